@@ -1,0 +1,89 @@
+import { Code } from "@connectrpc/connect";
+
+type Entry = { readonly http: number; readonly message: string; readonly code?: Code };
+
+/**
+ * Every refusal that a caller may branch on. The key is public, so it is never renamed and never
+ * reused; `http` is what the gateway answers and `message` is the text beside the key
+ * (spec/validation-and-redemption.md §10, spec/campaigns-loyalty-platform.md §0.3).
+ */
+export const catalogue = {
+  invalid_payload: { http: 400, message: "Invalid payload" },
+  invalid_query_params: { http: 400, message: "Invalid query params" },
+  missing_parameters: { http: 400, message: "Missing parameters" },
+  invalid_scope: { http: 400, message: "Invalid scope" },
+  invalid_grant_type: { http: 400, message: "Invalid grant_type" },
+  page_over_limit: { http: 400, message: "Listing resource above 1000 page is not supported" },
+  invalid_idempotency_key: { http: 400, message: "Invalid Idempotency-Key" },
+  duplicated_redeemables: { http: 400, message: "Duplicated redeemables detected" },
+  invalid_redeemables: { http: 400, message: "Invalid redeemables" },
+  no_applicable_redeemables: { http: 400, message: "No applicable redeemables" },
+  voucher_disabled: { http: 400, message: "voucher is disabled" },
+  voucher_expired: { http: 400, message: "voucher expired" },
+  voucher_not_active: { http: 400, message: "voucher not active yet" },
+  voucher_not_active_now: { http: 400, message: "voucher not active now" },
+  quantity_exceeded: { http: 400, message: "quantity exceeded" },
+  gift_amount_exceeded: { http: 400, message: "gift amount exceeded" },
+  loyalty_card_points_exceeded: { http: 400, message: "loyalty card points exceeded" },
+  missing_reward: { http: 400, message: "Missing reward" },
+  missing_amount: { http: 400, message: "Missing order amount" },
+  missing_order: { http: 400, message: "Missing order" },
+  missing_order_items: { http: 400, message: "Missing order items" },
+  missing_order_items_amount: { http: 400, message: "Missing applicable order items" },
+  missing_customer: { http: 400, message: "Missing customer" },
+  ambiguous_tracking_id: { http: 400, message: "Ambiguous trackingId" },
+  invalid_order: { http: 400, message: "Invalid order" },
+  invalid_amount: { http: 400, message: "Invalid amount" },
+  invalid_gift: { http: 400, message: "Invalid gift" },
+  invalid_voucher: { http: 400, message: "Invalid voucher" },
+  invalid_code_config: { http: 400, message: "Invalid code config" },
+  invalid_customer: { http: 400, message: "Invalid customer" },
+  multiple_requests: { http: 400, message: "Multiple requests detected" },
+  resource_in_use: { http: 400, message: "Resource in use" },
+  unauthorized: { http: 401, message: "Unauthorized", code: Code.Unauthenticated },
+  missing_required_permission: {
+    http: 403,
+    message: "Missing permission",
+    code: Code.PermissionDenied,
+  },
+  forbidden: { http: 403, message: "Forbidden", code: Code.PermissionDenied },
+  not_found: { http: 404, message: "Resource not found", code: Code.NotFound },
+  method_not_allowed: { http: 405, message: "Method not allowed", code: Code.Unimplemented },
+  not_acceptable: { http: 406, message: "Not acceptable" },
+  request_timeout: { http: 408, message: "Request timeout" },
+  duplicate_found: { http: 409, message: "Duplicated resource found", code: Code.AlreadyExists },
+  idempotency_in_progress: {
+    http: 409,
+    message: "A request with this Idempotency-Key is in progress",
+    code: Code.Aborted,
+  },
+  payload_too_large: { http: 413, message: "Payload too large", code: Code.ResourceExhausted },
+  unsupported_media_type: { http: 415, message: "Unsupported media type" },
+  idempotency_key_reused: {
+    http: 422,
+    message: "The Idempotency-Key was used for another request",
+    code: Code.Aborted,
+  },
+  too_many_requests: {
+    http: 429,
+    message: "Too many requests hit the API too quickly.",
+    code: Code.ResourceExhausted,
+  },
+  internal_error: { http: 500, message: "Internal error", code: Code.Internal },
+  not_implemented: { http: 501, message: "Not implemented", code: Code.Unimplemented },
+  service_unavailable: { http: 503, message: "Service unavailable", code: Code.Unavailable },
+  deadline_exceeded: { http: 504, message: "Deadline exceeded", code: Code.DeadlineExceeded },
+} as const satisfies Record<string, Entry>;
+
+export type Key = keyof typeof catalogue;
+
+export function isKey(text: string): text is Key {
+  return Object.hasOwn(catalogue, text);
+}
+
+/** The gRPC status of a key: what the caller sent is wrong, or does not fit the state of things. */
+export function codeOf(key: Key): Code {
+  const entry: Entry = catalogue[key];
+  if (entry.code !== undefined) return entry.code;
+  return key.startsWith("invalid_") ? Code.InvalidArgument : Code.FailedPrecondition;
+}

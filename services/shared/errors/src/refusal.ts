@@ -1,0 +1,66 @@
+import { create } from "@bufbuild/protobuf";
+import { ErrorSchema, type Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
+
+import { catalogue, type Key } from "./catalogue.ts";
+
+export type RefusalOptions = {
+  /** What exactly is wrong, for the person who reads the answer. */
+  readonly details?: string | undefined;
+  /** Instead of the catalogue's text. */
+  readonly message?: string | undefined;
+  readonly resourceId?: string | undefined;
+  readonly resourceType?: string | undefined;
+  /** The merchant's own words (`error.error.message`). */
+  readonly customMessage?: string | undefined;
+  readonly cause?: unknown;
+};
+
+/** A refusal that the caller is meant to see. Anything else that is thrown is a bug or an outage. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly key: Key;
+  readonly options: RefusalOptions;
+
+  constructor(key: Key, options: RefusalOptions = {}) {
+    super(options.message ?? catalogue[key].message, { cause: options.cause });
+    this.key = key;
+    this.options = options;
+  }
+}
+
+/** 404 in the words of spec/campaigns-loyalty-platform.md §0.3. */
+export function notFound(resourceType: string, id: string): Refusal {
+  return new Refusal("not_found", {
+    details: `Cannot find ${resourceType} with id ${id}`,
+    resourceId: id,
+    resourceType,
+  });
+}
+
+/** 409 in the words of spec/campaigns-loyalty-platform.md §0.3. */
+export function duplicate(resourceType: string, property: "name" | "id", value: string): Refusal {
+  return new Refusal("duplicate_found", {
+    details: `Duplicated ${resourceType} exists with ${property} ${value}`,
+    resourceId: value,
+    resourceType,
+  });
+}
+
+export function invalidPayload(details: string): Refusal {
+  return new Refusal("invalid_payload", { details });
+}
+
+/** The wire form of a refusal. */
+export function toErrorMessage(refusal: Refusal, requestId: string): ErrorMessage {
+  const { details, resourceId, resourceType, customMessage } = refusal.options;
+  return create(ErrorSchema, {
+    code: catalogue[refusal.key].http,
+    key: refusal.key,
+    message: refusal.message,
+    requestId,
+    ...(details !== undefined && { details }),
+    ...(resourceId !== undefined && { resourceId }),
+    ...(resourceType !== undefined && { resourceType }),
+    ...(customMessage !== undefined && { error: { message: customMessage } }),
+  });
+}

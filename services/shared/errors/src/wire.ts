@@ -1,0 +1,58 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type Error as ErrorMessage, ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
+
+import { codeOf, isKey } from "./catalogue.ts";
+import { Refusal, toErrorMessage } from "./refusal.ts";
+
+/** An error as it is answered: the Error object, and the key to what may be logged beside it. */
+export type AnsweredError = {
+  readonly error: ErrorMessage;
+  /** A bug or an outage, not a refusal: to be logged with its cause. */
+  readonly unexpected: boolean;
+};
+
+/**
+ * Turns whatever was thrown, here or in a service called over gRPC, into the Error object. What is
+ * neither a refusal nor a known outage loses its message: it may hold anything.
+ */
+export function answerOf(thrown: unknown, requestId: string): AnsweredError {
+  if (thrown instanceof Refusal) {
+    return { error: toErrorMessage(thrown, requestId), unexpected: false };
+  }
+  if (thrown instanceof ConnectError) {
+    const detail = thrown.findDetails(ErrorSchema)[0];
+    if (detail !== undefined) {
+      return {
+        error: detail.requestId === "" ? { ...detail, requestId } : detail,
+        unexpected: false,
+      };
+    }
+    const outage = outageOf(thrown.code);
+    if (outage !== undefined) {
+      return { error: toErrorMessage(new Refusal(outage), requestId), unexpected: true };
+    }
+  }
+  return { error: toErrorMessage(new Refusal("internal_error"), requestId), unexpected: true };
+}
+
+/** What crosses a gRPC connection: the status, and the Error object as its detail. */
+export function toConnectError(thrown: unknown, requestId: string): ConnectError {
+  const { error } = answerOf(thrown, requestId);
+  const code = isKey(error.key) ? codeOf(error.key) : Code.Unknown;
+  return new ConnectError(
+    error.message,
+    code,
+    undefined,
+    [{ desc: ErrorSchema, value: error }],
+    thrown,
+  );
+}
+
+function outageOf(
+  code: Code,
+): "service_unavailable" | "deadline_exceeded" | "payload_too_large" | undefined {
+  if (code === Code.Unavailable) return "service_unavailable";
+  if (code === Code.DeadlineExceeded || code === Code.Canceled) return "deadline_exceeded";
+  if (code === Code.ResourceExhausted) return "payload_too_large";
+  return undefined;
+}

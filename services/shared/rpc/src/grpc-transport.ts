@@ -1,0 +1,35 @@
+import { type Interceptor, type Transport } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+
+import { callKey } from "./call.ts";
+import { REPLAYED_HEADER, toHeaders } from "./headers.ts";
+
+/** Answers of lists of vouchers with their orders; far below connect's default of 4 GiB. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+export type ServiceTransportOptions = {
+  readonly baseUrl: string;
+  /** The callee's name: the audience of the service token. */
+  readonly audience: string;
+  readonly token: (audience: string) => Promise<string>;
+};
+
+/** gRPC over HTTP/2 to one service, with the call in the headers and a token of ours. */
+export function createServiceTransport(options: ServiceTransportOptions): Transport {
+  const context: Interceptor = (next) => async (request) => {
+    request.header.set("authorization", `Bearer ${await options.token(options.audience)}`);
+    const call = request.contextValues.get(callKey);
+    if (call !== undefined)
+      toHeaders(call).forEach((value, name) => request.header.set(name, value));
+    const response = await next(request);
+    if (response.header.get(REPLAYED_HEADER) !== null) call?.onReplay?.();
+    return response;
+  };
+  return createGrpcTransport({
+    baseUrl: options.baseUrl,
+    interceptors: [context],
+    readMaxBytes: MAX_MESSAGE_BYTES,
+    pingIntervalMs: 10_000,
+    pingTimeoutMs: 3_000,
+  });
+}

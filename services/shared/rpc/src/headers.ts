@@ -1,0 +1,106 @@
+import { Refusal } from "@scrip/errors";
+import { requestId as newRequestId } from "@scrip/ids";
+
+import { type Call, type Caller, REQUEST_DEADLINE_MS } from "./call.ts";
+
+const NAMES = {
+  project: "x-scrip-project",
+  timeZone: "x-scrip-time-zone",
+  caseInsensitive: "x-scrip-case-insensitive-codes",
+  codeConfig: "x-scrip-code-config",
+  now: "x-scrip-now",
+  requestId: "x-scrip-request-id",
+  caller: "x-scrip-caller",
+  idempotencyKey: "x-scrip-idempotency-key",
+  requestHash: "x-scrip-request-hash",
+} as const;
+
+/** Set on an answer that repeats an earlier one. */
+export const REPLAYED_HEADER = "x-scrip-replayed";
+
+export function toHeaders(call: Call): Headers {
+  const headers = new Headers({
+    [NAMES.project]: call.project.id,
+    [NAMES.timeZone]: call.project.timeZone,
+    [NAMES.requestId]: call.requestId,
+    [NAMES.now]: String(call.now),
+    [NAMES.caller]: `${call.caller.side}:${call.caller.id}`,
+  });
+  if (!call.project.caseSensitiveCodes) headers.set(NAMES.caseInsensitive, "1");
+  if (call.project.codeConfig !== undefined) {
+    headers.set(NAMES.codeConfig, encodeURIComponent(call.project.codeConfig));
+  }
+  if (call.idempotency !== undefined) {
+    headers.set(NAMES.idempotencyKey, encodeURIComponent(call.idempotency.key));
+    headers.set(NAMES.requestHash, Buffer.from(call.idempotency.requestHash).toString("hex"));
+  }
+  return headers;
+}
+
+/**
+ * Reads the call from the headers of a gRPC request. A service outside Scrip only has to name the
+ * project; the clock and the caller are believed from Scrip's own services alone.
+ */
+export function fromHeaders(
+  headers: Headers,
+  trust: { readonly internal: boolean; readonly callerName: string },
+  clock: { readonly now: number; readonly timeoutMs: number | undefined },
+): Call {
+  const now = trust.internal ? headers.get(NAMES.now) : null;
+  const idempotencyKey = headers.get(NAMES.idempotencyKey);
+  const codeConfig = headers.get(NAMES.codeConfig);
+  return {
+    project: {
+      id: headers.get(NAMES.project) ?? "",
+      timeZone: timeZoneOf(headers.get(NAMES.timeZone)),
+      caseSensitiveCodes: headers.get(NAMES.caseInsensitive) !== "1",
+      ...(codeConfig !== null && { codeConfig: decodeHeader(codeConfig) }),
+    },
+    requestId: requestIdOf(headers.get(NAMES.requestId)),
+    deadline: clock.now + Math.min(clock.timeoutMs ?? REQUEST_DEADLINE_MS, REQUEST_DEADLINE_MS),
+    now: now === null ? clock.now : Number(now),
+    caller: trust.internal
+      ? callerOf(headers.get(NAMES.caller))
+      : { side: "service", id: trust.callerName },
+    ...(idempotencyKey !== null && {
+      idempotency: {
+        key: decodeHeader(idempotencyKey),
+        requestHash: Buffer.from(headers.get(NAMES.requestHash) ?? "", "hex"),
+      },
+    }),
+  };
+}
+
+function decodeHeader(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Refusal("invalid_payload", { details: "A header is not percent-encoded UTF-8" });
+  }
+}
+
+function timeZoneOf(text: string | null): string {
+  if (text === null || text === "") return "UTC";
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: text });
+    return text;
+  } catch {
+    throw new Refusal("invalid_payload", { details: `Unknown time zone ${text}` });
+  }
+}
+
+// Anything else could break the lines of a log or hide who asked.
+const REQUEST_ID = /^v-[0-9a-f]{18}$/;
+
+function requestIdOf(text: string | null): string {
+  return text !== null && REQUEST_ID.test(text) ? text : newRequestId();
+}
+
+const SIDES: readonly string[] = ["server", "client", "management", "service"];
+
+function callerOf(text: string | null): Caller {
+  const [side = "", id = ""] = (text ?? "").split(":", 2);
+  return SIDES.includes(side)
+    ? { side: side as Caller["side"], id }
+    : { side: "service", id: "unknown" };
+}

@@ -1,0 +1,54 @@
+import { create } from "@bufbuild/protobuf";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+  HealthCheckResponseSchema,
+  HealthListResponseSchema,
+} from "@scrip/proto/grpc/health/v1/health_pb";
+
+/** How often Watch looks whether the state has changed. */
+const WATCH_INTERVAL_MS = 1_000;
+
+/** grpc.health.v1, for probes and load balancers; the empty name stands for the whole process. */
+export function healthRoutes(
+  router: ConnectRouter,
+  options: { readonly services: readonly string[]; readonly ready: () => Promise<boolean> },
+): void {
+  const known = new Set(["", ...options.services]);
+  const status = async (): Promise<Status> =>
+    (await options.ready()) ? Status.SERVING : Status.NOT_SERVING;
+
+  router.service(Health, {
+    async check({ service }) {
+      if (!known.has(service)) throw new ConnectError(`unknown service ${service}`, Code.NotFound);
+      return create(HealthCheckResponseSchema, { status: await status() });
+    },
+    async list() {
+      const now = await status();
+      return create(HealthListResponseSchema, {
+        statuses: Object.fromEntries([...known].map((name) => [name, { status: now }])),
+      });
+    },
+    async *watch({ service }, { signal }) {
+      let last: Status | undefined;
+      while (!signal.aborted) {
+        const now = known.has(service) ? await status() : Status.SERVICE_UNKNOWN;
+        if (now !== last) yield create(HealthCheckResponseSchema, { status: now });
+        last = now;
+        await pause(WATCH_INTERVAL_MS, signal);
+      }
+    },
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,25 @@
+export {
+  batchCall,
+  type Call,
+  type Caller,
+  type ProjectContext,
+  REQUEST_DEADLINE_MS,
+} from "./call.ts";
+export { type Client, clientOf, invoke } from "./client.ts";
+export { type CoalescerOptions, createCoalescer } from "./coalesce.ts";
+export { createDirectTransport } from "./direct-transport.ts";
+export { createServiceTransport } from "./grpc-transport.ts";
+export { serve, type RpcServer } from "./serve.ts";
+export {
+  type Handler,
+  type Handlers,
+  implement,
+  type Implementation,
+  type Service,
+} from "./service.ts";
+export {
+  createTokenSource,
+  createTokenVerifier,
+  generateServiceKey,
+  type ServiceKeys,
+} from "./service-token.ts";

@@ -1,0 +1,106 @@
+import { create, type DescFile, type DescService, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { Code, type ConnectRouter } from "@connectrpc/connect";
+import {
+  ServerReflection,
+  type ServerReflectionRequest,
+  type ServerReflectionResponse,
+  ServerReflectionResponseSchema,
+} from "@scrip/proto/grpc/reflection/v1/reflection_pb";
+
+/** grpc.reflection.v1, so that grpcurl and the like can list and call the services by name. */
+export function reflectionRoutes(router: ConnectRouter, services: readonly DescService[]): void {
+  const index = indexOf([...services, ServerReflection]);
+  router.service(ServerReflection, {
+    async *serverReflectionInfo(requests) {
+      for await (const request of requests) yield answer(index, request);
+    },
+  });
+}
+
+type Index = {
+  readonly names: readonly string[];
+  readonly files: ReadonlyMap<string, DescFile>;
+  readonly symbols: ReadonlyMap<string, DescFile>;
+};
+
+function indexOf(services: readonly DescService[]): Index {
+  const files = new Map<string, DescFile>();
+  const symbols = new Map<string, DescFile>();
+  const visit = (file: DescFile): void => {
+    if (files.has(`${file.name}.proto`)) return;
+    files.set(`${file.name}.proto`, file);
+    for (const type of [...file.messages, ...file.enums, ...file.services, ...file.extensions]) {
+      symbols.set(type.typeName, file);
+    }
+    for (const service of file.services) {
+      for (const method of service.methods) symbols.set(`${service.typeName}.${method.name}`, file);
+    }
+    file.dependencies.forEach(visit);
+  };
+  for (const service of services) visit(service.file);
+  return { names: services.map(({ typeName }) => typeName), files, symbols };
+}
+
+function answer(index: Index, request: ServerReflectionRequest): ServerReflectionResponse {
+  return create(ServerReflectionResponseSchema, {
+    validHost: request.host,
+    originalRequest: request,
+    messageResponse: responseOf(index, request.messageRequest),
+  });
+}
+
+type Question = ServerReflectionRequest["messageRequest"];
+type Response = ServerReflectionResponse["messageResponse"];
+
+function responseOf(index: Index, question: Question): Response {
+  switch (question.case) {
+    case "listServices":
+      return {
+        case: "listServicesResponse",
+        value: {
+          $typeName: "grpc.reflection.v1.ListServiceResponse",
+          service: index.names.map((name) => ({
+            $typeName: "grpc.reflection.v1.ServiceResponse",
+            name,
+          })),
+        },
+      };
+    case "fileByFilename":
+      return fileResponse(index.files.get(question.value), question.value);
+    case "fileContainingSymbol":
+      return fileResponse(index.symbols.get(question.value), question.value);
+    case "fileContainingExtension":
+    case "allExtensionNumbersOfType":
+    case undefined:
+      return errorResponse(Code.Unimplemented, "extensions are not served");
+  }
+}
+
+/** The file and all that it imports: clients need the whole closure, and it spares them questions. */
+function fileResponse(file: DescFile | undefined, name: string): Response {
+  if (file === undefined) return errorResponse(Code.NotFound, `unknown: ${name}`);
+  const closure = new Set<DescFile>();
+  const visit = (each: DescFile): void => {
+    if (closure.has(each)) return;
+    closure.add(each);
+    each.dependencies.forEach(visit);
+  };
+  visit(file);
+  return {
+    case: "fileDescriptorResponse",
+    value: {
+      $typeName: "grpc.reflection.v1.FileDescriptorResponse",
+      fileDescriptorProto: [...closure].map(({ proto }) =>
+        toBinary(FileDescriptorProtoSchema, proto),
+      ),
+    },
+  };
+}
+
+function errorResponse(errorCode: Code, errorMessage: string): Response {
+  return {
+    case: "errorResponse",
+    value: { $typeName: "grpc.reflection.v1.ErrorResponse", errorCode, errorMessage },
+  };
+}

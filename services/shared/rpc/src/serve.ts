@@ -1,0 +1,195 @@
+import { once } from "node:events";
+import http2 from "node:http2";
+
+import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
+import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { accessOf, compileCheck } from "@scrip/contract";
+import { answerOf, invalidPayload, Refusal, toConnectError } from "@scrip/errors";
+
+import type { Call } from "./call.ts";
+import { fromHeaders, REPLAYED_HEADER } from "./headers.ts";
+import { healthRoutes } from "./health.ts";
+import { reflectionRoutes } from "./reflection.ts";
+import { createTokenVerifier, type ServiceClaims, type ServiceKeys } from "./service-token.ts";
+import type { Implementation, Service } from "./service.ts";
+
+export type RpcServer = AsyncDisposable & { readonly url: string; readonly port: number };
+
+export type ServeOptions = {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** One service, or several behind one port; each is its own audience. */
+  readonly services: readonly Service[];
+  readonly keys: ServiceKeys;
+  /** Told of what went wrong unexpectedly, and of every call that ended. */
+  readonly onCall: (report: CallReport) => void;
+};
+
+export type CallReport = {
+  readonly service: string;
+  readonly method: string;
+  readonly caller: string;
+  readonly requestId: string;
+  readonly durationMs: number;
+  /** The key of the error that was answered. */
+  readonly key?: string;
+  /** Why, when it was not a refusal. */
+  readonly cause?: unknown;
+};
+
+const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+const MAX_TIMEOUT_MS = 10_000;
+/** Below this there is no time left to do anything useful (design/style.md A4). */
+const MIN_BUDGET_MS = 5;
+
+/** Serves gRPC over HTTP/2 without TLS, which is what the mesh inside the cluster speaks. */
+export async function serve(options: ServeOptions): Promise<RpcServer> {
+  const shutdown = new AbortController();
+  const server = http2.createServer(
+    {
+      // Half-open floods and giant headers end the connection, not the process.
+      settings: { maxConcurrentStreams: 256, maxHeaderListSize: 64 * 1024 },
+      maxSessionMemory: 10,
+      maxSessionInvalidFrames: 100,
+    },
+    connectNodeAdapter({
+      routes: (router) => mount(router, options),
+      shutdownSignal: shutdown.signal,
+      readMaxBytes: MAX_REQUEST_BYTES,
+      maxTimeoutMs: MAX_TIMEOUT_MS,
+      connect: false,
+      grpcWeb: false,
+    }),
+  );
+  const sessions = new Set<http2.ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("error", () => session.destroy());
+    session.on("close", () => sessions.delete(session));
+  });
+  server.on("sessionError", () => {});
+  server.listen(options.port, options.host);
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening on a port");
+
+  return {
+    url: `http://${options.host}:${address.port}`,
+    port: address.port,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
+      server.close();
+      // A session that is idle never ends by itself, so tell each one to finish and go away.
+      for (const session of sessions) session.close();
+      await Promise.race([closed, once(AbortSignal.timeout(DRAIN_MS), "abort")]);
+      shutdown.abort();
+      for (const session of sessions) session.destroy();
+      await closed;
+    },
+  };
+}
+
+/** How long calls in flight may take to end once the server is told to stop. */
+const DRAIN_MS = 5_000;
+
+function mount(router: ConnectRouter, options: ServeOptions): void {
+  const all = options.services.flatMap(({ implementations }) => implementations);
+  for (const service of options.services) {
+    const verify = createTokenVerifier(options.keys, service.name);
+    for (const implementation of service.implementations) {
+      router.service(
+        implementation.service,
+        // Typed by `implement`; here the RPCs are only known by their descriptors.
+        Object.fromEntries(
+          implementation.service.methods.map((method) => [
+            method.localName,
+            adapt(method, implementation, { verify, options }),
+          ]),
+        ) as Partial<ServiceImpl<DescService>>,
+      );
+    }
+  }
+  healthRoutes(router, {
+    services: all.map(({ service }) => service.typeName),
+    ready: async () =>
+      (await Promise.all(options.services.map((service) => service.ready()))).every(Boolean),
+  });
+  reflectionRoutes(
+    router,
+    all.map(({ service }) => service),
+  );
+}
+
+type Verify = (authorization: string | null) => Promise<ServiceClaims>;
+
+/** One RPC as Connect calls it: who calls, may they, is the message right, then the handler. */
+function adapt(
+  method: DescMethod,
+  { handlers }: Implementation,
+  { verify, options }: { readonly verify: Verify; readonly options: ServeOptions },
+) {
+  const handler = handlers[method.localName] as
+    | ((request: object, call: Call) => Promise<never>)
+    | undefined;
+  const check = compileCheck(method.input);
+  return async (request: Message, context: HandlerContext) => {
+    const start = performance.now();
+    let requestId = "";
+    let caller = "";
+    const report = (outcome: Pick<CallReport, "key" | "cause">): void =>
+      options.onCall({
+        service: method.parent.typeName,
+        method: method.name,
+        caller,
+        requestId,
+        durationMs: performance.now() - start,
+        ...outcome,
+      });
+    try {
+      const claims = await verify(context.requestHeader.get("authorization"));
+      caller = claims.name;
+      const call = callOf(context, claims);
+      requestId = call.requestId;
+      authorize(method, claims, call);
+      const violation = check(request);
+      if (violation !== undefined) throw invalidPayload(violation);
+      if (handler === undefined) throw new Refusal("not_implemented");
+      const answer = await handler(request, call);
+      report({});
+      return answer;
+    } catch (error) {
+      const { error: answered, unexpected } = answerOf(error, requestId);
+      report({ key: answered.key, ...(unexpected && { cause: error }) });
+      throw toConnectError(error, requestId);
+    }
+  };
+}
+
+function callOf(context: HandlerContext, claims: ServiceClaims): Call {
+  const timeoutMs = context.timeoutMs();
+  if (timeoutMs !== undefined && timeoutMs < MIN_BUDGET_MS) throw new Refusal("deadline_exceeded");
+  const call = fromHeaders(
+    context.requestHeader,
+    { internal: claims.internal, callerName: claims.name },
+    { now: Date.now(), timeoutMs },
+  );
+  return { ...call, onReplay: () => context.responseHeader.set(REPLAYED_HEADER, "1") };
+}
+
+/** Scrip's own services may call everything; others what their scopes open, in their projects. */
+function authorize(method: DescMethod, claims: ServiceClaims, call: Call): void {
+  const ownProject = claims.projects.includes("*") || claims.projects.includes(call.project.id);
+  if (!ownProject) throw new Refusal("forbidden", { details: `Project ${call.project.id}` });
+  if (claims.internal) return;
+  const access = accessOf(method);
+  const scope = access?.server ?? "";
+  if (scope !== "" && (claims.scopes.includes("api") || claims.scopes.includes(scope))) {
+    if (call.project.id === "") throw invalidPayload("Header x-scrip-project is required");
+    return;
+  }
+  throw new Refusal("missing_required_permission", {
+    details: `${method.parent.typeName}/${method.name}`,
+  });
+}

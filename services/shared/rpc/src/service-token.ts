@@ -1,0 +1,120 @@
+import { Refusal } from "@scrip/errors";
+import {
+  calculateJwkThumbprint,
+  createLocalJWKSet,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JSONWebKeySet,
+  type JWK,
+  jwtVerify,
+  SignJWT,
+} from "jose";
+
+/**
+ * Who may call a service over gRPC: every call carries a JWT signed with Ed25519, for one audience
+ * and 60 seconds (design/reliability.md §5.4). Several trusted keys at once make rotation possible.
+ */
+export type ServiceKeys = {
+  /** The private key that this process signs its own calls with. */
+  readonly signing: JWK;
+  /** The public keys that it believes. */
+  readonly trusted: JSONWebKeySet;
+};
+
+export type ServiceClaims = {
+  readonly name: string;
+  /** Scrip's own services: open every RPC. Others: the scopes of the public API. */
+  readonly internal: boolean;
+  readonly scopes: readonly string[];
+  /** The projects that may be named, or "*". */
+  readonly projects: readonly string[];
+};
+
+const LIFETIME_S = 60;
+const ALGORITHM = "EdDSA";
+
+export async function generateServiceKey(): Promise<ServiceKeys> {
+  const { privateKey, publicKey } = await generateKeyPair(ALGORITHM, {
+    crv: "Ed25519",
+    extractable: true,
+  });
+  const trusted = await exportJWK(publicKey);
+  const kid = await calculateJwkThumbprint(trusted);
+  return {
+    signing: { ...(await exportJWK(privateKey)), kid },
+    trusted: { keys: [{ ...trusted, kid }] },
+  };
+}
+
+/** Makes tokens for an audience, and reuses each for half its life: signing costs more than a call. */
+export function createTokenSource(
+  keys: ServiceKeys,
+  claims: ServiceClaims,
+): (audience: string) => Promise<string> {
+  const cache = new Map<string, { readonly token: Promise<string>; readonly until: number }>();
+  return (audience) => {
+    const now = Date.now();
+    const cached = cache.get(audience);
+    if (cached !== undefined && cached.until > now) return cached.token;
+    const token = sign(keys.signing, claims, audience);
+    cache.set(audience, { token, until: now + (LIFETIME_S * 1000) / 2 });
+    return token;
+  };
+}
+
+async function sign(signing: JWK, claims: ServiceClaims, audience: string): Promise<string> {
+  return new SignJWT({
+    scope: claims.internal ? "internal" : claims.scopes.join(" "),
+    projects: claims.projects,
+  })
+    .setProtectedHeader({ alg: ALGORITHM, ...(signing.kid !== undefined && { kid: signing.kid }) })
+    .setSubject(claims.name)
+    .setIssuer(claims.name)
+    .setAudience(audience)
+    .setIssuedAt()
+    .setExpirationTime(`${LIFETIME_S} seconds`)
+    .sign(await importJWK(signing, ALGORITHM));
+}
+
+/** As many verified tokens as are remembered at once; each is checked by its signature only once. */
+const MAX_REMEMBERED = 1_000;
+
+export function createTokenVerifier(
+  keys: ServiceKeys,
+  audience: string,
+): (authorization: string | null) => Promise<ServiceClaims> {
+  const keySet = createLocalJWKSet(keys.trusted);
+  const verified = new Map<string, { readonly claims: ServiceClaims; readonly until: number }>();
+  return async (authorization) => {
+    const token = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
+    if (token === undefined)
+      throw new Refusal("unauthorized", { details: "A service token is required" });
+    const known = verified.get(token);
+    if (known !== undefined && known.until > Date.now()) return known.claims;
+    const { payload } = await jwtVerify(token, keySet, {
+      audience,
+      algorithms: [ALGORITHM],
+      requiredClaims: ["sub", "exp"],
+      maxTokenAge: "10 minutes",
+      clockTolerance: 5,
+    }).catch((cause: unknown) => {
+      throw new Refusal("unauthorized", { details: "The service token is not valid", cause });
+    });
+    const claims = claimsOf(payload);
+    if (verified.size >= MAX_REMEMBERED) verified.clear();
+    verified.set(token, { claims, until: (payload.exp ?? 0) * 1000 });
+    return claims;
+  };
+}
+
+function claimsOf(payload: Record<string, unknown>): ServiceClaims {
+  const scopes = typeof payload["scope"] === "string" ? payload["scope"].split(" ") : [];
+  const projects = Array.isArray(payload["projects"]) ? payload["projects"].map(String) : [];
+  return {
+    name: String(payload["sub"]),
+    internal: scopes.includes("internal"),
+    scopes,
+    projects,
+  };
+}
