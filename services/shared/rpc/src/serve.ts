@@ -107,7 +107,7 @@ function mount(router: ConnectRouter, options: ServeOptions): void {
             method.localName,
             adapt(method, implementation, { verify, options }),
           ]),
-        ) as Partial<ServiceImpl<DescService>>,
+        ) as unknown as Partial<ServiceImpl<DescService>>,
       );
     }
   }

@@ -1,0 +1,23 @@
+import { duplicate } from "@scrip/errors";
+import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import type { Handlers } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { insertCategory } from "../store/categories.ts";
+import { toProto } from "./to-proto.ts";
+
+export const createCategory =
+  (deps: Deps): Handlers<typeof CategoryService>["createCategory"] =>
+  async ({ name, hierarchy = 0n }, { project, now }) => {
+    const category = {
+      id: deps.newId("cat"),
+      name,
+      hierarchy,
+      createdAt: new Date(now),
+      updatedAt: null,
+    };
+    if ((await insertCategory(deps.db, project.id, category)) === "name_taken") {
+      throw duplicate("category", "name", name);
+    }
+    return toProto(category);
+  };

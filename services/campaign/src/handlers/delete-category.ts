@@ -1,0 +1,21 @@
+import { create } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { notFound } from "@scrip/errors";
+import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import type { Handlers } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { deleteCategory as remove } from "../store/categories.ts";
+
+/**
+ * What was in the category keeps its id; an id without a category reads as none everywhere, so
+ * nothing else has to be written.
+ */
+export const deleteCategory =
+  (deps: Deps): Handlers<typeof CategoryService>["deleteCategory"] =>
+  async ({ categoryId }, { project }) => {
+    if ((await remove(deps.db, project.id, categoryId)) === "not_found") {
+      throw notFound("category", categoryId);
+    }
+    return create(EmptySchema);
+  };

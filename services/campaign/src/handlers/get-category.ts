@@ -1,0 +1,15 @@
+import { notFound } from "@scrip/errors";
+import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import type { Handlers } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findCategory } from "../store/categories.ts";
+import { toProto } from "./to-proto.ts";
+
+export const getCategory =
+  (deps: Deps): Handlers<typeof CategoryService>["getCategory"] =>
+  async ({ categoryId }, { project }) => {
+    const category = await findCategory(deps.db, project.id, categoryId);
+    if (category === undefined) throw notFound("category", categoryId);
+    return toProto(category);
+  };

@@ -1,0 +1,20 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type CategoryService,
+  ListCategoriesResponseSchema,
+} from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import type { Handlers } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listCategories as list } from "../store/categories.ts";
+import { toProto } from "./to-proto.ts";
+
+export const listCategories =
+  (deps: Deps): Handlers<typeof CategoryService>["listCategories"] =>
+  async (_request, { project }) => {
+    const categories = await list(deps.db, project.id);
+    return create(ListCategoriesResponseSchema, {
+      data: categories.map(toProto),
+      total: BigInt(categories.length),
+    });
+  };

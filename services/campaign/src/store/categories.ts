@@ -1,0 +1,134 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { Category } from "../domain/category.ts";
+
+type CategoryRow = {
+  id: string;
+  name: string;
+  hierarchy: bigint;
+  created_at: Date;
+  updated_at: Date | null;
+};
+
+/** Answers `"name_taken"` when the project has a category of that name. */
+export async function insertCategory(
+  db: Queryable,
+  projectId: string,
+  category: Category,
+): Promise<"inserted" | "name_taken"> {
+  const { rowCount } = await db.query(
+    `insert into category (project_id, id, name, hierarchy, created_at)
+     values ($1, $2, $3, $4, $5)
+     on conflict (project_id, name) do nothing`,
+    [projectId, category.id, category.name, category.hierarchy, category.createdAt],
+  );
+  return rowCount === 1 ? "inserted" : "name_taken";
+}
+
+/** How many categories one project may list: far above what stacking rules can speak of. */
+const MAX_LISTED = 1_000;
+
+export async function listCategories(db: Queryable, projectId: string): Promise<Category[]> {
+  const { rows } = await db.query<CategoryRow>(
+    `select id, name, hierarchy, created_at, updated_at
+       from category
+      where project_id = $1
+      order by created_at desc, id desc
+      limit ${MAX_LISTED}`,
+    [projectId],
+  );
+  return rows.map(fromRow);
+}
+
+export async function findCategory(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<Category | undefined> {
+  const { rows } = await db.query<CategoryRow>(
+    `select id, name, hierarchy, created_at, updated_at
+       from category
+      where project_id = $1 and id = $2`,
+    [projectId, id],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** Answers the category as it is now, or `"not_found"`. A taken name is a unique violation. */
+export async function updateCategory(
+  db: Queryable,
+  projectId: string,
+  change: Pick<Category, "id" | "name" | "hierarchy"> & { readonly at: Date },
+): Promise<Category | "not_found"> {
+  const { rows } = await db.query<CategoryRow>(
+    `update category
+        set name = $3, hierarchy = $4, updated_at = $5
+      where project_id = $1 and id = $2
+      returning id, name, hierarchy, created_at, updated_at`,
+    [projectId, change.id, change.name, change.hierarchy, change.at],
+  );
+  return rows[0] ? fromRow(rows[0]) : "not_found";
+}
+
+export async function deleteCategory(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<"deleted" | "not_found"> {
+  const { rowCount } = await db.query("delete from category where project_id = $1 and id = $2", [
+    projectId,
+    id,
+  ]);
+  return rowCount === 1 ? "deleted" : "not_found";
+}
+
+export type NewCategory = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly name: string;
+  readonly at: Date;
+};
+
+/** Makes those categories whose names are new, each after the last of its project. */
+export async function ensureCategories(
+  db: Queryable,
+  categories: readonly NewCategory[],
+): Promise<void> {
+  for (const { projectId, id, name, at } of categories) {
+    await db.query(
+      `insert into category (project_id, id, name, hierarchy, created_at)
+       select $1, $2, $3, coalesce(max(hierarchy) + 1, 0), $4
+         from category
+        where project_id = $1
+       on conflict (project_id, name) do nothing`,
+      [projectId, id, name, at],
+    );
+  }
+}
+
+export type CategoryKey = { readonly projectId: string; readonly value: string };
+
+export async function findCategoriesBy(
+  db: Queryable,
+  column: "id" | "name",
+  keys: readonly CategoryKey[],
+): Promise<(Category & { readonly projectId: string })[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await db.query<CategoryRow & { project_id: string }>(
+    `select project_id, id, name, hierarchy, created_at, updated_at
+       from category
+      where (project_id, ${column}) in (select * from unnest($1::text[], $2::text[]))`,
+    [keys.map(({ projectId }) => projectId), keys.map(({ value }) => value)],
+  );
+  return rows.map((row) => ({ ...fromRow(row), projectId: row.project_id }));
+}
+
+function fromRow(row: CategoryRow): Category {
+  return {
+    id: row.id,
+    name: row.name,
+    hierarchy: row.hierarchy,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,110 @@
+import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import {
+  type CustomerQuery,
+  type CustomerService,
+  ResolveCustomersResponseSchema,
+  type StoredCustomerSchema,
+} from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type { Call, Handlers } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { type CustomerKey, keyOf, saysMore } from "../domain/customer.ts";
+import {
+  ensureCustomers,
+  findCustomersBy,
+  type FoundCustomer,
+  mergeCustomer,
+} from "../store/customers.ts";
+
+export const resolveCustomers =
+  (deps: Deps): Handlers<typeof CustomerService>["resolveCustomers"] =>
+  async ({ queries }, call) => {
+    const questions = queries.map((query) => questionOf(query, call));
+    const keys = questions.flatMap(({ key }) => key ?? []);
+    const found = new Map<string, FoundCustomer>();
+    await collect(deps, keys, found);
+
+    const missing = questions.flatMap(({ key, query, at }) =>
+      query.upsert && key?.column === "source_id" && !found.has(textOf(key))
+        ? [{ key, at }]
+        : [],
+    );
+    if (missing.length > 0) {
+      await ensureCustomers(
+        deps.db,
+        missing.map(({ key, at }) => ({
+          projectId: key.projectId,
+          id: deps.newId("cust"),
+          sourceId: key.value,
+          at,
+        })),
+      );
+      await collect(
+        deps,
+        missing.map(({ key }) => key),
+        found,
+      );
+    }
+
+    for (const { key, query, at } of questions) {
+      const customer = key && found.get(textOf(key));
+      if (key === undefined || customer === undefined) continue;
+      if (!query.upsert || query.customer === undefined || !saysMore(query.customer)) continue;
+      const merged = await mergeCustomer(deps.db, customer, query.customer, at);
+      if (merged !== undefined) found.set(textOf(key), merged);
+    }
+
+    return create(ResolveCustomersResponseSchema, {
+      answers: questions.map(({ key }) => {
+        const customer = key && found.get(textOf(key));
+        return customer === undefined ? {} : { customer: toProto(customer) };
+      }),
+    });
+  };
+
+type Question = {
+  readonly query: CustomerQuery;
+  readonly key: CustomerKey | undefined;
+  readonly at: Date;
+};
+
+function questionOf(query: CustomerQuery, call: Call): Question {
+  return {
+    query,
+    key: query.customer && keyOf(query.projectId, query.customer),
+    at: new Date(query.now === undefined ? call.now : timestampMs(query.now)),
+  };
+}
+
+async function collect(
+  deps: Deps,
+  keys: readonly CustomerKey[],
+  found: Map<string, FoundCustomer>,
+): Promise<void> {
+  for (const column of ["id", "source_id"] as const) {
+    const customers = await findCustomersBy(
+      deps.db,
+      column,
+      keys.filter((key) => key.column === column),
+    );
+    for (const customer of customers) {
+      const value = column === "id" ? customer.id : customer.sourceId;
+      if (value === null) continue;
+      found.set(textOf({ projectId: customer.projectId, column, value }), customer);
+    }
+  }
+}
+
+const textOf = ({ projectId, column, value }: CustomerKey): string =>
+  JSON.stringify([projectId, column, value]);
+
+function toProto(customer: FoundCustomer): MessageInitShape<typeof StoredCustomerSchema> {
+  return {
+    id: customer.id,
+    metadata: customer.metadata as JsonObject,
+    ...(customer.sourceId !== null && { sourceId: customer.sourceId }),
+    ...(customer.name !== null && { name: customer.name }),
+    ...(customer.email !== null && { email: customer.email }),
+  };
+}
