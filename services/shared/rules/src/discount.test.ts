@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+
+import { type DiscountDefinition, parseDiscount } from "./discount.ts";
+
+const nothing = {
+  effect: null,
+  percentOff: null,
+  percentOffFormula: null,
+  amountOff: null,
+  amountOffFormula: null,
+  fixedAmount: null,
+  fixedAmountFormula: null,
+  amountLimit: null,
+  aggregatedAmountLimit: null,
+};
+const limits = { amountLimit: null, aggregatedAmountLimit: null };
+
+type Sent = Partial<DiscountDefinition> & Pick<DiscountDefinition, "type">;
+
+describe("parseDiscount", () => {
+  test.each([
+    [
+      "a percentage with a fraction",
+      { type: "PERCENT", percentOff: "12.5", amountLimit: 500n },
+      {
+        type: "PERCENT",
+        effect: null,
+        percentOff: { unscaled: 125n, scale: 1 },
+        ...limits,
+        amountLimit: 500n,
+      },
+    ],
+    [
+      "an amount on the order",
+      { type: "AMOUNT", amountOff: 0n, effect: "APPLY_TO_ORDER", aggregatedAmountLimit: 0n },
+      {
+        type: "AMOUNT",
+        effect: "APPLY_TO_ORDER",
+        amountOff: 0n,
+        ...limits,
+        aggregatedAmountLimit: 0n,
+      },
+    ],
+    [
+      "an amount that is split",
+      { type: "AMOUNT", amountOff: 100n, effect: "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY" },
+      {
+        type: "AMOUNT",
+        effect: "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY",
+        amountOff: 100n,
+        ...limits,
+      },
+    ],
+    [
+      "a fixed price",
+      { type: "FIXED", fixedAmount: 100n, effect: "APPLY_TO_ITEMS" },
+      { type: "FIXED", effect: "APPLY_TO_ITEMS", fixedAmount: 100n, ...limits },
+    ],
+  ] satisfies [string, Sent, object][])("reads %s", (_what, sent, discount) => {
+    expect(parseDiscount({ ...nothing, ...sent })).toEqual({ kind: "discount", discount });
+  });
+
+  test.each(["0", "100", "100.0", "99.999"])("takes %s as a percentage", (percentOff) => {
+    expect(parseDiscount({ ...nothing, type: "PERCENT", percentOff }).kind).toBe("discount");
+  });
+
+  const percentRange = "Property .discount.percent_off must be a number from 0 to 100";
+  test.each([
+    [
+      "no percentage",
+      { type: "PERCENT" },
+      "Property .discount.percent_off is required for a discount of type PERCENT",
+    ],
+    [
+      "no amount",
+      { type: "AMOUNT", percentOff: "10" },
+      "Property .discount.amount_off is required for a discount of type AMOUNT",
+    ],
+    [
+      "no fixed amount",
+      { type: "FIXED" },
+      "Property .discount.fixed_amount is required for a discount of type FIXED",
+    ],
+    ["more than all", { type: "PERCENT", percentOff: "100.01" }, percentRange],
+    ["less than nothing", { type: "PERCENT", percentOff: "-1" }, percentRange],
+    ["no number", { type: "PERCENT", percentOff: "ten" }, percentRange],
+    [
+      "a negative amount",
+      { type: "AMOUNT", amountOff: -1n },
+      "Property .discount.amount_off must not be negative",
+    ],
+    [
+      "a negative fixed amount",
+      { type: "FIXED", fixedAmount: -1n },
+      "Property .discount.fixed_amount must not be negative",
+    ],
+    [
+      "a negative limit",
+      { type: "PERCENT", percentOff: "1", amountLimit: -1n },
+      "Limits of .discount must not be negative",
+    ],
+    [
+      "units",
+      { type: "UNIT", effect: "ADD_NEW_ITEMS" },
+      "Discounts of type UNIT are not available yet",
+    ],
+    [
+      "an effect that a percentage cannot have",
+      { type: "PERCENT", percentOff: "1", effect: "APPLY_TO_ITEMS_PROPORTIONALLY" },
+      "Effect APPLY_TO_ITEMS_PROPORTIONALLY is not available for a discount of type PERCENT",
+    ],
+    [
+      "an effect that an amount cannot have",
+      { type: "AMOUNT", amountOff: 1n, effect: "ADD_NEW_ITEMS" },
+      "Effect ADD_NEW_ITEMS is not available for a discount of type AMOUNT",
+    ],
+    [
+      "an effect that a fixed amount cannot have",
+      { type: "FIXED", fixedAmount: 1n, effect: "APPLY_TO_ITEMS_BY_QUANTITY" },
+      "Effect APPLY_TO_ITEMS_BY_QUANTITY is not available for a discount of type FIXED",
+    ],
+    [
+      "a formula for the percentage",
+      { type: "PERCENT", percentOff: "1", percentOffFormula: "1+1" },
+      "Property .discount.percent_off_formula is not available yet",
+    ],
+    [
+      "a formula for the amount",
+      { type: "AMOUNT", amountOff: 1n, amountOffFormula: "1+1" },
+      "Property .discount.amount_off_formula is not available yet",
+    ],
+    [
+      "a formula for the fixed amount",
+      { type: "FIXED", fixedAmount: 1n, fixedAmountFormula: "1+1" },
+      "Property .discount.fixed_amount_formula is not available yet",
+    ],
+  ] satisfies [string, Sent, string][])("refuses %s", (_what, sent, text) => {
+    expect(parseDiscount({ ...nothing, ...sent })).toEqual({ kind: "violation", text });
+  });
+});

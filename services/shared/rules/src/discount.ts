@@ -1,0 +1,153 @@
+import { type Decimal, parseDecimal } from "@scrip/money";
+
+export type DiscountType = "PERCENT" | "AMOUNT" | "UNIT" | "FIXED";
+
+export type OrderEffect = "APPLY_TO_ORDER";
+
+export type ItemEffect = "APPLY_TO_ITEMS";
+
+export type AmountItemEffect =
+  | ItemEffect
+  | "APPLY_TO_ITEMS_BY_QUANTITY"
+  | "APPLY_TO_ITEMS_PROPORTIONALLY"
+  | "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY";
+
+export type UnitEffect =
+  | "ADD_NEW_ITEMS"
+  | "ADD_MISSING_ITEMS"
+  | "ADD_MANY_ITEMS"
+  | "ADD_SAME_ITEMS"
+  | "REPLACE_ITEMS";
+
+export type DiscountEffect = OrderEffect | AmountItemEffect | UnitEffect;
+
+/** A discount as it is sent and stored. Amounts are minor units. */
+export type DiscountDefinition = {
+  readonly type: DiscountType;
+  readonly effect: DiscountEffect | null;
+  readonly percentOff: string | null;
+  readonly percentOffFormula: string | null;
+  readonly amountOff: bigint | null;
+  readonly amountOffFormula: string | null;
+  readonly fixedAmount: bigint | null;
+  readonly fixedAmountFormula: string | null;
+  readonly amountLimit: bigint | null;
+  readonly aggregatedAmountLimit: bigint | null;
+};
+
+type Limits = {
+  /** Of one line, or of the order when the effect is on the order. */
+  readonly amountLimit: bigint | null;
+  /** Of everything that the discount takes off. */
+  readonly aggregatedAmountLimit: bigint | null;
+};
+
+/** An effect of null is chosen by the scope of the attached rules when the discount is applied. */
+export type PercentDiscount = Limits & {
+  readonly type: "PERCENT";
+  readonly effect: OrderEffect | ItemEffect | null;
+  readonly percentOff: Decimal;
+};
+
+export type AmountDiscount = Limits & {
+  readonly type: "AMOUNT";
+  readonly effect: OrderEffect | AmountItemEffect | null;
+  readonly amountOff: bigint;
+};
+
+export type FixedDiscount = Limits & {
+  readonly type: "FIXED";
+  readonly effect: OrderEffect | ItemEffect | null;
+  readonly fixedAmount: bigint;
+};
+
+/** A discount that can be calculated: of one type, with its value and an effect that fits. */
+export type Discount = PercentDiscount | AmountDiscount | FixedDiscount;
+
+export type ParsedDiscount =
+  | { readonly kind: "discount"; readonly discount: Discount }
+  | { readonly kind: "violation"; readonly text: string };
+
+/**
+ * Turns a definition into a discount that can be calculated, or tells in the words of the API why
+ * it cannot be. Who stores a discount refuses it on a violation, so that who reads one meets none.
+ */
+export function parseDiscount(definition: DiscountDefinition): ParsedDiscount {
+  const formula = formulaOf(definition);
+  if (formula !== null) return violation(`Property .discount.${formula} is not available yet`);
+  const { amountLimit, aggregatedAmountLimit } = definition;
+  for (const limit of [amountLimit, aggregatedAmountLimit]) {
+    if (limit !== null && limit < 0n) return violation("Limits of .discount must not be negative");
+  }
+  const limits = { amountLimit, aggregatedAmountLimit };
+  switch (definition.type) {
+    case "PERCENT":
+      return parsePercent(definition, limits);
+    case "AMOUNT":
+      return parseAmount(definition, limits);
+    case "FIXED":
+      return parseFixed(definition, limits);
+    case "UNIT":
+      return violation("Discounts of type UNIT are not available yet");
+    default:
+      return definition.type satisfies never;
+  }
+}
+
+function formulaOf(definition: DiscountDefinition): string | null {
+  if (definition.percentOffFormula !== null) return "percent_off_formula";
+  if (definition.amountOffFormula !== null) return "amount_off_formula";
+  return definition.fixedAmountFormula === null ? null : "fixed_amount_formula";
+}
+
+function parsePercent(definition: DiscountDefinition, limits: Limits): ParsedDiscount {
+  const { effect } = definition;
+  if (effect !== null && effect !== "APPLY_TO_ORDER" && effect !== "APPLY_TO_ITEMS") {
+    return unfitting(definition.type, effect);
+  }
+  if (definition.percentOff === null) return missing("percent_off", "PERCENT");
+  const percentOff = parseDecimal(definition.percentOff);
+  if (percentOff === undefined || !isPercentage(percentOff)) {
+    return violation("Property .discount.percent_off must be a number from 0 to 100");
+  }
+  return { kind: "discount", discount: { type: "PERCENT", effect, percentOff, ...limits } };
+}
+
+function parseAmount(definition: DiscountDefinition, limits: Limits): ParsedDiscount {
+  const { effect, amountOff } = definition;
+  switch (effect) {
+    case null:
+    case "APPLY_TO_ORDER":
+    case "APPLY_TO_ITEMS":
+    case "APPLY_TO_ITEMS_BY_QUANTITY":
+    case "APPLY_TO_ITEMS_PROPORTIONALLY":
+    case "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY":
+      break;
+    default:
+      return unfitting(definition.type, effect);
+  }
+  if (amountOff === null) return missing("amount_off", "AMOUNT");
+  if (amountOff < 0n) return violation("Property .discount.amount_off must not be negative");
+  return { kind: "discount", discount: { type: "AMOUNT", effect, amountOff, ...limits } };
+}
+
+function parseFixed(definition: DiscountDefinition, limits: Limits): ParsedDiscount {
+  const { effect, fixedAmount } = definition;
+  if (effect !== null && effect !== "APPLY_TO_ORDER" && effect !== "APPLY_TO_ITEMS") {
+    return unfitting(definition.type, effect);
+  }
+  if (fixedAmount === null) return missing("fixed_amount", "FIXED");
+  if (fixedAmount < 0n) return violation("Property .discount.fixed_amount must not be negative");
+  return { kind: "discount", discount: { type: "FIXED", effect, fixedAmount, ...limits } };
+}
+
+const isPercentage = (value: Decimal): boolean =>
+  value.unscaled >= 0n && value.unscaled <= 100n * 10n ** BigInt(value.scale);
+
+const violation = (text: string): ParsedDiscount => ({ kind: "violation", text });
+
+const missing = (field: string, type: DiscountType): ParsedDiscount =>
+  violation(`Property .discount.${field} is required for a discount of type ${type}`);
+
+const unfitting = (type: DiscountType, effect: DiscountEffect): ParsedDiscount =>
+  violation(`Effect ${effect} is not available for a discount of type ${type}`);

@@ -1,0 +1,24 @@
+export { type CivilDate, civilFromDays, daysFromCivil, daysInMonth } from "./civil.ts";
+export {
+  type AmountDiscount,
+  type AmountItemEffect,
+  type Discount,
+  type DiscountDefinition,
+  type DiscountEffect,
+  type DiscountType,
+  type FixedDiscount,
+  type ParsedDiscount,
+  type PercentDiscount,
+  parseDiscount,
+} from "./discount.ts";
+export { type Duration, parseDuration } from "./duration.ts";
+export { type LocalTime, addDuration, instantOf, isTimeZone, localTimeAt } from "./time-zone.ts";
+export {
+  type DailyHours,
+  type Moment,
+  type TimeVerdict,
+  type Validity,
+  type ValidityTimeframe,
+  checkValidity,
+  judgeValidity,
+} from "./validity.ts";

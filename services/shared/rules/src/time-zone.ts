@@ -1,0 +1,105 @@
+import { MS_PER_DAY, civilFromDays, daysFromCivil, daysInMonth, weekdayOf } from "./civil.ts";
+import type { Duration } from "./duration.ts";
+
+/** What clocks and calendars on the wall show: days since 1970-01-01, and the time of that day. */
+export type LocalTime = {
+  readonly epochDay: number;
+  readonly msOfDay: number;
+  /** 0 is Sunday. */
+  readonly weekday: number;
+};
+
+/** An IANA name, or a fixed offset written as `GMT+2`, `UTC-03:30` or `+05:30`. */
+export function isTimeZone(timeZone: string): boolean {
+  try {
+    offsetAt(timeZone, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function localTimeAt(timeZone: string, instant: number): LocalTime {
+  const local = instant + offsetAt(timeZone, instant);
+  const epochDay = Math.floor(local / MS_PER_DAY);
+  return { epochDay, msOfDay: local - epochDay * MS_PER_DAY, weekday: weekdayOf(epochDay) };
+}
+
+/**
+ * The instant at which the wall shows this time. An hour that the wall shows twice means its first
+ * pass; a time that it skips means as long after the jump as the time lies inside the gap, so
+ * 02:30 becomes 03:30. That is how java.time, RFC 5545 and Temporal read it too.
+ */
+export function instantOf(timeZone: string, epochDay: number, msOfDay: number): number {
+  const local = epochDay * MS_PER_DAY + msOfDay;
+  const before = offsetAt(timeZone, local - MS_PER_DAY);
+  const after = offsetAt(timeZone, local + MS_PER_DAY);
+  if (before === after || offsetAt(timeZone, local - before) === before) return local - before;
+  return offsetAt(timeZone, local - after) === after ? local - after : local - before;
+}
+
+/**
+ * `instant` plus `times` durations. Months and days move the calendar on the wall and keep its time
+ * of day, whatever the clocks do in between; hours and less are real elapsed time. The multiple is
+ * taken first, so that monthly from the 31st means the 31st wherever a month has one, and the last
+ * day of the month otherwise.
+ */
+export function addDuration(
+  timeZone: string,
+  instant: number,
+  duration: Duration,
+  times: number,
+): number {
+  const elapsed = duration.ms * times;
+  if (times === 0 || (duration.months === 0 && duration.days === 0)) return instant + elapsed;
+  const local = localTimeAt(timeZone, instant);
+  const day = addMonths(local.epochDay, duration.months * times) + duration.days * times;
+  return instantOf(timeZone, day, local.msOfDay) + elapsed;
+}
+
+function addMonths(epochDay: number, months: number): number {
+  if (months === 0) return epochDay;
+  const { year, month, day } = civilFromDays(epochDay);
+  const monthCount = year * 12 + (month - 1) + months;
+  const newYear = Math.floor(monthCount / 12);
+  const newMonth = monthCount - newYear * 12 + 1;
+  return daysFromCivil({
+    year: newYear,
+    month: newMonth,
+    day: Math.min(day, daysInMonth(newYear, newMonth)),
+  });
+}
+
+/** A formatter costs a hundred times more to build than to use. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** Milliseconds that the wall clock is ahead of UTC. Throws RangeError for an unknown time zone. */
+function offsetAt(timeZone: string, instant: number): number {
+  if (timeZone === "UTC") return 0;
+  let formatter = formatters.get(timeZone);
+  if (formatter === undefined) {
+    formatter = new Intl.DateTimeFormat("en-US", {
+      timeZone: intlName(timeZone),
+      timeZoneName: "longOffset",
+    });
+    formatters.set(timeZone, formatter);
+  }
+  return parseOffset(formatter.format(instant));
+}
+
+/** Intl knows offsets only as `+02:00`. */
+function intlName(timeZone: string): string {
+  const match = /^(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d{2}))?$/i.exec(timeZone);
+  if (match === null) return timeZone;
+  const [, sign, hours = "", minutes = "00"] = match;
+  return `${sign}${hours.padStart(2, "0")}:${minutes}`;
+}
+
+/** The formatter ends its text with GMT+01:00, or with +00:09:21 before the zone had whole minutes. */
+function parseOffset(formatted: string): number {
+  const match = /GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(formatted);
+  if (match === null) return 0;
+  const [, sign, hours, minutes, seconds = "0"] = match;
+  const size = (Number(hours) * 60 + Number(minutes)) * 60_000 + Number(seconds) * 1000;
+  return sign === "-" ? -size : size;
+}

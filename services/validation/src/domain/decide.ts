@@ -1,0 +1,83 @@
+import type { Moment } from "@scrip/rules";
+
+import type { Applicable, Decision, OrderFigures } from "./decision.ts";
+import type { OrderFacts, Redeemable } from "./facts.ts";
+import { type OrderState, checkOrder, orderFigures, startOrder } from "./order.ts";
+import type { Refused } from "./refusal.ts";
+import { applyStack } from "./stack.ts";
+import type { StackingRules } from "./stacking-rules.ts";
+
+export type DecisionRequest = {
+  /** In the order of the request. */
+  readonly redeemables: readonly Redeemable[];
+  readonly order: OrderFacts | null;
+  readonly moment: Moment;
+  readonly stacking: StackingRules;
+};
+
+/**
+ * Decides what the redeemables of a request do to its order. Validation shows the decision,
+ * redemption commits it under its guards; both decide here, so they never disagree.
+ */
+export function decide(request: DecisionRequest): Decision {
+  const { redeemables, order, moment, stacking } = request;
+  const refusal =
+    checkRedeemables(redeemables, stacking) ??
+    checkDistinct(redeemables) ??
+    (order === null ? null : checkOrder(order));
+  if (refusal !== null) return { kind: "malformed", refusal };
+
+  const start = startOrder(order);
+  const stacked = applyStack(redeemables, order, { moment, stacking, start });
+  if (!stacked.valid) {
+    const { valid, redeemables: judged } = stacked;
+    return { kind: "decided", valid, redeemables: judged, order: null, guards: [] };
+  }
+  const applicable = stacked.redeemables.filter((judged) => judged.status === "APPLICABLE");
+  return {
+    kind: "decided",
+    valid: true,
+    redeemables: stacked.redeemables,
+    order: order === null ? null : finalFigures(start, stacked.state, applicable),
+    guards: applicable.flatMap((judged) => judged.guards),
+  };
+}
+
+/** One that applies alone has already calculated the figures of the whole request. */
+function finalFigures(
+  start: OrderState,
+  end: OrderState,
+  applicable: readonly Applicable[],
+): OrderFigures {
+  const [first, ...others] = applicable;
+  return others.length === 0 && first?.order ? first.order : orderFigures(start, end);
+}
+
+/** Also for callers who want to refuse a request before they gather anything for it. */
+export function checkRedeemables(
+  redeemables: readonly Pick<Redeemable, "object" | "id">[],
+  stacking: Pick<StackingRules, "redeemablesLimit">,
+): Refused | null {
+  const { length } = redeemables;
+  if (length === 0)
+    return invalidPayload("Property .redeemables should NOT have fewer than 1 items");
+  if (length > stacking.redeemablesLimit) {
+    const limit = stacking.redeemablesLimit;
+    return invalidPayload(`Property .redeemables should NOT have more than ${limit} items`);
+  }
+  const distinct = new Set(redeemables.map(({ object, id }) => `${object} ${id}`));
+  return distinct.size < length ? duplicatedRedeemables : null;
+}
+
+/** One voucher may hide behind its code and its id, or behind two spellings of a code. */
+function checkDistinct(redeemables: readonly Redeemable[]): Refused | null {
+  const found = redeemables.flatMap(({ voucher }) => (voucher === null ? [] : [voucher.id]));
+  return new Set(found).size < found.length ? duplicatedRedeemables : null;
+}
+
+const invalidPayload = (details: string): Refused => ({ key: "invalid_payload", details });
+
+const duplicatedRedeemables: Refused = {
+  key: "duplicated_redeemables",
+  details: "Duplicated redeemables detected in one redemption",
+};

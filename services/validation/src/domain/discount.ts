@@ -1,0 +1,170 @@
+import { allocate, percentOf } from "@scrip/money";
+import type { AmountDiscount, Discount, DiscountEffect } from "@scrip/rules";
+
+import { atLeastZero, least, sumOf } from "./minor-units.ts";
+import {
+  type LineDiscount,
+  type LineState,
+  type OrderState,
+  discountLines,
+  discountOrder,
+  subtotalAmount,
+  totalAmount,
+} from "./order.ts";
+import type { CalculationMode } from "./stacking-rules.ts";
+
+export type DiscountTerms = {
+  readonly mode: CalculationMode;
+  /** Positions of the lines an item-level effect reaches, in the order in which they are served. */
+  readonly selection: readonly number[];
+};
+
+export type AppliedDiscount = { readonly state: OrderState; readonly effect: DiscountEffect };
+
+/** Takes a discount off the order or its lines; spec/validation-and-redemption.md §1.5 and §1.6. */
+export function applyDiscount(
+  discount: Discount,
+  state: OrderState,
+  terms: DiscountTerms,
+): AppliedDiscount {
+  switch (discount.effect) {
+    // Rules that name products will turn the default into APPLY_TO_ITEMS; none are attached yet.
+    case null:
+    case "APPLY_TO_ORDER":
+      return {
+        effect: "APPLY_TO_ORDER",
+        state: discountOrder(state, orderDiscount(discount, state, terms.mode)),
+      };
+    case "APPLY_TO_ITEMS":
+    case "APPLY_TO_ITEMS_BY_QUANTITY":
+      return {
+        effect: discount.effect,
+        state: discountLines(state, serveLines(discount, state, terms)),
+      };
+    case "APPLY_TO_ITEMS_PROPORTIONALLY":
+    case "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY":
+      return {
+        effect: discount.effect,
+        state: discountLines(state, splitAmount(discount, state, terms)),
+      };
+    default:
+      return discount satisfies never;
+  }
+}
+
+function orderDiscount(discount: Discount, state: OrderState, mode: CalculationMode): bigint {
+  const total = totalAmount(state);
+  const { amountLimit, aggregatedAmountLimit } = discount;
+  return least(orderValue(discount, state, mode), amountLimit, aggregatedAmountLimit, total);
+}
+
+function orderValue(discount: Discount, state: OrderState, mode: CalculationMode): bigint {
+  switch (discount.type) {
+    case "PERCENT":
+      return percentOf(
+        mode === "INITIAL_AMOUNT" ? state.amount : totalAmount(state),
+        discount.percentOff,
+      );
+    case "AMOUNT":
+      return discount.amountOff;
+    case "FIXED":
+      return atLeastZero(totalAmount(state) - discount.fixedAmount);
+    default:
+      return discount satisfies never;
+  }
+}
+
+/** Serves the lines in turn, so that a limit on the sum favours the earlier ones. */
+function serveLines(
+  discount: Discount,
+  state: OrderState,
+  { mode, selection }: DiscountTerms,
+): LineDiscount[] {
+  let left = least(totalAmount(state), sumLimit(discount));
+  return selectedLines(state, selection).map(({ index, line }) => {
+    const amount = least(lineValue(discount, line, mode), subtotalAmount(line), left);
+    left -= amount;
+    return { index, amount };
+  });
+}
+
+function lineValue(discount: Discount, line: LineState, mode: CalculationMode): bigint {
+  switch (discount.type) {
+    case "PERCENT": {
+      const base = mode === "INITIAL_AMOUNT" ? line.amount : subtotalAmount(line);
+      return least(percentOf(base, discount.percentOff), discount.amountLimit);
+    }
+    case "AMOUNT":
+      return discount.effect === "APPLY_TO_ITEMS_BY_QUANTITY"
+        ? least(discount.amountOff, line.price) * line.quantity
+        : discount.amountOff;
+    case "FIXED":
+      return atLeastZero(subtotalAmount(line) - discount.fixedAmount * line.quantity);
+    default:
+      return discount satisfies never;
+  }
+}
+
+/** A limit on all that a discount takes off. An amount also accepts it under the other name. */
+const sumLimit = (discount: Discount): bigint | null =>
+  discount.type === "AMOUNT" ? amountSumLimit(discount) : discount.aggregatedAmountLimit;
+
+function amountSumLimit({ amountLimit, aggregatedAmountLimit }: AmountDiscount): bigint | null {
+  return amountLimit === null ? aggregatedAmountLimit : least(amountLimit, aggregatedAmountLimit);
+}
+
+/** Splits one amount over the lines; the parts add up to it exactly. */
+function splitAmount(
+  discount: AmountDiscount,
+  state: OrderState,
+  { mode, selection }: DiscountTerms,
+): LineDiscount[] {
+  const parts = selectedLines(state, selection).map(({ index, line }) => ({
+    index,
+    cap: subtotalAmount(line),
+    weight: splitWeight(discount, line, mode),
+  }));
+  const capacity = sumOf(parts, (part) => part.cap);
+  const amount = least(discount.amountOff, sumLimit(discount), totalAmount(state), capacity);
+  return allocateWithin(amount, parts);
+}
+
+function splitWeight(discount: AmountDiscount, line: LineState, mode: CalculationMode): bigint {
+  if (discount.effect === "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY") return line.quantity;
+  return mode === "INITIAL_AMOUNT" ? line.amount : subtotalAmount(line);
+}
+
+type Part = { readonly index: number; readonly cap: bigint; readonly weight: bigint };
+
+/**
+ * Largest remainder under a cap for each part: a share above its cap is fixed there and the rest is
+ * split anew over the others. `amount` must not exceed the sum of the caps, so every round either
+ * ends or fixes at least one part.
+ */
+function allocateWithin(amount: bigint, parts: readonly Part[]): LineDiscount[] {
+  const shares: LineDiscount[] = [];
+  let open = parts.filter((part) => part.cap > 0n);
+  let left = amount;
+  while (left > 0n && open.length > 0) {
+    const split = allocate(
+      left,
+      open.map((part) => part.weight),
+    );
+    const full = open.filter((part, at) => (split[at] ?? 0n) > part.cap);
+    if (full.length === 0) {
+      shares.push(...open.map((part, at) => ({ index: part.index, amount: split[at] ?? 0n })));
+      return shares;
+    }
+    shares.push(...full.map((part) => ({ index: part.index, amount: part.cap })));
+    left -= sumOf(full, (part) => part.cap);
+    open = open.filter((part) => !full.includes(part));
+  }
+  return shares;
+}
+
+function selectedLines(state: OrderState, selection: readonly number[]) {
+  return selection.flatMap((index) => {
+    const line = state.lines[index];
+    return line === undefined ? [] : [{ index, line }];
+  });
+}

@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+
+import { type Evaluation, categoriesOf, evaluate } from "./evaluate.ts";
+import type { OrderFacts, Redeemable, VoucherFacts } from "./facts.ts";
+import {
+  givenCampaign,
+  givenGiftCard,
+  givenOrder,
+  givenVoucher,
+  redeemableOf,
+  unlimited,
+} from "./given.ts";
+import { startOrder } from "./order.ts";
+import { DEFAULT_STACKING_RULES } from "./stacking-rules.ts";
+
+const now = Date.parse("2026-11-22T23:30:00.000Z");
+const later = { ...unlimited, startDate: now + 1 };
+const earlier = { ...unlimited, expirationDate: now - 1 };
+const notToday = { ...unlimited, daysOfWeek: [3] };
+const loyaltyCard = { value: { type: "LOYALTY_CARD", balance: 100n } } as const;
+
+describe("evaluate", () => {
+  test.each([
+    ["is switched off", { active: false }, "voucher_disabled"],
+    [
+      "belongs to a campaign that is switched off",
+      { campaign: givenCampaign({ active: false }) },
+      "voucher_disabled",
+    ],
+    ["starts later", { validity: later }, "voucher_not_active"],
+    [
+      "belongs to a campaign that starts later",
+      { campaign: givenCampaign({ validity: later }) },
+      "voucher_not_active",
+    ],
+    ["expired", { validity: earlier }, "voucher_expired"],
+    [
+      "belongs to a campaign that is over",
+      { campaign: givenCampaign({ validity: earlier }) },
+      "voucher_expired",
+    ],
+    ["is not for today", { validity: notToday }, "voucher_not_active_now"],
+    [
+      "is for Sundays, when the project has Monday already",
+      { validity: { ...unlimited, daysOfWeek: [0] } },
+      "voucher_not_active_now",
+    ],
+    ["is used up", { quantity: 3n, redeemedQuantity: 3n }, "quantity_exceeded"],
+    [
+      "has its last use locked by another session",
+      { quantity: 3n, redeemedQuantity: 2n, lockedQuantity: 1n },
+      "quantity_exceeded",
+    ],
+    ["may never be used", { quantity: 0n }, "quantity_exceeded"],
+    [
+      "is switched off before anything else",
+      { active: false, validity: earlier, quantity: 0n },
+      "voucher_disabled",
+    ],
+    ["starts later before it is used up", { validity: later, quantity: 0n }, "voucher_not_active"],
+  ] as const satisfies [string, Partial<VoucherFacts>, string][])(
+    "refuses a voucher that %s",
+    (_what, voucher, key) => {
+      expect(evaluated(redeemableOf(givenVoucher(voucher)))).toEqual({
+        kind: "inapplicable",
+        refusal: { key, details: "CODE" },
+      });
+    },
+  );
+
+  test.each([
+    ["is not switched at all", { active: null }],
+    [
+      "belongs to a campaign that is not switched at all",
+      { campaign: givenCampaign({ active: null }) },
+    ],
+    [
+      "outlives its campaign",
+      {
+        validity: { ...unlimited, expirationDate: now },
+        campaign: givenCampaign({ validity: earlier }),
+      },
+    ],
+    ["has one use left", { quantity: 3n, redeemedQuantity: 1n, lockedQuantity: 1n }],
+    [
+      "is for Mondays, which the project has already",
+      { validity: { ...unlimited, daysOfWeek: [1] } },
+    ],
+  ] as const satisfies [string, Partial<VoucherFacts>][])(
+    "applies a voucher that %s",
+    (_what, voucher) => {
+      const evaluation = evaluated(redeemableOf(givenVoucher(voucher)));
+      expect(evaluation).toMatchObject({ kind: "applicable", hasEffect: true });
+    },
+  );
+
+  test("refuses a code that nobody knows, with what was looked for", () => {
+    const redeemable = { ...redeemableOf(givenVoucher()), id: "NOPE", voucher: null };
+    expect(evaluated(redeemable)).toEqual({
+      kind: "inapplicable",
+      refusal: {
+        key: "not_found",
+        details: "Cannot find voucher with id NOPE",
+        resourceId: "NOPE",
+        resourceType: "voucher",
+      },
+    });
+  });
+
+  test("refuses a loyalty card without a reward", () => {
+    expect(evaluated(redeemableOf(givenVoucher(loyaltyCard)))).toEqual({
+      kind: "inapplicable",
+      refusal: {
+        key: "missing_reward",
+        details: "A reward is required when redeeming a LOYALTY_CARD",
+      },
+    });
+  });
+
+  test("does not find the reward of a loyalty card", () => {
+    const redeemable = redeemableOf(givenVoucher(loyaltyCard), { rewardId: "rew_1" });
+    expect(evaluated(redeemable)).toMatchObject({
+      kind: "inapplicable",
+      refusal: { key: "not_found", resourceType: "reward", resourceId: "rew_1" },
+    });
+  });
+
+  test("checks a loyalty card's dates before its reward", () => {
+    const voucher = givenVoucher({ ...loyaltyCard, validity: earlier });
+    expect(evaluated(redeemableOf(voucher))).toMatchObject({ refusal: { key: "voucher_expired" } });
+  });
+
+  test("applies a voucher without a discount, to no effect", () => {
+    const value = { type: "DISCOUNT_VOUCHER", discount: null } as const;
+    expect(evaluated(redeemableOf(givenVoucher({ value })))).toMatchObject({
+      kind: "applicable",
+      benefit: { kind: "discount", effect: null },
+      hasEffect: false,
+    });
+  });
+
+  test("applies a discount without an order, to no effect", () => {
+    expect(evaluated(redeemableOf(givenVoucher()), null)).toMatchObject({
+      kind: "applicable",
+      hasEffect: false,
+    });
+  });
+});
+
+describe("the guards of a decision", () => {
+  const definition = { kind: "definition_version", voucherId: "v_CODE", definitionVersion: 7n };
+  const quantity = { kind: "quantity_left", voucherId: "v_CODE" };
+  const gift = (credits: bigint) => ({ kind: "gift_balance", voucherId: "v_CODE", credits });
+  const card = givenGiftCard({ balance: 5000n });
+
+  test.each([
+    ["its definition only, without a limit", givenVoucher(), [definition]],
+    ["a use that is left", givenVoucher({ quantity: 1n }), [definition, quantity]],
+    ["the credits of a gift card", card, [definition, gift(3000n)]],
+    ["the credits and a use", { ...card, quantity: 2n }, [definition, quantity, gift(3000n)]],
+    ["no credits of an empty card", givenGiftCard({ balance: 0n }), [definition]],
+  ])("rely on %s", (_what, voucher, guards) => {
+    const evaluation = evaluated(redeemableOf({ ...voucher, definitionVersion: 7n }), {
+      amount: 3000n,
+    });
+    expect(evaluation).toMatchObject({ kind: "applicable", guards });
+  });
+});
+
+describe("categoriesOf", () => {
+  test("gives those of the voucher and of its campaign, each once", () => {
+    const [first, second, third] = [1, 2, 3].map((n) => ({ id: `cat_${n}`, hierarchy: n }));
+    if (!first || !second || !third) throw new Error("three categories");
+    const campaign = givenCampaign({ categories: [second, third] });
+    const voucher = givenVoucher({ categories: [first, second], campaign });
+    expect(categoriesOf(redeemableOf(voucher))).toEqual([first, second, third]);
+  });
+});
+
+function evaluated(
+  redeemable: Redeemable,
+  order: Partial<OrderFacts> | null = { amount: 10_000n },
+): Evaluation {
+  const start = startOrder(order === null ? null : givenOrder(order));
+  const moment = { now, timeZone: "Europe/Warsaw" };
+  return evaluate(redeemable, start, { moment, stacking: DEFAULT_STACKING_RULES, start });
+}

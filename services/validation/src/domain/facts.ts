@@ -1,0 +1,95 @@
+import type { Discount, Validity } from "@scrip/rules";
+
+/**
+ * What a decision is made of: plain data, gathered before. Amounts and points are minor units,
+ * instants are epoch milliseconds, `null` means known to be absent.
+ */
+
+/** The order as it was sent, or as it is stored when the request names a stored one. */
+export type OrderFacts = {
+  readonly amount: bigint | null;
+  /** Of a stored order that earlier redemptions have changed; null means: as `amount`. */
+  readonly initialAmount: bigint | null;
+  /** Order-level discounts that a stored order already carries. */
+  readonly discountAmount: bigint;
+  readonly lines: readonly LineFacts[];
+};
+
+/** One element of `order.items`. Lines of the same product are never merged. */
+export type LineFacts = {
+  readonly productId: string | null;
+  readonly skuId: string | null;
+  /** null means one. */
+  readonly quantity: bigint | null;
+  readonly amount: bigint | null;
+  readonly prices: LinePrices;
+  /** What a stored line already carries; null and zero for one that was sent inline. */
+  readonly initialQuantity: bigint | null;
+  readonly initialAmount: bigint | null;
+  readonly discountAmount: bigint;
+  readonly discountQuantity: bigint;
+};
+
+/** The places a unit price can come from; the first that exists wins. */
+export type LinePrices = {
+  readonly line: bigint | null;
+  readonly inlineSku: bigint | null;
+  readonly inlineProduct: bigint | null;
+  readonly storedSku: bigint | null;
+  readonly storedProduct: bigint | null;
+};
+
+export type CategoryFacts = { readonly id: string; readonly hierarchy: number };
+
+export type CampaignFacts = {
+  readonly id: string;
+  /** null counts as switched on, here and in a voucher. */
+  readonly active: boolean | null;
+  readonly validity: Validity;
+  readonly categories: readonly CategoryFacts[];
+};
+
+export type VoucherFacts = {
+  readonly id: string;
+  readonly code: string;
+  readonly active: boolean | null;
+  readonly validity: Validity;
+  readonly value: VoucherValue;
+  /** How often it may be redeemed; null means without limit. */
+  readonly quantity: bigint | null;
+  readonly redeemedQuantity: bigint;
+  /** Redemptions that live sessions of others hold. */
+  readonly lockedQuantity: bigint;
+  /** Grows with every change of the definition, never with a redemption. */
+  readonly definitionVersion: bigint;
+  readonly campaign: CampaignFacts | null;
+  readonly categories: readonly CategoryFacts[];
+};
+
+export type VoucherValue =
+  | { readonly type: "DISCOUNT_VOUCHER"; readonly discount: Discount | null }
+  | {
+      readonly type: "GIFT_VOUCHER";
+      readonly balance: bigint;
+      /** Credits that live sessions of others hold. */
+      readonly lockedCredits: bigint;
+      /** null means on the order. */
+      readonly effect: GiftEffect | null;
+    }
+  | { readonly type: "LOYALTY_CARD"; readonly balance: bigint };
+
+export type GiftEffect = "APPLY_TO_ORDER" | "APPLY_TO_ITEMS";
+
+/** A redeemable of the request, together with what was found for it. */
+export type VoucherRedeemable = {
+  readonly object: "voucher";
+  /** The code or id, as it was sent. */
+  readonly id: string;
+  readonly voucher: VoucherFacts | null;
+  /** `gift.credits` of the request. */
+  readonly credits: bigint | null;
+  /** `reward.id` of the request. */
+  readonly rewardId: string | null;
+};
+
+export type Redeemable = VoucherRedeemable;

@@ -1,0 +1,185 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import type { OrderFacts } from "./facts.ts";
+import { type GiftOutcome, type GiftValue, spendGift } from "./gift.ts";
+import { givenGiftCard, givenLine, givenLines, givenOrder } from "./given.ts";
+import { orderFigures, startOrder } from "./order.ts";
+
+describe("spendGift", () => {
+  test.each([
+    ["all that is left to pay", { balance: 5000n }, null, { amount: 3000n }, 3000n],
+    ["all that it holds", { balance: 2000n }, null, { amount: 3000n }, 2000n],
+    ["the credits that were named", { balance: 5000n }, 1200n, { amount: 3000n }, 1200n],
+    ["no more credits than the order needs", { balance: 5000n }, 3000n, { amount: 1000n }, 1000n],
+    ["exactly its balance", { balance: 5000n }, 5000n, { amount: 9000n }, 5000n],
+    [
+      "what other sessions leave free",
+      { balance: 5000n, lockedCredits: 4000n },
+      null,
+      { amount: 3000n },
+      1000n,
+    ],
+    [
+      "nothing, when other sessions hold it all",
+      { balance: 5000n, lockedCredits: 5000n },
+      null,
+      { amount: 3000n },
+      0n,
+    ],
+    ["nothing of an empty card", { balance: 0n }, null, { amount: 3000n }, 0n],
+    ["nothing for an order that costs nothing", { balance: 500n }, null, { amount: 0n }, 0n],
+    ["nothing when zero credits are named", { balance: 500n }, 0n, { amount: 100n }, 0n],
+    [
+      "what earlier discounts left to pay",
+      { balance: 5000n },
+      null,
+      { amount: 3000n, discountAmount: 2900n },
+      100n,
+    ],
+  ] as const)("pays %s", (_what, gift, credits, order, spent) => {
+    const { outcome, figures } = spend(gift, credits, order);
+    expect(outcome).toMatchObject({
+      kind: "spent",
+      benefit: { kind: "gift", effect: "APPLY_TO_ORDER", balance: gift.balance, credits: spent },
+    });
+    expect(figures.appliedDiscountAmount).toBe(spent);
+  });
+
+  test.each([
+    ["a request without an order", null],
+    ["an order that tells no amount", { lines: [givenLine()] }],
+  ])("takes credits in full for %s", (_what, order) => {
+    const { outcome, figures } = spend({ balance: 5000n }, 1200n, order);
+    expect(outcome).toMatchObject({ kind: "spent", benefit: { credits: 1200n } });
+    expect(figures).toMatchObject({ amount: 0n, totalAmount: 0n, totalDiscountAmount: 0n });
+  });
+
+  test.each([
+    [
+      "more credits than it holds",
+      { balance: 5000n },
+      5001n,
+      { amount: 9000n },
+      "gift_amount_exceeded",
+      "GIFT",
+    ],
+    [
+      "more credits than it holds, though the order needs fewer",
+      { balance: 5000n },
+      5001n,
+      { amount: 10n },
+      "gift_amount_exceeded",
+      "GIFT",
+    ],
+    [
+      "more credits than other sessions leave free",
+      { balance: 5000n, lockedCredits: 4000n },
+      1001n,
+      { amount: 9000n },
+      "gift_amount_exceeded",
+      "GIFT",
+    ],
+    [
+      "more credits than it holds, without an order",
+      { balance: 5000n },
+      5001n,
+      null,
+      "gift_amount_exceeded",
+      "GIFT",
+    ],
+    [
+      "neither an order nor credits",
+      { balance: 5000n },
+      null,
+      null,
+      "missing_amount",
+      "An order amount or gift.credits is required when redeeming a GIFT_VOUCHER",
+    ],
+    [
+      "credits below zero",
+      { balance: 5000n },
+      -1n,
+      { amount: 9000n },
+      "invalid_gift",
+      "Property .gift.credits must not be negative",
+    ],
+    [
+      "items to pay for, of which there are none",
+      { balance: 5000n, effect: "APPLY_TO_ITEMS" },
+      null,
+      { amount: 9000n },
+      "missing_order_items_amount",
+      "At least one applicable order item with amount is required to redeem this GIFT_VOUCHER",
+    ],
+    [
+      "items to pay for, which have no amount",
+      { balance: 5000n, effect: "APPLY_TO_ITEMS" },
+      100n,
+      { amount: 9000n, lines: [givenLine()] },
+      "missing_order_items_amount",
+      "At least one applicable order item with amount is required to redeem this GIFT_VOUCHER",
+    ],
+  ] as const)("refuses %s", (_what, gift, credits, order, key, details) => {
+    const { outcome } = spend(gift, credits, order);
+    expect(outcome).toEqual({ kind: "refused", refusal: { key, details } });
+  });
+
+  test.each([
+    ["in turn until its credits are used up", { balance: 2500n }, null, [2000n, 500n, 0n]],
+    ["with no more than the credits named", { balance: 9000n }, 2100n, [2000n, 100n, 0n]],
+    ["all of them when it holds enough", { balance: 9000n }, null, [2000n, 1500n, 300n]],
+  ] as const)("pays for lines %s", (_what, gift, credits, expected) => {
+    const order = { lines: givenLines([2n, 1000n], [1n, 1500n], [1n, 300n]) };
+    const { outcome, figures } = spend({ ...gift, effect: "APPLY_TO_ITEMS" }, credits, order);
+    const spent = expected.reduce<bigint>((sum, amount) => sum + amount, 0n);
+    expect(outcome).toMatchObject({ benefit: { effect: "APPLY_TO_ITEMS", credits: spent } });
+    expect(figures.lines.map((line) => line.discountAmount)).toEqual(expected);
+    expect(figures.discountAmount).toBe(0n);
+  });
+
+  test("never spends more than is free or than is left to pay, and takes off what it spends", () => {
+    const cents = fc.bigInt(0n, 10_000n);
+    fc.assert(
+      fc.property(
+        fc.record({
+          balance: cents,
+          lockedCredits: cents,
+          effect: fc.constantFrom("APPLY_TO_ORDER" as const, "APPLY_TO_ITEMS" as const),
+        }),
+        fc.option(fc.bigInt(-5n, 12_000n)),
+        fc.array(fc.tuple(fc.bigInt(1n, 5n), cents), { maxLength: 5 }),
+        (gift, credits, lines) => {
+          const { outcome, figures } = spend(gift, credits, { lines: givenLines(...lines) });
+          if (outcome.kind === "refused") return;
+          const spent = outcome.benefit.credits;
+          const held = gift.balance - gift.lockedCredits;
+          expect(spent <= (held > 0n ? held : 0n)).toBe(true);
+          expect(credits === null || spent <= credits).toBe(true);
+          expect(figures.totalAmount >= 0n).toBe(true);
+          if (lines.length > 0) expect(figures.totalAppliedDiscountAmount).toBe(spent);
+        },
+      ),
+    );
+  });
+});
+
+function spend(
+  gift: Partial<GiftValue>,
+  credits: bigint | null,
+  order: Partial<OrderFacts> | null,
+) {
+  const value: GiftValue = {
+    type: "GIFT_VOUCHER",
+    balance: 0n,
+    lockedCredits: 0n,
+    effect: null,
+    ...gift,
+  };
+  const voucher = { ...givenGiftCard(gift), code: "GIFT" };
+  const start = startOrder(order === null ? null : givenOrder(order));
+  const selection = start.lines.map((_, index) => index);
+  const outcome: GiftOutcome = spendGift({ voucher, value, credits, selection }, start);
+  const end = outcome.kind === "spent" ? outcome.state : start;
+  return { outcome, figures: orderFigures(start, end) };
+}

@@ -1,0 +1,174 @@
+import type { JudgedRedeemable, SkipKey } from "./decision.ts";
+import { type EvaluationContext, categoriesOf, evaluate } from "./evaluate.ts";
+import type { CategoryFacts, OrderFacts, Redeemable } from "./facts.ts";
+import { type OrderState, orderFigures } from "./order.ts";
+import { skipOf } from "./skips.ts";
+import {
+  type CategoryKind,
+  type StackingRules,
+  skipsWithoutEffect,
+  strongestKind,
+} from "./stacking-rules.ts";
+
+export type Stacked = {
+  readonly valid: boolean;
+  /** In the order of processing. */
+  readonly redeemables: readonly JudgedRedeemable[];
+  readonly state: OrderState;
+};
+
+type Candidate = {
+  readonly redeemable: Redeemable;
+  readonly position: number;
+  readonly categories: readonly CategoryFacts[];
+  readonly kind: CategoryKind;
+};
+
+/** What was applied so far, as far as a limit counts it. */
+type Tally = {
+  applied: number;
+  exclusive: number;
+  failed: boolean;
+  readonly byCategory: Map<string, number>;
+  readonly exclusiveByCategory: Map<string, number>;
+};
+
+/**
+ * Applies several redeemables to one order; spec/validation-and-redemption.md §5.2. Being skipped
+ * never makes a request invalid, except that something must apply in the end.
+ */
+export function applyStack(
+  redeemables: readonly Redeemable[],
+  order: OrderFacts | null,
+  context: EvaluationContext,
+): Stacked {
+  const { stacking, start } = context;
+  const candidates = redeemables.map((redeemable, position): Candidate => {
+    const categories = categoriesOf(redeemable);
+    return { redeemable, position, categories, kind: strongestKind(categories, stacking) };
+  });
+  const isExclusiveLive = candidates.some(
+    (candidate) =>
+      candidate.kind === "EXCLUSIVE" &&
+      evaluate(candidate.redeemable, start, context).kind === "applicable",
+  );
+
+  const tally = emptyTally();
+  const judged: JudgedRedeemable[] = [];
+  let state = start;
+  for (const candidate of sortCandidates(candidates, stacking, isExclusiveLive)) {
+    const skipKey = findSkip(candidate, tally, { stacking, isExclusiveLive });
+    const step =
+      skipKey === null
+        ? judge(candidate, state, order, context)
+        : { judged: skipped(candidate, skipKey), state };
+    judged.push(step.judged);
+    state = step.state;
+    if (step.judged.status === "INAPPLICABLE") tally.failed = true;
+    if (step.judged.status === "APPLICABLE") count(candidate, tally);
+  }
+  const isBroken = stacking.redeemablesApplicationMode === "ALL" && tally.failed;
+  return { valid: tally.applied > 0 && !isBroken, redeemables: judged, state };
+}
+
+function judge(
+  candidate: Candidate,
+  state: OrderState,
+  order: OrderFacts | null,
+  context: EvaluationContext,
+): { readonly judged: JudgedRedeemable; readonly state: OrderState } {
+  const { redeemable, position, categories } = candidate;
+  const evaluation = evaluate(redeemable, state, context);
+  if (evaluation.kind === "inapplicable") {
+    const { refusal } = evaluation;
+    return { judged: { status: "INAPPLICABLE", position, redeemable, refusal }, state };
+  }
+  if (!evaluation.hasEffect && skipsWithoutEffect(categories, context.stacking)) {
+    return { judged: skipped(candidate, "no_effect"), state };
+  }
+  const { benefit, guards } = evaluation;
+  const figures = order === null ? null : orderFigures(state, evaluation.state);
+  return {
+    judged: { status: "APPLICABLE", position, redeemable, benefit, guards, order: figures },
+    state: evaluation.state,
+  };
+}
+
+const skipped = ({ redeemable, position }: Candidate, key: SkipKey): JudgedRedeemable => ({
+  status: "SKIPPED",
+  position,
+  redeemable,
+  skip: skipOf(key),
+});
+
+/** Sorting is stable, so that ties stay in the order of the request. */
+function sortCandidates(
+  candidates: readonly Candidate[],
+  stacking: StackingRules,
+  isExclusiveLive: boolean,
+): readonly Candidate[] {
+  if (candidates.length < 2) return candidates;
+  const sorted =
+    stacking.redeemablesSortingRule === "CATEGORY_HIERARCHY"
+      ? candidates.toSorted((a, b) => hierarchyOf(a) - hierarchyOf(b) || a.position - b.position)
+      : candidates;
+  const jointsGoLast =
+    isExclusiveLive && stacking.groupedRedeemablesSortingRule === "JOINT_ALWAYS_LAST";
+  if (!jointsGoLast) return sorted;
+  const isJoint = (candidate: Candidate): boolean => candidate.kind === "JOINT";
+  return [...sorted.filter((candidate) => !isJoint(candidate)), ...sorted.filter(isJoint)];
+}
+
+/** The lowest number goes first; a redeemable without a category goes after all that have one. */
+const hierarchyOf = ({ categories }: Candidate): number =>
+  Math.min(Number.MAX_SAFE_INTEGER, ...categories.map((category) => category.hierarchy));
+
+/** Why a candidate is not even evaluated, if it is not. The order of the reasons is public. */
+function findSkip(
+  { kind, categories }: Candidate,
+  tally: Tally,
+  { stacking, isExclusiveLive }: { stacking: StackingRules; isExclusiveLive: boolean },
+): SkipKey | null {
+  if (stacking.redeemablesApplicationMode === "ALL" && tally.failed) {
+    return "preceding_validation_failed";
+  }
+  if (isExclusiveLive && kind === "COMMON") return "exclusion_rules_not_met";
+  if (tally.applied >= stacking.applicableRedeemablesLimit) {
+    return "applicable_redeemables_limit_exceeded";
+  }
+  if (kind === "EXCLUSIVE") {
+    if (tally.exclusive >= stacking.applicableExclusiveRedeemablesLimit) {
+      return "applicable_exclusive_redeemables_limit_exceeded";
+    }
+    const limit = stacking.applicableExclusiveRedeemablesPerCategoryLimit;
+    if (categories.some(({ id }) => (tally.exclusiveByCategory.get(id) ?? 0) >= limit)) {
+      return "applicable_exclusive_redeemables_per_category_limit_exceeded";
+    }
+  }
+  const isFull = ({ id }: CategoryFacts): boolean =>
+    (tally.byCategory.get(id) ?? 0) >= categoryLimit(id, stacking);
+  return categories.some(isFull) ? "applicable_redeemables_per_category_limit_exceeded" : null;
+}
+
+const categoryLimit = (id: string, stacking: StackingRules): number =>
+  stacking.applicableRedeemablesCategoryLimits[id] ??
+  stacking.applicableRedeemablesPerCategoryLimit;
+
+const emptyTally = (): Tally => ({
+  applied: 0,
+  exclusive: 0,
+  failed: false,
+  byCategory: new Map(),
+  exclusiveByCategory: new Map(),
+});
+
+function count({ kind, categories }: Candidate, tally: Tally): void {
+  tally.applied += 1;
+  if (kind === "EXCLUSIVE") tally.exclusive += 1;
+  for (const { id } of categories) {
+    tally.byCategory.set(id, (tally.byCategory.get(id) ?? 0) + 1);
+    if (kind === "EXCLUSIVE") {
+      tally.exclusiveByCategory.set(id, (tally.exclusiveByCategory.get(id) ?? 0) + 1);
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import { type Moment, type TimeVerdict, judgeValidity } from "@scrip/rules";
+
+import type { VoucherFacts } from "./facts.ts";
+import { type Refused, refusedForCode } from "./refusal.ts";
+
+/** Refuses a voucher that its own time limits or its campaign's close at this moment. */
+export function checkVoucherTime(voucher: VoucherFacts, moment: Moment): Refused | null {
+  const verdict = judgeValidity(voucher.validity, voucher.campaign?.validity ?? null, moment);
+  return verdict === "open" ? null : refusedForCode(keys[verdict], voucher.code);
+}
+
+const keys = {
+  not_started: "voucher_not_active",
+  ended: "voucher_expired",
+  outside_window: "voucher_not_active_now",
+} as const satisfies Record<Exclude<TimeVerdict, "open">, string>;
