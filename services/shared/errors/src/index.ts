@@ -7,4 +7,4 @@ export {
   type RefusalOptions,
   toErrorMessage,
 } from "./refusal.ts";
-export { answerOf, type AnsweredError, toConnectError } from "./wire.ts";
+export { answerOf, type AnsweredError, refusalOf, toConnectError } from "./wire.ts";

@@ -48,6 +48,12 @@ export function toConnectError(thrown: unknown, requestId: string): ConnectError
   );
 }
 
+/** Refuses with an Error object that is there already, such as a stored one: word for word. */
+export function refusalOf(error: ErrorMessage): ConnectError {
+  const code = isKey(error.key) ? codeOf(error.key) : Code.FailedPrecondition;
+  return new ConnectError(error.message, code, undefined, [{ desc: ErrorSchema, value: error }]);
+}
+
 function outageOf(
   code: Code,
 ): "service_unavailable" | "deadline_exceeded" | "payload_too_large" | undefined {

@@ -1,0 +1,14 @@
+import { Refusal, toErrorMessage } from "@scrip/errors";
+import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
+
+import type { Refused } from "../domain/refusal.ts";
+
+/** A refusal of the engine as the Error object of an answer. */
+export function errorMessage(refused: Refused, requestId: string): ErrorMessage {
+  return toErrorMessage(toRefusal(refused), requestId);
+}
+
+/** A refusal of the engine that ends the request. */
+export function toRefusal({ key, ...options }: Refused): Refusal {
+  return new Refusal(key, options);
+}

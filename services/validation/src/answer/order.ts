@@ -1,0 +1,76 @@
+import type {
+  Order,
+  OrderInput,
+  OrderItem,
+  OrderItemInput,
+} from "@scrip/proto/scrip/common/v1/order_pb";
+
+import type { LineFigures, OrderFigures } from "../domain/decision.ts";
+
+/** The figures of a decision as the order that a caller sees, with what was sent beside them. */
+export function orderMessage(
+  figures: OrderFigures,
+  input: OrderInput,
+  stored: Order | null,
+): Order {
+  const items = input.items.length > 0 ? input.items : (stored?.items ?? []);
+  const metadata = input.metadata ?? stored?.metadata;
+  return {
+    $typeName: "scrip.common.v1.Order",
+    amount: figures.amount,
+    initialAmount: figures.initialAmount,
+    discountAmount: figures.discountAmount,
+    itemsDiscountAmount: figures.itemsDiscountAmount,
+    totalDiscountAmount: figures.totalDiscountAmount,
+    totalAmount: figures.totalAmount,
+    appliedDiscountAmount: figures.appliedDiscountAmount,
+    itemsAppliedDiscountAmount: figures.itemsAppliedDiscountAmount,
+    totalAppliedDiscountAmount: figures.totalAppliedDiscountAmount,
+    items: figures.lines.map((line, index) => itemMessage(line, items[index])),
+    redemptions: stored?.redemptions ?? {},
+    ...(metadata !== undefined && { metadata }),
+    ...(stored?.id !== undefined && { id: stored.id }),
+    ...((input.sourceId ?? stored?.sourceId) !== undefined && {
+      sourceId: input.sourceId ?? stored?.sourceId,
+    }),
+    ...((input.status ?? stored?.status) !== undefined && {
+      status: input.status ?? stored?.status,
+    }),
+    ...(stored?.createdAt !== undefined && { createdAt: stored.createdAt }),
+    ...(stored?.updatedAt !== undefined && { updatedAt: stored.updatedAt }),
+  } as Order;
+}
+
+function itemMessage(line: LineFigures, item: OrderItemInput | OrderItem | undefined): OrderItem {
+  return {
+    $typeName: "scrip.common.v1.OrderItem",
+    quantity: line.quantity,
+    initialQuantity: line.initialQuantity,
+    discountQuantity: line.discountQuantity,
+    amount: line.amount,
+    initialAmount: line.initialAmount,
+    discountAmount: line.discountAmount,
+    appliedDiscountAmount: line.appliedDiscountAmount,
+    appliedDiscountQuantity: line.appliedDiscountQuantity,
+    appliedQuantity: line.appliedQuantity,
+    appliedQuantityAmount: line.appliedQuantityAmount,
+    subtotalAmount: line.subtotalAmount,
+    ...(line.price !== null && { price: line.price }),
+    ...(item !== undefined && described(item)),
+  };
+}
+
+/** What an item is, as it was sent. */
+function described(item: OrderItemInput | OrderItem): Partial<OrderItem> {
+  const { sourceId, productId, skuId, relatedObject, product, sku, metadata } = item;
+  return {
+    ...("id" in item && item.id !== undefined && { id: item.id }),
+    ...(sourceId !== undefined && { sourceId }),
+    ...(productId !== undefined && { productId }),
+    ...(skuId !== undefined && { skuId }),
+    ...(relatedObject !== undefined && { relatedObject }),
+    ...(product !== undefined && { product }),
+    ...(sku !== undefined && { sku }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}

@@ -1,0 +1,39 @@
+import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+
+import { toTimestamp } from "../gather/timestamps.ts";
+
+export type RedeemedOrderContext = {
+  readonly id: string;
+  readonly stored: Order | null;
+  readonly customerId: string | undefined;
+  readonly referrerId: string | undefined;
+  readonly now: number;
+  readonly newItemId: () => string;
+};
+
+/**
+ * The order as a redemption leaves it: paid, whatever status was sent, with ids for itself and its
+ * lines (spec/validation-and-redemption.md §8.2). Its entry in `redemptions` is written by the
+ * commit, which makes the redemption's id.
+ */
+export function redeemedOrder(order: Order, context: RedeemedOrderContext): Order {
+  const { id, stored, now, newItemId } = context;
+  const customerId = context.customerId ?? stored?.customerId;
+  const referrerId = context.referrerId ?? stored?.referrerId;
+  return {
+    ...order,
+    id,
+    status: OrderStatus.PAID,
+    createdAt: stored?.createdAt ?? toTimestamp(now),
+    ...(stored !== null && { updatedAt: toTimestamp(now) }),
+    items: order.items.map((item) => (item.id === undefined ? { ...item, id: newItemId() } : item)),
+    ...(customerId !== undefined && { customerId, customer: reference(customerId) }),
+    ...(referrerId !== undefined && { referrerId, referrer: reference(referrerId) }),
+  };
+}
+
+const reference = (id: string) => ({
+  $typeName: "scrip.common.v1.ObjectReference" as const,
+  id,
+  object: "customer",
+});

@@ -1,0 +1,16 @@
+import type { newId } from "@scrip/ids";
+import type { Database } from "@scrip/postgres";
+
+import type { Clients } from "./clients.ts";
+import type { StoredOrder } from "./store/orders.ts";
+
+/** Everything a handler may touch. The clock is the call's. */
+export type Deps = {
+  readonly db: Database;
+  readonly newId: typeof newId;
+  readonly clients: Clients;
+  /** Orders that are stored at the same time are stored together. */
+  readonly saveOrder: (order: StoredOrder) => Promise<void>;
+  /** Makes tracking ids that do not tell the source id they stand for. */
+  readonly trackingSecret: string;
+};

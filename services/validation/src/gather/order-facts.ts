@@ -1,0 +1,70 @@
+import type {
+  Order,
+  OrderInput,
+  OrderItem,
+  OrderItemInput,
+} from "@scrip/proto/scrip/common/v1/order_pb";
+
+import type { LineFacts, OrderFacts } from "../domain/facts.ts";
+
+/**
+ * The order of a request as a decision sees it. When a stored one is named, what is stored is the
+ * starting point and what is sent wins (spec/campaigns-loyalty-platform.md §14).
+ */
+export function orderFacts(input: OrderInput, stored: Order | null): OrderFacts {
+  if (stored === null) {
+    return {
+      amount: input.amount ?? null,
+      initialAmount: null,
+      discountAmount: 0n,
+      lines: input.items.map(inlineLine),
+    };
+  }
+  const replaced = input.items.length > 0 || input.amount !== undefined;
+  return {
+    amount: input.amount ?? (input.items.length > 0 ? null : stored.amount),
+    initialAmount: replaced ? null : stored.initialAmount,
+    discountAmount: stored.discountAmount,
+    lines: input.items.length > 0 ? input.items.map(inlineLine) : stored.items.map(storedLine),
+  };
+}
+
+function inlineLine(item: OrderItemInput): LineFacts {
+  return {
+    productId: item.productId ?? item.product?.id ?? null,
+    skuId: item.skuId ?? item.sku?.id ?? null,
+    quantity: item.quantity ?? null,
+    amount: item.amount ?? null,
+    prices: {
+      line: item.price ?? null,
+      inlineSku: item.sku?.price ?? null,
+      inlineProduct: item.product?.price ?? null,
+      storedSku: null,
+      storedProduct: null,
+    },
+    initialQuantity: null,
+    initialAmount: null,
+    discountAmount: 0n,
+    discountQuantity: 0n,
+  };
+}
+
+function storedLine(item: OrderItem): LineFacts {
+  return {
+    productId: item.productId ?? null,
+    skuId: item.skuId ?? null,
+    quantity: item.quantity,
+    amount: item.amount,
+    prices: {
+      line: item.price ?? null,
+      inlineSku: null,
+      inlineProduct: null,
+      storedSku: null,
+      storedProduct: null,
+    },
+    initialQuantity: item.initialQuantity,
+    initialAmount: item.initialAmount,
+    discountAmount: item.discountAmount,
+    discountQuantity: item.discountQuantity,
+  };
+}

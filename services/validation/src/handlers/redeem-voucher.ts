@@ -1,0 +1,240 @@
+import { notFound, Refusal, refusalOf } from "@scrip/errors";
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type {
+  RedeemVoucherRequest,
+  ValidationService,
+} from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type {
+  CommitOutcome,
+  GatheredVoucher,
+  Redemption,
+  RedemptionCommand,
+  VoucherRedemption,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call, Handlers } from "@scrip/rpc";
+
+import { errorMessage, toRefusal } from "../answer/error.ts";
+import { orderMessage } from "../answer/order.ts";
+import { redeemedOrder } from "../answer/redeemed-order.ts";
+import type { Deps } from "../deps.ts";
+import { decide } from "../domain/decide.ts";
+import type { Applicable, Inapplicable } from "../domain/decision.ts";
+import type { VoucherFacts } from "../domain/facts.ts";
+import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
+import { type OrderInHand, takeOrder } from "../gather/claim.ts";
+import { gatherCustomer, gatherVouchers, refuseSession, trackingId } from "../gather/gather.ts";
+import { orderFacts } from "../gather/order-facts.ts";
+import { toTimestamp } from "../gather/timestamps.ts";
+import { voucherFacts } from "../gather/voucher-facts.ts";
+
+/** How often a decision is made again because the voucher was changed under it. */
+const MAX_ATTEMPTS = 3;
+
+export const redeemVoucher =
+  (deps: Deps): Handlers<typeof ValidationService>["redeemVoucher"] =>
+  async (request, call) => {
+    refuseSession(request.session);
+    const said = request.customer ?? request.order?.customer;
+
+    const [first, customer] = await Promise.all([
+      gatherVouchers(deps, call, [request.code]),
+      gatherCustomer(deps, call, said),
+    ]);
+    if (first.earlier !== undefined) return answer(deps, call, first.earlier);
+
+    const order = request.order && (await takeOrder(deps, call, request.order));
+    const facts: Facts = { deps, call, request, said, customer, order };
+    try {
+      let gathered = first.vouchers[0];
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+        const outcome = await redeemOnce(facts, gathered);
+        if (outcome.outcome.case !== "stale") {
+          if (outcome.outcome.case !== "made" || outcome.replayed) await order?.release();
+          return await answer(deps, call, outcome);
+        }
+        gathered = (await gatherVouchers(deps, call, [request.code])).vouchers[0];
+      }
+    } catch (error) {
+      await order?.release();
+      throw error;
+    }
+    throw new Refusal("service_unavailable", {
+      details: `Voucher ${request.code} is being changed; try again`,
+    });
+  };
+
+/** What one redemption is decided on. */
+type Facts = {
+  readonly deps: Deps;
+  readonly call: Call;
+  readonly request: RedeemVoucherRequest;
+  readonly said: Customer | undefined;
+  readonly customer: StoredCustomer | undefined;
+  readonly order: OrderInHand | undefined;
+};
+
+/** Decides, then commits what was decided: value taken, or a refusal recorded. */
+async function redeemOnce(
+  facts: Facts,
+  gathered: GatheredVoucher | undefined,
+): Promise<CommitOutcome> {
+  const { deps, call, request, order } = facts;
+  const voucher = gathered === undefined ? null : voucherFacts(gathered);
+  if (voucher === null) throw notFound("voucher", request.code);
+
+  const decision = decide({
+    redeemables: [
+      {
+        object: "voucher",
+        id: request.code,
+        voucher,
+        credits: request.gift?.credits ?? null,
+        rewardId: request.reward?.id ?? null,
+      },
+    ],
+    order: request.order === undefined ? null : orderFacts(request.order, order?.stored ?? null),
+    moment: { now: call.now, timeZone: call.project.timeZone },
+    stacking: DEFAULT_STACKING_RULES,
+  });
+  if (decision.kind === "malformed") throw toRefusal(decision.refusal);
+  const [judged] = decision.redeemables;
+  if (judged === undefined || judged.status === "SKIPPED") {
+    throw new Error("a single voucher is either applicable or not");
+  }
+  const command =
+    judged.status === "APPLICABLE"
+      ? await redeemCommand(facts, voucher, judged)
+      : refusalCommand(facts, voucher, judged);
+  return deps.clients.commitRedemption(command);
+}
+
+async function redeemCommand(
+  facts: Facts,
+  voucher: VoucherFacts,
+  judged: Applicable,
+): Promise<RedemptionCommand> {
+  const { request, call, order } = facts;
+  const customer = await storedCustomer(facts);
+  const taken: VoucherRedemption = {
+    $typeName: "scrip.voucher.v1.VoucherRedemption",
+    voucherId: voucher.id,
+    definitionVersion: voucher.definitionVersion,
+    credits: judged.benefit.kind === "gift" ? judged.benefit.credits : 0n,
+  };
+  const command = { ...commandBase(facts, customer), vouchers: [taken] };
+  if (order === undefined || request.order === undefined || judged.order === null) return command;
+  const calculated = orderMessage(judged.order, request.order, order.stored);
+  return {
+    ...command,
+    order: redeemedOrder(calculated, {
+      id: order.id,
+      stored: order.stored,
+      customerId: customer?.id,
+      referrerId: request.order.referrer?.id ?? request.order.referrerId,
+      now: call.now,
+      newItemId: () => facts.deps.newId("ordli"),
+    }),
+  };
+}
+
+/** A refused redemption stores nothing but itself: no order, no customer. */
+function refusalCommand(
+  facts: Facts,
+  voucher: VoucherFacts,
+  judged: Inapplicable,
+): RedemptionCommand {
+  return {
+    ...commandBase(facts, facts.customer),
+    vouchers: [
+      {
+        $typeName: "scrip.voucher.v1.VoucherRedemption",
+        voucherId: voucher.id,
+        definitionVersion: voucher.definitionVersion,
+        credits: 0n,
+      },
+    ],
+    refused: errorMessage(judged.refusal, facts.call.requestId),
+  };
+}
+
+function commandBase(
+  { deps, call, request, said }: Facts,
+  customer: StoredCustomer | undefined,
+): Omit<RedemptionCommand, "vouchers"> {
+  const tracking = trackingId(
+    deps,
+    call,
+    { trackingId: request.trackingId, customer: said },
+    customer,
+  );
+  return {
+    $typeName: "scrip.voucher.v1.RedemptionCommand",
+    projectId: call.project.id,
+    requestId: call.requestId,
+    now: toTimestamp(call.now),
+    channel: {
+      $typeName: "scrip.voucher.v1.Channel",
+      channelId: call.caller.id,
+      channelType: "API",
+    },
+    ...(call.idempotency !== undefined && {
+      idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
+    }),
+    ...(customer !== undefined && { customerId: customer.id, customer: shownCustomer(customer) }),
+    ...(tracking !== undefined && { trackingId: tracking }),
+    ...(request.metadata !== undefined && { metadata: request.metadata }),
+  };
+}
+
+/** Creates or updates the customer, now that the redemption is going to happen (§8.2). */
+async function storedCustomer(facts: Facts): Promise<StoredCustomer | undefined> {
+  const { deps, call, said, customer } = facts;
+  if (said === undefined || (said.id === undefined && said.sourceId === undefined))
+    return undefined;
+  if (customer !== undefined && !saysMore(said)) return customer;
+  const answered = await deps.clients.resolveCustomer({
+    projectId: call.project.id,
+    customer: said,
+    upsert: true,
+    now: toTimestamp(call.now),
+  });
+  return answered.customer;
+}
+
+const saysMore = ({ name, email, phone, country, description, metadata }: Customer): boolean =>
+  [name, email, phone, country, description, metadata].some((field) => field !== undefined);
+
+function shownCustomer(customer: StoredCustomer): Customer {
+  return {
+    $typeName: "scrip.common.v1.Customer",
+    id: customer.id,
+    ...(customer.sourceId !== undefined && { sourceId: customer.sourceId }),
+    ...(customer.name !== undefined && { name: customer.name }),
+    ...(customer.email !== undefined && { email: customer.email }),
+    ...(customer.metadata !== undefined && { metadata: customer.metadata }),
+  };
+}
+
+/**
+ * Gives the outcome its answer, and stores the order of the redemption. The commit was the truth:
+ * when this process dies before the order is stored, a repeat or the redemption's event stores it.
+ */
+async function answer(deps: Deps, call: Call, outcome: CommitOutcome): Promise<Redemption> {
+  if (outcome.replayed) call.onReplay?.();
+  switch (outcome.outcome.case) {
+    case "made": {
+      const [redemption] = outcome.outcome.value.redemptions;
+      if (redemption === undefined) throw new Error("a redemption was committed and not answered");
+      const { order } = redemption;
+      if (order !== undefined) {
+        await deps.saveOrder({ projectId: call.project.id, order, at: new Date(call.now) });
+      }
+      return redemption;
+    }
+    case "refused":
+      throw refusalOf(outcome.outcome.value);
+    default:
+      throw new Error("a commit without an outcome");
+  }
+}

@@ -1,0 +1,53 @@
+import { newId } from "@scrip/ids";
+import { createDatabase, migrate } from "@scrip/postgres";
+import { createCoalescer, type Service } from "@scrip/rpc";
+
+import { createClients, type Transports } from "./clients.ts";
+import { routes } from "./routes.ts";
+import { saveOrders, type StoredOrder } from "./store/orders.ts";
+
+export const SCHEMA = "validation";
+export const ROLE = "scrip_validation";
+export const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
+
+export type ValidationOptions = {
+  readonly databaseUrl: string;
+  readonly poolSize: number;
+  readonly transports: Transports;
+  readonly trackingSecret: string;
+  readonly onError: (error: Error) => void;
+  readonly onBatch: (name: string, size: number) => void;
+};
+
+/** The service without a way to reach it: both compositions mount it. */
+export async function createValidationService(options: ValidationOptions): Promise<Service> {
+  const { databaseUrl: url, poolSize, onError, onBatch, trackingSecret } = options;
+  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
+  const saveOrder = createCoalescer({
+    lanes: 2,
+    maxBatch: 500,
+    maxWaiting: 20_000,
+    onBatch: (size) => onBatch("save_orders", size),
+    send: async (orders: readonly StoredOrder[]) => {
+      await saveOrders(db, orders);
+      return orders.map(() => undefined);
+    },
+  });
+  return {
+    name: "validation",
+    implementations: routes({
+      db,
+      newId,
+      clients: createClients(options.transports, onBatch),
+      saveOrder,
+      trackingSecret,
+    }),
+    ready: () =>
+      db.query("select 1").then(
+        () => true,
+        () => false,
+      ),
+    [Symbol.asyncDispose]: () => db.close(),
+  };
+}
