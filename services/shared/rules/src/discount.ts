@@ -123,8 +123,14 @@ function parseAmount(definition: DiscountDefinition, limits: Limits): ParsedDisc
     case "APPLY_TO_ITEMS_PROPORTIONALLY":
     case "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY":
       break;
-    default:
+    case "ADD_NEW_ITEMS":
+    case "ADD_MISSING_ITEMS":
+    case "ADD_MANY_ITEMS":
+    case "ADD_SAME_ITEMS":
+    case "REPLACE_ITEMS":
       return unfitting(definition.type, effect);
+    default:
+      return effect satisfies never;
   }
   if (amountOff === null) return missing("amount_off", "AMOUNT");
   if (amountOff < 0n) return violation("Property .discount.amount_off must not be negative");

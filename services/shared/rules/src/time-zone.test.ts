@@ -124,7 +124,8 @@ describe("addDuration", () => {
     ],
     ["crosses the end of a year", "2026-11-30T11:00:00Z", "P3M", 1, "2027-02-28T11:00:00.000Z"],
     ["stays in place for no times", "2026-10-25T01:30:00Z", "P1D", 0, "2026-10-25T01:30:00.000Z"],
-  ])("%s", (_name, from, text, times, to) => {
+  ])("%s", (_name, ...row) => {
+    const [from, text, times, to] = row;
     const duration = parseDuration(text);
     if (duration === undefined) throw new Error(`cannot read ${text}`);
     const sum = addDuration("Europe/Warsaw", Date.parse(from), duration, times);

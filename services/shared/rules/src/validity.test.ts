@@ -249,7 +249,8 @@ describe("judgeValidity", () => {
     ([what, limits, now, verdict, timeZone = "UTC"]) =>
       [what, limits, now, verdict, timeZone] as const,
   );
-  test.each(inZones)("judges one that %s", (_what, limits, now, verdict, timeZone) => {
+  test.each(inZones)("judges one that %s", (_what, ...row) => {
+    const [limits, now, verdict, timeZone] = row;
     const moment = { now: at(now), timeZone };
     expect(judgeValidity({ ...unlimited, ...limits }, null, moment)).toBe(verdict);
   });

@@ -342,9 +342,6 @@ describe("a stack of vouchers", () => {
 });
 
 describe("a malformed request", () => {
-  const codes = (count: number): Redeemable[] =>
-    Array.from({ length: count }, (_, n) => redeemableOf(coupon(`c${n}`, 1n)));
-
   test.each([
     [
       "no redeemables",
@@ -391,6 +388,10 @@ describe("a malformed request", () => {
     });
   });
 });
+
+function codes(count: number): Redeemable[] {
+  return Array.from({ length: count }, (_, n) => redeemableOf(coupon(`c${n}`, 1n)));
+}
 
 function decided(
   vouchers: readonly VoucherFacts[],

@@ -212,13 +212,13 @@ describe("a discount on items", () => {
       {
         ...amountOff(1000n, "APPLY_TO_ITEMS_PROPORTIONALLY"),
         aggregatedAmountLimit: 500n,
-      } as Discount,
+      },
       givenLines([1n, 3000n], [1n, 3000n]),
       [250n, 250n],
     ],
     [
       "an amount keeps its aggregated limit",
-      { ...amountOff(1000n, "APPLY_TO_ITEMS"), aggregatedAmountLimit: 1500n } as Discount,
+      { ...amountOff(1000n, "APPLY_TO_ITEMS"), aggregatedAmountLimit: 1500n },
       givenLines([1n, 3000n], [1n, 3000n]),
       [1000n, 500n],
     ],
@@ -246,7 +246,7 @@ describe("a discount on items", () => {
 
 const cents = fc.bigInt(0n, 1_000_000n);
 const limit = fc.option(cents);
-const anyLines = fc.array(fc.tuple(fc.bigInt(1n, 20n), fc.bigInt(0n, 100_000n)), { maxLength: 8 });
+const anyLines = fc.array(fc.tuple(fc.bigInt(0n, 20n), fc.bigInt(0n, 100_000n)), { maxLength: 8 });
 const anyOrder = fc.record({ amount: fc.option(cents), lines: anyLines });
 const amountEffect = fc.constantFrom<AmountDiscount["effect"][]>(
   "APPLY_TO_ORDER",

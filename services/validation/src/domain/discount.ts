@@ -119,11 +119,13 @@ function splitAmount(
   state: OrderState,
   { mode, selection }: DiscountTerms,
 ): LineDiscount[] {
-  const parts = selectedLines(state, selection).map(({ index, line }) => ({
-    index,
-    cap: subtotalAmount(line),
-    weight: splitWeight(discount, line, mode),
-  }));
+  const parts = selectedLines(state, selection)
+    .map(({ index, line }) => ({
+      index,
+      cap: subtotalAmount(line),
+      weight: splitWeight(discount, line, mode),
+    }))
+    .filter((part) => part.cap > 0n && part.weight > 0n);
   const capacity = sumOf(parts, (part) => part.cap);
   const amount = least(discount.amountOff, sumLimit(discount), totalAmount(state), capacity);
   return allocateWithin(amount, parts);
@@ -138,28 +140,30 @@ type Part = { readonly index: number; readonly cap: bigint; readonly weight: big
 
 /**
  * Largest remainder under a cap for each part: a share above its cap is fixed there and the rest is
- * split anew over the others. `amount` must not exceed the sum of the caps, so every round either
- * ends or fixes at least one part.
+ * split over the others. The part with the least room for its weight overflows first, so one pass
+ * in that order finds all that do; once a share fits, those of all later parts fit too. `amount`
+ * must not exceed the sum of the caps.
  */
 function allocateWithin(amount: bigint, parts: readonly Part[]): LineDiscount[] {
-  const shares: LineDiscount[] = [];
-  let open = parts.filter((part) => part.cap > 0n);
+  const tightestFirst = parts.toSorted((a, b) => Number(a.cap * b.weight - b.cap * a.weight));
+  const full = new Set<Part>();
   let left = amount;
-  while (left > 0n && open.length > 0) {
-    const split = allocate(
-      left,
-      open.map((part) => part.weight),
-    );
-    const full = open.filter((part, at) => (split[at] ?? 0n) > part.cap);
-    if (full.length === 0) {
-      shares.push(...open.map((part, at) => ({ index: part.index, amount: split[at] ?? 0n })));
-      return shares;
-    }
-    shares.push(...full.map((part) => ({ index: part.index, amount: part.cap })));
-    left -= sumOf(full, (part) => part.cap);
-    open = open.filter((part) => !full.includes(part));
+  let weight = sumOf(parts, (part) => part.weight);
+  for (const part of tightestFirst) {
+    if (left * part.weight <= part.cap * weight) break;
+    full.add(part);
+    left -= part.cap;
+    weight -= part.weight;
   }
-  return shares;
+  const open = parts.filter((part) => !full.has(part));
+  const shares = allocate(
+    left,
+    open.map((part) => part.weight),
+  );
+  return [
+    ...[...full].map(({ index, cap }) => ({ index, amount: cap })),
+    ...open.map(({ index }, at) => ({ index, amount: shares[at] ?? 0n })),
+  ];
 }
 
 function selectedLines(state: OrderState, selection: readonly number[]) {

@@ -150,14 +150,14 @@ describe("evaluate", () => {
 describe("the guards of a decision", () => {
   const definition = { kind: "definition_version", voucherId: "v_CODE", definitionVersion: 7n };
   const quantity = { kind: "quantity_left", voucherId: "v_CODE" };
-  const gift = (credits: bigint) => ({ kind: "gift_balance", voucherId: "v_CODE", credits });
+  const gift = { kind: "gift_balance", voucherId: "v_CODE", credits: 3000n };
   const card = givenGiftCard({ balance: 5000n });
 
   test.each([
     ["its definition only, without a limit", givenVoucher(), [definition]],
     ["a use that is left", givenVoucher({ quantity: 1n }), [definition, quantity]],
-    ["the credits of a gift card", card, [definition, gift(3000n)]],
-    ["the credits and a use", { ...card, quantity: 2n }, [definition, quantity, gift(3000n)]],
+    ["the credits of a gift card", card, [definition, gift]],
+    ["the credits and a use", { ...card, quantity: 2n }, [definition, quantity, gift]],
     ["no credits of an empty card", givenGiftCard({ balance: 0n }), [definition]],
   ])("rely on %s", (_what, voucher, guards) => {
     const evaluation = evaluated(redeemableOf({ ...voucher, definitionVersion: 7n }), {

@@ -62,9 +62,13 @@ export function strongestKind(
   categories: readonly CategoryFacts[],
   rules: StackingRules,
 ): CategoryKind {
-  const kinds = categories.map((category) => categoryKind(category.id, rules));
-  if (kinds.includes("JOINT")) return "JOINT";
-  return kinds.includes("EXCLUSIVE") ? "EXCLUSIVE" : "COMMON";
+  let strongest: CategoryKind = "COMMON";
+  for (const { id } of categories) {
+    const kind = categoryKind(id, rules);
+    if (kind === "JOINT") return kind;
+    if (kind === "EXCLUSIVE") strongest = kind;
+  }
+  return strongest;
 }
 
 export function calculationMode(
