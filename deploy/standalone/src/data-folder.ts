@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import { DataFolderError } from "@scrip/embedded-postgres";
+import { generateServiceKey, type ServiceKeys } from "@scrip/rpc";
+
+/** Keys that were made at the first start and must be the same at every other. */
+export type Secrets = {
+  /** Encrypts the ids of voucher images. */
+  readonly assetSecret: string;
+  /** Keys the hashes behind tracking ids. */
+  readonly trackingSecret: string;
+  readonly managementId: string;
+  readonly managementToken: string;
+  readonly serviceKeys: ServiceKeys;
+};
+
+const SECRETS = "secrets.json";
+const KEYS = "keys.env";
+
+export async function openDataFolder(folder: string): Promise<string> {
+  const absolute = path.resolve(folder);
+  try {
+    await mkdir(absolute, { recursive: true });
+  } catch (cause) {
+    throw new DataFolderError(
+      `The data folder ${absolute} cannot be made: ${reasonOf(cause)}. Set SCRIP_DATA_DIR to another one.`,
+      { cause },
+    );
+  }
+  return absolute;
+}
+
+/** Reads the secrets of the folder, or makes them at the first start. */
+export async function readSecrets(folder: string): Promise<Secrets> {
+  const file = path.join(folder, SECRETS);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw new DataFolderError(`${file} cannot be read: ${reasonOf(error)}`, { cause: error });
+  });
+  if (text === undefined) {
+    const secrets = await makeSecrets();
+    await writePrivate(file, `${JSON.stringify(secrets, null, 2)}\n`);
+    return secrets;
+  }
+  try {
+    return JSON.parse(text) as Secrets;
+  } catch (cause) {
+    throw new DataFolderError(
+      `${file} is damaged. Restore it from a backup, or remove the whole data folder to start anew.`,
+      { cause },
+    );
+  }
+}
+
+async function makeSecrets(): Promise<Secrets> {
+  return {
+    assetSecret: randomBytes(32).toString("base64url"),
+    trackingSecret: randomBytes(32).toString("base64url"),
+    managementId: `mgmt_${randomBytes(9).toString("hex")}`,
+    managementToken: randomBytes(32).toString("base64url"),
+    serviceKeys: await generateServiceKey(),
+  };
+}
+
+/** Keeps the variables that the README's examples source, for the owner's eyes alone. */
+export async function writeKeys(
+  folder: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<string> {
+  const file = path.join(folder, KEYS);
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'`);
+  await writePrivate(file, `${lines.join("\n")}\n`);
+  return file;
+}
+
+export async function readKeys(folder: string): Promise<Record<string, string>> {
+  const text = await readFile(path.join(folder, KEYS), "utf8").catch(() => "");
+  return Object.fromEntries(
+    [...text.matchAll(/^(?:export )?(\w+)='([^']*)'$/gm)].map(([, name, value]) => [name, value]),
+  );
+}
+
+/** Whole or not at all: a crash in between must not leave half a file of keys. */
+async function writePrivate(file: string, text: string): Promise<void> {
+  const temporary = `${file}.${process.pid}`;
+  await writeFile(temporary, text, { mode: 0o600 });
+  await chmod(temporary, 0o600);
+  await rename(temporary, file);
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
