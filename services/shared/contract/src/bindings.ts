@@ -1,0 +1,131 @@
+import {
+  type DescField,
+  type DescMethod,
+  type DescService,
+  getOption,
+  hasOption,
+} from "@bufbuild/protobuf";
+import { http } from "@scrip/proto/google/api/annotations_pb";
+import type { HttpRule } from "@scrip/proto/google/api/http_pb";
+import type { Access } from "@scrip/proto/scrip/options/v1/options_pb";
+
+import { accessOf } from "./options.ts";
+
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Which credentials open a path; `anyone` needs none. */
+export type Side = "server" | "client" | "management" | "key_only" | "anyone";
+
+export type Segment =
+  | { readonly kind: "literal"; readonly text: string }
+  | { readonly kind: "field"; readonly field: DescField };
+
+/** What the body holds: nothing, the whole message, or one field of it. */
+export type Body = "none" | "all" | DescField;
+
+/** One HTTP door to an RPC. */
+export type Binding = {
+  readonly method: DescMethod;
+  readonly httpMethod: HttpMethod;
+  /** As the contract writes it: `/v1/vouchers/{code}`. */
+  readonly path: string;
+  readonly segments: readonly Segment[];
+  readonly body: Body;
+  readonly side: Side;
+  /** The scope that opens it; undefined where the side has no scopes. */
+  readonly scope: string | undefined;
+  readonly access: Access;
+};
+
+/**
+ * Every HTTP path of the services. Throws when the contract leaves open who may call one, so that a
+ * forgotten option stops the start instead of opening a door.
+ */
+export function bindingsOf(services: readonly DescService[]): Binding[] {
+  const bindings = services.flatMap(({ methods }) => methods.flatMap(bindingsOfMethod));
+  const seen = new Map<string, Binding>();
+  for (const binding of bindings) {
+    const key = collisionKey(binding);
+    const other = seen.get(key);
+    if (other !== undefined) {
+      throw new Error(`${nameOf(binding.method)} and ${nameOf(other.method)} share ${key}`);
+    }
+    seen.set(key, binding);
+  }
+  return bindings;
+}
+
+function bindingsOfMethod(method: DescMethod): Binding[] {
+  if (!hasOption(method, http)) return [];
+  const access = accessOf(method);
+  if (access === undefined) throw new Error(`${nameOf(method)} has a path but no access option`);
+  const rule = getOption(method, http);
+  return [rule, ...rule.additionalBindings].map((each) => toBinding(method, access, each));
+}
+
+function toBinding(method: DescMethod, access: Access, rule: HttpRule): Binding {
+  const { case: verb, value: path } = rule.pattern;
+  if (verb === undefined || verb === "custom") {
+    throw new Error(`${nameOf(method)} has a path without one of the usual methods`);
+  }
+  const httpMethod = verb.toUpperCase() as HttpMethod;
+  const side = sideOf(method, access, path);
+  return {
+    method,
+    httpMethod,
+    path,
+    segments: segmentsOf(method, path),
+    body: bodyOf(method, rule.body),
+    side,
+    scope: side === "server" ? access.server : side === "client" ? access.client : undefined,
+    access,
+  };
+}
+
+function sideOf(method: DescMethod, access: Access, path: string): Side {
+  const side = sideOfPath(access, path);
+  if (side === undefined) throw new Error(`${nameOf(method)} does not say who may call ${path}`);
+  return side;
+}
+
+function sideOfPath(access: Access, path: string): Side | undefined {
+  if (path.startsWith("/client/v1/")) return access.client === "" ? undefined : "client";
+  if (path.startsWith("/management/v1/")) return access.management ? "management" : undefined;
+  if (!path.startsWith("/v1/")) return undefined;
+  if (access.anyone) return "anyone";
+  if (access.keyOnly) return "key_only";
+  return access.server === "" ? undefined : "server";
+}
+
+function segmentsOf(method: DescMethod, path: string): Segment[] {
+  return path
+    .slice(1)
+    .split("/")
+    .map((text): Segment => {
+      const name = /^\{(\w+)\}$/.exec(text)?.[1];
+      if (name === undefined) {
+        if (!/^[\w.-]+$/.test(text)) throw new Error(`${nameOf(method)}: unknown syntax in ${path}`);
+        return { kind: "literal", text };
+      }
+      const field = method.input.fields.find((each) => each.name === name);
+      if (field?.fieldKind !== "scalar") {
+        throw new Error(`${nameOf(method)}: {${name}} is not a plain field of the request`);
+      }
+      return { kind: "field", field };
+    });
+}
+
+function bodyOf(method: DescMethod, body: string): Body {
+  if (body === "") return "none";
+  if (body === "*") return "all";
+  const field = method.input.fields.find(({ name }) => name === body);
+  if (field === undefined) throw new Error(`${nameOf(method)}: the body is not a field`);
+  return field;
+}
+
+function collisionKey(binding: Binding): string {
+  const path = binding.segments.map((each) => (each.kind === "literal" ? each.text : "{}"));
+  return `${binding.httpMethod} /${path.join("/")}`;
+}
+
+const nameOf = (method: DescMethod): string => `${method.parent.typeName}.${method.name}`;

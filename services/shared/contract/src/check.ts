@@ -1,0 +1,78 @@
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+
+import { compileField } from "./check-field.ts";
+import { toDetails, type Violation } from "./violation.ts";
+
+/** Answers the details of the first violation, or undefined. */
+export type Check = (message: Message) => string | undefined;
+
+export type CheckOptions = {
+  /**
+   * The message was decoded from JSON, whose strict reader and decoder have already refused unsafe
+   * text, deep structures, unsafe integers and unknown enum values.
+   */
+  readonly fromJson?: boolean;
+};
+
+/** A message seen by its field names: checks are compiled from descriptors. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export type MessageCheck = (message: Fields) => Violation | undefined;
+
+/** Finds the check of another message; undefined when that message has nothing to check. */
+export type Resolve = (desc: DescMessage) => MessageCheck | undefined;
+
+/**
+ * Compiles the `rule` options of a message into a check. What has no rules is never looked at, so
+ * that the check of a request costs as much as its rules.
+ */
+export function compileCheck(desc: DescMessage, options: CheckOptions = {}): Check {
+  const compiled = new Map<DescMessage, MessageCheck | undefined>();
+  const resolve: Resolve = (message) => {
+    if (compiled.has(message)) return compiled.get(message);
+    // A message that holds itself finds this entry while its own check is being compiled.
+    compiled.set(message, (value) => compiled.get(message)?.(value));
+    const check = compileMessage(message, { resolve, strict: options.fromJson !== true });
+    compiled.set(message, check);
+    return check;
+  };
+  const check = resolve(desc);
+  if (check === undefined) return passes;
+  return (message) => {
+    const violation = check(message as unknown as Fields);
+    return violation === undefined ? undefined : toDetails(violation);
+  };
+}
+
+const passes: Check = () => undefined;
+
+export type Context = {
+  readonly resolve: Resolve;
+  /** Also check what the JSON decoder would have refused. */
+  readonly strict: boolean;
+};
+
+function compileMessage(desc: DescMessage, context: Context): MessageCheck | undefined {
+  const checks = desc.fields
+    .map((field) => compileMember(field, context))
+    .filter((check) => check !== undefined);
+  if (checks.length === 0) return undefined;
+  return (message) => {
+    for (const check of checks) {
+      const violation = check(message);
+      if (violation !== undefined) return violation;
+    }
+    return undefined;
+  };
+}
+
+function compileMember(field: DescField, context: Context): MessageCheck | undefined {
+  const check = compileField(field, context);
+  if (check === undefined) return undefined;
+  const { oneof, localName } = field;
+  if (oneof === undefined) return (message) => check(message[localName]);
+  return (message) => {
+    const group = message[oneof.localName] as { case?: string; value?: unknown };
+    return group.case === localName ? check(group.value) : undefined;
+  };
+}

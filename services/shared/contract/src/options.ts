@@ -1,0 +1,56 @@
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+} from "@bufbuild/protobuf";
+import {
+  access,
+  type Access,
+  rule,
+  type Rule,
+  shape,
+  type Shape,
+} from "@scrip/proto/scrip/options/v1/options_pb";
+
+/** Who may call an RPC; undefined when nobody said. */
+export function accessOf(method: DescMethod): Access | undefined {
+  return hasOption(method, access) ? getOption(method, access) : undefined;
+}
+
+export function ruleOf(field: DescField): Rule {
+  return getOption(field, rule);
+}
+
+export function shapeOf(message: DescMessage): Shape {
+  return getOption(message, shape);
+}
+
+/** The name of a field in JSON documents and query strings. */
+export function jsonNameOf(field: DescField): string {
+  const { json } = ruleOf(field);
+  return json === "" ? field.name : json;
+}
+
+export type EnumNames = {
+  /** Names as JSON writes them, without the prefix, by number. */
+  readonly byNumber: ReadonlyMap<number, string>;
+  readonly byName: ReadonlyMap<string, number>;
+  /** As details name them: `DISCOUNT_VOUCHER, GIFT_VOUCHER`. */
+  readonly list: string;
+};
+
+/** The values of an enum without the unspecified one, which JSON knows only as an absent field. */
+export function enumNamesOf(desc: DescEnum): EnumNames {
+  const prefix = desc.sharedPrefix?.length ?? 0;
+  const values = desc.values
+    .filter(({ number }) => number !== 0)
+    .map(({ name, number }) => ({ name: name.slice(prefix), number }));
+  return {
+    byNumber: new Map(values.map(({ name, number }) => [number, name])),
+    byName: new Map(values.map(({ name, number }) => [name, number])),
+    list: values.map(({ name }) => name).join(", "),
+  };
+}
