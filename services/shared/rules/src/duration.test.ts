@@ -17,6 +17,7 @@ describe("parseDuration", () => {
     ["PT0.5S", { months: 0, days: 0, ms: 500 }],
     ["PT24H", { months: 0, days: 0, ms: 24 * hour }],
     ["P0DT1S", { months: 0, days: 0, ms: 1000 }],
+    ["P366000D", { months: 0, days: 366_000, ms: 0 }],
   ])("reads %s", (text, duration) => {
     expect(parseDuration(text)).toEqual(duration);
   });
@@ -39,6 +40,8 @@ describe("parseDuration", () => {
     "P1D\n",
     "P1S1M",
     "P1001Y",
+    "P900Y40000D",
+    "P366000DT1S",
     "P999999999Y",
     "P99999999999999999999D",
   ])("refuses %j", (text) => {

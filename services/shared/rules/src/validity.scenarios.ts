@@ -67,6 +67,24 @@ const timeframes = [
     "open",
   ],
   [
+    "is on the last day of a year longer than most",
+    { startDate: at("2028-01-01T00:00:00Z"), timeframe: { interval: "P1Y", duration: "P1Y" } },
+    "2028-12-31T20:00:00.000Z",
+    "open",
+  ],
+  [
+    "has an interval that nobody can read",
+    { ...march, timeframe: { interval: "often", duration: "P1D" } },
+    "2026-03-03T12:00:00.000Z",
+    "outside_window",
+  ],
+  [
+    "has a duration that nobody can read",
+    { ...march, timeframe: { interval: "P1D", duration: "long" } },
+    "2026-03-03T12:00:00.000Z",
+    "outside_window",
+  ],
+  [
     "has windows that overlap",
     { ...march, timeframe: { interval: "P1D", duration: "P3D" } },
     "2026-03-09T23:00:00.000Z",

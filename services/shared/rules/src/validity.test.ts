@@ -28,6 +28,7 @@ describe("judgeValidity", () => {
   const after = noon + 1;
   test.each([
     ["obeys the parent's start date", {}, { startDate: after }, "not_started"],
+    ["opens with the parent this very instant", {}, { startDate: noon }, "open"],
     ["obeys both start dates", { startDate: before }, { startDate: after }, "not_started"],
     ["obeys its own later start date", { startDate: after }, { startDate: before }, "not_started"],
     ["obeys the parent's expiration", {}, { expirationDate: before }, "ended"],
@@ -134,7 +135,7 @@ describe("checkValidity", () => {
     ],
     [
       "an eighth weekday",
-      { daysOfWeek: [7] },
+      { daysOfWeek: [1, 7] },
       "Property .validity_day_of_week must hold numbers from 0 (Sunday) to 6 (Saturday)",
     ],
     [

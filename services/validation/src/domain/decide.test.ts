@@ -184,6 +184,7 @@ describe("a malformed request", () => {
   test("can be told before anything is gathered", () => {
     const redeemables = [{ object: "voucher", id: "a" } as const];
     expect(checkRedeemables(redeemables, DEFAULT_STACKING_RULES)).toBeNull();
+    expect(checkRedeemables(codes(30), DEFAULT_STACKING_RULES)).toBeNull();
     expect(
       checkRedeemables([...redeemables, ...redeemables], DEFAULT_STACKING_RULES),
     ).toMatchObject({

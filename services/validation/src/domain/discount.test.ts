@@ -202,6 +202,12 @@ describe("a discount on items", () => {
       [80n, 460n, 460n],
     ],
     [
+      "a split by quantity leaves out a line of no units",
+      amountOff(1000n, "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY"),
+      [givenLine({ quantity: 0n, amount: 5000n }), ...givenLines([2n, 300n])],
+      [0n, 600n],
+    ],
+    [
       "a split of more than there is takes it all",
       amountOff(10_000n, "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY"),
       givenLines([8n, 10n], [1n, 500n]),
@@ -232,6 +238,18 @@ describe("a discount on items", () => {
     const figures = figuresOf([amountOff(1000n, "APPLY_TO_ITEMS")], order);
     expect(figures.lines.map((line) => line.discountAmount)).toEqual([1000n, 500n]);
     expect(figures.totalAmount).toBe(0n);
+  });
+
+  test.each([
+    ["what is left of each line", "DISCOUNTED_AMOUNT", [979n, 1721n]],
+    ["each line as it was sent", "INITIAL_AMOUNT", [950n, 1750n]],
+  ] as const)("a split goes by %s", (_what, mode, expected) => {
+    const lines = [
+      givenLine({ amount: 2000n, discountAmount: 900n }),
+      givenLine({ amount: 2000n, discountAmount: 1700n }),
+    ];
+    const figures = figuresOf([amountOff(100n, "APPLY_TO_ITEMS_PROPORTIONALLY")], { lines }, mode);
+    expect(figures.lines.map((line) => line.discountAmount)).toEqual(expected);
   });
 
   test.each([

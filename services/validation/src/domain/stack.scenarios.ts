@@ -1,5 +1,5 @@
 import type { VoucherFacts } from "./facts.ts";
-import { amountOff, givenDiscountVoucher } from "./given.ts";
+import { amountOff, givenDiscountVoucher, givenGiftCard } from "./given.ts";
 import type { StackingRules } from "./stacking-rules.ts";
 
 /** Vouchers that take some cents off and can be used ten times. */
@@ -167,6 +167,33 @@ export const scenarios = [
         "x2 +",
       ],
     },
+  ],
+  [
+    "limits exclusive ones that share one of their categories",
+    { ...exclusive, applicableExclusiveRedeemablesLimit: 3 },
+    [x1, coupon("x21", 100n, ["cat_2", "cat_1"])],
+    {
+      valid: true,
+      outcomes: ["x1 +", "x21 applicable_exclusive_redeemables_per_category_limit_exceeded"],
+    },
+  ],
+  [
+    "sorts by the lowest hierarchy of several categories",
+    { redeemablesSortingRule: "CATEGORY_HIERARCHY" },
+    [x1, joint, x2, coupon("x91", 100n, ["cat_9", "cat_1"]), a],
+    { valid: true, outcomes: ["x1 +", "x91 +", "x2 +", "joint +", "a +"] },
+  ],
+  [
+    "skips an empty gift card without effect when told to",
+    skip,
+    [givenGiftCard({ balance: 0n })],
+    { valid: false, outcomes: ["CODE no_effect"] },
+  ],
+  [
+    "skips without effect for one of several categories",
+    { noEffectSkipCategories: ["cat_1"] },
+    [a, coupon("zero", 0n, ["cat_2", "cat_1"])],
+    { valid: true, outcomes: ["a +", "zero no_effect"] },
   ],
   [
     "sorts by the hierarchy of categories, those without one last",
