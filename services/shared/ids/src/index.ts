@@ -1,0 +1,56 @@
+import { createOpaqueSource } from "./opaque.ts";
+
+/** The kinds of things that have an id, as the specification abbreviates them. */
+export type IdPrefix =
+  | "aa"
+  | "app"
+  | "asgm"
+  | "camp"
+  | "cat"
+  | "cust"
+  | "del"
+  | "ern"
+  | "evcus"
+  | "event"
+  | "exp"
+  | "lopb"
+  | "lopp"
+  | "ltr"
+  | "ms"
+  | "ord"
+  | "ordli"
+  | "pc"
+  | "prod"
+  | "proj"
+  | "promo"
+  | "pub"
+  | "r"
+  | "rew"
+  | "rewa"
+  | "rewr"
+  | "rf"
+  | "rh"
+  | "rr"
+  | "rrf"
+  | "seg"
+  | "sku"
+  | "ssn"
+  | "stack"
+  | "tbe"
+  | "user"
+  | "v"
+  | "val"
+  | "valid"
+  | "vtx"
+  | "wh"
+  | "whs";
+
+export type NewId = (prefix: IdPrefix) => string;
+
+const opaque = createOpaqueSource();
+
+/** `<prefix>_` and 18 hex digits that sort by creation. */
+export const newId: NewId = (prefix) => `${prefix}_${opaque()}`;
+
+/** What the API calls a request in its answers, its logs and its errors. */
+export const requestId = (): string => `v-${opaque()}`;
