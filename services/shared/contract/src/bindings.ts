@@ -104,7 +104,8 @@ function segmentsOf(method: DescMethod, path: string): Segment[] {
     .map((text): Segment => {
       const name = /^\{(\w+)\}$/.exec(text)?.[1];
       if (name === undefined) {
-        if (!/^[\w.-]+$/.test(text)) throw new Error(`${nameOf(method)}: unknown syntax in ${path}`);
+        if (!/^[\w.-]+$/.test(text))
+          throw new Error(`${nameOf(method)}: unknown syntax in ${path}`);
         return { kind: "literal", text };
       }
       const field = method.input.fields.find((each) => each.name === name);

@@ -8,8 +8,8 @@ import {
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
-import type { Context, Fields } from "./check.ts";
 import { compileScalar, type ValueCheck } from "./check-scalar.ts";
+import type { Context, Fields } from "./check.ts";
 import { enumNamesOf, jsonNameOf, ruleOf } from "./options.ts";
 import { isHostileKey, isSafeText, structViolation, UNSAFE_TEXT } from "./safety.ts";
 import type { Violation } from "./violation.ts";

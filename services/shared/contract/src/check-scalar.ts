@@ -1,6 +1,6 @@
 import { ScalarType } from "@bufbuild/protobuf";
-import { parseDuration } from "@scrip/rules";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { parseDuration } from "@scrip/rules";
 
 import {
   compareDecimals,
@@ -119,15 +119,11 @@ function decimalChecks({ minDecimal, maxDecimal }: Rule): ValueCheck[] {
   ];
   if (minDecimal !== "") {
     const text = `cannot be lower than ${minDecimal}`;
-    checks.push((value) =>
-      compareDecimals(value as string, minDecimal) < 0 ? text : undefined,
-    );
+    checks.push((value) => (compareDecimals(value as string, minDecimal) < 0 ? text : undefined));
   }
   if (maxDecimal !== "") {
     const text = `cannot be higher than ${maxDecimal}`;
-    checks.push((value) =>
-      compareDecimals(value as string, maxDecimal) > 0 ? text : undefined,
-    );
+    checks.push((value) => (compareDecimals(value as string, maxDecimal) > 0 ? text : undefined));
   }
   return checks;
 }

@@ -1,4 +1,11 @@
-export { type Binding, type Body, type HttpMethod, type Segment, type Side, bindingsOf } from "./bindings.ts";
+export {
+  type Binding,
+  type Body,
+  type HttpMethod,
+  type Segment,
+  type Side,
+  bindingsOf,
+} from "./bindings.ts";
 export { type Check, type CheckOptions, compileCheck } from "./check.ts";
 export { isCalendarDay, isDecimal } from "./formats.ts";
 export { accessOf, type EnumNames, enumNamesOf, jsonNameOf, ruleOf, shapeOf } from "./options.ts";

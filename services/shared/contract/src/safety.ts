@@ -21,7 +21,8 @@ function visit(value: JsonValue, depth: number, budget: { nodes: number }): stri
   budget.nodes -= 1;
   if (budget.nodes < 0) return `must NOT have more than ${LIMITS.nodes} values`;
   if (typeof value === "string") return isSafeText(value) ? undefined : UNSAFE_TEXT;
-  if (typeof value === "number") return Number.isFinite(value) ? undefined : "must hold finite numbers";
+  if (typeof value === "number")
+    return Number.isFinite(value) ? undefined : "must hold finite numbers";
   if (value === null || typeof value === "boolean") return undefined;
   if (depth > LIMITS.depth) return `must NOT be nested deeper than ${LIMITS.depth} levels`;
   if (Array.isArray(value)) {

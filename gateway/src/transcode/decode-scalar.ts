@@ -1,0 +1,133 @@
+import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { enumNamesOf } from "@scrip/contract";
+import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
+
+import { parseDecimal } from "./decimal.ts";
+import { Mismatch } from "./mismatch.ts";
+import { parseTimestamp } from "./timestamp.ts";
+
+/** Reads one JSON value that is neither null nor absent. */
+export type Decode = (value: JsonValue) => unknown;
+
+/** JSON documents have types; query strings and forms hold only text. */
+export type Mode = "json" | "text";
+
+/** How a wrong type is told: `must be string`, or `should be string,null` where null is welcome. */
+export function expected(type: string, rule: Rule): string {
+  return rule.nullable ? `should be ${type},null` : `must be ${type}`;
+}
+
+export function compileScalar(type: ScalarType, rule: Rule, mode: Mode): Decode {
+  switch (type) {
+    case ScalarType.STRING:
+      return rule.decimal ? decimalDecoder(rule) : stringDecoder(rule);
+    case ScalarType.BOOL:
+      return boolDecoder(rule, mode);
+    case ScalarType.BYTES:
+      return bytesDecoder(rule);
+    case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
+      return (value) => toNumber(value, rule);
+    case ScalarType.INT32:
+    case ScalarType.SINT32:
+    case ScalarType.SFIXED32:
+      return (value) => toInteger(value, rule, INT32);
+    case ScalarType.UINT32:
+    case ScalarType.FIXED32:
+      return (value) => toInteger(value, rule, UINT32);
+    default:
+      return (value) => BigInt(toInteger(value, rule, SAFE));
+  }
+}
+
+type Range = { readonly min: number; readonly max: number };
+
+const INT32: Range = { min: -2_147_483_648, max: 2_147_483_647 };
+const UINT32: Range = { min: 0, max: 4_294_967_295 };
+const SAFE: Range = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
+
+const DIGITS = /^-?\d{1,19}$/;
+
+function toInteger(value: JsonValue, rule: Rule, range: Range): number {
+  const number = typeof value === "string" && DIGITS.test(value) ? Number(value) : value;
+  if (typeof number !== "number") throw new Mismatch(expected("number", rule));
+  if (!Number.isInteger(number)) throw new Mismatch(expected("integer", rule));
+  if (number < range.min || number > range.max) {
+    throw new Mismatch(`must be an integer between ${range.min} and ${range.max}`);
+  }
+  return number;
+}
+
+function toNumber(value: JsonValue, rule: Rule): number {
+  const isText = typeof value === "string" && parseDecimal(value) !== undefined;
+  const number = isText ? Number(value) : value;
+  if (typeof number !== "number") throw new Mismatch(expected("number", rule));
+  return number;
+}
+
+/**
+ * A JSON number is taken as its shortest text: what the sender wrote, as far as a double holds it.
+ * More digits than that may be sent as text.
+ */
+function decimalDecoder(rule: Rule): Decode {
+  return (value) => {
+    const isText = typeof value === "string" || typeof value === "number";
+    const decimal = isText ? parseDecimal(String(value)) : undefined;
+    if (decimal === undefined) throw new Mismatch(expected("number", rule));
+    return decimal;
+  };
+}
+
+function stringDecoder(rule: Rule): Decode {
+  const { minLength } = rule;
+  return (value) => {
+    if (typeof value !== "string") throw new Mismatch(expected("string", rule));
+    // On the wire empty text is absent text; only here can it be told that it was sent.
+    if (value === "" && minLength !== undefined && minLength > 0) {
+      throw new Mismatch(`must NOT have fewer than ${minLength} characters`);
+    }
+    return value;
+  };
+}
+
+function boolDecoder(rule: Rule, mode: Mode): Decode {
+  return (value) => {
+    if (typeof value === "boolean") return value;
+    if (mode === "text" && typeof value === "string") {
+      const text = value.toLowerCase();
+      if (text === "true" || text === "false") return text === "true";
+    }
+    throw new Mismatch(expected("boolean", rule));
+  };
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+function bytesDecoder(rule: Rule): Decode {
+  return (value) => {
+    if (typeof value !== "string" || value.length % 4 !== 0 || !BASE64.test(value)) {
+      throw new Mismatch(expected("base64 string", rule));
+    }
+    return new Uint8Array(Buffer.from(value, "base64"));
+  };
+}
+
+export function compileEnum(desc: DescEnum): Decode {
+  const { byName, list } = enumNamesOf(desc);
+  return (value) => {
+    const number = typeof value === "string" ? byName.get(value) : undefined;
+    if (number === undefined) throw new Mismatch(`must be one of: ${list}`);
+    return number;
+  };
+}
+
+export function decodeTimestamp(value: JsonValue): unknown {
+  const ms = typeof value === "string" ? parseTimestamp(value) : undefined;
+  if (ms === undefined) throw new Mismatch("cannot be recognized as a ISO-8601 compliant date");
+  const seconds = Math.floor(ms / 1000);
+  return {
+    $typeName: "google.protobuf.Timestamp",
+    seconds: BigInt(seconds),
+    nanos: (ms - seconds * 1000) * 1_000_000,
+  };
+}

@@ -1,0 +1,169 @@
+import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { enumNamesOf, isDecimal, jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
+import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
+
+/** Writes a message as JSON text. */
+export type Encode = (message: Message) => string;
+
+type Fields = Readonly<Record<string, unknown>>;
+type EncodeMessage = (message: Fields) => string;
+type EncodeValue = (value: unknown) => string;
+
+/** Answers `"name":value`, or empty text when the field is left out. */
+type EncodeMember = (message: Fields) => string;
+
+/**
+ * Compiles encoders, each message once. The text is put together directly: building an object for
+ * JSON.stringify and letting that walk it again costs more. `object` and `data_ref` come first, then
+ * the fields in the order of the contract.
+ */
+export function createEncoders(): (desc: DescMessage) => Encode {
+  const compiled = new Map<DescMessage, EncodeMessage>();
+  const find = (desc: DescMessage): EncodeMessage => {
+    const known = compiled.get(desc);
+    if (known !== undefined) return known;
+    // A message that holds itself finds this entry while it is being compiled.
+    compiled.set(desc, (message) => compiled.get(desc)?.(message) ?? "");
+    const encode = compileMessage(desc, find);
+    compiled.set(desc, encode);
+    return encode;
+  };
+  return (desc) => find(desc) as unknown as Encode;
+}
+
+type Find = (desc: DescMessage) => EncodeMessage;
+
+function compileMessage(desc: DescMessage, find: Find): EncodeMessage {
+  const { object, dataRef } = shapeOf(desc);
+  const members = desc.fields
+    .filter((field) => !ruleOf(field).internal)
+    .map((field) => compileMember(field, find));
+  const head = [
+    ...(object === "" ? [] : [`"object":${JSON.stringify(object)}`]),
+    ...(dataRef === "" ? [] : [`"data_ref":${JSON.stringify(dataRef)}`]),
+  ].join(",");
+  return (message) => {
+    let text = head;
+    for (const member of members) {
+      const part = member(message);
+      if (part !== "") text = text === "" ? part : `${text},${part}`;
+    }
+    return `{${text}}`;
+  };
+}
+
+function compileMember(field: DescField, find: Find): EncodeMember {
+  const rule = ruleOf(field);
+  const name = `${JSON.stringify(jsonNameOf(field))}:`;
+  const absent = rule.nullable ? `${name}null` : "";
+  const encode = compileValue(field, rule, find);
+  const { localName, oneof } = field;
+  if (oneof !== undefined) {
+    return (message) => {
+      const group = message[oneof.localName] as { case?: string; value?: unknown };
+      return group.case === localName ? name + encode(group.value) : absent;
+    };
+  }
+  const isAbsent = absenceOf(field, rule);
+  return (message) => {
+    const value = message[localName];
+    return isAbsent(value) ? absent : name + encode(value);
+  };
+}
+
+/** Lists and maps are left out, or null, only where the contract says so; scalars never. */
+function absenceOf(field: DescField, rule: Rule): (value: unknown) => boolean {
+  const mayBeEmpty = !rule.nullable && !rule.omitEmpty;
+  if (field.fieldKind === "list") {
+    return mayBeEmpty ? never : (value) => (value as readonly unknown[]).length === 0;
+  }
+  if (field.fieldKind === "map") {
+    return mayBeEmpty ? never : (value) => Object.keys(value as Fields).length === 0;
+  }
+  // An unspecified enum has no name that JSON could write.
+  if (field.fieldKind === "enum" && field.presence === FeatureSet_FieldPresence.IMPLICIT) {
+    return (value) => value === 0;
+  }
+  return (value) => value === undefined;
+}
+
+const never = (): boolean => false;
+
+function compileValue(field: DescField, rule: Rule, find: Find): EncodeValue {
+  const encode = compileSingle(field, rule, find);
+  if (field.fieldKind === "list") {
+    return (value) => {
+      let text = "";
+      for (const item of value as readonly unknown[]) {
+        text = text === "" ? encode(item) : `${text},${encode(item)}`;
+      }
+      return `[${text}]`;
+    };
+  }
+  if (field.fieldKind === "map") {
+    return (value) => {
+      let text = "";
+      for (const [key, item] of Object.entries(value as Fields)) {
+        text += `${text === "" ? "" : ","}${encodeText(key)}:${encode(item)}`;
+      }
+      return `{${text}}`;
+    };
+  }
+  return encode;
+}
+
+function compileSingle(field: DescField, rule: Rule, find: Find): EncodeValue {
+  if (field.enum !== undefined) {
+    const { byNumber } = enumNamesOf(field.enum);
+    // A number without a name comes from a newer service; it is written rather than lost.
+    return (value) => encodeText(byNumber.get(value as number) ?? String(value));
+  }
+  if (field.message === undefined) return compileScalar(field.scalar, rule);
+  switch (field.message.typeName) {
+    case "google.protobuf.Timestamp":
+      return (value) => encodeTimestamp(value as Timestamp);
+    case "google.protobuf.Struct":
+      return (value) => JSON.stringify(value);
+    default:
+      return find(field.message) as EncodeValue;
+  }
+}
+
+function compileScalar(type: ScalarType, rule: Rule): EncodeValue {
+  switch (type) {
+    case ScalarType.STRING:
+      return rule.decimal ? encodeDecimal : (value) => encodeText(value as string);
+    case ScalarType.BYTES:
+      return (value) => `"${Buffer.from(value as Uint8Array).toString("base64")}"`;
+    case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
+      // JSON has no infinities; JSON.stringify writes them as null.
+      return (value) => JSON.stringify(value);
+    default:
+      return String;
+  }
+}
+
+function encodeDecimal(value: unknown): string {
+  const text = value as string;
+  if (!isDecimal(text)) throw new Error(`not a decimal: ${text}`);
+  return text;
+}
+
+const SHORT_TEXT = 64;
+
+/** Most texts are short and plain, and a scan of them is cheaper than a call of JSON.stringify. */
+function encodeText(text: string): string {
+  if (text.length > SHORT_TEXT) return JSON.stringify(text);
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || code === 0x22 || code === 0x5c || code > 0xd7ff) return JSON.stringify(text);
+  }
+  return `"${text}"`;
+}
+
+function encodeTimestamp({ seconds, nanos }: Timestamp): string {
+  const ms = Number(seconds) * 1000 + Math.floor(nanos / 1_000_000);
+  return `"${new Date(ms).toISOString()}"`;
+}

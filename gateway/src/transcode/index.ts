@@ -1,0 +1,6 @@
+export {
+  type BoundTranscoder,
+  createTranscoder,
+  type RequestParts,
+  type Transcoder,
+} from "./transcoder.ts";

@@ -1,0 +1,238 @@
+import type { DescField, DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
+import { type Binding, compileCheck, isSafeText, LIMITS } from "@scrip/contract";
+import { invalidPayload, Refusal } from "@scrip/errors";
+
+import { createDecoders, type Draft, isObject, type MessageDecoder, toMessage } from "./decode.ts";
+import { createEncoders, type Encode } from "./encode.ts";
+import { type ReaderLimits, readJson } from "./json-reader.ts";
+import { Mismatch } from "./mismatch.ts";
+import { decodePercent, parseQuery } from "./query.ts";
+
+/** What of an HTTP request makes the message. */
+export type RequestParts = {
+  /** The values of the path's fields in their order, still percent-encoded. */
+  readonly path: readonly string[];
+  /** Without the question mark; empty when there is none. */
+  readonly query: string;
+  /** Undefined or empty counts as `{}`. */
+  readonly body: Buffer | undefined;
+};
+
+export type BoundTranscoder = {
+  /** The request message, complete and checked; throws a Refusal that says what is wrong with it. */
+  readonly decode: (parts: RequestParts) => Message;
+  readonly encode: Encode;
+};
+
+export type Transcoder = {
+  readonly bind: (binding: Binding, limits?: ReaderLimits) => BoundTranscoder;
+  readonly encoderOf: (desc: DescMessage) => Encode;
+};
+
+/** Compiles the way from HTTP to messages and back, once at start. */
+export function createTranscoder(): Transcoder {
+  const find = { json: createDecoders("json"), text: createDecoders("text") };
+  const encoderOf = createEncoders();
+  return {
+    encoderOf,
+    bind: (binding, limits = LIMITS) => ({
+      decode: compileRequest({
+        binding,
+        limits,
+        json: find.json(binding.method.input),
+        text: find.text(binding.method.input),
+      }),
+      encode: encoderOf(binding.method.output),
+    }),
+  };
+}
+
+type Compiled = {
+  readonly binding: Binding;
+  readonly limits: ReaderLimits;
+  readonly json: MessageDecoder;
+  readonly text: MessageDecoder;
+};
+
+function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
+  const { binding, json, text } = compiled;
+  const check = compileCheck(binding.method.input, { fromJson: true });
+  const pathFields = binding.segments.flatMap((each) =>
+    each.kind === "field" ? [each.field] : [],
+  );
+  const inPath = new Set(pathFields.map(({ name }) => name));
+  const readBody = compileBody(compiled);
+  const addMask = compileMask(json, binding.method.input, inPath);
+  const fillPath = compilePath(pathFields, text);
+  const refuseDetails = binding.body === "none" ? invalidQuery : invalidPayload;
+  return ({ path, query, body }) => {
+    const sent = readBody(body);
+    const draft = sent.draft;
+    if (query !== "")
+      fillFromQuery(draft, query, (name) => inPath.has(name) || sent.has(name), text);
+    fillPath(draft, path);
+    addMask?.(draft, sent.keys);
+    const message = toMessage(draft);
+    const violation = check(message);
+    if (violation !== undefined) throw refuseDetails(violation);
+    return message;
+  };
+}
+
+/** What the body gave: the fields that it set win over the same fields of the query. */
+type Sent = {
+  readonly draft: Draft;
+  readonly keys: readonly string[];
+  readonly has: (name: string) => boolean;
+};
+
+const hasNothing = (): boolean => false;
+
+function compileBody({
+  binding,
+  limits,
+  json,
+  text,
+}: Compiled): (body: Buffer | undefined) => Sent {
+  const kind = binding.body;
+  const nothing = (): Sent => ({ draft: json.empty(), keys: [], has: hasNothing });
+  if (kind === "none") return nothing;
+  if (kind !== "all") return compileFieldBody(kind, json, limits);
+  const read: (body: Buffer) => JsonValue = binding.access.form
+    ? (body) => parseQuery(body.toString("latin1"), { unique: true })
+    : (body) => readJson(body, limits);
+  const decoder = binding.access.form ? text : json;
+  return (body) => {
+    if (body === undefined || body.length === 0) return nothing();
+    try {
+      const value = read(body);
+      if (!isObject(value)) throw new Mismatch("must be object");
+      return sentOf(decoder.fromObject(value), value);
+    } catch (error) {
+      throw refuse(error);
+    }
+  };
+}
+
+function sentOf(draft: Draft, value: JsonObject): Sent {
+  return {
+    draft,
+    keys: Object.keys(value),
+    has: (name) => value[name] !== undefined && value[name] !== null,
+  };
+}
+
+/** A binding whose body is one field: a list of codes, say. */
+function compileFieldBody(
+  field: DescField,
+  json: MessageDecoder,
+  limits: ReaderLimits,
+): (body: Buffer | undefined) => Sent {
+  const entry = [...json.fields].find(([, each]) => each.field === field);
+  if (entry === undefined) throw new Error(`${field.toString()} cannot be a body`);
+  const [name, { fill }] = entry;
+  return (body) => {
+    const draft = json.empty();
+    if (body === undefined || body.length === 0) return { draft, keys: [], has: hasNothing };
+    try {
+      const value = readJson(body, limits);
+      if (value !== null) fill(draft, value);
+    } catch (error) {
+      // The document is the field, so its name is no part of the path.
+      if (error instanceof Mismatch) error.path = error.path.replace(`.${name}`, "");
+      throw refuse(error);
+    }
+    return { draft, keys: [name], has: (other) => other === name };
+  };
+}
+
+function fillFromQuery(
+  draft: Draft,
+  query: string,
+  isTaken: (name: string) => boolean,
+  text: MessageDecoder,
+): void {
+  try {
+    const parameters = parseQuery(query);
+    for (const name of Object.keys(parameters)) {
+      if (!isTaken(name)) text.fields.get(name)?.fill(draft, parameters[name] ?? "");
+    }
+  } catch (error) {
+    throw refuseQuery(error);
+  }
+}
+
+/** The path wins over body and query. */
+function compilePath(
+  fields: readonly DescField[],
+  text: MessageDecoder,
+): (draft: Draft, path: readonly string[]) => void {
+  const fills = fields.map(({ name }) => {
+    const entry = text.fields.get(name);
+    if (entry === undefined) throw new Error(`the path field ${name} is not read from requests`);
+    return entry.fill;
+  });
+  return (draft, path) => {
+    try {
+      for (const [index, fill] of fills.entries()) fill(draft, decodeSegment(path[index] ?? ""));
+    } catch (error) {
+      throw refuse(error);
+    }
+  };
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodePercent(segment);
+  } catch (error) {
+    if (error instanceof Mismatch) throw new Mismatch(`has a path that ${error.text}`);
+    throw error;
+  }
+}
+
+/**
+ * Tells an update which fields were sent, so that null and absent differ. Fields of the path may be
+ * repeated in the body and change nothing (spec/rulings.md 10).
+ */
+function compileMask(
+  json: MessageDecoder,
+  input: DescMessage,
+  inPath: ReadonlySet<string>,
+): ((draft: Draft, keys: readonly string[]) => void) | undefined {
+  const mask = input.fields.find(({ name, message }) => {
+    return name === "update_mask" && message?.typeName === "google.protobuf.FieldMask";
+  });
+  if (mask === undefined) return undefined;
+  const names = new Map<string, string>();
+  for (const [key, { field }] of json.fields) {
+    if (!inPath.has(field.name)) names.set(key, field.name);
+  }
+  return (draft, keys) => {
+    const paths = keys.map((key) => names.get(key)).filter((name) => name !== undefined);
+    draft[mask.localName] = { $typeName: "google.protobuf.FieldMask", paths };
+  };
+}
+
+function refuse(error: unknown): unknown {
+  return error instanceof Mismatch ? invalidPayload(safeDetails(error.details)) : error;
+}
+
+function refuseQuery(error: unknown): unknown {
+  if (!(error instanceof Mismatch)) return error;
+  const details = error.path === "" ? `Query ${error.text}` : error.details;
+  return invalidQuery(safeDetails(details));
+}
+
+/** Pages above this have an error key of their own (spec/validation-and-redemption.md §10). */
+const PAGE_OVER_LIMIT = "Property .page cannot be higher than 1000";
+
+function invalidQuery(details: string): Refusal {
+  const key = details === PAGE_OVER_LIMIT ? "page_over_limit" : "invalid_query_params";
+  return new Refusal(key, { details });
+}
+
+/** Details may quote what was sent, which may be anything: it must fit into an answer and a log. */
+function safeDetails(details: string): string {
+  const text = details.length > 500 ? `${details.slice(0, 500)}…` : details;
+  return isSafeText(text) ? text : text.toWellFormed().replaceAll("\0", "\uFFFD");
+}
