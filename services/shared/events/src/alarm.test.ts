@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+
+import { createAlarm } from "./alarm.ts";
+
+test("a ring ends the sleep", async () => {
+  const alarm = createAlarm();
+  const sleep = alarm.sleep(60_000);
+  alarm.ring();
+  await sleep;
+});
+
+test("a ring before the sleep is not lost, and ends only one", async () => {
+  const alarm = createAlarm();
+  alarm.ring();
+  alarm.ring();
+  await alarm.sleep(60_000);
+
+  const startedAt = performance.now();
+  await alarm.sleep(30);
+  expect(performance.now() - startedAt).toBeGreaterThan(25);
+});

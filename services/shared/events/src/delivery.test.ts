@@ -1,0 +1,89 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import type { DeliveredEvent } from "./bus.ts";
+import { deliver, type DeliveryPolicy } from "./delivery.ts";
+
+const POLICY: DeliveryPolicy = {
+  isTransient: (error) => error instanceof Error && error.message === "passing",
+  attempts: 3,
+  backOffMs: 0,
+  maxBackOffMs: 0,
+};
+
+test("brings each event to its handler or to its grave, once and in order", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 40 }),
+      fc.uniqueArray(fc.nat(39), { maxLength: 5 }),
+      fc.array(fc.nat(30), { maxLength: 5 }),
+      async (count, poisonous, troubledCalls) => {
+        const events = givenEvents(count);
+        const handled: bigint[] = [];
+        const buried: bigint[] = [];
+        let calls = 0;
+        await deliver(events, {
+          handle: async (batch) => {
+            calls += 1;
+            if (troubledCalls.includes(calls)) throw new Error("passing");
+            if (batch.some(({ offset }) => poisonous.includes(Number(offset))))
+              throw new Error("poison");
+            handled.push(...batch.map(({ offset }) => offset));
+          },
+          bury: async ({ offset }, _error, attempts) => {
+            expect(attempts).toBe(POLICY.attempts);
+            buried.push(offset);
+          },
+          onError: () => {},
+          policy: POLICY,
+          signal: new AbortController().signal,
+        });
+
+        const isPoisonous = (offset: bigint): boolean => poisonous.includes(Number(offset));
+        const offsets = events.map(({ offset }) => offset);
+        expect(handled).toEqual(offsets.filter((offset) => !isPoisonous(offset)));
+        expect(buried).toEqual(offsets.filter(isPoisonous));
+      },
+    ),
+  );
+});
+
+test("tries to bury until it works: an event that is neither handled nor buried is lost", async () => {
+  let attempts = 0;
+  await deliver(givenEvents(1), {
+    handle: () => Promise.reject(new Error("poison")),
+    bury: async () => {
+      attempts += 1;
+      if (attempts < 4) throw new Error("no ground");
+    },
+    onError: () => {},
+    policy: POLICY,
+    signal: new AbortController().signal,
+  });
+  expect(attempts).toBe(4);
+});
+
+test("gives up at once when it is told to, even in a pause", async () => {
+  const stop = new AbortController();
+  const delivery = deliver(givenEvents(1), {
+    handle: () => Promise.reject(new Error("passing")),
+    bury: () => Promise.reject(new Error("nobody is to be buried")),
+    onError: () => setImmediate(() => stop.abort()),
+    policy: { ...POLICY, backOffMs: 60_000, maxBackOffMs: 60_000 },
+    signal: stop.signal,
+  });
+  await expect(delivery).rejects.toThrow("aborted");
+});
+
+const givenEvents = (count: number): DeliveredEvent[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: `event-${index}`,
+    topic: "scrip.test.v1",
+    key: "v_1",
+    projectId: "proj_1",
+    payload: new Uint8Array(),
+    headers: {},
+    occurredAt: new Date(0),
+    partition: 0,
+    offset: BigInt(index),
+  }));

@@ -1,0 +1,102 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import type { DeliveredEvent } from "./bus.ts";
+
+export type DeliveryPolicy = {
+  /** Answers whether the trouble passes by itself, so that trying again is all there is to do. */
+  readonly isTransient: (error: unknown) => boolean;
+  /** How often an event that fails alone is tried before it is given up. */
+  readonly attempts: number;
+  readonly backOffMs: number;
+  readonly maxBackOffMs: number;
+};
+
+export type Delivery = {
+  readonly handle: (batch: readonly DeliveredEvent[]) => Promise<void>;
+  /** Puts an event that cannot be handled aside; it must be durable when it resolves. */
+  readonly bury: (event: DeliveredEvent, error: unknown, attempts: number) => Promise<void>;
+  readonly onError: (error: Error) => void;
+  readonly policy: DeliveryPolicy;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Brings a batch to its handler until each event of it is handled or buried, in their order. Rejects
+ * only when `signal` aborts: what was not done then will come again.
+ *
+ * A passing trouble, such as a database that restarts, is waited out: burying would turn an outage
+ * into a graveyard. Any other failure halves the batch until the culprit is alone.
+ */
+export async function deliver(batch: readonly DeliveredEvent[], delivery: Delivery): Promise<void> {
+  const { policy, signal } = delivery;
+  let failures = 0;
+  let transientFailures = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      await delivery.handle(batch);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      delivery.onError(asError(error));
+      if (policy.isTransient(error)) {
+        transientFailures += 1;
+        await backOff(policy, transientFailures, signal);
+        continue;
+      }
+      const [only] = batch;
+      if (only === undefined) throw error;
+      if (batch.length > 1) {
+        await deliverInHalves(batch, delivery);
+        return;
+      }
+      failures += 1;
+      if (failures >= policy.attempts) {
+        await buryForSure(only, error, failures, delivery);
+        return;
+      }
+      await backOff(policy, failures, signal);
+    }
+  }
+}
+
+async function deliverInHalves(
+  batch: readonly DeliveredEvent[],
+  delivery: Delivery,
+): Promise<void> {
+  const middle = batch.length >> 1;
+  await deliver(batch.slice(0, middle), delivery);
+  await deliver(batch.slice(middle), delivery);
+}
+
+/** An event that is neither handled nor buried would be lost, so this goes on until it is. */
+async function buryForSure(
+  event: DeliveredEvent,
+  cause: unknown,
+  attempts: number,
+  delivery: Delivery,
+): Promise<void> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      await delivery.bury(event, cause, attempts);
+      return;
+    } catch (error) {
+      delivery.signal.throwIfAborted();
+      delivery.onError(asError(error));
+      await backOff(delivery.policy, failures, delivery.signal);
+    }
+  }
+}
+
+async function backOff(
+  policy: DeliveryPolicy,
+  failures: number,
+  signal: AbortSignal,
+): Promise<void> {
+  // The exponent is bounded so that a long outage does not overflow into no pause at all.
+  const ms = Math.min(policy.backOffMs * 2 ** Math.min(failures - 1, 20), policy.maxBackOffMs);
+  await pause(ms, undefined, { signal });
+}
+
+export const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error));

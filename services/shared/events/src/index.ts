@@ -1,0 +1,19 @@
+export {
+  checkPublishable,
+  type DeadLetter,
+  type DeliveredEvent,
+  type DeliveryContext,
+  type EventBus,
+  type EventEnvelope,
+  type EventHandler,
+  MAX_EVENT_BYTES,
+  MAX_PUBLISH_EVENTS,
+  type PartitionLag,
+  type SubscribeOptions,
+  type Subscription,
+  UnpublishableEvent,
+} from "./bus.ts";
+export { INBOX_KEEP_MS, type EventWork, inboxHandler, takeFresh, trimInbox } from "./inbox.ts";
+export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";
+export { createPgEventBus, type PgEventBus, type PgEventBusOptions } from "./pg/pg-event-bus.ts";
+export { type Relay, type RelayOptions, startRelay } from "./relay.ts";

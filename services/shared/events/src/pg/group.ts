@@ -1,0 +1,179 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { PartitionLag } from "../bus.ts";
+import { PARTITIONS } from "../partition.ts";
+import type { PartitionId, Position } from "./log.ts";
+
+export type Member = { readonly member: string; readonly topics: readonly string[] };
+
+/** A partition that is ours to read, from `offset` on. */
+export type Claim = Position & { readonly epoch: bigint };
+
+/** Makes the offsets of a group that is new to a topic: it starts with the oldest entry kept. */
+export async function createOffsets(
+  db: Queryable,
+  group: string,
+  topics: readonly string[],
+): Promise<void> {
+  await db.query(
+    `insert into bus_offset (consumer_group, topic, partition)
+     select $1, topic, partition
+       from unnest($2::text[]) as topic, generate_series(0, $3 - 1) as partition
+      order by topic, partition
+         on conflict do nothing`,
+    [group, topics.toSorted(), PARTITIONS],
+  );
+}
+
+/** Tells the group that `self` lives, and answers all who do. */
+export async function heartbeat(
+  db: Queryable,
+  group: string,
+  self: Member,
+  leaseMs: number,
+): Promise<readonly Member[]> {
+  const { rows } = await db.query<Member>({
+    name: "bus_heartbeat",
+    text: `with beat as (
+             insert into bus_member (consumer_group, member, topics, expires_at)
+             values ($1, $2, $3, clock_timestamp() + $4 * interval '1 millisecond')
+                 on conflict (consumer_group, member) do update
+                set expires_at = excluded.expires_at
+           ), gone as (
+             delete from bus_member
+              where consumer_group = $1 and member <> $2
+                and expires_at < clock_timestamp() - interval '1 minute'
+           )
+           select member, topics from bus_member
+            where consumer_group = $1 and member <> $2 and expires_at > clock_timestamp()`,
+    values: [group, self.member, self.topics, leaseMs],
+  });
+  return [...rows, self];
+}
+
+/**
+ * The partitions that are `self`'s by right. All members compute the same split from the same list,
+ * so they need no leader; while their lists differ, the leases keep a partition with one of them.
+ */
+export function planShare(members: readonly Member[], self: Member): PartitionId[] {
+  return self.topics.flatMap((topic) => {
+    const sharers = members
+      .filter((other) => other.topics.includes(topic))
+      .map((other) => other.member)
+      .toSorted();
+    const place = sharers.indexOf(self.member);
+    return Array.from({ length: PARTITIONS }, (_, partition) => ({ topic, partition })).filter(
+      ({ partition }) => partition % sharers.length === place,
+    );
+  });
+}
+
+/** Renews or takes the leases of the partitions that nobody else holds; answers those that are ours. */
+export async function claimPartitions(
+  db: Queryable,
+  group: string,
+  claim: {
+    readonly member: string;
+    readonly wanted: readonly PartitionId[];
+    readonly leaseMs: number;
+  },
+): Promise<readonly Claim[]> {
+  const { rows } = await db.query<PartitionId & { log_offset: bigint; epoch: bigint }>({
+    name: "bus_claim",
+    text: `with free as (
+             select topic, partition
+               from bus_offset
+              where consumer_group = $1
+                and (topic, partition) in (select * from unnest($3::text[], $4::int[]))
+                and (owner is null or owner = $2 or expires_at <= clock_timestamp())
+              order by topic, partition
+                for no key update
+           )
+           update bus_offset as o
+              set owner = $2,
+                  epoch = o.epoch + (o.owner is distinct from $2)::int,
+                  expires_at = clock_timestamp() + $5 * interval '1 millisecond'
+             from free
+            where o.consumer_group = $1 and o.topic = free.topic and o.partition = free.partition
+           returning o.topic, o.partition, o.log_offset, o.epoch`,
+    values: [
+      group,
+      claim.member,
+      claim.wanted.map((wanted) => wanted.topic),
+      claim.wanted.map((wanted) => wanted.partition),
+      claim.leaseMs,
+    ],
+  });
+  return rows.map(({ topic, partition, log_offset: offset, epoch }) => ({
+    topic,
+    partition,
+    offset,
+    epoch,
+  }));
+}
+
+/** Keeps how far the group has come; answers the partitions that are still ours. */
+export async function commitOffsets(
+  db: Queryable,
+  group: string,
+  member: string,
+  done: readonly Claim[],
+): Promise<readonly PartitionId[]> {
+  const { rows } = await db.query<PartitionId>({
+    name: "bus_commit",
+    text: `update bus_offset as o
+              set log_offset = greatest(o.log_offset, done.log_offset)
+             from unnest($3::text[], $4::int[], $5::bigint[], $6::bigint[])
+                  as done (topic, partition, log_offset, epoch)
+            where o.consumer_group = $1 and o.owner = $2
+              and o.topic = done.topic and o.partition = done.partition and o.epoch = done.epoch
+           returning o.topic, o.partition`,
+    values: [
+      group,
+      member,
+      done.map((claim) => claim.topic),
+      done.map((claim) => claim.partition),
+      done.map((claim) => claim.offset),
+      done.map((claim) => claim.epoch),
+    ],
+  });
+  return rows;
+}
+
+export async function releasePartitions(
+  db: Queryable,
+  group: string,
+  member: string,
+  partitions: readonly PartitionId[],
+): Promise<void> {
+  await db.query(
+    `update bus_offset
+        set owner = null, expires_at = null
+      where consumer_group = $1 and owner = $2
+        and (topic, partition) in (select * from unnest($3::text[], $4::int[]))`,
+    [
+      group,
+      member,
+      partitions.map((partition) => partition.topic),
+      partitions.map((partition) => partition.partition),
+    ],
+  );
+}
+
+export async function leaveGroup(db: Queryable, group: string, member: string): Promise<void> {
+  await db.query("delete from bus_member where consumer_group = $1 and member = $2", [
+    group,
+    member,
+  ]);
+}
+
+export async function measureLag(db: Queryable, group: string): Promise<readonly PartitionLag[]> {
+  const { rows } = await db.query<PartitionLag>(
+    `select topic, partition, next_offset - greatest(log_offset, first_offset) as behind
+       from bus_offset join bus_partition using (topic, partition)
+      where consumer_group = $1 and next_offset > greatest(log_offset, first_offset)
+      order by topic, partition`,
+    [group],
+  );
+  return rows;
+}

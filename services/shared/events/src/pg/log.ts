@@ -1,0 +1,189 @@
+import type { Database, Queryable } from "@scrip/postgres";
+
+import { checkPublishable, type DeliveredEvent, type EventEnvelope } from "../bus.ts";
+import { partitionOf } from "../partition.ts";
+
+/** One partition of a topic. */
+export type PartitionId = { readonly topic: string; readonly partition: number };
+
+export type Position = PartitionId & { readonly offset: bigint };
+
+/** What one partition may bring into memory at once; a single larger event still comes. */
+const MAX_FETCH_BYTES = 4_194_304;
+
+/**
+ * Appends the events in one statement and so in one transaction. Offsets come from the row of the
+ * partition, which stays locked until the commit: they have no gaps and become visible in their order.
+ * The rows are locked sorted, so that two writers cannot wait for each other.
+ */
+export async function appendToLog(db: Queryable, batch: readonly EventEnvelope[]): Promise<void> {
+  if (batch.length === 0) return;
+  checkPublishable(batch);
+  await db.query({
+    name: "bus_append",
+    text: `with event as (
+             select e.*,
+                    row_number() over (partition by topic, partition order by nth) as rank,
+                    count(*) over (partition by topic, partition) as total
+               from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[],
+                           $7::jsonb[], $8::bytea[], $9::timestamptz[])
+                    with ordinality
+                    as e (topic, partition, id, project_id, key, type, headers, payload, occurred_at, nth)
+           ), extent as (
+             insert into bus_partition as p (topic, partition, next_offset)
+             select topic, partition, count(*) from event
+              group by topic, partition
+              order by topic, partition
+                 on conflict (topic, partition) do update
+                set next_offset = p.next_offset + excluded.next_offset
+             returning topic, partition, next_offset
+           )
+           insert into bus_log (topic, partition, log_offset, id, project_id, key, type, headers,
+                                payload, occurred_at)
+           select topic, partition, next_offset - total + rank - 1, id, project_id, key, type, headers,
+                  payload, occurred_at
+             from event join extent using (topic, partition)`,
+    values: [
+      batch.map((event) => event.topic),
+      batch.map((event) => partitionOf(event.projectId, event.key)),
+      batch.map((event) => event.id),
+      batch.map((event) => event.projectId),
+      batch.map((event) => event.key),
+      batch.map((event) => event.type ?? null),
+      batch.map((event) => toHeaders(event.headers)),
+      batch.map((event) => event.payload),
+      batch.map((event) => event.occurredAt),
+    ],
+  });
+}
+
+type LogRow = {
+  readonly topic: string;
+  readonly partition: number;
+  readonly log_offset: bigint;
+  readonly id: string;
+  readonly project_id: string;
+  readonly key: string;
+  readonly type: string | null;
+  readonly headers: Record<string, string> | null;
+  readonly payload: Uint8Array;
+  readonly occurred_at: Date;
+};
+
+/** Reads on from each position, at most `limit` events of a partition; one array per partition that has any. */
+export async function readLog(
+  db: Queryable,
+  positions: readonly Position[],
+  limit: number,
+): Promise<readonly (readonly DeliveredEvent[])[]> {
+  const { rows } = await db.query<LogRow>({
+    name: "bus_read",
+    text: `select event.*
+             from unnest($1::text[], $2::int[], $3::bigint[]) as want (topic, partition, log_offset)
+            cross join lateral (
+                  select topic, partition, log_offset, id, project_id, key, type, headers, payload,
+                         occurred_at
+                    from (select l.*, octet_length(payload) as size,
+                                 sum(octet_length(payload)) over (order by l.log_offset) as bytes
+                            from (select * from bus_log
+                                   where topic = want.topic and partition = want.partition
+                                     and log_offset >= want.log_offset
+                                   order by log_offset
+                                   limit $4) as l) as sized
+                   where bytes - size < $5) as event
+            order by topic, partition, log_offset`,
+    values: [
+      positions.map((position) => position.topic),
+      positions.map((position) => position.partition),
+      positions.map((position) => position.offset),
+      limit,
+      MAX_FETCH_BYTES,
+    ],
+  });
+  return byPartition(rows.map(fromRow));
+}
+
+function byPartition(events: readonly DeliveredEvent[]): DeliveredEvent[][] {
+  const batches: DeliveredEvent[][] = [];
+  for (const event of events) {
+    const batch = batches.at(-1);
+    const first = batch?.[0];
+    if (first?.topic === event.topic && first.partition === event.partition) batch?.push(event);
+    else batches.push([event]);
+  }
+  return batches;
+}
+
+const toHeaders = (headers: EventEnvelope["headers"]): string | null => {
+  const text = JSON.stringify(headers);
+  return text === "{}" ? null : text;
+};
+
+export const fromRow = (row: LogRow): DeliveredEvent => ({
+  id: row.id,
+  topic: row.topic,
+  key: row.key,
+  projectId: row.project_id,
+  ...(row.type !== null && { type: row.type }),
+  payload: row.payload,
+  headers: row.headers ?? {},
+  occurredAt: row.occurred_at,
+  partition: row.partition,
+  offset: row.log_offset,
+});
+
+export type TrimPolicy = {
+  /** Entries younger than this stay. */
+  readonly keepMs: number;
+  /** Entries that a group has yet to handle stay for this long: a group may be gone for good. */
+  readonly keepUnreadMs: number;
+  readonly chunk: number;
+};
+
+/** Drops what is old, in short statements, partition by partition; answers how many entries went. */
+export async function trimLog(db: Database, policy: TrimPolicy): Promise<number> {
+  const { rows: partitions } = await db.query<PartitionId & { next_offset: bigint }>(
+    "select topic, partition from bus_partition where first_offset < next_offset",
+  );
+  let trimmed = 0;
+  for (const partition of partitions) {
+    for (;;) {
+      const count = await trimChunk(db, partition, policy);
+      trimmed += count;
+      if (count < policy.chunk) break;
+    }
+  }
+  return trimmed;
+}
+
+async function trimChunk(
+  db: Queryable,
+  { topic, partition }: PartitionId,
+  { keepMs, keepUnreadMs, chunk }: TrimPolicy,
+): Promise<number> {
+  const { rows } = await db.query<{ trimmed: number }>(
+    `with oldest as (
+       select log_offset, published_at from bus_log
+        where topic = $1 and partition = $2
+        order by log_offset
+        limit $5
+     ), gone as (
+       delete from bus_log
+        where topic = $1 and partition = $2
+          and log_offset in (
+              select log_offset from oldest
+               where published_at < clock_timestamp() - $3 * interval '1 millisecond'
+                 and (log_offset < coalesce((select min(o.log_offset) from bus_offset as o
+                                              where o.topic = $1 and o.partition = $2), 0)
+                      or published_at < clock_timestamp() - $4 * interval '1 millisecond'))
+       returning log_offset
+     ), moved as (
+       update bus_partition
+          set first_offset = greatest(first_offset, (select max(log_offset) + 1 from gone))
+        where topic = $1 and partition = $2 and exists (select from gone)
+     )
+     select count(*)::int as trimmed from gone`,
+    [topic, partition, keepMs, keepUnreadMs, chunk],
+  );
+  return rows[0]?.trimmed ?? 0;
+}

@@ -1,0 +1,50 @@
+import type { Claim } from "./group.ts";
+import type { PartitionId } from "./log.ts";
+
+/** What a member knows of a partition that it reads. */
+export type OwnedPartition = {
+  readonly topic: string;
+  readonly partition: number;
+  readonly epoch: bigint;
+  /** The next entry to read. */
+  offset: bigint;
+  /** How far the kept offset is. */
+  committed: bigint;
+  /** Ends the delivery when the partition is lost. */
+  readonly lost: AbortController;
+  /** The delivery under way. */
+  delivery: Promise<void> | undefined;
+};
+
+/** The partitions of a member, by topic and number. */
+export type OwnedPartitions = Map<string, OwnedPartition>;
+
+export const keyOf = ({ topic, partition }: PartitionId): string => `${partition}:${topic}`;
+
+/**
+ * Follows the answer of the database: starts with what is newly ours, forgets what is not ours any
+ * more or has had another owner in between.
+ */
+export function followClaims(owned: OwnedPartitions, claims: readonly Claim[]): void {
+  const current = new Map(claims.map((claim) => [keyOf(claim), claim]));
+  for (const [key, partition] of owned) {
+    if (current.get(key)?.epoch !== partition.epoch) forget(owned, key);
+  }
+  for (const [key, { topic, partition, epoch, offset }] of current) {
+    if (owned.has(key)) continue;
+    owned.set(key, {
+      topic,
+      partition,
+      epoch,
+      offset,
+      committed: offset,
+      lost: new AbortController(),
+      delivery: undefined,
+    });
+  }
+}
+
+export function forget(owned: OwnedPartitions, key: string): void {
+  owned.get(key)?.lost.abort(new Error("the partition went to another member"));
+  owned.delete(key);
+}

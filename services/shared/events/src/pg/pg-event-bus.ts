@@ -1,0 +1,116 @@
+import { createDatabase, type Database, migrate } from "@scrip/postgres";
+
+import type { EventBus } from "../bus.ts";
+import { within } from "../deadline.ts";
+import { asError, type DeliveryPolicy } from "../delivery.ts";
+import { isTransient } from "../transient.ts";
+import { deleteDeadLetter, listDeadLetters } from "./dead-letters.ts";
+import { measureLag } from "./group.ts";
+import { appendToLog, type TrimPolicy, trimLog } from "./log.ts";
+import { type ConsumerTimings, type PgSubscription, startSubscription } from "./subscription.ts";
+
+export const EVENTS_SCHEMA = "events";
+export const EVENTS_ROLE = "scrip_events";
+export const EVENTS_MIGRATIONS = new URL("../../migrations", import.meta.url).pathname;
+
+export type PgEventBusOptions = {
+  readonly url: string;
+  readonly onError: (error: Error) => void;
+  readonly poolSize?: number;
+  readonly timings?: Partial<ConsumerTimings>;
+  readonly policy?: Partial<DeliveryPolicy>;
+  /** How many partitions a subscription handles at once. */
+  readonly concurrency?: number;
+};
+
+export type PgEventBus = EventBus & {
+  /** Lets go of everything as a killed process does: nothing is kept or given back. For tests. */
+  readonly abandon: () => Promise<void>;
+};
+
+const HOUR_MS = 3_600_000;
+
+const TRIM_EVERY_MS = HOUR_MS / 6;
+
+const TRIM: TrimPolicy = { keepMs: 72 * HOUR_MS, keepUnreadMs: 14 * 24 * HOUR_MS, chunk: 2_000 };
+
+const TIMINGS: ConsumerTimings = {
+  leaseMs: 10_000,
+  heartbeatMs: 3_000,
+  idlePollMs: 1_000,
+  busyPollMs: 50,
+  busyForMs: 1_000,
+};
+
+const POLICY: DeliveryPolicy = { isTransient, attempts: 5, backOffMs: 100, maxBackOffMs: 10_000 };
+
+const POOL_SIZE = 4;
+const CONCURRENCY = 3;
+const BATCH = 500;
+
+/** The event log in Postgres; brings its schema up to date first. */
+export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEventBus> {
+  const { url, onError } = options;
+  const role = { url, schema: EVENTS_SCHEMA, role: EVENTS_ROLE };
+  await migrate({ ...role, folder: EVENTS_MIGRATIONS });
+  const db = createDatabase({ ...role, poolSize: options.poolSize ?? POOL_SIZE, onError });
+  const subscriptions = new Set<PgSubscription>();
+  const trimming = keepTrimmed(db, onError);
+
+  return {
+    async publish(batch) {
+      await appendToLog(db, batch);
+      for (const subscription of subscriptions) subscription.wake();
+    },
+    async subscribe(subscribe) {
+      const subscription = await startSubscription({
+        ...subscribe,
+        db,
+        onError,
+        timings: { ...TIMINGS, ...options.timings },
+        policy: { ...POLICY, ...options.policy },
+        concurrency: options.concurrency ?? CONCURRENCY,
+        batch: BATCH,
+      });
+      subscriptions.add(subscription);
+      return {
+        async close(deadlineMs) {
+          subscriptions.delete(subscription);
+          await subscription.close(deadlineMs);
+        },
+      };
+    },
+    lag: (group) => measureLag(db, group),
+    deadLetters: (group, limit) => listDeadLetters(db, group, limit),
+    async replay(group, { event }) {
+      await db.transaction(async (tx) => {
+        // Struck off first: of two operators who replay the same letter, one does.
+        if ((await deleteDeadLetter(tx, group, event)) === "deleted")
+          await appendToLog(tx, [event]);
+      });
+      for (const subscription of subscriptions) subscription.wake();
+    },
+    async close(deadlineMs) {
+      const endsAt = performance.now() + deadlineMs;
+      trimming.stop();
+      await Promise.all([...subscriptions].map((subscription) => subscription.close(deadlineMs)));
+      subscriptions.clear();
+      await within(db.close(), Math.max(endsAt - performance.now(), 0));
+    },
+    async abandon() {
+      trimming.stop();
+      for (const subscription of subscriptions) subscription.abandon();
+      await db.close();
+    },
+  };
+}
+
+/** Every process trims; that two do it at once is harmless and rare. */
+function keepTrimmed(db: Database, onError: (error: Error) => void): { stop: () => void } {
+  const timer = setInterval(() => {
+    trimLog(db, TRIM).catch((error: unknown) => onError(asError(error)));
+  }, TRIM_EVERY_MS);
+  // A process that has nothing else to do may end.
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}

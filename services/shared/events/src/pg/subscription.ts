@@ -1,0 +1,274 @@
+import { randomUUID } from "node:crypto";
+
+import type { Database } from "@scrip/postgres";
+
+import { createAlarm } from "../alarm.ts";
+import type { DeliveredEvent, SubscribeOptions, Subscription } from "../bus.ts";
+import { within } from "../deadline.ts";
+import { asError, deliver, type DeliveryPolicy } from "../delivery.ts";
+import { insertDeadLetter } from "./dead-letters.ts";
+import {
+  claimPartitions,
+  commitOffsets,
+  createOffsets,
+  heartbeat,
+  leaveGroup,
+  type Member,
+  planShare,
+  releasePartitions,
+} from "./group.ts";
+import { createLimiter } from "./limiter.ts";
+import { readLog } from "./log.ts";
+import {
+  followClaims,
+  forget,
+  keyOf,
+  type OwnedPartition,
+  type OwnedPartitions,
+} from "./partitions.ts";
+
+export type ConsumerTimings = {
+  /** A member that was not heard of for this long has lost its partitions. */
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  /** How often an idle member looks for events that another process published. */
+  readonly idlePollMs: number;
+  /** The same while events keep coming; they gather into batches meanwhile. */
+  readonly busyPollMs: number;
+  /** How long after the last event a member still counts as busy. */
+  readonly busyForMs: number;
+};
+
+export type ConsumerOptions = SubscribeOptions & {
+  readonly db: Database;
+  readonly onError: (error: Error) => void;
+  readonly timings: ConsumerTimings;
+  readonly policy: DeliveryPolicy;
+  /** How many partitions are handled at once. */
+  readonly concurrency: number;
+  /** How many events a handler gets at once. */
+  readonly batch: number;
+};
+
+export type PgSubscription = Subscription & {
+  /** Says that there is something to read. */
+  readonly wake: () => void;
+  /** Stops without keeping or giving back anything, as a killed process does. */
+  readonly abandon: () => void;
+};
+
+/** Joins the group; the partitions follow with the first heartbeat. */
+export async function startSubscription(options: ConsumerOptions): Promise<PgSubscription> {
+  await createOffsets(options.db, options.group, options.topics);
+  const consumer = new Consumer(options);
+  const running = consumer.run();
+  return {
+    wake: () => consumer.wake(),
+    abandon: () => consumer.abandon(),
+    close: (deadlineMs) => consumer.close(running, deadlineMs),
+  };
+}
+
+/**
+ * One member of a group. A single loop keeps the leases, the offsets and the reading; each partition
+ * that has events is handled beside it, so that a slow or stuck one holds up neither the others nor
+ * the heartbeat.
+ */
+class Consumer {
+  readonly #options: ConsumerOptions;
+  readonly #self: Member;
+  readonly #owned: OwnedPartitions = new Map();
+  readonly #alarm = createAlarm();
+  readonly #limit: ReturnType<typeof createLimiter>;
+  /** The keys of the partitions that are ours by right; others that we own are to be given back. */
+  #share: ReadonlySet<string> = new Set();
+  /** Aborts when we close: what is under way may end, but nothing is tried again. */
+  readonly #closing = new AbortController();
+  #state: "running" | "closing" | "abandoned" = "running";
+  #beatAt = 0;
+  #leaseEndsAt = 0;
+  #busyUntil = 0;
+
+  constructor(options: ConsumerOptions) {
+    this.#options = options;
+    this.#self = { member: randomUUID(), topics: options.topics };
+    this.#limit = createLimiter(options.concurrency);
+  }
+
+  wake(): void {
+    this.#stayBusy();
+    this.#alarm.ring();
+  }
+
+  abandon(): void {
+    this.#state = "abandoned";
+    for (const key of this.#owned.keys()) forget(this.#owned, key);
+    this.#alarm.ring();
+  }
+
+  async run(): Promise<void> {
+    const { timings, onError } = this.#options;
+    while (this.#state === "running") {
+      let trouble = false;
+      try {
+        await this.#beat();
+        await this.#commit();
+        await this.#read();
+      } catch (error) {
+        trouble = true;
+        if (this.#isRunning()) onError(asError(error));
+      }
+      if (!this.#isRunning()) return;
+      const busy = !trouble && performance.now() < this.#busyUntil;
+      await this.#alarm.sleep(busy ? timings.busyPollMs : timings.idlePollMs);
+    }
+  }
+
+  /**
+   * Most of the time is the handlers'; the rest is for keeping what they did and giving the partitions
+   * back, so that the others need not wait for the leases to run out.
+   */
+  async close(running: Promise<void>, deadlineMs: number): Promise<void> {
+    const endsAt = performance.now() + deadlineMs;
+    this.#state = "closing";
+    this.#closing.abort(new Error("the subscription closes"));
+    this.#alarm.ring();
+    await within(this.#settle(running), deadlineMs * 0.8);
+    for (const { delivery, lost } of this.#owned.values()) {
+      if (delivery !== undefined) lost.abort(new Error("the time to close is up"));
+    }
+    await within(this.#leave(), Math.max(endsAt - performance.now(), 0));
+  }
+
+  async #settle(running: Promise<void>): Promise<void> {
+    await running;
+    await Promise.all([...this.#owned.values()].map((partition) => partition.delivery));
+  }
+
+  async #leave(): Promise<void> {
+    const { db, group, onError } = this.#options;
+    try {
+      await this.#commit();
+      const settled = [...this.#owned.values()].filter(({ delivery }) => delivery === undefined);
+      await releasePartitions(db, group, this.#self.member, settled);
+      await leaveGroup(db, group, this.#self.member);
+    } catch (error) {
+      onError(asError(error));
+    }
+  }
+
+  #isRunning(): boolean {
+    return this.#state === "running";
+  }
+
+  #stayBusy(): void {
+    this.#busyUntil = performance.now() + this.#options.timings.busyForMs;
+  }
+
+  /** Shares out the partitions anew and renews the leases. */
+  async #beat(): Promise<void> {
+    const { db, group, timings } = this.#options;
+    // Taken before the statements: the leases end later than we think, never earlier.
+    const asked = performance.now();
+    if (asked < this.#beatAt) return;
+    const members = await heartbeat(db, group, this.#self, timings.leaseMs);
+    const share = planShare(members, this.#self);
+    this.#share = new Set(share.map(keyOf));
+    await this.#giveBack();
+    const finishing = [...this.#owned.values()].filter(
+      (partition) => !this.#share.has(keyOf(partition)),
+    );
+    const wanted = [...share, ...finishing];
+    const claims = await claimPartitions(db, group, {
+      member: this.#self.member,
+      wanted,
+      leaseMs: timings.leaseMs,
+    });
+    if (this.#state === "abandoned") return;
+    followClaims(this.#owned, claims);
+    this.#leaseEndsAt = asked + timings.leaseMs;
+    // What another still holds comes free soon, by its next heartbeat or by the end of its lease.
+    this.#beatAt = asked + timings.heartbeatMs / (claims.length < wanted.length ? 3 : 1);
+  }
+
+  async #giveBack(): Promise<void> {
+    const { db, group } = this.#options;
+    const leaving = [...this.#owned.values()].filter(
+      (partition) => !this.#share.has(keyOf(partition)) && partition.delivery === undefined,
+    );
+    if (leaving.length === 0) return;
+    await this.#commit();
+    await releasePartitions(db, group, this.#self.member, leaving);
+    for (const partition of leaving) forget(this.#owned, keyOf(partition));
+  }
+
+  async #commit(): Promise<void> {
+    const { db, group } = this.#options;
+    const ahead = [...this.#owned.values()].filter(({ offset, committed }) => offset > committed);
+    if (ahead.length === 0) return;
+    const commits = ahead.map(({ topic, partition, epoch, offset }) => ({
+      topic,
+      partition,
+      epoch,
+      offset,
+    }));
+    const ours = await commitOffsets(db, group, this.#self.member, commits);
+    const kept = new Set(ours.map(keyOf));
+    for (const commit of commits) {
+      const key = keyOf(commit);
+      const partition = this.#owned.get(key);
+      if (partition?.epoch !== commit.epoch) continue;
+      if (kept.has(key)) partition.committed = commit.offset;
+      else forget(this.#owned, key);
+    }
+  }
+
+  /** Starts the handling of each partition that is idle and has events. */
+  async #read(): Promise<void> {
+    if (performance.now() > this.#leaseEndsAt) return;
+    const idle = [...this.#owned.entries()].filter(
+      ([key, partition]) => partition.delivery === undefined && this.#share.has(key),
+    );
+    if (idle.length === 0) return;
+    const batches = await readLog(
+      this.#options.db,
+      idle.map(([, partition]) => partition),
+      this.#options.batch,
+    );
+    for (const batch of batches) {
+      const [first] = batch;
+      const partition = first && this.#owned.get(keyOf(first));
+      if (partition === undefined || !this.#isRunning()) continue;
+      this.#stayBusy();
+      partition.delivery = this.#deliver(partition, batch);
+    }
+  }
+
+  async #deliver(partition: OwnedPartition, batch: readonly DeliveredEvent[]): Promise<void> {
+    const { db, group, handler, onError, policy } = this.#options;
+    const { topic, partition: number, lost } = partition;
+    const context = { group, topic, partition: number, signal: lost.signal };
+    const signal = AbortSignal.any([lost.signal, this.#closing.signal]);
+    try {
+      await deliver(batch, {
+        handle: (events) =>
+          this.#limit(() => {
+            signal.throwIfAborted();
+            return handler(events, context);
+          }),
+        bury: (event, error, attempts) => insertDeadLetter(db, { group, event, error, attempts }),
+        onError,
+        policy,
+        signal,
+      });
+      partition.offset = (batch.at(-1)?.offset ?? partition.offset) + 1n;
+    } catch (error) {
+      if (!signal.aborted) onError(asError(error));
+    } finally {
+      partition.delivery = undefined;
+    }
+    if (!this.#share.has(keyOf(partition))) this.#beatAt = 0;
+    else if (batch.length < this.#options.batch) return;
+    this.#alarm.ring();
+  }
+}

@@ -1,0 +1,11 @@
+import { isRetryable, isUnavailable } from "@scrip/postgres";
+
+// Of the codes of gRPC: deadline exceeded, resource exhausted, aborted, unavailable.
+const PASSING_RPC_CODES = new Set([4, 8, 10, 14]);
+
+/** Answers whether an error passes by itself: a lock, a restart, a service that is not there. */
+export function isTransient(error: unknown): boolean {
+  if (isRetryable(error) || isUnavailable(error)) return true;
+  if (!(error instanceof Error) || error.name !== "ConnectError") return false;
+  return "code" in error && typeof error.code === "number" && PASSING_RPC_CODES.has(error.code);
+}

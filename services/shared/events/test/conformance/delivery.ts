@@ -1,0 +1,176 @@
+import type { EventEnvelope } from "@scrip/events";
+import { describe, expect, test } from "vitest";
+
+import {
+  type Broker,
+  CLOSE_MS,
+  givenEvent,
+  givenEvents,
+  givenGroup,
+  givenTopic,
+  idsOf,
+  passingTrouble,
+  recorder,
+  soon,
+} from "./broker.ts";
+
+export function deliveryConformance(broker: () => Broker): void {
+  describe("publishing", () => {
+    test("hands an event on with everything that it was published with", async () => {
+      const bus = await broker().connect();
+      const event: EventEnvelope = {
+        ...givenEvent(givenTopic(), "v_1", 1),
+        payload: Uint8Array.from([0, 255, 128, 10]),
+        headers: { traceparent: "00-ab-cd-01", 'naïve "quote"': "ünïcode, {braces}, \\ and NULL" },
+      };
+      const untyped = { ...givenEvent(event.topic, "v_1", 2), payload: new Uint8Array() };
+      const { type: _type, ...withoutType } = untyped;
+      await bus.publish([event, withoutType]);
+
+      const { seen, handler } = recorder();
+      await bus.subscribe({ group: givenGroup(), topics: [event.topic], handler });
+      await soon(() => expect(seen).toHaveLength(2));
+
+      const { partition, offset } = seen[0]!;
+      expect(seen.map(({ payload, ...rest }) => ({ ...rest, payload: [...payload] }))).toEqual([
+        { ...event, payload: [0, 255, 128, 10], partition, offset },
+        { ...withoutType, payload: [], partition, offset: offset + 1n },
+      ]);
+      await bus.close(CLOSE_MS);
+    });
+
+    test("refuses an event of 1 MiB and all of its batch, and goes on", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      const { seen, handler } = recorder();
+      await bus.subscribe({ group: givenGroup(), topics: [topic], handler });
+
+      const large = { ...givenEvent(topic, "large", 1), payload: new Uint8Array(1_048_576) };
+      await expect(bus.publish([givenEvent(topic, "before", 1), large])).rejects.toThrow(
+        "event large-1 cannot be published",
+      );
+      await bus.publish([{ ...large, payload: new Uint8Array(990_000) }]);
+
+      await soon(() => expect(idsOf(seen)).toEqual(["large-1"]));
+      expect(seen[0]?.payload.byteLength).toBe(990_000);
+      await bus.close(CLOSE_MS);
+    });
+
+    test("takes nothing as well as many", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      await bus.publish([]);
+      await bus.publish(givenEvents(topic, "v_1", 1_000));
+
+      const { seen, handler } = recorder();
+      await bus.subscribe({ group: givenGroup(), topics: [topic], handler });
+      await soon(() => expect(seen).toHaveLength(1_000));
+      expect(idsOf(seen)).toEqual(idsOf(givenEvents(topic, "v_1", 1_000)));
+      await bus.close(CLOSE_MS);
+    });
+  });
+
+  describe("a handler that fails", () => {
+    test("gets the same events again, before any later one of their key", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      const { seen, handler } = recorder();
+      let failures = 0;
+      await bus.subscribe({
+        group: givenGroup(),
+        topics: [topic],
+        handler: async (batch, context) => {
+          failures += 1;
+          if (failures <= 2) throw new Error("not today");
+          await handler(batch, context);
+        },
+      });
+      await bus.publish(givenEvents(topic, "v_1", 10));
+      await bus.publish([givenEvent(topic, "v_1", 11)]);
+
+      await soon(() => expect(idsOf(seen)).toEqual(idsOf(givenEvents(topic, "v_1", 11))));
+      await bus.close(CLOSE_MS);
+    });
+
+    test("waits a passing trouble out, however long, and buries nothing", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      const group = givenGroup();
+      const { seen, handler } = recorder();
+      let failures = 0;
+      await bus.subscribe({
+        group,
+        topics: [topic],
+        handler: async (batch, context) => {
+          failures += 1;
+          if (failures <= 12) throw passingTrouble();
+          await handler(batch, context);
+        },
+      });
+      await bus.publish([givenEvent(topic, "v_1", 1)]);
+
+      await soon(() => expect(idsOf(seen)).toEqual(["v_1-1"]));
+      expect(await bus.deadLetters(group, 10)).toEqual([]);
+      await bus.close(CLOSE_MS);
+    });
+
+    test("puts a poisonous event to the dead letters and goes on with the others", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      const group = givenGroup();
+      const { seen, handler } = recorder();
+      const poison = { ...givenEvent(topic, "v_1", 7), headers: { traceparent: "00-ab" } };
+      await bus.subscribe({ group, topics: [topic], handler: refusing(poison.id, handler) });
+      const events = givenEvents(topic, "v_1", 20);
+      await bus.publish(events.with(6, poison));
+
+      const others = idsOf(events).filter((id) => id !== poison.id);
+      await soon(() => expect(idsOf(seen)).toEqual(others));
+      await soon(async () => expect(await bus.lag(group)).toEqual([]));
+
+      const letters = await bus.deadLetters(group, 10);
+      expect(letters).toEqual([
+        {
+          event: { ...poison, partition: seen[0]?.partition, offset: expect.any(BigInt) as bigint },
+          error: expect.stringContaining("v_1-7 makes no sense") as string,
+          attempts: 3,
+          buriedAt: expect.any(Date) as Date,
+        },
+      ]);
+      await bus.close(CLOSE_MS);
+    });
+
+    test("gets a dead letter again by a replay, once its cause is mended", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      const group = givenGroup();
+      const { seen, handler } = recorder();
+      let mended = false;
+      await bus.subscribe({
+        group,
+        topics: [topic],
+        handler: (batch, context) =>
+          (mended ? handler : refusing("v_1-1", handler))(batch, context),
+      });
+      await bus.publish([givenEvent(topic, "v_1", 1)]);
+      await soon(async () => expect(await bus.deadLetters(group, 10)).toHaveLength(1));
+
+      mended = true;
+      const [letter] = await bus.deadLetters(group, 10);
+      await bus.replay(group, letter!);
+      await bus.replay(group, letter!);
+
+      await soon(() => expect(idsOf(seen)).toEqual(["v_1-1"]));
+      expect(await bus.deadLetters(group, 10)).toEqual([]);
+      await bus.close(CLOSE_MS);
+      expect(idsOf(seen)).toEqual(["v_1-1"]);
+    });
+  });
+}
+
+const refusing =
+  (id: string, handler: ReturnType<typeof recorder>["handler"]): typeof handler =>
+  async (batch, context) => {
+    if (batch.some((event) => event.id === id)) throw new Error(`${id} makes no sense`);
+    await handler(batch, context);
+  };

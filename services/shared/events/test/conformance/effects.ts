@@ -1,0 +1,270 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+
+import {
+  countPending,
+  enqueue,
+  type EventBus,
+  inboxHandler,
+  publishPending,
+  startRelay,
+} from "@scrip/events";
+import type { Database, Queryable } from "@scrip/postgres";
+import { testDatabase } from "@scrip/testing";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+
+import {
+  type Broker,
+  CLOSE_MS,
+  givenEvent,
+  givenEvents,
+  givenGroup,
+  givenTopic,
+  idsOf,
+  soon,
+} from "./broker.ts";
+
+const TIMINGS = { leaseMs: 600, idlePollMs: 50, gatherMs: 5, maxBackOffMs: 50 };
+
+/** From the transaction of one service to the transaction of another. */
+export function effectConformance(broker: () => Broker): void {
+  describe("from outbox to inbox", () => {
+    let db: Database & AsyncDisposable;
+    const seenErrors: Error[] = [];
+    const onError = (error: Error): void => void seenErrors.push(error);
+
+    beforeAll(async () => {
+      db = await testDatabase({
+        schema: "service",
+        role: "scrip_service",
+        folder: new URL("../fixture", import.meta.url).pathname,
+      });
+    });
+    afterEach(async () => {
+      await db.query("delete from outbox");
+      await db.query("delete from outbox_lease");
+    });
+    afterAll(() => db[Symbol.asyncDispose]());
+
+    const consume = (bus: EventBus, topic: string, group: string) =>
+      bus.subscribe({ group, topics: [topic], handler: inboxHandler(db, group, applyTo(group)) });
+
+    test("an event that is published several times has one effect, in its place", async () => {
+      const bus = await broker().connect();
+      const [topic, group] = [givenTopic(), givenGroup()];
+      const [one, two, three] = givenEvents(topic, "v_1", 3);
+      await bus.publish([one!, two!, one!]);
+      await bus.publish([one!, two!, three!]);
+      await consume(bus, topic, group);
+      await bus.publish([two!, three!]);
+
+      await soon(async () => expect(await bus.lag(group)).toEqual([]));
+      expect(await effectsOf(db, group)).toEqual({ v_1: ["v_1-1", "v_1-2", "v_1-3"] });
+      await bus.close(CLOSE_MS);
+    });
+
+    test("a member that dies after the effect, before the offset, leaves one effect", async () => {
+      const [dying, living] = await Promise.all([broker().connect(), broker().connect()]);
+      const [topic, group] = [givenTopic(), givenGroup()];
+      const handle = inboxHandler(db, group, applyTo(group));
+      let done = false;
+      await dying.subscribe({
+        group,
+        topics: [topic],
+        handler: async (batch, context) => {
+          await handle(batch, context);
+          done = true;
+          await new Promise(() => {});
+        },
+      });
+      await dying.publish(givenEvents(topic, "v_1", 3));
+      await soon(() => expect(done).toBe(true));
+      await dying.abandon();
+
+      await consume(living, topic, group);
+      await soon(async () => expect(await living.lag(group)).toEqual([]));
+      expect(await effectsOf(db, group)).toEqual({ v_1: ["v_1-1", "v_1-2", "v_1-3"] });
+      await living.close(CLOSE_MS);
+    });
+
+    test("a relay that dies between publishing and deleting leaves one effect", async () => {
+      const bus = await broker().connect();
+      const [topic, group] = [givenTopic(), givenGroup()];
+      await db.transaction((tx) => enqueue(tx, givenEvents(topic, "v_1", 3)));
+      const dying: EventBus = {
+        ...bus,
+        publish: async (batch) => {
+          await bus.publish(batch);
+          throw new Error("killed");
+        },
+      };
+      await expect(publishPending(db, dying, 500)).rejects.toThrow("killed");
+      expect(await countPending(db)).toBe(3);
+
+      const relay = startRelay({ db, bus, onError, timings: TIMINGS });
+      await consume(bus, topic, group);
+      await soon(async () => expect(await countPending(db)).toBe(0));
+      await soon(async () => expect(await bus.lag(group)).toEqual([]));
+      expect(await effectsOf(db, group)).toEqual({ v_1: ["v_1-1", "v_1-2", "v_1-3"] });
+      await relay.close();
+      await bus.close(CLOSE_MS);
+    });
+
+    test("two relays that both think they lead reorder nothing", async () => {
+      const bus = await broker().connect();
+      const [topic, group] = [givenTopic(), givenGroup()];
+      await consume(bus, topic, group);
+      const writing = writeConcurrently(db, topic, { keys: 5, writers: 8, eventsEach: 40 });
+      let wrote = false;
+      const relayAlways = async (limit: number): Promise<void> => {
+        while (!wrote || (await countPending(db)) > 0) {
+          await publishPending(db, slowly(bus), limit);
+        }
+      };
+      // The limits differ so that the two cut the outbox in different places.
+      const relaying = [relayAlways(7), relayAlways(50)];
+      const expected = await writing;
+      wrote = true;
+      await Promise.all(relaying);
+
+      await soon(async () => expect(await bus.lag(group)).toEqual([]));
+      expect(await effectsOf(db, group)).toEqual(expected);
+      await bus.close(CLOSE_MS);
+    });
+
+    test("of two relays one works, and the other takes over when it is gone", async () => {
+      const bus = await broker().connect();
+      const [topic, group] = [givenTopic(), givenGroup()];
+      await consume(bus, topic, group);
+      const publishers: number[] = [];
+      const relays = [0, 1].map((index) =>
+        startRelay({
+          db,
+          bus: {
+            ...bus,
+            publish: (batch) => {
+              publishers.push(index);
+              return bus.publish(batch);
+            },
+          },
+          onError,
+          timings: TIMINGS,
+        }),
+      );
+      const first = await writeConcurrently(db, topic, { keys: 3, writers: 4, eventsEach: 30 });
+      await soon(async () => expect(await countPending(db)).toBe(0));
+      const [leader] = publishers;
+      expect(new Set(publishers)).toEqual(new Set([leader]));
+
+      await relays[leader!]!.close();
+      const second = await writeConcurrently(db, topic, { keys: 3, writers: 4, eventsEach: 30 });
+      relays[1 - leader!]!.wake();
+      await soon(async () => expect(await countPending(db)).toBe(0));
+      await soon(async () => expect(await bus.lag(group)).toEqual([]));
+      expect(await effectsOf(db, group)).toEqual({ ...first, ...second });
+      await relays[1 - leader!]!.close();
+      await bus.close(CLOSE_MS);
+    });
+
+    test("a relay whose bus is away keeps the rows and goes on later", async () => {
+      const bus = await broker().connect();
+      const [topic, group] = [givenTopic(), givenGroup()];
+      let away = true;
+      const relay = startRelay({
+        db,
+        bus: {
+          ...bus,
+          publish: (batch) => (away ? Promise.reject(new Error("away")) : bus.publish(batch)),
+        },
+        onError,
+        timings: TIMINGS,
+      });
+      await db.transaction((tx) => enqueue(tx, givenEvents(topic, "v_1", 2)));
+      relay.wake();
+      await soon(() => expect(seenErrors.map((error) => error.message)).toContain("away"));
+      expect(await countPending(db)).toBe(2);
+
+      away = false;
+      await consume(bus, topic, group);
+      await soon(async () =>
+        expect(await effectsOf(db, group)).toEqual({ v_1: ["v_1-1", "v_1-2"] }),
+      );
+      await relay.close();
+      await bus.close(CLOSE_MS);
+    });
+
+    test("a failed transaction publishes nothing", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      const doomed = db.transaction(async (tx) => {
+        await enqueue(tx, [givenEvent(topic, "v_1", 1)]);
+        throw new Error("refused");
+      });
+      await expect(doomed).rejects.toThrow("refused");
+      expect(await publishPending(db, bus, 500)).toBe(0);
+      await bus.close(CLOSE_MS);
+    });
+  });
+}
+
+/** The effect under test: a row for each event, in the order of the transactions. */
+const applyTo =
+  (consumer: string) =>
+  async (tx: Queryable, events: readonly { projectId: string; key: string; id: string }[]) => {
+    await tx.query(
+      `insert into effect (project_id, consumer, key, event_id)
+       select project_id, $1, key, event_id
+         from unnest($2::text[], $3::text[], $4::text[]) as e (project_id, key, event_id)`,
+      [consumer, events.map((e) => e.projectId), events.map((e) => e.key), idsOf(events)],
+    );
+  };
+
+async function effectsOf(db: Queryable, consumer: string): Promise<Record<string, string[]>> {
+  const { rows } = await db.query<{ key: string; ids: string[] }>(
+    `select key, array_agg(event_id order by nth) as ids
+       from effect where consumer = $1 group by key`,
+    [consumer],
+  );
+  return Object.fromEntries(rows.map((row) => [row.key, row.ids]));
+}
+
+/**
+ * Writers that take turns under the lock of a key's row, as redemptions of a voucher do, with ids that
+ * say nothing of the order. Answers the ids of each key as they were committed.
+ */
+async function writeConcurrently(
+  db: Database,
+  topic: string,
+  load: { readonly keys: number; readonly writers: number; readonly eventsEach: number },
+): Promise<Record<string, string[]>> {
+  const keys = Array.from({ length: load.keys }, () => `v_${randomUUID()}`);
+  await db.query("insert into counter (key) select unnest($1::text[])", [keys]);
+  const committed = new Map<string, string[]>(keys.map((key) => [key, []]));
+  const write = async (writer: number): Promise<void> => {
+    for (let nth = 0; nth < load.eventsEach; nth += 1) {
+      const key = keys[(writer + nth) % keys.length]!;
+      await db.transaction(async (tx) => {
+        // Begun early and slow to lock: transactions commit out of the order they began in.
+        await pause(Math.random() * 4);
+        const { rows } = await tx.query<{ value: bigint }>(
+          "update counter set value = value + 1 where key = $1 returning value",
+          [key],
+        );
+        const id = randomUUID();
+        committed.get(key)![Number(rows[0]!.value) - 1] = id;
+        await enqueue(tx, [{ ...givenEvent(topic, key, 1), id }]);
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: load.writers }, (_, writer) => write(writer)));
+  return Object.fromEntries(committed);
+}
+
+/** Gives another relay time to overtake. */
+const slowly = (bus: EventBus): EventBus => ({
+  ...bus,
+  publish: async (batch) => {
+    await pause(Math.random() * 10);
+    await bus.publish(batch);
+  },
+});

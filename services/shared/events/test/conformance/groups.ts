@@ -1,0 +1,247 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import type { DeliveredEvent, EventEnvelope } from "@scrip/events";
+import { describe, expect, test } from "vitest";
+
+import {
+  type Broker,
+  CLOSE_MS,
+  firstSeenByKey,
+  givenEvent,
+  givenEvents,
+  givenGroup,
+  givenTopic,
+  idsOf,
+  inOrderByKey,
+  passingTrouble,
+  recorder,
+  soon,
+} from "./broker.ts";
+
+const KEYS = Array.from({ length: 40 }, (_, index) => `v_${index}`);
+
+export function groupConformance(broker: () => Broker): void {
+  describe("a group", () => {
+    test("gets the events of each key in their order, whichever of three members handles it", async () => {
+      const topic = givenTopic();
+      const group = givenGroup();
+      const buses = await Promise.all([1, 2, 3].map(() => broker().connect()));
+      const all: DeliveredEvent[] = [];
+      const members = buses.map(() => recorder());
+      await Promise.all(
+        buses.map((bus, index) =>
+          bus.subscribe({
+            group,
+            topics: [topic],
+            handler: async (batch, context) => {
+              await pause(Math.random() * 5);
+              all.push(...batch);
+              await members[index]!.handler(batch, context);
+            },
+          }),
+        ),
+      );
+      for (const batch of interleave(topic, KEYS, 30)) await buses[0]!.publish(batch);
+
+      await soon(() => expect(firstSeenByKey(all)).toEqual(inOrderByKey(KEYS, 30)));
+      await soon(() =>
+        expect(members.filter(({ seen }) => seen.length > 0).length).toBeGreaterThan(0),
+      );
+      await Promise.all(buses.map((bus) => bus.close(CLOSE_MS)));
+    });
+
+    test("shares its work with a member that joins and takes over from one that leaves", async () => {
+      const topic = givenTopic();
+      const group = givenGroup();
+      const all: DeliveredEvent[] = [];
+      const [first, second] = [recorder(), recorder()];
+      const both = (own: typeof first) => async (batch: readonly DeliveredEvent[]) => {
+        all.push(...batch);
+        own.seen.push(...batch);
+      };
+      const bus = await broker().connect();
+      await bus.subscribe({ group, topics: [topic], handler: both(first) });
+      await bus.publish(roundOf(topic, 1));
+      await soon(() => expect(first.seen).toHaveLength(KEYS.length));
+
+      const other = await broker().connect();
+      const joined = await other.subscribe({ group, topics: [topic], handler: both(second) });
+      let round = 1;
+      await soon(async () => {
+        round += 1;
+        await bus.publish(roundOf(topic, round));
+        await pause(50);
+        expect(second.seen.length).toBeGreaterThan(0);
+      });
+
+      await joined.close(CLOSE_MS);
+      const seenAtLeave = second.seen.length;
+      round += 1;
+      await bus.publish(roundOf(topic, round));
+      await soon(() => expect(firstSeenByKey(all)).toEqual(inOrderByKey(KEYS, round)));
+      expect(second.seen).toHaveLength(seenAtLeave);
+      expect(all).toHaveLength(KEYS.length * round);
+      await Promise.all([bus.close(CLOSE_MS), other.close(CLOSE_MS)]);
+    });
+
+    test("gets again what a member held when it died", async () => {
+      const topic = givenTopic();
+      const group = givenGroup();
+      const [dying, living] = await Promise.all([broker().connect(), broker().connect()]);
+      let held = 0;
+      await dying.subscribe({
+        group,
+        topics: [topic],
+        handler: (batch) => {
+          held += batch.length;
+          return new Promise(() => {});
+        },
+      });
+      await living.publish(givenEvents(topic, "v_1", 5));
+      await soon(() => expect(held).toBe(5));
+      await dying.abandon();
+
+      const { seen, handler } = recorder();
+      await living.subscribe({ group, topics: [topic], handler });
+      await soon(() => expect(idsOf(seen)).toEqual(idsOf(givenEvents(topic, "v_1", 5))));
+      await living.close(CLOSE_MS);
+    });
+
+    test("does not wait for another group, and sees all that the other sees", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      const { seen, handler } = recorder();
+      const stuck = givenGroup();
+      await bus.subscribe({
+        group: stuck,
+        topics: [topic],
+        handler: () => Promise.reject(passingTrouble()),
+      });
+      await bus.subscribe({ group: givenGroup(), topics: [topic], handler });
+      await bus.publish(givenEvents(topic, "v_1", 50));
+
+      await soon(() => expect(idsOf(seen)).toEqual(idsOf(givenEvents(topic, "v_1", 50))));
+      expect(await bus.lag(stuck)).toEqual([{ topic, partition: seen[0]?.partition, behind: 50n }]);
+      await bus.close(CLOSE_MS);
+    });
+
+    test("does not let one stuck key hold up the keys of other partitions", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      const { seen, handler } = recorder();
+      await bus.subscribe({
+        group: givenGroup(),
+        topics: [topic],
+        handler: async (batch, context) => {
+          if (batch.some((event) => event.key === "v_0")) throw passingTrouble();
+          await handler(batch, context);
+        },
+      });
+      await bus.publish([givenEvent(topic, "v_0", 1)]);
+      await bus.publish(KEYS.slice(1).map((key) => givenEvent(topic, key, 1)));
+
+      // Most of the forty keys lie in another of the partitions than the first.
+      await soon(() => expect(seen.length).toBeGreaterThan(KEYS.length / 2));
+      await bus.close(CLOSE_MS);
+    });
+
+    test("reads several topics, and from the oldest event when it is new", async () => {
+      const bus = await broker().connect();
+      const [orders, vouchers] = [givenTopic(), givenTopic()];
+      await bus.publish([givenEvent(orders, "o_1", 1), givenEvent(vouchers, "v_1", 1)]);
+      const { seen, handler } = recorder();
+      await bus.subscribe({ group: givenGroup(), topics: [orders, vouchers], handler });
+      await bus.publish([givenEvent(orders, "o_1", 2)]);
+
+      await soon(() =>
+        expect(firstSeenByKey(seen)).toEqual({ o_1: ["o_1-1", "o_1-2"], v_1: ["v_1-1"] }),
+      );
+      await bus.close(CLOSE_MS);
+    });
+
+    test("knows how far it is behind", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      const group = givenGroup();
+      expect(await bus.lag(group)).toEqual([]);
+      const { handler } = recorder();
+      const subscription = await bus.subscribe({ group, topics: [topic], handler });
+      await bus.publish(givenEvents(topic, "v_1", 3));
+      await soon(async () => expect(await bus.lag(group)).toEqual([]));
+      await subscription.close(CLOSE_MS);
+
+      await bus.publish(givenEvents(topic, "v_1", 4));
+      expect((await bus.lag(group)).map(({ behind }) => behind)).toEqual([4n]);
+      await bus.close(CLOSE_MS);
+    });
+  });
+
+  describe("closing", () => {
+    test("lets handlers finish, so that nobody gets their events again", async () => {
+      const topic = givenTopic();
+      const group = givenGroup();
+      const bus = await broker().connect();
+      let begun = 0;
+      const { seen, handler } = recorder();
+      await bus.subscribe({
+        group,
+        topics: [topic],
+        handler: async (batch, context) => {
+          begun += batch.length;
+          await pause(300);
+          await handler(batch, context);
+        },
+      });
+      await bus.publish(givenEvents(topic, "v_1", 3));
+      await soon(() => expect(begun).toBe(3));
+      await bus.close(CLOSE_MS);
+      expect(seen).toHaveLength(3);
+
+      const next = await broker().connect();
+      const after = recorder();
+      await next.subscribe({ group, topics: [topic], handler: after.handler });
+      await next.publish([givenEvent(topic, "v_1", 4)]);
+      await soon(() => expect(idsOf(after.seen)).toEqual(["v_1-4"]));
+      await next.close(CLOSE_MS);
+    });
+
+    test("keeps its deadline when a handler does not end, and the events come again", async () => {
+      const topic = givenTopic();
+      const group = givenGroup();
+      const bus = await broker().connect();
+      let aborted = false;
+      let begun = false;
+      await bus.subscribe({
+        group,
+        topics: [topic],
+        handler: (_batch, { signal }) => {
+          begun = true;
+          signal.addEventListener("abort", () => {
+            aborted = true;
+          });
+          return new Promise(() => {});
+        },
+      });
+      await bus.publish([givenEvent(topic, "v_1", 1)]);
+      await soon(() => expect(begun).toBe(true));
+
+      const startedAt = performance.now();
+      await bus.close(500);
+      expect(performance.now() - startedAt).toBeLessThan(800);
+      expect(aborted).toBe(true);
+
+      const next = await broker().connect();
+      const { seen, handler } = recorder();
+      await next.subscribe({ group, topics: [topic], handler });
+      await soon(() => expect(idsOf(seen)).toEqual(["v_1-1"]));
+      await next.close(CLOSE_MS);
+    });
+  });
+}
+
+const roundOf = (topic: string, nth: number): EventEnvelope[] =>
+  KEYS.map((key) => givenEvent(topic, key, nth));
+
+/** Batches in which the keys take turns. */
+const interleave = (topic: string, keys: readonly string[], count: number): EventEnvelope[][] =>
+  Array.from({ length: count }, (_, index) => keys.map((key) => givenEvent(topic, key, index + 1)));
