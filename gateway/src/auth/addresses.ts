@@ -1,0 +1,63 @@
+import { BlockList, isIP, isIPv4 } from "node:net";
+
+/** Whether a key may be used from an address. */
+export type AddressFilter = (address: string) => boolean;
+
+/** Answers undefined for what is neither an address nor a range. */
+export function parseRange(
+  text: string,
+):
+  | { readonly address: string; readonly prefix: number; readonly family: "ipv4" | "ipv6" }
+  | undefined {
+  const [address = "", bits, ...rest] = text.trim().split("/");
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return undefined;
+  const longest = version === 4 ? 32 : 128;
+  if (bits !== undefined && !/^\d{1,3}$/.test(bits)) return undefined;
+  const prefix = bits === undefined ? longest : Number(bits);
+  if (prefix > longest) return undefined;
+  return { address, prefix, family: version === 4 ? "ipv4" : "ipv6" };
+}
+
+/** Undefined lets everybody in. */
+export function addressFilter(ranges: readonly string[]): AddressFilter | undefined {
+  if (ranges.length === 0) return undefined;
+  const list = new BlockList();
+  for (const range of ranges) {
+    const parsed = parseRange(range);
+    if (parsed !== undefined) list.addSubnet(parsed.address, parsed.prefix, parsed.family);
+  }
+  return (address) => list.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+}
+
+/**
+ * The client's address. Every trusted proxy in front of us adds the address that it was called from
+ * at the end of X-Forwarded-For; what stands further left was written by the client itself.
+ */
+export function clientAddress(
+  remote: string | undefined,
+  forwardedFor: string | undefined,
+  trustedProxies: number,
+): string {
+  const direct = plain(remote ?? "");
+  if (trustedProxies === 0 || forwardedFor === undefined) return direct;
+  const hops = forwardedFor.split(",");
+  const claimed = plain((hops[Math.max(hops.length - trustedProxies, 0)] ?? "").trim());
+  return isIP(claimed) === 0 ? direct : claimed;
+}
+
+/** What limits are counted by: an IPv6 customer holds a whole /64. */
+export function limitAddress(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail !== undefined) {
+    const after = tail === "" ? [] : tail.split(":");
+    while (groups.length + after.length < 8) groups.push("0");
+    groups.push(...after);
+  }
+  return groups.slice(0, 4).join(":");
+}
+
+const plain = (address: string): string =>
+  address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;

@@ -1,0 +1,146 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+import { Refusal } from "@scrip/errors";
+
+import type { Directory } from "./directory.ts";
+import type { Principal } from "./principal.ts";
+import { hashSecret, secretMatches } from "./secret.ts";
+
+/** Opens the management endpoints of the whole installation. */
+export type ManagementCredentials = { readonly id: string; readonly token: string };
+
+/** Counts failed credentials per address; throws `too_many_requests` once there were too many. */
+export type FailureThrottle = {
+  check(address: string): Promise<void>;
+  count(address: string): void;
+};
+
+export type Authenticator = {
+  /** The server side: X-App-Id, X-App-Token and the bearer token, all three (spec/rulings.md 3). */
+  server(headers: IncomingHttpHeaders, address: string): Principal | Promise<Principal>;
+  client(headers: IncomingHttpHeaders, address: string): Principal | Promise<Principal>;
+  /** The token endpoints: X-App-Id and X-App-Token alone. */
+  keyOnly(headers: IncomingHttpHeaders, address: string): Promise<Principal>;
+  management(headers: IncomingHttpHeaders, address: string): Promise<void>;
+};
+
+/** Longer than every credential that we make; what is longer is not looked up. */
+const MAX_CREDENTIAL = 512;
+
+export function createAuthenticator(options: {
+  readonly directory: Directory;
+  readonly management: ManagementCredentials;
+  readonly throttle: FailureThrottle;
+  readonly clock: () => number;
+}): Authenticator {
+  const { directory, throttle } = options;
+  const managementHash = hashSecret(join(options.management));
+
+  const refuse = (address: string): never => {
+    throttle.count(address);
+    throw unauthorized();
+  };
+
+  const withToken = (
+    side: Principal["kind"],
+    given: {
+      readonly keyId: unknown;
+      readonly secret: unknown;
+      readonly token: string | undefined;
+    },
+    address: string,
+  ): Principal | Promise<Principal> => {
+    const { keyId, secret, token } = given;
+    if (!isCredential(keyId) || !isCredential(secret) || !isCredential(token)) {
+      return slowly(() => refuse(address), throttle, address);
+    }
+    const known = directory.recall(keyId, token, options.clock());
+    if (known !== undefined && isWhole(known, side, secret)) return within(known, address);
+    return slowly(
+      async () => {
+        const found = await directory.look(keyId, token);
+        if (found === undefined || !isWhole(found, side, secret)) return refuse(address);
+        return within(found, address);
+      },
+      throttle,
+      address,
+    );
+  };
+
+  return {
+    server: (headers, address) =>
+      withToken(
+        "server",
+        {
+          keyId: headers["x-app-id"],
+          secret: headers["x-app-token"],
+          token: bearer(headers.authorization),
+        },
+        address,
+      ),
+    client: (headers, address) =>
+      withToken(
+        "client",
+        {
+          keyId: headers["x-client-application-id"],
+          secret: headers["x-client-token"],
+          token: bearer(headers.authorization),
+        },
+        address,
+      ),
+    keyOnly: async (headers, address) => {
+      await throttle.check(address);
+      const keyId = headers["x-app-id"];
+      const secret = headers["x-app-token"];
+      if (!isCredential(keyId) || !isCredential(secret)) return refuse(address);
+      const found = await directory.lookKey(keyId);
+      if (found === undefined || !secretMatches(secret, found.secretHash)) return refuse(address);
+      return within(found, address);
+    },
+    management: async (headers, address) => {
+      await throttle.check(address);
+      const id = headers["x-management-id"];
+      const token = headers["x-management-token"];
+      if (!isCredential(id) || !isCredential(token)) return refuse(address);
+      if (!secretMatches(join({ id, token }), managementHash)) return refuse(address);
+    },
+  };
+}
+
+/** What is not remembered costs a look-up, so an address that failed too often has to wait. */
+async function slowly<T>(
+  work: () => T | Promise<T>,
+  throttle: FailureThrottle,
+  address: string,
+): Promise<T> {
+  await throttle.check(address);
+  return work();
+}
+
+/** Whether the key is of this side, its secret right, and the token its own or handed out for it. */
+function isWhole(principal: Principal, side: Principal["kind"], secret: string): boolean {
+  // A server key hands tokens to browsers; nobody makes tokens for a server but that server's key.
+  const ownToken = principal.tokenKeyId === principal.keyId || side === "client";
+  return principal.kind === side && ownToken && secretMatches(secret, principal.secretHash);
+}
+
+function within(principal: Principal, address: string): Principal {
+  if (principal.allowedFrom === undefined || principal.allowedFrom(address)) return principal;
+  throw new Refusal("forbidden", { details: `Address ${address} is not allowed` });
+}
+
+/** All bad credentials are answered alike: which of them was wrong is nobody's business. */
+export const unauthorized = (): Refusal => new Refusal("unauthorized");
+
+const isCredential = (value: unknown): value is string =>
+  typeof value === "string" && value !== "" && value.length <= MAX_CREDENTIAL;
+
+const join = ({ id, token }: ManagementCredentials): string => `${id}\n${token}`;
+
+const SCHEME = "bearer ";
+
+function bearer(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  if (authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return undefined;
+  return authorization.slice(SCHEME.length).trim();
+}

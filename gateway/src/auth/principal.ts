@@ -1,0 +1,66 @@
+import type { Caller, ProjectContext } from "@scrip/rpc";
+
+import type { ApiKey } from "../domain/api-key.ts";
+import { trustedDomains, type TrustedDomains } from "../domain/origin.ts";
+import { canonicalTimeZone, type Project } from "../domain/project.ts";
+import { scopeSet } from "../domain/scope.ts";
+import type { Credentials, KeyOfProject } from "../store/credentials.ts";
+import { addressFilter, type AddressFilter } from "./addresses.ts";
+
+/** Who makes a request, ready for everything that a request needs to know of it. */
+export type Principal = {
+  readonly project: ProjectContext;
+  readonly caller: Caller;
+  readonly keyId: string;
+  readonly kind: ApiKey["kind"];
+  readonly secretHash: Uint8Array;
+  readonly scopes: ReadonlySet<string>;
+  /** Epoch milliseconds at which the token ends. */
+  readonly expiresAt: number;
+  /** The key that asked for the token. */
+  readonly tokenKeyId: string;
+  readonly trusts: TrustedDomains;
+  readonly allowedFrom: AddressFilter | undefined;
+  readonly sandboxNow: number | null;
+};
+
+export function toPrincipal(credentials: KeyOfProject & Partial<Credentials>): Principal {
+  const { key, project, token } = credentials;
+  const fromKey = addressFilter(key.allowedIps);
+  const fromToken =
+    token === undefined || token.keyId === key.id ? undefined : addressFilter(token.allowedIps);
+  return {
+    project: toContext(project),
+    caller: { side: key.kind, id: key.id },
+    keyId: key.id,
+    kind: key.kind,
+    secretHash: key.secretHash,
+    scopes: token === undefined ? NO_SCOPES : scopeSet(token.scope),
+    expiresAt: token?.expiresAt ?? Number.POSITIVE_INFINITY,
+    tokenKeyId: token?.keyId ?? key.id,
+    trusts: trustedDomains(project.clientTrustedDomains),
+    allowedFrom: both(fromKey, fromToken),
+    sandboxNow: project.sandboxNow,
+  };
+}
+
+const NO_SCOPES: ReadonlySet<string> = new Set();
+
+function toContext(project: Project): ProjectContext {
+  return {
+    id: project.id,
+    timeZone: canonicalTimeZone(project.timeZone),
+    caseSensitiveCodes: project.caseSensitiveCodes,
+    ...(project.defaultCodeConfig !== null && {
+      codeConfig: JSON.stringify(project.defaultCodeConfig),
+    }),
+  };
+}
+
+function both(
+  one: AddressFilter | undefined,
+  other: AddressFilter | undefined,
+): AddressFilter | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return (address) => one(address) && other(address);
+}

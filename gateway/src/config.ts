@@ -1,0 +1,113 @@
+import { ConfigError, type Env, readEnv, type Reader, variable } from "@scrip/config";
+import { isTimeZone } from "@scrip/rules";
+
+import type { ManagementCredentials } from "./auth/authenticate.ts";
+import type { BootstrapKeys } from "./bootstrap.ts";
+import { canonicalDomain } from "./domain/origin.ts";
+import type { LimitSettings } from "./limits/limits.ts";
+
+/** How the door behaves. Every setting has a default that suits most installations. */
+export type DoorConfig = {
+  readonly limits: LimitSettings;
+  readonly maxBodyBytes: number;
+  readonly trustedProxies: number;
+  readonly redisUrl: string | undefined;
+  readonly management: ManagementCredentials;
+  /** Where clients reach us, for the documents; a path-only base when undefined. */
+  readonly baseUrl: string | undefined;
+};
+
+export type GatewayConfig = {
+  readonly door: DoorConfig;
+  readonly tokenSeconds: number;
+  readonly bootstrap: BootstrapKeys | undefined;
+};
+
+const DEFAULT_BODY_BYTES = 256 * 1024;
+/** A body is held in memory while it is read, so this bounds what a client can make us hold. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+const DAY_SECONDS = 24 * 3_600;
+const MAX_LIMIT = 1_000_000_000;
+
+const limit = (value: number): Reader<number> =>
+  variable.withDefault(variable.integer(0, MAX_LIMIT), value);
+const maybe = variable.optional;
+
+/** Reads what the door and the gateway's own service take from the environment. */
+export function readGatewayConfig(env: Env): GatewayConfig {
+  const read = readEnv(env, {
+    callsPerMinute: { name: "SCRIP_LIMIT_CALLS_PER_MINUTE", reader: limit(2_000) },
+    bulkPerHour: { name: "SCRIP_LIMIT_BULK_PER_HOUR", reader: limit(500) },
+    clientPer5Seconds: { name: "SCRIP_LIMIT_CLIENT_PER_5_SECONDS", reader: limit(5) },
+    failuresPerMinute: { name: "SCRIP_LIMIT_FAILED_LOGINS_PER_MINUTE", reader: limit(300) },
+    maxBodyBytes: {
+      name: "SCRIP_MAX_BODY_BYTES",
+      reader: variable.withDefault(variable.integer(1_024, MAX_BODY_BYTES), DEFAULT_BODY_BYTES),
+    },
+    trustedProxies: {
+      name: "SCRIP_TRUSTED_PROXIES",
+      reader: variable.withDefault(variable.integer(0, 10), 0),
+    },
+    redisUrl: { name: "SCRIP_REDIS_URL", reader: maybe(variable.url) },
+    baseUrl: { name: "SCRIP_BASE_URL", reader: maybe(variable.url) },
+    tokenSeconds: {
+      name: "SCRIP_TOKEN_SECONDS",
+      reader: variable.withDefault(variable.integer(1, DAY_SECONDS), 900),
+    },
+    managementId: { name: "SCRIP_MANAGEMENT_ID", reader: variable.text },
+    managementToken: { name: "SCRIP_MANAGEMENT_TOKEN", reader: variable.secret },
+  });
+  return {
+    door: {
+      limits: read,
+      maxBodyBytes: read.maxBodyBytes,
+      trustedProxies: read.trustedProxies,
+      redisUrl: read.redisUrl,
+      baseUrl: read.baseUrl,
+      management: { id: read.managementId, token: read.managementToken },
+    },
+    tokenSeconds: read.tokenSeconds,
+    bootstrap: readBootstrap(env),
+  };
+}
+
+const KEY_VARIABLES = [
+  "SCRIP_BOOTSTRAP_APP_ID",
+  "SCRIP_BOOTSTRAP_APP_TOKEN",
+  "SCRIP_BOOTSTRAP_CLIENT_APP_ID",
+  "SCRIP_BOOTSTRAP_CLIENT_TOKEN",
+];
+
+/** The first project, when any of its keys is given; then all of them have to be. */
+export function readBootstrap(env: Env): BootstrapKeys | undefined {
+  if (KEY_VARIABLES.every((name) => !env[name])) return undefined;
+  const read = readEnv(env, {
+    appId: { name: "SCRIP_BOOTSTRAP_APP_ID", reader: variable.text },
+    appToken: { name: "SCRIP_BOOTSTRAP_APP_TOKEN", reader: variable.secret },
+    clientAppId: { name: "SCRIP_BOOTSTRAP_CLIENT_APP_ID", reader: variable.text },
+    clientToken: { name: "SCRIP_BOOTSTRAP_CLIENT_TOKEN", reader: variable.secret },
+    projectName: {
+      name: "SCRIP_BOOTSTRAP_PROJECT_NAME",
+      reader: variable.withDefault(variable.text, "Default project"),
+    },
+    timeZone: {
+      name: "SCRIP_BOOTSTRAP_TIME_ZONE",
+      reader: variable.withDefault(variable.text, "UTC"),
+    },
+    trustedDomains: {
+      name: "SCRIP_BOOTSTRAP_TRUSTED_DOMAINS",
+      reader: variable.withDefault(variable.list, []),
+    },
+    sandbox: {
+      name: "SCRIP_BOOTSTRAP_SANDBOX",
+      reader: variable.withDefault(variable.boolean, false),
+    },
+  });
+  if (!isTimeZone(read.timeZone)) {
+    throw new ConfigError("SCRIP_BOOTSTRAP_TIME_ZONE must be an IANA time zone or a GMT offset");
+  }
+  if (read.trustedDomains.some((domain) => canonicalDomain(domain) === undefined)) {
+    throw new ConfigError("SCRIP_BOOTSTRAP_TRUSTED_DOMAINS must list *, hosts or origins");
+  }
+  return read;
+}

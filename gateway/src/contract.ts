@@ -1,0 +1,20 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
+import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
+import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+
+/** The services that the door opens. Which of their RPCs, and to whom, stands in the contract. */
+export const publicServices: readonly DescService[] = [
+  TokenService,
+  ProjectService,
+  VoucherService,
+  RedemptionService,
+  CategoryService,
+  ValidationService,
+];
+
+/** Served by the gateway itself. */
+export const ownServices: readonly DescService[] = [TokenService, ProjectService];

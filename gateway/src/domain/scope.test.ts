@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+
+import { grantScopes, opens, scopeSet } from "./scope.ts";
+
+const server = { kind: "server", scopes: [] } as const;
+const client = { kind: "client", scopes: [] } as const;
+
+test.each([
+  ["everything of its side", server, "api vouchers", ["api", "vouchers"]],
+  ["client scopes for a backend that hands them out", server, "client_api", ["client_api"]],
+  ["each value once, as it was sent", server, "SKUs vouchers SKUs", ["SKUs", "vouchers"]],
+  ["both spellings of skus", server, "skus", ["skus"]],
+  ["client scopes", client, "client_validations", ["client_validations"]],
+] as const)("a key without limits grants %s", (_name, key, asked, granted) => {
+  expect(grantScopes(key, asked)).toEqual(granted);
+});
+
+test.each([
+  ["unknown values", server, "everything"],
+  ["values separated by commas", server, "vouchers,campaigns"],
+  ["nothing at all", server, "  "],
+  ["a known and an unknown value", server, "vouchers nope"],
+  ["server scopes of a client key", client, "api"],
+  ["what the key was not given", { kind: "server", scopes: ["vouchers"] }, "vouchers campaigns"],
+  ["more than one resource of a narrow key", { kind: "server", scopes: ["vouchers"] }, "api"],
+] as const)("a key refuses %s", (_name, key, asked) => {
+  expect(grantScopes(key, asked)).toBeUndefined();
+});
+
+test("a key with a side's whole scope grants the parts of it", () => {
+  expect(grantScopes({ kind: "server", scopes: ["api"] }, "vouchers")).toEqual(["vouchers"]);
+  expect(grantScopes({ kind: "server", scopes: ["SKUs"] }, "skus")).toEqual(["skus"]);
+});
+
+test("a token opens what it names and nothing beside it", () => {
+  expect(opens(scopeSet("vouchers"), "vouchers")).toBe(true);
+  expect(opens(scopeSet("SKUs"), "skus")).toBe(true);
+  expect(opens(scopeSet("api"), "vouchers")).toBe(true);
+  expect(opens(scopeSet("client_api"), "client_validations")).toBe(true);
+  expect(opens(scopeSet("vouchers"), "validations")).toBe(false);
+  expect(opens(scopeSet("client_api"), "vouchers")).toBe(false);
+  expect(opens(scopeSet("api"), "client_validations")).toBe(false);
+});

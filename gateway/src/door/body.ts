@@ -1,0 +1,129 @@
+import type { IncomingMessage } from "node:http";
+
+import { Refusal } from "@scrip/errors";
+import type { Context } from "koa";
+import { koaBody } from "koa-body";
+
+export type BodyLimits = {
+  /** 256 KiB by default: no order of ours comes near it. */
+  readonly maxBodyBytes: number;
+};
+
+const MAX_FORM_BYTES = 8 * 1024;
+
+/** The body as it arrived; undefined when there is none, which counts as an empty object. */
+export async function readJsonBody(
+  req: IncomingMessage,
+  { maxBodyBytes }: BodyLimits,
+): Promise<Buffer | undefined> {
+  if (!hasBody(req)) return undefined;
+  refuseEncoding(req);
+  const body = await readBytes(req, maxBodyBytes);
+  // An empty body needs no type, as curl -X POST sends it.
+  if (body.length === 0) return undefined;
+  refuseType(req, "application/json");
+  return body;
+}
+
+// Reads and bounds the bytes; what they mean is for the transcoder, which is stricter.
+const parseForm = koaBody({
+  json: false,
+  text: false,
+  multipart: false,
+  urlencoded: true,
+  formLimit: MAX_FORM_BYTES,
+  includeUnparsed: true,
+});
+
+const done = async (): Promise<void> => {};
+
+export async function readForm(ctx: Context): Promise<Buffer | undefined> {
+  const { req } = ctx;
+  if (!hasBody(req)) return undefined;
+  refuseEncoding(req);
+  if (declaredLength(req) > MAX_FORM_BYTES) throw tooLarge(MAX_FORM_BYTES);
+  refuseType(req, "application/x-www-form-urlencoded");
+  try {
+    await parseForm(ctx, done);
+  } catch (error) {
+    if (statusOf(error) === 413) throw tooLarge(MAX_FORM_BYTES);
+    throw new Refusal("invalid_payload", { details: "The form cannot be read", cause: error });
+  }
+  return Buffer.from(ctx.request.rawBody ?? "");
+}
+
+function hasBody(req: IncomingMessage): boolean {
+  return req.headers["transfer-encoding"] !== undefined || declaredLength(req) > 0;
+}
+
+/** Node has refused lengths that are no numbers. */
+function declaredLength(req: IncomingMessage): number {
+  const length = req.headers["content-length"];
+  return length === undefined ? 0 : Number(length);
+}
+
+/** Small bodies come in one piece, which is then handed on as it is. */
+function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
+  if (declaredLength(req) > limit) return Promise.reject(tooLarge(limit));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) {
+        // Nothing is kept from here on; the answer closes the connection.
+        req.removeAllListeners("data");
+        req.pause();
+        reject(tooLarge(limit));
+        return;
+      }
+      chunks.push(chunk);
+    });
+    req.on("end", () =>
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
+    );
+    req.on("error", (cause) =>
+      reject(new Refusal("invalid_payload", { details: "The body ended early", cause })),
+    );
+  });
+}
+
+function refuseEncoding(req: IncomingMessage): void {
+  const encoding = req.headers["content-encoding"];
+  if (encoding === undefined || encoding === "identity") return;
+  // A compressed body could be a bomb, and none of ours is big enough to be worth compressing.
+  throw new Refusal("unsupported_media_type", {
+    details: `Content-Encoding ${encoding} is not supported`,
+  });
+}
+
+/** What clients really send, so that it need not be taken apart each time. */
+const PLAIN_JSON: ReadonlySet<string> = new Set([
+  "application/json",
+  "application/json; charset=utf-8",
+  "application/json;charset=utf-8",
+  "application/json; charset=UTF-8",
+  "application/json;charset=UTF-8",
+]);
+
+function refuseType(req: IncomingMessage, expected: string): void {
+  const given = req.headers["content-type"] ?? "";
+  if (expected === "application/json" && PLAIN_JSON.has(given)) return;
+  const [type = "", ...parameters] = given.split(";").map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="));
+  const utf8 =
+    charset === undefined || charset === "charset=utf-8" || charset === 'charset="utf-8"';
+  if (type === expected && utf8) return;
+  throw new Refusal("unsupported_media_type", {
+    details: `Content-Type must be ${expected}${utf8 ? "" : " in UTF-8"}`,
+  });
+}
+
+const tooLarge = (limit: number): Refusal =>
+  new Refusal("payload_too_large", { details: `The body must not exceed ${limit} bytes` });
+
+function statusOf(error: unknown): number | undefined {
+  return typeof error === "object" && error !== null && "status" in error
+    ? Number(error.status)
+    : undefined;
+}

@@ -1,0 +1,71 @@
+import { toJsonString } from "@bufbuild/protobuf";
+import { answerOf, Refusal } from "@scrip/errors";
+import { isUnavailable } from "@scrip/postgres";
+import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
+
+import { SilentRefusal } from "../domain/silent-refusal.ts";
+import { retryAfterSeconds } from "../limits/headers.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Thrown with the headers that its answer needs. */
+export class RefusalWithHeaders extends Refusal {
+  readonly headers: readonly string[];
+
+  constructor(key: Refusal["key"], options: Refusal["options"], headers: readonly string[]) {
+    super(key, options);
+    this.headers = headers;
+  }
+}
+
+export type Failure = {
+  readonly answer: Answer;
+  readonly key: string;
+  /** A bug or an outage: to be logged with its cause. */
+  readonly unexpected: boolean;
+};
+
+/** The only place that turns what was thrown into an answer (spec/rulings.md 11). */
+export function failureOf(
+  thrown: unknown,
+  exchange: Pick<Exchange, "requestId" | "allowance">,
+): Failure {
+  const cause = isUnavailable(thrown)
+    ? new Refusal("service_unavailable", { cause: thrown })
+    : thrown;
+  const { error, unexpected } = answerOf(cause, exchange.requestId);
+  const silent = cause instanceof SilentRefusal;
+  return {
+    answer: {
+      status: error.code,
+      contentType: silent ? undefined : JSON_TYPE,
+      body: silent ? undefined : toJsonString(ErrorSchema, error, { useProtoFieldName: true }),
+      headers: [
+        ...headersOf(error.code, exchange),
+        ...(cause instanceof RefusalWithHeaders ? cause.headers : []),
+      ],
+    },
+    key: error.key,
+    unexpected: unexpected || cause !== thrown,
+  };
+}
+
+function headersOf(status: number, { allowance }: Pick<Exchange, "allowance">): readonly string[] {
+  switch (status) {
+    case 401:
+      return ["WWW-Authenticate", "Bearer"];
+    // The rest of the body is not read, so the connection cannot be used again.
+    case 408:
+    case 413:
+      return ["Connection", "close"];
+    case 429: {
+      const seconds = allowance?.exhausted === true ? retryAfterSeconds(allowance) : 1;
+      return ["Retry-After", String(seconds)];
+    }
+    case 503:
+      return ["Retry-After", "1"];
+    default:
+      return [];
+  }
+}

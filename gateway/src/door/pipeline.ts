@@ -1,0 +1,223 @@
+import type { Message } from "@bufbuild/protobuf";
+import { Refusal } from "@scrip/errors";
+import { type Call, invoke, type ProjectContext, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+
+import { limitAddress } from "../auth/addresses.ts";
+import type { Authenticator } from "../auth/authenticate.ts";
+import { checkOrigin } from "../auth/client-origin.ts";
+import { opens } from "../domain/scope.ts";
+import type { KeptAnswers } from "../idempotency/at-the-door.ts";
+import { hashRequest, readKey, scopeKey } from "../idempotency/request-key.ts";
+import type { Allowance, Limits } from "../limits/limits.ts";
+import type { Categories } from "../references/categories.ts";
+import { composeAnswer, resolveRequest } from "../references/resolve.ts";
+import type { RequestParts } from "../transcode/index.ts";
+import { type BodyLimits, readForm, readJsonBody } from "./body.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import { JSON_TYPE, RefusalWithHeaders } from "./failure.ts";
+import type { Route } from "./route.ts";
+
+export type PipelineDeps = {
+  readonly auth: Authenticator;
+  readonly limits: Limits;
+  readonly body: BodyLimits;
+  readonly answers: KeptAnswers;
+  readonly categories: Categories | undefined;
+  /** Turns what the call threw into its answer, which may be kept for repeats. */
+  readonly fail: (thrown: unknown, exchange: Exchange) => Answer;
+};
+
+/**
+ * What happens to every request, whatever it asks for: who, may they, how often, what, then the
+ * call. Nothing here knows a resource; all of that is in the contract.
+ */
+export async function answerRoute(
+  deps: PipelineDeps,
+  exchange: Exchange,
+  route: Route,
+  params: readonly string[],
+): Promise<Answer> {
+  await admit(deps, exchange, route);
+  const key = keyOf(exchange, route);
+  const input = await readInput(deps, exchange, route, params);
+  const message = route.decode(input);
+  if (key === undefined) return perform(deps, exchange, route, message, undefined);
+
+  const named = {
+    projectId: exchange.principal?.project.id ?? "",
+    scopedKey: scopeKey(
+      { appId: appIdOf(exchange), method: route.method, path: exchange.path },
+      key,
+    ),
+    requestHash: hashRequest({
+      method: route.method,
+      path: exchange.path,
+      query: exchange.query,
+      body: input.body,
+    }),
+  };
+  if (route.idempotency === "in_service") {
+    return perform(deps, exchange, route, message, {
+      key: named.scopedKey,
+      requestHash: named.requestHash,
+    });
+  }
+  const { answer, replayed } = await deps.answers.once(named, () =>
+    perform(deps, exchange, route, message, undefined).catch((thrown: unknown) =>
+      deps.fail(thrown, exchange),
+    ),
+  );
+  exchange.replayed = replayed;
+  return answer;
+}
+
+async function admit(deps: PipelineDeps, exchange: Exchange, route: Route): Promise<void> {
+  const { auth } = deps;
+  const { headers } = exchange.req;
+  const { address } = exchange;
+  switch (route.side) {
+    case "anyone":
+      return count(deps, exchange, route, limitAddress(address));
+    case "management":
+      await auth.management(headers, address);
+      return count(deps, exchange, route, "management");
+    case "key_only": {
+      const principal = await auth.keyOnly(headers, address);
+      exchange.principal = principal;
+      return count(deps, exchange, route, principal.project.id);
+    }
+    case "server":
+    case "client": {
+      const found = auth[route.side](headers, address);
+      const principal = found instanceof Promise ? await found : found;
+      exchange.principal = principal;
+      if (route.side === "client") checkClient(exchange, headers.origin);
+      // Refused calls count too: they cost as much.
+      await count(deps, exchange, route, principal.project.id);
+      if (!opens(principal.scopes, route.scope)) throw missingScope(route.scope);
+    }
+  }
+}
+
+function checkClient(exchange: Exchange, origin: string | undefined): void {
+  // Only a page that is trusted may read the answer.
+  exchange.corsOrigin = undefined;
+  if (exchange.principal !== undefined) checkOrigin(exchange.principal, origin);
+  exchange.corsOrigin = origin;
+}
+
+const missingScope = (scope: string): Refusal =>
+  new RefusalWithHeaders("missing_required_permission", { details: `Scope ${scope} is required` }, [
+    "WWW-Authenticate",
+    `Bearer error="insufficient_scope", scope="${scope}"`,
+  ]);
+
+async function count(
+  { limits }: PipelineDeps,
+  exchange: Exchange,
+  route: Route,
+  project: string,
+): Promise<void> {
+  const pending = route.bulk ? limits.bulk(project) : limits.call(project);
+  if (pending !== undefined) exchange.allowance = refuseExhausted(exchange, await pending);
+  if (route.side !== "client") return;
+  const ofAddress = limits.client(limitAddress(exchange.address));
+  if (ofAddress === undefined) return;
+  const allowance = refuseExhausted(exchange, await ofAddress);
+  // The tighter of the two is the one to know of.
+  const other = exchange.allowance;
+  if (other === undefined || allowance.remaining < other.remaining) exchange.allowance = allowance;
+}
+
+function refuseExhausted(exchange: Exchange, allowance: Allowance): Allowance {
+  if (!allowance.exhausted) return allowance;
+  exchange.allowance = allowance;
+  throw new Refusal("too_many_requests");
+}
+
+function keyOf({ req }: Exchange, route: Route): string | undefined {
+  if (!route.hasBody || route.idempotency === "none") return undefined;
+  return readKey(req.headers["idempotency-key"]);
+}
+
+async function readInput(
+  deps: PipelineDeps,
+  exchange: Exchange,
+  route: Route,
+  path: readonly string[],
+): Promise<RequestParts> {
+  const { query } = exchange;
+  if (!route.hasBody) return { path, query, body: undefined };
+  const body = route.form ? readForm(exchange.ctx) : readJsonBody(exchange.req, deps.body);
+  return { path, query, body: await body };
+}
+
+async function perform(
+  deps: PipelineDeps,
+  exchange: Exchange,
+  route: Route,
+  message: Message,
+  idempotency: Call["idempotency"],
+): Promise<Answer> {
+  const { categories } = deps;
+  const { principal } = exchange;
+  const projectId = principal?.project.id ?? "";
+  const request =
+    route.references === undefined || categories === undefined
+      ? message
+      : await resolveRequest(route.references, message, categories, projectId);
+  const answered = await invoke(
+    route.transport,
+    route.rpc,
+    request,
+    callOf(exchange, route, idempotency),
+  );
+  if (route.changesCategories) categories?.forget(projectId);
+  const whole =
+    route.composed === undefined || categories === undefined
+      ? answered
+      : await composeAnswer(route.composed, answered, categories, projectId);
+  return toAnswer(route, whole);
+}
+
+function callOf(exchange: Exchange, route: Route, idempotency: Call["idempotency"]): Call {
+  const { principal, requestId, now } = exchange;
+  return {
+    project: principal?.project ?? NO_PROJECT,
+    requestId,
+    deadline: now + REQUEST_DEADLINE_MS,
+    now: principal?.sandboxNow ?? now,
+    caller: principal?.caller ?? (route.side === "management" ? MANAGEMENT : ANYONE),
+    ...(idempotency !== undefined && {
+      idempotency,
+      onReplay: () => {
+        exchange.replayed = true;
+      },
+    }),
+  };
+}
+
+const MANAGEMENT: Call["caller"] = { side: "management", id: "management" };
+// A link in a mail: whoever follows it, from outside.
+const ANYONE: Call["caller"] = { side: "client", id: "anyone" };
+
+const NO_PROJECT: ProjectContext = { id: "", timeZone: "UTC", caseSensitiveCodes: true };
+
+const appIdOf = ({ principal }: Exchange): string => principal?.keyId ?? "management";
+
+function toAnswer(route: Route, message: Message): Answer {
+  switch (route.output) {
+    case "empty":
+      return { status: route.status, contentType: undefined, body: undefined };
+    case "bytes": {
+      const { contentType, data } = message as unknown as {
+        contentType: string;
+        data: Uint8Array;
+      };
+      const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+      return { status: route.status, contentType, body };
+    }
+    case "json":
+      return { status: route.status, contentType: JSON_TYPE, body: route.encode(message) };
+  }
+}

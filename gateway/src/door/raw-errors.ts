@@ -1,0 +1,66 @@
+import type { Duplex } from "node:stream";
+
+import { toJsonString } from "@bufbuild/protobuf";
+import { type Key, Refusal, toErrorMessage } from "@scrip/errors";
+import { requestId } from "@scrip/ids";
+import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
+
+import { JSON_TYPE } from "./failure.ts";
+
+/**
+ * Answers what is not HTTP, or too slow, or has headers beyond all bounds. There is no request yet,
+ * only a socket, and whatever comes next on it cannot be understood: so it is closed.
+ */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): number {
+  const { status, reason, key } = answerTo(error.code);
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return status;
+  }
+  const id = requestId();
+  const refusal = new Refusal(key.key, { details: key.details });
+  const body = toJsonString(
+    ErrorSchema,
+    { ...toErrorMessage(refusal, id), code: status },
+    { useProtoFieldName: true },
+  );
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${reason}`,
+      `X-Request-Id: ${id}`,
+      "X-Content-Type-Options: nosniff",
+      "Cache-Control: no-store",
+      `Content-Type: ${JSON_TYPE}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+  );
+  return status;
+}
+
+type Broken = {
+  readonly status: number;
+  readonly reason: string;
+  readonly key: { readonly key: Key; readonly details?: string };
+};
+
+function answerTo(code: string | undefined): Broken {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return {
+        status: 431,
+        reason: "Request Header Fields Too Large",
+        key: { key: "payload_too_large", details: "The headers are too large" },
+      };
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return { status: 408, reason: "Request Timeout", key: { key: "request_timeout" } };
+    default:
+      return {
+        status: 400,
+        reason: "Bad Request",
+        key: { key: "invalid_payload", details: "The request is not valid HTTP" },
+      };
+  }
+}

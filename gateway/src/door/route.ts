@@ -1,0 +1,77 @@
+import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import type { Binding, Side } from "@scrip/contract";
+import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
+
+import { canonicalScope, isKnownScope } from "../domain/scope.ts";
+import { type AnswerPlan, planAnswer, planRequest, type RequestPlan } from "../references/plan.ts";
+import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
+
+/** One path of the contract, with everything that a request to it needs worked out at start. */
+export type Route = {
+  readonly method: string;
+  /** As the contract writes it; what logs and metrics name. */
+  readonly template: string;
+  readonly segments: readonly string[];
+  readonly rpc: DescMethodUnary;
+  readonly transport: Transport;
+  readonly side: Side;
+  /** Empty where the side has no scopes. */
+  readonly scope: string;
+  readonly bulk: boolean;
+  readonly form: boolean;
+  readonly hasBody: boolean;
+  readonly status: number;
+  readonly cacheSeconds: number;
+  /** Who keeps the answer for a repeat: the door, the service in its transaction, or nobody. */
+  readonly idempotency: "at_the_door" | "in_service" | "none";
+  readonly output: "json" | "empty" | "bytes";
+  readonly references: RequestPlan | undefined;
+  readonly composed: AnswerPlan | undefined;
+  readonly changesCategories: boolean;
+} & BoundTranscoder;
+
+export function toRoute(binding: Binding, transport: Transport, transcoder: Transcoder): Route {
+  const { method: rpc, access, httpMethod, side } = binding;
+  if (!isUnary(rpc)) throw new Error(`${rpc.name}: streams have no HTTP path`);
+  const output = outputOf(rpc);
+  return {
+    method: httpMethod,
+    template: binding.path,
+    segments: binding.path.slice(1).split("/"),
+    rpc,
+    transport,
+    side,
+    scope: scopeOf(binding),
+    bulk: access.bulk,
+    form: access.form,
+    hasBody: httpMethod === "POST" || httpMethod === "PUT" || httpMethod === "PATCH",
+    status: access.status === 0 ? (output === "empty" ? 204 : 200) : access.status,
+    cacheSeconds: access.cacheSeconds,
+    idempotency: idempotencyOf(access.idempotency),
+    output,
+    references: planRequest(rpc.input),
+    composed: planAnswer(rpc.output),
+    changesCategories: rpc.parent.typeName === CategoryService.typeName && httpMethod !== "GET",
+    ...transcoder.bind(binding),
+  };
+}
+
+const isUnary = (rpc: DescMethod): rpc is DescMethodUnary => rpc.methodKind === "unary";
+
+function scopeOf({ scope, path }: Binding): string {
+  if (scope === undefined || scope === "") return "";
+  if (!isKnownScope(scope)) throw new Error(`${path} asks for the unknown scope ${scope}`);
+  return canonicalScope(scope);
+}
+
+function outputOf({ output }: DescMethodUnary): Route["output"] {
+  if (output.typeName === "google.protobuf.Empty") return "empty";
+  return output.typeName === "google.api.HttpBody" ? "bytes" : "json";
+}
+
+function idempotencyOf(option: Idempotency): Route["idempotency"] {
+  if (option === Idempotency.IN_SERVICE) return "in_service";
+  return option === Idempotency.NONE ? "none" : "at_the_door";
+}

@@ -1,0 +1,117 @@
+/** A path template: literal text, or `{name}` for exactly one segment. */
+export type Pattern = { readonly method: string; readonly segments: readonly string[] };
+
+export type Match<Route> =
+  | { readonly kind: "found"; readonly route: Route; readonly params: readonly string[] }
+  /** The path exists, under other methods. */
+  | { readonly kind: "other_method"; readonly allowed: readonly string[]; readonly route: Route }
+  | { readonly kind: "none" };
+
+export type Router<Route> = {
+  /** `path` as it stands in the request line: segments are matched before they are decoded. */
+  match(method: string, path: string): Match<Route>;
+};
+
+type Node<Route> = {
+  readonly literals: Map<string, Node<Route>>;
+  parameter: Node<Route> | undefined;
+  readonly routes: Map<string, Route>;
+};
+
+/** Longer paths cannot be in the contract, so nobody needs to walk them. */
+const MAX_SEGMENTS = 32;
+
+/**
+ * Finds routes in a tree of segments: a step takes as long with one route as with a thousand.
+ * Literal segments win over parameters, and a path may end in a slash. Since segments are split
+ * before they are decoded, a code may hold `%2F`.
+ */
+export function createRouter<Route extends Pattern>(routes: readonly Route[]): Router<Route> {
+  const root = node<Route>();
+  for (const route of routes) insert(root, route);
+  return {
+    match(method, path) {
+      const segments = split(path);
+      if (segments.length > MAX_SEGMENTS) return NONE;
+      const params: string[] = [];
+      const found = walk({ segments, method, params }, root, 0);
+      if (found !== undefined) return { kind: "found", route: found, params };
+      const others = new Map<string, Route>();
+      collect(segments, root, 0, others);
+      const first = others.values().next();
+      if (first.done === true) return NONE;
+      return { kind: "other_method", allowed: methodsOf(others), route: first.value };
+    },
+  };
+}
+
+const NONE = { kind: "none" } as const;
+
+function node<Route>(): Node<Route> {
+  return { literals: new Map(), parameter: undefined, routes: new Map() };
+}
+
+function insert<Route extends Pattern>(root: Node<Route>, route: Route): void {
+  let at = root;
+  for (const segment of route.segments) {
+    if (segment.startsWith("{")) {
+      at.parameter ??= node();
+      at = at.parameter;
+    } else {
+      const next = at.literals.get(segment) ?? node<Route>();
+      at.literals.set(segment, next);
+      at = next;
+    }
+  }
+  if (at.routes.has(route.method)) {
+    throw new Error(`two routes answer ${route.method} /${route.segments.join("/")}`);
+  }
+  at.routes.set(route.method, route);
+  // HEAD is GET without a body (RFC 9110 §9.3.2); Node leaves the body out by itself.
+  if (route.method === "GET") at.routes.set("HEAD", route);
+}
+
+function split(path: string): string[] {
+  const end = path.length > 1 && path.endsWith("/") ? path.length - 1 : path.length;
+  return path.slice(1, end).split("/");
+}
+
+type Search = {
+  readonly segments: readonly string[];
+  readonly method: string;
+  /** The raw parameters on the way to where the search stands. */
+  readonly params: string[];
+};
+
+function walk<Route>(search: Search, at: Node<Route>, depth: number): Route | undefined {
+  if (depth === search.segments.length) return at.routes.get(search.method);
+  const segment = search.segments[depth] ?? "";
+  const literal = at.literals.get(segment);
+  const found = literal && walk(search, literal, depth + 1);
+  if (found !== undefined || at.parameter === undefined || segment === "") return found;
+  search.params.push(segment);
+  const other = walk(search, at.parameter, depth + 1);
+  if (other === undefined) search.params.pop();
+  return other;
+}
+
+function collect<Route>(
+  segments: readonly string[],
+  at: Node<Route>,
+  depth: number,
+  into: Map<string, Route>,
+): void {
+  if (depth === segments.length) {
+    for (const [method, route] of at.routes) into.set(method, route);
+    return;
+  }
+  const segment = segments[depth] ?? "";
+  const literal = at.literals.get(segment);
+  if (literal !== undefined) collect(segments, literal, depth + 1, into);
+  if (at.parameter !== undefined && segment !== "") {
+    collect(segments, at.parameter, depth + 1, into);
+  }
+}
+
+const methodsOf = (routes: ReadonlyMap<string, unknown>): readonly string[] =>
+  [...routes.keys()].toSorted();

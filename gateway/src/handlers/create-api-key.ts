@@ -1,0 +1,42 @@
+import { invalidPayload, notFound } from "@scrip/errors";
+import type { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
+import type { Handler } from "@scrip/rpc";
+
+import { hashSecret, newSecret } from "../auth/secret.ts";
+import type { Deps } from "../deps.ts";
+import type { ApiKey } from "../domain/api-key.ts";
+import { countApiKeys, insertApiKey } from "../store/api-keys.ts";
+import { lockProject } from "../store/projects.ts";
+import { toApiKeyMessage } from "./project-message.ts";
+import { parseAddresses, parseScopes } from "./project-settings.ts";
+
+/** Keys are listed without pages, so there are never more than fit on one. */
+const MAX_KEYS = 1_000;
+
+export const createApiKey =
+  (deps: Deps): Handler<typeof ProjectService.method.createApiKey> =>
+  async (request) => {
+    const { projectId, name } = request;
+    const kind = request.kind === "client" ? "client" : "server";
+    const secret = newSecret("scrip_key_");
+    const key: ApiKey = {
+      id: deps.newId("app"),
+      projectId,
+      name,
+      kind,
+      scopes: parseScopes(kind, request.scopes),
+      allowedIps: parseAddresses(request.allowedIps),
+      secretHash: hashSecret(secret),
+      blocked: false,
+      createdAt: new Date(deps.clock()),
+      updatedAt: null,
+    };
+    await deps.db.transaction(async (tx) => {
+      if ((await lockProject(tx, projectId)) === undefined) throw notFound("project", projectId);
+      if ((await countApiKeys(tx, projectId)) >= MAX_KEYS) {
+        throw invalidPayload(`A project has at most ${MAX_KEYS} keys`);
+      }
+      await insertApiKey(tx, key);
+    });
+    return toApiKeyMessage(key, secret);
+  };

@@ -1,0 +1,74 @@
+import { create } from "@bufbuild/protobuf";
+import { KeySecretSchema, type ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
+import type { CreateProjectRequest } from "@scrip/proto/scrip/gateway/v1/projects_pb";
+import type { Handler } from "@scrip/rpc";
+
+import { hashSecret, newSecret } from "../auth/secret.ts";
+import type { Deps } from "../deps.ts";
+import type { ApiKey, KeyKind } from "../domain/api-key.ts";
+import type { Project } from "../domain/project.ts";
+import { insertApiKey } from "../store/api-keys.ts";
+import { insertProject } from "../store/projects.ts";
+import { fromCodeConfigMessage, toProjectMessage } from "./project-message.ts";
+import { parseCurrency, parseDomains, parseFeatures, parseTimeZone } from "./project-settings.ts";
+
+export const createProject =
+  (deps: Deps): Handler<typeof ProjectService.method.createProject> =>
+  async (request) => {
+    const project = parse(request, deps.newId("proj"), new Date(deps.clock()));
+    const server = newKey(deps, project, "server");
+    const client = newKey(deps, project, "client");
+    await deps.db.transaction(async (tx) => {
+      await insertProject(tx, project);
+      await insertApiKey(tx, server.key);
+      await insertApiKey(tx, client.key);
+    });
+    return toProjectMessage(project, {
+      serverSideKey: toSecret(server),
+      clientSideKey: toSecret(client),
+    });
+  };
+
+type NewKey = { readonly key: ApiKey; readonly secret: string };
+
+function newKey(deps: Deps, project: Project, kind: KeyKind): NewKey {
+  const secret = newSecret("scrip_key_");
+  const key: ApiKey = {
+    id: deps.newId("app"),
+    projectId: project.id,
+    name: `${project.name} ${kind}`,
+    kind,
+    scopes: [],
+    allowedIps: [],
+    secretHash: hashSecret(secret),
+    blocked: false,
+    createdAt: project.createdAt,
+    updatedAt: null,
+  };
+  return { key, secret };
+}
+
+const toSecret = ({ key, secret }: NewKey) =>
+  create(KeySecretSchema, { appId: key.id, appToken: secret });
+
+function parse(request: CreateProjectRequest, id: string, createdAt: Date): Project {
+  const { currency } = request;
+  return {
+    id,
+    name: request.name,
+    description: request.description ?? null,
+    timeZone: parseTimeZone(request.timezone ?? "UTC"),
+    currency: currency === undefined ? null : parseCurrency(currency),
+    dialCode: request.dialCode ?? null,
+    caseSensitiveCodes: request.caseSensitiveCodes ?? true,
+    defaultCodeConfig: fromCodeConfigMessage(request.defaultCodeConfig),
+    clientTrustedDomains: parseDomains(request.clientTrustedDomains),
+    clientFeatures: parseFeatures(request, []),
+    sandbox: request.sandbox ?? false,
+    sandboxNow: null,
+    webhookVersion: request.webhookVersion ?? null,
+    apiVersion: request.apiVersion ?? null,
+    createdAt,
+    updatedAt: null,
+  };
+}

@@ -1,0 +1,62 @@
+import { Refusal } from "@scrip/errors";
+import type { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
+import type { Handler } from "@scrip/rpc";
+
+import { hashSecret, newSecret } from "../auth/secret.ts";
+import type { Deps } from "../deps.ts";
+import { grantScopes } from "../domain/scope.ts";
+import { insertToken } from "../store/access-tokens.ts";
+import { findKey } from "../store/credentials.ts";
+
+/** More live tokens than any well-behaved client needs; the oldest goes first. */
+const MAX_LIVE_TOKENS = 1_000;
+
+export const createToken =
+  (deps: Deps): Handler<typeof TokenService.method.createToken> =>
+  async (request, call) => {
+    const asked = parse(request);
+    // Not from memory: a key that was blocked elsewhere must not get another token.
+    const found = await findKey(deps.db, call.caller.id);
+    if (found === undefined) throw new Refusal("unauthorized");
+    const scopes = grantScopes(found.key, asked);
+    if (scopes === undefined) {
+      throw new Refusal("invalid_scope", { message: `Invalid scope: ${asked}` });
+    }
+
+    const secret = newSecret("scrip_at_");
+    const now = deps.clock();
+    const token = {
+      hash: hashSecret(secret),
+      projectId: found.project.id,
+      keyId: found.key.id,
+      scope: scopes.join(" "),
+      expiresAt: now + deps.tokenSeconds * 1_000,
+      secretHash: found.key.secretHash,
+    };
+    const evicted = await deps.db.transaction((tx) => insertToken(tx, token, MAX_LIVE_TOKENS));
+    if (evicted === undefined) throw new Refusal("unauthorized");
+    for (const hash of evicted) deps.directory.forgetToken(hash);
+
+    return {
+      $typeName: "scrip.gateway.v1.Token",
+      accessToken: secret,
+      clientId: token.keyId,
+      expiresAt: BigInt(Math.floor(token.expiresAt / 1_000)),
+      expiresIn: BigInt(deps.tokenSeconds),
+      scope: token.scope,
+      tokenType: "Bearer",
+    };
+  };
+
+function parse(request: {
+  readonly grantType?: string | undefined;
+  readonly scope?: string | undefined;
+}): string {
+  const { grantType, scope } = request;
+  const missing = [...(grantType ? [] : ["grant_type"]), ...(scope ? [] : ["scope"])];
+  if (!grantType || !scope) {
+    throw new Refusal("missing_parameters", { details: `Missing ${missing.join(", ")}` });
+  }
+  if (grantType !== "client_credentials") throw new Refusal("invalid_grant_type");
+  return scope;
+}

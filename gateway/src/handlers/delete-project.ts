@@ -1,0 +1,16 @@
+import { notFound } from "@scrip/errors";
+import type { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { deleteProject as endProject } from "../store/projects.ts";
+
+export const deleteProject =
+  (deps: Deps): Handler<typeof ProjectService.method.deleteProject> =>
+  async ({ projectId }) => {
+    const at = new Date(deps.clock());
+    const ended = await deps.db.transaction((tx) => endProject(tx, projectId, at));
+    deps.directory.forgetProject(projectId);
+    if (!ended) throw notFound("project", projectId);
+    return { $typeName: "google.protobuf.Empty" };
+  };

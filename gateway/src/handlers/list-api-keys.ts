@@ -1,0 +1,23 @@
+import { create } from "@bufbuild/protobuf";
+import { notFound } from "@scrip/errors";
+import {
+  ListApiKeysResponseSchema,
+  type ProjectService,
+} from "@scrip/proto/scrip/gateway/v1/projects_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listApiKeys as listKeys } from "../store/api-keys.ts";
+import { findProject } from "../store/projects.ts";
+import { toApiKeyMessage } from "./project-message.ts";
+
+export const listApiKeys =
+  (deps: Deps): Handler<typeof ProjectService.method.listApiKeys> =>
+  async ({ projectId }) => {
+    if ((await findProject(deps.db, projectId)) === undefined) throw notFound("project", projectId);
+    const keys = await listKeys(deps.db, projectId);
+    return create(ListApiKeysResponseSchema, {
+      data: keys.map((key) => toApiKeyMessage(key)),
+      total: BigInt(keys.length),
+    });
+  };

@@ -1,0 +1,24 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ListProjectsResponseSchema,
+  type ProjectService,
+} from "@scrip/proto/scrip/gateway/v1/projects_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { countProjects, listProjects as listPage } from "../store/projects.ts";
+import { toProjectMessage } from "./project-message.ts";
+
+const DEFAULT_LIMIT = 10n;
+
+export const listProjects =
+  (deps: Deps): Handler<typeof ProjectService.method.listProjects> =>
+  async (request) => {
+    const limit = Number(request.limit ?? DEFAULT_LIMIT);
+    const offset = (Number(request.page ?? 1n) - 1) * limit;
+    const projects = await listPage(deps.db, { limit, offset });
+    return create(ListProjectsResponseSchema, {
+      projects: projects.map((project) => toProjectMessage(project)),
+      total: await countProjects(deps.db),
+    });
+  };

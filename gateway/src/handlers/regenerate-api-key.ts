@@ -1,0 +1,19 @@
+import { notFound } from "@scrip/errors";
+import type { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
+import type { Handler } from "@scrip/rpc";
+
+import { hashSecret, newSecret } from "../auth/secret.ts";
+import type { Deps } from "../deps.ts";
+import { replaceSecret } from "../store/api-keys.ts";
+import { toApiKeyMessage } from "./project-message.ts";
+
+export const regenerateApiKey =
+  (deps: Deps): Handler<typeof ProjectService.method.regenerateApiKey> =>
+  async (ref) => {
+    const secret = newSecret("scrip_key_");
+    const key = await replaceSecret(deps.db, ref, hashSecret(secret), new Date(deps.clock()));
+    // The old secret ends at once; tokens live on and are used with the new one.
+    deps.directory.forgetKey(ref.keyId);
+    if (key === undefined) throw notFound("api_key", ref.keyId);
+    return toApiKeyMessage(key, secret);
+  };

@@ -1,0 +1,19 @@
+import { Refusal } from "@scrip/errors";
+import type { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
+import type { Handler } from "@scrip/rpc";
+
+import { hashSecret } from "../auth/secret.ts";
+import type { Deps } from "../deps.ts";
+import { SilentRefusal } from "../domain/silent-refusal.ts";
+import { deleteToken } from "../store/access-tokens.ts";
+
+export const revokeToken =
+  (deps: Deps): Handler<typeof TokenService.method.revokeToken> =>
+  async ({ accessToken }, call) => {
+    if (!accessToken) throw new Refusal("missing_parameters", { details: "Missing access_token" });
+    const hash = hashSecret(accessToken);
+    const live = await deleteToken(deps.db, call.project.id, hash);
+    deps.directory.forgetToken(hash);
+    if (!live) throw new SilentRefusal("not_found");
+    return { $typeName: "google.protobuf.Empty" };
+  };

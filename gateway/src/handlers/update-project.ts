@@ -1,0 +1,53 @@
+import { invalidPayload, notFound } from "@scrip/errors";
+import type {
+  ProjectService,
+  UpdateProjectRequest,
+} from "@scrip/proto/scrip/gateway/v1/projects_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { Project } from "../domain/project.ts";
+import { lockProject, updateProject as writeProject } from "../store/projects.ts";
+import { fromCodeConfigMessage, toProjectMessage } from "./project-message.ts";
+import { parseCurrency, parseDomains, parseFeatures, parseTimeZone } from "./project-settings.ts";
+
+export const updateProject =
+  (deps: Deps): Handler<typeof ProjectService.method.updateProject> =>
+  async (request) => {
+    const updated = await deps.db.transaction(async (tx) => {
+      const before = await lockProject(tx, request.projectId);
+      if (before === undefined) throw notFound("project", request.projectId);
+      const after = apply(before, request, new Date(deps.clock()));
+      await writeProject(tx, after);
+      return after;
+    });
+    deps.directory.forgetProject(updated.id);
+    return toProjectMessage(updated);
+  };
+
+function apply(before: Project, request: UpdateProjectRequest, updatedAt: Date): Project {
+  const sent = new Set(request.updateMask?.paths);
+  const { name, timezone, currency } = request;
+  if (sent.has("name") && !name) throw invalidPayload("Property .name must be string");
+  return {
+    ...before,
+    updatedAt,
+    ...(sent.has("name") && name && { name }),
+    // `null` returns to what an absent value means on creation.
+    ...(sent.has("timezone") && { timeZone: parseTimeZone(timezone ?? "UTC") }),
+    ...(sent.has("description") && { description: request.description ?? null }),
+    ...(sent.has("currency") && {
+      currency: currency === undefined ? null : parseCurrency(currency),
+    }),
+    ...(sent.has("dial_code") && { dialCode: request.dialCode ?? null }),
+    ...(sent.has("default_code_config") && {
+      defaultCodeConfig: fromCodeConfigMessage(request.defaultCodeConfig),
+    }),
+    ...(sent.has("client_trusted_domains") && {
+      clientTrustedDomains: parseDomains(request.clientTrustedDomains),
+    }),
+    ...(sent.has("webhook_version") && { webhookVersion: request.webhookVersion ?? null }),
+    ...(sent.has("api_version") && { apiVersion: request.apiVersion ?? null }),
+    clientFeatures: parseFeatures(request, before.clientFeatures),
+  };
+}

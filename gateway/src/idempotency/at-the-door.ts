@@ -1,0 +1,79 @@
+import { Refusal } from "@scrip/errors";
+import type { Queryable } from "@scrip/postgres";
+
+import type { Answer } from "../door/exchange.ts";
+import { RefusalWithHeaders } from "../door/failure.ts";
+import {
+  beginRequest,
+  releaseRequest,
+  type RequestKey,
+  storeAnswer,
+  type StoredAnswer,
+} from "../store/idempotency.ts";
+
+/** A process that dies keeps its keys locked for so long; no call takes longer. */
+const LOCK_SECONDS = 30;
+const KEEP_SECONDS = 48 * 3_600;
+
+export type KeptAnswers = {
+  /** Does the work once for a key, and gives its answer again to every repeat. */
+  once(key: RequestKey, work: () => Promise<Answer>): Promise<OnceAnswer>;
+};
+
+export type OnceAnswer = { readonly answer: Answer; readonly replayed: boolean };
+
+/**
+ * Keeps answers in rows of the gateway, in transactions of their own: what the call did and its
+ * stored answer can come apart when the process dies in between, so calls that move value keep
+ * theirs in the service (spec/rulings.md 5). `work` answers failures, it does not throw them.
+ */
+export function createKeptAnswers(db: Queryable, onError: (error: unknown) => void): KeptAnswers {
+  return {
+    async once(key, work) {
+      const begun = await beginRequest(db, key, {
+        lockSeconds: LOCK_SECONDS,
+        keepSeconds: KEEP_SECONDS,
+      });
+      switch (begun.kind) {
+        case "answered":
+          return { answer: fromStored(begun.answer), replayed: true };
+        case "reused":
+          throw new Refusal("idempotency_key_reused");
+        case "in_flight":
+          throw new RefusalWithHeaders("idempotency_in_progress", {}, ["Retry-After", "1"]);
+        case "begun": {
+          const answer = await work();
+          try {
+            if (isFinal(answer.status)) {
+              await storeAnswer(db, key, begun.attempt, toStored(answer));
+            } else await releaseRequest(db, key, begun.attempt);
+          } catch (error) {
+            // The work is done, and its answer is owed; a repeat is refused until the lock ends.
+            onError(error);
+          }
+          return { answer, replayed: false };
+        }
+      }
+    },
+  };
+}
+
+/** Whether a repeat would be answered alike for ever; the rest may be tried again. */
+const isFinal = (status: number): boolean =>
+  (status >= 200 && status < 300) ||
+  status === 400 ||
+  status === 404 ||
+  status === 409 ||
+  status === 422;
+
+const toStored = ({ status, contentType, body }: Answer): StoredAnswer => ({
+  status,
+  headers: contentType === undefined ? {} : { "content-type": contentType },
+  body: body === undefined ? null : Buffer.from(body),
+});
+
+const fromStored = ({ status, headers, body }: StoredAnswer): Answer => ({
+  status,
+  contentType: headers["content-type"],
+  body: body ?? undefined,
+});

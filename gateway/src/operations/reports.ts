@@ -1,0 +1,101 @@
+import type { Logger, Metrics } from "@scrip/telemetry";
+
+import type { Answer, Exchange } from "../door/exchange.ts";
+import type { Route } from "../door/route.ts";
+
+/** What operators get to see: a log line and a measurement for each request. */
+export type Reports = {
+  readonly request: (exchange: Exchange, answer: Pick<Answer, "status">) => void;
+  readonly failure: (error: unknown, exchange: Exchange) => void;
+  readonly broken: (status: number) => void;
+  readonly limiterFellBack: (error: unknown) => void;
+  readonly redisFailed: (error: unknown) => void;
+  readonly answerNotKept: (error: unknown) => void;
+};
+
+/** Codes of vouchers stand in paths, so neither logs nor metrics name more than the template. */
+const NO_ROUTE = "(none)";
+
+export function createReports(logger: Logger, metrics: Metrics): Reports {
+  const durations = metrics.histogram({
+    name: "http_request_duration_seconds",
+    help: "How long requests took, by route, method and class of status.",
+    labels: ["method", "route", "status"],
+  });
+  const replays = metrics.counter({
+    name: "idempotent_replays_total",
+    help: "Answers given again to a repeated Idempotency-Key.",
+    labels: ["kind"],
+  });
+  const fallbacks = metrics.counter({
+    name: "limiter_fallbacks_total",
+    help: "How often the shared rate limits did not answer and the process counted for itself.",
+  });
+  const brokenRequests = metrics.counter({
+    name: "http_broken_requests_total",
+    help: "Connections that did not speak HTTP, or too slowly.",
+    labels: ["status"],
+  });
+  // Labels are looked up once for each route: doing so for each request would cost more than the
+  // measurement.
+  const timers = new Map<Route | undefined, Map<number, (seconds: number) => void>>();
+  const timerOf = (route: Route | undefined, status: number): ((seconds: number) => void) => {
+    const group = Math.floor(status / 100);
+    const ofRoute = timers.get(route) ?? new Map<number, (seconds: number) => void>();
+    timers.set(route, ofRoute);
+    const known = ofRoute.get(group);
+    if (known !== undefined) return known;
+    const child = durations.labels(
+      route?.method ?? NO_ROUTE,
+      route?.template ?? NO_ROUTE,
+      `${group}xx`,
+    );
+    const timer = (seconds: number): void => child.observe(seconds);
+    ofRoute.set(group, timer);
+    return timer;
+  };
+
+  return {
+    request(exchange, { status }) {
+      const { route, principal, requestId } = exchange;
+      const ms = performance.now() - exchange.startedAt;
+      timerOf(route, status)(ms / 1_000);
+      if (exchange.replayed) replays.inc({ kind: route?.idempotency ?? NO_ROUTE });
+      const theirs = exchange.req.headers["x-request-id"];
+      logger.info(
+        {
+          request_id: requestId,
+          method: exchange.req.method,
+          route: route?.template ?? NO_ROUTE,
+          status,
+          ms: Math.round(ms * 100) / 100,
+          ...(principal !== undefined && {
+            app_id: principal.keyId,
+            project_id: principal.project.id,
+          }),
+          ...(exchange.errorKey !== undefined && { key: exchange.errorKey }),
+          ...(exchange.replayed && { replayed: true }),
+          // The caller's own id for the request: never trusted as ours, but good to search for.
+          ...(typeof theirs === "string" && { caller_request_id: theirs.slice(0, 128) }),
+        },
+        "request",
+      );
+    },
+    failure(error, { requestId, route }) {
+      logger.error(
+        { request_id: requestId, route: route?.template ?? NO_ROUTE, error },
+        "a request failed unexpectedly",
+      );
+    },
+    broken: (status) => brokenRequests.inc({ status: String(status) }),
+    limiterFellBack(error) {
+      fallbacks.inc();
+      logger.warn(
+        { error },
+        "the shared rate limits do not answer; this process counts for itself",
+      );
+    },
+    redisFailed: (error) => logger.warn({ error }, "redis failed"),
+    answerNotKept: (error) => logger.error({ error }, "an answer was not kept for repeats"),
+  };
+}

@@ -1,0 +1,185 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+
+import type { DescService } from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import { type Binding, bindingsOf } from "@scrip/contract";
+import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { createRedis } from "@scrip/redis";
+import { createDirectTransport } from "@scrip/rpc";
+import type { Logger, Metrics } from "@scrip/telemetry";
+import Koa from "koa";
+
+import { createAuthenticator } from "./auth/authenticate.ts";
+import { createThrottle } from "./auth/throttle.ts";
+import type { DoorConfig } from "./config.ts";
+import { ownServices, publicServices } from "./contract.ts";
+import { createDoor } from "./door/door.ts";
+import { answerBrokenRequest } from "./door/raw-errors.ts";
+import { toRoute } from "./door/route.ts";
+import { createRouter } from "./door/router.ts";
+import { createKeptAnswers } from "./idempotency/at-the-door.ts";
+import { createLimits } from "./limits/limits.ts";
+import { operationalPages, type StaticPage } from "./operations/pages.ts";
+import { createReports } from "./operations/reports.ts";
+import { createCategories } from "./references/categories.ts";
+import type { GatewayService } from "./service.ts";
+import { createTranscoder } from "./transcode/index.ts";
+
+export type GatewayOptions = {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly config: DoorConfig;
+  /** The gateway's own service, in this process. */
+  readonly service: GatewayService;
+  /** Where the other services are reached, by the full names of their protobuf services. */
+  readonly transports: ReadonlyMap<string, Transport>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Whether the rest of the process is ready, when more than the gateway runs in it. */
+  readonly ready?: () => Promise<boolean>;
+  /** The services behind the door; all of the contract unless a test opens fewer. */
+  readonly services?: readonly DescService[];
+};
+
+export type Gateway = AsyncDisposable & { readonly url: string; readonly port: number };
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, service, logger } = options;
+  await using parts = new AsyncDisposableStack();
+  const state = { draining: false };
+  const reports = createReports(logger, options.metrics);
+
+  const bindings = bindingsOf(options.services ?? publicServices);
+  const transports = withOwn(options);
+  const transcoder = createTranscoder();
+  const redis =
+    config.redisUrl === undefined
+      ? undefined
+      : createRedis(config.redisUrl, (error) => reports.redisFailed(error));
+  parts.defer(() => redis?.disconnect());
+  const limits = createLimits({
+    settings: config.limits,
+    redis,
+    onFallback: (error) => reports.limiterFellBack(error),
+  });
+  const categories = transports.get(CategoryService.typeName);
+
+  const app = new Koa();
+  app.silent = true;
+  app.use(
+    createDoor({
+      router: createRouter(
+        bindings.map((binding) => toRoute(binding, transportOf(binding, transports), transcoder)),
+      ),
+      pipeline: {
+        auth: createAuthenticator({
+          directory: service.directory,
+          management: config.management,
+          throttle: createThrottle(limits),
+          clock: service.clock,
+        }),
+        limits,
+        body: config,
+        answers: createKeptAnswers(service.db, (error) => reports.answerNotKept(error)),
+        categories: categories && createCategories(categories),
+      },
+      clock: service.clock,
+      trustedProxies: config.trustedProxies,
+      callWindow: limits.callWindow,
+      draining: () => state.draining,
+      onRequest: reports.request,
+      onError: reports.failure,
+    }),
+  );
+  app.use(
+    operationalPages({
+      pages: documents(bindings, config),
+      ready: async () => !state.draining && (await isReady(options)),
+      metrics: async () => ({
+        contentType: options.metrics.contentType,
+        body: await options.metrics.text(),
+      }),
+    }),
+  );
+
+  const server = createHttpServer(app);
+  server.on("clientError", (error, socket) => reports.broken(answerBrokenRequest(error, socket)));
+  server.listen(options.port, options.host);
+  await once(server, "listening");
+  const running = parts.move();
+  return {
+    ...addressOf(server, options.host),
+    async [Symbol.asyncDispose]() {
+      state.draining = true;
+      await close(server);
+      await running.disposeAsync();
+    },
+  };
+}
+
+/** Slow senders must not hold a connection for long (design/reliability.md §5.6). */
+function createHttpServer(app: Koa): Server {
+  const server = createServer(
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      connectionsCheckingInterval: 1_000,
+      // Above that of the load balancers in front of us, or they meet closed connections.
+      keepAliveTimeout: 75_000,
+      maxHeaderSize: 16 * 1024,
+    },
+    app.callback(),
+  );
+  // One more than is allowed, so that the door sees that there were too many: Node drops the rest.
+  server.maxHeadersCount = MAX_HEADERS + 1;
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+export const MAX_HEADERS = 100;
+const MAX_CONNECTIONS = 12_000;
+
+function withOwn(options: GatewayOptions): ReadonlyMap<string, Transport> {
+  const own = createDirectTransport(options.service.implementations);
+  return new Map([
+    ...options.transports,
+    ...ownServices.map(({ typeName }) => [typeName, own] as const),
+  ]);
+}
+
+function transportOf({ method }: Binding, transports: ReadonlyMap<string, Transport>): Transport {
+  const { typeName } = method.parent;
+  const transport = transports.get(typeName);
+  if (transport === undefined) throw new Error(`the gateway was given no way to ${typeName}`);
+  return transport;
+}
+
+async function isReady({ service, ready }: GatewayOptions): Promise<boolean> {
+  const all = await Promise.all([service.ready(), ready?.() ?? true]);
+  return all.every(Boolean);
+}
+
+function documents(_bindings: readonly Binding[], _config: DoorConfig): readonly StaticPage[] {
+  return [];
+}
+
+function addressOf(server: Server, host: string): { readonly url: string; readonly port: number } {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening on a port");
+  const name = host.includes(":") ? `[${host}]` : host;
+  return { url: `http://${name}:${address.port}`, port: address.port };
+}
+
+/** How long requests under way may take to end once the door is told to close. */
+const DRAIN_MS = 10_000;
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeIdleConnections();
+  const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(deadline);
+}

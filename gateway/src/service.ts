@@ -1,0 +1,81 @@
+import path from "node:path";
+
+import { newId } from "@scrip/ids";
+import { createDatabase, migrate, type Queryable } from "@scrip/postgres";
+import type { Service } from "@scrip/rpc";
+
+import { createDirectory, type Directory } from "./auth/directory.ts";
+import { type BootstrapKeys, ensureProject } from "./bootstrap.ts";
+import { startExpiry } from "./jobs/expire.ts";
+import { routes } from "./routes.ts";
+
+export type GatewayServiceOptions = {
+  readonly databaseUrl: string;
+  readonly poolSize?: number;
+  /** Lifetime of access tokens, at most a day. */
+  readonly tokenSeconds?: number;
+  /** The first project, when there is none yet; without it an empty installation does not start. */
+  readonly bootstrap?: BootstrapKeys | undefined;
+  readonly logger: { error(fields: object, message: string): void };
+  readonly newId?: (prefix: "proj" | "app") => string;
+  /** Real time in epoch milliseconds. */
+  readonly clock?: () => number;
+};
+
+/** The owner of projects, keys and tokens, with what the door needs of it in the same process. */
+export type GatewayService = Service & {
+  readonly db: Queryable;
+  readonly directory: Directory;
+  readonly clock: () => number;
+};
+
+const SCHEMA = "gateway";
+const ROLE = "scrip_gateway";
+const DEFAULT_POOL_SIZE = 10;
+const DEFAULT_TOKEN_SECONDS = 900;
+
+export async function createGatewayService(
+  options: GatewayServiceOptions,
+): Promise<GatewayService> {
+  const { databaseUrl: url, logger, clock = Date.now } = options;
+  const folder = path.join(import.meta.dirname, "../migrations");
+  await migrate({ url, schema: SCHEMA, role: ROLE, folder });
+
+  await using parts = new AsyncDisposableStack();
+  const db = createDatabase({
+    url,
+    schema: SCHEMA,
+    role: ROLE,
+    poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
+    onError: (error) => logger.error({ err: error }, "a database connection failed"),
+  });
+  parts.defer(() => db.close());
+  await ensureProject(db, options.bootstrap, clock());
+
+  const directory = createDirectory(db, clock);
+  parts.use(
+    startExpiry(db, (error) =>
+      logger.error({ err: error }, "old tokens and answers were not removed"),
+    ),
+  );
+  const running = parts.move();
+  return {
+    name: "gateway",
+    implementations: routes({
+      db,
+      directory,
+      newId: options.newId ?? newId,
+      clock,
+      tokenSeconds: options.tokenSeconds ?? DEFAULT_TOKEN_SECONDS,
+    }),
+    db,
+    directory,
+    clock,
+    ready: async () =>
+      db.query("select 1 from project limit 1").then(
+        () => true,
+        () => false,
+      ),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

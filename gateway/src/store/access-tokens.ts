@@ -1,0 +1,101 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { AccessToken } from "../domain/access-token.ts";
+
+type TokenRow = {
+  token_hash: Buffer;
+  project_id: string;
+  key_id: string;
+  scope: string;
+  expires_at: Date;
+};
+
+/**
+ * Stores a token while its key still works, and answers the hashes of the oldest ones that had to
+ * go, or undefined when the key no longer opens its project. The project's row is held, since two
+ * that count at once would both leave one too many.
+ */
+export async function insertToken(
+  tx: Queryable,
+  token: AccessToken & { readonly secretHash: Uint8Array },
+  maxLive: number,
+): Promise<readonly Buffer[] | undefined> {
+  const { rowCount } = await tx.query(
+    `select 1
+       from project join api_key using (project_id)
+      where project_id = $1 and deleted_at is null
+        and key_id = $2 and not blocked and secret_hash = $3
+        for no key update of project`,
+    [token.projectId, token.keyId, token.secretHash],
+  );
+  if (rowCount === 0) return undefined;
+  const { rows } = await tx.query<{ token_hash: Buffer }>(
+    `delete from access_token
+      where project_id = $1 and token_hash in (
+              select token_hash from access_token
+               where project_id = $1 and expires_at > clock_timestamp()
+               order by created_at desc, token_hash
+              offset $2)
+      returning token_hash`,
+    [token.projectId, maxLive - 1],
+  );
+  await tx.query(
+    `insert into access_token (token_hash, project_id, key_id, scope, expires_at)
+     values ($1, $2, $3, $4, $5)`,
+    [token.hash, token.projectId, token.keyId, token.scope, new Date(token.expiresAt)],
+  );
+  return rows.map((row) => row.token_hash);
+}
+
+/** A live token of the project, whichever of its keys owns it. */
+export async function findToken(
+  db: Queryable,
+  projectId: string,
+  hash: Uint8Array,
+): Promise<AccessToken | undefined> {
+  const { rows } = await db.query<TokenRow>(
+    `select token_hash, project_id, key_id, scope, expires_at
+       from access_token join api_key using (project_id, key_id)
+      where token_hash = $1 and project_id = $2 and expires_at > clock_timestamp() and not blocked`,
+    [hash, projectId],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** Answers whether there was such a live token. */
+export async function deleteToken(
+  db: Queryable,
+  projectId: string,
+  hash: Uint8Array,
+): Promise<boolean> {
+  const { rows } = await db.query<{ live: boolean }>(
+    `delete from access_token
+      where token_hash = $1 and project_id = $2
+      returning expires_at > clock_timestamp() as live`,
+    [hash, projectId],
+  );
+  return rows[0]?.live === true;
+}
+
+/** Removes up to `limit` tokens that have ended, and answers how many there were. */
+export async function deleteExpiredTokens(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from access_token
+      where token_hash in (
+              select token_hash from access_token
+               where expires_at < clock_timestamp()
+               order by expires_at limit $1 for update skip locked)`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}
+
+function fromRow(row: TokenRow): AccessToken {
+  return {
+    hash: row.token_hash,
+    projectId: row.project_id,
+    keyId: row.key_id,
+    scope: row.scope,
+    expiresAt: row.expires_at.getTime(),
+  };
+}

@@ -1,0 +1,110 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { ApiKey, KeyKind } from "../domain/api-key.ts";
+
+export type ApiKeyRow = {
+  key_id: string;
+  project_id: string;
+  name: string;
+  kind: KeyKind;
+  scopes: string[];
+  allowed_ips: string[];
+  secret_hash: Buffer;
+  blocked: boolean;
+  created_at: Date;
+  updated_at: Date | null;
+};
+
+const COLUMNS = `key_id, project_id, name, kind, scopes, allowed_ips, secret_hash, blocked,
+       created_at, updated_at`;
+
+export async function insertApiKey(tx: Queryable, key: ApiKey): Promise<void> {
+  await tx.query(
+    `insert into api_key (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      key.id,
+      key.projectId,
+      key.name,
+      key.kind,
+      key.scopes,
+      key.allowedIps,
+      key.secretHash,
+      key.blocked,
+      key.createdAt,
+      key.updatedAt,
+    ],
+  );
+}
+
+/** Newest first; a project has few keys, so all of them. */
+export async function listApiKeys(db: Queryable, projectId: string): Promise<readonly ApiKey[]> {
+  const { rows } = await db.query<ApiKeyRow>(
+    `select ${COLUMNS} from api_key where project_id = $1 order by created_at desc, key_id desc`,
+    [projectId],
+  );
+  return rows.map(fromRow);
+}
+
+export async function countApiKeys(db: Queryable, projectId: string): Promise<number> {
+  const { rows } = await db.query<{ total: bigint }>(
+    "select count(*) as total from api_key where project_id = $1",
+    [projectId],
+  );
+  return Number(rows[0]?.total ?? 0n);
+}
+
+type KeyRef = { readonly projectId: string; readonly keyId: string };
+
+export async function blockApiKey(
+  db: Queryable,
+  { projectId, keyId }: KeyRef,
+  at: Date,
+): Promise<ApiKey | undefined> {
+  const { rows } = await db.query<ApiKeyRow>(
+    `update api_key
+        set blocked = true, updated_at = case when blocked then updated_at else $3 end
+      where project_id = $1 and key_id = $2
+      returning ${COLUMNS}`,
+    [projectId, keyId, at],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+export async function replaceSecret(
+  db: Queryable,
+  { projectId, keyId }: KeyRef,
+  secretHash: Uint8Array,
+  at: Date,
+): Promise<ApiKey | undefined> {
+  const { rows } = await db.query<ApiKeyRow>(
+    `update api_key
+        set secret_hash = $3, updated_at = $4
+      where project_id = $1 and key_id = $2
+      returning ${COLUMNS}`,
+    [projectId, keyId, secretHash, at],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+export async function deleteApiKey(db: Queryable, { projectId, keyId }: KeyRef): Promise<boolean> {
+  const { rowCount } = await db.query("delete from api_key where project_id = $1 and key_id = $2", [
+    projectId,
+    keyId,
+  ]);
+  return rowCount === 1;
+}
+
+export function fromRow(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.key_id,
+    projectId: row.project_id,
+    name: row.name,
+    kind: row.kind,
+    scopes: row.scopes,
+    allowedIps: row.allowed_ips,
+    secretHash: row.secret_hash,
+    blocked: row.blocked,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

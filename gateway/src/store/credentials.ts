@@ -1,0 +1,96 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { ApiKey } from "../domain/api-key.ts";
+import type { Project } from "../domain/project.ts";
+import { type ApiKeyRow, fromRow as keyFromRow } from "./api-keys.ts";
+import { type ProjectRow, fromRow as projectFromRow } from "./projects.ts";
+
+export type KeyOfProject = { readonly key: ApiKey; readonly project: Project };
+
+/** What stands behind a pair of application id and access token. */
+export type Credentials = KeyOfProject & {
+  readonly token: {
+    readonly scope: string;
+    readonly expiresAt: number;
+    /** The key that asked for the token, which may be another one of the project. */
+    readonly keyId: string;
+    readonly allowedIps: readonly string[];
+  };
+};
+
+const KEY_OF_PROJECT = `
+       key.key_id, key.project_id, key.name as key_name, key.kind, key.scopes, key.allowed_ips,
+       key.secret_hash, key.blocked, key.created_at as key_created_at,
+       key.updated_at as key_updated_at,
+       project.name, project.description, project.time_zone, project.currency, project.dial_code,
+       project.case_sensitive_codes, project.default_code_config, project.client_trusted_domains,
+       project.client_features, project.sandbox, project.sandbox_now, project.webhook_version,
+       project.api_version, project.created_at, project.updated_at`;
+
+type KeyOfProjectRow = ProjectRow &
+  Omit<ApiKeyRow, "name"> & {
+    key_name: string;
+    key_created_at: Date;
+    key_updated_at: Date | null;
+  };
+
+type CredentialsRow = KeyOfProjectRow & {
+  token_scope: string;
+  token_expires_at: Date;
+  token_key_id: string;
+  token_allowed_ips: string[];
+};
+
+/** A key that works, with its project. */
+export async function findKey(db: Queryable, keyId: string): Promise<KeyOfProject | undefined> {
+  const { rows } = await db.query<KeyOfProjectRow>(
+    `select ${KEY_OF_PROJECT}
+       from api_key as key join project using (project_id)
+      where key.key_id = $1 and not key.blocked and project.deleted_at is null`,
+    [keyId],
+  );
+  return rows[0] && keyOfProject(rows[0]);
+}
+
+/** A key that works and a live token of the same project. */
+export async function findCredentials(
+  db: Queryable,
+  keyId: string,
+  tokenHash: Uint8Array,
+): Promise<Credentials | undefined> {
+  const { rows } = await db.query<CredentialsRow>(
+    `select ${KEY_OF_PROJECT},
+            token.scope as token_scope, token.expires_at as token_expires_at,
+            token.key_id as token_key_id, owner.allowed_ips as token_allowed_ips
+       from api_key as key
+       join project using (project_id)
+       join access_token as token using (project_id)
+       join api_key as owner on owner.key_id = token.key_id
+      where key.key_id = $1 and not key.blocked and project.deleted_at is null
+        and token.token_hash = $2 and token.expires_at > clock_timestamp() and not owner.blocked`,
+    [keyId, tokenHash],
+  );
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  return {
+    ...keyOfProject(row),
+    token: {
+      scope: row.token_scope,
+      expiresAt: row.token_expires_at.getTime(),
+      keyId: row.token_key_id,
+      allowedIps: row.token_allowed_ips,
+    },
+  };
+}
+
+function keyOfProject(row: KeyOfProjectRow): KeyOfProject {
+  return {
+    key: keyFromRow({
+      ...row,
+      name: row.key_name,
+      created_at: row.key_created_at,
+      updated_at: row.key_updated_at,
+    }),
+    project: projectFromRow(row),
+  };
+}

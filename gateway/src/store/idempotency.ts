@@ -1,0 +1,120 @@
+import type { Queryable } from "@scrip/postgres";
+
+/** Names a request that may be repeated: whose it is, and what it asks for. */
+export type RequestKey = {
+  readonly projectId: string;
+  readonly scopedKey: string;
+  readonly requestHash: Uint8Array;
+};
+
+/** An answer as it is given again: byte for byte. */
+export type StoredAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | null;
+};
+
+export type Begun =
+  | { readonly kind: "begun"; readonly attempt: number }
+  | { readonly kind: "answered"; readonly answer: StoredAnswer }
+  | { readonly kind: "in_flight" }
+  | { readonly kind: "reused" };
+
+type Row = {
+  request_hash: Buffer;
+  status: number | null;
+  headers: Record<string, string> | null;
+  body: Buffer | null;
+};
+
+/**
+ * Takes a key for a request, unless another request has it. A row that is locked for too long
+ * belongs to a process that died, and an expired one to nobody, so both are taken over.
+ */
+export async function beginRequest(
+  db: Queryable,
+  key: RequestKey,
+  times: { readonly lockSeconds: number; readonly keepSeconds: number },
+): Promise<Begun> {
+  const { rows } = await db.query<{ attempt: number }>(
+    `insert into idempotency (project_id, scoped_key, request_hash, locked_until, expires_at)
+     values ($1, $2, $3, now() + make_interval(secs => $4), now() + make_interval(secs => $5))
+         on conflict (project_id, scoped_key) do update
+        set request_hash = excluded.request_hash, attempt = idempotency.attempt + 1,
+            locked_until = excluded.locked_until, expires_at = excluded.expires_at,
+            status = null, headers = null, body = null
+      where idempotency.expires_at < now()
+         or (idempotency.status is null and idempotency.locked_until < now()
+             and idempotency.request_hash = excluded.request_hash)
+     returning attempt`,
+    [key.projectId, key.scopedKey, key.requestHash, times.lockSeconds, times.keepSeconds],
+  );
+  const begun = rows[0];
+  return begun === undefined ? findAnswer(db, key) : { kind: "begun", attempt: begun.attempt };
+}
+
+async function findAnswer(db: Queryable, key: RequestKey): Promise<Begun> {
+  const { rows } = await db.query<Row>(
+    `select request_hash, status, headers, body
+       from idempotency
+      where project_id = $1 and scoped_key = $2`,
+    [key.projectId, key.scopedKey],
+  );
+  const row = rows[0];
+  // Its owner let go of it in between; the caller is told to try again.
+  if (row === undefined) return { kind: "in_flight" };
+  if (!row.request_hash.equals(key.requestHash)) return { kind: "reused" };
+  if (row.status === null) return { kind: "in_flight" };
+  return {
+    kind: "answered",
+    answer: { status: row.status, headers: row.headers ?? {}, body: row.body },
+  };
+}
+
+/** Keeps the answer, unless somebody took the key over meanwhile. */
+export async function storeAnswer(
+  db: Queryable,
+  key: RequestKey,
+  attempt: number,
+  answer: StoredAnswer,
+): Promise<void> {
+  await db.query(
+    `update idempotency
+        set status = $4, headers = $5, body = $6
+      where project_id = $1 and scoped_key = $2 and attempt = $3 and status is null`,
+    [
+      key.projectId,
+      key.scopedKey,
+      attempt,
+      answer.status,
+      JSON.stringify(answer.headers),
+      answer.body,
+    ],
+  );
+}
+
+/** Lets go of a key whose answer must not be kept, so that a repeat tries anew. */
+export async function releaseRequest(
+  db: Queryable,
+  key: RequestKey,
+  attempt: number,
+): Promise<void> {
+  await db.query(
+    `delete from idempotency
+      where project_id = $1 and scoped_key = $2 and attempt = $3 and status is null`,
+    [key.projectId, key.scopedKey, attempt],
+  );
+}
+
+/** Removes up to `limit` rows whose time is over, and answers how many there were. */
+export async function deleteExpiredAnswers(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from idempotency
+      where (project_id, scoped_key) in (
+              select project_id, scoped_key from idempotency
+               where expires_at < now()
+               order by expires_at limit $1 for update skip locked)`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,144 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { ClientFeature, CodeConfig, Project } from "../domain/project.ts";
+
+export type ProjectRow = {
+  project_id: string;
+  name: string;
+  description: string | null;
+  time_zone: string;
+  currency: string | null;
+  dial_code: string | null;
+  case_sensitive_codes: boolean;
+  default_code_config: CodeConfig | null;
+  client_trusted_domains: string[];
+  client_features: ClientFeature[];
+  sandbox: boolean;
+  sandbox_now: Date | null;
+  webhook_version: string | null;
+  api_version: string | null;
+  created_at: Date;
+  updated_at: Date | null;
+};
+
+const COLUMNS = `project_id, name, description, time_zone, currency, dial_code,
+       case_sensitive_codes, default_code_config, client_trusted_domains, client_features,
+       sandbox, sandbox_now, webhook_version, api_version, created_at, updated_at`;
+
+export async function insertProject(tx: Queryable, project: Project): Promise<void> {
+  await tx.query(
+    `insert into project (${COLUMNS})
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+    toRow(project),
+  );
+}
+
+/** Writes everything that may change. The row must be locked. */
+export async function updateProject(tx: Queryable, project: Project): Promise<void> {
+  const row = toRow(project);
+  await tx.query(
+    `update project
+        set name = $2, description = $3, time_zone = $4, currency = $5, dial_code = $6,
+            default_code_config = $7, client_trusted_domains = $8, client_features = $9,
+            sandbox_now = $10, webhook_version = $11, api_version = $12, updated_at = $13
+      where project_id = $1`,
+    // What is fixed for good (case_sensitive_codes, sandbox, created_at) is left out.
+    [...row.slice(0, 6), ...row.slice(7, 10), ...row.slice(11, 14), row[15]],
+  );
+}
+
+export async function findProject(db: Queryable, id: string): Promise<Project | undefined> {
+  const { rows } = await db.query<ProjectRow>(
+    `select ${COLUMNS} from project where project_id = $1 and deleted_at is null`,
+    [id],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** Reads a project and holds its row, so that two changes run one after the other. */
+export async function lockProject(tx: Queryable, id: string): Promise<Project | undefined> {
+  const { rows } = await tx.query<ProjectRow>(
+    `select ${COLUMNS} from project
+      where project_id = $1 and deleted_at is null
+        for no key update`,
+    [id],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+export async function listProjects(
+  db: Queryable,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<readonly Project[]> {
+  const { rows } = await db.query<ProjectRow>(
+    `select ${COLUMNS} from project
+      where deleted_at is null
+      order by created_at desc, project_id desc
+      limit $1 offset $2`,
+    [page.limit, page.offset],
+  );
+  return rows.map(fromRow);
+}
+
+export async function countProjects(db: Queryable): Promise<bigint> {
+  const { rows } = await db.query<{ total: bigint }>(
+    "select count(*) as total from project where deleted_at is null",
+  );
+  return rows[0]?.total ?? 0n;
+}
+
+/** Ends a project: keys and tokens go, the row stays to say whose the resources were. */
+export async function deleteProject(tx: Queryable, id: string, at: Date): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    "update project set deleted_at = $2 where project_id = $1 and deleted_at is null",
+    [id, at],
+  );
+  if (rowCount === 0) return false;
+  // Their tokens go with the keys.
+  await tx.query("delete from api_key where project_id = $1", [id]);
+  return true;
+}
+
+export function fromRow(row: ProjectRow): Project {
+  return {
+    id: row.project_id,
+    name: row.name,
+    description: row.description,
+    timeZone: row.time_zone,
+    currency: row.currency,
+    dialCode: row.dial_code,
+    caseSensitiveCodes: row.case_sensitive_codes,
+    defaultCodeConfig: row.default_code_config,
+    clientTrustedDomains: row.client_trusted_domains,
+    clientFeatures: row.client_features,
+    sandbox: row.sandbox,
+    sandboxNow: row.sandbox_now === null ? null : row.sandbox_now.getTime(),
+    webhookVersion: row.webhook_version,
+    apiVersion: row.api_version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** The values of COLUMNS, in their order. */
+function toRow(project: Project): unknown[] {
+  const { sandboxNow, defaultCodeConfig } = project;
+  return [
+    project.id,
+    project.name,
+    project.description,
+    project.timeZone,
+    project.currency,
+    project.dialCode,
+    project.caseSensitiveCodes,
+    defaultCodeConfig === null ? null : JSON.stringify(defaultCodeConfig),
+    project.clientTrustedDomains,
+    project.clientFeatures,
+    project.sandbox,
+    sandboxNow === null ? null : new Date(sandboxNow),
+    project.webhookVersion,
+    project.apiVersion,
+    project.createdAt,
+    project.updatedAt,
+  ];
+}
