@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
-import { FeatureSet_FieldPresence, type Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { enumNamesOf, isDecimal, jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
@@ -82,9 +82,7 @@ function absenceOf(field: DescField, rule: Rule): (value: unknown) => boolean {
     return mayBeEmpty ? never : (value) => Object.keys(value as Fields).length === 0;
   }
   // An unspecified enum has no name that JSON could write.
-  if (field.fieldKind === "enum" && field.presence === FeatureSet_FieldPresence.IMPLICIT) {
-    return (value) => value === 0;
-  }
+  if (field.fieldKind === "enum") return (value) => value === undefined || value === 0;
   return (value) => value === undefined;
 }
 
