@@ -1,0 +1,70 @@
+import { defineConfig, type DummyRuleMap } from "oxlint";
+
+/**
+ * The service graph. A caller may import the generated client of its callees and of nobody else:
+ * an edge that is not listed here does not exist.
+ */
+const calls: Record<string, readonly string[]> = {
+  gateway: ["validation", "voucher", "campaign", "loyalty", "export"],
+  validation: ["voucher", "campaign", "loyalty"],
+  campaign: ["voucher"],
+  voucher: ["loyalty"],
+  loyalty: [],
+  export: ["validation", "campaign", "voucher", "loyalty"],
+};
+
+const mayNotImport = (group: string[], message: string): DummyRuleMap => ({
+  "no-restricted-imports": ["error", { patterns: [{ group, message }] }],
+});
+
+const strangersOf = (service: string): string[] =>
+  Object.keys(calls).filter((name) => name !== service && !calls[service]?.includes(name));
+
+export default defineConfig({
+  plugins: ["typescript", "unicorn", "import", "node", "vitest", "promise", "oxc"],
+  categories: { correctness: "error", suspicious: "error", perf: "warn" },
+  ignorePatterns: ["proto/gen/**"],
+  rules: {
+    "typescript/no-floating-promises": "error",
+    "typescript/switch-exhaustiveness-check": "error",
+    "typescript/consistent-type-imports": "error",
+    "typescript/no-explicit-any": "error",
+    "typescript/no-non-null-assertion": "error",
+    "typescript/no-unnecessary-type-parameters": "off",
+    "import/no-cycle": "error",
+    "import/no-default-export": "error",
+    "import/no-named-as-default-member": "off",
+    "max-lines-per-function": ["error", { max: 60, skipComments: true, skipBlankLines: true }],
+    "max-lines": ["error", { max: 400, skipComments: true, skipBlankLines: true }],
+    "max-params": ["error", { max: 4 }],
+    "no-await-in-loop": "off",
+  },
+  overrides: [
+    ...Object.keys(calls).map((service) => ({
+      files: [service === "gateway" ? "gateway/src/**" : `services/${service}/src/**`],
+      rules: mayNotImport(
+        strangersOf(service).map((name) => `@scrip/proto/scrip/${name}/**`),
+        `${service} does not call this service: see the graph in oxlint.config.ts`,
+      ),
+    })),
+    {
+      files: ["services/*/src/domain/**"],
+      excludeFiles: ["**/*.test.ts"],
+      rules: {
+        ...mayNotImport(
+          ["@scrip/*", "!@scrip/money", "!@scrip/errors", "!@scrip/rules", "../**", "node:*"],
+          "domain/ is pure: no I/O, no clock, no chance",
+        ),
+        "no-restricted-globals": ["error", "Date", "process", "fetch", "setTimeout"],
+      },
+    },
+    {
+      files: ["**/*.test.ts", "**/*.scenarios.ts", "*.config.ts", "**/global-setup.ts"],
+      rules: {
+        "import/no-default-export": "off",
+        "max-lines-per-function": "off",
+        "oxc/no-accumulating-spread": "off",
+      },
+    },
+  ],
+});

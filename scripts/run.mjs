@@ -1,0 +1,79 @@
+// Runs a command of this workspace with everything that it needs: Node 24, the packages of the lock
+// file, and their programs in PATH. Plain JavaScript without packages, because it must run on the
+// oldest Node that a newcomer may have, before anything is installed.
+//
+//   node scripts/run.mjs <command> [arguments…]
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { installWorkspace } from "./install.mjs";
+import { findNode } from "./runtime.mjs";
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+/** npm and a terminal may both pass on one Ctrl-C; within this time they are the same one. */
+const SAME_SIGNAL_MS = 500;
+
+async function main([command, ...args]) {
+  if (command === undefined) throw new Error("usage: node scripts/run.mjs <command> [arguments…]");
+  const node = await findNode(root);
+  const env = withPath(process.env, [path.dirname(node), path.join(root, "node_modules", ".bin")]);
+  await installWorkspace(root, node, env);
+  return run(command === "node" ? node : command, args, env);
+}
+
+/**
+ * Runs to the end and answers the exit code. The command gets a process group of its own: a Ctrl-C
+ * in the terminal then reaches it once, through here, however many parents pass it on as well.
+ */
+function run(program, args, env) {
+  const isWindows = process.platform === "win32";
+  const child = spawn(program, args, {
+    env,
+    stdio: "inherit",
+    detached: !isWindows,
+    shell: isWindows && !existsSync(program),
+  });
+  const sentAt = new Map();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => {
+      const isRepeat = Date.now() - (sentAt.get(signal) ?? 0) < SAME_SIGNAL_MS;
+      sentAt.set(signal, Date.now());
+      if (!isRepeat) send(child, signal, isWindows);
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.on("error", (cause) => {
+      reject(new Error(`${program} cannot be started: ${cause.message}`, { cause }));
+    });
+    child.on("exit", (code, signal) => resolve(code ?? exitCodeOf(signal)));
+  });
+}
+
+/** Ctrl-C concerns all that the command has started, as it does in a terminal; TERM the command. */
+function send(child, signal, isWindows) {
+  const target = signal === "SIGINT" && !isWindows ? -child.pid : child.pid;
+  try {
+    process.kill(target, signal);
+  } catch {
+    // It has just ended by itself.
+  }
+}
+
+const exitCodeOf = (signal) =>
+  ({ SIGHUP: 129, SIGINT: 130, SIGKILL: 137, SIGTERM: 143 })[signal] ?? 1;
+
+function withPath(env, folders) {
+  // Windows writes it as Path, and two spellings of one variable must not meet.
+  const name = Object.keys(env).find((key) => key.toUpperCase() === "PATH") ?? "PATH";
+  return { ...env, [name]: [...folders, env[name]].join(path.delimiter) };
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(`scrip: ${error.message}`);
+  process.exitCode = 1;
+}
