@@ -1,3 +1,4 @@
+export { civilFromDays, daysFromCivil, daysInMonth } from "./civil.ts";
 export {
   type AmountDiscount,
   type AmountItemEffect,
@@ -11,7 +12,7 @@ export {
   parseDiscount,
 } from "./discount.ts";
 export { type Duration, parseDuration } from "./duration.ts";
-export { type LocalTime, addDuration, isTimeZone, localTimeAt } from "./time-zone.ts";
+export { type LocalTime, addDuration, instantOf, isTimeZone, localTimeAt } from "./time-zone.ts";
 export {
   type DailyHours,
   type Moment,

@@ -1,0 +1,168 @@
+import { civilFromDays, daysFromCivil, instantOf, localTimeAt } from "@scrip/rules";
+
+import { type Condition, type FilterContext, type Operand, Violation } from "./condition.ts";
+import type { Bind } from "./fields.ts";
+import { monthDaysOf, monthDaySpan } from "./month-days.ts";
+import { spanOf } from "./spans.ts";
+
+const MS_PER_DAY = 86_400_000;
+
+/**
+ * Conditions on instants. Days, weeks, months and years are those of the project's time zone; a
+ * number of days without a calendar in the operator's name is so many times 24 hours.
+ */
+export function compileDate(
+  condition: Condition,
+  context: FilterContext,
+  bind: Bind,
+): string | undefined {
+  const span = compileSpan(condition, context, bind);
+  if (span !== undefined) return span;
+  const { name, operator, operands, field } = condition;
+  const instants = (): Date[] =>
+    operands.map((one) => new Date(instantOfOperand(name, one, context)));
+  switch (operator) {
+    case "$in":
+    case "$is":
+      return `${field.sql} = any(${bind(instants())}::timestamptz[])`;
+    case "$not_in":
+    case "$is_not":
+      return `(${field.sql} = any(${bind(instants())}::timestamptz[])) is not true`;
+    case "$after":
+      return `${field.sql} > any(${bind(instants())}::timestamptz[])`;
+    case "$before":
+      return `${field.sql} < any(${bind(instants())}::timestamptz[])`;
+    default:
+      return compileDistance(condition, context, bind) ?? compilePart(condition, context, bind);
+  }
+}
+
+/** An ISO 8601 day (midnight in the project) or date-time. */
+export function instantOfOperand(
+  name: string,
+  operand: Operand,
+  { timeZone }: Pick<FilterContext, "timeZone">,
+): number {
+  const text = String(operand);
+  const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (day !== null) {
+    const [year, month, date] = [Number(day[1]), Number(day[2]), Number(day[3])];
+    const epochDay = daysFromCivil({ year, month, day: date });
+    const civil = civilFromDays(epochDay);
+    if (civil.month === month && civil.day === date) return instantOf(timeZone, epochDay, 0);
+  } else if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.test(text)) {
+    const instant = Date.parse(text);
+    if (!Number.isNaN(instant)) return instant;
+  }
+  throw new Violation(`Values of filter ${name} must be ISO 8601 dates or date-times`);
+}
+
+/** Operators that name one stretch of the calendar, or a set of days of the year. */
+function compileSpan(
+  { name, operator, operands, field }: Condition,
+  context: FilterContext,
+  bind: Bind,
+): string | undefined {
+  const { timeZone } = context;
+  const today = localTimeAt(timeZone, context.now).epochDay;
+  const days = daysOperand(operator, name, operands);
+  const monthDays = monthDaySpan(operator, today, days);
+  if (monthDays !== undefined) {
+    const local = localSql(field.sql, context, bind);
+    const monthDay = `(extract(month from ${local}) * 100 + extract(day from ${local}))::int4`;
+    return `${monthDay} = any(${bind(monthDaysOf(monthDays))}::int4[])`;
+  }
+  const span = spanOf(operator, today, days);
+  if (span === undefined) return undefined;
+  const from = bind(new Date(instantOf(timeZone, span.from, 0)));
+  const to = bind(new Date(instantOf(timeZone, span.to, 0)));
+  return `${field.sql} >= ${from}::timestamptz and ${field.sql} < ${to}::timestamptz`;
+}
+
+const MAX_DAYS = 36_500;
+
+/** The number that follows `…_days_…` and `…_years_…`; 0 where the operator takes none. */
+function daysOperand(operator: string, name: string, operands: readonly Operand[]): number {
+  return /days|years/.test(operator) ? wholeNumber(name, operands[0], MAX_DAYS) : 0;
+}
+
+function wholeNumber(name: string, operand: Operand | undefined, max: number): number {
+  const text = String(operand);
+  if (!/^\d{1,6}$/.test(text) || Number(text) > max) {
+    throw new Violation(`Values of filter ${name} must be whole numbers from 0 to ${max}`);
+  }
+  return Number(text);
+}
+
+function compileDistance(
+  { name, operator, operands, field }: Condition,
+  { now }: FilterContext,
+  bind: Bind,
+): string | undefined {
+  if (!DISTANCES.has(operator)) return undefined;
+  const days = wholeNumber(name, operands[0], MAX_DAYS);
+  const at = (instant: number): string => `${bind(new Date(instant))}::timestamptz`;
+  const past = now - days * MS_PER_DAY;
+  const future = now + days * MS_PER_DAY;
+  switch (operator) {
+    case "$more_than":
+    case "$more_than_ago":
+      return `${field.sql} < ${at(past)}`;
+    case "$more_than_equal":
+      return `${field.sql} <= ${at(past)}`;
+    case "$less_than":
+    case "$less_than_ago":
+      return `${field.sql} > ${at(past)} and ${field.sql} <= ${at(now)}`;
+    case "$less_than_equal":
+      return `${field.sql} >= ${at(past)} and ${field.sql} <= ${at(now)}`;
+    case "$more_than_future":
+      return `${field.sql} > ${at(future)}`;
+    default:
+      return `${field.sql} < ${at(future)} and ${field.sql} >= ${at(now)}`;
+  }
+}
+
+const DISTANCES: ReadonlySet<string> = new Set([
+  "$more_than",
+  "$more_than_ago",
+  "$more_than_equal",
+  "$less_than",
+  "$less_than_ago",
+  "$less_than_equal",
+  "$more_than_future",
+  "$less_than_future",
+]);
+
+/** Parts of the calendar: any of the numbers that are named. */
+function compilePart(
+  { name, operator, operands, field }: Condition,
+  context: FilterContext,
+  bind: Bind,
+): string | undefined {
+  const part = PARTS[operator];
+  if (part === undefined) return undefined;
+  const numbers = operands.map((one) => wholeNumber(name, one, part.max));
+  const local = localSql(field.sql, context, bind);
+  return `extract(${part.name} from ${local})::int4 = any(${bind(numbers)}::int4[])`;
+}
+
+/** `dow` counts from Sunday as 0, as the API does. */
+const PARTS: Readonly<Record<string, { readonly name: string; readonly max: number }>> = {
+  $is_day_of_month: { name: "day", max: 31 },
+  $is_day: { name: "dow", max: 6 },
+  $is_month: { name: "month", max: 12 },
+  $is_year: { name: "year", max: 9999 },
+};
+
+/**
+ * What the wall clock of the project shows. Postgres reads `GMT+2` the POSIX way round, west of
+ * Greenwich, so an offset is added as minutes and only names are given to it.
+ */
+function localSql(sql: string, { timeZone }: FilterContext, bind: Bind): string {
+  if (!/[+-]\d/.test(timeZone) || timeZone.startsWith("Etc/")) {
+    return `(${sql} at time zone ${bind(timeZone)}::text)`;
+  }
+  const { epochDay, msOfDay } = localTimeAt(timeZone, 0);
+  const minutes = (epochDay * MS_PER_DAY + msOfDay) / 60_000;
+  return `(${sql} at time zone 'UTC' + make_interval(mins => ${bind(minutes)}::int4))`;
+}

@@ -1,0 +1,166 @@
+import { type Condition, type FilterContext, type Operand, Violation } from "./condition.ts";
+import { instantOfOperand } from "./dates.ts";
+import type { Bind } from "./fields.ts";
+
+/**
+ * Conditions on texts, numbers, booleans, arrays and values of JSON. Several values under one
+ * operator: a positive one asks for any of them, a negative one for none. Answers undefined for an
+ * operator that means nothing for the field.
+ */
+export function compileScalar(
+  condition: Condition,
+  context: FilterContext,
+  bind: Bind,
+): string | undefined {
+  switch (condition.operator) {
+    case "$in":
+    case "$is":
+      return equality(condition, bind);
+    case "$not_in":
+    case "$is_not":
+      // Also matches where there is nothing: an unknown value is not the one that is named.
+      return `(${equality(condition, bind)}) is not true`;
+    case "$contains":
+      return containment(condition, bind);
+    case "$not_contain": {
+      const contained = containment(condition, bind);
+      return contained && `(${contained}) is not true`;
+    }
+    case "$starts_with":
+      return matching(condition, (text) => `${text}%`, bind);
+    case "$ends_with":
+      return matching(condition, (text) => `%${text}`, bind);
+    case "$more_than":
+      return comparison(condition, ">", bind);
+    case "$less_than":
+      return comparison(condition, "<", bind);
+    case "$more_than_equal":
+      return comparison(condition, ">=", bind);
+    case "$less_than_equal":
+      return comparison(condition, "<=", bind);
+    case "$count":
+      return counting(condition, "=", bind);
+    case "$count_less":
+      return counting(condition, "<", bind);
+    case "$count_more":
+      return counting(condition, ">", bind);
+    case "$after":
+      return jsonDate(condition, { comparator: ">", context }, bind);
+    case "$before":
+      return jsonDate(condition, { comparator: "<", context }, bind);
+    default:
+      return undefined;
+  }
+}
+
+function equality({ name, field, operands }: Condition, bind: Bind): string {
+  switch (field.type) {
+    case "number":
+      return `${field.sql} = any(${bind(operands.map((one) => numberOf(name, one)))}::numeric[])`;
+    case "boolean":
+      return `${field.sql} = any(${bind(operands.map((one) => booleanOf(name, one)))}::boolean[])`;
+    case "array":
+      return `${field.sql}::text[] && ${bind(operands.map(textOf))}::text[]`;
+    case "json":
+      return `${jsonText(field.sql)} = any(${bind(operands.map(textOf))}::text[])`;
+    default:
+      return `${field.sql} = any(${bind(operands.map(textOf))}::text[])`;
+  }
+}
+
+function containment(condition: Condition, bind: Bind): string | undefined {
+  const { field, operands } = condition;
+  if (field.type === "array") return equality(condition, bind);
+  const matched = matching(condition, (text) => `%${text}%`, bind);
+  if (field.type !== "json") return matched;
+  const member = `jsonb_typeof(${field.sql}) = 'array' and exists (
+    select 1 from jsonb_array_elements_text(
+             case when jsonb_typeof(${field.sql}) = 'array' then ${field.sql} else '[]' end
+           ) as member (text)
+     where member.text = any(${bind(operands.map(textOf))}::text[]))`;
+  return `(${member}) or (jsonb_typeof(${field.sql}) <> 'array' and ${matched})`;
+}
+
+function matching(
+  { field, operands }: Condition,
+  pattern: (text: string) => string,
+  bind: Bind,
+): string | undefined {
+  if (field.type !== "text" && field.type !== "json") return undefined;
+  const patterns = operands.map((one) => pattern(escapeLike(textOf(one))));
+  const text = field.type === "json" ? jsonText(field.sql) : field.sql;
+  return `${text} ilike any(${bind(patterns)}::text[])`;
+}
+
+const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
+
+function comparison(
+  { name, field, operands }: Condition,
+  comparator: string,
+  bind: Bind,
+): string | undefined {
+  const numbers = (): string => `${bind(operands.map((one) => numberOf(name, one)))}::numeric[]`;
+  if (field.type === "number") return `${field.sql} ${comparator} any(${numbers()})`;
+  if (field.type !== "json") return undefined;
+  return `${jsonNumber(field.sql)} ${comparator} any(${numbers()})`;
+}
+
+function counting(
+  { name, field, operands }: Condition,
+  comparator: string,
+  bind: Bind,
+): string | undefined {
+  const counts = (): string => `${bind(operands.map((one) => numberOf(name, one)))}::numeric[]`;
+  switch (field.type) {
+    case "number":
+      return `${field.sql} ${comparator} any(${counts()})`;
+    case "array":
+      return `coalesce(cardinality(${field.sql}), 0) ${comparator} any(${counts()})`;
+    case "json":
+      return `case when jsonb_typeof(${field.sql}) = 'array'
+                   then jsonb_array_length(${field.sql}) ${comparator} any(${counts()})
+                   else false end`;
+    default:
+      return undefined;
+  }
+}
+
+/** Dates in JSON are texts; those that are none simply do not match. */
+function jsonDate(
+  { name, field, operands }: Condition,
+  { comparator, context }: { readonly comparator: string; readonly context: FilterContext },
+  bind: Bind,
+): string | undefined {
+  if (field.type !== "json") return undefined;
+  const instants = operands.map((one) => new Date(instantOfOperand(name, one, context)));
+  const text = jsonText(field.sql);
+  return `case when ${text} ~ '${ISO_DATE}' and pg_input_is_valid(${text}, 'timestamptz')
+               then ${text}::timestamptz ${comparator} any(${bind(instants)}::timestamptz[])
+               else false end`;
+}
+
+const ISO_DATE = String.raw`^\d{4}-\d{2}-\d{2}(T[0-9:.]+(Z|[+-]\d{2}:?\d{2})?)?$`;
+
+const jsonText = (sql: string): string => `(${sql} #>> '{}')`;
+
+const jsonNumber = (sql: string): string =>
+  `(case when jsonb_typeof(${sql}) = 'number' then (${sql} #>> '{}')::numeric end)`;
+
+const textOf = (operand: Operand): string => String(operand ?? "");
+
+/** Digits in quotes are a number too: all that a query string can send. */
+function numberOf(name: string, operand: Operand): string {
+  const text = String(operand);
+  if (!/^-?\d{1,30}(?:\.\d{1,30})?$/.test(text)) {
+    throw new Violation(`Values of filter ${name} must be numbers`);
+  }
+  return text;
+}
+
+function booleanOf(name: string, operand: Operand): boolean {
+  const text = String(operand).toLowerCase();
+  if (text !== "true" && text !== "false") {
+    throw new Violation(`Values of filter ${name} must be true or false`);
+  }
+  return text === "true";
+}

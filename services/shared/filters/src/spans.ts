@@ -1,0 +1,76 @@
+import { civilFromDays, daysFromCivil } from "@scrip/rules";
+
+/** Days since 1970-01-01; `to` is outside. */
+export type DaySpan = { readonly from: number; readonly to: number };
+
+/** The stretch of the calendar that an operator names, seen from `today`; `n` is its operand. */
+export function spanOf(operator: string, today: number, n: number): DaySpan | undefined {
+  switch (operator) {
+    case "$today":
+      return day(today);
+    case "$tomorrow":
+      return day(today + 1);
+    case "$yesterday":
+      return day(today - 1);
+    case "$is_days_ago":
+      return day(today - n);
+    case "$is_days_in_future":
+      return day(today + n);
+    case "$is_years_ago":
+      return day(yearsBefore(today, n));
+    case "$this_week":
+      return week(today, 0);
+    case "$last_week":
+      return week(today, -1);
+    case "$next_week":
+      return week(today, 1);
+    case "$this_month":
+      return months(today, 0);
+    case "$last_month":
+      return months(today, -1);
+    case "$next_month":
+      return months(today, 1);
+    case "$this_year":
+      return year(today, 0);
+    case "$last_year":
+      return year(today, -1);
+    case "$next_year":
+      return year(today, 1);
+    default:
+      return undefined;
+  }
+}
+
+const day = (from: number): DaySpan => ({ from, to: from + 1 });
+
+/** 1970-01-05 was a Monday. */
+const daysSinceMonday = (epochDay: number): number => (((epochDay - 4) % 7) + 7) % 7;
+
+/** Weeks begin on Monday. */
+function week(today: number, offset: number): DaySpan {
+  const monday = today - daysSinceMonday(today) + offset * 7;
+  return { from: monday, to: monday + 7 };
+}
+
+function months(today: number, offset: number): DaySpan {
+  const { year: thisYear, month } = civilFromDays(today);
+  const first = (count: number): number =>
+    daysFromCivil({ year: Math.floor(count / 12), month: (count % 12) + 1, day: 1 });
+  const count = thisYear * 12 + month - 1 + offset;
+  return { from: first(count), to: first(count + 1) };
+}
+
+function year(today: number, offset: number): DaySpan {
+  const from = civilFromDays(today).year + offset;
+  return {
+    from: daysFromCivil({ year: from, month: 1, day: 1 }),
+    to: daysFromCivil({ year: from + 1, month: 1, day: 1 }),
+  };
+}
+
+/** February 29 of a leap year is February 28 where there is no other. */
+function yearsBefore(today: number, years: number): number {
+  const { year: thisYear, month, day: date } = civilFromDays(today);
+  const then = daysFromCivil({ year: thisYear - years, month, day: date });
+  return civilFromDays(then).month === month ? then : then - 1;
+}

@@ -1,0 +1,55 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
+
+/** Turns a code into the unguessable id of its images, and back. */
+export type AssetCipher = {
+  readonly seal: (projectId: string, code: string) => string;
+  /** The code, or undefined for an id that was not made with this secret. */
+  readonly open: (id: string) => string | undefined;
+};
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * AES-256-GCM whose nonce is a keyed hash of what is sealed: the same voucher always has the same
+ * id, and two different plaintexts never share a nonce but by a collision of the hash.
+ */
+export function createAssetCipher(secret: string): AssetCipher {
+  const key = deriveKey(secret, "asset encryption");
+  const nonceKey = deriveKey(secret, "asset nonce");
+  return {
+    seal(projectId, code) {
+      const plaintext = Buffer.from(`${projectId}\n${code}`, "utf8");
+      const nonce = createHmac("sha256", nonceKey)
+        .update(plaintext)
+        .digest()
+        .subarray(0, NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce);
+      const sealed = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
+    },
+    open(id) {
+      const bytes = Buffer.from(id, "base64url");
+      // Buffer.from skips what is not base64url, and one id must not have several spellings.
+      if (bytes.toString("base64url") !== id || bytes.length <= NONCE_BYTES + TAG_BYTES) {
+        return undefined;
+      }
+      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      try {
+        const sealed = bytes.subarray(NONCE_BYTES + TAG_BYTES);
+        const plaintext = Buffer.concat([decipher.update(sealed), decipher.final()]).toString(
+          "utf8",
+        );
+        return plaintext.slice(plaintext.indexOf("\n") + 1);
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+const deriveKey = (secret: string, use: string): Buffer =>
+  Buffer.from(hkdfSync("sha256", secret, "scrip.voucher", use, 32));

@@ -1,0 +1,17 @@
+import type { newId } from "@scrip/ids";
+import type { Database } from "@scrip/postgres";
+
+import type { AssetCipher } from "./asset-cipher.ts";
+import type { Templates } from "./templates.ts";
+
+/** Everything a handler may touch. The clock is the call's. */
+export type Deps = {
+  readonly db: Database;
+  readonly newId: typeof newId;
+  readonly templates: Templates;
+  readonly assets: AssetCipher;
+  /** Told of what went wrong without the caller being told why. */
+  readonly onError: (error: Error) => void;
+  /** Told after each commit that wrote events, so that they need not wait for a poll. */
+  readonly onEvents: () => void;
+};

@@ -1,0 +1,92 @@
+/** How codes are generated (spec/campaigns-loyalty-platform.md §4.2), as it is sent. */
+export type CodeConfig = {
+  readonly length?: number | undefined;
+  readonly charset?: string | undefined;
+  readonly pattern?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly postfix?: string | undefined;
+};
+
+/** Ready to draw codes from. */
+export type CodeMask = {
+  /** Each `#` stands for a character of the charset. */
+  readonly mask: string;
+  /** Without repeats, so that every character is as likely as any other. */
+  readonly alphabet: readonly string[];
+  readonly prefix: string;
+  readonly postfix: string;
+};
+
+export type ParsedCodeConfig =
+  | { readonly kind: "mask"; readonly mask: CodeMask }
+  | { readonly kind: "violation"; readonly text: string };
+
+export const DEFAULT_CHARSET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+export const DEFAULT_LENGTH = 8;
+const MAX_LENGTH = 200;
+export const MAX_CODE_LENGTH = 255;
+
+const PLACEHOLDER = "#";
+
+/** Answers what is wrong with a config in the words of `invalid_code_config`, or its mask. */
+export function parseCodeConfig(config: CodeConfig, caseSensitive: boolean): ParsedCodeConfig {
+  const { length = DEFAULT_LENGTH, charset = DEFAULT_CHARSET, prefix = "", postfix = "" } = config;
+  if (!Number.isInteger(length) || length < 1 || length > MAX_LENGTH) {
+    return violation(`Property .code_config.length must be between 1 and ${MAX_LENGTH}`);
+  }
+  if (charset === "") return violation("Property .code_config.charset must not be empty");
+  if (/[\s#]/u.test(charset)) {
+    return violation("Property .code_config.charset must not contain whitespace or '#'");
+  }
+  const mask = config.pattern ?? PLACEHOLDER.repeat(length);
+  if (mask === "") return violation("Property .code_config.pattern must not be empty");
+  for (const [name, text] of Object.entries({ charset, pattern: mask, prefix, postfix })) {
+    if (!isPrintable(text)) {
+      return violation(`Property .code_config.${name} must not contain control characters`);
+    }
+  }
+  if ([...prefix, ...mask, ...postfix].length > MAX_CODE_LENGTH) {
+    return violation(
+      `Codes of this code_config would be longer than ${MAX_CODE_LENGTH} characters`,
+    );
+  }
+  return {
+    kind: "mask",
+    mask: { mask, alphabet: alphabetOf(charset, caseSensitive), prefix, postfix },
+  };
+}
+
+/** Where case does not count, `a` and `A` are one character: the first one that the charset names. */
+function alphabetOf(charset: string, caseSensitive: boolean): readonly string[] {
+  const byKey = new Map<string, string>();
+  for (const character of charset) {
+    const key = caseSensitive ? character : character.toLowerCase();
+    if (!byKey.has(key)) byKey.set(key, character);
+  }
+  return [...byKey.values()];
+}
+
+/** How many different codes there can be. */
+export const capacityOf = ({ mask, alphabet }: CodeMask): bigint =>
+  BigInt(alphabet.length) ** BigInt(placeholdersOf(mask));
+
+const placeholdersOf = (mask: string): number =>
+  [...mask].filter((character) => character === PLACEHOLDER).length;
+
+/** Draws a code; `randomIndex(n)` answers a number from 0 to n − 1, each as likely as any other. */
+export function drawCode(
+  { mask, alphabet, prefix, postfix }: CodeMask,
+  randomIndex: (size: number) => number,
+): string {
+  let filled = "";
+  for (const character of mask) {
+    filled += character === PLACEHOLDER ? alphabet[randomIndex(alphabet.length)] : character;
+  }
+  return prefix + filled + postfix;
+}
+
+/** Codes may hold anything that can be seen, and blanks. */
+export const isPrintable = (code: string): boolean => !/\p{Cc}/u.test(code);
+
+const violation = (text: string): ParsedCodeConfig => ({ kind: "violation", text });

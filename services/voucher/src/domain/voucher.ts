@@ -1,0 +1,45 @@
+import type { DiscountDefinition, Validity } from "@scrip/rules";
+
+export type VoucherType = "DISCOUNT_VOUCHER" | "GIFT_VOUCHER" | "LOYALTY_CARD";
+
+export type GiftEffect = "APPLY_TO_ORDER" | "APPLY_TO_ITEMS";
+
+/**
+ * All of a voucher that redemptions do not change. A version of it never changes, so it may be
+ * cached under project, id and version. Instants are epoch milliseconds; null means known to be
+ * absent.
+ */
+export type VoucherDefinition = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly code: string;
+  readonly type: VoucherType;
+  readonly campaignId: string | null;
+  readonly categoryId: string | null;
+  readonly discount: DiscountDefinition | null;
+  readonly giftEffect: GiftEffect | null;
+  readonly loyaltyPoints: bigint | null;
+  readonly validity: Validity;
+  readonly active: boolean | null;
+  readonly additionalInfo: string | null;
+  readonly metadata: Metadata;
+  readonly assetId: string;
+  readonly isReferralCode: boolean;
+  readonly holderId: string | null;
+  readonly referrerId: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number | null;
+  readonly version: bigint;
+};
+
+/** What a client attaches: JSON that is kept as it came. */
+export type Metadata = Readonly<Record<string, unknown>>;
+
+/**
+ * What a code is found by. Where case does not count it is the lower-cased code behind a \u0001; no
+ * code holds a control character, so a lookup by both forms needs not know the kind of project.
+ */
+export const codeKeyOf = (code: string, caseSensitive: boolean): string =>
+  caseSensitive ? code : foldedKeyOf(code);
+
+export const foldedKeyOf = (code: string): string => `\u0001${code.toLowerCase()}`;

@@ -1,0 +1,46 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+
+export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
+
+export type MadeFacts = {
+  readonly projectId: string;
+  readonly redemptionId: string;
+  readonly voucherId: string;
+  readonly campaignId: string | null;
+  readonly customerId: string | null;
+  readonly date: Timestamp;
+  readonly amount: bigint | null;
+  readonly order: Uint8Array | null;
+};
+
+/**
+ * `scrip.events.v1.RedemptionMade` in its binary form. Written by hand, because it is made for each
+ * redemption: `create` and `toBinary` take ten times as long, and the order, which the redemption's
+ * row holds too, is encoded only once.
+ */
+export function encodeRedemptionMade(facts: MadeFacts): Uint8Array {
+  const writer = new BinaryWriter();
+  writer.uint32(1 * 8 + WireType.LengthDelimited).string(facts.projectId);
+  writer.uint32(2 * 8 + WireType.LengthDelimited).string(facts.redemptionId);
+  writer.uint32(3 * 8 + WireType.LengthDelimited).string(facts.voucherId);
+  if (facts.campaignId !== null) {
+    writer.uint32(4 * 8 + WireType.LengthDelimited).string(facts.campaignId);
+  }
+  if (facts.customerId !== null) {
+    writer.uint32(5 * 8 + WireType.LengthDelimited).string(facts.customerId);
+  }
+  writer.uint32(6 * 8 + WireType.LengthDelimited).fork();
+  writer.uint32(1 * 8 + WireType.Varint).int64(facts.date.seconds);
+  writer.uint32(2 * 8 + WireType.Varint).int32(facts.date.nanos);
+  writer.join();
+  if (facts.amount !== null) writer.uint32(7 * 8 + WireType.Varint).int64(facts.amount);
+  if (facts.order !== null) {
+    writer.uint32(8 * 8 + WireType.LengthDelimited).bytes(facts.order);
+  }
+  return writer.finish();
+}
+
+export const encodeOrder = (order: Order): Uint8Array => toBinary(OrderSchema, order);

@@ -1,0 +1,197 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { catalogue } from "@scrip/errors";
+import { isRetryable, isUniqueViolation, type Queryable, sqlState } from "@scrip/postgres";
+import type {
+  CommitOutcome,
+  RedemptionCommand,
+  RedemptionService,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { decideCommits, rowKey, type VoucherUsage } from "../domain/commit.ts";
+import { type CommitWrites, hasRedemption, writeCommits } from "../store/commits.ts";
+import { findAnswers } from "../store/idempotency.ts";
+import { lockUsages, sortUsageNames } from "../store/usages.ts";
+import { type Command, createInstantTexts, renderCommits } from "./commit-outcomes.ts";
+
+const MAX_RETRIES = 3;
+/** Spreads the retries of batches that met each other. */
+const RETRY_DELAY_MS = { min: 10, spread: 70 };
+
+/**
+ * Takes value: locks the vouchers of all commands, decides in memory, writes everything, commits
+ * once (design/reliability.md §2.4). One hot code costs one lock and one flush for each batch.
+ */
+export const commitRedemptions =
+  (deps: Deps): Handler<typeof RedemptionService.method.commitRedemptions> =>
+  async (request) => {
+    const commands = parse(request.commands);
+    // Before the transaction: what is cached or read here is only used when its version is the
+    // locked one.
+    await deps.templates.load(deps.db, wantedBy(commands));
+    const outcomes = await commitAll(deps, commands);
+    return {
+      $typeName: "scrip.voucher.v1.CommitRedemptionsResponse",
+      outcomes: [...outcomes],
+    };
+  };
+
+function parse(messages: readonly RedemptionCommand[]): Command[] {
+  const textOf = createInstantTexts();
+  return messages.map((message) => ({
+    message,
+    at: textOf(message),
+    projectId: message.projectId,
+    idempotency: message.idempotency ?? null,
+    takes: message.vouchers,
+    refused: message.refused !== undefined,
+  }));
+}
+
+const wantedBy = (commands: readonly Command[]) =>
+  commands.flatMap(({ projectId, takes }) =>
+    takes.map(({ voucherId, definitionVersion }) => ({
+      projectId,
+      id: voucherId,
+      version: definitionVersion,
+    })),
+  );
+
+/** A batch that cannot be stored as a whole is taken apart, so that one bad item harms no other. */
+async function commitAll(
+  deps: Deps,
+  commands: readonly Command[],
+): Promise<readonly CommitOutcome[]> {
+  try {
+    return await commitWithRetries(deps, commands);
+  } catch (error) {
+    if (!isBadItem(error)) throw error;
+    const [only, ...others] = commands;
+    if (only !== undefined && others.length === 0) {
+      deps.onError(new Error("a redemption could not be stored", { cause: error }));
+      return [internalError(only)];
+    }
+    const outcomes: CommitOutcome[] = [];
+    for (const command of commands) outcomes.push(...(await commitAll(deps, [command])));
+    return outcomes;
+  }
+}
+
+/** Data exceptions and broken constraints: repeating the same statement would fail the same way. */
+const isBadItem = (error: unknown): boolean => /^2[23]/.test(sqlState(error) ?? "");
+
+/** An earlier attempt whose commit may have been done although its answer got lost. */
+type Attempt = {
+  readonly projectId: string;
+  readonly redemptionId: string;
+  readonly outcomes: readonly CommitOutcome[];
+};
+
+async function commitWithRetries(
+  deps: Deps,
+  commands: readonly Command[],
+): Promise<readonly CommitOutcome[]> {
+  const attempts: Attempt[] = [];
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await attemptCommit(deps, commands, attempts);
+    } catch (error) {
+      if (retries >= MAX_RETRIES || !isRepeatable(error)) throw error;
+      await sleep(RETRY_DELAY_MS.min + Math.random() * RETRY_DELAY_MS.spread);
+    }
+  }
+}
+
+const isRepeatable = (error: unknown): boolean =>
+  error instanceof AnsweredMeanwhile ||
+  isRetryable(error) ||
+  // An id was drawn twice; the next attempt draws others.
+  isUniqueViolation(error, "redemption_pkey") ||
+  isUniqueViolation(error, "outbox_pkey");
+
+/** Another transaction answered under one of our keys while we decided. Its answer counts. */
+class AnsweredMeanwhile extends Error {
+  override readonly name = "AnsweredMeanwhile";
+}
+
+async function attemptCommit(
+  deps: Deps,
+  commands: readonly Command[],
+  attempts: Attempt[],
+): Promise<readonly CommitOutcome[]> {
+  let wroteEvents = false;
+  const outcomes = await deps.db.transaction(async (tx) => {
+    const usages = await lockAll(tx, commands);
+    // A repeat of an attempt that was committed would take twice. Under the lock it is known.
+    const done = await findDone(tx, attempts);
+    if (done !== undefined) return done.outcomes;
+    // A statement of its own: its snapshot is taken under the locks, so that the answers of those
+    // that held them before are seen.
+    const answers = await findAnswers(tx, keysOf(commands));
+    const answered = new Map([...answers].map(([key, answer]) => [key, answer.requestHash]));
+    const decisions = decideCommits({ commands, usages, answered });
+    const rendered = renderCommits(commands, decisions, { ...deps, answers });
+    await store(tx, rendered.writes);
+    const [first] = rendered.writes.redemptions;
+    if (first !== undefined) {
+      attempts.push({
+        projectId: first.projectId,
+        redemptionId: first.id,
+        outcomes: rendered.outcomes,
+      });
+    }
+    wroteEvents = rendered.writes.events.length > 0;
+    return rendered.outcomes;
+  });
+  if (wroteEvents) deps.onEvents();
+  return outcomes;
+}
+
+async function lockAll(
+  tx: Queryable,
+  commands: readonly Command[],
+): Promise<ReadonlyMap<string, VoucherUsage>> {
+  const names = sortUsageNames(
+    commands.flatMap(({ projectId, takes, refused }) =>
+      refused ? [] : takes.map(({ voucherId }) => ({ projectId, voucherId })),
+    ),
+  );
+  if (names.length === 0) return new Map();
+  const usages = await lockUsages(tx, names);
+  return new Map(usages.map((usage) => [rowKey(usage.projectId, usage.voucherId), usage]));
+}
+
+async function findDone(tx: Queryable, attempts: readonly Attempt[]): Promise<Attempt | undefined> {
+  for (const attempt of attempts) {
+    if (await hasRedemption(tx, attempt.projectId, attempt.redemptionId)) return attempt;
+  }
+  return undefined;
+}
+
+const keysOf = (commands: readonly Command[]) =>
+  commands.flatMap(({ projectId, idempotency }) =>
+    idempotency === null ? [] : { projectId, key: idempotency.key },
+  );
+
+async function store(tx: Queryable, writes: CommitWrites): Promise<void> {
+  if (writes.redemptions.length === 0 && writes.answers.length === 0) return;
+  const stored = await writeCommits(tx, writes);
+  if (stored < writes.answers.length) throw new AnsweredMeanwhile();
+}
+
+const internalError = ({ message }: Command): CommitOutcome => ({
+  $typeName: "scrip.voucher.v1.CommitOutcome",
+  outcome: {
+    case: "refused",
+    value: {
+      $typeName: "scrip.common.v1.Error",
+      code: catalogue.internal_error.http,
+      key: "internal_error",
+      message: catalogue.internal_error.message,
+      requestId: message.requestId,
+    },
+  },
+  replayed: false,
+});

@@ -1,0 +1,187 @@
+import { randomInt } from "node:crypto";
+
+import { duplicate, invalidPayload, notFound, Refusal } from "@scrip/errors";
+import {
+  type CodeConfig as CodeConfigMessage,
+  type CreateVoucherRequest,
+  GiftEffect,
+  VoucherType as VoucherTypes,
+  type VoucherService,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call, Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import {
+  capacityOf,
+  type CodeConfig,
+  type CodeMask,
+  drawCode,
+  isPrintable,
+  parseCodeConfig,
+} from "../domain/code-config.ts";
+import { codeKeyOf, type VoucherDefinition, type VoucherType } from "../domain/voucher.ts";
+import { insertVoucher, newUsage, type NewVoucher } from "../store/vouchers.ts";
+import { toVoucher } from "./voucher-message.ts";
+import {
+  invalidVoucher,
+  nameOf,
+  requireValidity,
+  toDaysOfWeek,
+  toDiscountDefinition,
+  toHours,
+  toInstant,
+  toTimeframe,
+} from "./voucher-request.ts";
+
+/** How often a generated code may turn out to be taken before the config counts as exhausted. */
+const MAX_DRAWS = 100;
+
+export const createVoucher =
+  (deps: Deps): Handler<typeof VoucherService.method.createVoucher> =>
+  async (request, call) => {
+    const made = await insertUnderCode(deps, { request, call, draft: parse(request, call) });
+    return toVoucher({ definition: made.definition, usage: newUsage(made) });
+  };
+
+type Draft = Omit<VoucherDefinition, "id" | "code" | "assetId"> & {
+  readonly quantity: bigint | null;
+  readonly amount: bigint | null;
+};
+
+function parse(request: CreateVoucherRequest, call: Call): Draft {
+  refuseUnknown(request);
+  const type = nameOf(VoucherTypes, request.type);
+  if (type === undefined) throw invalidPayload("Property .type is required");
+  requireValues(request, type);
+  const validity = {
+    startDate: toInstant(request.startDate),
+    expirationDate: toInstant(request.expirationDate),
+    timeframe: toTimeframe(request.validityTimeframe),
+    daysOfWeek: toDaysOfWeek(request.validityDayOfWeek),
+    hours: toHours(request.validityHours),
+  };
+  requireValidity(validity);
+  return {
+    projectId: call.project.id,
+    type,
+    campaignId: null,
+    categoryId: request.categoryId ?? null,
+    discount: request.discount === undefined ? null : toDiscountDefinition(request.discount),
+    giftEffect:
+      type === "GIFT_VOUCHER"
+        ? (nameOf(GiftEffect, request.gift?.effect) ?? "APPLY_TO_ORDER")
+        : null,
+    loyaltyPoints: request.loyaltyCard?.points ?? null,
+    validity,
+    active: request.active ?? null,
+    additionalInfo: request.additionalInfo ?? null,
+    metadata: request.metadata ?? {},
+    isReferralCode: false,
+    holderId: null,
+    referrerId: null,
+    createdAt: call.now,
+    updatedAt: null,
+    version: 1n,
+    quantity: request.redemption?.quantity ?? null,
+    amount: request.gift?.amount ?? null,
+  };
+}
+
+/** What the request names and nobody has. */
+function refuseUnknown({ campaign, campaignId, category, validationRules }: CreateVoucherRequest) {
+  const wanted = campaignId ?? campaign;
+  if (wanted !== undefined) throw notFound("campaign", wanted);
+  const [rule] = validationRules;
+  if (rule !== undefined) throw notFound("validation_rules", rule);
+  // The gateway has turned names into ids; a gRPC caller sends the id.
+  if (category !== undefined) throw invalidPayload("Property .category must be .category_id here");
+}
+
+/** Each type has one value object, and must have it. */
+function requireValues(request: CreateVoucherRequest, type: VoucherType): void {
+  const own = { DISCOUNT_VOUCHER: "discount", GIFT_VOUCHER: "gift", LOYALTY_CARD: "loyalty_card" };
+  const sent = {
+    discount: request.discount,
+    gift: request.gift,
+    loyalty_card: request.loyaltyCard,
+  };
+  for (const [name, value] of Object.entries(sent)) {
+    if (name === own[type] && value === undefined) {
+      throw invalidVoucher(`Property .${name} is required for a voucher of type ${type}`);
+    }
+    if (name !== own[type] && value !== undefined) {
+      throw invalidVoucher(`Property .${name} does not belong to a voucher of type ${type}`);
+    }
+  }
+  if (type === "GIFT_VOUCHER" && request.gift?.amount === undefined) {
+    throw invalidVoucher("Property .gift.amount is required for a voucher of type GIFT_VOUCHER");
+  }
+  if (type === "LOYALTY_CARD" && request.loyaltyCard?.points === undefined) {
+    throw invalidVoucher(
+      "Property .loyalty_card.points is required for a voucher of type LOYALTY_CARD",
+    );
+  }
+}
+
+type Creation = {
+  readonly request: CreateVoucherRequest;
+  readonly call: Call;
+  readonly draft: Draft;
+};
+
+/** Stores the voucher under the code that was sent, or under one drawn for it. */
+async function insertUnderCode(deps: Deps, creation: Creation): Promise<NewVoucher> {
+  const { request, call } = creation;
+  if (request.code !== undefined) {
+    if (!isPrintable(request.code)) {
+      throw invalidPayload("Property .code must not contain control characters");
+    }
+    const voucher = withCode(deps, creation, request.code);
+    if ((await insertVoucher(deps.db, voucher)) === "inserted") return voucher;
+    throw duplicate("voucher", "id", request.code);
+  }
+  const mask = maskOf(request.codeConfig, call);
+  const capacity = capacityOf(mask);
+  for (let draw = 0; draw < MAX_DRAWS; draw += 1) {
+    const voucher = withCode(deps, creation, drawCode(mask, randomInt));
+    if ((await insertVoucher(deps.db, voucher)) === "inserted") return voucher;
+    if (capacity === 1n) break;
+  }
+  throw new Refusal("invalid_code_config", {
+    details: `Code config allows to generate up to ${capacity} unique codes, and no free one was found`,
+  });
+}
+
+function withCode(deps: Deps, { call, draft }: Creation, code: string): NewVoucher {
+  const { quantity, amount, ...rest } = draft;
+  return {
+    codeKey: codeKeyOf(code, call.project.caseSensitiveCodes),
+    quantity,
+    amount,
+    definition: {
+      ...rest,
+      id: deps.newId("v"),
+      code,
+      assetId: deps.assets.seal(call.project.id, code),
+    },
+  };
+}
+
+/** The request's config over the project's: a length that is sent replaces a pattern that is not. */
+function maskOf(sent: CodeConfigMessage | undefined, { project }: Call): CodeMask {
+  const { pattern, ...defaults }: CodeConfig =
+    project.codeConfig === undefined ? {} : (JSON.parse(project.codeConfig) as CodeConfig);
+  const own: CodeConfig = {
+    ...(sent?.length !== undefined && { length: Number(sent.length) }),
+    ...(sent?.charset !== undefined && { charset: sent.charset }),
+    ...(sent?.pattern !== undefined && { pattern: sent.pattern }),
+    ...(sent?.prefix !== undefined && { prefix: sent.prefix }),
+    ...(sent?.postfix !== undefined && { postfix: sent.postfix }),
+  };
+  const inherited = sent?.length === undefined ? { ...defaults, pattern } : defaults;
+  const parsed = parseCodeConfig({ ...inherited, ...own }, project.caseSensitiveCodes);
+  if (parsed.kind === "violation") {
+    throw new Refusal("invalid_code_config", { details: parsed.text });
+  }
+  return parsed.mask;
+}

@@ -1,0 +1,128 @@
+import type {
+  CommitOutcome,
+  GatheredVoucher,
+  IdempotencyKey,
+  RedemptionService,
+  VoucherAnswer,
+  VoucherQuery,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { rowKey, type VoucherUsage } from "../domain/commit.ts";
+import { findAnswers, type StoredAnswer } from "../store/idempotency.ts";
+import { findUsages } from "../store/usages.ts";
+import { findVouchers, type VoucherName } from "../store/vouchers.ts";
+import { readAnswer } from "./commit-outcomes.ts";
+import { composeVoucher, templateOf, type VoucherTemplate } from "./voucher-message.ts";
+
+/**
+ * Reads what decisions need, for a whole batch at once. Of a voucher that was seen before only the
+ * narrow usage row is read; its definition is the cached one while the row says that it still counts.
+ */
+export const gatherVouchers =
+  (deps: Deps): Handler<typeof RedemptionService.method.gatherVouchers> =>
+  async ({ queries }) => {
+    const [vouchers, answers] = await Promise.all([
+      gather(deps, queries),
+      findAnswers(deps.db, keysOf(queries)),
+    ]);
+    return {
+      $typeName: "scrip.voucher.v1.GatherVouchersResponse",
+      answers: queries.map((query) => toAnswer(query, vouchers, answers)),
+    };
+  };
+
+type Gathered = ReadonlyMap<string, GatheredVoucher>;
+
+const keysOf = (queries: readonly VoucherQuery[]) =>
+  queries.flatMap(({ projectId, idempotency }) =>
+    idempotency === undefined ? [] : { projectId, key: idempotency.key },
+  );
+
+function toAnswer(
+  { projectId, codes, idempotency }: VoucherQuery,
+  vouchers: Gathered,
+  answers: ReadonlyMap<string, StoredAnswer>,
+): VoucherAnswer {
+  return {
+    $typeName: "scrip.voucher.v1.VoucherAnswer",
+    vouchers: codes.map((code) => vouchers.get(rowKey(projectId, code)) ?? NOTHING),
+    earlier:
+      idempotency && findEarlier(idempotency, answers.get(rowKey(projectId, idempotency.key))),
+  };
+}
+
+/** Another hash under the key is for the commit to refuse, in whose transaction keys belong. */
+function findEarlier(
+  { requestHash }: IdempotencyKey,
+  stored: StoredAnswer | undefined,
+): CommitOutcome | undefined {
+  if (stored === undefined || Buffer.compare(stored.requestHash, requestHash) !== 0) {
+    return undefined;
+  }
+  return readAnswer(stored);
+}
+
+const NOTHING: GatheredVoucher = {
+  $typeName: "scrip.voucher.v1.GatheredVoucher",
+  definitionVersion: 0n,
+};
+
+/** By project and what was sent. */
+async function gather(deps: Deps, queries: readonly VoucherQuery[]): Promise<Gathered> {
+  const gathered = new Map<string, GatheredVoucher>();
+  const names = namesOf(queries);
+  const usages = await findKnownUsages(deps, names);
+  const unknown: VoucherName[] = [];
+  for (const name of names) {
+    const template = deps.templates.byCode(name.projectId, name.code);
+    const usage = template && usages.get(rowKey(name.projectId, template.definition.id));
+    if (template !== undefined && usage !== undefined && isCurrent(usage, template)) {
+      // Kept by id too, for the commit that follows.
+      deps.templates.remember(template);
+      gathered.set(rowKey(name.projectId, name.code), toGathered(template, usage));
+    } else {
+      unknown.push(name);
+    }
+  }
+  const found = await findVouchers(deps.db, unknown);
+  for (const [index, { projectId, code }] of unknown.entries()) {
+    const voucher = found[index];
+    if (voucher === undefined) continue;
+    const template = templateOf(voucher.definition);
+    deps.templates.remember(template, code);
+    gathered.set(rowKey(projectId, code), toGathered(template, voucher.usage));
+  }
+  return gathered;
+}
+
+const isCurrent = (usage: VoucherUsage, { definition }: VoucherTemplate): boolean =>
+  !usage.deleted && usage.definitionVersion === definition.version;
+
+const toGathered = (template: VoucherTemplate, usage: VoucherUsage): GatheredVoucher => ({
+  $typeName: "scrip.voucher.v1.GatheredVoucher",
+  voucher: composeVoucher(template, usage),
+  definitionVersion: usage.definitionVersion,
+});
+
+/** Each name once, however many queries ask for it. */
+function namesOf(queries: readonly VoucherQuery[]): VoucherName[] {
+  const names = new Map<string, VoucherName>();
+  for (const { projectId, codes } of queries) {
+    for (const code of codes) names.set(rowKey(projectId, code), { projectId, code });
+  }
+  return [...names.values()];
+}
+
+async function findKnownUsages(
+  { db, templates }: Deps,
+  names: readonly VoucherName[],
+): Promise<ReadonlyMap<string, VoucherUsage>> {
+  const known = names.flatMap(({ projectId, code }) => {
+    const template = templates.byCode(projectId, code);
+    return template === undefined ? [] : { projectId, voucherId: template.definition.id };
+  });
+  const usages = await findUsages(db, known);
+  return new Map(usages.map((usage) => [rowKey(usage.projectId, usage.voucherId), usage]));
+}

@@ -1,0 +1,15 @@
+import { notFound } from "@scrip/errors";
+import type { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findVoucher } from "../store/vouchers.ts";
+import { toVoucher } from "./voucher-message.ts";
+
+export const getVoucher =
+  (deps: Deps): Handler<typeof VoucherService.method.getVoucher> =>
+  async ({ code }, call) => {
+    const voucher = await findVoucher(deps.db, call.project.id, code);
+    if (voucher === undefined) throw notFound("voucher", code);
+    return toVoucher(voucher);
+  };

@@ -1,0 +1,35 @@
+import { notFound } from "@scrip/errors";
+import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listRedemptions } from "../store/redemptions.ts";
+import { findVoucher } from "../store/vouchers.ts";
+import { pageOf } from "./page.ts";
+import { toRedemption } from "./redemption-message.ts";
+import { toVoucher } from "./voucher-message.ts";
+
+/** Redemptions are many: of them more pages are shown than of other lists. */
+const MAX_PAGE = 1000;
+
+export const listVoucherRedemptions =
+  (deps: Deps): Handler<typeof RedemptionService.method.listVoucherRedemptions> =>
+  async (request, call) => {
+    const projectId = call.project.id;
+    const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
+    const voucher = await findVoucher(deps.db, projectId, request.code);
+    if (voucher === undefined) throw notFound("voucher", request.code);
+    const name = { projectId, voucherId: voucher.definition.id };
+    const { redemptions, total } = await listRedemptions(deps.db, name, page);
+    const { redemption: summary } = toVoucher(voucher);
+    return {
+      $typeName: "scrip.voucher.v1.VoucherRedemptions",
+      quantity: summary?.quantity,
+      redeemedQuantity: summary?.redeemedQuantity ?? 0n,
+      redeemedAmount: summary?.redeemedAmount,
+      redeemedPoints: summary?.redeemedPoints,
+      url: summary?.url ?? "",
+      total,
+      redemptionEntries: redemptions.map((redemption) => toRedemption(redemption, voucher)),
+    };
+  };

@@ -1,0 +1,90 @@
+import { Refusal } from "@scrip/errors";
+import { compileFilters } from "@scrip/filters";
+import type {
+  ListVouchersRequest,
+  VoucherService,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call, Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { codeKeyOf } from "../domain/voucher.ts";
+import { voucherFilters } from "../store/voucher-filters.ts";
+import { listVouchers as list, type VoucherOrder } from "../store/voucher-lists.ts";
+import { pageOf } from "./page.ts";
+import { instantOf, toVoucher } from "./voucher-message.ts";
+
+const MAX_PAGE = 99;
+
+export const listVouchers =
+  (deps: Deps): Handler<typeof VoucherService.method.listVouchers> =>
+  async (request, call) => {
+    const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "invalid_query_params" });
+    const values: unknown[] = [call.project.id];
+    const conditions = conditionsOf(request, call, values);
+    const { vouchers, total } = await list(deps.db, {
+      conditions,
+      values,
+      order: orderOf(request.order),
+      page,
+    });
+    return {
+      $typeName: "scrip.voucher.v1.ListVouchersResponse",
+      vouchers: vouchers.map((voucher) => toVoucher(voucher)),
+      total,
+    };
+  };
+
+/** SQL over `voucher v` and `voucher_usage u`; whatever was sent is in `values`. */
+function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[]): string[] {
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const conditions: string[] = [];
+  const { createdAt, updatedAt } = request;
+  if (request.code !== undefined) {
+    const key = codeKeyOf(request.code, call.project.caseSensitiveCodes);
+    conditions.push(`v.code_key = ${bind(key)}`);
+  }
+  if (request.campaignId !== undefined) {
+    conditions.push(`v.campaign_id = ${bind(request.campaignId)}`);
+  }
+  if (request.categoryId !== undefined) {
+    conditions.push(`v.category_id = ${bind(request.categoryId)}`);
+  }
+  if (request.customer !== undefined) conditions.push(`v.holder_id = ${bind(request.customer)}`);
+  // No voucher belongs to a campaign yet; categories have their names in another service.
+  if (request.campaign !== undefined) conditions.push("v.campaign_id is not null and false");
+  if (request.category !== undefined) {
+    throw invalidQuery(
+      "Filter by .category_id: the names of categories are not stored with vouchers",
+    );
+  }
+  for (const [column, range] of [
+    ["v.created_at", createdAt],
+    ["v.updated_at", updatedAt],
+  ] as const) {
+    if (range?.after !== undefined) {
+      conditions.push(`${column} > ${bind(new Date(instantOf(range.after)))}::timestamptz`);
+    }
+    if (range?.before !== undefined) {
+      conditions.push(`${column} < ${bind(new Date(instantOf(range.before)))}::timestamptz`);
+    }
+  }
+  if (request.filters !== undefined) {
+    const compiled = compileFilters(request.filters, {
+      fields: voucherFilters,
+      now: call.now,
+      timeZone: call.project.timeZone,
+      values,
+    });
+    if (compiled.kind === "violation") throw invalidQuery(compiled.text);
+    conditions.push(compiled.text);
+  }
+  return conditions;
+}
+
+const invalidQuery = (details: string): Refusal => new Refusal("invalid_query_params", { details });
+
+/** A column of the contract's list, `-` in front for descending; newest first without one. */
+function orderOf(order = "-created_at"): VoucherOrder {
+  const descending = order.startsWith("-");
+  return { by: descending ? order.slice(1) : order, descending };
+}

@@ -1,0 +1,59 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
+import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import {
+  type Redemption,
+  RedemptionResult,
+  RedemptionStatus,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+
+import type { VoucherUsage } from "../domain/commit.ts";
+import type { StoredRedemption } from "../store/redemptions.ts";
+import type { StoredVoucher } from "../store/vouchers.ts";
+import { timestampOf, toVoucher } from "./voucher-message.ts";
+
+/**
+ * A redemption from the books. Its voucher has the counters of that moment and the definition of
+ * today; after a failure, which took nothing, all of it is as of today.
+ */
+export function toRedemption(
+  stored: StoredRedemption,
+  voucher: StoredVoucher | undefined,
+): Redemption {
+  return {
+    $typeName: "scrip.voucher.v1.Redemption",
+    id: stored.id,
+    date: timestampOf(stored.createdAt),
+    customerId: stored.customerId ?? undefined,
+    trackingId: stored.trackingId ?? undefined,
+    metadata: stored.metadata ?? undefined,
+    amount: stored.amount ?? undefined,
+    result: stored.status === "FAILED" ? RedemptionResult.FAILURE : RedemptionResult.SUCCESS,
+    status: RedemptionStatus[stored.status],
+    order: stored.order === null ? undefined : fromBinary(OrderSchema, stored.order),
+    channel: {
+      $typeName: "scrip.voucher.v1.Channel",
+      channelId: stored.channelId,
+      channelType: stored.channelType,
+    },
+    customer: stored.customer === null ? undefined : fromBinary(CustomerSchema, stored.customer),
+    relatedObjectType: "voucher",
+    relatedObjectId: stored.voucherId,
+    voucher: voucher && toVoucher({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
+    gift:
+      stored.amount === null
+        ? undefined
+        : { $typeName: "scrip.voucher.v1.RedemptionGift", amount: stored.amount },
+    failureCode: stored.failure?.code,
+    failureMessage: stored.failure?.message,
+  };
+}
+
+function usageAfter(usage: VoucherUsage, { after }: StoredRedemption): VoucherUsage {
+  if (after === null) return usage;
+  return {
+    ...usage,
+    ...after,
+    balance: after.amount === null ? null : after.amount - after.redeemedAmount,
+  };
+}

@@ -1,0 +1,24 @@
+import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { editVoucher } from "./update-voucher.ts";
+import { toVoucher } from "./voucher-message.ts";
+
+/** Switches a voucher on or off; one that is already so stays untouched. */
+export async function setActive(
+  deps: Deps,
+  { code, active, call }: { readonly code: string; readonly active: boolean; readonly call: Call },
+): Promise<Voucher> {
+  const voucher = await editVoucher(deps, code, {
+    projectId: call.project.id,
+    edit: ({ definition, usage }) =>
+      definition.active === active
+        ? undefined
+        : {
+            definition: { ...definition, active, updatedAt: call.now },
+            quantity: usage.quantity,
+          },
+  });
+  return toVoucher(voucher);
+}

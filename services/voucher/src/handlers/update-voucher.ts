@@ -1,0 +1,175 @@
+import { invalidPayload, notFound } from "@scrip/errors";
+import type { Queryable } from "@scrip/postgres";
+import {
+  type UpdateVoucherRequest,
+  type VoucherService,
+  VoucherType,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { VoucherDefinition } from "../domain/voucher.ts";
+import { lockUsages } from "../store/usages.ts";
+import { findVoucher, type StoredVoucher, updateVoucher as write } from "../store/vouchers.ts";
+import { toVoucher } from "./voucher-message.ts";
+import {
+  invalidVoucher,
+  nameOf,
+  requireValidity,
+  toDaysOfWeek,
+  toDiscountDefinition,
+  toHours,
+  toInstant,
+  toTimeframe,
+} from "./voucher-request.ts";
+
+export const updateVoucher =
+  (deps: Deps): Handler<typeof VoucherService.method.updateVoucher> =>
+  async (request, call) => {
+    const edited = await editVoucher(deps, request.code, {
+      projectId: call.project.id,
+      edit: (voucher) => applyRequest(voucher, request, call.now),
+    });
+    return toVoucher(edited);
+  };
+
+export type VoucherEdit = {
+  readonly definition: VoucherDefinition;
+  readonly quantity: bigint | null;
+};
+
+/**
+ * Edits a voucher under the lock that redemptions take, so that an edit and a redemption never see
+ * half of each other. An edit of undefined leaves everything as it is.
+ */
+export async function editVoucher(
+  deps: Deps,
+  code: string,
+  change: {
+    readonly projectId: string;
+    readonly edit: (voucher: StoredVoucher) => VoucherEdit | undefined;
+  },
+): Promise<StoredVoucher> {
+  return deps.db.transaction(async (tx) => {
+    const voucher = await lockVoucher(tx, change.projectId, code);
+    const edit = change.edit(voucher);
+    if (edit === undefined) return voucher;
+    const definition = { ...edit.definition, version: voucher.usage.definitionVersion + 1n };
+    await write(tx, definition, edit.quantity);
+    return {
+      definition,
+      usage: {
+        ...voucher.usage,
+        definitionVersion: definition.version,
+        quantity: edit.quantity,
+        version: voucher.usage.version + 1n,
+      },
+    };
+  });
+}
+
+/** Finds, locks, and reads again what may have changed while it waited for the lock. */
+export async function lockVoucher(
+  tx: Queryable,
+  projectId: string,
+  code: string,
+): Promise<StoredVoucher> {
+  const found = await findVoucher(tx, projectId, code);
+  if (found === undefined) throw notFound("voucher", code);
+  await lockUsages(tx, [{ projectId, voucherId: found.definition.id }]);
+  const locked = await findVoucher(tx, projectId, found.definition.code);
+  if (locked?.definition.id !== found.definition.id) throw notFound("voucher", code);
+  return locked;
+}
+
+function applyRequest(
+  { definition, usage }: StoredVoucher,
+  request: UpdateVoucherRequest,
+  now: number,
+): VoucherEdit {
+  const sent = new Set(request.updateMask?.paths);
+  requireOwnType(request, definition);
+  const validity = applyValidity(definition, request, sent);
+  requireValidity(validity);
+  const quantity = sent.has("redemption") ? (request.redemption?.quantity ?? null) : usage.quantity;
+  if (quantity !== null && quantity < usage.redeemedQuantity) {
+    throw invalidVoucher(
+      `Property .redemption.quantity must not be below ${usage.redeemedQuantity}, which is redeemed`,
+    );
+  }
+  return {
+    quantity,
+    definition: {
+      ...definition,
+      validity,
+      categoryId: categoryOf(definition, request, sent),
+      discount: discountOf(definition, request, sent),
+      active: sent.has("active") ? (request.active ?? null) : definition.active,
+      additionalInfo: sent.has("additional_info")
+        ? (request.additionalInfo ?? null)
+        : definition.additionalInfo,
+      metadata: sent.has("metadata")
+        ? { ...definition.metadata, ...request.metadata }
+        : definition.metadata,
+      updatedAt: now,
+    },
+  };
+}
+
+function applyValidity(
+  { validity }: VoucherDefinition,
+  request: UpdateVoucherRequest,
+  sent: ReadonlySet<string>,
+): VoucherDefinition["validity"] {
+  return {
+    startDate: sent.has("start_date") ? toInstant(request.startDate) : validity.startDate,
+    expirationDate: sent.has("expiration_date")
+      ? toInstant(request.expirationDate)
+      : validity.expirationDate,
+    timeframe: sent.has("validity_timeframe")
+      ? toTimeframe(request.validityTimeframe)
+      : validity.timeframe,
+    daysOfWeek: sent.has("validity_day_of_week")
+      ? toDaysOfWeek(request.validityDayOfWeek)
+      : validity.daysOfWeek,
+    hours: sent.has("validity_hours") ? toHours(request.validityHours) : validity.hours,
+  };
+}
+
+function requireOwnType({ type }: UpdateVoucherRequest, definition: VoucherDefinition): void {
+  const name = nameOf(VoucherType, type);
+  if (name !== undefined && name !== definition.type) {
+    throw invalidVoucher(`The type of a voucher cannot be changed: it is ${definition.type}`);
+  }
+}
+
+function categoryOf(
+  definition: VoucherDefinition,
+  request: UpdateVoucherRequest,
+  sent: ReadonlySet<string>,
+): string | null {
+  // The gateway has turned names into ids; a gRPC caller sends the id.
+  if (request.category !== undefined && request.categoryId === undefined) {
+    throw invalidPayload("Property .category must be .category_id here");
+  }
+  if (!sent.has("category") && !sent.has("category_id")) return definition.categoryId;
+  return request.categoryId ?? null;
+}
+
+function discountOf(
+  definition: VoucherDefinition,
+  request: UpdateVoucherRequest,
+  sent: ReadonlySet<string>,
+): VoucherDefinition["discount"] {
+  if (!sent.has("discount")) return definition.discount;
+  if (definition.type !== "DISCOUNT_VOUCHER") {
+    if (request.discount === undefined) return null;
+    throw invalidVoucher(
+      `Property .discount does not belong to a voucher of type ${definition.type}`,
+    );
+  }
+  if (request.discount === undefined) {
+    throw invalidVoucher("Property .discount is required for a voucher of type DISCOUNT_VOUCHER");
+  }
+  return toDiscountDefinition(request.discount);
+}

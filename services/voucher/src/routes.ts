@@ -1,0 +1,39 @@
+import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { implement, type Implementation } from "@scrip/rpc";
+
+import type { Deps } from "./deps.ts";
+import { commitRedemptions } from "./handlers/commit-redemptions.ts";
+import { createVoucher } from "./handlers/create-voucher.ts";
+import { deleteVoucher } from "./handlers/delete-voucher.ts";
+import { disableVoucher } from "./handlers/disable-voucher.ts";
+import { enableVoucher } from "./handlers/enable-voucher.ts";
+import { gatherVouchers } from "./handlers/gather-vouchers.ts";
+import { getBarcode } from "./handlers/get-barcode.ts";
+import { getQr } from "./handlers/get-qr.ts";
+import { getRedemption } from "./handlers/get-redemption.ts";
+import { getVoucher } from "./handlers/get-voucher.ts";
+import { listVoucherRedemptions } from "./handlers/list-voucher-redemptions.ts";
+import { listVouchers } from "./handlers/list-vouchers.ts";
+import { updateVoucher } from "./handlers/update-voucher.ts";
+
+/** The table of contents of this service: one line for each RPC. */
+export const routes = (deps: Deps): readonly Implementation[] => [
+  implement(VoucherService, {
+    createVoucher: createVoucher(deps),
+    getVoucher: getVoucher(deps),
+    updateVoucher: updateVoucher(deps),
+    deleteVoucher: deleteVoucher(deps),
+    listVouchers: listVouchers(deps),
+    enableVoucher: enableVoucher(deps),
+    disableVoucher: disableVoucher(deps),
+    getQr: getQr(deps),
+    getBarcode: getBarcode(deps),
+  }),
+  implement(RedemptionService, {
+    getRedemption: getRedemption(deps),
+    listVoucherRedemptions: listVoucherRedemptions(deps),
+    gatherVouchers: gatherVouchers(deps),
+    commitRedemptions: commitRedemptions(deps),
+  }),
+];

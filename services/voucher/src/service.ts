@@ -1,0 +1,53 @@
+import { newId } from "@scrip/ids";
+import { createDatabase, migrate } from "@scrip/postgres";
+import type { Service } from "@scrip/rpc";
+
+import { createAssetCipher } from "./asset-cipher.ts";
+import { startAnswerExpiry } from "./jobs/expire-answers.ts";
+import { routes } from "./routes.ts";
+import { createTemplates } from "./templates.ts";
+
+export const SCHEMA = "voucher";
+export const ROLE = "scrip_voucher";
+export const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
+
+export type VoucherOptions = {
+  readonly databaseUrl: string;
+  readonly poolSize: number;
+  /** Encrypts the ids of QR and barcode images. Links that were sent die with it. */
+  readonly assetSecret: string;
+  /** How many definitions are kept in memory; about 2 KiB each. */
+  readonly cacheSize?: number;
+  readonly onError: (error: Error) => void;
+};
+
+const DEFAULT_CACHE_SIZE = 20_000;
+
+/** The service without a way to reach it: both compositions mount it. */
+export async function createVoucherService(options: VoucherOptions): Promise<Service> {
+  const { databaseUrl: url, poolSize, onError } = options;
+  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  await using parts = new AsyncDisposableStack();
+  const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
+  parts.defer(() => db.close());
+  parts.use(startAnswerExpiry(db, onError));
+  const implementations = routes({
+    db,
+    newId,
+    templates: createTemplates(options.cacheSize ?? DEFAULT_CACHE_SIZE),
+    assets: createAssetCipher(options.assetSecret),
+    onError,
+    onEvents: () => {},
+  });
+  const running = parts.move();
+  return {
+    name: "voucher",
+    implementations,
+    ready: () =>
+      db.query("select 1 as ready from voucher_usage limit 0").then(
+        () => true,
+        () => false,
+      ),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Queryable } from "@scrip/postgres";
+
+import { rowKey } from "../domain/commit.ts";
+import { textArray } from "./arrays.ts";
+
+export type KeyName = { readonly projectId: string; readonly key: string };
+
+export type StoredAnswer = {
+  readonly requestHash: Uint8Array;
+  /** scrip.voucher.v1.CommitOutcome in its binary form. */
+  readonly outcome: Uint8Array;
+};
+
+/** The answers that were given under these keys, by `rowKey` of project and key. */
+export async function findAnswers(
+  db: Queryable,
+  names: readonly KeyName[],
+): Promise<ReadonlyMap<string, StoredAnswer>> {
+  if (names.length === 0) return new Map();
+  const { rows } = await db.query<{
+    project_id: string;
+    key: string;
+    request_hash: Uint8Array;
+    outcome: Uint8Array;
+  }>({
+    name: "find-answers",
+    text: `select answer.project_id, answer.key, answer.request_hash, answer.outcome
+             from unnest($1::text[], $2::text[]) as name (project_id, key)
+            cross join lateral (
+                    select * from idempotency
+                     where project_id = name.project_id and key = name.key
+                     limit 1
+                  ) answer`,
+    values: [
+      textArray(names.map(({ projectId }) => projectId)),
+      textArray(names.map(({ key }) => key)),
+    ],
+  });
+  return new Map(
+    rows.map((row) => [
+      rowKey(row.project_id, row.key),
+      { requestHash: row.request_hash, outcome: row.outcome },
+    ]),
+  );
+}
+
+/** Forgets a chunk of what is older than `hours`; answers how many. */
+export async function deleteOldAnswers(
+  db: Queryable,
+  hours: number,
+  limit: number,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from idempotency
+      where (project_id, key) in (
+              select project_id, key from idempotency
+               where created_at < now() - make_interval(hours => $1)
+               limit $2
+            )`,
+    [hours, limit],
+  );
+  return rowCount ?? 0;
+}

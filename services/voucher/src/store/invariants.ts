@@ -1,0 +1,237 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { Queryable } from "@scrip/postgres";
+import { CommitOutcomeSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+
+/** Where a check goes on: rows after `after`, by their ids, at most `limit` of them. */
+export type ChunkRequest = {
+  readonly projectId: string;
+  readonly after: string;
+  readonly limit: number;
+};
+
+export type Violation = { readonly subject: string; readonly details: string };
+
+export type Chunk = {
+  readonly checked: number;
+  /** Where the next chunk goes on; null when this was the last. */
+  readonly last: string | null;
+  readonly violations: readonly Violation[];
+};
+
+/**
+ * A statement that must hold of every row, whatever happens (design/reliability.md §1.2). Each chunk is
+ * read by one statement, and so from one snapshot: what commits meanwhile is not taken for a fault.
+ */
+export type InvariantCheck = {
+  readonly name: string;
+  readonly states: string;
+  readonly checkChunk: (db: Queryable, request: ChunkRequest) => Promise<Chunk>;
+};
+
+/** Every project that has vouchers or redemptions, also one that the gateway no longer knows. */
+export async function listVoucherProjects(db: Queryable): Promise<readonly string[]> {
+  const { rows } = await db.query<{ project_id: string }>(
+    `with recursive project as (
+       (select project_id from voucher_usage order by project_id limit 1)
+        union all
+       select (select u.project_id from voucher_usage u
+                where u.project_id > project.project_id order by u.project_id limit 1)
+         from project
+        where project.project_id is not null
+     )
+     select project_id from project where project_id is not null`,
+  );
+  return rows.map((row) => row.project_id);
+}
+
+export const voucherInvariants: readonly InvariantCheck[] = [
+  {
+    name: "I1 quantity",
+    states: "a voucher counts its successful redemptions, and never more than its quantity",
+    checkChunk: (db, request) => check(db, QUANTITIES, request),
+  },
+  {
+    name: "I2 balance",
+    states:
+      "a gift voucher's balance is what was put on it less what was spent, and never negative",
+    checkChunk: (db, request) => check(db, BALANCES, request),
+  },
+  {
+    name: "I2 ledger",
+    states:
+      "ledger entries count from 1 without gaps, and each balance follows from the one before",
+    checkChunk: (db, request) => check(db, LEDGERS, request),
+  },
+  {
+    name: "I2 spends",
+    states: "each spend in the ledger is a successful redemption of that voucher and amount",
+    checkChunk: (db, request) => check(db, SPENDS, request),
+  },
+  {
+    name: "I3 vouchers",
+    states: "each redemption belongs to a voucher, and each voucher has its counters",
+    checkChunk: (db, request) => check(db, OWNERS, request),
+  },
+  {
+    name: "I4 answers",
+    states:
+      "each kept answer to an Idempotency-Key names redemptions that are there, no two the same",
+    checkChunk: checkAnswers,
+  },
+];
+
+/** Answers one row for each that was checked: its id, and what is wrong with it or null. */
+async function check(db: Queryable, sql: string, request: ChunkRequest): Promise<Chunk> {
+  const { rows } = await db.query<{ id: string; fault: string | null }>(sql, [
+    request.projectId,
+    request.after,
+    request.limit,
+  ]);
+  const last = rows.at(-1)?.id ?? null;
+  return {
+    checked: rows.length,
+    last: rows.length < request.limit ? null : last,
+    violations: rows.flatMap(({ id, fault }) =>
+      fault === null ? [] : [{ subject: id, details: fault }],
+    ),
+  };
+}
+
+const QUANTITIES = `
+  select u.voucher_id as id,
+         case when u.redeemed_quantity is distinct from made.count
+              then format('counts %s redemptions, has %s', u.redeemed_quantity, made.count)
+              when u.redeemed_quantity > u.quantity
+              then format('was redeemed %s times, allows %s', u.redeemed_quantity, u.quantity)
+          end as fault
+    from voucher_usage u
+   cross join lateral (
+           select count(*) as count from redemption r
+            where r.project_id = u.project_id and r.voucher_id = u.voucher_id
+              and r.status = 'SUCCEEDED'
+         ) made
+   where u.project_id = $1 and u.voucher_id > $2
+   order by u.voucher_id
+   limit $3`;
+
+const BALANCES = `
+  select u.voucher_id as id,
+         case when u.amount is null and (u.balance is not null or u.redeemed_amount <> 0)
+              then 'has a balance without being a gift'
+              when u.balance is distinct from u.amount - made.amount
+              then format('holds %s; %s less spends of %s is %s', u.balance, u.amount, made.amount,
+                          u.amount - made.amount)
+              when u.amount is not null and u.redeemed_amount <> made.amount
+              then format('counts spends of %s, has %s', u.redeemed_amount, made.amount)
+              when u.balance < 0
+              then format('is overdrawn: %s', u.balance)
+          end as fault
+    from voucher_usage u
+   cross join lateral (
+           select coalesce(sum(r.amount), 0)::int8 as amount from redemption r
+            where r.project_id = u.project_id and r.voucher_id = u.voucher_id
+              and r.status = 'SUCCEEDED'
+         ) made
+   where u.project_id = $1 and u.voucher_id > $2
+   order by u.voucher_id
+   limit $3`;
+
+const LEDGERS = `
+  select u.voucher_id as id,
+         case when u.amount is null and chain.entries > 0
+              then 'has a ledger without being a gift'
+              when chain.entries <> u.ledger_version
+              then format('counts %s entries, has %s', u.ledger_version, chain.entries)
+              when chain.gaps > 0
+              then format('%s entries are not numbered one after the other', chain.gaps)
+              when chain.breaks > 0
+              then format('%s balances do not follow from the one before', chain.breaks)
+              when u.amount is not null and chain.total is distinct from u.balance
+              then format('holds %s, its entries add up to %s', u.balance, chain.total)
+          end as fault
+    from voucher_usage u
+   cross join lateral (
+           select count(*) as entries, sum(e.amount)::int8 as total,
+                  count(*) filter (where e.version <> e.position) as gaps,
+                  count(*) filter (where e.balance_after <> e.running) as breaks
+             from (select version, amount, balance_after,
+                          row_number() over (order by version) as position,
+                          sum(amount) over (order by version) as running
+                     from voucher_ledger_entry
+                    where project_id = u.project_id and voucher_id = u.voucher_id) e
+         ) chain
+   where u.project_id = $1 and u.voucher_id > $2
+   order by u.voucher_id
+   limit $3`;
+
+const SPENDS = `
+  select u.voucher_id as id, fault.text as fault
+    from voucher_usage u
+   cross join lateral (
+           select string_agg(format('entry %s of %s: redemption %s has %s', e.version, e.amount,
+                                    e.redemption_id, coalesce(r.amount::text, 'none')), '; ') as text
+             from voucher_ledger_entry e
+             left join redemption r
+               on r.project_id = e.project_id and r.id = e.redemption_id
+              and r.voucher_id = e.voucher_id and r.status <> 'FAILED'
+            where e.project_id = u.project_id and e.voucher_id = u.voucher_id
+              and e.redemption_id is not null
+              and abs(e.amount) is distinct from r.amount
+         ) fault
+   where u.project_id = $1 and u.voucher_id > $2
+   order by u.voucher_id
+   limit $3`;
+
+const OWNERS = `
+  select r.id,
+         case when v.id is null then format('belongs to no voucher: %s', r.voucher_id)
+              when u.voucher_id is null then format('its voucher %s has no counters', r.voucher_id)
+          end as fault
+    from redemption r
+    left join voucher v on v.project_id = r.project_id and v.id = r.voucher_id
+    left join voucher_usage u on u.project_id = r.project_id and u.voucher_id = r.voucher_id
+   where r.project_id = $1 and r.id > $2
+   order by r.id
+   limit $3`;
+
+async function checkAnswers(db: Queryable, request: ChunkRequest): Promise<Chunk> {
+  const { rows } = await db.query<{ key: string; outcome: Uint8Array }>(
+    `select key, outcome from idempotency
+      where project_id = $1 and key > $2
+      order by key
+      limit $3`,
+    [request.projectId, request.after, request.limit],
+  );
+  const named = rows.flatMap(({ key, outcome }) =>
+    redemptionsOf(outcome).map((redemption) => ({ key, ...redemption })),
+  );
+  const { rows: found } = await db.query<{ id: string; status: string }>(
+    "select id, status from redemption where project_id = $1 and id = any($2::text[])",
+    [request.projectId, named.map(({ id }) => id)],
+  );
+  const statuses = new Map(found.map(({ id, status }) => [id, status]));
+  const firstKeys = new Map<string, string>();
+  const violations: Violation[] = [];
+  for (const { key, id, made } of named) {
+    const status = statuses.get(id);
+    const first = firstKeys.get(id);
+    if (status === undefined) violations.push({ subject: key, details: `${id} does not exist` });
+    else if ((status !== "FAILED") !== made) {
+      violations.push({ subject: key, details: `${id} was answered otherwise than ${status}` });
+    }
+    if (first !== undefined)
+      violations.push({ subject: key, details: `${id} answers ${first} too` });
+    firstKeys.set(id, key);
+  }
+  const last = rows.at(-1)?.key ?? null;
+  return { checked: rows.length, last: rows.length < request.limit ? null : last, violations };
+}
+
+function redemptionsOf(answer: Uint8Array): { id: string; made: boolean }[] {
+  const { outcome } = fromBinary(CommitOutcomeSchema, answer);
+  if (outcome.case === "made") {
+    return outcome.value.redemptions.map(({ id }) => ({ id, made: true }));
+  }
+  const { resourceType, resourceId } = (outcome.case === "refused" && outcome.value) || {};
+  return resourceType === "redemption" && resourceId ? [{ id: resourceId, made: false }] : [];
+}

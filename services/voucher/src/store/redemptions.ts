@@ -1,0 +1,127 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Queryable } from "@scrip/postgres";
+
+/** A redemption as it lies in the books. */
+export type StoredRedemption = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly voucherId: string;
+  readonly createdAt: number;
+  readonly status: RedemptionStatus;
+  readonly amount: bigint | null;
+  readonly customerId: string | null;
+  readonly trackingId: string | null;
+  readonly metadata: JsonObject | null;
+  readonly channelId: string;
+  readonly channelType: string;
+  /** Binary messages. */
+  readonly order: Uint8Array | null;
+  readonly customer: Uint8Array | null;
+  /** The voucher right after; null when nothing was taken. */
+  readonly after: UsageAfter | null;
+  readonly failure: { readonly code: string; readonly message: string } | null;
+};
+
+export type RedemptionStatus = "SUCCEEDED" | "FAILED" | "ROLLED_BACK";
+
+export type UsageAfter = {
+  readonly redeemedQuantity: bigint;
+  readonly amount: bigint | null;
+  readonly redeemedAmount: bigint;
+};
+
+type RedemptionRow = {
+  project_id: string;
+  id: string;
+  voucher_id: string;
+  created_at: Date;
+  status: RedemptionStatus;
+  amount: bigint | null;
+  customer_id: string | null;
+  tracking_id: string | null;
+  metadata: JsonObject | null;
+  channel_id: string;
+  channel_type: string;
+  order_message: Uint8Array | null;
+  customer_message: Uint8Array | null;
+  redeemed_quantity_after: bigint | null;
+  amount_after: bigint | null;
+  redeemed_amount_after: bigint | null;
+  failure_code: string | null;
+  failure_message: string | null;
+};
+
+const COLUMNS = `project_id, id, voucher_id, created_at, status, amount, customer_id, tracking_id,
+  metadata, channel_id, channel_type, order_message, customer_message, redeemed_quantity_after,
+  amount_after, redeemed_amount_after, failure_code, failure_message`;
+
+export async function findRedemption(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<StoredRedemption | undefined> {
+  const { rows } = await db.query<RedemptionRow>(
+    `select ${COLUMNS} from redemption where project_id = $1 and id = $2`,
+    [projectId, id],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+export type RedemptionPage = {
+  readonly redemptions: readonly StoredRedemption[];
+  readonly total: bigint;
+};
+
+/** The redemptions of a voucher, newest first. */
+export async function listRedemptions(
+  db: Queryable,
+  voucher: { readonly projectId: string; readonly voucherId: string },
+  page: { readonly limit: number; readonly offset: number },
+): Promise<RedemptionPage> {
+  const name = [voucher.projectId, voucher.voucherId];
+  const { rows: counts } = await db.query<{ total: bigint }>(
+    "select count(*) as total from redemption where project_id = $1 and voucher_id = $2",
+    name,
+  );
+  const { rows } = await db.query<RedemptionRow>(
+    `select ${COLUMNS}
+       from redemption
+      where project_id = $1 and voucher_id = $2
+      order by created_at desc, id desc
+      limit $3 offset $4`,
+    [...name, page.limit, page.offset],
+  );
+  return { redemptions: rows.map((row) => fromRow(row)), total: counts[0]?.total ?? 0n };
+}
+
+function fromRow(row: RedemptionRow): StoredRedemption {
+  return {
+    projectId: row.project_id,
+    id: row.id,
+    voucherId: row.voucher_id,
+    createdAt: row.created_at.getTime(),
+    status: row.status,
+    amount: row.amount,
+    customerId: row.customer_id,
+    trackingId: row.tracking_id,
+    metadata: row.metadata,
+    channelId: row.channel_id,
+    channelType: row.channel_type,
+    order: row.order_message,
+    customer: row.customer_message,
+    after: afterOf(row),
+    failure:
+      row.failure_code === null
+        ? null
+        : { code: row.failure_code, message: row.failure_message ?? "" },
+  };
+}
+
+function afterOf(row: RedemptionRow): UsageAfter | null {
+  if (row.redeemed_quantity_after === null) return null;
+  return {
+    redeemedQuantity: row.redeemed_quantity_after,
+    amount: row.amount_after,
+    redeemedAmount: row.redeemed_amount_after ?? 0n,
+  };
+}

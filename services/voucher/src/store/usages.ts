@@ -1,0 +1,98 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { VoucherUsage } from "../domain/commit.ts";
+import { textArray } from "./arrays.ts";
+
+export type UsageRow = {
+  project_id: string;
+  voucher_id: string;
+  definition_version: bigint;
+  deleted: boolean;
+  quantity: bigint | null;
+  redeemed_quantity: bigint;
+  amount: bigint | null;
+  balance: bigint | null;
+  redeemed_amount: bigint;
+  version: bigint;
+  ledger_version: bigint;
+};
+
+/** Of `voucher_usage u`. */
+export const USAGE_COLUMNS = `u.project_id, u.voucher_id, u.definition_version, u.deleted, u.quantity,
+  u.redeemed_quantity, u.amount, u.balance, u.redeemed_amount, u.version, u.ledger_version`;
+
+export type UsageName = { readonly projectId: string; readonly voucherId: string };
+
+/**
+ * Holds the rows until the transaction ends. Everybody locks in the order of project and voucher, so
+ * that batches that share vouchers wait for each other but never deadlock: `names` must be sorted by
+ * `sortUsageNames`, and a nested loop locks in the order of its outer side.
+ */
+export async function lockUsages(
+  tx: Queryable,
+  names: readonly UsageName[],
+): Promise<readonly VoucherUsage[]> {
+  const { rows } = await tx.query<UsageRow>({
+    name: "lock-usages",
+    text: `select ${USAGE_COLUMNS}
+             from unnest($1::text[], $2::text[]) as name (project_id, voucher_id)
+            cross join lateral (
+                    select * from voucher_usage
+                     where project_id = name.project_id and voucher_id = name.voucher_id
+                     limit 1
+                       for no key update
+                  ) u`,
+    values: [
+      textArray(names.map(({ projectId }) => projectId)),
+      textArray(names.map(({ voucherId }) => voucherId)),
+    ],
+  });
+  return rows.map((row) => fromUsageRow(row));
+}
+
+/** Sorts by project and voucher and drops repeats: the order in which rows are locked everywhere. */
+export function sortUsageNames(names: Iterable<UsageName>): UsageName[] {
+  const byKey = new Map<string, UsageName>();
+  for (const name of names) byKey.set(`${name.projectId}\n${name.voucherId}`, name);
+  const keys = [...byKey.keys()].toSorted();
+  return keys.flatMap((key) => byKey.get(key) ?? []);
+}
+
+/** Reads without a lock. */
+export async function findUsages(
+  db: Queryable,
+  names: readonly UsageName[],
+): Promise<readonly VoucherUsage[]> {
+  if (names.length === 0) return [];
+  const { rows } = await db.query<UsageRow>({
+    name: "find-usages",
+    text: `select ${USAGE_COLUMNS}
+             from unnest($1::text[], $2::text[]) as name (project_id, voucher_id)
+            cross join lateral (
+                    select * from voucher_usage
+                     where project_id = name.project_id and voucher_id = name.voucher_id
+                     limit 1
+                  ) u`,
+    values: [
+      textArray(names.map(({ projectId }) => projectId)),
+      textArray(names.map(({ voucherId }) => voucherId)),
+    ],
+  });
+  return rows.map((row) => fromUsageRow(row));
+}
+
+export function fromUsageRow(row: UsageRow): VoucherUsage {
+  return {
+    projectId: row.project_id,
+    voucherId: row.voucher_id,
+    definitionVersion: row.definition_version,
+    deleted: row.deleted,
+    quantity: row.quantity,
+    redeemedQuantity: row.redeemed_quantity,
+    amount: row.amount,
+    balance: row.balance,
+    redeemedAmount: row.redeemed_amount,
+    version: row.version,
+    ledgerVersion: row.ledger_version,
+  };
+}

@@ -1,0 +1,53 @@
+import type { Queryable } from "@scrip/postgres";
+
+import {
+  fromVoucherRow,
+  type StoredVoucher,
+  VOUCHER_COLUMNS,
+  type VoucherRow,
+} from "./vouchers.ts";
+
+export type VoucherOrder = { readonly by: string; readonly descending: boolean };
+
+export type VoucherListing = {
+  /** Over `voucher v` and `voucher_usage u`, all of which must hold. */
+  readonly conditions: readonly string[];
+  /** Their values; the first is the project. */
+  readonly values: readonly unknown[];
+  readonly order: VoucherOrder;
+  readonly page: { readonly limit: number; readonly offset: number };
+};
+
+/** A campaign's or category's name belongs to another service, so its id stands for it. */
+const SORTABLE: Readonly<Record<string, string>> = {
+  created_at: "v.created_at",
+  updated_at: "v.updated_at",
+  type: "v.type",
+  code: "v.code",
+  campaign: "v.campaign_id",
+  category: "v.category_id",
+  active: "v.active",
+};
+
+/** One page, and how many vouchers there are in all. Ties are broken by id. */
+export async function listVouchers(
+  db: Queryable,
+  { conditions, values, order, page }: VoucherListing,
+): Promise<{ readonly vouchers: readonly StoredVoucher[]; readonly total: bigint }> {
+  const column = SORTABLE[order.by];
+  if (column === undefined) throw new Error(`vouchers cannot be sorted by ${order.by}`);
+  const direction = order.descending ? "desc nulls last" : "asc nulls last";
+  const from = `from voucher v
+                join voucher_usage u on u.project_id = v.project_id and u.voucher_id = v.id
+               where ${["v.project_id = $1", "v.deleted_at is null", ...conditions].join(" and ")}`;
+  const { rows: counts } = await db.query<{ total: bigint }>(`select count(*) as total ${from}`, [
+    ...values,
+  ]);
+  const { rows } = await db.query<VoucherRow>(
+    `select ${VOUCHER_COLUMNS} ${from}
+      order by ${column} ${direction}, v.id ${order.descending ? "desc" : "asc"}
+      limit ${page.limit} offset ${page.offset}`,
+    [...values],
+  );
+  return { vouchers: rows.map((row) => fromVoucherRow(row)), total: counts[0]?.total ?? 0n };
+}
