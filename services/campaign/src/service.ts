@@ -22,10 +22,11 @@ export async function createCampaignService(options: CampaignOptions): Promise<S
   return {
     name: "campaign",
     implementations: routes({ db, newId }),
-    ready: () => db.query("select 1").then(
-      () => true,
-      () => false,
-    ),
+    ready: () =>
+      db.query("select 1").then(
+        () => true,
+        () => false,
+      ),
     [Symbol.asyncDispose]: () => db.close(),
   };
 }

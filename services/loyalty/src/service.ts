@@ -22,10 +22,11 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
   return {
     name: "loyalty",
     implementations: routes({ db, newId }),
-    ready: () => db.query("select 1").then(
-      () => true,
-      () => false,
-    ),
+    ready: () =>
+      db.query("select 1").then(
+        () => true,
+        () => false,
+      ),
     [Symbol.asyncDispose]: () => db.close(),
   };
 }

@@ -34,7 +34,8 @@ export const resolveCategories =
     const made = await findCategoriesBy(deps.db, "name", missing);
 
     const found = new Map<string, ReturnType<typeof toProto>>();
-    for (const category of byId) found.set(keyOf(category.projectId, "id", category.id), toProto(category));
+    for (const category of byId)
+      found.set(keyOf(category.projectId, "id", category.id), toProto(category));
     for (const category of [...known, ...made]) {
       found.set(keyOf(category.projectId, "name", category.name), toProto(category));
     }

@@ -12,7 +12,8 @@ export const updateCategory =
   async ({ categoryId, name, hierarchy = 0n }, { project, now }) => {
     const change = { id: categoryId, name, hierarchy, at: new Date(now) };
     const category = await update(deps.db, project.id, change).catch((error: unknown) => {
-      if (isUniqueViolation(error, "category_project_name")) throw duplicate("category", "name", name);
+      if (isUniqueViolation(error, "category_project_name"))
+        throw duplicate("category", "name", name);
       throw error;
     });
     if (category === "not_found") throw notFound("category", categoryId);

@@ -26,9 +26,7 @@ export const resolveCustomers =
     await collect(deps, keys, found);
 
     const missing = questions.flatMap(({ key, query, at }) =>
-      query.upsert && key?.column === "source_id" && !found.has(textOf(key))
-        ? [{ key, at }]
-        : [],
+      query.upsert && key?.column === "source_id" && !found.has(textOf(key)) ? [{ key, at }] : [],
     );
     if (missing.length > 0) {
       await ensureCustomers(

@@ -9,6 +9,13 @@ export { type Client, clientOf, invoke } from "./client.ts";
 export { type CoalescerOptions, createCoalescer } from "./coalesce.ts";
 export { createDirectTransport } from "./direct-transport.ts";
 export { createServiceTransport } from "./grpc-transport.ts";
+export {
+  type ProcessTools,
+  readDatabaseConfig,
+  readServiceKeys,
+  runProcess,
+  transportTo,
+} from "./process.ts";
 export { serve, type RpcServer } from "./serve.ts";
 export {
   type Handler,

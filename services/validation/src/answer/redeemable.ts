@@ -75,7 +75,7 @@ function resultOf(judged: JudgedRedeemable, { voucher, requestId }: ResultContex
   }
 }
 
-function describe(voucher: Voucher): Partial<RedeemableResult> {
+function describe(voucher: Voucher) {
   return {
     metadata: voucher.metadata ?? {},
     ...(voucher.campaign !== undefined && { campaignName: voucher.campaign }),

@@ -1,0 +1,102 @@
+import { createCampaignService } from "@scrip/campaign/service";
+import type { GatewayConfig } from "@scrip/gateway/config";
+import { type Gateway, startGateway } from "@scrip/gateway/server";
+import { createGatewayService } from "@scrip/gateway/service";
+import { createLoyaltyService } from "@scrip/loyalty/service";
+import { createDirectTransport, serve, type Service } from "@scrip/rpc";
+import type { Logger, Metrics } from "@scrip/telemetry";
+import { createValidationService } from "@scrip/validation/service";
+import { createVoucherService } from "@scrip/voucher/service";
+
+import type { Secrets } from "./data-folder.ts";
+
+export type CompositionOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly grpcPort: number | undefined;
+  readonly databaseUrl: string;
+  readonly gateway: GatewayConfig;
+  readonly secrets: Secrets;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+};
+
+/** Few connections make larger batches, and one process needs no more. */
+const POOL_SIZE = 4;
+
+/** All services in this process, called in memory, behind one HTTP door. */
+export async function startScrip(options: CompositionOptions): Promise<Gateway> {
+  const { databaseUrl, logger, metrics, secrets, gateway } = options;
+  await using parts = new AsyncDisposableStack();
+  const onError = (error: Error): void => logger.error({ err: error }, "a service failed");
+  const batches = metrics.histogram({
+    name: "batch_size",
+    help: "Items that travelled together between services",
+    labels: ["batch"],
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+  });
+  const onBatch = (batch: string, size: number): void => batches.observe({ batch }, size);
+
+  const own = { databaseUrl, poolSize: POOL_SIZE, onError };
+  const loyalty = parts.use(await createLoyaltyService(own));
+  const campaign = parts.use(await createCampaignService(own));
+  const voucher = parts.use(
+    await createVoucherService({ ...own, assetSecret: secrets.assetSecret }),
+  );
+  const below = [loyalty, campaign, voucher];
+  const transport = directTo(below);
+  const validation = parts.use(
+    await createValidationService({
+      ...own,
+      onBatch,
+      trackingSecret: secrets.trackingSecret,
+      transports: { voucher: transport, campaign: transport, loyalty: transport },
+    }),
+  );
+  const services = [...below, validation];
+  const door = directTo(services);
+  const service = parts.use(
+    await createGatewayService({
+      databaseUrl,
+      poolSize: POOL_SIZE,
+      tokenSeconds: gateway.tokenSeconds,
+      bootstrap: gateway.bootstrap,
+      logger,
+    }),
+  );
+  if (options.grpcPort !== undefined) {
+    parts.use(
+      await serve({
+        host: options.host,
+        port: options.grpcPort,
+        services,
+        keys: secrets.serviceKeys,
+        onCall: ({ cause, ...call }) => {
+          if (cause !== undefined) logger.error({ ...call, err: cause }, "a call failed");
+        },
+      }),
+    );
+  }
+  const running = parts.use(
+    await startGateway({
+      host: options.host,
+      port: options.port,
+      config: gateway.door,
+      service,
+      transports: new Map(
+        services.flatMap(({ implementations }) =>
+          implementations.map((implementation) => [implementation.service.typeName, door] as const),
+        ),
+      ),
+      logger,
+      metrics,
+      ready: async () => (await Promise.all(services.map((each) => each.ready()))).every(Boolean),
+    }),
+  );
+  const all = parts.move();
+  return { url: running.url, port: running.port, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+function directTo(services: readonly Service[]) {
+  return createDirectTransport(services.flatMap(({ implementations }) => implementations));
+}

@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import path from "node:path";
+
+import { ConfigError, type Env } from "@scrip/config";
+import { startEmbeddedPostgres } from "@scrip/embedded-postgres";
+import { generateBootstrap } from "@scrip/gateway/bootstrap";
+import { readGatewayConfig } from "@scrip/gateway/config";
+import type { Gateway } from "@scrip/gateway/server";
+import { createLogger, createMetrics } from "@scrip/telemetry";
+
+import { startScrip } from "./compose.ts";
+import { readStandaloneConfig, type StandaloneConfig } from "./config.ts";
+import { openDataFolder, readKeys, readSecrets, writeKeys } from "./data-folder.ts";
+
+export type Standalone = Gateway & {
+  /** What the README's examples source. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly keysFile: string;
+  readonly firstStart: boolean;
+};
+
+/** Everything on this machine: data folder, database, services, door. */
+export async function startStandalone(
+  env: Env,
+  progress: (text: string) => void,
+): Promise<Standalone> {
+  const config = readStandaloneConfig(env);
+  await checkPort(config);
+  const folder = await openDataFolder(config.dataDir);
+
+  await using parts = new AsyncDisposableStack();
+  const databaseUrl = config.databaseUrl ?? (await startDatabase(parts, folder, progress));
+  const secrets = await readSecrets(folder);
+  const keys = await bootstrapKeys(folder, secrets);
+  progress("Starting the services …");
+  const scrip = parts.use(
+    await startScrip({
+      host: config.host,
+      port: config.port,
+      grpcPort: config.grpcPort,
+      databaseUrl,
+      secrets,
+      gateway: readGatewayConfig({ ...bootstrapEnv(keys.variables), ...env }),
+      logger: createLogger({ service: "scrip", level: config.logLevel }),
+      metrics: createMetrics(),
+    }),
+  );
+  const variables = {
+    SCRIP_BASE_URL: `http://${shownHost(config.host)}:${scrip.port}`,
+    ...keys.variables,
+  };
+  const keysFile = await writeKeys(folder, variables);
+  const running = parts.move();
+  return {
+    url: variables.SCRIP_BASE_URL,
+    port: scrip.port,
+    variables,
+    keysFile,
+    firstStart: keys.made,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function startDatabase(
+  parts: AsyncDisposableStack,
+  folder: string,
+  progress: (text: string) => void,
+): Promise<string> {
+  progress("Starting PostgreSQL …");
+  const database = parts.use(await startEmbeddedPostgres({ dataDir: path.join(folder) }));
+  return database.url;
+}
+
+/** A taken port is told at once, before anything was started for nothing. */
+async function checkPort({ host, port }: StandaloneConfig): Promise<void> {
+  const server = createServer();
+  try {
+    server.listen(port, host);
+    await once(server, "listening");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason = code === "EADDRINUSE" ? "is in use by another program" : `cannot be used (${code})`;
+    throw new ConfigError(
+      `Port ${port} on ${host} ${reason}. Set SCRIP_PORT to another one, for example: SCRIP_PORT=${port + 1} npm start`,
+      { cause },
+    );
+  }
+  server.close();
+  await once(server, "close");
+}
+
+/** The keys of the first project: those of the first start, or new ones. */
+async function bootstrapKeys(
+  folder: string,
+  secrets: { readonly managementId: string; readonly managementToken: string },
+): Promise<{ readonly variables: Record<string, string>; readonly made: boolean }> {
+  const { SCRIP_BASE_URL: _url, ...kept } = await readKeys(folder);
+  if (kept["SCRIP_APP_TOKEN"] !== undefined) return { variables: kept, made: false };
+  const made = generateBootstrap();
+  const variables = {
+    SCRIP_APP_ID: made.appId,
+    SCRIP_APP_TOKEN: made.appToken,
+    SCRIP_CLIENT_APP_ID: made.clientAppId,
+    SCRIP_CLIENT_TOKEN: made.clientToken,
+    SCRIP_MANAGEMENT_ID: secrets.managementId,
+    SCRIP_MANAGEMENT_TOKEN: secrets.managementToken,
+  };
+  // Kept before they are used: a crash in between must not leave a project whose keys nobody knows.
+  await writeKeys(folder, variables);
+  return { variables, made: true };
+}
+
+function bootstrapEnv(keys: Readonly<Record<string, string>>): Record<string, string | undefined> {
+  return {
+    SCRIP_BOOTSTRAP_APP_ID: keys["SCRIP_APP_ID"],
+    SCRIP_BOOTSTRAP_APP_TOKEN: keys["SCRIP_APP_TOKEN"],
+    SCRIP_BOOTSTRAP_CLIENT_APP_ID: keys["SCRIP_CLIENT_APP_ID"],
+    SCRIP_BOOTSTRAP_CLIENT_TOKEN: keys["SCRIP_CLIENT_TOKEN"],
+    SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "*",
+    SCRIP_MANAGEMENT_ID: keys["SCRIP_MANAGEMENT_ID"],
+    SCRIP_MANAGEMENT_TOKEN: keys["SCRIP_MANAGEMENT_TOKEN"],
+  };
+}
+
+const shownHost = (host: string): string =>
+  ["127.0.0.1", "0.0.0.0", "::", "::1"].includes(host) ? "localhost" : host;

@@ -1,0 +1,1 @@
+export { ConfigError, type Env, readEnv, type Reader, variable } from "./read-env.ts";

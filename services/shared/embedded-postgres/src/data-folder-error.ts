@@ -1,0 +1,4 @@
+/** The data folder cannot be used as it is; the message says which one, why, and what to do. */
+export class DataFolderError extends Error {
+  override readonly name = "DataFolderError";
+}

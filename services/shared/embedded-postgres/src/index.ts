@@ -1,0 +1,2 @@
+export { DataFolderError } from "./data-folder-error.ts";
+export { startEmbeddedPostgres, type EmbeddedPostgres } from "./start.ts";

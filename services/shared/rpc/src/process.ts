@@ -1,0 +1,106 @@
+import { once } from "node:events";
+
+import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
+import { createLogger, createMetrics, type Logger, type Metrics } from "@scrip/telemetry";
+import type { JSONWebKeySet, JWK } from "jose";
+
+import { createServiceTransport } from "./grpc-transport.ts";
+import { type CallReport, serve } from "./serve.ts";
+import type { Service } from "./service.ts";
+import { createTokenSource, type ServiceKeys } from "./service-token.ts";
+
+export type ProcessTools = {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** A way to another service, whose address is in SCRIP_<NAME>_URL. */
+  readonly transportTo: (name: string) => ReturnType<typeof createServiceTransport>;
+};
+
+/**
+ * The life of a service as a process of its own: settings from the environment, gRPC until SIGTERM
+ * or SIGINT, then calls in flight are finished and everything is closed in reverse order. Settings
+ * that are wrong are named on standard error, all at once.
+ */
+export async function runProcess(
+  name: string,
+  create: (env: Env, tools: ProcessTools) => Promise<Service>,
+): Promise<void> {
+  try {
+    const stop = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+    const { env } = process;
+    const config = readProcessConfig(env);
+    const logger = createLogger({ service: name, level: config.logLevel });
+    const metrics = createMetrics();
+    const keys = readServiceKeys(env);
+    await using service = await create(env, {
+      logger,
+      metrics,
+      transportTo: (callee) => transportTo(env, keys, { caller: name, callee }),
+    });
+    await using server = await serve({
+      host: config.host,
+      port: config.port,
+      services: [service],
+      keys,
+      onCall: (report) => logCall(logger, report),
+    });
+    logger.info({ url: server.url }, "serving");
+    await stop;
+  } catch (error) {
+    console.error(error instanceof ConfigError ? error.message : error);
+    process.exitCode = 1;
+  }
+}
+
+const MAX_PORT = 65_535;
+
+function readProcessConfig(env: Env) {
+  return readEnv(env, {
+    host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "0.0.0.0") },
+    port: { name: "SCRIP_PORT", reader: variable.withDefault(variable.integer(0, MAX_PORT), 9090) },
+    logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "info") },
+  });
+}
+
+/** The key that this process signs with, and those that it believes (`npx scrip service-key`). */
+export function readServiceKeys(env: Env): ServiceKeys {
+  return readEnv(env, {
+    signing: { name: "SCRIP_SERVICE_KEY", reader: variable.json<JWK>("a private key as a JWK") },
+    trusted: {
+      name: "SCRIP_SERVICE_JWKS",
+      reader: variable.json<JSONWebKeySet>("the trusted public keys as a JWK set"),
+    },
+  });
+}
+
+/** gRPC to the service whose address stands in SCRIP_<NAME>_URL. */
+export function transportTo(
+  env: Env,
+  keys: ServiceKeys,
+  { caller, callee }: { readonly caller: string; readonly callee: string },
+): ReturnType<typeof createServiceTransport> {
+  const { baseUrl } = readEnv(env, {
+    baseUrl: { name: `SCRIP_${callee.toUpperCase()}_URL`, reader: variable.url },
+  });
+  const claims = { name: caller, internal: true, scopes: [], projects: ["*"] };
+  return createServiceTransport({ baseUrl, audience: callee, token: createTokenSource(keys, claims) });
+}
+
+/** The settings that every service reads for its database. */
+export function readDatabaseConfig(env: Env): {
+  readonly databaseUrl: string;
+  readonly poolSize: number;
+} {
+  return readEnv(env, {
+    databaseUrl: { name: "DATABASE_URL", reader: variable.url },
+    poolSize: {
+      name: "SCRIP_DATABASE_POOL_SIZE",
+      reader: variable.withDefault(variable.integer(1, 100), 8),
+    },
+  });
+}
+
+function logCall(logger: Logger, { cause, ...call }: CallReport): void {
+  if (cause === undefined) logger.info(call, "call");
+  else logger.error({ ...call, err: cause }, "call failed");
+}

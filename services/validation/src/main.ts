@@ -1,0 +1,27 @@
+import { readEnv, variable } from "@scrip/config";
+import { readDatabaseConfig, runProcess } from "@scrip/rpc";
+
+import { createValidationService } from "./service.ts";
+
+await runProcess("validation", (env, { logger, metrics, transportTo }) => {
+  const { trackingSecret } = readEnv(env, {
+    trackingSecret: { name: "SCRIP_TRACKING_SECRET", reader: variable.secret },
+  });
+  const batches = metrics.histogram({
+    name: "batch_size",
+    help: "Items that travelled together between services",
+    labels: ["batch"],
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+  });
+  return createValidationService({
+    ...readDatabaseConfig(env),
+    trackingSecret,
+    transports: {
+      voucher: transportTo("voucher"),
+      campaign: transportTo("campaign"),
+      loyalty: transportTo("loyalty"),
+    },
+    onError: (error) => logger.error({ err: error }, "a database connection failed"),
+    onBatch: (batch, size) => batches.observe({ batch }, size),
+  });
+});

@@ -1,0 +1,152 @@
+import path from "node:path";
+
+import * as grpc from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+import { createTokenSource } from "@scrip/rpc";
+import { Client as Postgres } from "pg";
+import { afterAll, expect, test } from "vitest";
+
+import { newCode } from "../stack/api.ts";
+import { ROOT } from "../stack/process.ts";
+import { startStack } from "../stack/stack.ts";
+
+// A caller in another language knows nothing but the .proto files, an address and a service token.
+const stack = await startStack("distributed");
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const proto = grpc.loadPackageDefinition(
+  loadSync(
+    [
+      "scrip/voucher/v1/vouchers.proto",
+      "scrip/voucher/v1/redemptions.proto",
+      "scrip/validation/v1/validations.proto",
+      "grpc/health/v1/health.proto",
+      "grpc/reflection/v1/reflection.proto",
+    ],
+    {
+      includeDirs: [path.join(ROOT, "proto"), path.join(ROOT, "node_modules/google-proto-files")],
+      longs: String,
+      enums: String,
+      defaults: true,
+    },
+  ),
+) as any;
+
+const project = await projectId();
+const tokenFor = createTokenSource(stack.serviceKeys, {
+  name: "warehouse",
+  internal: false,
+  scopes: ["vouchers"],
+  projects: [project],
+});
+
+test("a service with a token creates a voucher and redeems it once", async () => {
+  const code = newCode("GRPC");
+  const vouchers = clientOf(proto.scrip.voucher.v1.VoucherService, "voucher");
+  const voucher = await vouchers("CreateVoucher", {
+    code,
+    type: "VOUCHER_TYPE_DISCOUNT_VOUCHER",
+    discount: { type: "DISCOUNT_TYPE_AMOUNT", amount_off: 250 },
+    redemption: { quantity: 1 },
+  });
+  expect(voucher).toMatchObject({ code, discount: { amount_off: "250" } });
+
+  const validations = clientOf(proto.scrip.validation.v1.ValidationService, "validation");
+  const redemption = await validations("RedeemVoucher", { code, order: { amount: 1000 } });
+  expect(redemption).toMatchObject({
+    result: "REDEMPTION_RESULT_SUCCESS",
+    order: { total_amount: "750" },
+  });
+  await expect(validations("RedeemVoucher", { code })).rejects.toMatchObject({
+    code: grpc.status.FAILED_PRECONDITION,
+    details: "quantity exceeded",
+  });
+});
+
+test("gRPC callers get the same checks as HTTP callers", async () => {
+  const validations = clientOf(proto.scrip.validation.v1.ValidationService, "validation");
+  await expect(validations("ValidateVoucher", { code: "X", session: { type: "KEEP" } })).rejects.toMatchObject({
+    code: grpc.status.INVALID_ARGUMENT,
+  });
+});
+
+test("no token, a wrong audience, another project and a missing scope are refused", async () => {
+  const service = proto.scrip.voucher.v1.VoucherService;
+  const call = (metadata: grpc.Metadata) => invoke(service, "voucher", "GetVoucher", { code: "X" }, metadata);
+  await expect(call(new grpc.Metadata())).rejects.toMatchObject({ code: grpc.status.UNAUTHENTICATED });
+  await expect(call(await metadataFor("validation", project))).rejects.toMatchObject({
+    code: grpc.status.UNAUTHENTICATED,
+  });
+  await expect(call(await metadataFor("voucher", "proj_other"))).rejects.toMatchObject({
+    code: grpc.status.PERMISSION_DENIED,
+  });
+  const redemptions = proto.scrip.voucher.v1.RedemptionService;
+  for (const method of ["GetRedemption", "CommitRedemptions"]) {
+    await expect(
+      invoke(redemptions, "voucher", method, {}, await metadataFor("voucher", project)),
+    ).rejects.toMatchObject({ code: grpc.status.PERMISSION_DENIED });
+  }
+});
+
+test("health and reflection answer without a token", async () => {
+  const health = await invoke(proto.grpc.health.v1.Health, "voucher", "Check", {}, new grpc.Metadata());
+  expect(health).toMatchObject({ status: "SERVING" });
+
+  const reflection = new proto.grpc.reflection.v1.ServerReflection(
+    addressOf("voucher"),
+    grpc.credentials.createInsecure(),
+  );
+  const stream = reflection.ServerReflectionInfo();
+  const listed = new Promise<any>((resolve, reject) => {
+    stream.on("data", resolve);
+    stream.on("error", reject);
+  });
+  stream.write({ list_services: "" });
+  const names = (await listed).list_services_response.service.map((each: any) => each.name);
+  expect(names).toContain("scrip.voucher.v1.VoucherService");
+  stream.end();
+  reflection.close();
+});
+
+function clientOf(service: any, name: string) {
+  return async (method: string, request: object) =>
+    invoke(service, name, method, request, await metadataFor(name, project));
+}
+
+async function metadataFor(audience: string, projectId: string): Promise<grpc.Metadata> {
+  const metadata = new grpc.Metadata();
+  metadata.set("authorization", `Bearer ${await tokenFor(audience)}`);
+  metadata.set("x-scrip-project", projectId);
+  return metadata;
+}
+
+function invoke(
+  service: any,
+  name: string,
+  method: string,
+  request: object,
+  metadata: grpc.Metadata,
+): Promise<unknown> {
+  const client = new service(addressOf(name), grpc.credentials.createInsecure());
+  return new Promise((resolve, reject) => {
+    const deadline = Date.now() + 5_000;
+    client[method](request, metadata, { deadline }, (error: unknown, answer: unknown) => {
+      client.close();
+      if (error) reject(error);
+      else resolve(answer);
+    });
+  });
+}
+
+const addressOf = (name: string): string => new URL(stack.grpc[name] ?? "").host;
+
+async function projectId(): Promise<string> {
+  const client = new Postgres({ connectionString: stack.databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ id: string }>("select id from gateway.project");
+    return rows[0]?.id ?? "";
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,64 @@
+import { afterAll, expect, test } from "vitest";
+
+import { inParallel, newCode, serverApi } from "../stack/api.ts";
+import { startStack } from "../stack/stack.ts";
+
+const stack = await startStack("standalone");
+afterAll(() => stack[Symbol.asyncDispose]());
+const api = await serverApi(stack);
+
+test("10,000 concurrent redemptions of a code with quantity 100 give exactly 100 successes", async () => {
+  const code = newCode("RACE");
+  await api.post("/v1/vouchers", {
+    code,
+    type: "DISCOUNT_VOUCHER",
+    discount: { type: "AMOUNT", amount_off: 100 },
+    redemption: { quantity: 100 },
+  });
+
+  const answers = await inParallel(Array.from({ length: 10_000 }), 500, () =>
+    api.post(`/v1/vouchers/${code}/redemption`, {}),
+  );
+
+  const made = answers.filter(({ status }) => status === 200);
+  expect(made.length).toBe(100);
+  const counters = made.map(({ body }) => body["voucher"].redemption.redeemed_quantity as number);
+  expect(counters.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+  expect(new Set(made.map(({ body }) => body["id"])).size).toBe(100);
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(new Set(refused.map(({ status, body }) => `${status} ${body["key"]}`))).toEqual(
+    new Set(["400 quantity_exceeded"]),
+  );
+  const voucher = await api.get(`/v1/vouchers/${code}`);
+  expect(voucher.body["redemption"].redeemed_quantity).toBe(100);
+}, 120_000);
+
+test("concurrent spends of a gift voucher never overdraw it, and lose nothing", async () => {
+  const code = newCode("GIFT");
+  await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 10_000 } });
+  const spends = Array.from({ length: 1_000 }, (_, i) => 1 + ((i * 37) % 60));
+
+  const answers = await inParallel(spends, 200, async (credits) => {
+    const key = newCode("key");
+    const body = { gift: { credits }, order: { amount: 100_000 } };
+    // Every request is sent twice at once with one key: the value may be taken once.
+    const [first, second] = await Promise.all([
+      api.post(`/v1/vouchers/${code}/redemption`, body, { "idempotency-key": key }),
+      api.post(`/v1/vouchers/${code}/redemption`, body, { "idempotency-key": key }),
+    ]);
+    expect(second.text).toBe(first.text);
+    return first;
+  });
+
+  const spent = answers
+    .filter(({ status }) => status === 200)
+    .reduce((sum, { body }) => sum + (body["amount"] as number), 0);
+  const voucher = await api.get(`/v1/vouchers/${code}`);
+  expect(voucher.body["gift"].balance).toBe(10_000 - spent);
+  expect(voucher.body["redemption"].redeemed_amount).toBe(spent);
+  expect(voucher.body["gift"].balance).toBeGreaterThanOrEqual(0);
+  const refusals = new Set(
+    answers.filter(({ status }) => status !== 200).map(({ body }) => body["key"]),
+  );
+  expect([...refusals]).toEqual(["gift_amount_exceeded"]);
+}, 120_000);

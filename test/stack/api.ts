@@ -1,0 +1,115 @@
+import type { Stack } from "./stack.ts";
+
+export type Json = { readonly [key: string]: any };
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Json;
+};
+
+/** An HTTP client with the credentials of a shop's server. */
+export type Api = {
+  readonly get: (path: string) => Promise<Answer>;
+  readonly post: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  readonly put: (path: string, body?: unknown) => Promise<Answer>;
+  readonly delete: (path: string) => Promise<Answer>;
+  readonly headers: Record<string, string>;
+};
+
+export async function serverApi(stack: Stack, scope = "api"): Promise<Api> {
+  const key = { "x-app-id": stack.keys.appId, "x-app-token": stack.keys.appToken };
+  return apiWith(stack.url, { ...key, authorization: await bearer(stack.url, key, scope) });
+}
+
+export async function clientApi(stack: Stack, origin: string): Promise<Api> {
+  const key = {
+    "x-client-application-id": stack.keys.clientAppId,
+    "x-client-token": stack.keys.clientToken,
+  };
+  const credentials = { "x-app-id": stack.keys.clientAppId, "x-app-token": stack.keys.clientToken };
+  const authorization = await bearer(stack.url, credentials, "client_api");
+  return apiWith(stack.url, { ...key, authorization, origin });
+}
+
+export function managementApi(stack: Stack): Api {
+  return apiWith(stack.url, {
+    "x-management-id": stack.keys.managementId,
+    "x-management-token": stack.keys.managementToken,
+  });
+}
+
+export function apiWith(url: string, headers: Record<string, string>): Api {
+  const send = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    extra: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...headers,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...extra,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parse(text) };
+  };
+  return {
+    headers,
+    get: (path) => send("GET", path),
+    post: (path, body = {}, extra = {}) => send("POST", path, body, extra),
+    put: (path, body = {}) => send("PUT", path, body),
+    delete: (path) => send("DELETE", path),
+  };
+}
+
+async function bearer(url: string, key: Record<string, string>, scope: string): Promise<string> {
+  const response = await fetch(`${url}/v1/oauth/token`, {
+    method: "POST",
+    headers: key,
+    body: new URLSearchParams({ grant_type: "client_credentials", scope }),
+  });
+  const token = (await response.json()) as Json;
+  if (!response.ok) throw new Error(`no token: ${JSON.stringify(token)}`);
+  return `Bearer ${token["access_token"]}`;
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return {};
+  }
+}
+
+/** Runs `work` over the items, at most `width` at a time. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  width: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < items.length) {
+      const index = next;
+      next += 1;
+      results[index] = await work(items[index] as Item);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  return results;
+}
+
+let counter = 0;
+
+/** A code that no other test uses. */
+export function newCode(name: string): string {
+  counter += 1;
+  return `${name}-${process.pid}-${Date.now().toString(36)}-${counter}`;
+}

@@ -1,0 +1,203 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { generateServiceKey, type ServiceKeys } from "@scrip/rpc";
+import { emptyDatabase } from "@scrip/testing";
+
+import { freePort, type RunningProcess, startProcess } from "./process.ts";
+
+export type Keys = {
+  readonly appId: string;
+  readonly appToken: string;
+  readonly clientAppId: string;
+  readonly clientToken: string;
+  readonly managementId: string;
+  readonly managementToken: string;
+};
+
+/** A running Scrip, reached as its users reach it. */
+export type Stack = AsyncDisposable & {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly keys: Keys;
+  readonly serviceKeys: ServiceKeys;
+  /** Where the services listen for gRPC; only when they are processes of their own. */
+  readonly grpc: Readonly<Record<string, string>>;
+  /** Everything that was logged. */
+  readonly output: () => string;
+  /** `kill -9` of what answers HTTP, and a start of the same on the same data. */
+  readonly crash: () => Promise<void>;
+};
+
+export type Composition = "standalone" | "distributed";
+export const COMPOSITIONS: readonly Composition[] = ["standalone", "distributed"];
+
+const NO_LIMITS = {
+  SCRIP_LIMIT_CALLS_PER_MINUTE: "0",
+  SCRIP_LIMIT_BULK_PER_HOUR: "0",
+  SCRIP_LIMIT_CLIENT_PER_5_SECONDS: "0",
+};
+
+export function startStack(
+  composition: Composition,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Stack> {
+  return composition === "standalone" ? startStandalone(env) : startDistributed(env);
+}
+
+/** One process, as `npm start` runs it, on a database of the test's own. */
+async function startStandalone(env: Readonly<Record<string, string>>): Promise<Stack> {
+  await using parts = new AsyncDisposableStack();
+  const database = parts.use(await emptyDatabase());
+  const folder = await mkdtemp(path.join(tmpdir(), "scrip-test-"));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const start = (): Promise<RunningProcess> =>
+    startProcess({
+      main: "deploy/standalone/src/main.ts",
+      env: {
+        ...NO_LIMITS,
+        DATABASE_URL: database.url,
+        SCRIP_DATA_DIR: folder,
+        SCRIP_PORT: String(port),
+        ...env,
+      },
+      ready: () => isReady(url),
+    });
+  let running = await start();
+  parts.defer(() => running[Symbol.asyncDispose]());
+  const variables = await readVariables(path.join(folder, "keys.env"));
+  const secrets = JSON.parse(await readFile(path.join(folder, "secrets.json"), "utf8")) as {
+    serviceKeys: ServiceKeys;
+  };
+  const ending = parts.move();
+  return {
+    url,
+    databaseUrl: database.url,
+    keys: keysOf(variables),
+    serviceKeys: secrets.serviceKeys,
+    grpc: {},
+    output: () => running.output(),
+    async crash() {
+      await running.kill();
+      running = await start();
+    },
+    [Symbol.asyncDispose]: () => ending.disposeAsync(),
+  };
+}
+
+const KEYS: Keys = {
+  appId: "app_test_server",
+  appToken: "test-server-token-0123456789abcdef",
+  clientAppId: "app_test_client",
+  clientToken: "test-client-token-0123456789abcdef",
+  managementId: "mgmt_test",
+  managementToken: "test-management-token-0123456789abcdef",
+};
+
+/** A process for each service and one for the gateway, talking gRPC. */
+async function startDistributed(env: Readonly<Record<string, string>>): Promise<Stack> {
+  await using parts = new AsyncDisposableStack();
+  const database = parts.use(await emptyDatabase());
+  const serviceKeys = await generateServiceKey();
+  const names = ["loyalty", "voucher", "campaign", "validation"] as const;
+  const ports = await Promise.all([...names, "gateway"].map(() => freePort()));
+  const grpc = Object.fromEntries(names.map((name, i) => [name, `http://127.0.0.1:${ports[i]}`]));
+  const shared = {
+    DATABASE_URL: database.url,
+    SCRIP_HOST: "127.0.0.1",
+    SCRIP_SERVICE_KEY: JSON.stringify(serviceKeys.signing),
+    SCRIP_SERVICE_JWKS: JSON.stringify(serviceKeys.trusted),
+    SCRIP_ASSET_SECRET: "test-asset-secret-0123456789abcdef",
+    SCRIP_TRACKING_SECRET: "test-tracking-secret-0123456789abcdef",
+    ...Object.fromEntries(
+      names.map((name) => [`SCRIP_${name.toUpperCase()}_URL`, grpc[name] ?? ""]),
+    ),
+  };
+  const processes: RunningProcess[] = [];
+  for (const [index, name] of names.entries()) {
+    const running = await startProcess({
+      main: `services/${name}/src/main.ts`,
+      env: { ...shared, SCRIP_PORT: String(ports[index]), ...env },
+      ready: () => listens(ports[index] ?? 0),
+    });
+    processes.push(parts.use(running));
+  }
+  const url = `http://127.0.0.1:${ports[names.length]}`;
+  const start = (): Promise<RunningProcess> =>
+    startProcess({
+      main: "gateway/src/main.ts",
+      env: {
+        ...shared,
+        ...NO_LIMITS,
+        SCRIP_PORT: String(ports[names.length]),
+        SCRIP_BOOTSTRAP_APP_ID: KEYS.appId,
+        SCRIP_BOOTSTRAP_APP_TOKEN: KEYS.appToken,
+        SCRIP_BOOTSTRAP_CLIENT_APP_ID: KEYS.clientAppId,
+        SCRIP_BOOTSTRAP_CLIENT_TOKEN: KEYS.clientToken,
+        SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "*",
+        SCRIP_MANAGEMENT_ID: KEYS.managementId,
+        SCRIP_MANAGEMENT_TOKEN: KEYS.managementToken,
+        ...env,
+      },
+      ready: () => isReady(url),
+    });
+  let gateway = await start();
+  parts.defer(() => gateway[Symbol.asyncDispose]());
+  const ending = parts.move();
+  return {
+    url,
+    databaseUrl: database.url,
+    keys: KEYS,
+    serviceKeys,
+    grpc,
+    output: () => [...processes, gateway].map((running) => running.output()).join("\n"),
+    async crash() {
+      await gateway.kill();
+      gateway = await start();
+    },
+    [Symbol.asyncDispose]: () => ending.disposeAsync(),
+  };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/readyz`);
+  await response.arrayBuffer();
+  return response.ok;
+}
+
+async function listens(port: number): Promise<boolean> {
+  const { connect } = await import("node:net");
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+}
+
+export async function readVariables(file: string): Promise<Record<string, string>> {
+  const text = await readFile(file, "utf8");
+  return Object.fromEntries(
+    [...text.matchAll(/^(?:export )?(\w+)='([^']*)'$/gm)].map(([, name, value]) => [name, value]),
+  );
+}
+
+function keysOf(variables: Readonly<Record<string, string>>): Keys {
+  const get = (name: string): string => {
+    const value = variables[name];
+    if (!value) throw new Error(`keys.env has no ${name}`);
+    return value;
+  };
+  return {
+    appId: get("SCRIP_APP_ID"),
+    appToken: get("SCRIP_APP_TOKEN"),
+    clientAppId: get("SCRIP_CLIENT_APP_ID"),
+    clientToken: get("SCRIP_CLIENT_TOKEN"),
+    managementId: get("SCRIP_MANAGEMENT_ID"),
+    managementToken: get("SCRIP_MANAGEMENT_TOKEN"),
+  };
+}
