@@ -43,6 +43,12 @@ export default defineConfig({
     "max-lines": ["error", { max: 400, skipComments: true, skipBlankLines: true }],
     "max-params": ["error", { max: 4 }],
     "no-await-in-loop": "off",
+    // Loops here wait for what a callback or another task changes, which the rule cannot see.
+    "no-unmodified-loop-condition": "off",
+    // The second argument is what a failure says; properties assert inside fc.assert.
+    "vitest/valid-expect": ["error", { maxArgs: 2 }],
+    "vitest/no-conditional-expect": "off",
+    "vitest/expect-expect": ["error", { assertFunctionNames: ["expect*", "assert*", "fc.assert"] }],
     "oxc/no-map-spread": "off",
   },
   overrides: [
