@@ -69,14 +69,29 @@ export async function publishPending(db: Database, bus: EventBus, limit: number)
   });
   if (rows.length === 0) return 0;
   await bus.publish(rows.map(fromRow));
+  await deletePublished(db, rows);
+  return rows.length;
+}
+
+/**
+ * Found by the range of their times, so that the statement reads the oldest rows and nothing else: the
+ * planner would rather read the whole table than look up hundreds of keys. A `Date` is cut to
+ * milliseconds, so the range reaches one further.
+ */
+async function deletePublished(db: Queryable, rows: readonly OutboxRow[]): Promise<void> {
+  const last = rows.at(-1)?.created_at.getTime() ?? 0;
   await db.query({
     name: "outbox_delete",
     text: `delete from outbox
-            using unnest($1::text[], $2::text[]) as sent (project_id, id)
-            where outbox.project_id = sent.project_id and outbox.id = sent.id`,
-    values: [rows.map((row) => row.project_id), rows.map((row) => row.id)],
+            where created_at >= $1 and created_at < $2
+              and (project_id, id) in (select * from unnest($3::text[], $4::text[]))`,
+    values: [
+      rows[0]?.created_at,
+      new Date(last + 1),
+      rows.map((row) => row.project_id),
+      rows.map((row) => row.id),
+    ],
   });
-  return rows.length;
 }
 
 /** How many events wait, for a metric: counting stops at `limit`, where the exact number no longer matters. */

@@ -28,7 +28,7 @@ describe("partitionOf", () => {
   });
 
   test("spreads keys about evenly", () => {
-    const counts = new Array<number>(PARTITIONS).fill(0);
+    const counts = Array.from({ length: PARTITIONS }, () => 0);
     for (let nth = 0; nth < 12_000; nth += 1) {
       const partition = partitionOf("proj_1", `v_${nth.toString(16)}`);
       counts[partition] = (counts[partition] ?? 0) + 1;

@@ -19,42 +19,62 @@ const MAX_FETCH_BYTES = 4_194_304;
 export async function appendToLog(db: Queryable, batch: readonly EventEnvelope[]): Promise<void> {
   if (batch.length === 0) return;
   checkPublishable(batch);
+  const { partitions, extents } = planExtents(batch);
   await db.query({
     name: "bus_append",
-    text: `with event as (
-             select e.*,
-                    row_number() over (partition by topic, partition order by nth) as rank,
-                    count(*) over (partition by topic, partition) as total
-               from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[],
-                           $7::jsonb[], $8::bytea[], $9::timestamptz[])
-                    with ordinality
-                    as e (topic, partition, id, project_id, key, type, headers, payload, occurred_at, nth)
-           ), extent as (
+    text: `with extent as (
              insert into bus_partition as p (topic, partition, next_offset)
-             select topic, partition, count(*) from event
-              group by topic, partition
-              order by topic, partition
+             select * from unnest($1::text[], $2::int[], $3::bigint[])
                  on conflict (topic, partition) do update
                 set next_offset = p.next_offset + excluded.next_offset
              returning topic, partition, next_offset
            )
            insert into bus_log (topic, partition, log_offset, id, project_id, key, type, headers,
                                 payload, occurred_at)
-           select topic, partition, next_offset - total + rank - 1, id, project_id, key, type, headers,
+           select topic, partition, next_offset - from_end, id, project_id, key, type, headers,
                   payload, occurred_at
-             from event join extent using (topic, partition)`,
+             from unnest($4::text[], $5::int[], $6::int[], $7::text[], $8::text[], $9::text[],
+                         $10::text[], $11::jsonb[], $12::bytea[], $13::timestamptz[])
+                  as event (topic, partition, from_end, id, project_id, key, type, headers, payload,
+                            occurred_at)
+             join extent using (topic, partition)`,
     values: [
+      extents.map((extent) => extent.topic),
+      extents.map((extent) => extent.partition),
+      extents.map((extent) => extent.count),
       batch.map((event) => event.topic),
-      batch.map((event) => partitionOf(event.projectId, event.key)),
+      partitions.map(({ extent }) => extent.partition),
+      partitions.map(({ extent, rank }) => extent.count - rank),
       batch.map((event) => event.id),
       batch.map((event) => event.projectId),
       batch.map((event) => event.key),
       batch.map((event) => event.type ?? null),
       batch.map((event) => toHeaders(event.headers)),
       batch.map((event) => event.payload),
-      batch.map((event) => event.occurredAt),
+      batch.map((event) => event.occurredAt.toISOString()),
     ],
   });
+}
+
+/** How many entries a batch adds to a partition. */
+type Extent = PartitionId & { count: number };
+
+/** Where each event goes, and the partitions sorted as they are to be locked. */
+function planExtents(batch: readonly EventEnvelope[]): {
+  readonly partitions: readonly { readonly extent: Extent; readonly rank: number }[];
+  readonly extents: readonly Extent[];
+} {
+  const byKey = new Map<string, Extent>();
+  const partitions = batch.map(({ topic, projectId, key }) => {
+    const partition = partitionOf(projectId, key);
+    const id = `${topic} ${String(partition).padStart(4, "0")}`;
+    let extent = byKey.get(id);
+    if (extent === undefined) byKey.set(id, (extent = { topic, partition, count: 0 }));
+    extent.count += 1;
+    return { extent, rank: extent.count - 1 };
+  });
+  const extents = [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, extent]) => extent);
+  return { partitions, extents };
 }
 
 type LogRow = {

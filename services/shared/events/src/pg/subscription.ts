@@ -142,7 +142,7 @@ class Consumer {
 
   async #settle(running: Promise<void>): Promise<void> {
     await running;
-    await Promise.all([...this.#owned.values()].map((partition) => partition.delivery));
+    await Promise.all([...this.#owned.values()].map(async ({ delivery }) => delivery));
   }
 
   async #leave(): Promise<void> {
