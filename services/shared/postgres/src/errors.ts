@@ -1,0 +1,79 @@
+import { DatabaseError } from "pg";
+
+const UNIQUE_VIOLATION = "23505";
+
+/** What a repeat of the whole transaction may cure: it lost against another, or its connection. */
+const RETRYABLE = [
+  /^40001$/, // serialization_failure
+  /^40P01$/, // deadlock_detected
+  /^08/, // connection exceptions
+  /^57P/, // the server is going down, coming up, or ended the session
+];
+
+/** The database is not there, or it does not answer within its limits. */
+const UNAVAILABLE = [
+  /^08/, // connection exceptions
+  /^53/, // insufficient resources: too many connections, disk full, out of memory
+  /^57P/, // the server is going down, coming up, or ended the session
+  /^57014$/, // statement_timeout
+  /^55P03$/, // lock_timeout
+  /^25P0[34]$/, // idle_in_transaction_session_timeout, transaction_timeout
+  /^25006$/, // a standby that does not take writes yet, in the middle of a failover
+];
+
+/** How the operating system says that the other end is gone or cannot be reached. */
+const NETWORK_FAILURES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
+
+/** The driver gives these failures no code, so that their text is all there is to know them by. */
+const LOST_CONNECTION =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
+const DRIVER_TIMEOUT =
+  /^(timeout exceeded when trying to connect|timeout expired|Query read timeout|Cannot use a pool after calling end)/;
+
+/** The five characters by which Postgres names what went wrong; undefined for other failures. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof DatabaseError ? error.code : undefined;
+}
+
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  return (
+    error instanceof DatabaseError &&
+    error.code === UNIQUE_VIOLATION &&
+    error.constraint === constraint
+  );
+}
+
+/**
+ * Whether the whole transaction may succeed when it is run again. A lost connection counts, and
+ * leaves open whether the commit was done: only work that recognises its own repeat may be repeated.
+ */
+export function isRetryable(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return RETRYABLE.some((pattern) => pattern.test(state));
+  return isConnectionLost(error);
+}
+
+/** Whether the database cannot be reached or does not answer in time: the caller may try later. */
+export function isUnavailable(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return UNAVAILABLE.some((pattern) => pattern.test(state));
+  return isConnectionLost(error) || (error instanceof Error && DRIVER_TIMEOUT.test(error.message));
+}
+
+/** A connection that failed in this way must not go back to the pool. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? error.code : undefined;
+  return (
+    (typeof code === "string" && NETWORK_FAILURES.has(code)) || LOST_CONNECTION.test(error.message)
+  );
+}

@@ -1,0 +1,11 @@
+export {
+  createDatabase,
+  type Database,
+  type DatabaseOptions,
+  type Queryable,
+  type Rows,
+  type Statement,
+} from "./database.ts";
+export { isRetryable, isUnavailable, isUniqueViolation, sqlState } from "./errors.ts";
+export { type Migration, readMigrations } from "./migration-files.ts";
+export { migrate, type MigrateOptions, MigrationError } from "./migrate.ts";

@@ -1,0 +1,278 @@
+import { createServer } from "node:net";
+
+import { emptyDatabase } from "@scrip/testing";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import {
+  createDatabase,
+  type Database,
+  isRetryable,
+  isUnavailable,
+  migrate,
+  sqlState,
+} from "../src/index.ts";
+
+const SERVICE = {
+  schema: "till",
+  role: "scrip_till",
+  folder: new URL("fixture/till", import.meta.url).pathname,
+};
+
+let server: Awaited<ReturnType<typeof emptyDatabase>>;
+let db: Database;
+const idleErrors: Error[] = [];
+
+beforeAll(async () => {
+  server = await emptyDatabase();
+  await migrate({ url: server.url, ...SERVICE });
+  db = createDatabase({
+    url: server.url,
+    ...SERVICE,
+    poolSize: 5,
+    onError: (error) => idleErrors.push(error),
+  });
+});
+
+afterAll(async () => {
+  await db.close();
+  await server[Symbol.asyncDispose]();
+});
+
+/** Ends a session from outside, as an administrator or a crash does. */
+async function terminate(pid: number): Promise<void> {
+  await using client = await asAdministrator();
+  await client.query("select pg_terminate_backend($1)", [pid]);
+}
+
+async function asAdministrator(): Promise<Client & AsyncDisposable> {
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+const pidOf = async (queryable: Pick<Database, "query">): Promise<number> => {
+  const { rows } = await queryable.query<{ pid: number }>("select pg_backend_pid() as pid");
+  return rows[0]?.pid ?? 0;
+};
+
+test("a connection acts as the role of the service, in its schema and within the limits", async () => {
+  const { rows } = await db.query(
+    `select current_user as role, current_schema() as schema,
+            current_setting('statement_timeout') as statement,
+            current_setting('lock_timeout') as lock,
+            current_setting('idle_in_transaction_session_timeout') as idle,
+            current_setting('application_name') as name`,
+  );
+  expect(rows).toEqual([
+    { role: "scrip_till", schema: "till", statement: "3s", lock: "1s", idle: "5s", name: "till" },
+  ]);
+});
+
+test("a reset of the role stays within the role", async () => {
+  await db.transaction(async (tx) => {
+    await tx.query("reset role");
+    expect((await tx.query("select current_user as role")).rows).toEqual([{ role: "scrip_till" }]);
+  });
+});
+
+test("options in the URL neither replace the role nor the limits", async () => {
+  const url = new URL(server.url);
+  url.searchParams.set("options", "-c statement_timeout=0 -c work_mem=8MB");
+  const other = createDatabase({ ...SERVICE, url: url.href, poolSize: 1, onError: () => {} });
+  try {
+    const { rows } = await other.query(
+      `select current_user as role, current_setting('statement_timeout') as statement,
+              current_setting('work_mem') as memory`,
+    );
+    expect(rows).toEqual([{ role: "scrip_till", statement: "3s", memory: "8MB" }]);
+  } finally {
+    await other.close();
+  }
+});
+
+test("a name that would need quotes is refused", () => {
+  const options = { url: server.url, poolSize: 1, onError: () => {} };
+  expect(() => createDatabase({ ...options, schema: "till; drop", role: "a" })).toThrow(RangeError);
+  expect(() => createDatabase({ ...options, schema: "till", role: "a -c x=y" })).toThrow(
+    RangeError,
+  );
+});
+
+test("money comes as bigint, instants as dates and days as text", async () => {
+  const { rows } = await db.query(
+    `select 9007199254740993::bigint as amount, array[1, null, 9007199254740993]::bigint[] as list,
+            timestamptz '2026-02-03 04:05:06.789Z' as at, date '2026-02-03' as day, $1::bigint as back`,
+    [9007199254740993n],
+  );
+  expect(rows).toEqual([
+    {
+      amount: 9007199254740993n,
+      list: [1n, null, 9007199254740993n],
+      at: new Date("2026-02-03T04:05:06.789Z"),
+      day: "2026-02-03",
+      back: 9007199254740993n,
+    },
+  ]);
+});
+
+test("a named statement is prepared once and answers for other values", async () => {
+  await db.transaction(async (tx) => {
+    const double = (value: bigint) =>
+      tx.query({ name: "double", text: "select $1::bigint * 2 as twice", values: [value] });
+    expect((await double(2n)).rows).toEqual([{ twice: 4n }]);
+    expect((await double(21n)).rows).toEqual([{ twice: 42n }]);
+    const { rows } = await tx.query("select name from pg_prepared_statements");
+    expect(rows).toEqual([{ name: "double" }]);
+  });
+});
+
+test("a batch goes in one statement with an array per column", async () => {
+  const ids = ["b1", "b2"];
+  await db.query(`insert into sale (id, amount) select * from unnest($1::text[], $2::bigint[])`, [
+    ids,
+    [5n, 7n],
+  ]);
+  const { rows } = await db.query("select id, amount from sale where id = any($1) order by id", [
+    ids,
+  ]);
+  expect(rows).toEqual([
+    { id: "b1", amount: 5n },
+    { id: "b2", amount: 7n },
+  ]);
+});
+
+test("a transaction commits all of its work or none", async () => {
+  const insert = "insert into sale (id, amount) values ($1, 1)";
+  expect(
+    await db.transaction(async (tx) => {
+      await tx.query(insert, ["kept"]);
+      return "done";
+    }),
+  ).toBe("done");
+  await expect(
+    db.transaction(async (tx) => {
+      await tx.query(insert, ["lost"]);
+      throw new Error("changed my mind");
+    }),
+  ).rejects.toThrow("changed my mind");
+  const { rows } = await db.query("select id from sale where id in ('kept', 'lost')");
+  expect(rows).toEqual([{ id: "kept" }]);
+});
+
+test("statements that are started together run in that order and share a failure", async () => {
+  const together = db.transaction((tx) =>
+    Promise.all([
+      tx.query("insert into sale (id, amount) values ('together', 1)"),
+      tx.query("update sale set amount = amount + 1 where id = 'together'"),
+      tx.query("select amount from sale where id = 'together'"),
+    ]),
+  );
+  expect((await together)[2].rows).toEqual([{ amount: 2n }]);
+
+  const error = await db
+    .transaction((tx) =>
+      Promise.all([
+        tx.query("update sale set amount = 9 where id = 'together'"),
+        tx.query("select 1 / 0"),
+        tx.query("update sale set amount = 10 where id = 'together'"),
+      ]),
+    )
+    .catch((thrown: unknown) => thrown);
+  expect(sqlState(error)).toBe("22012");
+  const { rows } = await db.query("select amount from sale where id = 'together'");
+  expect(rows).toEqual([{ amount: 2n }]);
+});
+
+test("a failure that the work swallowed is not passed off as a commit", async () => {
+  const swallowing = db.transaction(async (tx) => {
+    await tx.query("insert into sale (id, amount) values ('swallowed', 1)");
+    await tx.query("select 1 / 0").catch(() => {});
+  });
+  await expect(swallowing).rejects.toThrow("rolled back");
+  expect((await db.query("select id from sale where id = 'swallowed'")).rows).toEqual([]);
+});
+
+test("a connection that dies between two statements fails the transaction and not the process", async () => {
+  const dying = db.transaction(async (tx) => {
+    await terminate(await pidOf(tx));
+    // The end reaches the driver while no statement waits for it.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await tx.query("select 1");
+  });
+  const error: unknown = await dying.catch((thrown: unknown) => thrown);
+  expect(isUnavailable(error)).toBe(true);
+  expect(isRetryable(error)).toBe(true);
+  expect((await db.query("select 1 as alive")).rows).toEqual([{ alive: 1 }]);
+});
+
+test("a connection that dies while a statement runs tells so", async () => {
+  const error = await db
+    .transaction(async (tx) => {
+      const pid = await pidOf(tx);
+      await Promise.all([tx.query("select pg_sleep(2)"), terminate(pid)]);
+    })
+    .catch((thrown: unknown) => thrown);
+  expect(isUnavailable(error)).toBe(true);
+  expect(isRetryable(error)).toBe(true);
+});
+
+test("an idle connection that dies is reported and replaced", async () => {
+  const before = idleErrors.length;
+  await terminate(await pidOf(db));
+  await expect.poll(() => idleErrors.length).toBeGreaterThan(before);
+  expect((await db.query("select 1 as alive")).rows).toEqual([{ alive: 1 }]);
+});
+
+test("waiting for a lock ends after a second and counts as unavailable", async () => {
+  await db.query("insert into sale (id, amount) values ('contended', 1)");
+  const lock = "select id from sale where id = 'contended' for no key update";
+  await db.transaction(async (holder) => {
+    await holder.query(lock);
+    const error = await db.query(lock).catch((thrown: unknown) => thrown);
+    expect(sqlState(error)).toBe("55P03");
+    expect(isUnavailable(error)).toBe(true);
+  });
+});
+
+test("two transactions that lock crosswise: one is told that a repeat may cure it", async () => {
+  await db.query("insert into sale (id, amount) values ('left', 1), ('right', 1)");
+  const lock = "select id from sale where id = $1 for no key update";
+  const crosswise = (first: string, second: string) =>
+    db.transaction(async (tx) => {
+      // The lock limit of a second would end the wait before Postgres looks for deadlocks.
+      await tx.query("set local lock_timeout = '3s'");
+      await tx.query(lock, [first]);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await tx.query(lock, [second]);
+    });
+  const outcomes = await Promise.allSettled([
+    crosswise("left", "right"),
+    crosswise("right", "left"),
+  ]);
+  const failed = outcomes.filter((outcome) => outcome.status === "rejected");
+  expect(failed.map(({ reason }) => sqlState(reason))).toEqual(["40P01"]);
+  expect(failed.every(({ reason }) => isRetryable(reason))).toBe(true);
+});
+
+test("a server that refuses connections and one that never answers are unavailable", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => silent.once("listening", resolve));
+  const address = silent.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  for (const place of ["127.0.0.1:1", `127.0.0.1:${port}`]) {
+    const url = `postgres://nobody:nothing@${place}/none`;
+    const away = createDatabase({ ...SERVICE, url, poolSize: 1, onError: () => {} });
+    const error = await away.query("select 1").catch((thrown: unknown) => thrown);
+    expect(isUnavailable(error)).toBe(true);
+    await away.close();
+  }
+  silent.close();
+});
+
+test("closing twice does no harm, and a query after that is unavailable", async () => {
+  const other = createDatabase({ ...SERVICE, url: server.url, poolSize: 1, onError: () => {} });
+  await Promise.all([other.close(), other.close()]);
+  const error = await other.query("select 1").catch((thrown: unknown) => thrown);
+  expect(isUnavailable(error)).toBe(true);
+});

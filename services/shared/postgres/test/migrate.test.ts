@@ -1,0 +1,194 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { emptyDatabase } from "@scrip/testing";
+import { Client } from "pg";
+import { expect, test } from "vitest";
+
+import { createDatabase, migrate, MigrationError, sqlState } from "../src/index.ts";
+
+const first = "create table sale (id text primary key);";
+const second = "alter table sale add column amount bigint;";
+const INSUFFICIENT_PRIVILEGE = "42501";
+
+/** An empty database and a folder of migrations, both gone at the end of the test. */
+async function given(files: Readonly<Record<string, string>>) {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await emptyDatabase());
+  const folder = await mkdtemp(path.join(tmpdir(), "scrip-migrations-"));
+  stack.defer(() => rm(folder, { recursive: true }));
+  const write = (name: string, sql: string) => writeFile(path.join(folder, name), sql);
+  for (const [name, sql] of Object.entries(files)) await write(name, sql);
+  const owned = stack.move();
+  return {
+    url: database.url,
+    write,
+    remove: (name: string) => rm(path.join(folder, name)),
+    migrate: (schema = "till") =>
+      migrate({ url: database.url, schema, role: `scrip_${schema}`, folder }),
+    columns: async (schema = "till") => {
+      const { rows } = await query(
+        database.url,
+        `select table_name || '.' || column_name as name from information_schema.columns
+          where table_schema = $1 and table_name <> 'migration' order by 1`,
+        [schema],
+      );
+      return rows.map(({ name }) => name);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function query(url: string, text: string, values: unknown[] = []) {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await client.query<{ name: string }>(text, values);
+  } finally {
+    await client.end();
+  }
+}
+
+test("files are applied once, in the order of their numbers", async () => {
+  await using at = await given({ "0002_amount.sql": second, "0001_sale.sql": first });
+  expect(await at.migrate()).toEqual(["0001_sale.sql", "0002_amount.sql"]);
+  expect(await at.migrate()).toEqual([]);
+  await at.write("0003_note.sql", "alter table sale add column note text;");
+  expect(await at.migrate()).toEqual(["0003_note.sql"]);
+  expect(await at.columns()).toEqual(["sale.amount", "sale.id", "sale.note"]);
+});
+
+test("ten processes that start at once apply each file once", async () => {
+  await using at = await given({ "0001_sale.sql": first, "0002_amount.sql": second });
+  const applied = await Promise.all(Array.from({ length: 10 }, () => at.migrate()));
+  expect(applied.flat().toSorted()).toEqual(["0001_sale.sql", "0002_amount.sql"]);
+});
+
+test("services that start at once in several databases share the roles of the cluster", async () => {
+  const files = { "0001_sale.sql": first };
+  await using one = await given(files);
+  await using two = await given(files);
+  const schemas = ["shelf", "stock", "store"];
+  const all = [one, two].flatMap((at) => schemas.map((schema) => at.migrate(schema)));
+  expect(await Promise.all(all)).toEqual(all.map(() => ["0001_sale.sql"]));
+});
+
+test("a file that fails leaves nothing behind and names itself", async () => {
+  await using at = await given({
+    "0001_sale.sql": first,
+    "0002_broken.sql": `${second} select 1 / 0;`,
+  });
+  await expect(at.migrate()).rejects.toThrow(
+    /Migration 0002_broken.sql of the schema till failed and was undone: division by zero/,
+  );
+  expect(await at.columns()).toEqual(["sale.id"]);
+  await at.write("0002_broken.sql", second);
+  expect(await at.migrate()).toEqual(["0002_broken.sql"]);
+});
+
+test("an applied file may end its lines differently, but not change", async () => {
+  await using at = await given({ "0001_sale.sql": `-- Sales.\n${first}\n` });
+  await at.migrate();
+  await at.write("0001_sale.sql", `-- Sales.\r\n${first}\r\n`);
+  expect(await at.migrate()).toEqual([]);
+  await at.write("0001_sale.sql", `-- All sales.\n${first}\n`);
+  await expect(at.migrate()).rejects.toThrow(/0001_sale.sql .* was changed after it was applied/);
+});
+
+test("a database that a later release has migrated is refused", async () => {
+  await using at = await given({ "0001_sale.sql": first, "0002_amount.sql": second });
+  await at.migrate();
+  await at.remove("0002_amount.sql");
+  await expect(at.migrate()).rejects.toThrow(
+    /The schema till is newer than this program: 0002_amount.sql/,
+  );
+});
+
+test("an applied file that is missing is refused", async () => {
+  await using at = await given({ "0001_sale.sql": first, "0002_amount.sql": second });
+  await at.migrate();
+  await at.remove("0001_sale.sql");
+  await expect(at.migrate()).rejects.toThrow(/0001_sale.sql .* was applied and is missing/);
+});
+
+test("a file that comes before an applied one is refused", async () => {
+  await using at = await given({ "0002_sale.sql": first });
+  await at.migrate();
+  await at.write("0001_late.sql", "create table late (id text);");
+  await expect(at.migrate()).rejects.toThrow(/0001_late.sql comes before 0002_sale.sql/);
+});
+
+test.each([
+  [{ "0001_sale.sql": first, "0001_other.sql": second }, /have the same number/],
+  [{ "1_sale.sql": first }, /is no name of a migration/],
+])("a folder in disorder is refused", async (files, message) => {
+  await using at = await given(files);
+  await expect(at.migrate()).rejects.toThrow(MigrationError);
+  await expect(at.migrate()).rejects.toThrow(message);
+});
+
+test("the role works with the tables of its schema, old and new, and reaches nothing else", async () => {
+  await using at = await given({
+    "0001_sale.sql": "create table sale (seq bigserial, id text primary key);",
+  });
+  await at.migrate();
+  await at.migrate("shelf");
+  await at.write("0002_receipt.sql", "create table receipt (id text primary key);");
+  await at.migrate();
+
+  const options = { url: at.url, schema: "till", role: "scrip_till", poolSize: 1 };
+  const db = createDatabase({ ...options, onError: () => {} });
+  for (const table of ["sale", "receipt"]) {
+    await db.query(`insert into ${table} (id) values ('a')`);
+    await db.query(`update ${table} set id = 'b'`);
+    expect((await db.query(`select id from ${table}`)).rows).toEqual([{ id: "b" }]);
+    await db.query(`delete from ${table}`);
+  }
+  for (const forbidden of [
+    "select * from shelf.sale",
+    "create table till.mine (id text)",
+    "create table public.mine (id text)",
+    "create schema mine",
+    "truncate sale",
+    "drop table sale",
+    "update migration set sha256 = ''",
+  ]) {
+    const error = await db.query(forbidden).catch((thrown: unknown) => thrown);
+    expect([forbidden, sqlState(error)]).toEqual([forbidden, INSUFFICIENT_PRIVILEGE]);
+  }
+  await db.close();
+});
+
+test("a user that may create roles needs no administrator; one that may not is told what to do", async () => {
+  await using at = await given({ "0001_sale.sql": first });
+  const suffix = Math.random().toString(36).slice(2, 8);
+  const owner = `owner_${suffix}`;
+  const clerk = `clerk_${suffix}`;
+  const role = `scrip_new_${suffix}`;
+  await query(at.url, `create role ${owner} login createrole password 'x'`);
+  await query(at.url, `create role ${clerk} login password 'x'`);
+  const name = new URL(at.url).pathname.slice(1);
+  await query(at.url, `grant create on database ${name} to ${owner}, ${clerk}`);
+  const urlOf = (user: string) => Object.assign(new URL(at.url), { username: user, password: "x" });
+  const run = (user: string, schema: string) =>
+    migrate({
+      url: urlOf(user).href,
+      schema,
+      role,
+      folder: new URL("fixture/till", import.meta.url).pathname,
+    });
+  try {
+    await expect(run(clerk, "early")).rejects.toThrow(/As an administrator, run "create role/);
+    expect(await run(owner, "till")).toEqual(["0001_till.sql"]);
+    const options = { url: urlOf(owner).href, schema: "till", role, poolSize: 1 };
+    const db = createDatabase({ ...options, onError: () => {} });
+    expect((await db.query("select current_user as role")).rows).toEqual([{ role }]);
+    await db.close();
+  } finally {
+    for (const user of [owner, clerk, role]) {
+      await query(at.url, `drop owned by ${user} cascade`).catch(() => {});
+      await query(at.url, `drop role if exists ${user}`);
+    }
+  }
+});
