@@ -25,6 +25,7 @@ const proto = grpc.loadPackageDefinition(
     ],
     {
       includeDirs: [path.join(ROOT, "proto"), path.join(ROOT, "node_modules/google-proto-files")],
+      keepCase: true,
       longs: String,
       enums: String,
       defaults: true,
@@ -144,7 +145,7 @@ async function projectId(): Promise<string> {
   const client = new Postgres({ connectionString: stack.databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query<{ id: string }>("select id from gateway.project");
+    const { rows } = await client.query<{ id: string }>("select project_id as id from gateway.project");
     return rows[0]?.id ?? "";
   } finally {
     await client.end();

@@ -110,7 +110,7 @@ async function countRedemptions(url: string, voucherId: string): Promise<number>
   await client.connect();
   try {
     const { rows } = await client.query<{ count: string }>(
-      "select count(*) from voucher.redemption where voucher_id = $1 and result = 'SUCCESS'",
+      "select count(*) from voucher.redemption where voucher_id = $1 and status = 'SUCCEEDED'",
       [voucherId],
     );
     return Number(rows[0]?.count);

@@ -1,4 +1,4 @@
-import { type Interceptor, type Transport } from "@connectrpc/connect";
+import { ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
 import { callKey } from "./call.ts";
@@ -21,9 +21,18 @@ export function createServiceTransport(options: ServiceTransportOptions): Transp
     const call = request.contextValues.get(callKey);
     if (call !== undefined)
       toHeaders(call).forEach((value, name) => request.header.set(name, value));
-    const response = await next(request);
-    if (response.header.get(REPLAYED_HEADER) !== null) call?.onReplay?.();
-    return response;
+    const noticeReplay = (headers: Headers): void => {
+      if (headers.get(REPLAYED_HEADER) !== null) call?.onReplay?.();
+    };
+    try {
+      const response = await next(request);
+      noticeReplay(response.header);
+      return response;
+    } catch (error) {
+      // A refusal may be a replay as well.
+      if (error instanceof ConnectError) noticeReplay(error.metadata);
+      throw error;
+    }
   };
   return createGrpcTransport({
     baseUrl: options.baseUrl,
