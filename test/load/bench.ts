@@ -1,0 +1,45 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import { describeMachine } from "./machine.ts";
+import { measure } from "./measure.ts";
+import { readOptions } from "./plan.ts";
+import { openBenchDatabase } from "./postgres.ts";
+import { profileRedemptions } from "./profile.ts";
+import { formatReport } from "./report.ts";
+
+const RESULTS = new URL("RESULTS.md", import.meta.url).pathname;
+// Beside the code and not in the system's temporary folder, which may be kept in memory.
+const FOLDER = path.join(import.meta.dirname, "../..", `.scrip-bench-${process.pid}`);
+
+async function main(): Promise<void> {
+  const { plan, smoke, profile } = readOptions(process.argv.slice(2));
+  const started = performance.now();
+  await mkdir(FOLDER);
+  try {
+    await using postgres = await openBenchDatabase(path.join(FOLDER, "postgres"));
+    const surroundings = { plan, postgres, folder: FOLDER, say };
+    const measured = await measure(surroundings);
+    const hottest = profile ? await profileRedemptions(surroundings) : null;
+    const report = formatReport({
+      measured,
+      hottest,
+      plan,
+      judged: !smoke,
+      machine: describeMachine(),
+      date: new Date().toISOString().slice(0, 10),
+      seconds: (performance.now() - started) / 1000,
+    });
+    process.stdout.write(`\n${report}`);
+    if (smoke) say("smoke run: every redemption that was answered is in the database");
+    else await writeFile(RESULTS, report);
+  } finally {
+    await rm(FOLDER, { recursive: true, force: true });
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+await main();

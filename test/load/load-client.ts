@@ -1,0 +1,202 @@
+import { connect, type Socket } from "node:net";
+import { performance } from "node:perf_hooks";
+
+/**
+ * The load client, a process of its own that shares the machine with what it measures. So it does
+ * as little as it can: raw keep-alive sockets, requests put together from two strings and a code,
+ * and of an answer it reads the status and the length. One request at a time on each connection.
+ */
+export type LoadSpec = {
+  readonly port: number;
+  readonly connections: number;
+  readonly seconds: number;
+  /** Null: each connection asks again as soon as it is answered. */
+  readonly ratePerSecond: number | null;
+  /** The bytes of a request before and after its code, which is drawn evenly from the codes. */
+  readonly before: string;
+  readonly after: string;
+  readonly codes: readonly string[];
+};
+
+export type LoadResult = {
+  /** Every answer, also those that came after the time was over. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Answers with 200 per second, within the time. */
+  readonly successesPerSecond: number;
+  /** Requests that got no answer because their connection ended. */
+  readonly unanswered: number;
+  /** From the moment a request was meant to leave until its answer was read. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** What this client cost, in seconds of a core. */
+  readonly cpuSeconds: number;
+  /** An answer that was not 200, to tell what went wrong. */
+  readonly oddAnswer: string | null;
+};
+
+type Connection = { socket: Socket; since: number; busy: boolean; received: Buffer | null };
+
+type Run = {
+  readonly spec: LoadSpec;
+  readonly endsAt: number;
+  readonly statuses: Record<string, number>;
+  readonly latencies: number[];
+  readonly idle: Connection[];
+  /** When the requests that wait for a free connection were meant to leave. */
+  readonly due: number[];
+  successesInTime: number;
+  unanswered: number;
+  underWay: number;
+  oddAnswer: string | null;
+  finish: () => void;
+};
+
+export async function runLoad(spec: LoadSpec): Promise<LoadResult> {
+  const connections = await Promise.all(
+    Array.from({ length: spec.connections }, () => openConnection(spec.port)),
+  );
+  const cpu = process.cpuUsage();
+  const run = startRun(spec);
+  const finished = new Promise<void>((resolve) => {
+    run.finish = resolve;
+  });
+  for (const connection of connections) attach(run, connection);
+  if (spec.ratePerSecond === null) {
+    for (const connection of connections) send(run, connection, performance.now());
+  } else {
+    run.idle.push(...connections);
+    keepRate(run, spec.ratePerSecond);
+  }
+  await finished;
+  const { user, system } = process.cpuUsage(cpu);
+  for (const { socket } of connections) socket.destroy();
+  return result(run, (user + system) / 1e6);
+}
+
+function startRun(spec: LoadSpec): Run {
+  return {
+    spec,
+    endsAt: performance.now() + spec.seconds * 1000,
+    statuses: {},
+    latencies: [],
+    idle: [],
+    due: [],
+    successesInTime: 0,
+    unanswered: 0,
+    underWay: 0,
+    oddAnswer: null,
+    finish: () => {},
+  };
+}
+
+async function openConnection(port: number): Promise<Connection> {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  await new Promise<void>((resolve, reject) => {
+    socket.once("connect", resolve);
+    socket.once("error", reject);
+  });
+  return { socket, since: 0, busy: false, received: null };
+}
+
+function attach(run: Run, connection: Connection): void {
+  connection.socket.on("data", (chunk) => receive(run, connection, chunk));
+  // A lost connection is counted by its close event.
+  connection.socket.on("error", () => {});
+  connection.socket.on("close", () => {
+    if (!connection.busy) return;
+    connection.busy = false;
+    run.unanswered += 1;
+    settle(run);
+  });
+}
+
+function send(run: Run, connection: Connection, since: number): void {
+  const { before, after, codes } = run.spec;
+  connection.since = since;
+  connection.busy = true;
+  run.underWay += 1;
+  const code = codes[Math.floor(Math.random() * codes.length)] ?? "";
+  connection.socket.write(before + code + after, "latin1");
+}
+
+function receive(run: Run, connection: Connection, chunk: Buffer): void {
+  const received =
+    connection.received === null ? chunk : Buffer.concat([connection.received, chunk]);
+  const length = answerLength(received);
+  if (length === null || received.length < length) {
+    connection.received = received;
+    return;
+  }
+  connection.received = null;
+  connection.busy = false;
+  const now = performance.now();
+  const status = received.toString("latin1", 9, 12);
+  run.statuses[status] = (run.statuses[status] ?? 0) + 1;
+  if (status === "200") {
+    if (now <= run.endsAt) run.successesInTime += 1;
+  } else run.oddAnswer ??= received.toString("latin1", 0, 2_000);
+  run.latencies.push(now - connection.since);
+  next(run, connection, now);
+  settle(run);
+}
+
+function next(run: Run, connection: Connection, now: number): void {
+  if (run.spec.ratePerSecond === null) {
+    if (now < run.endsAt) send(run, connection, now);
+    return;
+  }
+  const since = run.due.shift();
+  if (since === undefined) run.idle.push(connection);
+  else send(run, connection, since);
+}
+
+function settle(run: Run): void {
+  run.underWay -= 1;
+  if (run.underWay === 0 && run.due.length === 0 && performance.now() >= run.endsAt) run.finish();
+}
+
+/** The length of an answer once its head is there; null before. */
+function answerLength(received: Buffer): number | null {
+  const headEnd = received.indexOf("\r\n\r\n");
+  if (headEnd === -1) return null;
+  const stated = /\r\ncontent-length: (\d+)/i.exec(received.toString("latin1", 0, headEnd));
+  return headEnd + 4 + Number(stated?.[1] ?? 0);
+}
+
+/** Sends at fixed moments, whatever became of the requests before: late ones wait and count so. */
+function keepRate(run: Run, ratePerSecond: number): void {
+  const start = performance.now();
+  const total = Math.floor(run.spec.seconds * ratePerSecond);
+  let sent = 0;
+  const tick = (): void => {
+    const now = performance.now();
+    while (sent < total && start + (sent * 1000) / ratePerSecond <= now) {
+      const since = start + (sent * 1000) / ratePerSecond;
+      const connection = run.idle.pop();
+      if (connection === undefined) run.due.push(since);
+      else send(run, connection, since);
+      sent += 1;
+    }
+    const over = sent >= total && now >= run.endsAt;
+    if (!over) setTimeout(tick, 1);
+    else if (run.underWay === 0) run.finish();
+  };
+  tick();
+}
+
+function result(run: Run, cpuSeconds: number): LoadResult {
+  const sorted = run.latencies.toSorted((a, b) => a - b);
+  const quantile = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  return {
+    statuses: run.statuses,
+    successesPerSecond: run.successesInTime / run.spec.seconds,
+    unanswered: run.unanswered,
+    p50Ms: quantile(0.5),
+    p99Ms: quantile(0.99),
+    maxMs: quantile(1),
+    cpuSeconds,
+    oddAnswer: run.oddAnswer,
+  };
+}

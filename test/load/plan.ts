@@ -1,0 +1,50 @@
+/** How much is measured. Everything else is the same in both. */
+export type Plan = {
+  /** A and B take turns this often; medians are reported. */
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly codes: number;
+  readonly clients: readonly number[];
+  /** The rounds at a fixed rate, for latencies. */
+  readonly ratePerSecond: number;
+  readonly rateSeconds: number;
+  readonly idleSeconds: number;
+  readonly flushes: number;
+};
+
+export const FULL: Plan = {
+  rounds: 3,
+  seconds: 5,
+  warmUpSeconds: 4,
+  codes: 100_000,
+  clients: [32, 128],
+  ratePerSecond: 200,
+  rateSeconds: 10,
+  idleSeconds: 30,
+  flushes: 300,
+};
+
+/** Proves that the benchmark itself works; its figures mean nothing. */
+export const SMOKE: Plan = {
+  rounds: 1,
+  seconds: 1,
+  warmUpSeconds: 1,
+  codes: 200,
+  clients: [4, 8],
+  ratePerSecond: 100,
+  rateSeconds: 1,
+  idleSeconds: 1,
+  flushes: 20,
+};
+
+export type Options = { readonly plan: Plan; readonly smoke: boolean; readonly profile: boolean };
+
+export function readOptions(args: readonly string[]): Options {
+  const unknown = args.filter((arg) => arg !== "--smoke" && arg !== "--profile");
+  if (unknown.length > 0) {
+    throw new Error(`unknown option ${unknown.join(" ")}; there are --smoke and --profile`);
+  }
+  const smoke = args.includes("--smoke");
+  return { plan: smoke ? SMOKE : FULL, smoke, profile: args.includes("--profile") };
+}

@@ -1,0 +1,73 @@
+import { startEmbeddedPostgres } from "@scrip/embedded-postgres";
+import { Client } from "pg";
+
+import { childrenOf } from "./machine.ts";
+
+export type Durability = {
+  readonly version: string;
+  readonly fsync: string;
+  readonly synchronousCommit: string;
+};
+
+/** The one server of a benchmark; each side has a database in it. */
+export type BenchDatabase = AsyncDisposable & {
+  create(name: string): Promise<string>;
+  /** Of the server and its workers, as they are now. */
+  readonly pids: () => readonly number[];
+  /** Fails when anything has turned durability off. */
+  durability(url: string): Promise<Durability>;
+};
+
+/** Clients of both sides and the services' own pools. */
+const MAX_CONNECTIONS = 300;
+
+export async function openBenchDatabase(dataDir: string): Promise<BenchDatabase> {
+  const server = await startEmbeddedPostgres({ dataDir, maxConnections: MAX_CONNECTIONS });
+  const postmaster = await postmasterPid(server.url);
+  return {
+    create: async (name) => {
+      await query(server.url, `create database ${name}`);
+      const url = new URL(server.url);
+      url.pathname = `/${name}`;
+      return url.href;
+    },
+    pids: () => [postmaster, ...childrenOf(postmaster)],
+    durability: readDurability,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+async function readDurability(url: string): Promise<Durability> {
+  const [row] = await query(
+    url,
+    `select split_part(current_setting('server_version'), ' ', 1) as version,
+            current_setting('fsync') as fsync,
+            current_setting('synchronous_commit') as synchronous_commit,
+            exists (select from pg_db_role_setting, unnest(setconfig) as setting
+                     where setting ~ '^(synchronous_commit|fsync)=') as overridden`,
+  );
+  const { version, fsync, synchronous_commit: synchronousCommit, overridden } = row ?? {};
+  if (fsync !== "on" || synchronousCommit !== "on" || overridden !== false) {
+    throw new Error(`durability is not what it must be: ${JSON.stringify(row)}`);
+  }
+  return { version: String(version), fsync, synchronousCommit };
+}
+
+async function postmasterPid(url: string): Promise<number> {
+  const [row] = await query(
+    url,
+    "select split_part(pg_read_file('postmaster.pid'), chr(10), 1) as pid",
+  );
+  return Number(row?.["pid"]);
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(text);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}

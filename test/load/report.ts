@@ -1,0 +1,130 @@
+import type { Comparison, Measured } from "./measure.ts";
+import type { Plan } from "./plan.ts";
+import type { HotFunction } from "./profile.ts";
+
+export type Report = {
+  readonly measured: Measured;
+  readonly hottest:
+    | readonly { readonly title: string; readonly functions: readonly HotFunction[] }[]
+    | null;
+  readonly plan: Plan;
+  /** Whether the figures are good enough to hold against the targets. */
+  readonly judged: boolean;
+  readonly machine: string;
+  readonly date: string;
+  readonly seconds: number;
+};
+
+const HOT_TARGET = 5;
+const MANY_TARGET = 1;
+const IDLE_TARGET = 0.02;
+/** The number of clients at which the target for many codes counts. */
+const TARGET_CLIENTS = 128;
+
+export function formatReport(report: Report): string {
+  return [
+    head(report),
+    comparisons(report),
+    others(report),
+    notes(report),
+    ...(report.hottest ?? []).map(profile),
+  ].join("\n");
+}
+
+const head = ({ measured, machine, date, seconds }: Report): string => `# Benchmark
+
+Made by \`npm run bench\` on ${date} in ${seconds.toFixed(0)} s; run it again rather than edit this page.
+
+- Machine: ${machine}, shared by Postgres, Scrip and the load client
+- Flush time (8 KiB written and made durable, median): ${measured.flushMs.toFixed(2)} ms
+- Postgres ${measured.durability.version}, \`fsync\` ${measured.durability.fsync}, \`synchronous_commit\` ${measured.durability.synchronousCommit}
+
+## Redemptions
+
+A: \`pgbench\`, one transaction per redemption (counter, redemption, outbox), prepared statements, on
+the voucher service's own tables. B: redemption over HTTP, standalone, same Postgres server. In turns.
+`;
+
+const comparisons = ({ measured, judged }: Report): string =>
+  table(
+    ["codes", "clients", "A per s", "B per s", "B/A", "target", "B p50 ms", "B p99 ms"],
+    measured.comparisons.map((row) => [
+      count(row.codes),
+      count(row.clients),
+      count(row.a),
+      count(row.b),
+      row.ratio.toFixed(2),
+      judged ? targetOf(row) : "–",
+      row.p50Ms.toFixed(1),
+      row.p99Ms.toFixed(1),
+    ]),
+  );
+
+function targetOf({ codes, clients, ratio }: Comparison): string {
+  if (codes === 1) return judge(ratio, HOT_TARGET);
+  return clients === TARGET_CLIENTS ? judge(ratio, MANY_TARGET) : "–";
+}
+
+const judge = (ratio: number, target: number): string =>
+  ratio >= target
+    ? `≥ ${target}: met`
+    : `≥ ${target}: missed by ${((1 - ratio / target) * 100).toFixed(0)} %`;
+
+const others = ({ measured, judged }: Report): string => {
+  const { withOrder, atRate, memory, idleCpu } = measured;
+  const idle = idleCpu.node + idleCpu.postgres;
+  const verdict = idle < IDLE_TARGET ? "met" : "missed";
+  return `
+## The rest
+
+${table(
+  ["what", "measured"],
+  [
+    ...withOrder.map(({ codes, perSecond }) => [
+      `redemptions with an order, ${count(codes)} ${codes === 1 ? "code" : "codes"}`,
+      `${count(perSecond)} per s`,
+    ]),
+    ["validations with an order", `${count(measured.validationsPerSecond)} per s`],
+    ["redeem at a fixed rate", latencies(atRate.redeem)],
+    ["validate at a fixed rate", latencies(atRate.validate)],
+    [
+      "memory (RSS) idle, after load",
+      `${count(memory.idleMiB)} MiB, ${count(memory.loadedMiB)} MiB`,
+    ],
+    [
+      "idle CPU, Node and Postgres",
+      `${percent(idleCpu.node)} + ${percent(idleCpu.postgres)} of a core` +
+        (judged ? ` (target < 2 %: ${verdict})` : ""),
+    ],
+    [
+      "the load client's own cost",
+      `${count(measured.clientCpuMicroseconds)} µs of CPU per request`,
+    ],
+  ],
+)}`;
+};
+
+const latencies = ({ p50Ms, p99Ms, maxMs }: Measured["atRate"]["redeem"]): string =>
+  `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(0)} ms`;
+
+const notes = ({ plan, measured }: Report): string => `
+Figures are medians of ${plan.rounds} rounds of ${plan.seconds} s; B/A is the median of the rounds' ratios. The
+fixed rate is ${plan.ratePerSecond} requests/s for ${plan.rateSeconds} s, counted from when a request was meant to leave, which a
+timer keeps to about a millisecond. After all, ${count(measured.redemptions)} redemptions were acknowledged
+and as many are in the database. Ratios compare; absolute figures hold for this machine only.
+`;
+
+const profile = ({ title, functions }: NonNullable<Report["hottest"]>[number]): string => `
+## Where the time goes: ${title}
+
+${table(
+  ["self time", "function", "where"],
+  functions.map(({ share, name, place }) => [percent(share), `\`${name}\``, place]),
+)}`;
+
+const table = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
+  `${[columns, columns.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n`;
+
+const count = (value: number): string => Math.round(value).toLocaleString("en-US");
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
