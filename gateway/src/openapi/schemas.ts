@@ -1,0 +1,135 @@
+import { type DescField, type DescMessage } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { type Binding, jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
+
+import { commentOf } from "./comments.ts";
+import { fieldSchema } from "./field-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
+
+/** In requests a field is required by its rule; in answers, where it is always written. */
+export type Direction = "request" | "answer";
+
+export type Schemas = {
+  /** A reference to the schema of a message, which is added to the components. */
+  readonly reference: (desc: DescMessage, direction: Direction) => JsonSchema;
+  readonly components: Readonly<Record<string, JsonSchema>>;
+};
+
+/** Collects the schemas of all messages that the bindings speak of, under their short names. */
+export function createSchemas(bindings: readonly Binding[]): Schemas {
+  const components: Record<string, JsonSchema> = {};
+  const owners = new Map<string, DescMessage>();
+  const nameOf = nameMessages(bindings);
+  const reference: Schemas["reference"] = (desc, direction) => {
+    const name = nameOf(desc, direction);
+    const owner = owners.get(name);
+    if (owner === undefined) {
+      owners.set(name, desc);
+      // Taken before the fields are visited, since one of them may hold this very message.
+      components[name] = {};
+      components[name] = messageSchema(desc, direction, {
+        omitted: onlyInPaths(desc, bindings),
+        reference: (inner) => reference(inner, direction),
+      });
+    } else if (owner !== desc) {
+      throw new Error(`${desc.typeName} and ${owner.typeName} would both be called ${name}`);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  };
+  return { reference, components };
+}
+
+type Options = {
+  readonly omitted: ReadonlySet<DescField>;
+  readonly reference: (desc: DescMessage) => JsonSchema;
+};
+
+function messageSchema(desc: DescMessage, direction: Direction, options: Options): JsonSchema {
+  const { object, dataRef, scalarField } = shapeOf(desc);
+  const isAnswer = direction === "answer";
+  const fixed = isAnswer ? { object, data_ref: dataRef } : {};
+  const constants = Object.entries(fixed).filter(([, value]) => value !== "");
+  const fields = desc.fields.filter(
+    (field) => !ruleOf(field).internal && !options.omitted.has(field),
+  );
+  const required = [
+    ...constants.map(([name]) => name),
+    ...fields
+      .filter((field) => (isAnswer ? isAlwaysWritten(field) : ruleOf(field).required))
+      .map(jsonNameOf),
+  ];
+  const description = commentOf(desc.typeName);
+  const schema: JsonSchema = {
+    type: "object",
+    properties: {
+      ...Object.fromEntries(
+        constants.map(([name, value]) => [name, { type: "string", const: value }]),
+      ),
+      ...Object.fromEntries(
+        fields.map((field) => [jsonNameOf(field), fieldSchema(field, options.reference)]),
+      ),
+    },
+    ...(required.length > 0 && { required }),
+    ...(description !== undefined && { description }),
+  };
+  const isShort = !isAnswer && scalarField !== "";
+  return isShort ? { anyOf: [schema, { type: "string" }] } : schema;
+}
+
+/** As the encoder does it: scalars, and lists that may be empty; whatever is nullable is null at least. */
+function isAlwaysWritten(field: DescField): boolean {
+  const rule = ruleOf(field);
+  if (rule.nullable) return true;
+  if (field.fieldKind === "list" || field.fieldKind === "map") return !rule.omitEmpty;
+  return field.fieldKind === "scalar" && field.presence === FeatureSet_FieldPresence.IMPLICIT;
+}
+
+/** Fields that stand in the path or in the query of every request are no part of its body. */
+function onlyInPaths(desc: DescMessage, bindings: readonly Binding[]): ReadonlySet<DescField> {
+  const own = bindings.filter(({ method, body }) => method.input === desc && body === "all");
+  if (own.length === 0) return new Set();
+  return new Set(
+    desc.fields.filter(
+      (field) =>
+        ruleOf(field).inQuery ||
+        own.every(({ segments }) =>
+          segments.some((segment) => segment.kind === "field" && segment.field === field),
+        ),
+    ),
+  );
+}
+
+/** `Discount` in answers, `DiscountInput` where requests hold it too; the package where two agree. */
+function nameMessages(
+  bindings: readonly Binding[],
+): (desc: DescMessage, direction: Direction) => string {
+  const inRequests = reachable(bindings.map(({ method }) => method.input));
+  const inAnswers = reachable(bindings.map(({ method }) => method.output));
+  const counts = new Map<string, number>();
+  for (const { name } of new Set([...inRequests, ...inAnswers])) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return (desc, direction) => {
+    const isShared = (counts.get(desc.name) ?? 0) > 1;
+    const name = isShared ? packageOf(desc) + desc.name : desc.name;
+    const isBoth = inRequests.has(desc) && inAnswers.has(desc);
+    return direction === "request" && isBoth ? `${name}Input` : name;
+  };
+}
+
+/** `scrip.gateway.v1` is Gateway. */
+function packageOf({ file }: DescMessage): string {
+  const name = file.proto.package.split(".")[1] ?? "";
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function reachable(roots: readonly DescMessage[]): Set<DescMessage> {
+  const found = new Set<DescMessage>();
+  const visit = (desc: DescMessage): void => {
+    if (found.has(desc)) return;
+    found.add(desc);
+    for (const { message } of desc.fields) if (message !== undefined) visit(message);
+  };
+  for (const root of roots) visit(root);
+  return found;
+}
