@@ -14,7 +14,7 @@ import { createAuthenticator } from "./auth/authenticate.ts";
 import { createThrottle } from "./auth/throttle.ts";
 import type { DoorConfig } from "./config.ts";
 import { ownServices, publicServices } from "./contract.ts";
-import { createDoor } from "./door/door.ts";
+import { createDoor, MAX_HEADERS } from "./door/door.ts";
 import { answerBrokenRequest } from "./door/raw-errors.ts";
 import { toRoute } from "./door/route.ts";
 import { createRouter } from "./door/router.ts";
@@ -138,7 +138,6 @@ function createHttpServer(app: Koa): Server {
   return server;
 }
 
-export const MAX_HEADERS = 100;
 const MAX_CONNECTIONS = 12_000;
 
 function withOwn(options: GatewayOptions): ReadonlyMap<string, Transport> {

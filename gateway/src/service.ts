@@ -29,8 +29,10 @@ export type GatewayService = Service & {
   readonly clock: () => number;
 };
 
-const SCHEMA = "gateway";
-const ROLE = "scrip_gateway";
+export const SCHEMA = "gateway";
+export const ROLE = "scrip_gateway";
+export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
+
 const DEFAULT_POOL_SIZE = 10;
 const DEFAULT_TOKEN_SECONDS = 900;
 
@@ -38,8 +40,7 @@ export async function createGatewayService(
   options: GatewayServiceOptions,
 ): Promise<GatewayService> {
   const { databaseUrl: url, logger, clock = Date.now } = options;
-  const folder = path.join(import.meta.dirname, "../migrations");
-  await migrate({ url, schema: SCHEMA, role: ROLE, folder });
+  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({
@@ -47,16 +48,14 @@ export async function createGatewayService(
     schema: SCHEMA,
     role: ROLE,
     poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
-    onError: (error) => logger.error({ err: error }, "a database connection failed"),
+    onError: (error) => logger.error({ error }, "a database connection failed"),
   });
   parts.defer(() => db.close());
   await ensureProject(db, options.bootstrap, clock());
 
   const directory = createDirectory(db, clock);
   parts.use(
-    startExpiry(db, (error) =>
-      logger.error({ err: error }, "old tokens and answers were not removed"),
-    ),
+    startExpiry(db, (error) => logger.error({ error }, "old tokens and answers were not removed")),
   );
   const running = parts.move();
   return {

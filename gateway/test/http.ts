@@ -13,14 +13,19 @@ export type Answer = {
 export async function send(
   url: string,
   method: string,
-  options: { readonly headers?: Record<string, string>; readonly body?: BodyInit | object } = {},
+  options: {
+    readonly headers?: Record<string, string>;
+    readonly body?: string | Uint8Array | object;
+  } = {},
 ): Promise<Answer> {
   const { body } = options;
   const plain = typeof body === "object" && body !== null && isPlain(body);
   const response = await fetch(url, {
     method,
     headers: { ...(plain && { "content-type": "application/json" }), ...options.headers },
-    ...(body !== undefined && { body: plain ? JSON.stringify(body) : (body as BodyInit) }),
+    ...(body !== undefined && {
+      body: plain ? JSON.stringify(body) : (body as NonNullable<RequestInit["body"]>),
+    }),
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: parse(text) };

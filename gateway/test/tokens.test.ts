@@ -1,9 +1,10 @@
 import { afterAll, expect, test } from "vitest";
 
-import { newToken, tokenCall } from "./http.ts";
+import { type KeyPair, management, newToken, send, serverHeaders, tokenCall } from "./http.ts";
+import { everything } from "./stand-ins.ts";
 import { startTestGateway } from "./start.ts";
 
-const gateway = await startTestGateway();
+const gateway = await startTestGateway({ implementations: everything() });
 afterAll(() => gateway[Symbol.asyncDispose]());
 const key = gateway.keys;
 const grant = { grant_type: "client_credentials" };
@@ -42,3 +43,135 @@ test("a live token is introspected with what is left of it", async () => {
     active: true,
   });
 });
+
+const emptied = (token: string) => ({
+  access_token: token,
+  client_id: "",
+  expires_at: 0,
+  expires_in: 0,
+  scope: "",
+  token_type: "Bearer",
+  active: false,
+});
+
+test("an unknown token is introspected as inactive, with all fields empty", async () => {
+  const { status, json } = await tokenCall(gateway, "introspect", key, { access_token: "nobody" });
+  expect(status).toBe(200);
+  expect(json).toEqual(emptied("nobody"));
+});
+
+test("a revoked token is inactive at once and opens nothing any more", async () => {
+  const token = await newToken(gateway, key, "api");
+  const headers = serverHeaders(key, token);
+  const path = `${gateway.url}/v1/vouchers/x`;
+  expect((await send(path, "GET", { headers })).status).toBe(501);
+
+  const revoked = await tokenCall(gateway, "token/revoke", key, { access_token: token });
+  expect(revoked).toMatchObject({ status: 204, text: "" });
+  expect(revoked.headers.get("content-length")).toBeNull();
+  expect((await send(path, "GET", { headers })).status).toBe(401);
+  const seen = await tokenCall(gateway, "introspect", key, { access_token: token });
+  expect(seen.json).toEqual(emptied(token));
+
+  const again = await tokenCall(gateway, "token/revoke", key, { access_token: token });
+  expect(again).toMatchObject({ status: 404, text: "" });
+  expect(again.headers.get("x-request-id")).toMatch(/^v-[0-9a-f]{18}$/);
+});
+
+test("a token of another project is nobody's business", async () => {
+  const { json } = await management(gateway, "POST", "/projects", { name: "Other" });
+  const other = { appId: json.server_side_key.app_id, appToken: json.server_side_key.app_token };
+  const token = await newToken(gateway, key, "api");
+  const seen = await tokenCall(gateway, "introspect", other, { access_token: token });
+  expect(seen.json).toEqual(emptied(token));
+  expect((await tokenCall(gateway, "token/revoke", other, { access_token: token })).status).toBe(
+    404,
+  );
+  const own = await tokenCall(gateway, "introspect", key, { access_token: token });
+  expect(own.json.active).toBe(true);
+});
+
+test.each([
+  ["grant_type", { scope: "api" }, "missing_parameters"],
+  ["scope", grant, "missing_parameters"],
+  ["everything", {}, "missing_parameters"],
+  ["a grant type that exists", { grant_type: "password", scope: "api" }, "invalid_grant_type"],
+  ["a known scope", { ...grant, scope: "nope" }, "invalid_scope"],
+])(
+  "a token request without %s is refused",
+  async (_name, form: Record<string, string>, expected) => {
+    expect(await tokenCall(gateway, "token", key, form)).toMatchObject({
+      status: 400,
+      json: { code: 400, key: expected },
+    });
+  },
+);
+
+test.each(["introspect", "token/revoke"] as const)("%s needs a token", async (endpoint) => {
+  expect(await tokenCall(gateway, endpoint, key, {})).toMatchObject({
+    status: 400,
+    json: { key: "missing_parameters" },
+  });
+});
+
+test.each([
+  ["a parameter that comes twice", "grant_type=client_credentials&scope=api&scope=api", 400],
+  ["more than 8 KiB", `grant_type=client_credentials&scope=${"a".repeat(9_000)}`, 413],
+  ["broken escapes", "grant_type=client_credentials&scope=%zz", 400],
+])("a form with %s is refused", async (_name, body, status) => {
+  const answer = await send(`${gateway.url}/v1/oauth/token`, "POST", {
+    headers: {
+      "X-App-Id": key.appId,
+      "X-App-Token": key.appToken,
+      "Content-Type": "application/x-www-form-urlencoded",
+    },
+    body,
+  });
+  expect(answer.status).toBe(status);
+  expect(answer.json.request_id).toMatch(/^v-/);
+});
+
+test("a JSON body at a token endpoint is refused", async () => {
+  const answer = await send(`${gateway.url}/v1/oauth/token`, "POST", {
+    headers: { "X-App-Id": key.appId, "X-App-Token": key.appToken },
+    body: { ...grant, scope: "api" },
+  });
+  expect(answer).toMatchObject({ status: 415, json: { key: "unsupported_media_type" } });
+});
+
+test("a token ends with its time", async () => {
+  let now = Date.now();
+  await using brief = await startTestGateway({
+    implementations: everything(),
+    tokenSeconds: 2,
+    clock: () => now,
+  });
+  const token = await newToken(brief, brief.keys, "api");
+  const headers = serverHeaders(brief.keys, token);
+  expect((await send(`${brief.url}/v1/vouchers/x`, "GET", { headers })).status).toBe(501);
+  now += 2_001;
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  expect((await send(`${brief.url}/v1/vouchers/x`, "GET", { headers })).status).toBe(401);
+});
+
+test("a project has at most a thousand live tokens, and the oldest goes first", async () => {
+  const { json } = await management(gateway, "POST", "/projects", { name: "Many" });
+  const many = { appId: json.server_side_key.app_id, appToken: json.server_side_key.app_token };
+  const first = await newToken(gateway, many, "api");
+  const second = await newToken(gateway, many, "api");
+  expect(await active(many, first)).toBe(true);
+  for (let made = 2; made < 1_000; made += 50) {
+    await Promise.all(
+      Array.from({ length: Math.min(50, 1_000 - made) }, () => newToken(gateway, many, "api")),
+    );
+  }
+  expect(await active(many, first)).toBe(true);
+  await newToken(gateway, many, "api");
+  expect(await active(many, first)).toBe(false);
+  expect(await active(many, second)).toBe(true);
+});
+
+async function active(owner: KeyPair, token: string): Promise<boolean> {
+  const { json } = await tokenCall(gateway, "introspect", owner, { access_token: token });
+  return json.active;
+}

@@ -45,6 +45,7 @@ export function createDoor(options: DoorOptions): Middleware {
     ctx.respond = false;
     let answer: Answer;
     try {
+      if (ctx.req.rawHeaders.length > 2 * MAX_HEADERS) throw tooManyHeaders();
       answer = await answerMatch(pipeline, exchange, match);
     } catch (thrown) {
       answer = fail(thrown, exchange);
@@ -53,6 +54,12 @@ export function createDoor(options: DoorOptions): Middleware {
     onRequest(exchange, answer);
   };
 }
+
+/** More than any client or proxy adds. Node itself would drop the rest, and go on. */
+export const MAX_HEADERS = 100;
+
+const tooManyHeaders = (): Refusal =>
+  new Refusal("payload_too_large", { details: `More than ${MAX_HEADERS} headers` });
 
 function begin(ctx: Context, { clock, trustedProxies }: DoorOptions): Exchange {
   const { req, res } = ctx;

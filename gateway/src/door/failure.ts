@@ -1,11 +1,14 @@
-import { toJsonString } from "@bufbuild/protobuf";
 import { answerOf, Refusal } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 
 import { SilentRefusal } from "../domain/silent-refusal.ts";
 import { retryAfterSeconds } from "../limits/headers.ts";
+import { createTranscoder } from "../transcode/index.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+
+/** As the contract writes it; refusals are as frequent as redemptions, so compiled like them. */
+export const encodeError = createTranscoder().encoderOf(ErrorSchema);
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -40,7 +43,7 @@ export function failureOf(
     answer: {
       status: error.code,
       contentType: silent ? undefined : JSON_TYPE,
-      body: silent ? undefined : toJsonString(ErrorSchema, error, { useProtoFieldName: true }),
+      body: silent ? undefined : encodeError(error),
       headers: [
         ...headersOf(error.code, exchange),
         ...(cause instanceof RefusalWithHeaders ? cause.headers : []),

@@ -1,11 +1,9 @@
 import type { Duplex } from "node:stream";
 
-import { toJsonString } from "@bufbuild/protobuf";
 import { type Key, Refusal, toErrorMessage } from "@scrip/errors";
 import { requestId } from "@scrip/ids";
-import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 
-import { JSON_TYPE } from "./failure.ts";
+import { encodeError, JSON_TYPE } from "./failure.ts";
 
 /**
  * Answers what is not HTTP, or too slow, or has headers beyond all bounds. There is no request yet,
@@ -19,11 +17,8 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
   }
   const id = requestId();
   const refusal = new Refusal(key.key, { details: key.details });
-  const body = toJsonString(
-    ErrorSchema,
-    { ...toErrorMessage(refusal, id), code: status },
-    { useProtoFieldName: true },
-  );
+  const told = { ...toErrorMessage(refusal, id), code: status };
+  const body = encodeError(told);
   socket.end(
     [
       `HTTP/1.1 ${status} ${reason}`,

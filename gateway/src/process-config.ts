@@ -1,0 +1,54 @@
+import { type Env, readEnv, variable } from "@scrip/config";
+import type { ServiceKeys } from "@scrip/rpc";
+
+import { type GatewayConfig, readGatewayConfig } from "./config.ts";
+
+/** What a gateway that runs as a process of its own needs beside the settings of the door. */
+export type ProcessConfig = {
+  readonly gateway: GatewayConfig;
+  readonly host: string;
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly poolSize: number;
+  readonly logLevel: string;
+  readonly serviceKeys: ServiceKeys;
+  /** Where the services listen for gRPC. */
+  readonly urls: Readonly<Record<"voucher" | "campaign" | "validation", string>>;
+};
+
+const DEFAULT_PORT = 8080;
+
+export function readProcessConfig(env: Env): ProcessConfig {
+  const gateway = readGatewayConfig(env);
+  const read = readEnv(env, {
+    host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "0.0.0.0") },
+    port: {
+      name: "SCRIP_PORT",
+      reader: variable.withDefault(variable.integer(0, 65_535), DEFAULT_PORT),
+    },
+    databaseUrl: { name: "DATABASE_URL", reader: variable.url },
+    poolSize: {
+      name: "SCRIP_DATABASE_POOL_SIZE",
+      reader: variable.withDefault(variable.integer(1, 100), 10),
+    },
+    logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "info") },
+    signing: {
+      name: "SCRIP_SERVICE_KEY",
+      reader: variable.json<ServiceKeys["signing"]>("a private Ed25519 key as JWK"),
+    },
+    trusted: {
+      name: "SCRIP_SERVICE_JWKS",
+      reader: variable.json<ServiceKeys["trusted"]>("public Ed25519 keys as JWK set"),
+    },
+    voucher: { name: "SCRIP_VOUCHER_URL", reader: variable.url },
+    campaign: { name: "SCRIP_CAMPAIGN_URL", reader: variable.url },
+    validation: { name: "SCRIP_VALIDATION_URL", reader: variable.url },
+  });
+  const { signing, trusted, voucher, campaign, validation } = read;
+  return {
+    ...read,
+    gateway,
+    serviceKeys: { signing, trusted },
+    urls: { voucher, campaign, validation },
+  };
+}

@@ -1,0 +1,86 @@
+import { emptyDatabase } from "@scrip/testing";
+import { expect, test } from "vitest";
+
+import { generateBootstrap } from "../src/bootstrap.ts";
+import { readBootstrap, readGatewayConfig } from "../src/config.ts";
+import { createGatewayService } from "../src/service.ts";
+import { newToken } from "./http.ts";
+import { startTestGateway } from "./start.ts";
+
+const logger = { error: () => {} };
+
+test("an installation without a project and without keys does not start and says what is missing", async () => {
+  await using database = await emptyDatabase();
+  await expect(createGatewayService({ databaseUrl: database.url, logger })).rejects.toThrow(
+    /SCRIP_BOOTSTRAP_APP_ID.*SCRIP_BOOTSTRAP_CLIENT_TOKEN/,
+  );
+});
+
+test("several processes that start at once make one project", async () => {
+  await using database = await emptyDatabase();
+  const bootstrap = generateBootstrap();
+  const services = await Promise.all(
+    [1, 2, 3].map(() => createGatewayService({ databaseUrl: database.url, logger, bootstrap })),
+  );
+  const { rows } = await services[0]!.db.query<{ projects: bigint; keys: bigint }>(
+    "select (select count(*) from project) as projects, (select count(*) from api_key) as keys",
+  );
+  expect(rows[0]).toEqual({ projects: 1n, keys: 2n });
+  for (const service of services) await service[Symbol.asyncDispose]();
+});
+
+test("a later start keeps the projects and needs no keys", async () => {
+  await using database = await emptyDatabase();
+  const bootstrap = generateBootstrap();
+  const first = await createGatewayService({ databaseUrl: database.url, logger, bootstrap });
+  await first[Symbol.asyncDispose]();
+  const second = await createGatewayService({ databaseUrl: database.url, logger });
+  expect(await second.ready()).toBe(true);
+  await second[Symbol.asyncDispose]();
+});
+
+test("the keys that were given open the first project", async () => {
+  await using gateway = await startTestGateway({
+    keys: { appId: "my-own-id", appToken: "my-own-secret-of-some-length" },
+  });
+  await newToken(gateway, { appId: "my-own-id", appToken: "my-own-secret-of-some-length" }, "api");
+});
+
+const KEYS = {
+  SCRIP_BOOTSTRAP_APP_ID: "server",
+  SCRIP_BOOTSTRAP_APP_TOKEN: "0123456789abcdef-server",
+  SCRIP_BOOTSTRAP_CLIENT_APP_ID: "client",
+  SCRIP_BOOTSTRAP_CLIENT_TOKEN: "0123456789abcdef-client",
+};
+
+test("the first project is read from the environment", () => {
+  expect(readBootstrap({})).toBeUndefined();
+  expect(readBootstrap({ ...KEYS, SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "*, shop.example" })).toEqual({
+    appId: "server",
+    appToken: "0123456789abcdef-server",
+    clientAppId: "client",
+    clientToken: "0123456789abcdef-client",
+    projectName: "Default project",
+    timeZone: "UTC",
+    trustedDomains: ["*", "shop.example"],
+    sandbox: false,
+  });
+});
+
+test.each([
+  [{ ...KEYS, SCRIP_BOOTSTRAP_CLIENT_TOKEN: undefined }, /SCRIP_BOOTSTRAP_CLIENT_TOKEN is missing/],
+  [{ ...KEYS, SCRIP_BOOTSTRAP_APP_TOKEN: "short" }, /SCRIP_BOOTSTRAP_APP_TOKEN must be/],
+  [{ ...KEYS, SCRIP_BOOTSTRAP_TIME_ZONE: "Mars" }, /SCRIP_BOOTSTRAP_TIME_ZONE must be/],
+  [{ ...KEYS, SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "a b" }, /SCRIP_BOOTSTRAP_TRUSTED_DOMAINS must/],
+])("a half-given first project stops the start: %j", (env, message) => {
+  expect(() => readBootstrap(env)).toThrow(message);
+});
+
+test("all mistakes in the settings are told at once, without secrets", () => {
+  const env = { SCRIP_LIMIT_CALLS_PER_MINUTE: "many", SCRIP_MANAGEMENT_TOKEN: "short-secret" };
+  const read = () => readGatewayConfig(env);
+  expect(read).toThrow(/SCRIP_LIMIT_CALLS_PER_MINUTE must be/);
+  expect(read).toThrow(/SCRIP_MANAGEMENT_ID is missing/);
+  expect(read).toThrow(/SCRIP_MANAGEMENT_TOKEN must be/);
+  expect(read).not.toThrow(/short-secret/);
+});

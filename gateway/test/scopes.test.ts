@@ -1,0 +1,72 @@
+import { bindingsOf } from "@scrip/contract";
+import { afterAll, expect, test } from "vitest";
+
+import { publicServices } from "../src/contract.ts";
+import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
+import { everything } from "./stand-ins.ts";
+import { startTestGateway } from "./start.ts";
+
+/** As the contract lists them (spec/interface.md, Authentication 5), and the usual spelling of SKUs. */
+const SCOPES =
+  "api client_api assets async-actions campaigns categories client_consents client_customers " +
+  "client_events client_promotions client_publish client_qualifications client_redeem " +
+  "client_redemptions client_validate client_validations client_vouchers consents customers " +
+  "events exports locations loyalties metadata-schemas orders product-collections products " +
+  "promotions publications qualifications redemptions referrals rewards segments SKUs " +
+  "task-results templates trash-bin validation-rules-assignments validation-rules validations " +
+  "vouchers skus";
+
+const gateway = await startTestGateway({ implementations: everything() });
+afterAll(() => gateway[Symbol.asyncDispose]());
+const server = gateway.keys;
+const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientToken };
+
+/** What a scope opens, by the first segment of the path (spec §1.6). */
+function opens(scope: string, path: string): boolean {
+  const [, first, second, third] = path.split("/");
+  if (first === "client") return scope === "client_api" || scope === `client_${third}`;
+  return scope === "api" || scope === second;
+}
+
+const routes = bindingsOf(publicServices).filter(
+  ({ side }) => side === "server" || side === "client",
+);
+
+test.each(SCOPES.split(" "))("the scope %s opens its own routes and no others", async (scope) => {
+  const serverToken = await newToken(gateway, server, scope);
+  for (const { httpMethod, path, side } of routes) {
+    const headers =
+      side === "server" ? serverHeaders(server, serverToken) : clientHeaders(client, serverToken);
+    const url = gateway.url + path.replaceAll(/\{\w+\}/g, "x");
+    const { status, json, headers: answered } = await send(url, httpMethod, { headers });
+    const opened = opens(scope, path);
+    const seen = { scope, route: `${httpMethod} ${path}`, opened: status !== 403 };
+    expect(seen).toEqual({ scope, route: `${httpMethod} ${path}`, opened });
+    if (opened) continue;
+    expect(json).toMatchObject({
+      code: 403,
+      key: "missing_required_permission",
+      message: "Missing permission",
+    });
+    expect(answered.get("www-authenticate")).toMatch(/^Bearer error="insufficient_scope", scope="/);
+  }
+});
+
+test.each(["everything", "vouchers,campaigns", "VOUCHERS", "api,"])(
+  "the scope %j is refused",
+  async (scope) => {
+    const form = { grant_type: "client_credentials", scope };
+    expect(await tokenCall(gateway, "token", server, form)).toMatchObject({
+      status: 400,
+      json: { key: "invalid_scope", message: `Invalid scope: ${scope}` },
+    });
+  },
+);
+
+test("a client key gets no scopes of the server side", async () => {
+  const form = { grant_type: "client_credentials", scope: "client_api vouchers" };
+  expect(await tokenCall(gateway, "token", client, form)).toMatchObject({
+    status: 400,
+    json: { key: "invalid_scope" },
+  });
+});
