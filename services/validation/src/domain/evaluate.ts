@@ -40,7 +40,7 @@ export function evaluate(
   context: EvaluationContext,
 ): Evaluation {
   const { voucher } = redeemable;
-  if (voucher === null) return inapplicable(resourceNotFound("voucher", redeemable.id));
+  if (voucher === null) return inapplicable(resourceNotFound(redeemable.object, redeemable.id));
   const refusal =
     checkActive(voucher) ?? checkVoucherTime(voucher, context.moment) ?? checkQuantity(voucher);
   if (refusal !== null) return inapplicable(refusal);
