@@ -1,0 +1,30 @@
+import { randomBytes } from "node:crypto";
+
+import type { TestProject } from "vitest/node";
+
+import { asAdmin } from "./admin.ts";
+import { startTestPostgres } from "./test-postgres.ts";
+
+/** Gives the tests a Postgres server, and leaves none of their databases behind on it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startTestPostgres();
+  const run = randomBytes(4).toString("hex");
+  project.provide("postgresUrl", server.url);
+  project.provide("testRun", run);
+  return async () => {
+    await dropDatabases(server.url, run);
+    await server[Symbol.asyncDispose]();
+  };
+}
+
+async function dropDatabases(url: string, run: string): Promise<void> {
+  await asAdmin(url, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      "select datname as name from pg_database where starts_with(datname, $1)",
+      [`test_${run}_`],
+    );
+    for (const { name } of rows) {
+      await client.query(`drop database if exists ${name} with (force)`);
+    }
+  });
+}

@@ -1,0 +1,3 @@
+export { fakeClock, type FakeClock } from "./clock.ts";
+export { emptyDatabase, type EmptyDatabase, testDatabase, type TestDatabase } from "./database.ts";
+export { testRedis, type TestRedis } from "./redis.ts";
