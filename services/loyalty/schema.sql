@@ -1,4 +1,4 @@
--- Made from the migrations by `npm run gen`. Do not edit.
+-- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
 create table customer (
   project_id text not null,

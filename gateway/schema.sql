@@ -1,0 +1,77 @@
+-- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
+
+create table access_token (
+  token_hash bytea not null,
+  project_id text not null,
+  key_id text not null,
+  scope text not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  expires_at timestamp with time zone not null,
+  constraint access_token_pkey PRIMARY KEY (token_hash),
+  constraint access_token_hashed CHECK (octet_length(token_hash) = 32),
+  constraint access_token_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_key(key_id) ON DELETE CASCADE,
+  constraint access_token_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(project_id) ON DELETE CASCADE
+);
+
+create table api_key (
+  key_id text not null,
+  project_id text not null,
+  name text not null,
+  kind text not null,
+  scopes text[] not null,
+  allowed_ips text[] not null,
+  secret_hash bytea not null,
+  blocked boolean default false not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint api_key_pkey PRIMARY KEY (key_id),
+  constraint api_key_kind_known CHECK (kind = ANY (ARRAY['server'::text, 'client'::text])),
+  constraint api_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(project_id),
+  constraint api_key_secret_hashed CHECK (octet_length(secret_hash) = 32)
+);
+
+create table idempotency (
+  project_id text not null,
+  scoped_key text not null,
+  request_hash bytea not null,
+  attempt integer default 1 not null,
+  locked_until timestamp with time zone not null,
+  status integer,
+  headers jsonb,
+  body bytea,
+  expires_at timestamp with time zone not null,
+  constraint idempotency_pkey PRIMARY KEY (project_id, scoped_key),
+  constraint idempotency_answer_whole CHECK ((status IS NULL) = (headers IS NULL))
+);
+
+create table project (
+  project_id text not null,
+  name text not null,
+  description text,
+  time_zone text not null,
+  currency text,
+  dial_code text,
+  case_sensitive_codes boolean not null,
+  default_code_config jsonb,
+  client_trusted_domains text[] not null,
+  client_features text[] not null,
+  sandbox boolean not null,
+  sandbox_now timestamp with time zone,
+  webhook_version text,
+  api_version text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  constraint project_pkey PRIMARY KEY (project_id),
+  constraint project_clock_of_sandboxes_only CHECK (sandbox_now IS NULL OR sandbox)
+);
+
+CREATE INDEX access_token_expires_at ON access_token USING btree (expires_at);
+
+CREATE INDEX access_token_key_id ON access_token USING btree (key_id);
+
+CREATE INDEX access_token_project_id_created_at ON access_token USING btree (project_id, created_at);
+
+CREATE INDEX api_key_project_id ON api_key USING btree (project_id, key_id);
+
+CREATE INDEX idempotency_expires_at ON idempotency USING btree (expires_at);

@@ -1,0 +1,131 @@
+-- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
+
+create table idempotency (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  outcome bytea not null,
+  created_at timestamp with time zone default now() not null,
+  constraint idempotency_pkey PRIMARY KEY (project_id, key)
+);
+
+create table outbox (
+  project_id text not null,
+  id text not null,
+  topic text not null,
+  key text not null,
+  type text,
+  payload bytea not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint outbox_pkey PRIMARY KEY (project_id, id)
+);
+
+create table outbox_lease (
+  name text not null,
+  owner text not null,
+  expires_at timestamp with time zone not null,
+  constraint outbox_lease_pkey PRIMARY KEY (name)
+);
+
+create table redemption (
+  project_id text not null,
+  id text not null,
+  voucher_id text not null,
+  created_at timestamp with time zone not null,
+  status text not null,
+  amount bigint,
+  customer_id text,
+  tracking_id text,
+  metadata jsonb,
+  channel_id text not null,
+  channel_type text not null,
+  order_message bytea,
+  customer_message bytea,
+  redeemed_quantity_after bigint,
+  amount_after bigint,
+  redeemed_amount_after bigint,
+  failure_code text,
+  failure_message text,
+  request_id text not null,
+  constraint redemption_pkey PRIMARY KEY (project_id, id),
+  constraint redemption_failure_has_a_code CHECK ((failure_code IS NOT NULL) = (status = 'FAILED'::text)),
+  constraint redemption_status_known CHECK (status = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text, 'ROLLED_BACK'::text])),
+  constraint redemption_takes_no_negative_amount CHECK (amount >= 0)
+);
+
+create table voucher (
+  project_id text not null,
+  id text not null,
+  code text not null,
+  code_key text,
+  type text not null,
+  campaign_id text,
+  category_id text,
+  discount jsonb,
+  gift_effect text,
+  loyalty_points bigint,
+  start_date timestamp with time zone,
+  expiration_date timestamp with time zone,
+  validity_timeframe jsonb,
+  validity_day_of_week smallint[],
+  validity_hours jsonb,
+  active boolean,
+  additional_info text,
+  metadata jsonb not null,
+  asset_id text not null,
+  is_referral_code boolean not null,
+  holder_id text,
+  referrer_id text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  definition_version bigint not null,
+  constraint voucher_pkey PRIMARY KEY (project_id, id),
+  constraint voucher_discount_only_on_discount_vouchers CHECK ((discount IS NOT NULL) = (type = 'DISCOUNT_VOUCHER'::text)),
+  constraint voucher_ends_after_its_start CHECK (expiration_date >= start_date),
+  constraint voucher_gift_effect_only_on_gifts CHECK ((gift_effect IS NOT NULL) = (type = 'GIFT_VOUCHER'::text)),
+  constraint voucher_points_only_on_cards CHECK ((loyalty_points IS NOT NULL) = (type = 'LOYALTY_CARD'::text)),
+  constraint voucher_type_known CHECK (type = ANY (ARRAY['DISCOUNT_VOUCHER'::text, 'GIFT_VOUCHER'::text, 'LOYALTY_CARD'::text]))
+);
+
+create table voucher_ledger_entry (
+  project_id text not null,
+  voucher_id text not null,
+  version bigint not null,
+  amount bigint not null,
+  balance_after bigint not null,
+  redemption_id text,
+  created_at timestamp with time zone not null,
+  constraint voucher_ledger_entry_pkey PRIMARY KEY (project_id, voucher_id, version),
+  constraint voucher_ledger_entry_counts_from_one CHECK (version >= 1),
+  constraint voucher_ledger_entry_not_overdrawn CHECK (balance_after >= 0)
+);
+
+create table voucher_usage (
+  project_id text not null,
+  voucher_id text not null,
+  definition_version bigint not null,
+  deleted boolean default false not null,
+  quantity bigint,
+  redeemed_quantity bigint default 0 not null,
+  amount bigint,
+  balance bigint,
+  redeemed_amount bigint default 0 not null,
+  version bigint default 0 not null,
+  ledger_version bigint default 0 not null,
+  constraint voucher_usage_pkey PRIMARY KEY (project_id, voucher_id),
+  constraint voucher_balance_adds_up CHECK (balance = (amount - redeemed_amount)),
+  constraint voucher_balance_with_amount CHECK ((balance IS NULL) = (amount IS NULL)),
+  constraint voucher_not_overdrawn CHECK (balance >= 0),
+  constraint voucher_not_overused CHECK (redeemed_quantity >= 0 AND (quantity IS NULL OR redeemed_quantity <= quantity))
+) with (autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
+
+CREATE INDEX idempotency_created_at ON idempotency USING brin (created_at);
+
+CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
+
+CREATE INDEX redemption_project_voucher_created_at ON redemption USING btree (project_id, voucher_id, created_at, id);
+
+CREATE UNIQUE INDEX voucher_project_code_key ON voucher USING btree (project_id, code_key);
+
+CREATE INDEX voucher_project_created_at ON voucher USING btree (project_id, created_at, id) WHERE deleted_at IS NULL;
