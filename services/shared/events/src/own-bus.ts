@@ -1,0 +1,33 @@
+import { type Env, readEnv, variable } from "@scrip/config";
+
+import type { EventBus } from "./bus.ts";
+import { createPgEventBus } from "./pg/pg-event-bus.ts";
+
+export type OwnBusOptions = {
+  readonly env: Env;
+  /** Holds the events too, unless SCRIP_EVENTS_DATABASE_URL names another database for all services. */
+  readonly databaseUrl: string;
+  readonly onError: (error: Error) => void;
+};
+
+/** What the consumers of a process get to finish when it stops. */
+const CLOSE_MS = 5_000;
+
+/** Opens a bus for a service that is a process of its own, and closes it after the service. */
+export async function withEventBus<Service extends AsyncDisposable>(
+  { env, databaseUrl, onError }: OwnBusOptions,
+  create: (bus: EventBus) => Promise<Service>,
+): Promise<Service> {
+  const { url } = readEnv(env, {
+    url: {
+      name: "SCRIP_EVENTS_DATABASE_URL",
+      reader: variable.withDefault(variable.url, databaseUrl),
+    },
+  });
+  await using parts = new AsyncDisposableStack();
+  const bus = await createPgEventBus({ url, onError });
+  parts.defer(() => bus.close(CLOSE_MS));
+  const service = parts.use(await create(bus));
+  const running = parts.move();
+  return { ...service, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
