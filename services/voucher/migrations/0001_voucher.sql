@@ -146,6 +146,13 @@ create table outbox (
 
 create index outbox_created_at on outbox (created_at, id);
 
+-- Which of the processes moves the outbox on: one row.
+create table outbox_lease (
+  name       text        not null primary key,
+  owner      text        not null,
+  expires_at timestamptz not null
+);
+
 -- Answers to give again to a repeat of the same request (scrip.voucher.v1.CommitOutcome).
 create table idempotency (
   project_id   text        not null,

@@ -1,3 +1,4 @@
+import { type EventBus, startRelay } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import type { Service } from "@scrip/rpc";
@@ -16,6 +17,8 @@ export type VoucherOptions = {
   readonly poolSize: number;
   /** Encrypts the ids of QR and barcode images. Links that were sent die with it. */
   readonly assetSecret: string;
+  /** Where the events of this service go; closed by its owner, after this service. */
+  readonly bus: EventBus;
   /** How many definitions are kept in memory; about 2 KiB each. */
   readonly cacheSize?: number;
   readonly onError: (error: Error) => void;
@@ -28,16 +31,24 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   const { databaseUrl: url, poolSize, onError } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
   await using parts = new AsyncDisposableStack();
-  const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
+  const db = createDatabase({
+    url: withIndexes(url),
+    schema: SCHEMA,
+    role: ROLE,
+    poolSize,
+    onError,
+  });
   parts.defer(() => db.close());
   parts.use(startAnswerExpiry(db, onError));
+  const relay = startRelay({ db, bus: options.bus, onError });
+  parts.defer(relay.close);
   const implementations = routes({
     db,
     newId,
     templates: createTemplates(options.cacheSize ?? DEFAULT_CACHE_SIZE),
     assets: createAssetCipher(options.assetSecret),
     onError,
-    onEvents: () => {},
+    onEvents: relay.wake,
   });
   const running = parts.move();
   return {
@@ -50,4 +61,16 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
       ),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/**
+ * Connections that always look rows up through an index. A session keeps the plan of a prepared
+ * statement: one that was made while a table filled a page or two would read all of it for each row
+ * of each batch, until the next analyze finds out how large it has become.
+ */
+export function withIndexes(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  const given = url.searchParams.get("options") ?? "";
+  url.searchParams.set("options", `${given} -c enable_seqscan=off`.trim());
+  return url.href;
 }

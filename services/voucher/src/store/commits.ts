@@ -106,8 +106,8 @@ const WRITE_COMMITS = `
     select * from unnest($30::text[], $31::text[], $32::int8[], $33::int8[], $34::int8[],
                          $35::text[], $36::timestamptz[])
   ), events as (
-    insert into outbox (project_id, id, topic, key, payload)
-    select * from unnest($37::text[], $38::text[], $39::text[], $40::text[], $41::bytea[])
+    insert into outbox (project_id, id, topic, key, payload, type)
+    select *, 'scrip.events.v1.RedemptionMade' from unnest($37::text[], $38::text[], $39::text[], $40::text[], $41::bytea[])
   ), answers as (
     insert into idempotency (project_id, key, request_hash, outcome)
     select * from unnest($42::text[], $43::text[], $44::bytea[], $45::bytea[])
