@@ -1,4 +1,5 @@
 import { readEnv, variable } from "@scrip/config";
+import { withEventBus } from "@scrip/events";
 import { readDatabaseConfig, runProcess } from "@scrip/rpc";
 
 import { createValidationService } from "./service.ts";
@@ -13,15 +14,20 @@ await runProcess("validation", (env, { logger, metrics, transportTo }) => {
     labels: ["batch"],
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
   });
-  return createValidationService({
-    ...readDatabaseConfig(env),
-    trackingSecret,
-    transports: {
-      voucher: transportTo("voucher"),
-      campaign: transportTo("campaign"),
-      loyalty: transportTo("loyalty"),
-    },
-    onError: (error) => logger.error({ err: error }, "a database connection failed"),
-    onBatch: (batch, size) => batches.observe({ batch }, size),
-  });
+  const database = readDatabaseConfig(env);
+  const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
+  return withEventBus({ env, databaseUrl: database.databaseUrl, onError }, (bus) =>
+    createValidationService({
+      ...database,
+      trackingSecret,
+      bus,
+      transports: {
+        voucher: transportTo("voucher"),
+        campaign: transportTo("campaign"),
+        loyalty: transportTo("loyalty"),
+      },
+      onError,
+      onBatch: (batch, size) => batches.observe({ batch }, size),
+    }),
+  );
 });

@@ -1,8 +1,10 @@
+import type { EventBus } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import { createCoalescer, type Service } from "@scrip/rpc";
 
 import { createClients, type Transports } from "./clients.ts";
+import { onRedemptionMade, REDEMPTIONS_TOPIC } from "./events/on-redemption-made.ts";
 import { routes } from "./routes.ts";
 import { saveOrders, type StoredOrder } from "./store/orders.ts";
 
@@ -14,16 +16,29 @@ export type ValidationOptions = {
   readonly databaseUrl: string;
   readonly poolSize: number;
   readonly transports: Transports;
+  /** Where the events of other services come from; closed by its owner, after this service. */
+  readonly bus: EventBus;
   readonly trackingSecret: string;
   readonly onError: (error: Error) => void;
   readonly onBatch: (name: string, size: number) => void;
 };
 
+/** What a consumer gets to finish its events in; the rest comes again at the next start. */
+const CONSUMERS_CLOSE_MS = 3_000;
+
 /** The service without a way to reach it: both compositions mount it. */
 export async function createValidationService(options: ValidationOptions): Promise<Service> {
   const { databaseUrl: url, poolSize, onError, onBatch, trackingSecret } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
+  parts.defer(() => db.close());
+  const redemptions = await options.bus.subscribe({
+    group: "validation",
+    topics: [REDEMPTIONS_TOPIC],
+    handler: onRedemptionMade(db),
+  });
+  parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
   const saveOrder = createCoalescer({
     lanes: 2,
     maxBatch: 500,
@@ -34,6 +49,7 @@ export async function createValidationService(options: ValidationOptions): Promi
       return orders.map(() => undefined);
     },
   });
+  const running = parts.move();
   return {
     name: "validation",
     implementations: routes({
@@ -48,6 +64,6 @@ export async function createValidationService(options: ValidationOptions): Promi
         () => true,
         () => false,
       ),
-    [Symbol.asyncDispose]: () => db.close(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

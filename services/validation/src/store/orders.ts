@@ -99,9 +99,7 @@ export type StoredOrder = { readonly projectId: string; readonly order: Order; r
 
 /** Writes orders as they are after their redemptions, and ends the claims. Repeatable. */
 export async function saveOrders(db: Queryable, orders: readonly StoredOrder[]): Promise<void> {
-  // One order is written once by a statement: the last state of it in the batch.
-  const last = new Map(orders.map((stored) => [`${stored.projectId} ${stored.order.id}`, stored]));
-  const rows = [...last.values()];
+  const rows = lastStates(orders);
   await db.query({
     name: "save_orders",
     text: `insert into shop_order as stored
@@ -115,17 +113,54 @@ export async function saveOrders(db: Queryable, orders: readonly StoredOrder[]):
                   updated_at = excluded.created_at,
                   claimed_by = null,
                   claimed_until = null`,
-    values: [
-      rows.map(({ projectId }) => projectId),
-      rows.map(({ order }) => order.id),
-      rows.map(({ order }) => order.sourceId ?? null),
-      rows.map(({ order }) => STATUS_NAMES[order.status ?? OrderStatus.CREATED] ?? "CREATED"),
-      rows.map(({ order }) => order.customerId ?? null),
-      rows.map(({ order }) => Buffer.from(toBinary(OrderSchema, order))),
-      rows.map(({ at }) => at),
-    ],
+    values: columnsOf(rows),
   });
 }
+
+/**
+ * Writes orders that are missing, or that are stored in a state from before their redemption. A claim
+ * is left to its owner: another request may calculate on the order by now. Repeatable.
+ */
+export async function repairOrders(db: Queryable, orders: readonly StoredOrder[]): Promise<void> {
+  await db.query({
+    name: "repair_orders",
+    // The rows that need nothing drop out before the insert, which would lock and so write them.
+    text: `insert into shop_order as stored
+             (project_id, id, source_id, status, customer_id, document, created_at)
+           select made.*
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
+                         $6::bytea[], $7::timestamptz[])
+                  as made (project_id, id, source_id, status, customer_id, document, made_at)
+            where not exists (
+                  select from shop_order as known
+                   where known.project_id = made.project_id and known.id = made.id
+                     and known.document is not null
+                     and coalesce(known.updated_at, known.created_at) >= made.made_at)
+           on conflict (project_id, id) do update
+              set status = excluded.status,
+                  customer_id = excluded.customer_id,
+                  document = excluded.document,
+                  updated_at = excluded.created_at
+            where stored.document is null
+               or coalesce(stored.updated_at, stored.created_at) < excluded.created_at`,
+    values: columnsOf(lastStates(orders)),
+  });
+}
+
+/** One order is written once by a statement: the last state of it in the batch. */
+const lastStates = (orders: readonly StoredOrder[]): StoredOrder[] => [
+  ...new Map(orders.map((stored) => [`${stored.projectId} ${stored.order.id}`, stored])).values(),
+];
+
+const columnsOf = (rows: readonly StoredOrder[]): unknown[] => [
+  rows.map(({ projectId }) => projectId),
+  rows.map(({ order }) => order.id),
+  rows.map(({ order }) => order.sourceId ?? null),
+  rows.map(({ order }) => STATUS_NAMES[order.status ?? OrderStatus.CREATED] ?? "CREATED"),
+  rows.map(({ order }) => order.customerId ?? null),
+  rows.map(({ order }) => Buffer.from(toBinary(OrderSchema, order))),
+  rows.map(({ at }) => at),
+];
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {
   [OrderStatus.CREATED]: "CREATED",

@@ -1,0 +1,148 @@
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { createPgEventBus, type EventEnvelope } from "@scrip/events";
+import { newId } from "@scrip/ids";
+import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+import { emptyDatabase, testDatabase, type TestDatabase } from "@scrip/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { onRedemptionMade, REDEMPTIONS_TOPIC } from "../src/events/on-redemption-made.ts";
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { claimOrder, findOrder, saveOrders } from "../src/store/orders.ts";
+
+const NOON = new Date("2026-11-21T12:00:00Z");
+const LATER = new Date("2026-11-21T12:00:01Z");
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+test("the order of a redemption arrives over the bus when its process died before storing it", async () => {
+  await using database = await emptyDatabase();
+  const bus = await createPgEventBus({ url: database.url, onError: () => {} });
+  const order = givenOrder({ sourceId: "cart-1", status: OrderStatus.PAID, amount: 900n });
+  await bus.publish([madeAt(NOON, order)]);
+  await bus.subscribe({
+    group: "validation",
+    topics: [REDEMPTIONS_TOPIC],
+    handler: onRedemptionMade(db),
+  });
+
+  await expect
+    .poll(() => findOrder(db, "proj_1", { column: "source_id", value: "cart-1" }))
+    .toEqual(order);
+  await bus.close(1_000);
+});
+
+test("an order that is stored in this state or a later one stays untouched", async () => {
+  const same = givenOrder({ amount: 1n });
+  const later = givenOrder({ amount: 2n });
+  await saveOrders(db, [
+    { projectId: "proj_1", order: same, at: NOON },
+    { projectId: "proj_1", order: later, at: LATER },
+  ]);
+  const before = await rowsOf([same, later]);
+
+  await handle([madeAt(NOON, { ...same, amount: 7n }), madeAt(NOON, { ...later, amount: 7n })]);
+
+  expect(await rowsOf([same, later])).toEqual(before);
+});
+
+test("an order in a state from before the redemption gets the state after it", async () => {
+  const order = givenOrder({ amount: 100n, status: OrderStatus.CREATED });
+  await saveOrders(db, [{ projectId: "proj_1", order, at: NOON }]);
+  const redeemed = { ...order, amount: 90n, status: OrderStatus.PAID };
+
+  await handle([madeAt(LATER, redeemed)]);
+
+  expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(redeemed);
+});
+
+test("of several redemptions of one order the last one counts", async () => {
+  const order = givenOrder({ amount: 100n });
+  await handle([madeAt(NOON, { ...order, amount: 90n }), madeAt(LATER, { ...order, amount: 80n })]);
+
+  const stored = await findOrder(db, "proj_1", { column: "id", value: order.id! });
+  expect(stored?.amount).toBe(80n);
+});
+
+test("a claim is left to whoever holds it now", async () => {
+  const order = givenOrder({ sourceId: "cart-2", amount: 100n });
+  await claimOrder(db, {
+    projectId: "proj_1",
+    key: { column: "source_id", value: "cart-2" },
+    by: "request-1",
+    newId: order.id!,
+    at: NOON,
+  });
+
+  await handle([madeAt(NOON, order)]);
+
+  expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(order);
+  const [row] = await rowsOf([order]);
+  expect(row?.claimed_by).toBe("request-1");
+});
+
+test("a repeat changes nothing", async () => {
+  const order = givenOrder({ amount: 100n });
+  await handle([madeAt(NOON, order)]);
+  const before = await rowsOf([order]);
+  await handle([madeAt(NOON, order), madeAt(NOON, order)]);
+  expect(await rowsOf([order])).toEqual(before);
+});
+
+test("redemptions without an order and other events of the topic are passed over", async () => {
+  const other = {
+    ...madeAt(NOON),
+    type: "scrip.events.v1.SomethingNew",
+    payload: Buffer.from("?"),
+  };
+  await expect(handle([madeAt(NOON), other])).resolves.toBeUndefined();
+});
+
+const handle = (events: readonly EventEnvelope[]): Promise<void> =>
+  onRedemptionMade(db)(
+    events.map((event, index) => ({ ...event, partition: 0, offset: BigInt(index) })),
+    {
+      group: "validation",
+      topic: REDEMPTIONS_TOPIC,
+      partition: 0,
+      signal: new AbortController().signal,
+    },
+  );
+
+const givenOrder = (init: MessageInitShape<typeof OrderSchema>): Order =>
+  create(OrderSchema, { id: newId("ord"), ...init });
+
+function madeAt(date: Date, order?: Order): EventEnvelope {
+  const made = create(RedemptionMadeSchema, {
+    projectId: "proj_1",
+    redemptionId: newId("r"),
+    voucherId: "v_1",
+    date: timestampFromDate(date),
+    ...(order !== undefined && { order }),
+  });
+  return {
+    id: made.redemptionId,
+    topic: REDEMPTIONS_TOPIC,
+    key: made.voucherId,
+    projectId: made.projectId,
+    type: RedemptionMadeSchema.typeName,
+    payload: toBinary(RedemptionMadeSchema, made),
+    headers: {},
+    occurredAt: date,
+  };
+}
+
+/** With xmin, which changes whenever a row is written at all. */
+async function rowsOf(orders: readonly Order[]): Promise<readonly Record<string, unknown>[]> {
+  const { rows } = await db.query(
+    `select xmin::text as written_by, document, claimed_by, updated_at
+       from shop_order where project_id = 'proj_1' and id = any($1) order by id`,
+    [orders.map((order) => order.id)],
+  );
+  return rows;
+}
