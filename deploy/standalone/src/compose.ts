@@ -1,4 +1,5 @@
 import { createCampaignService } from "@scrip/campaign/service";
+import { createPgEventBus } from "@scrip/events";
 import type { GatewayConfig } from "@scrip/gateway/config";
 import { type Gateway, startGateway } from "@scrip/gateway/server";
 import { createGatewayService } from "@scrip/gateway/service";
@@ -24,6 +25,9 @@ export type CompositionOptions = {
 /** Few connections make larger batches, and one process needs no more. */
 const POOL_SIZE = 4;
 
+/** What is left of the events to finish when the services have stopped is little. */
+const BUS_CLOSE_MS = 2_000;
+
 /** All services in this process, called in memory, behind one HTTP door. */
 export async function startScrip(options: CompositionOptions): Promise<Gateway> {
   const { databaseUrl, logger, metrics, secrets, gateway } = options;
@@ -37,17 +41,20 @@ export async function startScrip(options: CompositionOptions): Promise<Gateway> 
   });
   const onBatch = (batch: string, size: number): void => batches.observe({ batch }, size);
 
+  const bus = await createPgEventBus({ url: databaseUrl, poolSize: POOL_SIZE, onError });
+  parts.defer(() => bus.close(BUS_CLOSE_MS));
   const own = { databaseUrl, poolSize: POOL_SIZE, onError };
   const loyalty = parts.use(await createLoyaltyService(own));
   const campaign = parts.use(await createCampaignService(own));
   const voucher = parts.use(
-    await createVoucherService({ ...own, assetSecret: secrets.assetSecret }),
+    await createVoucherService({ ...own, bus, assetSecret: secrets.assetSecret }),
   );
   const below = [loyalty, campaign, voucher];
   const transport = directTo(below);
   const validation = parts.use(
     await createValidationService({
       ...own,
+      bus,
       onBatch,
       trackingSecret: secrets.trackingSecret,
       transports: { voucher: transport, campaign: transport, loyalty: transport },
