@@ -6,6 +6,7 @@ import path from "node:path";
 
 const GOLDEN_SCHEMAS = "services/shared/testing/src/golden-schemas.ts";
 
+/** @type {[string, () => boolean][]} */
 const STEPS = [
   ["types", () => run("tsc", "--noEmit", "-p", "tsconfig.json")],
   ["lint", () => run("oxlint", "--type-aware", "--deny-warnings")],

@@ -79,9 +79,8 @@ function manifests(root) {
   const folders = patterns.flatMap((pattern) => {
     if (!pattern.endsWith("/*")) return [pattern];
     const parent = pattern.slice(0, -"/*".length);
-    return readdirSync(path.join(root, parent))
-      .sort()
-      .map((name) => `${parent}/${name}`);
+    const names = readdirSync(path.join(root, parent)).toSorted();
+    return names.map((name) => `${parent}/${name}`);
   });
   return ["package.json", ...folders.map((folder) => `${folder}/package.json`)];
 }

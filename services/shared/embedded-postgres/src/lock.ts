@@ -1,40 +1,90 @@
-import { open, readFile, rm } from "node:fs/promises";
+import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 
 import { DataFolderError } from "./data-folder-error.ts";
 
 /** Lets one process at a time work in a folder. A lock whose process is gone is taken over. */
 export async function lockFolder(file: string, folder: string): Promise<AsyncDisposable> {
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    const handle = await open(file, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "EEXIST") return undefined;
-      throw new DataFolderError(`The data folder ${folder} cannot be written: ${error.message}`, {
-        cause: error,
-      });
-    });
-    if (handle !== undefined) {
-      await handle.writeFile(String(process.pid));
-      await handle.close();
-      return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
+  const mine = `${process.pid} ${await startOf(process.pid)}`;
+  // A link appears with its content or not at all, so nobody ever reads half a lock.
+  const draft = `${file}.${process.pid}`;
+  try {
+    await writeFile(draft, mine, { mode: 0o600 });
+    await takeLock(file, draft, folder);
+  } catch (cause) {
+    if (cause instanceof DataFolderError) throw cause;
+    throw new DataFolderError(
+      `The data folder ${folder} cannot be written: ${String(cause)}. Change its owner, or set SCRIP_DATA_DIR to another folder.`,
+      { cause },
+    );
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
+}
+
+async function takeLock(file: string, draft: string, folder: string): Promise<void> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    if (await linked(draft, file)) return;
+    const found = await readFile(file, "utf8").catch(() => "");
+    if (await isHeld(found)) throw inUse(folder, found);
+    // Moved aside rather than removed: whoever was quicker than us keeps a lock that is not stale.
+    const aside = `${draft}.stale`;
+    if (!(await moved(file, aside))) continue;
+    const taken = await readFile(aside, "utf8");
+    if (await isHeld(taken)) {
+      await linked(aside, file);
+      await rm(aside, { force: true });
+      throw inUse(folder, taken);
     }
-    const owner = Number(await readFile(file, "utf8").catch(() => ""));
-    if (owner !== process.pid && (await isRunning(owner))) {
-      throw new DataFolderError(
-        `The data folder ${folder} is in use by process ${owner}. Stop that one, or set SCRIP_DATA_DIR to another folder.`,
-      );
-    }
-    await rm(file, { force: true });
+    await rm(aside, { force: true });
   }
   throw new DataFolderError(`The data folder ${folder} cannot be locked; remove ${file}.`);
 }
 
-async function isRunning(pid: number): Promise<boolean> {
+const MAX_ATTEMPTS = 5;
+
+const inUse = (folder: string, lock: string): DataFolderError =>
+  new DataFolderError(
+    `The data folder ${folder} is in use by process ${lock.split(" ")[0]}. Stop that one, or set SCRIP_DATA_DIR to another folder.`,
+  );
+
+async function isHeld(lock: string): Promise<boolean> {
+  const [pid, start] = lock.split(" ");
+  if (!isRunning(Number(pid))) return false;
+  // After a reboot, or in another container, the same number belongs to somebody else.
+  return (await startOf(Number(pid))) === start;
+}
+
+function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
-    process.kill(pid, 0);
+    return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    return codeOf(error) === "EPERM";
   }
-  // After a reboot the number may belong to anything; ours is always a Node.
-  const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "node");
-  return command.includes("node");
 }
+
+/** When a process began, in ticks since the boot; `-` where the system has no /proc. */
+async function startOf(pid: number): Promise<string> {
+  const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The second field is the program's name in brackets, and may contain spaces.
+  return status.slice(status.lastIndexOf(")") + 2).split(" ")[START_FIELD] ?? "-";
+}
+
+/** Field 22 of proc(5), counted from 0 after the name. */
+const START_FIELD = 19;
+
+const linked = (from: string, to: string): Promise<boolean> => unless("EEXIST", link(from, to));
+const moved = (from: string, to: string): Promise<boolean> => unless("ENOENT", rename(from, to));
+
+async function unless(code: string, work: Promise<void>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (codeOf(error) === code) return false;
+    throw error;
+  }
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

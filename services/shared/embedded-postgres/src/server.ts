@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { readFile, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { adviceFor, type Cluster, complaintOf } from "./cluster.ts";
+import { DataFolderError } from "./data-folder-error.ts";
+import { runAs } from "./programs.ts";
+
+export const pidFileOf = ({ data }: Cluster): string => path.join(data, "postmaster.pid");
+
+/** Starts the server and answers its port and process once it takes connections. */
+export async function startServer(
+  cluster: Cluster,
+): Promise<{ readonly port: number; readonly pid: number }> {
+  const log = await openLog(cluster);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort();
+    const from = (await stat(log).catch(() => undefined))?.size ?? 0;
+    try {
+      await launch(cluster, port, log);
+      return { port, pid: Number(await firstLine(pidFileOf(cluster))) };
+    } catch (cause) {
+      const said = (await textFrom(log, from)) || complaintOf(cause);
+      if (attempt === MAX_ATTEMPTS || !PASSING.test(said)) throw refusal(cluster, said, cause);
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+/**
+ * A fast shutdown: sessions are ended and everything is flushed. It also stops the orphan of a
+ * process that was killed, and does nothing when there is no server.
+ */
+export async function stopServer(cluster: Cluster): Promise<void> {
+  const { data, folder, account, programs } = cluster;
+  const pid = Number(await firstLine(pidFileOf(cluster)));
+  if (!(await isServer(pid, data))) {
+    // Left by a crash. PostgreSQL would refuse to start while the number belongs to anybody.
+    await rm(pidFileOf(cluster), { force: true });
+    return;
+  }
+  try {
+    const common = [`--pgdata=${data}`, "--wait", `--timeout=${STOP_TIMEOUT_S}`];
+    await runAs(account, programs.pgCtl, ["stop", "--mode=fast", ...common]).catch(() =>
+      // Nothing that was committed is lost; the next start recovers it from the log.
+      runAs(account, programs.pgCtl, ["stop", "--mode=immediate", ...common]),
+    );
+  } catch (cause) {
+    if ((await firstLine(pidFileOf(cluster))) === "") return;
+    throw new DataFolderError(
+      `The PostgreSQL of ${folder} (process ${pid}) does not stop: ${complaintOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+const STOP_TIMEOUT_S = 30;
+const MAX_ATTEMPTS = 10;
+const RETRY_MS = 300;
+
+/** Somebody was quicker with the port; or the sessions of a killed server are still ending. */
+const PASSING =
+  /could not bind|could not create any TCP|shared memory block|starting up|shutting down/;
+
+function launch({ data, account, programs }: Cluster, port: number, log: string): Promise<string> {
+  // No socket files: their folder would have to be shared with every other user.
+  const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories="];
+  return runAs(account, programs.pgCtl, [
+    "start",
+    `--pgdata=${data}`,
+    "--wait",
+    "--timeout=100",
+    `--log=${log}`,
+    `--options=${settings.map((setting) => `-c ${setting}`).join(" ")}`,
+  ]);
+}
+
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+
+async function openLog({ data }: Cluster): Promise<string> {
+  const log = path.join(data, "server.log");
+  const found = await stat(log).catch(() => undefined);
+  if (found !== undefined && found.size > MAX_LOG_BYTES) await rename(log, `${log}.1`);
+  return log;
+}
+
+function refusal({ folder, data }: Cluster, said: string, cause: unknown): DataFolderError {
+  const lines = said.trim().split("\n").slice(-LAST_LINES).join("\n  ");
+  return new DataFolderError(
+    `The database in ${data} does not start:\n  ${lines}\n${adviceFor(folder)}`,
+    { cause },
+  );
+}
+
+const LAST_LINES = 5;
+
+/** Whether the process is a server on this folder, and not a later one with the same number. */
+async function isServer(pid: number, data: string): Promise<boolean> {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  if (process.platform !== "linux") {
+    try {
+      return process.kill(pid, 0);
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "EPERM";
+    }
+  }
+  const workingFolder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  return workingFolder === (await realpath(data));
+}
+
+async function firstLine(file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return text.split("\n")[0]?.trim() ?? "";
+}
+
+async function textFrom(file: string, from: number): Promise<string> {
+  const bytes = await readFile(file).catch(() => Buffer.alloc(0));
+  return bytes.subarray(from).toString("utf8");
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("not listening on a port");
+  return address.port;
+}

@@ -1,0 +1,87 @@
+import { spawn } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import { Client } from "pg";
+import { expect, test } from "vitest";
+
+import { startEmbeddedPostgres } from "../src/index.ts";
+import { givenFolder, isRunning, query, serverPid, untilGone } from "./fixture/folder.ts";
+import { startHolder } from "./fixture/holder.ts";
+
+test("what was acknowledged before a kill -9 of the process is there after it", async () => {
+  await using folder = await givenFolder();
+  const holder = await startHolder(folder.path);
+  await query(holder.url, "create table entry (n int primary key)");
+  const client = new Client({ connectionString: holder.url });
+  client.on("error", () => {});
+  await client.connect();
+  let acknowledged = 0;
+  const writing = (async () => {
+    for (;;) {
+      await client.query("insert into entry values ($1)", [acknowledged + 1]);
+      acknowledged += 1;
+      if (acknowledged === 100) void holder.end("SIGKILL");
+    }
+  })();
+  await expect(writing).rejects.toThrow(Error);
+
+  await using server = await startEmbeddedPostgres({ dataDir: folder.path });
+  const [row] = await query(server.url, "select count(*)::int as rows from entry");
+  expect(acknowledged).toBeGreaterThanOrEqual(100);
+  // The last one may have committed without an answer.
+  expect([acknowledged, acknowledged + 1]).toContain(row?.["rows"]);
+});
+
+test.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
+  "a process that %s ends leaves no server behind",
+  async (signal) => {
+    await using folder = await givenFolder();
+    const holder = await startHolder(folder.path);
+    const pid = await serverPid(folder.path);
+    expect(isRunning(pid)).toBe(true);
+    await holder.end(signal);
+    await untilGone(pid);
+  },
+);
+
+test("a server that outlived its process is stopped by the next start", async () => {
+  await using folder = await givenFolder();
+  const holder = await startHolder(folder.path);
+  const orphan = await serverPid(folder.path);
+  await query(holder.url, "create table kept as select 1 as one");
+  process.kill(holder.watchdogPid, "SIGKILL");
+  await holder.end("SIGKILL");
+  expect(isRunning(orphan)).toBe(true);
+
+  await using server = await startEmbeddedPostgres({ dataDir: folder.path });
+  await untilGone(orphan);
+  expect(await query(server.url, "select one from kept")).toEqual([{ one: 1 }]);
+});
+
+test("a killed server recovers at the next start", async () => {
+  await using folder = await givenFolder();
+  {
+    await using server = await startEmbeddedPostgres({ dataDir: folder.path });
+    await query(server.url, "create table kept as select 1 as one");
+    const pid = await serverPid(folder.path);
+    process.kill(pid, "SIGKILL");
+    await untilGone(pid);
+  }
+  await using server = await startEmbeddedPostgres({ dataDir: folder.path });
+  expect(await query(server.url, "select one from kept")).toEqual([{ one: 1 }]);
+});
+
+test("a number left by a crash that another process has now is not a server of ours", async () => {
+  await using folder = await givenFolder();
+  await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
+  const bystander = spawn("sleep", ["60"]);
+  const data = path.join(folder.path, "postgres");
+  await writeFile(path.join(data, "postmaster.pid"), `${bystander.pid}\n${data}\n1\n5432\n\n\n`);
+  {
+    await using server = await startEmbeddedPostgres({ dataDir: folder.path });
+    expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
+  }
+  expect(isRunning(bystander.pid ?? 0)).toBe(true);
+  bystander.kill();
+});

@@ -1,0 +1,76 @@
+import { chmod, mkdir, stat } from "node:fs/promises";
+import path from "node:path";
+
+import { expect, test } from "vitest";
+
+import { startEmbeddedPostgres } from "../src/index.ts";
+import { givenFolder, query } from "./fixture/folder.ts";
+
+test("the data is there at the next start, which takes less than two seconds", async () => {
+  await using folder = await givenFolder();
+  const told: string[] = [];
+  const log = (message: string): void => void told.push(message);
+  {
+    await using server = await startEmbeddedPostgres({ dataDir: folder.path, log });
+    await query(server.url, "create table kept as select 'ä€' as word");
+  }
+  expect(told).toHaveLength(1);
+  const startedAt = performance.now();
+  await using server = await startEmbeddedPostgres({ dataDir: folder.path, log });
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(told).toHaveLength(1);
+  expect(await query(server.url, "select word from kept")).toEqual([{ word: "ä€" }]);
+});
+
+test("commits are durable, text is UTF-8 in the order of its bytes, time is UTC", async () => {
+  await using folder = await givenFolder();
+  await using server = await startEmbeddedPostgres({ dataDir: folder.path });
+  const names = ["fsync", "synchronous_commit", "full_page_writes", "server_encoding", "timezone"];
+  const [row] = await query(
+    server.url,
+    `select ${names.map((name) => `current_setting('${name}') as ${name}`).join(", ")},
+            datcollate as collation, 'B' < 'a' as is_byte_order
+       from pg_database where datname = current_database()`,
+  );
+  expect(row).toEqual({
+    fsync: "on",
+    synchronous_commit: "on",
+    full_page_writes: "on",
+    server_encoding: "UTF8",
+    timezone: "UTC",
+    collation: "C",
+    is_byte_order: true,
+  });
+});
+
+test("a setting that an operator alters holds at the next start", async () => {
+  await using folder = await givenFolder();
+  {
+    await using server = await startEmbeddedPostgres({ dataDir: folder.path });
+    await query(server.url, "alter system set max_connections = 42");
+  }
+  await using server = await startEmbeddedPostgres({ dataDir: folder.path });
+  expect(await query(server.url, "show max_connections")).toEqual([{ max_connections: "42" }]);
+});
+
+test("other users of the machine neither see the password nor get in without it", async () => {
+  await using folder = await givenFolder();
+  await using server = await startEmbeddedPostgres({ dataDir: folder.path });
+  for (const secret of ["postgres.password", "postgres"]) {
+    const { mode } = await stat(path.join(folder.path, secret));
+    expect(mode & 0o077, secret).toBe(0);
+  }
+  const guess = new URL(server.url);
+  guess.password = "postgres";
+  await expect(query(guess.href, "select 1")).rejects.toThrow("password authentication failed");
+  expect(server.url).toContain("@127.0.0.1:");
+});
+
+test("a folder that only its owner may enter will do", async () => {
+  await using folder = await givenFolder();
+  const dataDir = path.join(folder.path, "deep/down");
+  await mkdir(dataDir, { recursive: true });
+  await chmod(folder.path, 0o700);
+  await using server = await startEmbeddedPostgres({ dataDir });
+  expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
+});
