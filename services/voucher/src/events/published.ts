@@ -34,7 +34,7 @@ export function encodeRedemptionMade(facts: MadeFacts): Uint8Array {
   }
   writer.uint32(6 * 8 + WireType.LengthDelimited).fork();
   writer.uint32(1 * 8 + WireType.Varint).int64(facts.date.seconds);
-  writer.uint32(2 * 8 + WireType.Varint).int32(facts.date.nanos);
+  if (facts.date.nanos !== 0) writer.uint32(2 * 8 + WireType.Varint).int32(facts.date.nanos);
   writer.join();
   if (facts.amount !== null) writer.uint32(7 * 8 + WireType.Varint).int64(facts.amount);
   if (facts.order !== null) {

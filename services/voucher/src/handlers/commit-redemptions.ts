@@ -123,13 +123,15 @@ async function attemptCommit(
 ): Promise<readonly CommitOutcome[]> {
   let wroteEvents = false;
   const outcomes = await deps.db.transaction(async (tx) => {
-    const usages = await lockAll(tx, commands);
+    // They travel together and run one after the other. The second must be a statement of its own:
+    // its snapshot is taken under the locks, so it sees the answers of those that held them before.
+    const [usages, answers] = await Promise.all([
+      lockAll(tx, commands),
+      findAnswers(tx, keysOf(commands)),
+    ]);
     // A repeat of an attempt that was committed would take twice. Under the lock it is known.
     const done = await findDone(tx, attempts);
     if (done !== undefined) return done.outcomes;
-    // A statement of its own: its snapshot is taken under the locks, so that the answers of those
-    // that held them before are seen.
-    const answers = await findAnswers(tx, keysOf(commands));
     const answered = new Map([...answers].map(([key, answer]) => [key, answer.requestHash]));
     const decisions = decideCommits({ commands, usages, answered });
     const rendered = renderCommits(commands, decisions, { ...deps, answers });

@@ -1,0 +1,221 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import { type CommitCommand, decideCommits, rowKey, type VoucherUsage } from "./commit.ts";
+
+const PROJECT = "proj_1";
+
+const usageOf = (overrides: Partial<VoucherUsage> = {}): VoucherUsage => ({
+  projectId: PROJECT,
+  voucherId: "v_1",
+  definitionVersion: 1n,
+  deleted: false,
+  quantity: null,
+  redeemedQuantity: 0n,
+  amount: null,
+  balance: null,
+  redeemedAmount: 0n,
+  version: 0n,
+  ledgerVersion: 0n,
+  ...overrides,
+});
+
+const commandOf = (overrides: Partial<CommitCommand> = {}): CommitCommand => ({
+  projectId: PROJECT,
+  idempotency: null,
+  takes: [{ voucherId: "v_1", definitionVersion: 1n, credits: 0n }],
+  refused: false,
+  ...overrides,
+});
+
+const keyOf = (key: string, byte = 1) => ({ key, requestHash: new Uint8Array([byte]) });
+
+const decide = (
+  commands: readonly CommitCommand[],
+  usages: readonly VoucherUsage[],
+  answered: Readonly<Record<string, number>> = {},
+) =>
+  decideCommits({
+    commands,
+    usages: new Map(usages.map((usage) => [rowKey(usage.projectId, usage.voucherId), usage])),
+    answered: new Map(
+      Object.entries(answered).map(([key, byte]) => [rowKey(PROJECT, key), new Uint8Array([byte])]),
+    ),
+  });
+
+const gift = (balance: bigint, voucherId = "v_1"): VoucherUsage =>
+  usageOf({ voucherId, amount: balance, balance, ledgerVersion: 1n });
+
+describe("decideCommits", () => {
+  test("takes a use, and says what is left", () => {
+    const [decision] = decide([commandOf()], [usageOf({ quantity: 2n })]);
+    expect(decision).toEqual({
+      kind: "made",
+      usages: [usageOf({ quantity: 2n, redeemedQuantity: 1n, version: 1n })],
+    });
+  });
+
+  test("each command sees what the ones before it took", () => {
+    const commands = [commandOf(), commandOf(), commandOf()];
+    const kinds = decide(commands, [usageOf({ quantity: 2n })]).map(({ kind }) => kind);
+    expect(kinds).toEqual(["made", "made", "refused"]);
+  });
+
+  test("refuses credits beyond the balance, and takes none of them", () => {
+    const take = { voucherId: "v_1", definitionVersion: 1n, credits: 60n };
+    const decisions = decide(
+      [commandOf({ takes: [take] }), commandOf({ takes: [take] })],
+      [gift(100n)],
+    );
+    expect(decisions[0]).toMatchObject({
+      kind: "made",
+      usages: [{ balance: 40n, ledgerVersion: 2n }],
+    });
+    expect(decisions[1]).toEqual({ kind: "refused", key: "gift_amount_exceeded", take: 0 });
+  });
+
+  test("a redemption without credits adds no ledger entry", () => {
+    const [decision] = decide([commandOf()], [gift(100n)]);
+    expect(decision).toMatchObject({ usages: [{ balance: 100n, ledgerVersion: 1n }] });
+  });
+
+  test("takes from all vouchers of a command or from none", () => {
+    const both = commandOf({
+      takes: [
+        { voucherId: "v_1", definitionVersion: 1n, credits: 10n },
+        { voucherId: "v_2", definitionVersion: 1n, credits: 0n },
+      ],
+    });
+    const after = commandOf({
+      takes: [{ voucherId: "v_1", definitionVersion: 1n, credits: 100n }],
+    });
+    const spent = usageOf({ voucherId: "v_2", quantity: 1n, redeemedQuantity: 1n });
+    expect(decide([both, after], [gift(100n), spent])).toMatchObject([
+      { kind: "refused", key: "quantity_exceeded", take: 1 },
+      { kind: "made", usages: [{ balance: 0n }] },
+    ]);
+  });
+
+  test("one command that names a voucher twice takes twice", () => {
+    const take = { voucherId: "v_1", definitionVersion: 1n, credits: 0n };
+    const twice = commandOf({ takes: [take, take] });
+    expect(decide([twice], [usageOf({ quantity: 1n })])[0]).toMatchObject({
+      kind: "refused",
+      take: 1,
+    });
+    expect(
+      decide([twice, commandOf()], [usageOf({ quantity: 2n })]).map(({ kind }) => kind),
+    ).toEqual(["made", "refused"]);
+  });
+
+  test.each([
+    ["was never there", []],
+    ["was deleted", [usageOf({ deleted: true, definitionVersion: 2n })]],
+  ] as const)("a voucher that %s is gone", (_name, usages) => {
+    expect(decide([commandOf()], usages)).toEqual([{ kind: "gone", take: 0 }]);
+  });
+
+  test("a decision on another definition is stale, also when a guard fails too", () => {
+    const changed = usageOf({ definitionVersion: 2n, quantity: 0n });
+    expect(decide([commandOf()], [changed])).toEqual([{ kind: "stale" }]);
+  });
+
+  test("records a refusal without looking at the voucher", () => {
+    expect(decide([commandOf({ refused: true })], [])).toEqual([{ kind: "recorded" }]);
+  });
+
+  describe("with an idempotency key", () => {
+    test("repeats the answer of an earlier batch, also for what came as a refusal", () => {
+      const commands = [
+        commandOf({ idempotency: keyOf("a") }),
+        commandOf({ idempotency: keyOf("a"), refused: true }),
+      ];
+      expect(decide(commands, [usageOf()], { a: 1 })).toEqual([
+        { kind: "replayed", position: null },
+        { kind: "replayed", position: null },
+      ]);
+    });
+
+    test("refuses the key of an earlier batch for another request", () => {
+      const [decision] = decide([commandOf({ idempotency: keyOf("a", 2) })], [usageOf()], { a: 1 });
+      expect(decision).toEqual({ kind: "key_reused" });
+    });
+
+    test("repeats and refuses within one batch alike", () => {
+      const commands = [1, 1, 2].map((byte) => commandOf({ idempotency: keyOf("a", byte) }));
+      expect(decide(commands, [usageOf()]).map(({ kind }) => kind)).toEqual([
+        "made",
+        "replayed",
+        "key_reused",
+      ]);
+    });
+
+    test("a key belongs to its project", () => {
+      const other = { projectId: "proj_2", idempotency: keyOf("a") };
+      const usages = [usageOf(), usageOf({ projectId: "proj_2" })];
+      const commands = [commandOf({ idempotency: keyOf("a") }), commandOf(other)];
+      expect(decide(commands, usages).map(({ kind }) => kind)).toEqual(["made", "made"]);
+    });
+
+    test("a stale command leaves its key free", () => {
+      const stale = commandOf({
+        idempotency: keyOf("a"),
+        takes: [{ voucherId: "v_1", definitionVersion: 9n, credits: 0n }],
+      });
+      const commands = [stale, commandOf({ idempotency: keyOf("a") })];
+      expect(decide(commands, [usageOf()]).map(({ kind }) => kind)).toEqual(["stale", "made"]);
+    });
+  });
+
+  test("whatever comes, counters move by what was made, and no guard is ever broken", () => {
+    const take = fc.record({
+      voucherId: fc.constantFrom("v_1", "v_2", "v_3"),
+      definitionVersion: fc.constantFrom(1n, 1n, 1n, 2n),
+      credits: fc.bigInt(0n, 40n),
+    });
+    const command = fc.record({
+      projectId: fc.constant(PROJECT),
+      idempotency: fc.option(
+        fc.record({
+          key: fc.constantFrom("a", "b", "c", "d"),
+          requestHash: fc.constantFrom(new Uint8Array([1]), new Uint8Array([2])),
+        }),
+      ),
+      takes: fc.array(take, { minLength: 1, maxLength: 3 }),
+      refused: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
+        const start = [
+          usageOf({ quantity: 5n }),
+          { ...gift(100n, "v_2"), quantity: 7n },
+          gift(30n, "v_3"),
+        ];
+        const decisions = decide(commands, start);
+        let model = new Map(start.map((usage) => [usage.voucherId, usage]));
+        for (const [index, decision] of decisions.entries()) {
+          if (decision.kind !== "made") continue;
+          const next = new Map(model);
+          for (const [position, after] of decision.usages.entries()) {
+            const before = next.get(after.voucherId);
+            const credits = commands[index]?.takes[position]?.credits ?? 0n;
+            expect(after.redeemedQuantity).toBe((before?.redeemedQuantity ?? 0n) + 1n);
+            expect(after.redeemedAmount).toBe((before?.redeemedAmount ?? 0n) + credits);
+            if (after.quantity !== null)
+              expect(after.redeemedQuantity <= after.quantity).toBe(true);
+            if (after.balance === null) expect(credits).toBe(0n);
+            else expect(after.balance).toBe((after.amount ?? 0n) - after.redeemedAmount);
+            expect((after.balance ?? 0n) >= 0n).toBe(true);
+            next.set(after.voucherId, after);
+          }
+          model = next;
+        }
+        // A key has one effect at most.
+        const effects = decisions.flatMap(({ kind }, index) =>
+          kind === "made" ? (commands[index]?.idempotency?.key ?? []) : [],
+        );
+        expect(new Set(effects).size).toBe(effects.length);
+      }),
+    );
+  });
+});

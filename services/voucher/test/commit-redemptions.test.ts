@@ -1,0 +1,425 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+import {
+  CommitOutcomeSchema,
+  RedemptionResult,
+  RedemptionStatus,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { afterAll, describe, expect, test } from "vitest";
+
+import {
+  commandOf,
+  committer,
+  type Fixture,
+  givenDiscount,
+  givenGift,
+  keyOf,
+  madeOf,
+  refusalOf,
+  startFixture,
+} from "./fixture.ts";
+
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+const commit = committer(fixture);
+
+describe("CommitRedemptions", () => {
+  test("answers the redemption with its voucher as it is right after, and stores all of it", async () => {
+    const voucher = await givenGift(fixture, 1000n, { redemption: { quantity: 2n } });
+    const order = { id: "ord_1", amount: 900n, items: [{ quantity: 1n, amount: 900n }] };
+
+    const [outcome] = await commit(
+      commandOf(fixture, [{ voucher, credits: 300n }], {
+        order,
+        customerId: "cust_1",
+        customer: { id: "cust_1", name: "Ann" },
+        trackingId: "track_1",
+        metadata: { channel: "shop", 'quoted "key\\': [1, null, "NULL", "{}"] },
+      }),
+    );
+
+    const [made] = madeOf(outcome);
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^r_[0-9a-f]{18}$/),
+      customerId: "cust_1",
+      trackingId: "track_1",
+      amount: 300n,
+      gift: { amount: 300n },
+      result: RedemptionResult.SUCCESS,
+      status: RedemptionStatus.SUCCEEDED,
+      relatedObjectType: "voucher",
+      relatedObjectId: voucher.id,
+      voucher: {
+        id: voucher.id,
+        gift: { amount: 1000n, balance: 700n },
+        redemption: { quantity: 2n, redeemedQuantity: 1n, redeemedAmount: 300n },
+      },
+    });
+    expect(made?.order?.redemptions[made.id]).toMatchObject({ relatedObjectId: voucher.id });
+    const stored = await fixture.redemptions.getRedemption(
+      { redemptionId: made?.id ?? "" },
+      fixture.call(),
+    );
+    expect(stored).toEqual(made);
+  });
+
+  test("writes one event for each success, with the order as it was stored", async () => {
+    const voucher = await givenDiscount(fixture);
+    const order = create(OrderSchema, { id: "ord_2", amount: 900n });
+    const [outcome] = await commit(
+      commandOf(fixture, [{ voucher }], { order, customerId: "cust_2" }),
+    );
+    const [made] = madeOf(outcome);
+
+    const { rows } = await fixture.db.query<{ topic: string; key: string; payload: Buffer }>(
+      "select topic, key, payload from outbox where key = $1",
+      [voucher.id],
+    );
+
+    const expected = create(RedemptionMadeSchema, {
+      projectId: fixture.projectId,
+      redemptionId: made?.id ?? "",
+      voucherId: voucher.id,
+      customerId: "cust_2",
+      date: made?.date,
+      order: made?.order,
+    });
+    expect(rows).toEqual([
+      {
+        topic: "scrip.redemptions.v1",
+        key: voucher.id,
+        payload: Buffer.from(toBinary(RedemptionMadeSchema, expected)),
+      },
+    ]);
+  });
+
+  test("records a guard that fails as a failed redemption, and takes nothing", async () => {
+    const voucher = await givenGift(fixture, 100n);
+    const [outcome] = await commit(commandOf(fixture, [{ voucher, credits: 101n }]));
+
+    const error = refusalOf(outcome);
+    expect(error).toMatchObject({
+      code: 400,
+      key: "gift_amount_exceeded",
+      message: "gift amount exceeded",
+      details: voucher.code,
+      resourceType: "redemption",
+      resourceId: expect.stringMatching(/^rf_[0-9a-f]{18}$/),
+    });
+    const failed = await fixture.redemptions.getRedemption(
+      { redemptionId: error.resourceId ?? "" },
+      fixture.call(),
+    );
+    expect(failed).toMatchObject({
+      result: RedemptionResult.FAILURE,
+      status: RedemptionStatus.FAILED,
+      failureCode: "gift_amount_exceeded",
+      failureMessage: "gift amount exceeded",
+      relatedObjectId: voucher.id,
+    });
+    expect(failed.order).toBeUndefined();
+    expect((await invariantsOf(fixture, voucher.id)).balance).toBe(100n);
+  });
+
+  test("records a command that comes as a refusal, and nothing where no voucher is known", async () => {
+    const voucher = await givenDiscount(fixture);
+    const refused = { code: 400, key: "voucher_expired", message: "voucher expired" };
+    const [known, unknown] = await commit(
+      commandOf(fixture, [{ voucher }], { refused }),
+      commandOf(fixture, [], { refused: { ...refused, requestId: "v-1" } }),
+    );
+    expect(refusalOf(known)).toMatchObject({ ...refused, resourceType: "redemption" });
+    expect(refusalOf(unknown)).toMatchObject({ ...refused, requestId: "v-1" });
+    expect(refusalOf(unknown).resourceId).toBeUndefined();
+  });
+
+  test("a key repeats its first answer to the byte, whatever is left of the voucher by then", async () => {
+    const voucher = await givenGift(fixture, 500n, { redemption: { quantity: 1n } });
+    const command = commandOf(fixture, [{ voucher, credits: 200n }], {
+      idempotency: keyOf("order-1"),
+      order: { id: "ord_3", amount: 200n },
+      metadata: { a: [1, { b: "ü" }] },
+    });
+
+    const [first, inBatch] = await commit(command, command);
+    const [later] = await commit(command);
+    const [elsewhere] = await committer(
+      fixture,
+      fixture.replica(),
+    )({
+      ...command,
+      refused: {
+        $typeName: "scrip.common.v1.Error",
+        code: 400,
+        key: "quantity_exceeded",
+        message: "",
+        requestId: "",
+      },
+    });
+
+    const bytes = (outcome: typeof first) =>
+      outcome && toBinary(CommitOutcomeSchema, { ...outcome, replayed: false });
+    expect(madeOf(first)).toHaveLength(1);
+    for (const repeat of [inBatch, later, elsewhere]) {
+      expect(repeat?.replayed).toBe(true);
+      expect(bytes(repeat)).toEqual(bytes(first));
+    }
+    expect(await invariantsOf(fixture, voucher.id)).toMatchObject({ balance: 300n, redeemed: 1n });
+    const gathered = await fixture.redemptions.gatherVouchers(
+      {
+        queries: [
+          { projectId: fixture.projectId, codes: [], idempotency: keyOf("order-1") },
+          { projectId: fixture.projectId, codes: [], idempotency: keyOf("order-1", "other") },
+          { projectId: "proj_other", codes: [], idempotency: keyOf("order-1") },
+        ],
+      },
+      fixture.call(),
+    );
+    expect(gathered.answers.map(({ earlier }) => earlier?.replayed)).toEqual([
+      true,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("a key of another request is refused with 422, and takes nothing", async () => {
+    const voucher = await givenDiscount(fixture);
+    await commit(commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-2") }));
+    const [reused] = await commit(
+      commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-2", "other") }),
+    );
+    expect(refusalOf(reused)).toMatchObject({ code: 422, key: "idempotency_key_reused" });
+    expect((await invariantsOf(fixture, voucher.id)).redeemed).toBe(1n);
+  });
+
+  test("refusals are repeated too", async () => {
+    const voucher = await givenDiscount(fixture, { redemption: { quantity: 0n } });
+    const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-3") });
+    const [first] = await commit(command);
+    const [second] = await commit(command);
+    expect(refusalOf(second)).toEqual(refusalOf(first));
+    expect(second?.replayed).toBe(true);
+  });
+
+  test("a definition that changed makes the command stale, and writes nothing", async () => {
+    const voucher = await givenDiscount(fixture);
+    const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-4") });
+    await fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call());
+
+    const [stale] = await commit(command);
+    expect(stale?.outcome.case).toBe("stale");
+
+    await fixture.vouchers.enableVoucher({ code: voucher.code }, fixture.call());
+    const [gathered] = (
+      await fixture.redemptions.gatherVouchers(
+        { queries: [{ projectId: fixture.projectId, codes: [voucher.code] }] },
+        fixture.call(),
+      )
+    ).answers;
+    const definitionVersion = gathered?.vouchers[0]?.definitionVersion ?? 0n;
+    const [made] = await commit({
+      ...command,
+      vouchers: command.vouchers.map((take) => ({ ...take, definitionVersion })),
+    });
+    expect(madeOf(made)[0]?.voucher?.active).toBe(true);
+  });
+
+  test("a voucher that was deleted is not found", async () => {
+    const voucher = await givenDiscount(fixture);
+    await fixture.vouchers.deleteVoucher({ code: voucher.code }, fixture.call());
+    const [gone] = await commit(commandOf(fixture, [{ voucher }]));
+    expect(refusalOf(gone)).toMatchObject({ code: 404, key: "not_found", resourceType: "voucher" });
+  });
+
+  test("all vouchers of a command are taken, or none", async () => {
+    const first = await givenGift(fixture, 100n);
+    const second = await givenDiscount(fixture, { redemption: { quantity: 0n } });
+    const [refused] = await commit(
+      commandOf(fixture, [{ voucher: first, credits: 10n }, { voucher: second }]),
+    );
+    expect(refusalOf(refused)).toMatchObject({ key: "quantity_exceeded", details: second.code });
+    expect((await invariantsOf(fixture, first.id)).balance).toBe(100n);
+  });
+
+  test("an item that cannot be stored harms no other of its batch", async () => {
+    const voucher = await givenDiscount(fixture);
+    const outcomes = await commit(
+      commandOf(fixture, [{ voucher }]),
+      commandOf(fixture, [{ voucher }], { trackingId: "\u0000" }),
+      commandOf(fixture, [{ voucher }]),
+    );
+    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual(["made", "refused", "made"]);
+    expect(refusalOf(outcomes[1])).toMatchObject({ code: 500, key: "internal_error" });
+    expect((await invariantsOf(fixture, voucher.id)).redeemed).toBe(2n);
+  });
+
+  test("another project reaches neither a voucher nor a redemption", async () => {
+    const voucher = await givenDiscount(fixture);
+    const stranger = { projectId: "proj_stranger" };
+    const [outcome] = await commit(commandOf(stranger, [{ voucher }]));
+    expect(refusalOf(outcome)).toMatchObject({ key: "not_found" });
+    const [made] = await commit(commandOf(fixture, [{ voucher }]));
+    const redemptionId = madeOf(made)[0]?.id ?? "";
+    await expect(
+      fixture.redemptions.getRedemption({ redemptionId }, fixture.call({ id: "proj_stranger" })),
+    ).rejects.toMatchObject({ key: "not_found" });
+  });
+});
+
+describe("concurrent batches", () => {
+  test("a thousand redemptions over several processes never exceed a quantity of one hundred", async () => {
+    const voucher = await givenDiscount(fixture, { redemption: { quantity: 100n } });
+    const processes = [fixture.redemptions, fixture.replica(), fixture.replica()];
+
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, batch) =>
+        committer(
+          fixture,
+          processes[batch % processes.length],
+        )(...Array.from({ length: 50 }, () => commandOf(fixture, [{ voucher }]))),
+      ),
+    );
+
+    const cases = outcomes.flat().map(({ outcome }) => outcome.case);
+    expect(cases.filter((one) => one === "made")).toHaveLength(100);
+    expect(cases.filter((one) => one === "refused")).toHaveLength(900);
+    const keys = outcomes
+      .flat()
+      .flatMap((one) => (one.outcome.case === "refused" ? one.outcome.value.key : []));
+    expect(new Set(keys)).toEqual(new Set(["quantity_exceeded"]));
+    expect(await invariantsOf(fixture, voucher.id)).toMatchObject({ redeemed: 100n, events: 100n });
+  });
+
+  test("spends of a gift card never overdraw it, and its ledger is one unbroken chain", async () => {
+    const voucher = await givenGift(fixture, 10_000n);
+    const processes = [fixture.redemptions, fixture.replica()];
+    const outcomes = await Promise.all(
+      Array.from({ length: 16 }, (_, batch) =>
+        committer(
+          fixture,
+          processes[batch % 2],
+        )(
+          ...Array.from({ length: 25 }, (__, index) =>
+            commandOf(fixture, [
+              { voucher, credits: BigInt(1 + ((batch * 31 + index * 17) % 97)) },
+            ]),
+          ),
+        ),
+      ),
+    );
+    const taken = outcomes
+      .flat()
+      .flatMap((one) => (one.outcome.case === "made" ? one.outcome.value.redemptions : []))
+      .reduce((sum, { amount = 0n }) => sum + amount, 0n);
+    const after = await invariantsOf(fixture, voucher.id);
+    expect(after.balance).toBe(10_000n - taken);
+    expect(after.balance >= 0n).toBe(true);
+    expect(taken > 9_900n).toBe(true);
+  });
+
+  test("one key in many batches at once has one effect", async () => {
+    const vouchers = await Promise.all(Array.from({ length: 4 }, () => givenDiscount(fixture)));
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, (_, batch) => {
+        const voucher = vouchers[batch % vouchers.length];
+        if (voucher === undefined) throw new Error("no voucher");
+        return committer(
+          fixture,
+          batch % 2 === 0 ? fixture.redemptions : fixture.replica(),
+        )(commandOf(fixture, [{ voucher }], { idempotency: keyOf("everywhere") }));
+      }),
+    );
+    const made = outcomes.flat();
+    expect(made.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(new Set(made.map((one) => madeOf(one)[0]?.id)).size).toBe(1);
+    const used = await Promise.all(vouchers.map(({ id }) => invariantsOf(fixture, id)));
+    expect(used.reduce((sum, { redeemed }) => sum + redeemed, 0n)).toBe(1n);
+  });
+
+  test("batches that name the same vouchers in opposite orders never deadlock", async () => {
+    const vouchers = await Promise.all(Array.from({ length: 10 }, () => givenDiscount(fixture)));
+    const { rows: before } = await fixture.db.query<{ deadlocks: bigint }>(DEADLOCKS);
+    await Promise.all(
+      Array.from({ length: 40 }, (_, batch) => {
+        const order = batch % 2 === 0 ? vouchers : vouchers.toReversed();
+        return commit(
+          ...order.map((voucher, index) =>
+            commandOf(fixture, [{ voucher }], {
+              idempotency: keyOf(`${batch}-${batch % 2 === 0 ? index : 9 - index}`),
+            }),
+          ),
+        );
+      }),
+    );
+    const { rows: after } = await fixture.db.query<{ deadlocks: bigint }>(DEADLOCKS);
+    expect(after).toEqual(before);
+    for (const { id } of vouchers) expect((await invariantsOf(fixture, id)).redeemed).toBe(40n);
+  });
+
+  test("redemptions and edits of a voucher never see half of each other", async () => {
+    const voucher = await givenDiscount(fixture);
+    const [edits, outcomes] = await Promise.all([
+      Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          index % 2 === 0
+            ? fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call())
+            : fixture.vouchers.enableVoucher({ code: voucher.code }, fixture.call()),
+        ),
+      ),
+      Promise.all(Array.from({ length: 20 }, () => commit(commandOf(fixture, [{ voucher }])))),
+    ]);
+    expect(edits).toHaveLength(10);
+    const made = outcomes.flat().filter(({ outcome }) => outcome.case === "made");
+    const stale = outcomes.flat().filter(({ outcome }) => outcome.case === "stale");
+    expect(made.length + stale.length).toBe(20);
+    expect((await invariantsOf(fixture, voucher.id)).redeemed).toBe(BigInt(made.length));
+  });
+});
+
+const DEADLOCKS = "select deadlocks from pg_stat_database where datname = current_database()";
+
+/** Checks the books of a voucher (design/reliability.md §1.2), and answers where they stand. */
+async function invariantsOf({ db, projectId }: Fixture, voucherId: string) {
+  const { rows } = await db.query<{
+    redeemed: bigint;
+    quantity: bigint | null;
+    amount: bigint | null;
+    balance: bigint;
+    redemptions: bigint;
+    spent: bigint;
+    events: bigint;
+  }>(
+    `select redeemed_quantity as redeemed, quantity, amount, coalesce(balance, 0) as balance,
+            (select count(*) from redemption r where (r.project_id, r.voucher_id) = (u.project_id, u.voucher_id) and status = 'SUCCEEDED') as redemptions,
+            (select coalesce(sum(amount), 0)::int8 from redemption r where (r.project_id, r.voucher_id) = (u.project_id, u.voucher_id) and status = 'SUCCEEDED') as spent,
+            (select count(*) from outbox o where (o.project_id, o.key) = (u.project_id, u.voucher_id)) as events
+       from voucher_usage u where project_id = $1 and voucher_id = $2`,
+    [projectId, voucherId],
+  );
+  const [usage] = rows;
+  if (usage === undefined) throw new Error("no such voucher");
+  expect(usage.redemptions).toBe(usage.redeemed);
+  expect(usage.events).toBe(usage.redeemed);
+  if (usage.quantity !== null) expect(usage.redeemed <= usage.quantity).toBe(true);
+  const { rows: ledger } = await db.query<{
+    version: bigint;
+    amount: bigint;
+    balance_after: bigint;
+  }>(
+    "select version, amount, balance_after from voucher_ledger_entry where project_id = $1 and voucher_id = $2 order by version",
+    [projectId, voucherId],
+  );
+  let balance = 0n;
+  for (const [index, entry] of ledger.entries()) {
+    balance += entry.amount;
+    expect(entry).toEqual({
+      version: BigInt(index + 1),
+      amount: entry.amount,
+      balance_after: balance,
+    });
+  }
+  expect(usage.balance).toBe(balance);
+  if (usage.amount !== null) expect(usage.balance).toBe(usage.amount - usage.spent);
+  return usage;
+}

@@ -1,0 +1,152 @@
+import { randomBytes } from "node:crypto";
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { newId, requestId } from "@scrip/ids";
+import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import {
+  type CommitOutcome,
+  RedemptionCommandSchema,
+  RedemptionService,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import {
+  type CreateVoucherRequestSchema,
+  type Voucher,
+  VoucherService,
+  VoucherType,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { type Call, type Client, clientOf, createDirectTransport } from "@scrip/rpc";
+import { testDatabase, type TestDatabase } from "@scrip/testing";
+
+import { createAssetCipher } from "../src/asset-cipher.ts";
+import type { Deps } from "../src/deps.ts";
+import { routes } from "../src/routes.ts";
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { createTemplates } from "../src/templates.ts";
+
+export const NOON = Date.parse("2026-11-21T12:00:00Z");
+
+export type Fixture = AsyncDisposable & {
+  readonly db: TestDatabase;
+  readonly vouchers: Client<typeof VoucherService>;
+  readonly redemptions: Client<typeof RedemptionService>;
+  /** A call of this project at noon. */
+  readonly call: (overrides?: Partial<Call["project"]> & { readonly now?: number }) => Call;
+  readonly projectId: string;
+  /** Another process of the service on the same database. */
+  readonly replica: () => Client<typeof RedemptionService>;
+};
+
+/** The service on a database of its own, in a project of its own. */
+export async function startFixture(): Promise<Fixture> {
+  const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  const transport = () => createDirectTransport(routes(depsOf(db)));
+  const own = transport();
+  const projectId = newId("proj");
+  return {
+    db,
+    projectId,
+    vouchers: clientOf(VoucherService, own),
+    redemptions: clientOf(RedemptionService, own),
+    replica: () => clientOf(RedemptionService, transport()),
+    call: ({ now = NOON, ...project } = {}) => ({
+      project: { id: projectId, timeZone: "UTC", caseSensitiveCodes: true, ...project },
+      requestId: requestId(),
+      deadline: Date.now() + 20_000,
+      now,
+      caller: { side: "server", id: "app_1" },
+    }),
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  };
+}
+
+export const ASSET_SECRET = "a secret of tests";
+
+export function depsOf(db: TestDatabase): Deps {
+  return {
+    db,
+    newId,
+    templates: createTemplates(100),
+    assets: createAssetCipher(ASSET_SECRET),
+    onError: () => {},
+    onEvents: () => {},
+  };
+}
+
+type Body = Partial<Omit<CreateVoucherRequestInit, "$typeName">>;
+type CreateVoucherRequestInit = Exclude<
+  MessageInitShape<typeof CreateVoucherRequestSchema>,
+  { $typeName: string }
+>;
+
+export const givenDiscount = (fixture: Fixture, body: Body = {}): Promise<Voucher> =>
+  fixture.vouchers.createVoucher(
+    {
+      code: `CODE-${randomBytes(6).toString("hex")}`,
+      type: VoucherType.DISCOUNT_VOUCHER,
+      discount: { type: DiscountType.PERCENT, percentOff: "10" },
+      ...body,
+    },
+    fixture.call(),
+  );
+
+export const givenGift = (fixture: Fixture, amount: bigint, body: Body = {}): Promise<Voucher> =>
+  fixture.vouchers.createVoucher(
+    {
+      code: `GIFT-${randomBytes(6).toString("hex")}`,
+      type: VoucherType.GIFT_VOUCHER,
+      gift: { amount },
+      ...body,
+    },
+    fixture.call(),
+  );
+
+export type CommandInit = Omit<MessageInitShape<typeof RedemptionCommandSchema>, "$typeName">;
+
+/** A command that redeems these vouchers as they were made. */
+export function commandOf(
+  fixture: Pick<Fixture, "projectId">,
+  takes: readonly { readonly voucher: Voucher; readonly credits?: bigint }[],
+  overrides: CommandInit = {},
+) {
+  return create(RedemptionCommandSchema, {
+    projectId: fixture.projectId,
+    requestId: requestId(),
+    now: { seconds: BigInt(NOON / 1000), nanos: 0 },
+    channel: { channelId: "app_1", channelType: "API" },
+    vouchers: takes.map(({ voucher, credits = 0n }) => ({
+      voucherId: voucher.id,
+      definitionVersion: 1n,
+      credits,
+    })),
+    ...overrides,
+  });
+}
+
+export const keyOf = (key: string, hash = "hash") => ({
+  key,
+  requestHash: new TextEncoder().encode(hash),
+});
+
+export type Commit = (...commands: ReturnType<typeof commandOf>[]) => Promise<CommitOutcome[]>;
+
+/** Commits one batch. */
+export const committer =
+  (fixture: Fixture, client: Client<typeof RedemptionService> = fixture.redemptions): Commit =>
+  async (...commands) =>
+    (await client.commitRedemptions({ commands }, fixture.call())).outcomes;
+
+/** The redemptions of an outcome that took something. */
+export function madeOf(outcome: CommitOutcome | undefined) {
+  if (outcome?.outcome.case !== "made") {
+    throw new Error(
+      `not made but ${outcome?.outcome.case}: ${JSON.stringify(outcome?.outcome.value, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))}`,
+    );
+  }
+  return outcome.outcome.value.redemptions;
+}
+
+export function refusalOf(outcome: CommitOutcome | undefined) {
+  if (outcome?.outcome.case !== "refused")
+    throw new Error(`not refused but ${outcome?.outcome.case}`);
+  return outcome.outcome.value;
+}
