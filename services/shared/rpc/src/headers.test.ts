@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+
+import type { Call } from "./call.ts";
+import { fromHeaders, toHeaders } from "./headers.ts";
+
+const clock = { now: 1_000, timeoutMs: 500 };
+const call: Call = {
+  project: {
+    id: "proj_1",
+    timeZone: "Europe/Warsaw",
+    caseSensitiveCodes: false,
+    codeConfig: '{"prefix":"Ünï-"}',
+  },
+  requestId: "v-0123456789abcdef01",
+  deadline: 1_500,
+  now: 77,
+  caller: { side: "client", id: "app_1" },
+  idempotency: { key: "POST /v1/ä 1", requestHash: new Uint8Array([1, 2, 255]) },
+};
+
+test("a call arrives at another service of ours as it was sent", () => {
+  const arrived = fromHeaders(toHeaders(call), { internal: true, callerName: "validation" }, clock);
+  expect(arrived).toEqual({
+    ...call,
+    idempotency: { key: "POST /v1/ä 1", requestHash: Buffer.from([1, 2, 255]) },
+  });
+});
+
+test("a service from outside is believed its project, but neither its clock nor its side", () => {
+  const arrived = fromHeaders(toHeaders(call), { internal: false, callerName: "till" }, clock);
+  expect(arrived.project).toEqual(call.project);
+  expect(arrived.now).toBe(clock.now);
+  expect(arrived.caller).toEqual({ side: "service", id: "till" });
+});
+
+test("only well-formed request ids are taken over, and unknown time zones are refused", () => {
+  const trust = { internal: true, callerName: "x" };
+  const headers = toHeaders({ ...call, requestId: 'v-1" injected' });
+  expect(fromHeaders(headers, trust, clock).requestId).toMatch(/^v-[0-9a-f]{18}$/);
+  headers.set("x-scrip-time-zone", "Mars/Olympus");
+  expect(() => fromHeaders(headers, trust, clock)).toThrow("Invalid payload");
+});
+
+test("nobody gets longer than the deadline of a request", () => {
+  const patient = { now: 1_000, timeoutMs: 3_600_000 };
+  const arrived = fromHeaders(toHeaders(call), { internal: true, callerName: "x" }, patient);
+  expect(arrived.deadline).toBe(9_000);
+});

@@ -1,0 +1,116 @@
+import { create } from "@bufbuild/protobuf";
+import { newId } from "@scrip/ids";
+import { OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { testDatabase } from "@scrip/testing";
+import { afterAll, expect, test } from "vitest";
+
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { type Claim, claimOrder, findOrder, releaseOrder, saveOrders } from "../src/store/orders.ts";
+
+const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+afterAll(() => db[Symbol.asyncDispose]());
+
+const at = new Date("2026-03-01T12:00:00Z");
+
+test("one of many requests gets a new source id, the others hear who has it", async () => {
+  const claim = givenClaim("cart-1");
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      claimOrder(db, { ...claim, by: `request-${i}`, newId: newId("ord") }),
+    ),
+  );
+  const claimed = outcomes.filter(({ kind }) => kind === "claimed");
+  expect(claimed.length).toBe(1);
+  const winner = outcomes.findIndex(({ kind }) => kind === "claimed");
+  const losers = outcomes.filter(({ kind }) => kind === "taken");
+  expect(losers).toEqual(losers.map(() => ({ kind: "taken", by: `request-${winner}` })));
+});
+
+test("a claimed order is not an order until it is saved", async () => {
+  const claim = givenClaim("cart-2");
+  await claimOrder(db, claim);
+  expect(await findOrder(db, claim.projectId, claim.key)).toBeUndefined();
+  await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
+  expect(await findOrder(db, claim.projectId, claim.key)).toMatchObject({ amount: 500n });
+});
+
+test("saving ends the claim, and the next request gets the order as it was left", async () => {
+  const claim = givenClaim("cart-3");
+  await claimOrder(db, claim);
+  await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
+  expect(await claimOrder(db, { ...claim, by: "next", newId: newId("ord") })).toMatchObject({
+    kind: "claimed",
+    id: claim.newId,
+    order: { amount: 500n },
+  });
+});
+
+test("giving a claim back leaves no trace of a new order, and the old state of a stored one", async () => {
+  const claim = givenClaim("cart-4");
+  await claimOrder(db, claim);
+  await releaseOrder(db, { ...claim, id: claim.newId });
+  const again = { ...claim, newId: newId("ord") };
+  expect(await claimOrder(db, again)).toMatchObject({ kind: "claimed", id: again.newId, order: null });
+  await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(again), at }]);
+  await claimOrder(db, { ...again, by: "third" });
+  await releaseOrder(db, { projectId: claim.projectId, id: again.newId, by: "third" });
+  expect(await findOrder(db, claim.projectId, claim.key)).toMatchObject({ amount: 500n });
+});
+
+test("only the claimant gives a claim back", async () => {
+  const claim = givenClaim("cart-5");
+  await claimOrder(db, claim);
+  await releaseOrder(db, { ...claim, id: claim.newId, by: "somebody else" });
+  expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "taken" });
+});
+
+test("a claim of a request that died can be taken over", async () => {
+  const claim = givenClaim("cart-6");
+  await claimOrder(db, claim);
+  await db.query(
+    "update shop_order set claimed_until = now() - interval '1 second' where project_id = $1",
+    [claim.projectId],
+  );
+  expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({
+    kind: "claimed",
+    id: claim.newId,
+  });
+});
+
+test("an id that does not exist cannot be claimed, and another project's order neither", async () => {
+  const claim = givenClaim("cart-7");
+  await claimOrder(db, claim);
+  await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
+  const byId = { ...claim, key: { column: "id", value: claim.newId } } as const;
+  expect(await claimOrder(db, { ...byId, projectId: newId("proj") })).toEqual({ kind: "not_found" });
+  const unknown = { column: "id", value: "ord_unknown" } as const;
+  expect(await claimOrder(db, { ...claim, key: unknown })).toEqual({ kind: "not_found" });
+});
+
+test("a batch that saves one order twice keeps the last state", async () => {
+  const claim = givenClaim("cart-8");
+  const order = orderOf(claim);
+  await saveOrders(db, [
+    { projectId: claim.projectId, order, at },
+    { projectId: claim.projectId, order: { ...order, amount: 700n }, at },
+  ]);
+  expect(await findOrder(db, claim.projectId, claim.key)).toMatchObject({ amount: 700n });
+});
+
+function givenClaim(sourceId: string): Claim {
+  return {
+    projectId: newId("proj"),
+    key: { column: "source_id", value: sourceId },
+    by: "first",
+    newId: newId("ord"),
+    at,
+  };
+}
+
+const orderOf = (claim: Claim) =>
+  create(OrderSchema, {
+    id: claim.newId,
+    sourceId: claim.key.value,
+    status: OrderStatus.PAID,
+    amount: 500n,
+  });
