@@ -1,0 +1,171 @@
+import { once } from "node:events";
+
+import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { createRedis } from "@scrip/redis";
+import { testRedis } from "@scrip/testing";
+import { describe, expect, test } from "vitest";
+
+import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
+import { standIn } from "./stand-ins.ts";
+import { NO_LIMITS, startTestGateway, type TestGateway } from "./start.ts";
+
+const implementations = [standIn(ValidationService), standIn(VoucherService)];
+const start = (limits: Partial<typeof NO_LIMITS>, redisUrl?: string): Promise<TestGateway> =>
+  startTestGateway({ implementations, config: { limits: { ...NO_LIMITS, ...limits }, redisUrl } });
+
+async function callerOf(gateway: TestGateway) {
+  const headers = serverHeaders(gateway.keys, await newToken(gateway, gateway.keys, "api"));
+  return () => send(`${gateway.url}/v1/vouchers/x`, "GET", { headers });
+}
+
+describe("the limit of a project", () => {
+  test("counts down in the headers and then refuses until the window ends", async () => {
+    await using gateway = await start({ callsPerMinute: 5 });
+    const call = await callerOf(gateway);
+    // The token was the first call.
+    for (let remaining = 3; remaining >= 0; remaining -= 1) {
+      const { status, headers } = await call();
+      expect(status).toBe(501);
+      expect(headers.get("x-rate-limit-limit")).toBe("5");
+      expect(headers.get("x-rate-limit-remaining")).toBe(String(remaining));
+      expect(headers.get("ratelimit-policy")).toBe('"default";q=5;w=60');
+      expect(headers.get("ratelimit")).toMatch(new RegExp(`^"default";r=${remaining};t=\\d+$`));
+      expect(headers.get("x-rate-limit-type")).toBeNull();
+    }
+    const now = Math.floor(Date.now() / 1000);
+    const { status, headers, json } = await call();
+    expect(status).toBe(429);
+    expect(json).toEqual({
+      code: 429,
+      key: "too_many_requests",
+      message: "Too many requests hit the API too quickly.",
+      request_id: expect.stringMatching(/^v-[0-9a-f]{18}$/),
+    });
+    expect(headers.get("x-rate-limit-remaining")).toBe("0");
+    expect(headers.get("x-rate-limit-type")).toBe("api_calls");
+    const wait = Number(headers.get("retry-after"));
+    expect(wait).toBeGreaterThan(50);
+    expect(wait).toBeLessThanOrEqual(60);
+    expect(Number(headers.get("x-rate-limit-retry")) - now).toBeGreaterThan(50);
+  });
+
+  test("leaves other projects alone, and failures do not count", async () => {
+    await using gateway = await start({ callsPerMinute: 2 });
+    const call = await callerOf(gateway);
+    for (let wrong = 0; wrong < 5; wrong += 1) {
+      const key = { ...gateway.keys, appToken: "wrong" };
+      expect((await tokenCall(gateway, "token", key, {})).status).toBe(401);
+    }
+    expect((await call()).status).toBe(501);
+    expect((await call()).status).toBe(429);
+  });
+
+  test("is on every answer, also of those whose project is unknown", async () => {
+    await using gateway = await start({ callsPerMinute: 2_000 });
+    for (const path of ["/v1/vouchers/x", "/nowhere", "/livez", "/v1/oauth/token"]) {
+      const { headers } = await send(gateway.url + path, "GET");
+      expect(headers.get("x-rate-limit-limit")).toBe("2000");
+      expect(headers.get("x-rate-limit-remaining")).toBe("2000");
+      expect(Number(headers.get("x-rate-limit-retry"))).toBeGreaterThan(1_700_000_000);
+    }
+  });
+
+  test("says that there is none when it is switched off", async () => {
+    await using gateway = await start({});
+    const { headers } = await (await callerOf(gateway))();
+    expect(headers.get("x-rate-limit-limit")).toBe("2147483647");
+    expect(headers.get("x-rate-limit-remaining")).toBe("2147483647");
+    expect(headers.get("ratelimit")).toBeNull();
+  });
+});
+
+test("an address makes five client calls in five seconds", async () => {
+  await using gateway = await start({ callsPerMinute: 1_000, clientPer5Seconds: 5 });
+  const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientToken };
+  const headers = clientHeaders(client, await newToken(gateway, client, "client_api"));
+  const body = { redeemables: [{ object: "voucher", id: "x" }] };
+  const call = () => send(`${gateway.url}/client/v1/validations`, "POST", { headers, body });
+  for (let made = 0; made < 5; made += 1) expect((await call()).status).toBe(501);
+  const refused = await call();
+  expect(refused).toMatchObject({ status: 429, json: { key: "too_many_requests" } });
+  expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(5);
+  expect(refused.headers.get("ratelimit-policy")).toBe('"client";q=5;w=5');
+  // The server side of the same address goes on.
+  expect((await (await callerOf(gateway))()).status).toBe(501);
+});
+
+test("who guesses credentials is told to wait, and who has good ones is not", async () => {
+  await using gateway = await start({ failuresPerMinute: 10 });
+  const call = await callerOf(gateway);
+  expect((await call()).status).toBe(501);
+  const guess = () =>
+    send(`${gateway.url}/v1/vouchers/x`, "GET", {
+      headers: serverHeaders(gateway.keys, `guess-${Math.random()}`),
+    });
+  for (let made = 0; made < 10; made += 1) expect((await guess()).status).toBe(401);
+  const refused = await guess();
+  expect(refused).toMatchObject({ status: 429, json: { key: "too_many_requests" } });
+  expect(refused.headers.get("retry-after")).not.toBeNull();
+  expect((await call()).status).toBe(501);
+});
+
+describe("with Redis", () => {
+  test("replicas count together", async () => {
+    await using redis = await testRedis();
+    await using gateway = await start({ callsPerMinute: 4 }, redis.url);
+    await ready(redis.url);
+    const call = await callerOf(gateway);
+    const first = await call();
+    expect(first.headers.get("x-rate-limit-remaining")).toBe("2");
+    const other = await connect(redis.url);
+    const keys = await other.keys("scrip:call:*");
+    expect(keys).toHaveLength(1);
+    // What another replica counted meanwhile.
+    await other.incrby(keys[0] ?? "", 2);
+    other.disconnect();
+    const refused = await call();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(50);
+  });
+
+  test("each process goes on alone and at once while it is away", async () => {
+    await using redis = await testRedis();
+    await using gateway = await start({ callsPerMinute: 1_000 }, redis.url);
+    const call = await callerOf(gateway);
+    for (let warm = 0; warm < 20; warm += 1) await call();
+    await redis.kill();
+    const times: number[] = [];
+    for (let made = 0; made < 200; made += 1) {
+      const begun = performance.now();
+      const { status, headers } = await call();
+      times.push(performance.now() - begun);
+      expect(status).toBe(501);
+      expect(headers.get("x-rate-limit-limit")).toBe("1000");
+    }
+    const sorted = times.toSorted((one, other) => one - other);
+    expect(sorted[100]).toBeLessThan(10);
+    expect(sorted.at(-1)).toBeLessThan(200);
+    const metrics = await send(`${gateway.url}/metrics`, "GET");
+    expect(metrics.text).toMatch(/^limiter_fallbacks_total [1-9]/m);
+
+    await redis.restart();
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    const other = await connect(redis.url);
+    await call();
+    expect(await other.keys("scrip:call:*")).toHaveLength(1);
+    other.disconnect();
+  }, 30_000);
+});
+
+async function connect(url: string) {
+  const redis = createRedis(url, () => {});
+  await once(redis, "ready");
+  return redis;
+}
+
+/** The gateway connects on its own; by the time that another client is up, so is it. */
+async function ready(url: string): Promise<void> {
+  (await connect(url)).disconnect();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+}
