@@ -2,11 +2,15 @@ import { type DescField, type DescMessage, type JsonObject, ScalarType } from "@
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { isSafeText, ruleOf } from "@scrip/contract";
+import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 import fc from "fast-check";
 
 type Draft = Record<string, unknown>;
 
-/** Any message of a type, as JSON can hold it: dates of milliseconds, safe integers, clean text. */
+/**
+ * Any message of a type that keeps the rules of its fields and that JSON can hold: milliseconds,
+ * safe integers, clean text.
+ */
 export function messageArbitrary(desc: DescMessage): fc.Arbitrary<Draft> {
   const members = desc.fields
     .filter((field) => !ruleOf(field).internal && field.oneof === undefined)
@@ -18,40 +22,47 @@ export function messageArbitrary(desc: DescMessage): fc.Arbitrary<Draft> {
 }
 
 function fieldArbitrary(field: DescField): fc.Arbitrary<unknown> {
-  const { minItems, maxItems } = ruleOf(field);
+  const rule = ruleOf(field);
+  const single = singleArbitrary(field, rule);
+  const minLength = Math.max(rule.minItems ?? 0, rule.required ? 1 : 0);
   if (field.fieldKind === "list") {
-    const maxLength = Math.min(maxItems ?? 3, 3);
-    return fc.array(singleArbitrary(field), { minLength: minItems ?? 0, maxLength });
+    return fc.array(single, { minLength, maxLength: Math.min(rule.maxItems ?? 3, 3) });
   }
   if (field.fieldKind === "map") {
-    return fc.dictionary(cleanText.filter(isPlainKey), singleArbitrary(field), {
-      maxKeys: 3,
-      noNullPrototype: true,
-    });
+    const key = text(1, 20).filter((each) => each !== "__proto__" && each !== "constructor");
+    return fc.dictionary(key, single, { minKeys: minLength, maxKeys: 3, noNullPrototype: true });
   }
+  if (rule.required) return single;
   if (field.presence !== FeatureSet_FieldPresence.IMPLICIT) {
-    return fc.option(singleArbitrary(field), { nil: undefined });
+    return fc.option(single, { nil: undefined });
   }
   const zero = field.fieldKind === "scalar" ? scalarZeroValue(field.scalar, false) : 0;
-  const mayBeEmpty = (ruleOf(field).minLength ?? 0) === 0 && !ruleOf(field).decimal;
-  return mayBeEmpty ? fc.oneof(fc.constant(zero), singleArbitrary(field)) : singleArbitrary(field);
+  const isText = field.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
+  const mayBeZero = isText ? isEmptyAllowed(rule) : (rule.min ?? 0n) <= 0n;
+  return mayBeZero ? fc.oneof(fc.constant(zero), single) : single;
 }
 
-function singleArbitrary(field: DescField): fc.Arbitrary<unknown> {
+const isEmptyAllowed = (rule: Rule): boolean =>
+  (rule.minLength ?? 0) === 0 &&
+  rule.pattern === "" &&
+  rule.values.length === 0 &&
+  !(rule.decimal || rule.date || rule.duration);
+
+function singleArbitrary(field: DescField, rule: Rule): fc.Arbitrary<unknown> {
   if (field.enum !== undefined) {
     const numbers = field.enum.values.map(({ number }) => number).filter((number) => number !== 0);
     return fc.constantFrom(...numbers);
   }
-  if (field.message === undefined) return scalarArbitrary(field, field.scalar);
+  if (field.message === undefined) return scalarArbitrary(field.scalar, rule);
   if (field.message.typeName === "google.protobuf.Timestamp") return timestamp;
   if (field.message.typeName === "google.protobuf.Struct") return struct;
   return messageArbitrary(field.message);
 }
 
-function scalarArbitrary(field: DescField, scalar: ScalarType): fc.Arbitrary<unknown> {
+function scalarArbitrary(scalar: ScalarType, rule: Rule): fc.Arbitrary<unknown> {
   switch (scalar) {
     case ScalarType.STRING:
-      return ruleOf(field).decimal ? decimal : cleanText.filter((text) => text !== "");
+      return textArbitrary(rule);
     case ScalarType.BOOL:
       return fc.boolean();
     case ScalarType.BYTES:
@@ -62,38 +73,65 @@ function scalarArbitrary(field: DescField, scalar: ScalarType): fc.Arbitrary<unk
     case ScalarType.INT32:
     case ScalarType.SINT32:
     case ScalarType.SFIXED32:
-      return fc.integer();
+      return fc.integer(bounds(rule));
     case ScalarType.UINT32:
     case ScalarType.FIXED32:
       return fc.nat();
     default:
-      return fc.maxSafeInteger().map(BigInt);
+      return fc
+        .maxSafeInteger()
+        .map(BigInt)
+        .map((value) => clamp(value, rule));
   }
 }
 
-export const cleanText = fc.string({ unit: "binary", maxLength: 20 }).filter(isSafeText);
+function bounds({ min, max }: Rule): { min?: number; max?: number } {
+  return {
+    ...(min !== undefined && { min: Number(min) }),
+    ...(max !== undefined && { max: Number(max) }),
+  };
+}
 
-const isPlainKey = (key: string): boolean => key !== "__proto__" && key !== "constructor";
+function clamp(value: bigint, { min, max }: Rule): bigint {
+  if (min !== undefined && value < min) return min;
+  return max !== undefined && value > max ? max : value;
+}
 
-const decimal = fc
-  .tuple(fc.integer({ min: -1_000_000, max: 1_000_000 }), fc.stringMatching(/^\d{0,8}[1-9]$/))
-  .map(([whole, fraction]) => `${whole}.${fraction}`);
+function textArbitrary(rule: Rule): fc.Arbitrary<string> {
+  if (rule.values.length > 0) return fc.constantFrom(...rule.values);
+  if (rule.pattern !== "") return fc.stringMatching(new RegExp(`^(?:${rule.pattern})$`, "u"));
+  if (rule.decimal) return decimal(rule);
+  if (rule.date) return date.map((each) => each.toISOString().slice(0, 10));
+  if (rule.duration) return fc.constantFrom("P1D", "PT1H", "P1M2DT3H", "PT0.5S");
+  return text(Math.max(rule.minLength ?? 0, 1), Math.min(rule.maxLength ?? 20, 20));
+}
 
-const timestamp = fc
-  .date({
-    noInvalidDate: true,
-    min: new Date("0001-01-01T00:00:00Z"),
-    max: new Date("9999-12-31T23:59:59.999Z"),
-  })
-  .map((date) => {
-    const seconds = Math.floor(date.getTime() / 1000);
-    const nanos = (date.getTime() - seconds * 1000) * 1_000_000;
-    return { $typeName: "google.protobuf.Timestamp", seconds: BigInt(seconds), nanos };
-  });
+const text = (minLength: number, maxLength: number): fc.Arbitrary<string> =>
+  fc.string({ unit: "binary", minLength, maxLength }).filter(isSafeText);
+
+function decimal({ minDecimal, maxDecimal }: Rule): fc.Arbitrary<string> {
+  const min = minDecimal === "" ? -1_000_000 : Number(minDecimal);
+  const max = maxDecimal === "" ? 1_000_000 : Number(maxDecimal);
+  return fc
+    .tuple(fc.integer({ min, max: max - 1 }), fc.stringMatching(/^\d{0,8}[1-9]$/))
+    .map(([whole, fraction]) => `${whole}.${fraction}`);
+}
+
+const date = fc.date({
+  noInvalidDate: true,
+  min: new Date("0001-01-01T00:00:00Z"),
+  max: new Date("9999-12-31T23:59:59.999Z"),
+});
+
+const timestamp = date.map((each) => {
+  const seconds = Math.floor(each.getTime() / 1000);
+  const nanos = (each.getTime() - seconds * 1000) * 1_000_000;
+  return { $typeName: "google.protobuf.Timestamp", seconds: BigInt(seconds), nanos };
+});
 
 const struct: fc.Arbitrary<JsonObject> = fc
-  .dictionary(cleanText, fc.jsonValue({ maxDepth: 3, stringUnit: "binary" }), { maxKeys: 4 })
+  .dictionary(text(0, 20), fc.jsonValue({ maxDepth: 3, stringUnit: "binary" }), { maxKeys: 4 })
   // What JSON cannot tell apart, such as -0 and 0, is made one.
   .map((value) => JSON.stringify(value))
-  .filter((text) => !/__proto__|constructor|\\u0000/.test(text))
-  .map((text) => JSON.parse(text) as JsonObject);
+  .filter((each) => !/__proto__|constructor|\\u0000/.test(each))
+  .map((each) => JSON.parse(each) as JsonObject);

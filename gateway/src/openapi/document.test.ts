@@ -1,0 +1,175 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { catalogue } from "@scrip/errors";
+import addFormats from "ajv-formats";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import { createEncoders } from "../transcode/encode.ts";
+import { messageArbitrary } from "../transcode/testing/message-arbitrary.ts";
+import { bindings } from "../transcode/testing/public-contract.ts";
+import { openApiOf, type Operation } from "./document.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { documentationPages } from "./pages.ts";
+
+const document = openApiOf(bindings, { version: "1.2.3", baseUrl: "https://scrip.test/" });
+const schemas = document.components["schemas"] as Record<string, JsonSchema>;
+
+function operation(method: string, at: string): Operation {
+  const found = document.paths[at]?.[method];
+  if (found === undefined) throw new Error(`no ${method} ${at}`);
+  return found;
+}
+
+test("passes the linter without a warning", { timeout: 60_000 }, async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "scrip-openapi-"));
+  try {
+    const file = path.join(folder, "openapi.json");
+    await writeFile(file, JSON.stringify(document));
+    const { resolve } = createRequire(import.meta.url);
+    const redocly = path.join(path.dirname(resolve("@redocly/cli/package.json")), "bin/cli.js");
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [redocly, "lint", "--format=json", "--extends=recommended", file],
+      {
+        env: {
+          ...process.env,
+          REDOCLY_TELEMETRY: "off",
+          REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
+        },
+      },
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0 } });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("holds every path of the contract, each under its own name", () => {
+  const operations = Object.values(document.paths).flatMap((each) => Object.values(each));
+  expect(operations).toHaveLength(bindings.length);
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(bindings.length);
+});
+
+test("asks for all credentials of a side, or for none", () => {
+  expect(operation("post", "/v1/vouchers").security).toEqual([
+    { AppId: [], AppToken: [], AccessToken: ["vouchers"] },
+  ]);
+  expect(operation("post", "/client/v1/validations").security).toEqual([
+    { ClientApplicationId: [], ClientToken: [], Origin: [], AccessToken: ["client_validations"] },
+  ]);
+  expect(operation("post", "/management/v1/projects").security).toEqual([
+    { ManagementId: [], ManagementToken: [] },
+  ]);
+  expect(operation("post", "/v1/oauth/token").security).toEqual([{ AppId: [], AppToken: [] }]);
+  expect(operation("get", "/v1/assets/qr/{id}").security).toEqual([]);
+});
+
+test("shows where each field goes", () => {
+  const redeem = operation("post", "/v1/vouchers/{code}/redemption");
+  expect(redeem.parameters).toMatchObject([
+    { name: "code", in: "path", required: true },
+    { name: "tracking_id", in: "query", required: false },
+    { $ref: "#/components/parameters/IdempotencyKey" },
+  ]);
+  const body = schemas["RedeemVoucherRequest"]?.properties ?? {};
+  expect(Object.keys(body)).toEqual([
+    "session",
+    "customer",
+    "order",
+    "metadata",
+    "options",
+    "gift",
+    "reward",
+  ]);
+  expect(schemas["UpdateVoucherRequest"]?.properties).not.toHaveProperty("update_mask");
+  const list = operation("get", "/v1/vouchers").parameters ?? [];
+  expect(list).toContainEqual({
+    name: "created_at",
+    in: "query",
+    required: false,
+    style: "deepObject",
+    explode: true,
+    schema: { $ref: "#/components/schemas/TimeRange" },
+  });
+  expect(operation("post", "/v1/oauth/token").requestBody?.content).toHaveProperty([
+    "application/x-www-form-urlencoded",
+  ]);
+  expect(operation("delete", "/v1/vouchers/{code}").responses["204"]).not.toHaveProperty("content");
+});
+
+test("says what the rules of a field are", () => {
+  expect(schemas["RedeemableRef"]).toMatchObject({
+    required: ["object", "id"],
+    properties: {
+      object: { type: "string", enum: ["voucher", "promotion_tier", "promotion_stack"] },
+      id: { type: "string", minLength: 1, maxLength: 255 },
+    },
+  });
+  expect(schemas["DiscountInput"]?.properties?.["percent_off"]).toMatchObject({
+    type: "number",
+    minimum: 0,
+    maximum: 100,
+  });
+  expect(schemas["Voucher"]?.properties?.["discount"]).toEqual({
+    anyOf: [{ $ref: "#/components/schemas/Discount" }, { type: "null" }],
+  });
+  expect(schemas["CustomerInput"]?.anyOf).toHaveLength(2);
+});
+
+test("lists every error key", () => {
+  for (const key of Object.keys(catalogue)) {
+    expect(document.info["description"]).toContain(`\`${key}\``);
+  }
+});
+
+test("points nowhere that a reader cannot go", () => {
+  expect(JSON.stringify(document)).not.toMatch(/spec\/|§|decisions\//);
+});
+
+describe("every answer that the encoder writes fits its schema:", () => {
+  const ajv = new Ajv2020({ strict: false });
+  // Date-times before the year 1000 and the like are right, however ajv-formats sees them.
+  addFormats.default(ajv, ["date"]);
+  ajv.addFormat("date-time", true);
+  ajv.addFormat("duration", true);
+  ajv.addFormat("int32", true);
+  ajv.addFormat("int64", true);
+  ajv.addSchema({ $id: "scrip", components: document.components });
+  const encoderOf = createEncoders();
+  const answers = new Map<string, DescMessage>(
+    bindings
+      .map(({ method }) => method.output)
+      .filter(({ typeName }) => !typeName.startsWith("google."))
+      .map((desc) => [desc.name, desc]),
+  );
+
+  test.each([...answers])("%s", (name, desc) => {
+    const validate = ajv.compile({ $ref: `scrip#/components/schemas/${name}` });
+    const encode = encoderOf(desc);
+    fc.assert(
+      fc.property(messageArbitrary(desc), (message) => {
+        validate(JSON.parse(encode(message as unknown as Message)));
+        expect(validate.errors).toBeNull();
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+test("is served with a page that needs nothing from elsewhere", () => {
+  const pages = documentationPages(document);
+  const paths = pages.map((page) => page.path);
+  const html = String(pages.find((page) => page.path === "/docs")?.body);
+  const wanted = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url);
+  expect(wanted.length).toBeGreaterThan(3);
+  for (const url of wanted) expect(paths).toContain(url);
+  expect(html).not.toMatch(/<script>|style=|https?:/);
+});
