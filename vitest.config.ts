@@ -2,13 +2,18 @@ import { defineConfig } from "vitest/config";
 
 const globalSetup = "services/shared/testing/src/global-setup.ts";
 
+/** Postgres and the processes that tests start need their share of a small machine. */
+const maxWorkers = 2;
+
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
           name: "unit",
-          include: ["{services,gateway,cli}/**/src/**/*.test.ts"],
+          include: ["{services,gateway,cli,deploy}/**/src/**/*.test.ts"],
+          maxWorkers,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -16,11 +21,13 @@ export default defineConfig({
           name: "integration",
           include: [
             "{services/*,services/shared/*,gateway,cli,deploy/*}/test/**/*.test.ts",
-            "test/contract/**/*.test.ts",
+            "{scripts,test/contract,test/load}/**/*.test.ts",
           ],
           globalSetup,
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          maxWorkers,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -32,6 +39,7 @@ export default defineConfig({
           hookTimeout: 60_000,
           // Each file starts processes of its own; two cores carry one set of them at a time.
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

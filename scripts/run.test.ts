@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { expect, onTestFinished, test } from "vitest";
+
+type Workspace = {
+  readonly start: (...args: string[]) => Run;
+  readonly write: (file: string, text: string) => Promise<void>;
+  readonly installs: () => Promise<number>;
+};
+
+type Run = {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly printed: (text: string) => Promise<void>;
+  readonly exitCode: Promise<number>;
+};
+
+/** A workspace of one package whose `npx` writes down each install, and takes a moment for it. */
+async function givenWorkspace(installScript = "sleep 0.3"): Promise<Workspace> {
+  const root = await mkdtemp(path.join(tmpdir(), "scrip-run-"));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const write = async (file: string, text: string): Promise<void> => {
+    await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+    await writeFile(path.join(root, file), text, { mode: 0o755 });
+  };
+  await cp(import.meta.dirname, path.join(root, "scripts"), { recursive: true });
+  await write("pnpm-workspace.yaml", "packages:\n  - part\n  - parts/*\ncatalog:\n  a: 1.0.0\n");
+  await write("part/package.json", "{}");
+  await write("parts/one/package.json", "{}");
+  await write("bin/npx", `#!/bin/sh\necho "$@" >> "${root}/installs"\n${installScript}\n`);
+  return {
+    write,
+    start: (...args) => startRun(root, args),
+    installs: async () => {
+      const text = await readFile(path.join(root, "installs"), "utf8").catch(() => "");
+      return text.split("\n").length - 1;
+    },
+  };
+}
+
+function startRun(root: string, args: readonly string[]): Run {
+  const child = spawn(process.execPath, [path.join(root, "scripts/run.mjs"), ...args], {
+    env: { ...process.env, PATH: `${root}/bin:${process.env["PATH"]}` },
+  });
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  return {
+    process: child,
+    output: () => output,
+    async printed(text) {
+      while (!output.includes(text)) await sleep(10);
+    },
+    exitCode: once(child, "exit").then(([code]) => Number(code)),
+  };
+}
+
+test("the command runs with Node 24 or later, in PATH too, and its exit code is the answer", async () => {
+  const { start } = await givenWorkspace();
+  const script = `echo "node $(node -p 'process.versions.node')"; exit 3`;
+  const run = start("sh", "-c", script);
+  expect(await run.exitCode).toBe(3);
+  expect(Number(/node (\d+)/.exec(run.output())?.[1])).toBeGreaterThanOrEqual(24);
+});
+
+test("packages are installed once, and again when a package.json has changed", async () => {
+  const { start, write, installs } = await givenWorkspace();
+  for (let times = 0; times < 2; times += 1) await start("node", "-e", "0").exitCode;
+  expect(await installs()).toBe(1);
+  await write("parts/one/package.json", `{ "name": "one" }`);
+  for (let times = 0; times < 2; times += 1) await start("node", "-e", "0").exitCode;
+  expect(await installs()).toBe(2);
+});
+
+test("two starts at once install once and both run", async () => {
+  const { start, installs } = await givenWorkspace();
+  const runs = [start("node", "-p", "'went'"), start("node", "-p", "'went'")];
+  expect(await Promise.all(runs.map((run) => run.exitCode))).toEqual([0, 0]);
+  expect(runs.map((run) => run.output().includes("went"))).toEqual([true, true]);
+  expect(await installs()).toBe(1);
+});
+
+test("a start that died while it installed does not block the next one", async () => {
+  const { start, write, installs } = await givenWorkspace();
+  await write(".scrip-install/pid", "999999999");
+  expect(await start("node", "-e", "0").exitCode).toBe(0);
+  expect(await installs()).toBe(1);
+});
+
+test("an install that fails says what to do and runs nothing", async () => {
+  const { start } = await givenWorkspace("exit 7");
+  const run = start("node", "-p", "'went'");
+  expect(await run.exitCode).toBe(1);
+  expect(run.output()).toContain("could not be installed (pnpm ended with 7");
+  expect(run.output()).not.toContain("went");
+  expect(run.output()).not.toMatch(/\n\s+at /);
+});
+
+const COUNTING = `
+  let count = 0;
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {
+    count += 1;
+    setTimeout(() => { console.log(signal, count); process.exit(5); }, 300);
+  });
+  setInterval(() => {}, 1000);
+  console.log("ready");
+`;
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s that arrives from the terminal and from npm reaches the command once",
+  async (signal) => {
+    const { start } = await givenWorkspace();
+    const run = start("node", "-e", COUNTING);
+    await run.printed("ready");
+    run.process.kill(signal);
+    await sleep(50);
+    run.process.kill(signal);
+    expect(await run.exitCode).toBe(5);
+    expect(run.output()).toContain(`${signal} 1`);
+  },
+);
+
+test("a command that is not there is a message, not a stack trace", async () => {
+  const { start } = await givenWorkspace();
+  const run = start("no-such-program");
+  expect(await run.exitCode).toBe(1);
+  expect(run.output()).toContain("scrip: no-such-program cannot be started");
+  expect(run.output()).not.toMatch(/\n\s+at /);
+});
