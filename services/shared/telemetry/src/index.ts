@@ -1,2 +1,2 @@
-export { createLogger, type Logger } from "./logger.ts";
-export { createMetrics, type Metrics } from "./metrics.ts";
+export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
+export { createMetrics, type MetricOptions, type Metrics } from "./metrics.ts";

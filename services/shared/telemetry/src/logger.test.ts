@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+
+import { createLogger, type Logger } from "./logger.ts";
+
+/** A logger and the lines that it has written so far. */
+function recording(level = "debug"): { logger: Logger; lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line));
+  return { logger: createLogger({ service: "till", level, destination: { write } }), lines };
+}
+
+const written = (fields: object, message = "something happened"): string => {
+  const { logger, lines } = recording();
+  logger.info(fields, message);
+  return JSON.stringify(lines[0]);
+};
+
+test("a line names the service, the level, the time and the message", () => {
+  const { logger, lines } = recording();
+  logger.warn({ ms: 12, request_id: "v-1" }, "a request was slow");
+  expect(lines).toEqual([
+    expect.objectContaining({
+      name: "till",
+      level: "warn",
+      ms: 12,
+      request_id: "v-1",
+      msg: "a request was slow",
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    }),
+  ]);
+});
+
+test("lines below the level are not written", () => {
+  const { logger, lines } = recording("warn");
+  logger.debug({}, "no");
+  logger.info({}, "no");
+  logger.error({}, "yes");
+  expect(lines.map(({ msg }) => msg)).toEqual(["yes"]);
+});
+
+test("the lines of a child carry its fields, without secrets", () => {
+  const { logger, lines } = recording();
+  logger.child({ requestId: "v-7", appToken: "s3cret" }).info({}, "hello");
+  expect(lines).toEqual([expect.objectContaining({ requestId: "v-7", appToken: "[redacted]" })]);
+});
+
+describe("never written", () => {
+  test.each([
+    "authorization",
+    "Authorization",
+    "x-app-token",
+    "X-Client-Token",
+    "x-management-token",
+    "app_token",
+    "accessToken",
+    "access_token",
+    "token",
+    "password",
+    "client_secret",
+    "email",
+    "cookie",
+    "apiKey",
+  ])("the value of %s, however deep it lies", (name) => {
+    for (const fields of [
+      { [name]: "s3cret" },
+      { headers: { [name]: "s3cret" } },
+      { calls: [{ request: { headers: { [name]: ["s3cret"] } } }] },
+    ]) {
+      expect(written(fields)).not.toContain("s3cret");
+    }
+  });
+
+  test("a credential, an address or a password in a text", () => {
+    const text =
+      "Bearer eyJhbGciOi.J9.x-y_z and basic dXNlcjpwYXNz for jane.doe+x@shop.example.com at postgres://scrip:hunter2@db/scrip";
+    const line = written({ text, error: new Error(text) }, text);
+    for (const secret of ["eyJhbGciOi", "dXNlcjpwYXNz", "jane.doe", "hunter2"]) {
+      expect(line).not.toContain(secret);
+    }
+  });
+
+  test("more of a voucher's code than its beginning", () => {
+    const line = written({ code: "SUMMER-2026-XYZ", voucher_code: "GIFT-1", codes: ["ABCDEF"] });
+    expect(line).toContain('"code":"SUM…","voucher_code":"GIF…","codes":["ABC…"]');
+  });
+
+  test("what the database tells about the values of a row", () => {
+    const error = Object.assign(new Error("duplicate key"), {
+      code: "23505",
+      constraint: "voucher_project_code",
+      detail: "Key (project_id, code)=(proj_1, SUMMER-2026) already exists.",
+      parameters: ["SUMMER-2026"],
+    });
+    const line = written({ error });
+    expect(line).not.toContain("SUMMER-2026");
+    expect(line).toContain('"code":"23505","constraint":"voucher_project_code"');
+  });
+});
+
+test("an error is written with its stack and its causes, whatever its field is called", () => {
+  const failure = new Error("no answer", { cause: new TypeError("broken") });
+  for (const fields of [{ error: failure }, { err: failure }, failure]) {
+    const { logger, lines } = recording();
+    logger.error(fields, "failed");
+    const [line] = lines;
+    expect(line?.["err"] ?? line?.["error"]).toMatchObject({
+      type: "Error",
+      message: "no answer",
+      stack: expect.stringContaining("logger.test.ts"),
+      cause: { type: "TypeError", message: "broken" },
+    });
+  }
+});
+
+test("values that JSON does not know, that are endless or too large do no harm", () => {
+  const endless: Record<string, unknown> = { amount: 5n, bytes: new Uint8Array(9) };
+  endless["self"] = endless;
+  expect(written(endless)).toContain('"amount":"5","bytes":"[9 bytes]"');
+  expect(written({ text: "x".repeat(1_000_000) }).length).toBeLessThan(10_000);
+});
+
+test("a hostile text is searched in linear time", () => {
+  const started = performance.now();
+  written({ text: `${"a".repeat(100_000)}@${"b.".repeat(50_000)}` });
+  written({ text: "://".repeat(30_000) + "@" });
+  written({ text: "Bearer ".repeat(20_000) });
+  expect(performance.now() - started).toBeLessThan(200);
+});
