@@ -22,7 +22,12 @@ export type BenchDatabase = AsyncDisposable & {
 const MAX_CONNECTIONS = 300;
 
 export async function openBenchDatabase(dataDir: string): Promise<BenchDatabase> {
-  const server = await startEmbeddedPostgres({ dataDir, maxConnections: MAX_CONNECTIONS });
+  {
+    // The limit is taken up by a start only.
+    await using first = await startEmbeddedPostgres({ dataDir });
+    await query(first.url, `alter system set max_connections = ${MAX_CONNECTIONS}`);
+  }
+  const server = await startEmbeddedPostgres({ dataDir });
   const postmaster = await postmasterPid(server.url);
   return {
     create: async (name) => {

@@ -16,5 +16,12 @@ export {
 export { INBOX_KEEP_MS, type EventWork, inboxHandler, takeFresh, trimInbox } from "./inbox.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";
 export { withEventBus } from "./own-bus.ts";
-export { createPgEventBus, type PgEventBus, type PgEventBusOptions } from "./pg/pg-event-bus.ts";
+export {
+  createPgEventBus,
+  EVENTS_MIGRATIONS,
+  EVENTS_ROLE,
+  EVENTS_SCHEMA,
+  type PgEventBus,
+  type PgEventBusOptions,
+} from "./pg/pg-event-bus.ts";
 export { type Relay, type RelayOptions, startRelay } from "./relay.ts";

@@ -1,0 +1,17 @@
+/** Something that the operator can put right: shown as one line, never as a stack. */
+export class CliError extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, options: { exitCode?: number; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = "CliError";
+    this.exitCode = options.exitCode ?? EXIT_FAILED;
+  }
+}
+
+export const EXIT_FAILED = 1;
+/** The command was not understood, or lacks something: nothing was done. */
+export const EXIT_USAGE = 2;
+
+export const usageError = (message: string): CliError =>
+  new CliError(message, { exitCode: EXIT_USAGE });

@@ -1,0 +1,125 @@
+import type { Queryable } from "@scrip/postgres";
+import { listOrderProjects, orderInvariants } from "@scrip/validation/invariants";
+import {
+  checkRedemptionEvents,
+  type InvariantCheck,
+  listVoucherProjects,
+  voucherInvariants,
+} from "@scrip/voucher/invariants";
+import type { Command } from "commander";
+
+import { CliError } from "../cli-error.ts";
+import type { Context } from "../context.ts";
+import { openDatabase } from "../database.ts";
+import { readPublished } from "../published-events.ts";
+import { openReader } from "../reader.ts";
+
+type CheckOptions = { readonly project?: string[] };
+
+type Finding = {
+  readonly project: string;
+  readonly invariant: string;
+  readonly states: string;
+  readonly checked: number;
+  readonly violations: readonly { readonly subject: string; readonly details: string }[];
+};
+
+/** So many rows are read at once: a statement then ends in well under a second. */
+const CHUNK = 5_000;
+
+export function addCheckInvariants(program: Command, context: Context): void {
+  program
+    .command("check-invariants")
+    .description("Check the books of all projects, reading only; exit code 1 on any violation.")
+    .option("--project <id...>", "only these projects")
+    .action((options: CheckOptions) => checkInvariants(context, options));
+}
+
+async function checkInvariants(context: Context, options: CheckOptions): Promise<void> {
+  await using database = await openDatabase(context.settings);
+  const findings: Finding[] = [
+    ...(await checkOwner(database.url, VOUCHER, options)),
+    ...(await checkEvents(database.url, options)),
+    ...(await checkOwner(database.url, VALIDATION, options)),
+  ];
+  const violations = findings.reduce((sum, finding) => sum + finding.violations.length, 0);
+  context.print({ json: { violations, findings }, text: describe(findings) });
+  if (violations > 0) throw new CliError(`${violations} violations found`);
+}
+
+type Owner = {
+  readonly schema: string;
+  readonly invariants: readonly InvariantCheck[];
+  readonly listProjects: (db: Queryable) => Promise<readonly string[]>;
+};
+
+const VOUCHER: Owner = {
+  schema: "voucher",
+  invariants: voucherInvariants,
+  listProjects: listVoucherProjects,
+};
+
+const VALIDATION: Owner = {
+  schema: "validation",
+  invariants: orderInvariants,
+  listProjects: listOrderProjects,
+};
+
+async function checkOwner(url: string, owner: Owner, options: CheckOptions): Promise<Finding[]> {
+  await using db = await openReader(url, owner.schema);
+  const findings: Finding[] = [];
+  for (const project of options.project ?? (await owner.listProjects(db))) {
+    for (const invariant of owner.invariants) {
+      findings.push(await checkInvariant(db, project, invariant));
+    }
+  }
+  return findings;
+}
+
+async function checkInvariant(
+  db: Queryable,
+  project: string,
+  { name, states, checkChunk }: InvariantCheck,
+): Promise<Finding> {
+  const violations: Finding["violations"][number][] = [];
+  let checked = 0;
+  let after: string | null = "";
+  while (after !== null) {
+    const chunk = await checkChunk(db, { projectId: project, after, limit: CHUNK });
+    checked += chunk.checked;
+    violations.push(...chunk.violations);
+    after = chunk.last;
+  }
+  return { project, invariant: name, states, checked, violations };
+}
+
+async function checkEvents(url: string, options: CheckOptions): Promise<Finding[]> {
+  await using db = await openReader(url, VOUCHER.schema);
+  await using bus = await openReader(url, "events");
+  const findings: Finding[] = [];
+  for (const project of options.project ?? (await VOUCHER.listProjects(db))) {
+    const { checked, violations } = await checkRedemptionEvents(db, {
+      projectId: project,
+      published: await readPublished(bus, project),
+      now: Date.now(),
+    });
+    findings.push({
+      project,
+      invariant: "I5 events",
+      states: "each recent redemption is announced by one event, and nothing else is",
+      checked,
+      violations,
+    });
+  }
+  return findings;
+}
+
+function describe(findings: readonly Finding[]): string {
+  if (findings.length === 0) return "there is nothing to check yet";
+  return findings
+    .flatMap(({ project, invariant, states, checked, violations }) => [
+      `${violations.length === 0 ? "ok  " : "FAIL"}  ${project}  ${invariant}: ${checked} checked; ${states}`,
+      ...violations.map(({ subject, details }) => `      ${subject}: ${details}`),
+    ])
+    .join("\n");
+}

@@ -1,0 +1,98 @@
+import { type Command, Option } from "commander";
+
+import type { Context } from "../context.ts";
+import { callManagement, type JsonObject } from "../http.ts";
+import { formatFields, formatTable } from "../output.ts";
+import { confirmed, encode } from "./arguments.ts";
+
+type CreateOptions = {
+  readonly name: string;
+  readonly kind: string;
+  readonly scope?: string[];
+  readonly allowIp?: string[];
+};
+
+export function addKeys(program: Command, context: Context): void {
+  const keys = program.command("keys").description("API keys of a project.");
+  withProject(keys.command("list").description("List the keys of a project, newest first.")).action(
+    (project: string) => listKeys(context, project),
+  );
+  withProject(keys.command("create").description("Make a key; its token is shown this once."))
+    .requiredOption("--name <name>", "what the key is for")
+    .addOption(
+      new Option("--kind <kind>", "which side of the API it opens")
+        .choices(["server", "client"])
+        .default("server"),
+    )
+    .option("--scope <scope...>", "scopes that its tokens may ask for; all of its kind when absent")
+    .option(
+      "--allow-ip <range...>",
+      "addresses or CIDR ranges it may be used from; all when absent",
+    )
+    .action((project: string, options: CreateOptions) => createKey(context, project, options));
+  withKey(
+    keys.command("block").description("Stop a key: it gets no new tokens, live ones end."),
+  ).action(async (project: string, key: string) => {
+    const path = `${keyPath(project, key)}/block`;
+    printKey(context, await callManagement(context.settings, "POST", path, {}));
+  });
+  confirmed(withKey(keys.command("regenerate").description("Replace the token of a key."))).action(
+    async (project: string, key: string) => {
+      const path = `${keyPath(project, key)}/regenerate`;
+      printSecret(context, await callManagement(context.settings, "POST", path, {}));
+    },
+  );
+  confirmed(withKey(keys.command("delete").description("Remove a key; its tokens end."))).action(
+    async (project: string, key: string) => {
+      await callManagement(context.settings, "DELETE", keyPath(project, key));
+      context.print({ json: { id: key, deleted: true }, text: `deleted ${key}` });
+    },
+  );
+}
+
+const withProject = (command: Command): Command =>
+  command.argument("<project>", "id of the project");
+
+const withKey = (command: Command): Command =>
+  withProject(command).argument("<key>", "id of the key (X-App-Id)");
+
+const keyPath = (project: string, key: string): string =>
+  `/${encode(project)}/api-keys/${encode(key)}`;
+
+async function listKeys({ settings, print }: Context, project: string): Promise<void> {
+  const answer = await callManagement(settings, "GET", `/${encode(project)}/api-keys`);
+  const keys = answer["data"] as JsonObject[];
+  print({
+    json: keys,
+    text: formatTable(
+      ["ID", "NAME", "KIND", "BLOCKED", "SCOPES", "CREATED"],
+      keys.map((key) => [
+        String(key["id"]),
+        String(key["name"]),
+        String(key["kind"]),
+        key["blocked"] === true ? "yes" : "no",
+        listOf(key["scopes"]) || "all",
+        String(key["created_at"]),
+      ]),
+    ),
+  });
+}
+
+async function createKey(context: Context, project: string, options: CreateOptions): Promise<void> {
+  const { name, kind, scope = [], allowIp = [] } = options;
+  const body = { name, kind, scopes: scope, allowed_ips: allowIp };
+  const path = `/${encode(project)}/api-keys`;
+  printSecret(context, await callManagement(context.settings, "POST", path, body));
+}
+
+function printSecret(context: Context, key: JsonObject): void {
+  printKey(context, key);
+  context.note("The app token is shown this once: keep it now.");
+}
+
+function printKey({ print }: Context, key: JsonObject): void {
+  const { object: _, ...fields } = key;
+  print({ json: key, text: formatFields(fields) });
+}
+
+const listOf = (value: unknown): string => (Array.isArray(value) ? value.join(" ") : "");

@@ -1,0 +1,62 @@
+import { migrate } from "@scrip/postgres";
+import type { Command } from "commander";
+
+import { CliError } from "../cli-error.ts";
+import type { Context } from "../context.ts";
+import { openDatabase } from "../database.ts";
+import { type MigrationState, readMigrationStates } from "../migration-states.ts";
+import { formatTable } from "../output.ts";
+import { loadServiceSchemas } from "../services.ts";
+
+export function addMigrations(program: Command, context: Context): void {
+  program
+    .command("migrate")
+    .description("Apply the migrations of all services to the database.")
+    .action(() => applyMigrations(context));
+  program
+    .command("migrations")
+    .description("Show which migrations are applied; exit code 1 when one was changed after that.")
+    .action(() => showMigrations(context));
+}
+
+async function applyMigrations({ settings, print }: Context): Promise<void> {
+  await using database = await openDatabase(settings);
+  const applied: { service: string; migration: string }[] = [];
+  for (const { name, schema, role, migrations } of await loadServiceSchemas()) {
+    const files = await migrate({ url: database.url, schema, role, folder: migrations });
+    applied.push(...files.map((migration) => ({ service: name, migration })));
+  }
+  print({
+    json: applied,
+    text:
+      applied.length === 0
+        ? "nothing to do: all migrations are applied"
+        : applied.map(({ service, migration }) => `${service}: applied ${migration}`).join("\n"),
+  });
+}
+
+async function showMigrations({ settings, print }: Context): Promise<void> {
+  await using database = await openDatabase(settings);
+  const states = await readMigrationStates(database.url, await loadServiceSchemas());
+  print({
+    json: states,
+    text: formatTable(
+      ["SERVICE", "MIGRATION", "STATE", "APPLIED"],
+      states.map(({ service, migration, state, appliedAt }) => [
+        service,
+        migration,
+        state,
+        appliedAt,
+      ]),
+    ),
+  });
+  const wrong = states.filter(({ state }) => WRONG.has(state));
+  if (wrong.length > 0) {
+    const names = wrong.map(
+      ({ service, migration, state }) => `${service}/${migration} (${state})`,
+    );
+    throw new CliError(`the database does not follow this version: ${names.join(", ")}`);
+  }
+}
+
+const WRONG: ReadonlySet<MigrationState["state"]> = new Set(["changed", "unknown"]);

@@ -1,0 +1,165 @@
+import { type Command, Option } from "commander";
+
+import { usageError } from "../cli-error.ts";
+import type { Context } from "../context.ts";
+import { callManagement, type JsonObject } from "../http.ts";
+import { formatFields, formatTable } from "../output.ts";
+import { confirmed, encode } from "./arguments.ts";
+
+type ProjectOptions = {
+  readonly name?: string;
+  readonly description?: string;
+  readonly timezone?: string;
+  readonly currency?: string;
+  readonly trustedDomains?: string[];
+  readonly set?: string[];
+  readonly sandbox?: boolean;
+  readonly caseInsensitiveCodes?: boolean;
+};
+
+export function addProjects(program: Command, context: Context): void {
+  const projects = program
+    .command("projects")
+    .description("Projects: the tenants of an installation.");
+  projects
+    .command("list")
+    .description("List all projects, newest first.")
+    .action(() => listProjects(context));
+  addSettings(
+    projects.command("create").description("Make a project; its keys are shown this once."),
+  )
+    .requiredOption("--name <name>", "name of the project")
+    .option("--sandbox", "give the project a clock of its own")
+    .option("--case-insensitive-codes", "voucher codes compare without regard to case, for good")
+    .action((options: ProjectOptions) => createProject(context, options));
+  projects
+    .command("show")
+    .description("Show a project.")
+    .argument("<project>", "id of the project")
+    .action(async (id: string) => {
+      printProject(context, await callManagement(context.settings, "GET", `/${encode(id)}`));
+    });
+  addSettings(projects.command("update").description("Change what is given, and nothing else."))
+    .argument("<project>", "id of the project")
+    .option("--name <name>", "new name")
+    .action((id: string, options: ProjectOptions) => updateProject(context, id, options));
+  confirmed(
+    projects.command("delete").description("End a project; its keys and tokens die at once."),
+  )
+    .argument("<project>", "id of the project")
+    .action(async (id: string) => {
+      await callManagement(context.settings, "DELETE", `/${encode(id)}`);
+      context.print({ json: { id, deleted: true }, text: `deleted ${id}` });
+    });
+  projects
+    .command("clock")
+    .description("Set the clock of a sandbox project.")
+    .argument("<project>", "id of the project")
+    .argument("<now>", "an ISO 8601 date and time, or `real` to return to real time")
+    .action((id: string, now: string) => setClock(context, id, now));
+}
+
+const addSettings = (command: Command): Command =>
+  command
+    .option("--description <text>", "description")
+    .option("--timezone <zone>", "IANA name or GMT form, such as Europe/Warsaw or GMT+2")
+    .option("--currency <code>", "ISO 4217 code")
+    .option("--trusted-domains <domain...>", "origins that may call the client side; * for any")
+    .addOption(
+      new Option(
+        "--set <field=value...>",
+        "any other field of the management API; the value is JSON, or else text",
+      ),
+    );
+
+async function listProjects({ settings, print }: Context): Promise<void> {
+  const projects: JsonObject[] = [];
+  // The API has at most 100 pages of 100.
+  for (let page = 1; page <= 100; page += 1) {
+    const answer = await callManagement(settings, "GET", `?limit=100&page=${page}`);
+    const items = answer["projects"] as JsonObject[];
+    projects.push(...items);
+    if (items.length < 100) break;
+  }
+  print({
+    json: projects,
+    text: formatTable(
+      ["ID", "NAME", "TIME ZONE", "SANDBOX", "CREATED"],
+      projects.map((project) => [
+        String(project["id"]),
+        String(project["name"]),
+        String(project["timezone"]),
+        project["sandbox"] === true ? "yes" : "no",
+        String(project["created_at"]),
+      ]),
+    ),
+  });
+}
+
+async function createProject(context: Context, options: ProjectOptions): Promise<void> {
+  const project = await callManagement(context.settings, "POST", "", {
+    ...bodyOf(options),
+    ...(options.sandbox === true && { sandbox: true }),
+    ...(options.caseInsensitiveCodes === true && { case_sensitive_codes: false }),
+  });
+  printProject(context, project);
+  context.note("The app tokens are shown this once: keep them now.");
+}
+
+async function updateProject(context: Context, id: string, options: ProjectOptions): Promise<void> {
+  const body = bodyOf(options);
+  if (Object.keys(body).length === 0)
+    throw usageError("nothing to change: give at least one field");
+  printProject(context, await callManagement(context.settings, "PUT", `/${encode(id)}`, body));
+}
+
+async function setClock(context: Context, id: string, now: string): Promise<void> {
+  if (now !== "real" && Number.isNaN(Date.parse(now))) {
+    throw usageError(`"${now}" is not an ISO 8601 date and time such as 2030-01-31T12:00:00Z`);
+  }
+  const body = { now: now === "real" ? null : new Date(now).toISOString() };
+  printProject(
+    context,
+    await callManagement(context.settings, "PUT", `/${encode(id)}/clock`, body),
+  );
+}
+
+function bodyOf(options: ProjectOptions): JsonObject {
+  const { name, description, timezone, currency, trustedDomains } = options;
+  return {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(timezone !== undefined && { timezone }),
+    ...(currency !== undefined && { currency }),
+    ...(trustedDomains !== undefined && { client_trusted_domains: trustedDomains }),
+    ...Object.fromEntries((options.set ?? []).map(parseAssignment)),
+  };
+}
+
+function parseAssignment(text: string): [string, unknown] {
+  const [, field, value] = /^([a-z_]+)=(.*)$/s.exec(text) ?? [];
+  if (field === undefined || value === undefined) {
+    throw usageError(`--set takes field=value, not "${text}"`);
+  }
+  try {
+    return [field, JSON.parse(value)];
+  } catch {
+    return [field, value];
+  }
+}
+
+function printProject({ print }: Context, project: JsonObject): void {
+  const { server_side_key: server, client_side_key: client, object: _, ...fields } = project;
+  const keys = [
+    ...keyLines("SCRIP_APP_ID", "SCRIP_APP_TOKEN", server),
+    ...keyLines("SCRIP_CLIENT_APP_ID", "SCRIP_CLIENT_TOKEN", client),
+  ];
+  print({ json: project, text: [formatFields(fields), ...keys].join("\n") });
+}
+
+/** As shell variables, so that they can be pasted. */
+function keyLines(idName: string, tokenName: string, key: unknown): string[] {
+  if (typeof key !== "object" || key === null) return [];
+  const { app_id: id, app_token: token } = key as JsonObject;
+  return [`${idName}=${String(id)}`, `${tokenName}=${String(token)}`];
+}

@@ -1,0 +1,81 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { createTokenSource, generateServiceKey, type ServiceKeys } from "@scrip/rpc";
+import type { Command } from "commander";
+
+import { usageError } from "../cli-error.ts";
+import type { Context } from "../context.ts";
+import type { Settings } from "../settings.ts";
+
+type TokenOptions = {
+  readonly caller: string;
+  readonly audience: string;
+  readonly project: string[];
+  readonly scope: string[];
+};
+
+export function addServiceKeys(program: Command, context: Context): void {
+  program
+    .command("service-key")
+    .description("Make the Ed25519 key pair that services know each other by.")
+    .action(() => printServiceKey(context));
+  program
+    .command("service-token")
+    .description("Make a token, good for a minute, to call a service over gRPC.")
+    .requiredOption("--caller <name>", "who calls: shows in the logs")
+    .requiredOption("--audience <service>", "the service that is called, such as voucher")
+    .requiredOption("--project <id...>", "projects that it opens; * for all")
+    .requiredOption("--scope <scope...>", "scopes of the public API that it opens")
+    .action((options: TokenOptions) => printServiceToken(context, options));
+}
+
+async function printServiceKey({ print, note }: Context): Promise<void> {
+  const { signing, trusted } = await generateServiceKey();
+  print({
+    json: { SCRIP_SERVICE_KEY: signing, SCRIP_SERVICE_JWKS: trusted },
+    text:
+      `SCRIP_SERVICE_KEY='${JSON.stringify(signing)}'\n` +
+      `SCRIP_SERVICE_JWKS='${JSON.stringify(trusted)}'`,
+  });
+  note("The first is secret and signs; the second is public and is what the others believe.");
+}
+
+async function printServiceToken(
+  { settings, print }: Context,
+  options: TokenOptions,
+): Promise<void> {
+  const { caller, audience, project, scope } = options;
+  const tokenFor = createTokenSource(await findServiceKeys(settings), {
+    name: caller,
+    internal: false,
+    scopes: scope,
+    projects: project,
+  });
+  const token = await tokenFor(audience);
+  print({ json: { token, caller, audience, projects: project, scopes: scope }, text: token });
+}
+
+/** From the environment, or from the secrets of a standalone installation. */
+async function findServiceKeys(settings: Settings): Promise<ServiceKeys> {
+  const signing = settings.read("SCRIP_SERVICE_KEY");
+  if (signing !== undefined) {
+    const trusted = settings.read("SCRIP_SERVICE_JWKS");
+    return {
+      signing: parseJson("SCRIP_SERVICE_KEY", signing),
+      trusted: trusted === undefined ? { keys: [] } : parseJson("SCRIP_SERVICE_JWKS", trusted),
+    };
+  }
+  const file = path.join(settings.dataDir, "secrets.json");
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  if (text === undefined) settings.need("SCRIP_SERVICE_KEY");
+  return parseJson<{ serviceKeys: ServiceKeys }>(file, text ?? "").serviceKeys;
+}
+
+function parseJson<T>(name: string, text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw usageError(`${name} is not JSON: it must be as \`scrip service-key\` prints it`);
+  }
+}

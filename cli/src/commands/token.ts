@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+
+import type { Context } from "../context.ts";
+import { callHttp } from "../http.ts";
+
+type TokenOptions = { readonly scope?: string[]; readonly client?: boolean };
+
+export function addToken(program: Command, context: Context): void {
+  program
+    .command("token")
+    .description("Get an access token with the application's keys and print it.")
+    .option("--scope <scope...>", "scopes of the token; the whole side when absent")
+    .option("--client", "with the client-side keys, for /client/v1")
+    .action((options: TokenOptions) => printToken(context, options));
+}
+
+async function printToken({ settings, print }: Context, options: TokenOptions): Promise<void> {
+  const client = options.client === true;
+  const scope = options.scope?.join(" ") ?? (client ? "client_api" : "api");
+  const token = await callHttp(settings, {
+    method: "POST",
+    path: "/v1/oauth/token",
+    headers: {
+      "X-App-Id": settings.need(client ? "SCRIP_CLIENT_APP_ID" : "SCRIP_APP_ID"),
+      "X-App-Token": settings.need(client ? "SCRIP_CLIENT_TOKEN" : "SCRIP_APP_TOKEN"),
+      "Content-Type": "application/x-www-form-urlencoded",
+    },
+    body: new URLSearchParams({ grant_type: "client_credentials", scope }).toString(),
+  });
+  // Bare, so that a script can write `Authorization: Bearer $(npx scrip token)`.
+  print({ json: token, text: String(token["access_token"]) });
+}

@@ -1,0 +1,27 @@
+import { access } from "node:fs/promises";
+import path from "node:path";
+
+import { startEmbeddedPostgres } from "@scrip/embedded-postgres";
+
+import { usageError } from "./cli-error.ts";
+import type { Settings } from "./settings.ts";
+
+export type OpenDatabase = AsyncDisposable & { readonly url: string };
+
+/**
+ * DATABASE_URL, or else the embedded Postgres of the data folder, which is started for the command
+ * and stopped after it. While a standalone process runs on the folder, starting it is refused.
+ */
+export async function openDatabase(settings: Settings): Promise<OpenDatabase> {
+  const url = settings.read("DATABASE_URL");
+  if (url !== undefined) return { url, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const { dataDir } = settings;
+  // Otherwise a mistyped folder would be made, with an empty database in it.
+  await access(path.join(dataDir, "postgres")).catch(() => {
+    throw usageError(
+      `there is no database: set DATABASE_URL, or SCRIP_DATA_DIR to the data folder of a standalone ` +
+        `installation (${dataDir} has no database)`,
+    );
+  });
+  return startEmbeddedPostgres({ dataDir });
+}

@@ -1,0 +1,79 @@
+import { CliError } from "./cli-error.ts";
+import type { Settings } from "./settings.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+type Request = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+/** Longer than the server's own limit for a request. */
+const TIMEOUT_MS = 35_000;
+
+/** Calls the installation at SCRIP_BASE_URL and answers its JSON; refusals become errors. */
+export async function callHttp(settings: Settings, request: Request): Promise<JsonObject> {
+  const base = settings.need("SCRIP_BASE_URL").replace(/\/+$/, "");
+  const { method, path, headers, body } = request;
+  const response = await fetch(`${base}${path}`, {
+    method,
+    headers: { ...headers },
+    ...(body !== undefined && { body }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((cause: unknown) => {
+    throw new CliError(`${base} does not answer (${reasonOf(cause)}); is Scrip running there?`, {
+      cause,
+    });
+  });
+  const text = await response.text();
+  const answer = parseObject(text);
+  if (!response.ok)
+    throw new CliError(`${method} ${path}: ${describeError(response.status, answer)}`);
+  if (answer === undefined && text !== "") {
+    throw new CliError(`${base} did not answer with JSON; is it Scrip?`);
+  }
+  return answer ?? {};
+}
+
+/** A call of the management API, which opens with the installation's own credentials. */
+export async function callManagement(
+  settings: Settings,
+  method: string,
+  path: string,
+  body?: JsonObject,
+): Promise<JsonObject> {
+  return callHttp(settings, {
+    method,
+    path: `/management/v1/projects${path}`,
+    headers: {
+      "X-Management-Id": settings.need("SCRIP_MANAGEMENT_ID"),
+      "X-Management-Token": settings.need("SCRIP_MANAGEMENT_TOKEN"),
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function describeError(status: number, error: JsonObject | undefined): string {
+  const { key, message, details, request_id: requestId } = error ?? {};
+  const parts = [key, message, details].filter((part) => typeof part === "string");
+  const trace = typeof requestId === "string" ? ` (request ${requestId})` : "";
+  return `${status} ${parts.join(": ")}${trace}`.trim();
+}
+
+/** fetch hides what happened in the cause of its error. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? reasonOf(error.cause) : error.message || error.name;
+}

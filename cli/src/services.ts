@@ -1,0 +1,33 @@
+import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "@scrip/events";
+
+/** Where the tables of a service, or of the event bus, are, as it says itself. */
+export type ServiceSchema = {
+  readonly name: string;
+  readonly schema: string;
+  readonly role: string;
+  readonly migrations: string;
+};
+
+/** Imported when asked for: the services bring much more than their names. */
+export async function loadServiceSchemas(): Promise<readonly ServiceSchema[]> {
+  const modules = {
+    gateway: await import("@scrip/gateway/service"),
+    campaign: await import("@scrip/campaign/service"),
+    loyalty: await import("@scrip/loyalty/service"),
+    validation: await import("@scrip/validation/service"),
+    voucher: await import("@scrip/voucher/service"),
+  };
+  const services = Object.entries(modules).map(([name, { SCHEMA, ROLE, MIGRATIONS }]) => ({
+    name,
+    schema: SCHEMA,
+    role: ROLE,
+    migrations: MIGRATIONS,
+  }));
+  const bus = {
+    name: "events",
+    schema: EVENTS_SCHEMA,
+    role: EVENTS_ROLE,
+    migrations: EVENTS_MIGRATIONS,
+  };
+  return [...services, bus];
+}

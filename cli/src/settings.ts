@@ -1,0 +1,49 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { usageError } from "./cli-error.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables of the environment, completed from the keys.env of the standalone data folder. */
+export type Settings = {
+  readonly dataDir: string;
+  read(name: string): string | undefined;
+  /** Fails, telling where the value could have come from. */
+  need(name: string): string;
+};
+
+const ROOT = path.join(import.meta.dirname, "../..");
+
+export async function readSettings(env: Environment): Promise<Settings> {
+  // Without the variable it is where `npm start` puts it, wherever the command is called from.
+  const dataDir =
+    env["SCRIP_DATA_DIR"] === undefined || env["SCRIP_DATA_DIR"] === ""
+      ? path.join(ROOT, ".scrip")
+      : path.resolve(env["SCRIP_DATA_DIR"]);
+  const keysFile = path.join(dataDir, "keys.env");
+  const kept = parseKeys(await readFile(keysFile, "utf8").catch(() => ""));
+  // An empty variable is one that was not set: shells make them easily.
+  const read = (name: string): string | undefined => env[name] || kept[name];
+  return {
+    dataDir,
+    read,
+    need: (name) => {
+      const value = read(name);
+      if (value !== undefined) return value;
+      throw usageError(
+        `${name} is not known: set it in the environment, or set SCRIP_DATA_DIR to the data folder ` +
+          `of a standalone installation (${keysFile} does not have it)`,
+      );
+    },
+  };
+}
+
+/** Reads the lines `export NAME='value'` of a keys.env. */
+function parseKeys(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...text.matchAll(/^(?:export )?(\w+)=(?:'([^']*)'|"([^"]*)"|(\S*))\s*$/gm)].map(
+      ([, name, single, double, bare]) => [name, single ?? double ?? bare ?? ""],
+    ),
+  );
+}
