@@ -1,0 +1,66 @@
+import type { Reader } from "./reader.ts";
+
+const reader = <Value>(expected: string, read: Reader<Value>["read"]): Reader<Value> => ({
+  expected,
+  read,
+});
+
+const MIN_SECRET_LENGTH = 16;
+
+const DURATION = /^(\d{1,9})(ms|s|m|h|d)$/;
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** The kinds of variables. `optional` and `withDefault` make one that need not be set. */
+export const variable = {
+  text: reader("text", (text) => text),
+  secret: reader(`a secret of at least ${MIN_SECRET_LENGTH} characters`, (text) =>
+    text.length >= MIN_SECRET_LENGTH ? text : undefined,
+  ),
+  url: reader("a URL", (text) => (URL.canParse(text) ? text : undefined)),
+  boolean: reader("true or false", (text) =>
+    text === "true" ? true : text === "false" ? false : undefined,
+  ),
+  /** Blanks around the items are dropped, and so are items of nothing. */
+  list: reader("a list separated by commas", (text) =>
+    text
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== ""),
+  ),
+  /** In milliseconds. */
+  duration: reader("a duration such as 250ms, 10s, 5m, 2h or 7d", (text) => {
+    const [, count = "", unit = ""] = DURATION.exec(text) ?? [];
+    const factor = UNIT_MS[unit];
+    return factor === undefined ? undefined : Number(count) * factor;
+  }),
+  integer: (min: number, max: number): Reader<number> =>
+    reader(`an integer from ${min} to ${max}`, (text) => {
+      const value = /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
+      return value !== undefined && value >= min && value <= max ? value : undefined;
+    }),
+  oneOf: <const Choice extends string>(...choices: readonly Choice[]): Reader<Choice> =>
+    reader(`one of ${choices.join(", ")}`, (text) => choices.find((choice) => choice === text)),
+  /** The shape of what was parsed is the caller's to check: `Value` is only believed. */
+  json: <Value>(expected: string): Reader<Value> =>
+    reader(expected, (text) => {
+      try {
+        return JSON.parse(text) as Value;
+      } catch {
+        return undefined;
+      }
+    }),
+  withDefault: <Value>(kind: Reader<Value>, value: Value): Reader<Value> => ({
+    ...kind,
+    fallback: { value },
+  }),
+  optional: <Value>(kind: Reader<Value>): Reader<Value | undefined> => ({
+    ...kind,
+    fallback: { value: undefined },
+  }),
+};
