@@ -14,12 +14,13 @@ import { createAuthenticator } from "./auth/authenticate.ts";
 import { createThrottle } from "./auth/throttle.ts";
 import type { DoorConfig } from "./config.ts";
 import { ownServices, publicServices } from "./contract.ts";
-import { createDoor, MAX_HEADERS } from "./door/door.ts";
+import { createDoor } from "./door/door.ts";
 import { answerBrokenRequest } from "./door/raw-errors.ts";
 import { toRoute } from "./door/route.ts";
 import { createRouter } from "./door/router.ts";
 import { createKeptAnswers } from "./idempotency/at-the-door.ts";
 import { createLimits } from "./limits/limits.ts";
+import { documentationPages, openApiOf } from "./openapi/index.ts";
 import { operationalPages, type StaticPage } from "./operations/pages.ts";
 import { createReports } from "./operations/reports.ts";
 import { createCategories } from "./references/categories.ts";
@@ -93,16 +94,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       onError: reports.failure,
     }),
   );
-  app.use(
-    operationalPages({
-      pages: documents(bindings, config),
-      ready: async () => !state.draining && (await isReady(options)),
-      metrics: async () => ({
-        contentType: options.metrics.contentType,
-        body: await options.metrics.text(),
-      }),
+  const pages = operationalPages({
+    pages: documents(bindings, config),
+    ready: async () => !state.draining && (await isReady(options)),
+    metrics: async () => ({
+      contentType: options.metrics.contentType,
+      body: await options.metrics.text(),
     }),
-  );
+  });
+  app.use(pages.routes());
+  app.use(pages.allowedMethods());
 
   const server = createHttpServer(app);
   server.on("clientError", (error, socket) => reports.broken(answerBrokenRequest(error, socket)));
@@ -129,15 +130,18 @@ function createHttpServer(app: Koa): Server {
       // Above that of the load balancers in front of us, or they meet closed connections.
       keepAliveTimeout: 75_000,
       maxHeaderSize: 16 * 1024,
+      // The door asks for it itself: Node would answer without the Error object.
+      requireHostHeader: false,
     },
     app.callback(),
   );
-  // One more than is allowed, so that the door sees that there were too many: Node drops the rest.
-  server.maxHeadersCount = MAX_HEADERS + 1;
+  server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
   return server;
 }
 
+/** More than any client or proxy adds. */
+const MAX_HEADERS = 100;
 const MAX_CONNECTIONS = 12_000;
 
 function withOwn(options: GatewayOptions): ReadonlyMap<string, Transport> {
@@ -160,8 +164,12 @@ async function isReady({ service, ready }: GatewayOptions): Promise<boolean> {
   return all.every(Boolean);
 }
 
-function documents(_bindings: readonly Binding[], _config: DoorConfig): readonly StaticPage[] {
-  return [];
+/** Of the contract, not of a build: it says what clients may rely on. */
+const API_VERSION = "1.0.0";
+
+function documents(bindings: readonly Binding[], { baseUrl }: DoorConfig): readonly StaticPage[] {
+  const options = { version: API_VERSION, ...(baseUrl !== undefined && { baseUrl }) };
+  return documentationPages(openApiOf(bindings, options));
 }
 
 function addressOf(server: Server, host: string): { readonly url: string; readonly port: number } {

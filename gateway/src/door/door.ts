@@ -45,7 +45,7 @@ export function createDoor(options: DoorOptions): Middleware {
     ctx.respond = false;
     let answer: Answer;
     try {
-      if (ctx.req.rawHeaders.length > 2 * MAX_HEADERS) throw tooManyHeaders();
+      refuseWithoutHost(ctx);
       answer = await answerMatch(pipeline, exchange, match);
     } catch (thrown) {
       answer = fail(thrown, exchange);
@@ -54,12 +54,6 @@ export function createDoor(options: DoorOptions): Middleware {
     onRequest(exchange, answer);
   };
 }
-
-/** More than any client or proxy adds. Node itself would drop the rest, and go on. */
-export const MAX_HEADERS = 100;
-
-const tooManyHeaders = (): Refusal =>
-  new Refusal("payload_too_large", { details: `More than ${MAX_HEADERS} headers` });
 
 function begin(ctx: Context, { clock, trustedProxies }: DoorOptions): Exchange {
   const { req, res } = ctx;
@@ -88,6 +82,13 @@ function begin(ctx: Context, { clock, trustedProxies }: DoorOptions): Exchange {
   };
 }
 
+/** RFC 9112 §3.2: whoever leaves it out in HTTP/1.1 is broken, or is playing a trick. */
+function refuseWithoutHost({ req }: Context): void {
+  if (req.headers.host === undefined && req.httpVersion === "1.1") {
+    throw new Refusal("invalid_payload", { details: "Header host is required" });
+  }
+}
+
 const CLIENT_PATH = "/client/v1/";
 
 async function answerMatch(
@@ -103,16 +104,18 @@ async function answerMatch(
       const { origin } = exchange.req.headers;
       if (exchange.req.method === "OPTIONS")
         return answerOptions(match.allowed, match.route, origin);
-      const allowed = match.allowed.join(", ");
-      throw new RefusalWithHeaders("method_not_allowed", { details: `Allowed: ${allowed}` }, [
-        "Allow",
-        allowed,
-      ]);
+      throw methodNotAllowed(match.allowed.join(", "));
     }
     case "none":
       throw new Refusal("not_found", { details: `Cannot find ${exchange.path.slice(0, 200)}` });
   }
 }
+
+const methodNotAllowed = (allowed: string): Refusal =>
+  new RefusalWithHeaders("method_not_allowed", { details: `Allowed: ${allowed}` }, [
+    "Allow",
+    allowed,
+  ]);
 
 /** Preflights of client pages come without credentials; elsewhere nothing is open to pages. */
 function answerOptions(
@@ -142,6 +145,9 @@ async function servedElsewhere(
   ctx.set("Cache-Control", "no-store");
   try {
     await next();
+    if (ctx.status === 405 || ctx.status === 501) {
+      throw methodNotAllowed(ctx.response.get("Allow"));
+    }
   } catch (thrown) {
     ctx.respond = false;
     clearHeaders(ctx);

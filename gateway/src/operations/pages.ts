@@ -1,11 +1,10 @@
 import { Router } from "@koa/router";
-import type { Middleware } from "koa";
 
 /** A page that is served as it is: the contract, the documentation and its assets. */
 export type StaticPage = {
   readonly path: string;
   readonly contentType: string;
-  readonly body: string | Buffer | Uint8Array;
+  readonly body: string | Buffer;
 };
 
 export type PagesOptions = {
@@ -22,7 +21,7 @@ const DOCS_CSP =
   "form-action 'none'; frame-ancestors 'none'";
 
 /** What operators and readers need beside the contract; a handful of pages, so a plain router. */
-export function operationalPages(options: PagesOptions): Middleware {
+export function operationalPages(options: PagesOptions): Router {
   const router = new Router();
   // The event loop answers: that is all that liveness means.
   router.get("/livez", (ctx) => {
@@ -40,7 +39,7 @@ export function operationalPages(options: PagesOptions): Middleware {
     ctx.body = body;
   });
   for (const { path, contentType, body } of options.pages) {
-    const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
     router.get(path, (ctx) => {
       if (contentType.startsWith("text/html")) {
         ctx.set("Content-Security-Policy", DOCS_CSP);
@@ -50,5 +49,5 @@ export function operationalPages(options: PagesOptions): Middleware {
       ctx.body = bytes;
     });
   }
-  return router.routes() as unknown as Middleware;
+  return router;
 }

@@ -1,0 +1,254 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+
+import { create } from "@bufbuild/protobuf";
+import {
+  type CreateVoucherRequest,
+  VoucherSchema,
+  VoucherService,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { newToken, send, serverHeaders } from "./http.ts";
+import { standIn } from "./stand-ins.ts";
+import { startTestGateway } from "./start.ts";
+
+const gateway = await startTestGateway({
+  implementations: [
+    standIn(VoucherService, {
+      async createVoucher({ code }: CreateVoucherRequest) {
+        return create(VoucherSchema, { id: "v_1", ...(code !== undefined && { code }) });
+      },
+      async getVoucher({ code }: { code: string }) {
+        if (code === "broken") throw new Error("secret detail of a bug");
+        return create(VoucherSchema, { id: "v_1", code });
+      },
+    }),
+  ],
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+const headers = serverHeaders(gateway.keys, await newToken(gateway, gateway.keys, "api"));
+const JSON_HEADERS = { ...headers, "Content-Type": "application/json" };
+
+function expectError(answer: Awaited<ReturnType<typeof send>>, status: number, key: string): void {
+  expect(answer.json).toMatchObject({ code: status, key, message: expect.any(String) });
+  expect(answer.status).toBe(status);
+  expect(answer.json.request_id).toMatch(/^v-[0-9a-f]{18}$/);
+  expect(answer.headers.get("x-request-id")).toBe(answer.json.request_id);
+  expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+}
+
+describe("a path", () => {
+  test.each(["/", "/v1", "/v2/vouchers", "/v1/vouchers/a/b/c", "/v1//vouchers", "/favicon.ico"])(
+    "%s that nobody serves is 404",
+    async (path) => {
+      expectError(await send(gateway.url + path, "GET", { headers }), 404, "not_found");
+    },
+  );
+
+  test.each([
+    ["DELETE", "/v1/vouchers", "GET, HEAD, POST"],
+    ["PATCH", "/v1/vouchers/x", "DELETE, GET, HEAD, POST, PUT"],
+    ["GET", "/v1/oauth/token", "POST"],
+    ["POST", "/livez", "HEAD, GET"],
+  ])("does not take %s %s", async (method, path, allow) => {
+    const answer = await send(gateway.url + path, method, { headers });
+    expectError(answer, 405, "method_not_allowed");
+    expect(answer.headers.get("allow")).toBe(allow);
+  });
+
+  test.each(["%zz", "%ff", "%00", "a%", "%ed%a0%80"])("with %s is malformed", async (code) => {
+    const answer = await send(`${gateway.url}/v1/vouchers/${code}`, "GET", { headers });
+    expectError(answer, 400, "invalid_payload");
+  });
+
+  test.each(["50% off", "a/b", "#1", "ä€🎁", "a b", "..", "%41"])(
+    "holds the code %j when it is encoded",
+    async (code) => {
+      const encoded = encodeURIComponent(code).replaceAll(".", "%2E");
+      const answer = await raw(
+        `GET /v1/vouchers/${encoded} HTTP/1.1\r\nHost: x\r\n${lines(headers)}Connection: close\r\n\r\n`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+      expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4)).code).toBe(code);
+    },
+  );
+
+  test("may end in a slash, and HEAD is GET without the body", async () => {
+    const get = await send(`${gateway.url}/v1/vouchers/x/`, "GET", { headers });
+    const head = await send(`${gateway.url}/v1/vouchers/x`, "HEAD", { headers });
+    expect(get.status).toBe(200);
+    expect(head).toMatchObject({ status: 200, text: "" });
+    expect(head.headers.get("content-length")).toBe(get.headers.get("content-length"));
+  });
+
+  test("is not changed by a header", async () => {
+    const answer = await send(`${gateway.url}/v1/vouchers/x`, "GET", {
+      headers: { ...headers, "X-HTTP-Method-Override": "DELETE" },
+    });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe("a body", () => {
+  const post = (body: string | Uint8Array, extra: Record<string, string> = {}) =>
+    send(`${gateway.url}/v1/vouchers`, "POST", { headers: { ...JSON_HEADERS, ...extra }, body });
+
+  test.each([
+    ["cut off", '{"type": "GIFT_VOUCHER"'],
+    ["not JSON", "type=GIFT_VOUCHER"],
+    ["NaN", '{"type": NaN}'],
+    ["an array", "[]"],
+    ["a string", '"x"'],
+    ["deep", "[".repeat(5_000)],
+    ["with a prototype", '{"__proto__": {"x": 1}, "type": "GIFT_VOUCHER"}'],
+    ["with a key twice", '{"type": "GIFT_VOUCHER", "type": "LOYALTY_CARD"}'],
+    ["with NUL", '{"type": "GIFT_VOUCHER", "code": "a\\u0000b"}'],
+    ["with half a character", '{"type": "GIFT_VOUCHER", "code": "\\ud800"}'],
+    ["with 1e400", '{"type": "GIFT_VOUCHER", "gift": {"amount": 1e400}}'],
+    ["with the wrong type", '{"type": "GIFT_VOUCHER", "code": 5}'],
+    ["without what is required", "{}"],
+  ])("that is %s is refused", async (_name, body) => {
+    expectError(await post(body), 400, "invalid_payload");
+    expect(({} as { x?: unknown }).x).toBeUndefined();
+  });
+
+  test("that is not UTF-8 is refused", async () => {
+    expectError(await post(Uint8Array.from([0x7b, 0xff, 0x7d])), 400, "invalid_payload");
+  });
+
+  test.each([
+    ["text", { "Content-Type": "text/plain" }],
+    ["a form", { "Content-Type": "application/x-www-form-urlencoded" }],
+    ["JSON in another charset", { "Content-Type": "application/json; charset=latin1" }],
+    ["compressed JSON", { "Content-Encoding": "gzip" }],
+  ])("as %s is not supported", async (_name, extra: Record<string, string>) => {
+    expectError(await post('{"type":"GIFT_VOUCHER"}', extra), 415, "unsupported_media_type");
+  });
+
+  test.each([
+    "application/json",
+    "application/json;charset=UTF-8",
+    'Application/JSON; charset="utf-8"',
+  ])("as %s is read", async (type) => {
+    const answer = await post('{"type":"GIFT_VOUCHER"}', { "Content-Type": type });
+    expect(answer.status).toBe(200);
+  });
+
+  test("that is empty counts as an empty object, of whatever type", async () => {
+    const answer = await send(`${gateway.url}/v1/vouchers`, "POST", { headers });
+    expectError(answer, 400, "invalid_payload");
+    expect(answer.json.details).toBe("Payload should have required property 'type'");
+  });
+
+  test("of more than 256 KiB is refused before it is read", async () => {
+    const answer = await post(JSON.stringify({ code: "a".repeat(300_000) }));
+    expectError(answer, 413, "payload_too_large");
+    const declared = await raw(
+      `POST /v1/vouchers HTTP/1.1\r\nHost: x\r\n${lines(JSON_HEADERS)}Content-Length: 10000000\r\n\r\n{`,
+    );
+    expect(declared).toMatch(/^HTTP\/1\.1 413 /);
+    expect(declared).toMatch(/connection: close/i);
+  });
+
+  test("of endless chunks is refused once it is too large", async () => {
+    const chunk = `10000\r\n${"a".repeat(65_536)}\r\n`;
+    const answer = await raw(
+      `POST /v1/vouchers HTTP/1.1\r\nHost: x\r\n${lines(JSON_HEADERS)}Transfer-Encoding: chunked\r\n\r\n` +
+        chunk.repeat(8),
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toMatch(/"key":"payload_too_large"/);
+  });
+
+  test("of a megabyte fifty times at once leaves the door open", async () => {
+    const big = JSON.stringify({ code: "a".repeat(1_000_000) });
+    const answers = await Promise.allSettled(Array.from({ length: 50 }, () => post(big)));
+    for (const answer of answers) {
+      if (answer.status === "fulfilled") expect(answer.value.status).toBe(413);
+    }
+    expect((await send(`${gateway.url}/v1/vouchers/x`, "GET", { headers })).status).toBe(200);
+  });
+});
+
+describe("bytes on the socket", () => {
+  test.each([
+    ["that are not HTTP", "nonsense\r\n\r\n", 400],
+    [
+      "with two lengths",
+      "POST /v1/vouchers HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+      400,
+    ],
+    [
+      "with length and chunks",
+      "POST /v1/vouchers HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      400,
+    ],
+    [
+      "with a broken chunk",
+      "POST /v1/vouchers HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+      400,
+    ],
+    [
+      "with a control character in a header",
+      "GET / HTTP/1.1\r\nHost: x\r\nX-App-Id: a\u0001b\r\n\r\n",
+      400,
+    ],
+    [
+      "with 64 KiB of headers",
+      `GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(65_536)}\r\n\r\n`,
+      431,
+    ],
+    [
+      "with 200 headers",
+      `GET / HTTP/1.1\r\nHost: x\r\n${"A: b\r\n".repeat(200)}Connection: close\r\n\r\n`,
+      431,
+    ],
+    ["without a host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+  ])("%s are answered with the Error object", async (_name, bytes, status) => {
+    const answer = await raw(bytes);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const json = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4));
+    expect(json).toMatchObject({ code: status, request_id: expect.stringMatching(/^v-/) });
+    expect(answer.toLowerCase()).toContain(`x-request-id: ${json.request_id}`);
+  });
+
+  test("in absolute form ask for the same", async () => {
+    const answer = await raw(
+      `GET http://other.example/v1/vouchers/x HTTP/1.1\r\nHost: x\r\n${lines(headers)}Connection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+test("a bug is 500 and keeps its details to itself", async () => {
+  const answer = await send(`${gateway.url}/v1/vouchers/broken`, "GET", { headers });
+  expectError(answer, 500, "internal_error");
+  expect(answer.text).not.toContain("secret detail");
+});
+
+test("a request id of the caller's own is not taken over", async () => {
+  const answer = await send(`${gateway.url}/v1/vouchers/x`, "GET", {
+    headers: { ...headers, "X-Request-Id": "v-aaaaaaaaaaaaaaaaaa" },
+  });
+  expect(answer.headers.get("x-request-id")).toMatch(/^v-[0-9a-f]{18}$/);
+  expect(answer.headers.get("x-request-id")).not.toBe("v-aaaaaaaaaaaaaaaaaa");
+});
+
+const lines = (all: Record<string, string>): string =>
+  Object.entries(all)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
+
+/** Sends bytes as they are, and answers whatever comes back until the connection ends. */
+async function raw(bytes: string): Promise<string> {
+  const socket = connect(gateway.gateway.port, "127.0.0.1");
+  let answer = "";
+  socket.on("data", (chunk: Buffer) => (answer += chunk.toString()));
+  socket.on("error", () => {});
+  socket.write(bytes);
+  await once(socket, "close", { signal: AbortSignal.timeout(15_000) });
+  return answer;
+}

@@ -1,0 +1,51 @@
+import { afterAll, expect, test } from "vitest";
+
+import { send } from "./http.ts";
+import { everything } from "./stand-ins.ts";
+import { startTestGateway } from "./start.ts";
+
+const gateway = await startTestGateway({ implementations: everything() });
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+test("it says that it lives and that it is ready", async () => {
+  expect(await send(`${gateway.url}/livez`, "GET")).toMatchObject({ status: 200 });
+  expect(await send(`${gateway.url}/readyz`, "GET")).toMatchObject({
+    status: 200,
+    json: { status: "ready" },
+  });
+});
+
+test("it measures requests by route, never by code", async () => {
+  await send(`${gateway.url}/v1/vouchers/SECRET-CODE`, "GET");
+  const { text, headers } = await send(`${gateway.url}/metrics`, "GET");
+  expect(headers.get("content-type")).toMatch(/^text\/plain/);
+  expect(text).toMatch(
+    /http_request_duration_seconds_count\{method="GET",route="\/v1\/vouchers\/\{code\}",status="4xx"\} 1/,
+  );
+  expect(text).not.toContain("SECRET-CODE");
+});
+
+test("it serves the contract and a page for it that needs nothing from elsewhere", async () => {
+  const { json } = await send(`${gateway.url}/openapi.json`, "GET");
+  expect(json.openapi).toMatch(/^3\.1/);
+  expect(Object.keys(json.paths)).toContain("/v1/vouchers/{code}/redemption");
+  const page = await send(`${gateway.url}/docs`, "GET");
+  expect(page.headers.get("content-security-policy")).toMatch(
+    /^default-src 'none'; script-src 'self';/,
+  );
+  expect(page.headers.get("x-request-id")).toMatch(/^v-/);
+  const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file ?? "");
+  expect(files.length).toBeGreaterThan(2);
+  for (const file of files) {
+    expect(file).toMatch(/^\//);
+    expect((await send(gateway.url + file, "GET")).status).toBe(200);
+  }
+});
+
+test("on its way out it finishes what it has and takes nothing new", async () => {
+  const leaving = await startTestGateway({ implementations: everything() });
+  const { url } = leaving;
+  expect((await send(`${url}/livez`, "GET")).status).toBe(200);
+  await leaving[Symbol.asyncDispose]();
+  await expect(send(`${url}/livez`, "GET")).rejects.toThrow();
+});
