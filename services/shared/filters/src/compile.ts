@@ -96,7 +96,7 @@ function operandsOf(name: string, operand: unknown): readonly Operand[] {
 function compileCondition(condition: Condition, context: FilterContext, bind: Bind): string {
   const { field, operator } = condition;
   const state = field.states?.[operator];
-  if (state !== undefined) return `(${state(`${bind(new Date(context.now))}::timestamptz`)})`;
+  if (state !== undefined) return `(${state(() => `${bind(new Date(context.now))}::timestamptz`)})`;
   if (operator === "$has_value") return `(${presentSql(field)})`;
   if (operator === "$is_unknown") return `(not (${presentSql(field)}))`;
   const sql =

@@ -9,8 +9,8 @@ export type FilterField = {
   readonly type: "text" | "number" | "boolean" | "date" | "array" | "json";
   /** Written by us, never by a client. */
   readonly sql: string;
-  /** What tests of state mean for it, such as `$active`; `now` is the placeholder of the present. */
-  readonly states?: Readonly<Partial<Record<Operator, (now: string) => string>>>;
+  /** What tests of state mean for it, such as `$active`; `now` binds the present. */
+  readonly states?: Readonly<Partial<Record<Operator, (now: () => string) => string>>>;
 };
 
 export type FilterFields = {

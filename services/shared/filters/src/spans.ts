@@ -54,11 +54,13 @@ function week(today: number, offset: number): DaySpan {
 
 function months(today: number, offset: number): DaySpan {
   const { year: thisYear, month } = civilFromDays(today);
-  const first = (count: number): number =>
-    daysFromCivil({ year: Math.floor(count / 12), month: (count % 12) + 1, day: 1 });
   const count = thisYear * 12 + month - 1 + offset;
-  return { from: first(count), to: first(count + 1) };
+  return { from: firstOfMonth(count), to: firstOfMonth(count + 1) };
 }
+
+/** Months are counted from January of the year 0. */
+const firstOfMonth = (count: number): number =>
+  daysFromCivil({ year: Math.floor(count / 12), month: (count % 12) + 1, day: 1 });
 
 function year(today: number, offset: number): DaySpan {
   const from = civilFromDays(today).year + offset;

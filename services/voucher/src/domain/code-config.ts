@@ -46,7 +46,7 @@ export function parseCodeConfig(config: CodeConfig, caseSensitive: boolean): Par
       return violation(`Property .code_config.${name} must not contain control characters`);
     }
   }
-  if ([...prefix, ...mask, ...postfix].length > MAX_CODE_LENGTH) {
+  if (Array.from(prefix + mask + postfix).length > MAX_CODE_LENGTH) {
     return violation(
       `Codes of this code_config would be longer than ${MAX_CODE_LENGTH} characters`,
     );
@@ -71,8 +71,7 @@ function alphabetOf(charset: string, caseSensitive: boolean): readonly string[] 
 export const capacityOf = ({ mask, alphabet }: CodeMask): bigint =>
   BigInt(alphabet.length) ** BigInt(placeholdersOf(mask));
 
-const placeholdersOf = (mask: string): number =>
-  [...mask].filter((character) => character === PLACEHOLDER).length;
+const placeholdersOf = (mask: string): number => mask.split(PLACEHOLDER).length - 1;
 
 /** Draws a code; `randomIndex(n)` answers a number from 0 to n − 1, each as likely as any other. */
 export function drawCode(

@@ -6,11 +6,11 @@ const notEnded = (now: string): string =>
   `(v.expiration_date is null or v.expiration_date >= ${now})`;
 
 const timeStates = {
-  $active: (now: string) => `${enabled} and ${started(now)} and ${notEnded(now)}`,
+  $active: (now: () => string) => `${enabled} and ${started(now())} and ${notEnded(now())}`,
   $enabled: () => enabled,
   $disabled: () => "v.active is false",
-  $expired: (now: string) => `not ${notEnded(now)}`,
-  $before_start: (now: string) => `not ${started(now)}`,
+  $expired: (now: () => string) => `not ${notEnded(now())}`,
+  $before_start: (now: () => string) => `not ${started(now())}`,
 };
 
 const usageStates = {

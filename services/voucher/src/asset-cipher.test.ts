@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { createAssetCipher } from "./asset-cipher.ts";
+
+const cipher = createAssetCipher("a secret of tests");
+
+test("an id opens to its code, is the same each time, and fits a path as it is", () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1, maxLength: 255, unit: "grapheme" }), (code) => {
+      const id = cipher.seal("proj_1", code);
+      expect(cipher.open(id)).toBe(code);
+      expect(cipher.seal("proj_1", code)).toBe(id);
+      expect(id).toMatch(/^[\w-]+$/);
+    }),
+  );
+});
+
+test("equal codes of two projects have different ids", () => {
+  expect(cipher.seal("proj_1", "A")).not.toBe(cipher.seal("proj_2", "A"));
+});
+
+test("an id that was changed anywhere, or made with another secret, does not open", () => {
+  const id = cipher.seal("proj_1", "SUMMER");
+  for (let index = 0; index < id.length; index += 1) {
+    const other = id[index] === "A" ? "B" : "A";
+    expect(cipher.open(id.slice(0, index) + other + id.slice(index + 1))).toBeUndefined();
+  }
+  expect(cipher.open(createAssetCipher("another").seal("proj_1", "SUMMER"))).toBeUndefined();
+  for (const text of ["", "AAAA", `${id}=`, `${id} `, id.slice(0, -1)]) {
+    expect(cipher.open(text)).toBeUndefined();
+  }
+});

@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import { capacityOf, type CodeConfig, drawCode, parseCodeConfig } from "./code-config.ts";
+
+const maskOf = (config: CodeConfig, caseSensitive = true) => {
+  const parsed = parseCodeConfig(config, caseSensitive);
+  if (parsed.kind === "violation") throw new Error(parsed.text);
+  return parsed.mask;
+};
+
+describe("parseCodeConfig", () => {
+  test("eight of sixty-two characters without a config", () => {
+    expect(capacityOf(maskOf({}))).toBe(62n ** 8n);
+  });
+
+  test.each([
+    ["the length", { length: 3, charset: "ab" }, 8n],
+    [
+      "the placeholders of a pattern, which wins over the length",
+      { pattern: "X-##", length: 9, charset: "abc" },
+      9n,
+    ],
+    ["the distinct characters of a charset", { length: 2, charset: "aab" }, 4n],
+    ["one without placeholders", { pattern: "FIXED" }, 1n],
+  ])("capacity comes from %s", (_name, config, capacity) => {
+    expect(capacityOf(maskOf(config))).toBe(capacity);
+  });
+
+  test("where case does not count, two cases are one character", () => {
+    expect(capacityOf(maskOf({ length: 2, charset: "aAbB" }, false))).toBe(4n);
+    expect(capacityOf(maskOf({ length: 2, charset: "aAbB" }, true))).toBe(16n);
+  });
+
+  test.each([
+    ["no length", { length: 0 }, ".length"],
+    ["a length above 200", { length: 201 }, ".length"],
+    ["a fraction as length", { length: 1.5 }, ".length"],
+    ["an empty charset", { charset: "" }, ".charset"],
+    ["a blank in the charset", { charset: "a b" }, ".charset"],
+    ["a placeholder in the charset", { charset: "a#" }, ".charset"],
+    ["an empty pattern", { pattern: "" }, ".pattern"],
+    ["a control character", { prefix: "a\u0007" }, ".prefix"],
+    ["codes above 255", { length: 200, prefix: "p".repeat(56) }, "longer than 255"],
+  ])("refuses %s", (_name, config, text) => {
+    expect(parseCodeConfig(config, true)).toEqual({
+      kind: "violation",
+      text: expect.stringContaining(text),
+    });
+  });
+
+  test("255 characters are not too many", () => {
+    expect(parseCodeConfig({ length: 200, prefix: "p".repeat(55) }, true).kind).toBe("mask");
+  });
+});
+
+describe("drawCode", () => {
+  test("fills each placeholder of the mask and nothing else", () => {
+    let drawn = 0;
+    const code = drawCode(
+      maskOf({ pattern: "A#-#", charset: "xyz", prefix: "#", postfix: "!" }),
+      () => (drawn += 1),
+    );
+    expect(code).toBe("#Ay-z!");
+  });
+
+  test("every code has the mask's shape, over characters of any alphabet", () => {
+    const charset = fc
+      .uniqueArray(fc.constantFrom("a", "B", "7", "é", "漢", "😀"), { minLength: 1 })
+      .map((characters) => characters.join(""));
+    fc.assert(
+      fc.property(
+        charset,
+        fc.integer({ min: 1, max: 40 }),
+        fc.nat(),
+        (characters, length, seed) => {
+          const mask = maskOf({ charset: characters, length, prefix: "<", postfix: ">" });
+          const code = drawCode(mask, (size) => seed % size);
+          const drawn = Array.from(code).slice(1, -1);
+          expect(drawn).toHaveLength(length);
+          for (const character of drawn) expect(Array.from(characters)).toContain(character);
+        },
+      ),
+    );
+  });
+});
