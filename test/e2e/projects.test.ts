@@ -1,0 +1,125 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { apiWith, clientApi, type Json, managementApi, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("an operator on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const management = managementApi(stack);
+
+  test("makes a sandbox project whose clock decides", async () => {
+    const { id, api } = await givenProject({ sandbox: true, timezone: "Europe/Warsaw" });
+    const code = newCode("CLOCK");
+    await api.post("/v1/vouchers", {
+      code,
+      type: "DISCOUNT_VOUCHER",
+      discount: { type: "AMOUNT", amount_off: 100 },
+      start_date: "2030-06-01T00:00:00Z",
+      validity_day_of_week: [1],
+    });
+    const redeem = () => api.post(`/v1/vouchers/${code}/redemption`);
+    expect((await redeem()).body["key"]).toBe("voucher_not_active");
+
+    // A Sunday in UTC and a Monday in Warsaw.
+    const clock = await management.put(`/management/v1/projects/${id}/clock`, {
+      now: "2030-06-02T22:30:00.000Z",
+    });
+    expect([clock.status, clock.body["now"]]).toEqual([200, "2030-06-02T22:30:00.000Z"]);
+    const redeemed = await redeem();
+    expect([redeemed.status, redeemed.body["date"]]).toEqual([200, "2030-06-02T22:30:00.000Z"]);
+
+    await management.put(`/management/v1/projects/${id}/clock`, { now: "2030-06-03T22:30:00Z" });
+    expect((await redeem()).body["key"]).toBe("voucher_not_active_now");
+    await management.put(`/management/v1/projects/${id}/clock`, { now: null });
+    expect((await redeem()).body["key"]).toBe("voucher_not_active");
+  });
+
+  test("cannot move the clock of a real project", async () => {
+    const { id } = await givenProject({});
+    const answer = await management.put(`/management/v1/projects/${id}/clock`, {
+      now: "2030-06-01T00:00:00Z",
+    });
+    expect([answer.status, answer.body["key"]]).toEqual([403, "forbidden"]);
+  });
+
+  test("keeps projects apart: neither codes nor tokens of one open another", async () => {
+    const [one, two] = [await givenProject({}), await givenProject({})];
+    const code = newCode("SAME");
+    const voucher = { code, type: "GIFT_VOUCHER", gift: { amount: 100 } };
+    const first = await one.api.post("/v1/vouchers", voucher);
+    expect((await two.api.get(`/v1/vouchers/${code}`)).status).toBe(404);
+    expect((await two.api.get(`/v1/vouchers/${first.body["id"]}`)).status).toBe(404);
+    expect((await two.api.post("/v1/vouchers", voucher)).status).toBe(200);
+
+    const mixed = apiWith(stack.url, {
+      ...one.api.headers,
+      authorization: two.api.headers["authorization"] ?? "",
+    });
+    const refused = await mixed.get("/v1/vouchers");
+    expect([refused.status, refused.body["key"]]).toEqual([401, "unauthorized"]);
+  });
+
+  test("may let codes ignore case, and sets how codes are made", async () => {
+    const { api } = await givenProject({
+      case_sensitive_codes: false,
+      default_code_config: { length: 6, charset: "AB", prefix: "P-" },
+    });
+    const made = await api.post("/v1/vouchers", { type: "GIFT_VOUCHER", gift: { amount: 100 } });
+    expect(made.body["code"]).toMatch(/^P-[AB]{6}$/);
+    const code = newCode("MiXed");
+    await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 100 } });
+    expect((await api.get(`/v1/vouchers/${code.toUpperCase()}`)).body["code"]).toBe(code);
+    const again = await api.post(`/v1/vouchers/${code.toLowerCase()}`, {
+      type: "GIFT_VOUCHER",
+      gift: { amount: 100 },
+    });
+    expect([again.status, again.body["key"]]).toEqual([409, "duplicate_found"]);
+  });
+
+  test("lets a browser of a trusted origin validate, and no other", async () => {
+    const code = newCode("CLIENT");
+    const api = await serverApi(stack);
+    await api.post("/v1/vouchers", {
+      code,
+      type: "DISCOUNT_VOUCHER",
+      discount: { type: "AMOUNT", amount_off: 100 },
+    });
+    const request = { redeemables: [{ object: "voucher", id: code }], order: { amount: 500 } };
+    const browser = await clientApi(stack, "https://shop.example");
+    const answer = await browser.post("/client/v1/validations", request);
+    expect([answer.status, answer.body["valid"]]).toEqual([200, true]);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("https://shop.example");
+
+    const { project, client } = await givenProject({ client_trusted_domains: ["https://a.example"] });
+    expect(project["client_trusted_domains"]).toEqual(["https://a.example"]);
+    const refused = await client("https://b.example").post("/client/v1/validations", request);
+    expect([refused.status, refused.body["key"]]).toEqual([403, "forbidden"]);
+    const allowed = await client("https://a.example").post("/client/v1/validations", request);
+    expect([allowed.status, allowed.body["valid"]]).toEqual([200, false]);
+  });
+
+  async function givenProject(settings: Json) {
+    const made = await management.post("/management/v1/projects", {
+      name: newCode("Project"),
+      ...settings,
+    });
+    expect(made.status, made.text).toBe(200);
+    const { server_side_key: key, client_side_key: clientKey, ...project } = made.body;
+    const api = await serverApi({
+      ...stack,
+      keys: { ...stack.keys, appId: key.app_id, appToken: key.app_token },
+    });
+    const clientStack = {
+      ...stack,
+      keys: { ...stack.keys, clientAppId: clientKey.app_id, clientToken: clientKey.app_token },
+    };
+    const template = await clientApi(clientStack, "https://a.example");
+    return {
+      id: project["id"] as string,
+      project,
+      api,
+      client: (origin: string) => apiWith(stack.url, { ...template.headers, origin }),
+    };
+  }
+});
