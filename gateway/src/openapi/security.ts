@@ -1,4 +1,4 @@
-import type { Binding } from "@scrip/contract";
+import type { Binding, Side } from "@scrip/contract";
 
 /** The credentials of the three sides (spec/interface.md, Authentication). */
 export const securitySchemes = {
@@ -22,21 +22,21 @@ export const securitySchemes = {
 
 type Requirement = Readonly<Record<string, readonly string[]>>;
 
-/** What a request to the binding must show, all of it. */
+/** The schemes of a side; a request must satisfy all of them. */
+const schemesOf = {
+  server: ["AppId", "AppToken", "AccessToken"],
+  client: ["ClientApplicationId", "ClientToken", "Origin", "AccessToken"],
+  management: ["ManagementId", "ManagementToken"],
+  key_only: ["AppId", "AppToken"],
+  anyone: [],
+} as const satisfies Record<Side, readonly (keyof typeof securitySchemes)[]>;
+
+/** What a request to the binding must show; the token with the scope that opens it. */
 export function securityOf({ side, scope }: Binding): readonly Requirement[] {
+  if (side === "anyone") return [];
   const scopes = scope === undefined ? [] : [scope];
-  switch (side) {
-    case "server":
-      return [{ AppId: [], AppToken: [], AccessToken: scopes }];
-    case "client":
-      return [{ ClientApplicationId: [], ClientToken: [], Origin: [], AccessToken: scopes }];
-    case "management":
-      return [{ ManagementId: [], ManagementToken: [] }];
-    case "key_only":
-      return [{ AppId: [], AppToken: [] }];
-    case "anyone":
-      return [];
-  }
+  const schemes = schemesOf[side].map((name) => [name, name === "AccessToken" ? scopes : []]);
+  return [Object.fromEntries(schemes) as Requirement];
 }
 
 function header(name: string, description: string) {

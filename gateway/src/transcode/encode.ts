@@ -29,7 +29,7 @@ export function createEncoders(): (desc: DescMessage) => Encode {
     compiled.set(desc, encode);
     return encode;
   };
-  return (desc) => find(desc) as unknown as Encode;
+  return (desc) => find(desc);
 }
 
 type Find = (desc: DescMessage) => EncodeMessage;

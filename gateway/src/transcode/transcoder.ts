@@ -223,12 +223,8 @@ function refuseQuery(error: unknown): unknown {
   return invalidQuery(safeDetails(details));
 }
 
-/** Pages above this have an error key of their own (spec/validation-and-redemption.md §10). */
-const PAGE_OVER_LIMIT = "Property .page cannot be higher than 1000";
-
 function invalidQuery(details: string): Refusal {
-  const key = details === PAGE_OVER_LIMIT ? "page_over_limit" : "invalid_query_params";
-  return new Refusal(key, { details });
+  return new Refusal("invalid_query_params", { details });
 }
 
 /** Details may quote what was sent, which may be anything: it must fit into an answer and a log. */

@@ -39,7 +39,7 @@ export function compileCheck(desc: DescMessage, options: CheckOptions = {}): Che
   const check = resolve(desc);
   if (check === undefined) return passes;
   return (message) => {
-    const violation = check(message as unknown as Fields);
+    const violation = check(message);
     return violation === undefined ? undefined : toDetails(violation);
   };
 }

@@ -1,0 +1,431 @@
+import { create, type Message } from "@bufbuild/protobuf";
+import { Refusal } from "@scrip/errors";
+import { CategorySchema } from "@scrip/proto/scrip/common/v1/category_pb";
+import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
+import { StackingRulesSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { VoucherSchema, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { describe, expect, test } from "vitest";
+
+import { bindingAt } from "./testing/public-contract.ts";
+import { createTranscoder } from "./transcoder.ts";
+
+const transcoder = createTranscoder();
+
+type Sent = { path?: string[]; query?: string; body?: unknown };
+
+function decode(method: string, path: string, sent: Sent): Record<string, unknown> {
+  const text = typeof sent.body === "string" ? sent.body : JSON.stringify(sent.body);
+  const message = transcoder.bind(bindingAt(method, path)).decode({
+    path: sent.path ?? [],
+    query: sent.query ?? "",
+    body: sent.body === undefined ? undefined : Buffer.from(text),
+  });
+  return message;
+}
+
+function refusal(method: string, path: string, sent: Sent): string {
+  try {
+    decode(method, path, sent);
+  } catch (error) {
+    if (error instanceof Refusal) return `${error.key}: ${error.options.details}`;
+    throw error;
+  }
+  return "accepted";
+}
+
+const createVoucher = (body: object): Record<string, unknown> =>
+  decode("POST", "/v1/vouchers", { body: { type: "DISCOUNT_VOUCHER", ...body } });
+const redeem = (sent: Sent): Record<string, unknown> =>
+  decode("POST", "/v1/vouchers/{code}/redemption", { path: ["ABC"], body: {}, ...sent });
+const update = (sent: Sent): Record<string, unknown> =>
+  decode("PUT", "/v1/vouchers/{code}", { path: ["ABC"], ...sent });
+const list = (query: string): Record<string, unknown> => decode("GET", "/v1/vouchers", { query });
+
+const percent = (value: unknown): unknown => {
+  const discount = createVoucher({ discount: { type: "PERCENT", percent_off: value } });
+  return (discount["discount"] as Record<string, unknown>)["percentOff"];
+};
+
+const customer = (value: unknown): unknown => redeem({ body: { customer: value } })["customer"];
+
+const encode = (schema: Parameters<typeof transcoder.encoderOf>[0], message: Message): string =>
+  transcoder.encoderOf(schema)(message);
+
+describe("a body", () => {
+  test("fills a message with every default, as protobuf-es has them", () => {
+    expect(createVoucher({})).toStrictEqual({
+      $typeName: "scrip.voucher.v1.CreateVoucherRequest",
+      type: VoucherType.DISCOUNT_VOUCHER,
+      validityDayOfWeek: [],
+      validationRules: [],
+    });
+  });
+
+  test("may be absent or empty, which is {}", () => {
+    const empty = { $typeName: "scrip.voucher.v1.EnableVoucherRequest", code: "ABC" };
+    const at = ["POST", "/v1/vouchers/{code}/enable"] as const;
+    expect(decode(...at, { path: ["ABC"] })).toStrictEqual(empty);
+    expect(decode(...at, { path: ["ABC"], body: "" })).toStrictEqual(empty);
+    expect(decode(...at, { path: ["ABC"], body: {} })).toStrictEqual(empty);
+  });
+
+  test("takes null for absent and does not mind unknown properties", () => {
+    const body = { campaign: null, validity_day_of_week: null, metadata: null, toString: 1, x: {} };
+    expect(createVoucher(body)).toStrictEqual(createVoucher({}));
+  });
+
+  test("takes strings of digits for numbers, also negative ones, and keeps them exact", () => {
+    const item = { quantity: "3", price: "9007199254740", amount: 1e3 };
+    expect(redeem({ body: { order: { items: [item] } } })["order"]).toMatchObject({
+      items: [{ quantity: 3n, price: 9_007_199_254_740n, amount: 1000n }],
+    });
+    expect(
+      refusal("POST", "/v1/vouchers/{code}/redemption", {
+        path: ["A"],
+        body: { order: { amount: "-5" } },
+      }),
+    ).toBe("invalid_payload: Property .order.amount cannot be lower than 0");
+  });
+
+  test("keeps decimals as their shortest text", () => {
+    expect(percent(12.5)).toBe("12.5");
+    expect(percent("012.50")).toBe("12.5");
+    expect(percent("33.333333333333333333")).toBe("33.333333333333333333");
+    expect(percent(1e-7)).toBe("0.0000001");
+  });
+
+  test("takes a bare string for a customer", () => {
+    expect(customer("shop-7")).toMatchObject({ sourceId: "shop-7" });
+    expect(customer("cust_1")).toStrictEqual({
+      $typeName: "scrip.common.v1.Customer",
+      id: "cust_1",
+    });
+    expect(customer({ source_id: "cust_1" })).toMatchObject({ sourceId: "cust_1" });
+  });
+
+  test("never sets what only the gateway may set", () => {
+    const message = update({ body: { update_mask: { paths: ["code"] }, updateMask: ["x"] } });
+    expect(message["updateMask"]).toMatchObject({ paths: [] });
+  });
+});
+
+describe("an update", () => {
+  test("names the fields that were sent, null included, and nothing else", () => {
+    const body = { active: null, additional_info: "x", metadata: { a: null }, junk: 1 };
+    expect(update({ body })["updateMask"]).toStrictEqual({
+      $typeName: "google.protobuf.FieldMask",
+      paths: ["active", "additional_info", "metadata"],
+    });
+    expect(update({})["updateMask"]).toMatchObject({ paths: [] });
+  });
+
+  test("may repeat the code and the id, which changes nothing", () => {
+    const message = update({ body: { code: "OTHER", id: "v_1", active: true } });
+    expect(message).toMatchObject({ code: "ABC", active: true, updateMask: { paths: ["active"] } });
+  });
+});
+
+describe("a path", () => {
+  test("is decoded, whatever a code holds", () => {
+    const code = "50% off/ü #1 +?";
+    expect(redeem({ path: [encodeURIComponent(code)] })["code"]).toBe(code);
+    expect(redeem({ path: ["a+b"] })["code"]).toBe("a+b");
+  });
+
+  test("wins over body and query", () => {
+    expect(redeem({ query: "code=QUERY", body: { code: "BODY" } })["code"]).toBe("ABC");
+  });
+
+  test.each(["%", "%zz", "%ff", "%ed%a0%80", "%00", "a%00b"])("refuses %s", (segment) => {
+    const at = ["POST", "/v1/vouchers/{code}/redemption"] as const;
+    expect(refusal(...at, { path: [segment], body: {} })).toMatch(
+      /^invalid_payload: Payload has a path/,
+    );
+    expect(refusal("GET", "/v1/vouchers/{code}", { path: [segment] })).toMatch(/^invalid_payload/);
+  });
+});
+
+describe("a query", () => {
+  test("fills what the body lacks", () => {
+    expect(redeem({ query: "tracking_id=q" })["trackingId"]).toBe("q");
+    expect(redeem({ query: "tracking_id=q", body: { tracking_id: "b" } })["trackingId"]).toBe("b");
+    expect(redeem({ query: "tracking_id=q", body: { tracking_id: null } })["trackingId"]).toBe("q");
+  });
+
+  test("is typed by the contract", () => {
+    const query =
+      "limit=7&page=&order=-created_at&[created_at][after]=2026-01-01T00:00:00%2B02:00&created_at[before]=2026-02-01";
+    expect(list(query)).toMatchObject({
+      limit: 7n,
+      order: "-created_at",
+      createdAt: { after: { seconds: 1_767_218_400n }, before: { seconds: 1_769_904_000n } },
+    });
+    expect(list(query)).not.toHaveProperty("page");
+  });
+
+  test.each(["true", "TRUE", "True"])("knows %s", (value) => {
+    const message = decode("DELETE", "/v1/vouchers/{code}", {
+      path: ["A"],
+      query: `force=${value}`,
+    });
+    expect(message["force"]).toBe(true);
+  });
+
+  test("keeps filters as a tree of text", () => {
+    const filters =
+      "filters[code][conditions][$in][0]=A&filters[code][conditions][$in][1]=B&filters[junction]=OR";
+    expect(list(filters)["filters"]).toEqual({
+      code: { conditions: { $in: ["A", "B"] } },
+      junction: "OR",
+    });
+  });
+
+  test.each([
+    ["limit=101", "Property .limit cannot be higher than 100"],
+    ["limit=0", "Property .limit cannot be lower than 1"],
+    ["limit=x", "Property .limit must be number"],
+    ["limit=1.5", "Property .limit must be number"],
+    ["limit=1&limit=2", "Property .limit must be number"],
+    ["limit[a]=1", "Property .limit must be number"],
+    [
+      "order=password",
+      expect.stringContaining("Property .order must be one of: created_at, -created_at"),
+    ],
+    [
+      "created_at[after]=soon",
+      "Property .created_at.after cannot be recognized as a ISO-8601 compliant date",
+    ],
+    ["created_at=2026-01-01", "Property .created_at must be object"],
+    ["filters=x", "Property .filters must be object"],
+    ["code=%ff", "Query must be percent-encoded UTF-8"],
+    ["a[b=1", "Query must NOT have the malformed name 'a[b'"],
+  ])("refuses %s", (query, details) => {
+    const refused = refusal("GET", "/v1/vouchers", { query });
+    expect(refused.slice(0, 22)).toBe("invalid_query_params: ");
+    expect(refused.slice(22)).toEqual(details);
+  });
+});
+
+describe("a form", () => {
+  test("is read as text, each parameter once", () => {
+    const at = ["POST", "/v1/oauth/token"] as const;
+    const body = "grant_type=client_credentials&scope=vouchers+validations";
+    expect(decode(...at, { body })).toMatchObject({
+      grantType: "client_credentials",
+      scope: "vouchers validations",
+    });
+    expect(refusal(...at, { body: "scope=a&scope=b" })).toBe(
+      "invalid_payload: Payload must NOT repeat 'scope'",
+    );
+  });
+});
+
+describe("what does not fit is refused with its path:", () => {
+  const redeemable = { object: "voucher", id: "A" };
+  test.each<[string, object, string]>([
+    ["missing", {}, "Payload should have required property 'redeemables'"],
+    ["null", { redeemables: null }, "Payload should have required property 'redeemables'"],
+    ["empty", { redeemables: [] }, "Property .redeemables must NOT have fewer than 1 items"],
+    [
+      "too many",
+      { redeemables: Array.from({ length: 31 }, () => redeemable) },
+      "Property .redeemables must NOT have more than 30 items",
+    ],
+    ["not a list", { redeemables: redeemable }, "Property .redeemables must be array"],
+    ["a null item", { redeemables: [null] }, "Property .redeemables[0] must NOT be null"],
+    ["a text item", { redeemables: ["A"] }, "Property .redeemables[0] must be object"],
+    [
+      "nested missing",
+      { redeemables: [redeemable, { object: "voucher" }] },
+      "Property .redeemables[1] should have required property 'id'",
+    ],
+    [
+      "nested empty",
+      { redeemables: [{ object: "voucher", id: "" }] },
+      "Property .redeemables[0].id must NOT have fewer than 1 characters",
+    ],
+    [
+      "not of the list",
+      { redeemables: [{ object: "coupon", id: "A" }] },
+      "Property .redeemables[0].object must be one of: voucher, promotion_tier, promotion_stack",
+    ],
+    [
+      "number for text",
+      { redeemables: [{ object: "voucher", id: 5 }] },
+      "Property .redeemables[0].id must be string",
+    ],
+    [
+      "number for object",
+      { redeemables: [redeemable], customer: 5 },
+      "Property .customer must be object",
+    ],
+    ["list for object", { redeemables: [redeemable], order: [] }, "Property .order must be object"],
+    [
+      "text for object",
+      { redeemables: [redeemable], order: "ord_1" },
+      "Property .order must be object",
+    ],
+    [
+      "list for metadata",
+      { redeemables: [redeemable], metadata: [] },
+      "Property .metadata must be object",
+    ],
+    [
+      "fraction",
+      { redeemables: [redeemable], order: { amount: 1.5 } },
+      "Property .order.amount must be integer",
+    ],
+    [
+      "unsafe",
+      { redeemables: [redeemable], order: { amount: 9_007_199_254_740_992 } },
+      "Property .order.amount must be an integer between -9007199254740991 and 9007199254740991",
+    ],
+    [
+      "unsafe text",
+      { redeemables: [redeemable], order: { amount: "9007199254740993" } },
+      "Property .order.amount must be an integer between -9007199254740991 and 9007199254740991",
+    ],
+    [
+      "text for number",
+      { redeemables: [redeemable], order: { amount: "1e3" } },
+      "Property .order.amount must be number",
+    ],
+    [
+      "boolean for number",
+      { redeemables: [redeemable], order: { amount: true } },
+      "Property .order.amount must be number",
+    ],
+    [
+      "below",
+      { redeemables: [redeemable], order: { items: [{ quantity: 0 }] } },
+      "Property .order.items[0].quantity cannot be lower than 1",
+    ],
+    [
+      "above",
+      { redeemables: [redeemable], order: { amount: 1e14 } },
+      "Property .order.amount cannot be higher than 10000000000000",
+    ],
+    [
+      "unknown enum",
+      { redeemables: [redeemable], order: { status: "LOST" } },
+      "Property .order.status must be one of: CREATED, PAID, CANCELED, FULFILLED",
+    ],
+    [
+      "long",
+      { redeemables: [redeemable], tracking_id: "x".repeat(256) },
+      "Property .tracking_id must NOT have more than 255 characters",
+    ],
+    [
+      "prototype name",
+      { redeemables: [redeemable], order: { status: "constructor" } },
+      "Property .order.status must be one of: CREATED, PAID, CANCELED, FULFILLED",
+    ],
+  ])("%s", (_, body, details) => {
+    expect(refusal("POST", "/v1/validations", { body })).toBe(`invalid_payload: ${details}`);
+  });
+
+  test.each<[object, string]>([
+    [{}, "Payload should have required property 'type'"],
+    [
+      { type: "GIFT" },
+      "Property .type must be one of: DISCOUNT_VOUCHER, GIFT_VOUCHER, LOYALTY_CARD",
+    ],
+    [{ type: 1 }, "Property .type must be one of: DISCOUNT_VOUCHER, GIFT_VOUCHER, LOYALTY_CARD"],
+    [
+      { type: "VOUCHER_TYPE_GIFT_VOUCHER" },
+      "Property .type must be one of: DISCOUNT_VOUCHER, GIFT_VOUCHER, LOYALTY_CARD",
+    ],
+    [
+      { type: "UNSPECIFIED" },
+      "Property .type must be one of: DISCOUNT_VOUCHER, GIFT_VOUCHER, LOYALTY_CARD",
+    ],
+    [
+      { type: "GIFT_VOUCHER", redemption: { quantity: "many" } },
+      "Property .redemption.quantity should be number,null",
+    ],
+    [{ type: "GIFT_VOUCHER", active: "true" }, "Property .active must be boolean"],
+    [
+      { type: "GIFT_VOUCHER", start_date: "2026-02-30" },
+      "Property .start_date cannot be recognized as a ISO-8601 compliant date",
+    ],
+    [
+      { type: "GIFT_VOUCHER", start_date: 5 },
+      "Property .start_date cannot be recognized as a ISO-8601 compliant date",
+    ],
+    [
+      { type: "GIFT_VOUCHER", validity_day_of_week: [7] },
+      "Property .validity_day_of_week[0] cannot be higher than 6",
+    ],
+    [
+      { type: "GIFT_VOUCHER", validity_timeframe: { interval: "P1D", duration: "an hour" } },
+      "Property .validity_timeframe.duration must be an ISO 8601 duration",
+    ],
+    [
+      { type: "GIFT_VOUCHER", discount: { type: "PERCENT", percent_off: 100.01 } },
+      "Property .discount.percent_off cannot be higher than 100",
+    ],
+    [
+      { type: "GIFT_VOUCHER", discount: { type: "PERCENT", percent_off: "ten" } },
+      "Property .discount.percent_off must be number",
+    ],
+    [
+      {
+        type: "GIFT_VOUCHER",
+        validity_hours: { daily: [{ start_time: "25:00", expiration_time: "10:00" }] },
+      },
+      'Property .validity_hours.daily[0].start_time must match pattern "([01][0-9]|2[0-3]):[0-5][0-9]"',
+    ],
+  ])("%j", (body, details) => {
+    expect(refusal("POST", "/v1/vouchers", { body })).toBe(`invalid_payload: ${details}`);
+  });
+
+  test.each(["[]", "5", "null", '"x"', "true"])("a body that is %s", (body) => {
+    expect(refusal("POST", "/v1/vouchers", { body })).toBe(
+      "invalid_payload: Payload must be object",
+    );
+  });
+});
+
+describe("an answer", () => {
+  test("begins with its object, then has its fields in the order of the contract", () => {
+    const category = create(CategorySchema, {
+      id: "cat_1",
+      name: 'say "hi"\n',
+      hierarchy: 3n,
+      createdAt: { seconds: 1_780_000_000n, nanos: 7_999_999 },
+    });
+    expect(encode(CategorySchema, category)).toBe(
+      String.raw`{"object":"category","id":"cat_1","name":"say \"hi\"\n","hierarchy":3,"created_at":"2026-05-28T20:26:40.007Z","updated_at":null}`,
+    );
+  });
+
+  test("has null for what is nullable and nothing for what is absent otherwise", () => {
+    const voucher = JSON.parse(encode(VoucherSchema, create(VoucherSchema, {}))) as object;
+    expect(voucher).toMatchObject({ campaign: null, validity_day_of_week: null, categories: [] });
+    expect(voucher).not.toHaveProperty("metadata");
+    expect(voucher).not.toHaveProperty("type");
+  });
+
+  test("leaves out absent parts of an error", () => {
+    const error = create(ErrorSchema, {
+      code: 404,
+      key: "not_found",
+      message: "m",
+      requestId: "v-1",
+    });
+    expect(encode(ErrorSchema, error)).toBe(
+      '{"code":404,"key":"not_found","message":"m","request_id":"v-1"}',
+    );
+  });
+
+  test("writes maps, also empty ones", () => {
+    const rules = create(StackingRulesSchema, {
+      applicableRedeemablesCategoryLimits: { 'a"b': 2n },
+    });
+    expect(JSON.parse(encode(StackingRulesSchema, rules))).toMatchObject({
+      applicable_redeemables_category_limits: { 'a"b': 2 },
+      exclusive_categories: [],
+      redeemables_limit: 0,
+    });
+  });
+});
