@@ -127,6 +127,16 @@ test("a named statement is prepared once and answers for other values", async ()
   });
 });
 
+test("a statement that is prepared in a transaction that fails works in the next one", async () => {
+  const halve = { name: "halve", text: "select $1::bigint / 2 as half", values: [8n] };
+  const failing = db.transaction((tx) =>
+    Promise.all([tx.query("select 1 / 0"), tx.query(halve), tx.query(halve)]),
+  );
+  await expect(failing).rejects.toThrow("division by zero");
+  const both = await db.transaction((tx) => Promise.all([tx.query(halve), tx.query(halve)]));
+  expect(both.map(({ rows }) => rows)).toEqual([[{ half: 4n }], [{ half: 4n }]]);
+});
+
 test("a batch goes in one statement with an array per column", async () => {
   const ids = ["b1", "b2"];
   await db.query(`insert into sale (id, amount) select * from unnest($1::text[], $2::bigint[])`, [
