@@ -4,15 +4,15 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { readIfThere } from "./runtime.mjs";
+import { QUIET_NPM, readIfThere } from "./runtime.mjs";
 
 const PNPM = "pnpm@12.21.0";
 const LOCK_POLL_MS = 250;
 
 /** Installs what the lock file names, unless the last install did and nothing has changed since. */
-export async function installWorkspace(root, node, env) {
+export async function installWorkspace(root, env) {
   const stamp = path.join(root, "node_modules", ".scrip", "installed");
-  if (readIfThere(stamp) === fingerprint(root, node)) return;
+  if (readIfThere(stamp) === fingerprint(root)) return;
   const unlock = await lockInstall(root);
   const stop = () => {
     unlock();
@@ -20,7 +20,7 @@ export async function installWorkspace(root, node, env) {
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
-    const wanted = fingerprint(root, node);
+    const wanted = fingerprint(root);
     // Another start may have installed it while this one waited.
     if (readIfThere(stamp) === wanted) return;
     console.error("scrip: installing packages (about a minute the first time) …");
@@ -39,7 +39,7 @@ function pnpmInstall(root, env) {
   const child = spawn("npx", args, {
     cwd: root,
     // Silences npm about settings of its own; pnpm has other variables and still shows progress.
-    env: { ...env, npm_config_loglevel: "error" },
+    env: { ...env, ...QUIET_NPM },
     // The output of the command may be data; progress belongs to the other stream.
     stdio: ["ignore", process.stderr, process.stderr],
     shell: isWindows,
@@ -62,9 +62,9 @@ const installAdvice = (code) =>
     .join("\n       ")
     .replace("pnpm install", `${PNPM} install`);
 
-/** Everything that an install depends on; the runtime too, since it compiles for it. */
-function fingerprint(root, node) {
-  const hash = createHash("sha256").update(node);
+/** Everything that an install depends on. */
+function fingerprint(root) {
+  const hash = createHash("sha256");
   const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", ...manifests(root)];
   for (const file of files)
     hash.update(`\0${file}\0`).update(readIfThere(path.join(root, file)) ?? "");

@@ -15,12 +15,13 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 /** npm and a terminal may both pass on one Ctrl-C; within this time they are the same one. */
 const SAME_SIGNAL_MS = 500;
+const ORPHAN_POLL_MS = 500;
 
 async function main([command, ...args]) {
   if (command === undefined) throw new Error("usage: node scripts/run.mjs <command> [arguments…]");
   const node = await findNode(root);
   const env = withPath(process.env, [path.dirname(node), path.join(root, "node_modules", ".bin")]);
-  await installWorkspace(root, node, env);
+  await installWorkspace(root, env);
   return run(command === "node" ? node : command, args, env);
 }
 
@@ -36,14 +37,9 @@ function run(program, args, env) {
     detached: !isWindows,
     shell: isWindows && !existsSync(program),
   });
-  const sentAt = new Map();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.on(signal, () => {
-      const isRepeat = Date.now() - (sentAt.get(signal) ?? 0) < SAME_SIGNAL_MS;
-      sentAt.set(signal, Date.now());
-      if (!isRepeat) send(child, signal, isWindows);
-    });
-  }
+  const pass = signalPasser(child, isWindows);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => pass(signal));
+  if (process.env["npm_lifecycle_event"] !== undefined) whenOrphaned(() => pass("SIGTERM"));
   return new Promise((resolve, reject) => {
     child.on("error", (cause) => {
       reject(new Error(`${program} cannot be started: ${cause.message}`, { cause }));
@@ -53,13 +49,32 @@ function run(program, args, env) {
 }
 
 /** Ctrl-C concerns all that the command has started, as it does in a terminal; TERM the command. */
-function send(child, signal, isWindows) {
-  const target = signal === "SIGINT" && !isWindows ? -child.pid : child.pid;
-  try {
-    process.kill(target, signal);
-  } catch {
-    // It has just ended by itself.
-  }
+function signalPasser(child, isWindows) {
+  const passedAt = new Map();
+  return (signal) => {
+    const isRepeat = Date.now() - (passedAt.get(signal) ?? 0) < SAME_SIGNAL_MS;
+    passedAt.set(signal, Date.now());
+    if (isRepeat) return;
+    try {
+      process.kill(signal === "SIGINT" && !isWindows ? -child.pid : child.pid, signal);
+    } catch {
+      // It has just ended by itself.
+    }
+  };
+}
+
+/**
+ * npm passes a TERM on to the shell between it and us, and both are gone without a word. Only the
+ * new parent tells.
+ */
+function whenOrphaned(then) {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    then();
+  }, ORPHAN_POLL_MS);
+  timer.unref();
 }
 
 const exitCodeOf = (signal) =>

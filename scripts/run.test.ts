@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -124,6 +124,18 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     expect(run.output()).toContain(`${signal} 1`);
   },
 );
+
+test("the command ends with npm, which tells only the shell in between", async () => {
+  const { start, write } = await givenWorkspace();
+  await write("main.mjs", COUNTING);
+  await write("package.json", `{ "scripts": { "start": "node scripts/run.mjs node main.mjs" } }`);
+  const run = start("npm", "start", "--silent");
+  await run.printed("ready");
+  const npm = execFileSync("pgrep", ["-P", String(run.process.pid)], { encoding: "utf8" });
+  process.kill(Number(npm), "SIGTERM");
+  await run.printed("SIGTERM 1");
+  expect(run.output()).not.toContain("SIGTERM 2");
+});
 
 test("a command that is not there is a message, not a stack trace", async () => {
   const { start } = await givenWorkspace();

@@ -35,12 +35,15 @@ export function readIfThere(file) {
 }
 
 /** What npm says about its own settings would bury what a newcomer has to read. */
-export const quietNpm = { ...process.env, npm_config_loglevel: "error" };
+export const QUIET_NPM = { npm_config_loglevel: "error", npm_config_progress: "false" };
 
 /** What a program writes; an error that tells what it complained about when it fails. */
 function capture(program, args) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env: quietNpm, shell: process.platform === "win32" });
+    const child = spawn(program, args, {
+      env: { ...process.env, ...QUIET_NPM },
+      shell: process.platform === "win32",
+    });
     let [output, complaints] = ["", ""];
     child.stdout.on("data", (chunk) => (output += chunk));
     child.stderr.on("data", (chunk) => (complaints += chunk));
