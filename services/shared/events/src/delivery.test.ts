@@ -63,6 +63,21 @@ test("tries to bury until it works: an event that is neither handled nor buried 
   expect(attempts).toBe(4);
 });
 
+test("halves a batch that runs into a time limit again and again, and buries nothing", async () => {
+  const handled: number[] = [];
+  await deliver(givenEvents(100), {
+    handle: async (batch) => {
+      if (batch.length > 30) throw new Error("passing");
+      handled.push(batch.length);
+    },
+    bury: () => Promise.reject(new Error("nobody is to be buried")),
+    onError: () => {},
+    policy: POLICY,
+    signal: new AbortController().signal,
+  });
+  expect(handled).toEqual([25, 25, 25, 25]);
+});
+
 test("gives up at once when it is told to, even in a pause", async () => {
   const stop = new AbortController();
   const delivery = deliver(givenEvents(1), {

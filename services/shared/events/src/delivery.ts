@@ -25,7 +25,8 @@ export type Delivery = {
  * only when `signal` aborts: what was not done then will come again.
  *
  * A passing trouble, such as a database that restarts, is waited out: burying would turn an outage
- * into a graveyard. Any other failure halves the batch until the culprit is alone.
+ * into a graveyard. When it does not pass, the batch is halved too, for it may only be too large for
+ * a time limit. Any other failure halves the batch until the culprit is alone.
  */
 export async function deliver(batch: readonly DeliveredEvent[], delivery: Delivery): Promise<void> {
   const { policy, signal } = delivery;
@@ -39,23 +40,20 @@ export async function deliver(batch: readonly DeliveredEvent[], delivery: Delive
     } catch (error) {
       signal.throwIfAborted();
       delivery.onError(asError(error));
-      if (policy.isTransient(error)) {
-        transientFailures += 1;
-        await backOff(policy, transientFailures, signal);
-        continue;
-      }
+      const passes = policy.isTransient(error);
+      if (passes) transientFailures += 1;
+      else failures += 1;
       const [only] = batch;
       if (only === undefined) throw error;
-      if (batch.length > 1) {
+      if (batch.length > 1 && (!passes || transientFailures >= policy.attempts)) {
         await deliverInHalves(batch, delivery);
         return;
       }
-      failures += 1;
       if (failures >= policy.attempts) {
         await buryForSure(only, error, failures, delivery);
         return;
       }
-      await backOff(policy, failures, signal);
+      await backOff(policy, passes ? transientFailures : failures, signal);
     }
   }
 }

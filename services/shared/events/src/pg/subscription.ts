@@ -256,7 +256,10 @@ class Consumer {
             signal.throwIfAborted();
             return handler(events, context);
           }),
-        bury: (event, error, attempts) => insertDeadLetter(db, { group, event, error, attempts }),
+        bury: async (event, error, attempts) => {
+          await insertDeadLetter(db, { group, event, error, attempts });
+          onError(new Error(`event ${event.id} lies with the dead letters of ${group}`));
+        },
         onError,
         policy,
         signal,
