@@ -33,8 +33,11 @@ test("passes the linter without a warning", { timeout: 60_000 }, async () => {
   try {
     const file = path.join(folder, "openapi.json");
     await writeFile(file, JSON.stringify(document));
-    const { resolve } = createRequire(import.meta.url);
-    const redocly = path.join(path.dirname(resolve("@redocly/cli/package.json")), "bin/cli.js");
+    const require = createRequire(import.meta.url);
+    const redocly = path.join(
+      path.dirname(require.resolve("@redocly/cli/package.json")),
+      "bin/cli.js",
+    );
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [redocly, "lint", "--format=json", "--extends=recommended", file],

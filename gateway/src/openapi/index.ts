@@ -1,2 +1,2 @@
-export { openApiOf, type OpenApiDocument, type OpenApiOptions } from "./document.ts";
-export { documentationPages, type Page } from "./pages.ts";
+export { openApiOf } from "./document.ts";
+export { documentationPages } from "./pages.ts";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import path from "node:path";
 
 import type { OpenApiDocument } from "./document.ts";
 
@@ -24,11 +25,11 @@ export function documentationPages(document: OpenApiDocument): readonly Page[] {
   ];
 }
 
-const { resolve } = createRequire(import.meta.url);
+const require = createRequire(import.meta.url);
+const folder = path.dirname(require.resolve("swagger-ui-dist/package.json"));
 
 function asset(name: string, contentType: string): Page {
-  const body = readFileSync(resolve(`swagger-ui-dist/${name}`));
-  return { path: `/docs/${name}`, contentType, body };
+  return { path: `/docs/${name}`, contentType, body: readFileSync(path.join(folder, name)) };
 }
 
 const HTML = `<!doctype html>
