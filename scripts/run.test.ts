@@ -45,6 +45,7 @@ async function givenWorkspace(installScript = "sleep 0.3"): Promise<Workspace> {
 
 function startRun(root: string, args: readonly string[]): Run {
   const child = spawn(process.execPath, [path.join(root, "scripts/run.mjs"), ...args], {
+    cwd: root,
     env: { ...process.env, PATH: `${root}/bin:${process.env["PATH"]}` },
   });
   let output = "";
