@@ -43,6 +43,8 @@ export default defineConfig({
     "max-lines": ["error", { max: 400, skipComments: true, skipBlankLines: true }],
     "max-params": ["error", { max: 4 }],
     "no-await-in-loop": "off",
+    // The compiler proves returns, and knows when a switch is exhaustive.
+    "typescript/consistent-return": "off",
     // Loops here wait for what a callback or another task changes, which the rule cannot see.
     "no-unmodified-loop-condition": "off",
     // The second argument is what a failure says; properties assert inside fc.assert.
@@ -74,6 +76,8 @@ export default defineConfig({
       files: ["**/*.test.ts", "**/*.scenarios.ts", "**/test/**", "test/**", "**/testing/**"],
       rules: {
         "max-lines-per-function": "off",
+        // A helper stands beside the one test that it serves.
+        "unicorn/consistent-function-scoping": "off",
         "oxc/no-accumulating-spread": "off",
         // A test that is wrong about what is there fails, which is all that is asked of it.
         "typescript/no-explicit-any": "off",

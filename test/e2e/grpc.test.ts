@@ -66,15 +66,20 @@ test("a service with a token creates a voucher and redeems it once", async () =>
 
 test("gRPC callers get the same checks as HTTP callers", async () => {
   const validations = clientOf(proto.scrip.validation.v1.ValidationService, "validation");
-  await expect(validations("ValidateVoucher", { code: "X", session: { type: "KEEP" } })).rejects.toMatchObject({
+  await expect(
+    validations("ValidateVoucher", { code: "X", session: { type: "KEEP" } }),
+  ).rejects.toMatchObject({
     code: grpc.status.INVALID_ARGUMENT,
   });
 });
 
 test("no token, a wrong audience, another project and a missing scope are refused", async () => {
   const service = proto.scrip.voucher.v1.VoucherService;
-  const call = (metadata: grpc.Metadata) => invoke(service, "voucher", "GetVoucher", { code: "X" }, metadata);
-  await expect(call(new grpc.Metadata())).rejects.toMatchObject({ code: grpc.status.UNAUTHENTICATED });
+  const call = (metadata: grpc.Metadata) =>
+    invoke({ service, name: "voucher", method: "GetVoucher" }, { code: "X" }, metadata);
+  await expect(call(new grpc.Metadata())).rejects.toMatchObject({
+    code: grpc.status.UNAUTHENTICATED,
+  });
   await expect(call(await metadataFor("validation", project))).rejects.toMatchObject({
     code: grpc.status.UNAUTHENTICATED,
   });
@@ -84,13 +89,21 @@ test("no token, a wrong audience, another project and a missing scope are refuse
   const redemptions = proto.scrip.voucher.v1.RedemptionService;
   for (const method of ["GetRedemption", "CommitRedemptions"]) {
     await expect(
-      invoke(redemptions, "voucher", method, {}, await metadataFor("voucher", project)),
+      invoke(
+        { service: redemptions, name: "voucher", method },
+        {},
+        await metadataFor("voucher", project),
+      ),
     ).rejects.toMatchObject({ code: grpc.status.PERMISSION_DENIED });
   }
 });
 
 test("health and reflection answer without a token", async () => {
-  const health = await invoke(proto.grpc.health.v1.Health, "voucher", "Check", {}, new grpc.Metadata());
+  const health = await invoke(
+    { service: proto.grpc.health.v1.Health, name: "voucher", method: "Check" },
+    {},
+    new grpc.Metadata(),
+  );
   expect(health).toMatchObject({ status: "SERVING" });
 
   const reflection = new proto.grpc.reflection.v1.ServerReflection(
@@ -111,25 +124,21 @@ test("health and reflection answer without a token", async () => {
 
 function clientOf(service: any, name: string) {
   return async (method: string, request: object) =>
-    invoke(service, name, method, request, await metadataFor(name, project));
+    invoke({ service, name, method }, request, await metadataFor(name, project));
 }
 
-async function metadataFor(audience: string, projectId: string): Promise<grpc.Metadata> {
+async function metadataFor(audience: string, inProject: string): Promise<grpc.Metadata> {
   const metadata = new grpc.Metadata();
   metadata.set("authorization", `Bearer ${await tokenFor(audience)}`);
-  metadata.set("x-scrip-project", projectId);
+  metadata.set("x-scrip-project", inProject);
   return metadata;
 }
 
-function invoke(
-  service: any,
-  name: string,
-  method: string,
-  request: object,
-  metadata: grpc.Metadata,
-): Promise<unknown> {
+type Rpc = { readonly service: any; readonly name: string; readonly method: string };
+
+function invoke({ service, name, method }: Rpc, request: object, metadata: grpc.Metadata) {
   const client = new service(addressOf(name), grpc.credentials.createInsecure());
-  return new Promise((resolve, reject) => {
+  return new Promise<unknown>((resolve, reject) => {
     const deadline = Date.now() + 5_000;
     client[method](request, metadata, { deadline }, (error: unknown, answer: unknown) => {
       client.close();
@@ -145,7 +154,9 @@ async function projectId(): Promise<string> {
   const client = new Postgres({ connectionString: stack.databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query<{ id: string }>("select project_id as id from gateway.project");
+    const { rows } = await client.query<{ id: string }>(
+      "select project_id as id from gateway.project",
+    );
     return rows[0]?.id ?? "";
   } finally {
     await client.end();

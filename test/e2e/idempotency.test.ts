@@ -96,7 +96,9 @@ describe("kill -9 of the process", async () => {
         acknowledged.set(key, repeat.text);
       }
     }
-    const ids = new Set([...acknowledged.values()].map((text) => (JSON.parse(text) as { id: string }).id));
+    const ids = new Set(
+      [...acknowledged.values()].map((text) => (JSON.parse(text) as { id: string }).id),
+    );
     expect(ids.size).toBe(sent);
     const voucher = await api.get(`/v1/vouchers/${code}`);
     expect(voucher.body["gift"].balance).toBe(1_000_000 - 7 * sent);

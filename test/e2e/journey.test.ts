@@ -256,9 +256,13 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     const { appToken, clientToken, managementToken } = stack.keys;
     const authorization = api.headers["authorization"]?.slice("Bearer ".length) ?? "";
     for (const secret of [appToken, clientToken, managementToken, authorization]) {
-      expect(stack.output().split("\n").filter((line) => line.startsWith("{")).join("\n")).not.toContain(
-        secret,
-      );
+      expect(
+        stack
+          .output()
+          .split("\n")
+          .filter((line) => line.startsWith("{"))
+          .join("\n"),
+      ).not.toContain(secret);
     }
   });
 });

@@ -91,7 +91,9 @@ describe.each(COMPOSITIONS)("an operator on %s", async (composition) => {
     expect([answer.status, answer.body["valid"]]).toEqual([200, true]);
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://shop.example");
 
-    const { project, client } = await givenProject({ client_trusted_domains: ["https://a.example"] });
+    const { project, client } = await givenProject({
+      client_trusted_domains: ["https://a.example"],
+    });
     expect(project["client_trusted_domains"]).toEqual(["https://a.example"]);
     const refused = await client("https://b.example").post("/client/v1/validations", request);
     expect([refused.status, refused.body["key"]]).toEqual([403, "forbidden"]);

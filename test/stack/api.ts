@@ -12,7 +12,11 @@ export type Answer = {
 /** An HTTP client with the credentials of a shop's server. */
 export type Api = {
   readonly get: (path: string) => Promise<Answer>;
-  readonly post: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  readonly post: (
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => Promise<Answer>;
   readonly put: (path: string, body?: unknown) => Promise<Answer>;
   readonly delete: (path: string) => Promise<Answer>;
   readonly headers: Record<string, string>;

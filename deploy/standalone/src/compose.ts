@@ -4,7 +4,7 @@ import type { GatewayConfig } from "@scrip/gateway/config";
 import { type Gateway, startGateway } from "@scrip/gateway/server";
 import { createGatewayService } from "@scrip/gateway/service";
 import { createLoyaltyService } from "@scrip/loyalty/service";
-import { createDirectTransport, serve, type Service } from "@scrip/rpc";
+import { createDirectTransport, type RpcServer, serve, type Service } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
 import { createValidationService } from "@scrip/validation/service";
 import { createVoucherService } from "@scrip/voucher/service";
@@ -30,8 +30,20 @@ const BUS_CLOSE_MS = 2_000;
 
 /** All services in this process, called in memory, behind one HTTP door. */
 export async function startScrip(options: CompositionOptions): Promise<Gateway> {
-  const { databaseUrl, logger, metrics, secrets, gateway } = options;
   await using parts = new AsyncDisposableStack();
+  const services = await startServices(parts, options);
+  if (options.grpcPort !== undefined)
+    parts.use(await serveGrpc(services, options.grpcPort, options));
+  const gateway = parts.use(await openDoor(parts, services, options));
+  const all = parts.move();
+  return { url: gateway.url, port: gateway.port, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** From the ones that call nobody upwards; they are closed the other way round. */
+async function startServices(
+  parts: AsyncDisposableStack,
+  { databaseUrl, logger, metrics, secrets }: CompositionOptions,
+): Promise<readonly Service[]> {
   const onError = (error: Error): void => logger.error({ err: error }, "a service failed");
   const batches = metrics.histogram({
     name: "batch_size",
@@ -39,29 +51,34 @@ export async function startScrip(options: CompositionOptions): Promise<Gateway> 
     labels: ["batch"],
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
   });
-  const onBatch = (batch: string, size: number): void => batches.observe({ batch }, size);
-
   const bus = await createPgEventBus({ url: databaseUrl, poolSize: POOL_SIZE, onError });
   parts.defer(() => bus.close(BUS_CLOSE_MS));
+
   const own = { databaseUrl, poolSize: POOL_SIZE, onError };
+  const { assetSecret, trackingSecret } = secrets;
   const loyalty = parts.use(await createLoyaltyService(own));
   const campaign = parts.use(await createCampaignService(own));
-  const voucher = parts.use(
-    await createVoucherService({ ...own, bus, assetSecret: secrets.assetSecret }),
-  );
+  const voucher = parts.use(await createVoucherService({ ...own, bus, assetSecret }));
   const below = [loyalty, campaign, voucher];
   const transport = directTo(below);
   const validation = parts.use(
     await createValidationService({
       ...own,
       bus,
-      onBatch,
-      trackingSecret: secrets.trackingSecret,
+      trackingSecret,
+      onBatch: (batch, size) => batches.observe({ batch }, size),
       transports: { voucher: transport, campaign: transport, loyalty: transport },
     }),
   );
-  const services = [...below, validation];
-  const door = directTo(services);
+  return [...below, validation];
+}
+
+async function openDoor(
+  parts: AsyncDisposableStack,
+  services: readonly Service[],
+  options: CompositionOptions,
+): Promise<Gateway> {
+  const { databaseUrl, logger, metrics, gateway, host, port } = options;
   const service = parts.use(
     await createGatewayService({
       databaseUrl,
@@ -71,37 +88,34 @@ export async function startScrip(options: CompositionOptions): Promise<Gateway> 
       logger,
     }),
   );
-  if (options.grpcPort !== undefined) {
-    parts.use(
-      await serve({
-        host: options.host,
-        port: options.grpcPort,
-        services,
-        keys: secrets.serviceKeys,
-        onCall: ({ cause, ...call }) => {
-          if (cause !== undefined) logger.error({ ...call, err: cause }, "a call failed");
-        },
-      }),
-    );
-  }
-  const running = parts.use(
-    await startGateway({
-      host: options.host,
-      port: options.port,
-      config: gateway.door,
-      service,
-      transports: new Map(
-        services.flatMap(({ implementations }) =>
-          implementations.map((implementation) => [implementation.service.typeName, door] as const),
-        ),
-      ),
-      logger,
-      metrics,
-      ready: async () => (await Promise.all(services.map((each) => each.ready()))).every(Boolean),
-    }),
-  );
-  const all = parts.move();
-  return { url: running.url, port: running.port, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  const transport = directTo(services);
+  const implementations = services.flatMap((each) => each.implementations);
+  return startGateway({
+    host,
+    port,
+    config: gateway.door,
+    service,
+    transports: new Map(implementations.map((each) => [each.service.typeName, transport])),
+    logger,
+    metrics,
+    ready: async () => (await Promise.all(services.map((each) => each.ready()))).every(Boolean),
+  });
+}
+
+function serveGrpc(
+  services: readonly Service[],
+  port: number,
+  { host, secrets, logger }: CompositionOptions,
+): Promise<RpcServer> {
+  return serve({
+    host,
+    port,
+    services,
+    keys: secrets.serviceKeys,
+    onCall: ({ cause, ...call }) => {
+      if (cause !== undefined) logger.error({ ...call, err: cause }, "a call failed");
+    },
+  });
 }
 
 function directTo(services: readonly Service[]) {

@@ -90,4 +90,5 @@ async function writePrivate(file: string, text: string): Promise<void> {
   await rename(temporary, file);
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

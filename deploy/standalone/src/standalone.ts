@@ -80,7 +80,8 @@ async function checkPort({ host, port }: StandaloneConfig): Promise<void> {
     await once(server, "listening");
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const reason = code === "EADDRINUSE" ? "is in use by another program" : `cannot be used (${code})`;
+    const reason =
+      code === "EADDRINUSE" ? "is in use by another program" : `cannot be used (${code})`;
     throw new ConfigError(
       `Port ${port} on ${host} ${reason}. Set SCRIP_PORT to another one, for example: SCRIP_PORT=${port + 1} npm start`,
       { cause },

@@ -1,3 +1,5 @@
+import path from "node:path";
+
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import type { Service } from "@scrip/rpc";
@@ -6,7 +8,7 @@ import { routes } from "./routes.ts";
 
 export const SCHEMA = "campaign";
 export const ROLE = "scrip_campaign";
-export const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
+export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 
 export type CampaignOptions = {
   readonly databaseUrl: string;

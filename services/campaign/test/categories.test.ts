@@ -24,7 +24,9 @@ test("categories are listed newest first, with the project's present as their ti
 test("a name is taken once in a project, and free in another", async () => {
   const call = givenProject();
   await client.createCategory({ name: "Spring", hierarchy: 1n }, call);
-  await expect(client.createCategory({ name: "Spring", hierarchy: 5n }, call)).rejects.toMatchObject({
+  await expect(
+    client.createCategory({ name: "Spring", hierarchy: 5n }, call),
+  ).rejects.toMatchObject({
     key: "duplicate_found",
   });
   await client.createCategory({ name: "Spring", hierarchy: 1n }, givenProject());
@@ -42,7 +44,9 @@ test("another project's category cannot be read, changed or deleted", async () =
     client.updateCategory({ categoryId: id, name: "Theirs", hierarchy: 1n }, stranger),
     client.deleteCategory({ categoryId: id }, stranger),
   ];
-  for (const attempt of attempts) await expect(attempt).rejects.toMatchObject({ key: "not_found" });
+  await Promise.all(
+    attempts.map((attempt) => expect(attempt).rejects.toMatchObject({ key: "not_found" })),
+  );
 });
 
 test("a deleted category is gone and a repeat says so", async () => {

@@ -22,7 +22,10 @@ test("an upsert makes the customer, overwrites what is sent and keeps the rest",
   const { resolve } = givenProject();
   const made = await resolve({ sourceId: "ada", name: "Ada", metadata: { a: 1, b: 2 } }, true);
   expect(made).toMatchObject({ sourceId: "ada", name: "Ada", metadata: { a: 1, b: 2 } });
-  const changed = await resolve({ sourceId: "ada", email: "a@example.com", metadata: { b: null } }, true);
+  const changed = await resolve(
+    { sourceId: "ada", email: "a@example.com", metadata: { b: null } },
+    true,
+  );
   expect(changed).toMatchObject({
     id: made?.id,
     name: "Ada",
@@ -36,12 +39,16 @@ test("the id decides when both are sent", async () => {
   const { resolve } = givenProject();
   const ada = await resolve({ sourceId: "ada" }, true);
   await resolve({ sourceId: "bob" }, true);
-  expect(await resolve({ id: ada?.id ?? "", sourceId: "bob" }, true)).toMatchObject({ id: ada?.id });
+  expect(await resolve({ id: ada?.id ?? "", sourceId: "bob" }, true)).toMatchObject({
+    id: ada?.id,
+  });
 });
 
 test("a customer that is made by many requests at once is one customer", async () => {
   const { resolve } = givenProject();
-  const all = await Promise.all(Array.from({ length: 20 }, () => resolve({ sourceId: "race" }, true)));
+  const all = await Promise.all(
+    Array.from({ length: 20 }, () => resolve({ sourceId: "race" }, true)),
+  );
   expect(new Set(all.map((customer) => customer?.id)).size).toBe(1);
 });
 

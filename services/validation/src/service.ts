@@ -1,3 +1,5 @@
+import path from "node:path";
+
 import type { EventBus } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
@@ -10,7 +12,7 @@ import { saveOrders, type StoredOrder } from "./store/orders.ts";
 
 export const SCHEMA = "validation";
 export const ROLE = "scrip_validation";
-export const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
+export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 
 export type ValidationOptions = {
   readonly databaseUrl: string;

@@ -5,7 +5,13 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { type Claim, claimOrder, findOrder, releaseOrder, saveOrders } from "../src/store/orders.ts";
+import {
+  type Claim,
+  claimOrder,
+  findOrder,
+  releaseOrder,
+  saveOrders,
+} from "../src/store/orders.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
@@ -50,7 +56,11 @@ test("giving a claim back leaves no trace of a new order, and the old state of a
   await claimOrder(db, claim);
   await releaseOrder(db, { ...claim, id: claim.newId });
   const again = { ...claim, newId: newId("ord") };
-  expect(await claimOrder(db, again)).toMatchObject({ kind: "claimed", id: again.newId, order: null });
+  expect(await claimOrder(db, again)).toMatchObject({
+    kind: "claimed",
+    id: again.newId,
+    order: null,
+  });
   await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(again), at }]);
   await claimOrder(db, { ...again, by: "third" });
   await releaseOrder(db, { projectId: claim.projectId, id: again.newId, by: "third" });
@@ -82,7 +92,9 @@ test("an id that does not exist cannot be claimed, and another project's order n
   await claimOrder(db, claim);
   await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
   const byId = { ...claim, key: { column: "id", value: claim.newId } } as const;
-  expect(await claimOrder(db, { ...byId, projectId: newId("proj") })).toEqual({ kind: "not_found" });
+  expect(await claimOrder(db, { ...byId, projectId: newId("proj") })).toEqual({
+    kind: "not_found",
+  });
   const unknown = { column: "id", value: "ord_unknown" } as const;
   expect(await claimOrder(db, { ...claim, key: unknown })).toEqual({ kind: "not_found" });
 });

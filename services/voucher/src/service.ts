@@ -1,3 +1,5 @@
+import path from "node:path";
+
 import { type EventBus, startRelay } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
@@ -10,7 +12,7 @@ import { createTemplates } from "./templates.ts";
 
 export const SCHEMA = "voucher";
 export const ROLE = "scrip_voucher";
-export const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
+export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 
 export type VoucherOptions = {
   readonly databaseUrl: string;

@@ -26,6 +26,7 @@ export function createDirectTransport(implementations: readonly Implementation[]
     }
   }
   return {
+    // oxlint-disable-next-line max-params -- the signature is Connect's
     async unary(method, _signal, timeoutMs, _header, input, contextValues) {
       const handler = handlers.get(method);
       if (handler === undefined) throw new ConnectError(method.name, Code.Unimplemented);

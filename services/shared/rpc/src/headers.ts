@@ -1,5 +1,6 @@
 import { Refusal } from "@scrip/errors";
 import { requestId as newRequestId } from "@scrip/ids";
+import { isTimeZone } from "@scrip/rules";
 
 import { type Call, type Caller, REQUEST_DEADLINE_MS } from "./call.ts";
 
@@ -81,12 +82,8 @@ function decodeHeader(text: string): string {
 
 function timeZoneOf(text: string | null): string {
   if (text === null || text === "") return "UTC";
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: text });
-    return text;
-  } catch {
-    throw new Refusal("invalid_payload", { details: `Unknown time zone ${text}` });
-  }
+  if (isTimeZone(text)) return text;
+  throw new Refusal("invalid_payload", { details: `Unknown time zone ${text}` });
 }
 
 // Anything else could break the lines of a log or hide who asked.
@@ -96,11 +93,11 @@ function requestIdOf(text: string | null): string {
   return text !== null && REQUEST_ID.test(text) ? text : newRequestId();
 }
 
-const SIDES: readonly string[] = ["server", "client", "management", "service"];
+const SIDES: ReadonlySet<string> = new Set(["server", "client", "management", "service"]);
 
 function callerOf(text: string | null): Caller {
   const [side = "", id = ""] = (text ?? "").split(":", 2);
-  return SIDES.includes(side)
+  return SIDES.has(side)
     ? { side: side as Caller["side"], id }
     : { side: "service", id: "unknown" };
 }

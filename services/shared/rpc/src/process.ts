@@ -6,8 +6,8 @@ import type { JSONWebKeySet, JWK } from "jose";
 
 import { createServiceTransport } from "./grpc-transport.ts";
 import { type CallReport, serve } from "./serve.ts";
-import type { Service } from "./service.ts";
 import { createTokenSource, type ServiceKeys } from "./service-token.ts";
+import type { Service } from "./service.ts";
 
 export type ProcessTools = {
   readonly logger: Logger;
@@ -83,7 +83,11 @@ export function transportTo(
     baseUrl: { name: `SCRIP_${callee.toUpperCase()}_URL`, reader: variable.url },
   });
   const claims = { name: caller, internal: true, scopes: [], projects: ["*"] };
-  return createServiceTransport({ baseUrl, audience: callee, token: createTokenSource(keys, claims) });
+  return createServiceTransport({
+    baseUrl,
+    audience: callee,
+    token: createTokenSource(keys, claims),
+  });
 }
 
 /** The settings that every service reads for its database. */

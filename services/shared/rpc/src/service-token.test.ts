@@ -59,7 +59,10 @@ describe("a service token", () => {
 
   test("of a key that was replaced is believed while that key is still trusted", async () => {
     const next = await generateServiceKey();
-    const both = { signing: next.signing, trusted: { keys: [...keys.trusted.keys, ...next.trusted.keys] } };
+    const both = {
+      signing: next.signing,
+      trusted: { keys: [...keys.trusted.keys, ...next.trusted.keys] },
+    };
     const verifyBoth = createTokenVerifier(both, "voucher");
     for (const source of [createTokenSource(keys, claims), createTokenSource(both, claims)]) {
       expect(await verifyBoth(`Bearer ${await source("voucher")}`)).toEqual(claims);

@@ -12,8 +12,8 @@ export type Handler<Method extends DescMethod> =
     : never;
 
 /** One handler for each RPC: the compiler misses none. */
-export type Handlers<Service extends DescService> = {
-  readonly [Name in keyof Service["method"]]: Handler<Service["method"][Name]>;
+export type Handlers<Desc extends DescService> = {
+  readonly [Name in keyof Desc["method"]]: Handler<Desc["method"][Name]>;
 };
 
 export type Implementation = {
@@ -24,11 +24,11 @@ export type Implementation = {
 // What a transport knows of a handler; `implement` has checked it against the descriptor.
 export type UntypedHandler = (request: never, call: Call) => Promise<unknown>;
 
-export function implement<Service extends DescService>(
-  service: Service,
-  handlers: Handlers<Service>,
+export function implement<Desc extends DescService>(
+  service: Desc,
+  handlers: Handlers<Desc>,
 ): Implementation {
-  return { service, handlers: handlers as unknown as Implementation["handlers"] };
+  return { service, handlers };
 }
 
 /** What each service exports for a composition to mount: its RPCs and its background loops. */

@@ -38,7 +38,7 @@ export function orderMessage(
     }),
     ...(stored?.createdAt !== undefined && { createdAt: stored.createdAt }),
     ...(stored?.updatedAt !== undefined && { updatedAt: stored.updatedAt }),
-  } as Order;
+  };
 }
 
 function itemMessage(line: LineFigures, item: OrderItemInput | OrderItem | undefined): OrderItem {
