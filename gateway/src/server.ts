@@ -16,13 +16,13 @@ import type { DoorConfig } from "./config.ts";
 import { ownServices, publicServices } from "./contract.ts";
 import { createDoor } from "./door/door.ts";
 import { answerBrokenRequest } from "./door/raw-errors.ts";
-import { toRoute } from "./door/route.ts";
-import { createRouter } from "./door/router.ts";
+import { type Route, toRoute } from "./door/route.ts";
+import { createRouter, type Router } from "./door/router.ts";
 import { createKeptAnswers } from "./idempotency/at-the-door.ts";
 import { createLimits } from "./limits/limits.ts";
 import { documentationPages, openApiOf } from "./openapi/index.ts";
 import { operationalPages, type StaticPage } from "./operations/pages.ts";
-import { createReports } from "./operations/reports.ts";
+import { createReports, type Reports } from "./operations/reports.ts";
 import { createCategories } from "./references/categories.ts";
 import type { GatewayService } from "./service.ts";
 import { createTranscoder } from "./transcode/index.ts";
@@ -47,33 +47,21 @@ export type GatewayOptions = {
 export type Gateway = AsyncDisposable & { readonly url: string; readonly port: number };
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, service, logger } = options;
+  const { config, service, metrics } = options;
   await using parts = new AsyncDisposableStack();
   const state = { draining: false };
-  const reports = createReports(logger, options.metrics);
-
+  const reports = createReports(options.logger, metrics);
   const bindings = bindingsOf(options.services ?? publicServices);
   const transports = withOwn(options);
-  const transcoder = createTranscoder();
-  const redis =
-    config.redisUrl === undefined
-      ? undefined
-      : createRedis(config.redisUrl, (error) => reports.redisFailed(error));
-  parts.defer(() => redis?.disconnect());
-  const limits = createLimits({
-    settings: config.limits,
-    redis,
-    onFallback: (error) => reports.limiterFellBack(error),
-  });
+  const limits = parts.use(startLimits(config, reports));
   const categories = transports.get(CategoryService.typeName);
 
   const app = new Koa();
+  // What goes wrong is reported by the door, with the request that it belongs to.
   app.silent = true;
   app.use(
     createDoor({
-      router: createRouter(
-        bindings.map((binding) => toRoute(binding, transportOf(binding, transports), transcoder)),
-      ),
+      router: routerOf(bindings, transports),
       pipeline: {
         auth: createAuthenticator({
           directory: service.directory,
@@ -83,7 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         }),
         limits,
         body: config,
-        answers: createKeptAnswers(service.db, (error) => reports.answerNotKept(error)),
+        answers: createKeptAnswers(service.db, reports.answerNotKept),
         categories: categories && createCategories(categories),
       },
       clock: service.clock,
@@ -97,10 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const pages = operationalPages({
     pages: documents(bindings, config),
     ready: async () => !state.draining && (await isReady(options)),
-    metrics: async () => ({
-      contentType: options.metrics.contentType,
-      body: await options.metrics.text(),
-    }),
+    metrics: async () => ({ contentType: metrics.contentType, body: await metrics.text() }),
   });
   app.use(pages.routes());
   app.use(pages.allowedMethods());
@@ -118,6 +103,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await running.disposeAsync();
     },
   };
+}
+
+function startLimits({ limits: settings, redisUrl }: DoorConfig, reports: Reports) {
+  const redis = redisUrl === undefined ? undefined : createRedis(redisUrl, reports.redisFailed);
+  return {
+    ...createLimits({ settings, redis, onFallback: reports.limiterFellBack }),
+    [Symbol.dispose]: () => redis?.disconnect(),
+  };
+}
+
+function routerOf(
+  bindings: readonly Binding[],
+  transports: ReadonlyMap<string, Transport>,
+): Router<Route> {
+  const transcoder = createTranscoder();
+  return createRouter(
+    bindings.map((binding) => toRoute(binding, transportOf(binding, transports), transcoder)),
+  );
 }
 
 /** Slow senders must not hold a connection for long (design/reliability.md §5.6). */

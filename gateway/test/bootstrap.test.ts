@@ -43,7 +43,8 @@ test("the keys that were given open the first project", async () => {
   await using gateway = await startTestGateway({
     keys: { appId: "my-own-id", appToken: "my-own-secret-of-some-length" },
   });
-  await newToken(gateway, { appId: "my-own-id", appToken: "my-own-secret-of-some-length" }, "api");
+  const key = { appId: "my-own-id", appToken: "my-own-secret-of-some-length" };
+  expect(await newToken(gateway, key, "api")).toMatch(/^scrip_at_/);
 });
 
 const KEYS = {

@@ -47,5 +47,5 @@ test("on its way out it finishes what it has and takes nothing new", async () =>
   const { url } = leaving;
   expect((await send(`${url}/livez`, "GET")).status).toBe(200);
   await leaving[Symbol.asyncDispose]();
-  await expect(send(`${url}/livez`, "GET")).rejects.toThrow();
+  await expect(send(`${url}/livez`, "GET")).rejects.toThrow("fetch failed");
 });

@@ -14,10 +14,7 @@ export function standIn(
     throw new Refusal("not_implemented");
   },
 ): Implementation {
-  const all = service.methods.map(({ localName }) => [
-    localName,
-    (handlers[localName] ?? otherwise) as Implementation["handlers"][string],
-  ]);
+  const all = service.methods.map(({ localName }) => [localName, handlers[localName] ?? otherwise]);
   return { service, handlers: Object.fromEntries(all) };
 }
 

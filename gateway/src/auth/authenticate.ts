@@ -27,51 +27,22 @@ export type Authenticator = {
 /** Longer than every credential that we make; what is longer is not looked up. */
 const MAX_CREDENTIAL = 512;
 
-export function createAuthenticator(options: {
+export type AuthenticatorOptions = {
   readonly directory: Directory;
   readonly management: ManagementCredentials;
   readonly throttle: FailureThrottle;
   readonly clock: () => number;
-}): Authenticator {
+};
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { directory, throttle } = options;
   const managementHash = hashSecret(join(options.management));
-
-  const refuse = (address: string): never => {
-    throttle.count(address);
-    throw unauthorized();
-  };
-
-  const withToken = (
-    side: Principal["kind"],
-    given: {
-      readonly keyId: unknown;
-      readonly secret: unknown;
-      readonly token: string | undefined;
-    },
-    address: string,
-  ): Principal | Promise<Principal> => {
-    const { keyId, secret, token } = given;
-    if (!isCredential(keyId) || !isCredential(secret) || !isCredential(token)) {
-      return slowly(() => refuse(address), throttle, address);
-    }
-    const known = directory.recall(keyId, token, options.clock());
-    if (known !== undefined && isWhole(known, side, secret)) return within(known, address);
-    return slowly(
-      async () => {
-        const found = await directory.look(keyId, token);
-        if (found === undefined || !isWhole(found, side, secret)) return refuse(address);
-        return within(found, address);
-      },
-      throttle,
-      address,
-    );
-  };
-
+  const withToken = tokenAuthenticator(options);
   return {
     server: (headers, address) =>
       withToken(
-        "server",
         {
+          side: "server",
           keyId: headers["x-app-id"],
           secret: headers["x-app-token"],
           token: bearer(headers.authorization),
@@ -80,8 +51,8 @@ export function createAuthenticator(options: {
       ),
     client: (headers, address) =>
       withToken(
-        "client",
         {
+          side: "client",
           keyId: headers["x-client-application-id"],
           secret: headers["x-client-token"],
           token: bearer(headers.authorization),
@@ -92,18 +63,51 @@ export function createAuthenticator(options: {
       await throttle.check(address);
       const keyId = headers["x-app-id"];
       const secret = headers["x-app-token"];
-      if (!isCredential(keyId) || !isCredential(secret)) return refuse(address);
+      if (!isCredential(keyId) || !isCredential(secret)) throw refusal(throttle, address);
       const found = await directory.lookKey(keyId);
-      if (found === undefined || !secretMatches(secret, found.secretHash)) return refuse(address);
+      if (found === undefined || !secretMatches(secret, found.secretHash)) {
+        throw refusal(throttle, address);
+      }
       return within(found, address);
     },
     management: async (headers, address) => {
       await throttle.check(address);
       const id = headers["x-management-id"];
       const token = headers["x-management-token"];
-      if (!isCredential(id) || !isCredential(token)) return refuse(address);
-      if (!secretMatches(join({ id, token }), managementHash)) return refuse(address);
+      const right =
+        isCredential(id) &&
+        isCredential(token) &&
+        secretMatches(join({ id, token }), managementHash);
+      if (!right) throw refusal(throttle, address);
     },
+  };
+}
+
+type Given = {
+  readonly side: Principal["kind"];
+  readonly keyId: unknown;
+  readonly secret: unknown;
+  readonly token: string | undefined;
+};
+
+/** Answers at once, without a promise, whom it remembers: nearly everybody. */
+function tokenAuthenticator({ directory, throttle, clock }: AuthenticatorOptions) {
+  return (given: Given, address: string): Principal | Promise<Principal> => {
+    const { side, keyId, secret, token } = given;
+    const refuse = (): never => {
+      throw refusal(throttle, address);
+    };
+    if (!isCredential(keyId) || !isCredential(secret) || !isCredential(token)) {
+      return slowly(refuse, throttle, address);
+    }
+    const known = directory.recall(keyId, token, clock());
+    if (known !== undefined && isWhole(known, side, secret)) return within(known, address);
+    const look = async (): Promise<Principal> => {
+      const found = await directory.look(keyId, token);
+      if (found === undefined || !isWhole(found, side, secret)) return refuse();
+      return within(found, address);
+    };
+    return slowly(look, throttle, address);
   };
 }
 
@@ -130,7 +134,10 @@ function within(principal: Principal, address: string): Principal {
 }
 
 /** All bad credentials are answered alike: which of them was wrong is nobody's business. */
-export const unauthorized = (): Refusal => new Refusal("unauthorized");
+function refusal(throttle: FailureThrottle, address: string): Refusal {
+  throttle.count(address);
+  return new Refusal("unauthorized");
+}
 
 const isCredential = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= MAX_CREDENTIAL;

@@ -2,7 +2,7 @@ import type { Queryable } from "@scrip/postgres";
 import { LRUCache } from "lru-cache";
 
 import { findCredentials, findKey } from "../store/credentials.ts";
-import { toPrincipal, type Principal } from "./principal.ts";
+import { type Principal, toPrincipal } from "./principal.ts";
 import { fingerprint } from "./secret.ts";
 
 /**
@@ -21,6 +21,36 @@ export type Directory = {
   forgetProject(projectId: string): void;
 };
 
+export function createDirectory(db: Queryable, clock: () => number): Directory {
+  const memory = createMemory(clock);
+  return {
+    recall(keyId, token, now) {
+      const principal = memory.recall(`token ${fingerprint(token)}`, now);
+      return principal?.keyId === keyId ? principal : undefined;
+    },
+    look(keyId, token) {
+      const print = fingerprint(token);
+      return memory.load(`token ${print}`, keyId, async () => {
+        const found = await findCredentials(db, keyId, Buffer.from(print, "base64"));
+        return found && toPrincipal(found);
+      });
+    },
+    async lookKey(keyId) {
+      const entry = `key ${keyId}`;
+      const known = memory.recall(entry, clock());
+      if (known !== undefined) return known;
+      return memory.load(entry, keyId, async () => {
+        const found = await findKey(db, keyId);
+        return found && toPrincipal(found);
+      });
+    },
+    forgetToken: (hash) => memory.forget(`token ${Buffer.from(hash).toString("base64")}`),
+    forgetKey: (keyId) =>
+      memory.forgetWhere(({ keyId: id, tokenKeyId }) => id === keyId || tokenKeyId === keyId),
+    forgetProject: (projectId) => memory.forgetWhere(({ project }) => project.id === projectId),
+  };
+}
+
 const MEMORY_MS = 5_000;
 /** How long a miss is remembered: long enough to spare the database, short for a new token. */
 const MISS_MEMORY_MS = 1_000;
@@ -28,79 +58,56 @@ const MAX_REMEMBERED = 50_000;
 const MAX_MISSES = 10_000;
 
 type Remembered = { readonly principal: Principal; readonly until: number };
+type Find = () => Promise<Principal | undefined>;
 
-export function createDirectory(db: Queryable, clock: () => number): Directory {
-  const tokens = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
-  const keys = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
+/** Remembers what was found, and for a moment what was not; asks once for what is asked twice. */
+function createMemory(clock: () => number) {
+  const entries = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
   const misses = new LRUCache<string, number>({ max: MAX_MISSES });
   const loading = new Map<string, Promise<Principal | undefined>>();
   // Counts what was forgotten, so that a look-up that began before cannot bring it back.
   let forgotten = 0;
 
-  const load = (
-    cache: LRUCache<string, Remembered>,
-    id: { readonly name: string; readonly entry: string },
-    find: () => Promise<Principal | undefined>,
-  ): Promise<Principal | undefined> => {
-    const now = clock();
-    if ((misses.get(id.name) ?? 0) > now) return NOBODY;
-    const underway = loading.get(id.name);
-    if (underway !== undefined) return underway;
+  const find = async (entry: string, name: string, ask: Find): Promise<Principal | undefined> => {
     const before = forgotten;
-    const started = find()
-      .then((principal) => {
-        if (principal === undefined) misses.set(id.name, clock() + MISS_MEMORY_MS);
-        else if (before === forgotten) {
-          const until = Math.min(clock() + MEMORY_MS, principal.expiresAt);
-          cache.set(id.entry, { principal, until });
-        }
-        return principal;
-      })
-      .finally(() => loading.delete(id.name));
-    loading.set(id.name, started);
-    return started;
+    const principal = await ask();
+    if (principal === undefined) misses.set(name, clock() + MISS_MEMORY_MS);
+    else if (before === forgotten) {
+      const until = Math.min(clock() + MEMORY_MS, principal.expiresAt);
+      entries.set(entry, { principal, until });
+    }
+    return principal;
   };
-
-  const forgetWhere = (gone: (principal: Principal) => boolean): void => {
+  const startOver = (): void => {
     forgotten += 1;
     loading.clear();
-    for (const cache of [tokens, keys]) {
-      for (const [entry, { principal }] of cache.entries())
-        if (gone(principal)) cache.delete(entry);
-    }
   };
 
   return {
-    recall(keyId, token, now) {
-      const remembered = tokens.get(fingerprint(token));
-      if (remembered === undefined || remembered.until <= now) return undefined;
-      return remembered.principal.keyId === keyId ? remembered.principal : undefined;
+    recall(entry: string, now: number): Principal | undefined {
+      const remembered = entries.get(entry);
+      return remembered !== undefined && remembered.until > now ? remembered.principal : undefined;
     },
-    look(keyId, token) {
-      const entry = fingerprint(token);
-      return load(tokens, { name: `${keyId}\n${entry}`, entry }, async () => {
-        const found = await findCredentials(db, keyId, Buffer.from(entry, "base64"));
-        return found && toPrincipal(found);
-      });
+    /** The same token may be tried with several keys, so the key is part of what is asked. */
+    load(entry: string, keyId: string, ask: Find): Promise<Principal | undefined> {
+      const name = `${keyId} ${entry}`;
+      if ((misses.get(name) ?? 0) > clock()) return NOBODY;
+      const underway = loading.get(name);
+      if (underway !== undefined) return underway;
+      const started = find(entry, name, ask).finally(() => loading.delete(name));
+      loading.set(name, started);
+      return started;
     },
-    lookKey(keyId) {
-      const remembered = keys.get(keyId);
-      if (remembered !== undefined && remembered.until > clock()) {
-        return Promise.resolve(remembered.principal);
+    forget(entry: string): void {
+      startOver();
+      entries.delete(entry);
+    },
+    forgetWhere(gone: (principal: Principal) => boolean): void {
+      startOver();
+      for (const [entry, { principal }] of entries.entries()) {
+        if (gone(principal)) entries.delete(entry);
       }
-      return load(keys, { name: keyId, entry: keyId }, async () => {
-        const found = await findKey(db, keyId);
-        return found && toPrincipal(found);
-      });
     },
-    forgetToken(tokenHash) {
-      forgotten += 1;
-      loading.clear();
-      tokens.delete(Buffer.from(tokenHash).toString("base64"));
-    },
-    forgetKey: (keyId) =>
-      forgetWhere((principal) => principal.keyId === keyId || principal.tokenKeyId === keyId),
-    forgetProject: (projectId) => forgetWhere((principal) => principal.project.id === projectId),
   };
 }
 

@@ -96,19 +96,17 @@ async function answerMatch(
   exchange: Exchange,
   match: Match<Route>,
 ): Promise<Answer> {
-  switch (match.kind) {
-    case "found":
-      exchange.route = match.route;
-      return answerRoute(pipeline, exchange, match.route, match.params);
-    case "other_method": {
-      const { origin } = exchange.req.headers;
-      if (exchange.req.method === "OPTIONS")
-        return answerOptions(match.allowed, match.route, origin);
-      throw methodNotAllowed(match.allowed.join(", "));
-    }
-    case "none":
-      throw new Refusal("not_found", { details: `Cannot find ${exchange.path.slice(0, 200)}` });
+  const { req, path } = exchange;
+  if (match.kind === "found") {
+    exchange.route = match.route;
+    return answerRoute(pipeline, exchange, match.route, match.params);
   }
+  if (match.kind === "none") {
+    throw new Refusal("not_found", { details: `Cannot find ${path.slice(0, 200)}` });
+  }
+  const { allowed, route } = match;
+  if (req.method === "OPTIONS") return answerOptions(allowed, route, req.headers.origin);
+  throw methodNotAllowed(allowed.join(", "));
 }
 
 const methodNotAllowed = (allowed: string): Refusal =>

@@ -1,5 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Refusal } from "@scrip/errors";
+import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
 import { type Call, invoke, type ProjectContext, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
 import { limitAddress } from "../auth/addresses.ts";
@@ -11,6 +12,7 @@ import { hashRequest, readKey, scopeKey } from "../idempotency/request-key.ts";
 import type { Allowance, Limits } from "../limits/limits.ts";
 import type { Categories } from "../references/categories.ts";
 import { composeAnswer, resolveRequest } from "../references/resolve.ts";
+import type { RequestKey } from "../store/idempotency.ts";
 import type { RequestParts } from "../transcode/index.ts";
 import { type BodyLimits, readForm, readJsonBody } from "./body.ts";
 import type { Answer, Exchange } from "./exchange.ts";
@@ -41,34 +43,34 @@ export async function answerRoute(
   const key = keyOf(exchange, route);
   const input = await readInput(deps, exchange, route, params);
   const message = route.decode(input);
-  if (key === undefined) return perform(deps, exchange, route, message, undefined);
+  if (key === undefined) return perform(deps, exchange, { route, message });
 
-  const named = {
-    projectId: exchange.principal?.project.id ?? "",
-    scopedKey: scopeKey(
-      { appId: appIdOf(exchange), method: route.method, path: exchange.path },
-      key,
-    ),
-    requestHash: hashRequest({
-      method: route.method,
-      path: exchange.path,
-      query: exchange.query,
-      body: input.body,
-    }),
-  };
+  const named = nameRequest(exchange, route, key, input.body);
   if (route.idempotency === "in_service") {
-    return perform(deps, exchange, route, message, {
-      key: named.scopedKey,
-      requestHash: named.requestHash,
-    });
+    const idempotency = { key: named.scopedKey, requestHash: named.requestHash };
+    return perform(deps, exchange, { route, message, idempotency });
   }
   const { answer, replayed } = await deps.answers.once(named, () =>
-    perform(deps, exchange, route, message, undefined).catch((thrown: unknown) =>
+    perform(deps, exchange, { route, message }).catch((thrown: unknown) =>
       deps.fail(thrown, exchange),
     ),
   );
   exchange.replayed = replayed;
   return answer;
+}
+
+function nameRequest(
+  { principal, path, query }: Exchange,
+  { method }: Route,
+  key: string,
+  body: Buffer | undefined,
+): RequestKey {
+  const appId = principal?.keyId ?? "management";
+  return {
+    projectId: principal?.project.id ?? "",
+    scopedKey: scopeKey({ appId, method, path }, key),
+    requestHash: hashRequest({ method, path, query, body }),
+  };
 }
 
 async function admit(deps: PipelineDeps, exchange: Exchange, route: Route): Promise<void> {
@@ -152,26 +154,22 @@ async function readInput(
   return { path, query, body: await body };
 }
 
-async function perform(
-  deps: PipelineDeps,
-  exchange: Exchange,
-  route: Route,
-  message: Message,
-  idempotency: Call["idempotency"],
-): Promise<Answer> {
+type Work = {
+  readonly route: Route;
+  readonly message: Message;
+  readonly idempotency?: Call["idempotency"];
+};
+
+async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Promise<Answer> {
   const { categories } = deps;
-  const { principal } = exchange;
-  const projectId = principal?.project.id ?? "";
+  const { route, message, idempotency } = work;
+  const projectId = exchange.principal?.project.id ?? "";
   const request =
     route.references === undefined || categories === undefined
       ? message
       : await resolveRequest(route.references, message, categories, projectId);
-  const answered = await invoke(
-    route.transport,
-    route.rpc,
-    request,
-    callOf(exchange, route, idempotency),
-  );
+  const call = callOf(exchange, route, idempotency);
+  const answered = await invoke(route.transport, route.rpc, request, call);
   if (route.changesCategories) categories?.forget(projectId);
   const whole =
     route.composed === undefined || categories === undefined
@@ -203,21 +201,10 @@ const ANYONE: Call["caller"] = { side: "client", id: "anyone" };
 
 const NO_PROJECT: ProjectContext = { id: "", timeZone: "UTC", caseSensitiveCodes: true };
 
-const appIdOf = ({ principal }: Exchange): string => principal?.keyId ?? "management";
-
-function toAnswer(route: Route, message: Message): Answer {
-  switch (route.output) {
-    case "empty":
-      return { status: route.status, contentType: undefined, body: undefined };
-    case "bytes": {
-      const { contentType, data } = message as unknown as {
-        contentType: string;
-        data: Uint8Array;
-      };
-      const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-      return { status: route.status, contentType, body };
-    }
-    case "json":
-      return { status: route.status, contentType: JSON_TYPE, body: route.encode(message) };
-  }
+function toAnswer({ output, status, encode }: Route, message: Message): Answer {
+  if (output === "empty") return { status, contentType: undefined, body: undefined };
+  if (output === "json") return { status, contentType: JSON_TYPE, body: encode(message) };
+  // The route says so: bytes are what google.api.HttpBody is for.
+  const { contentType, data } = message as HttpBody;
+  return { status, contentType, body: Buffer.from(data.buffer, data.byteOffset, data.byteLength) };
 }

@@ -34,26 +34,20 @@ export function createKeptAnswers(db: Queryable, onError: (error: unknown) => vo
         lockSeconds: LOCK_SECONDS,
         keepSeconds: KEEP_SECONDS,
       });
-      switch (begun.kind) {
-        case "answered":
-          return { answer: fromStored(begun.answer), replayed: true };
-        case "reused":
-          throw new Refusal("idempotency_key_reused");
-        case "in_flight":
-          throw new RefusalWithHeaders("idempotency_in_progress", {}, ["Retry-After", "1"]);
-        case "begun": {
-          const answer = await work();
-          try {
-            if (isFinal(answer.status)) {
-              await storeAnswer(db, key, begun.attempt, toStored(answer));
-            } else await releaseRequest(db, key, begun.attempt);
-          } catch (error) {
-            // The work is done, and its answer is owed; a repeat is refused until the lock ends.
-            onError(error);
-          }
-          return { answer, replayed: false };
-        }
+      if (begun.kind === "answered") return { answer: fromStored(begun.answer), replayed: true };
+      if (begun.kind === "reused") throw new Refusal("idempotency_key_reused");
+      if (begun.kind === "in_flight") {
+        throw new RefusalWithHeaders("idempotency_in_progress", {}, ["Retry-After", "1"]);
       }
+      const answer = await work();
+      try {
+        if (!isFinal(answer.status)) await releaseRequest(db, key, begun.attempt);
+        else await storeAnswer(db, key, begun.attempt, toStored(answer));
+      } catch (error) {
+        // The work is done, and its answer is owed; a repeat is refused until the lock ends.
+        onError(error);
+      }
+      return { answer, replayed: false };
     },
   };
 }

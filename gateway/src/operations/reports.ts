@@ -17,11 +17,7 @@ export type Reports = {
 const NO_ROUTE = "(none)";
 
 export function createReports(logger: Logger, metrics: Metrics): Reports {
-  const durations = metrics.histogram({
-    name: "http_request_duration_seconds",
-    help: "How long requests took, by route, method and class of status.",
-    labels: ["method", "route", "status"],
-  });
+  const observe = createObserver(metrics);
   const replays = metrics.counter({
     name: "idempotent_replays_total",
     help: "Answers given again to a repeated Idempotency-Key.",
@@ -36,50 +32,12 @@ export function createReports(logger: Logger, metrics: Metrics): Reports {
     help: "Connections that did not speak HTTP, or too slowly.",
     labels: ["status"],
   });
-  // Labels are looked up once for each route: doing so for each request would cost more than the
-  // measurement.
-  const timers = new Map<Route | undefined, Map<number, (seconds: number) => void>>();
-  const timerOf = (route: Route | undefined, status: number): ((seconds: number) => void) => {
-    const group = Math.floor(status / 100);
-    const ofRoute = timers.get(route) ?? new Map<number, (seconds: number) => void>();
-    timers.set(route, ofRoute);
-    const known = ofRoute.get(group);
-    if (known !== undefined) return known;
-    const child = durations.labels(
-      route?.method ?? NO_ROUTE,
-      route?.template ?? NO_ROUTE,
-      `${group}xx`,
-    );
-    const timer = (seconds: number): void => child.observe(seconds);
-    ofRoute.set(group, timer);
-    return timer;
-  };
-
   return {
     request(exchange, { status }) {
-      const { route, principal, requestId } = exchange;
       const ms = performance.now() - exchange.startedAt;
-      timerOf(route, status)(ms / 1_000);
-      if (exchange.replayed) replays.inc({ kind: route?.idempotency ?? NO_ROUTE });
-      const theirs = exchange.req.headers["x-request-id"];
-      logger.info(
-        {
-          request_id: requestId,
-          method: exchange.req.method,
-          route: route?.template ?? NO_ROUTE,
-          status,
-          ms: Math.round(ms * 100) / 100,
-          ...(principal !== undefined && {
-            app_id: principal.keyId,
-            project_id: principal.project.id,
-          }),
-          ...(exchange.errorKey !== undefined && { key: exchange.errorKey }),
-          ...(exchange.replayed && { replayed: true }),
-          // The caller's own id for the request: never trusted as ours, but good to search for.
-          ...(typeof theirs === "string" && { caller_request_id: theirs.slice(0, 128) }),
-        },
-        "request",
-      );
+      observe(exchange.route, status, ms / 1_000);
+      if (exchange.replayed) replays.inc({ kind: exchange.route?.idempotency ?? NO_ROUTE });
+      logger.info(lineOf(exchange, status, ms), "request");
     },
     failure(error, { requestId, route }) {
       logger.error(
@@ -98,4 +56,48 @@ export function createReports(logger: Logger, metrics: Metrics): Reports {
     redisFailed: (error) => logger.warn({ error }, "redis failed"),
     answerNotKept: (error) => logger.error({ error }, "an answer was not kept for repeats"),
   };
+}
+
+function lineOf(exchange: Exchange, status: number, ms: number): object {
+  const { route, principal, requestId, errorKey, replayed } = exchange;
+  const theirs = exchange.req.headers["x-request-id"];
+  return {
+    request_id: requestId,
+    method: exchange.req.method,
+    route: route?.template ?? NO_ROUTE,
+    status,
+    ms: Math.round(ms * 100) / 100,
+    ...(principal !== undefined && { app_id: principal.keyId, project_id: principal.project.id }),
+    ...(errorKey !== undefined && { key: errorKey }),
+    ...(replayed && { replayed }),
+    // The caller's own id for the request: never trusted as ours, but good to search for.
+    ...(typeof theirs === "string" && { caller_request_id: theirs.slice(0, 128) }),
+  };
+}
+
+type Observe = (route: Route | undefined, status: number, seconds: number) => void;
+
+/**
+ * Labels are looked up once for each route and class of status: doing so for each request would cost
+ * more than the measurement itself.
+ */
+function createObserver(metrics: Metrics): Observe {
+  const durations = metrics.histogram({
+    name: "http_request_duration_seconds",
+    help: "How long requests took, by route, method and class of status.",
+    labels: ["method", "route", "status"],
+  });
+  const timers = new Map<Route | undefined, Map<number, (seconds: number) => void>>();
+  const timerOf = (route: Route | undefined, group: number): ((seconds: number) => void) => {
+    const ofRoute = timers.get(route) ?? new Map<number, (seconds: number) => void>();
+    timers.set(route, ofRoute);
+    const known = ofRoute.get(group);
+    if (known !== undefined) return known;
+    const { method, template } = route ?? { method: NO_ROUTE, template: NO_ROUTE };
+    const child = durations.labels(method, template, `${group}xx`);
+    const timer = (seconds: number): void => child.observe(seconds);
+    ofRoute.set(group, timer);
+    return timer;
+  };
+  return (route, status, seconds) => timerOf(route, Math.floor(status / 100))(seconds);
 }

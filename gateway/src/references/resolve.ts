@@ -62,7 +62,7 @@ export async function composeAnswer(
   projectId: string,
 ): Promise<Message> {
   const ids = new Set<string>();
-  collect(plan, message as Message & Fields, ids);
+  collect(plan, message, ids);
   if (ids.size === 0) return message;
   const found = new Map<string, Category>();
   await Promise.all(
