@@ -151,9 +151,12 @@ function next(run: Run, connection: Connection, now: number): void {
   else send(run, connection, since);
 }
 
+/** To be called once for each request that is over, after its connection may have sent another. */
 function settle(run: Run): void {
   run.underWay -= 1;
-  if (run.underWay === 0 && run.due.length === 0 && performance.now() >= run.endsAt) run.finish();
+  if (run.underWay > 0) return;
+  // With a rate there may be a pause; without one nobody is left to ask.
+  if (run.spec.ratePerSecond === null || performance.now() >= run.endsAt) run.finish();
 }
 
 /** The length of an answer once its head is there; null before. */
@@ -192,7 +195,7 @@ function result(run: Run, cpuSeconds: number): LoadResult {
   return {
     statuses: run.statuses,
     successesPerSecond: run.successesInTime / run.spec.seconds,
-    unanswered: run.unanswered,
+    unanswered: run.unanswered + run.due.length,
     p50Ms: quantile(0.5),
     p99Ms: quantile(0.99),
     maxMs: quantile(1),

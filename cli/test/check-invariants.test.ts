@@ -1,0 +1,134 @@
+import { Client } from "pg";
+import { afterAll, expect, test } from "vitest";
+
+import { readSettings } from "../src/settings.ts";
+import { scrip, startInstallation } from "./installation.ts";
+
+const installation = await startInstallation();
+const database = new Client({ connectionString: installation.databaseUrl });
+await database.connect();
+afterAll(async () => {
+  await database.end();
+  await installation[Symbol.asyncDispose]();
+});
+const { env, url } = installation;
+const headers = await authenticate();
+
+async function authenticate(): Promise<Record<string, string>> {
+  const settings = await readSettings(env);
+  return {
+    "X-App-Id": settings.need("SCRIP_APP_ID"),
+    "X-App-Token": settings.need("SCRIP_APP_TOKEN"),
+    Authorization: `Bearer ${(await scrip(env, "token")).out.trim()}`,
+    "Content-Type": "application/json",
+  };
+}
+
+async function post(path: string, body: object, more: Record<string, string> = {}) {
+  const answer = await fetch(`${url}${path}`, {
+    method: "POST",
+    headers: { ...headers, ...more },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, json: (await answer.json()) as { id: string } };
+}
+
+async function givenCoupon(code: string, quantity = 10): Promise<void> {
+  const voucher = { code, type: "DISCOUNT_VOUCHER", redemption: { quantity } };
+  const discount = { type: "PERCENT", percent_off: 10 };
+  expect(await post("/v1/vouchers", { ...voucher, discount })).toMatchObject({ status: 200 });
+}
+
+async function givenGift(code: string, amount: number): Promise<void> {
+  const voucher = { code, type: "GIFT_VOUCHER", gift: { amount } };
+  expect(await post("/v1/vouchers", voucher)).toMatchObject({ status: 200 });
+}
+
+const redeem = (code: string, body: object = {}, more: Record<string, string> = {}) =>
+  post(`/v1/vouchers/${code}/redemption`, body, more);
+
+const order = (amount: number) => ({ order: { amount } });
+const usageOf = "(project_id, voucher_id) in (select project_id, id from voucher where code = $1)";
+
+/** Ten minutes ago: long enough for its event to be expected. */
+const OLD_REDEMPTION = `r_${(Date.now() - 600_000).toString(16).padStart(12, "0")}000000`;
+
+test("sound books have no violations, and a fault of each kind is found", async () => {
+  for (const gift of ["GIFT-1", "GIFT-2", "GIFT-3", "GIFT-4"]) {
+    await givenGift(gift, 5_000);
+    expect(await redeem(gift, order(1_000))).toMatchObject({ status: 200 });
+    expect(await redeem(gift, order(2_000))).toMatchObject({ status: 200 });
+  }
+  for (const coupon of ["COUNT", "LIMIT", "KEY", "ONCE"]) await givenCoupon(coupon);
+  const made = await redeem("KEY", order(700), { "Idempotency-Key": "one" });
+  await redeem("KEY", order(700), { "Idempotency-Key": "one" });
+  await redeem("LIMIT");
+  await redeem("LIMIT", order(900));
+  expect((await redeem("GIFT-1", { gift: { credits: 99_999 }, ...order(1) })).status).toBe(400);
+
+  const sound = await scrip(env, "check-invariants", "--json");
+  expect(sound).toMatchObject({ exitCode: 0, json: { violations: 0 } });
+  expect((await scrip(env, "check-invariants")).out).toMatch(
+    /ok +proj_\w+ +I1 quantity: 8 checked/,
+  );
+
+  await tamper(made.json.id);
+  const broken = await scrip(env, "check-invariants", "--json");
+  expect(broken).toMatchObject({
+    exitCode: 1,
+    errors: expect.stringContaining("violations found"),
+  });
+  const details = broken.json.findings.flatMap(
+    (finding: { invariant: string; violations: readonly { details: string }[] }) =>
+      finding.violations.map((violation) => `${finding.invariant}: ${violation.details}`),
+  );
+  const expected = [
+    "I1 quantity: counts 1 redemptions, has 0",
+    "I1 quantity: counts 3 redemptions, has 0",
+    "I1 quantity: was redeemed 2 times, allows 1",
+    "I2 balance: holds 2000; 5005 less spends of 3000 is 2005",
+    "I2 ledger: 1 entries are not numbered one after the other",
+    "I2 ledger: 1 balances do not follow from the one before",
+    "I2 spends: entry 2 of -1000: redemption r_none has none",
+    "I3 vouchers: belongs to no voucher: v_none",
+    `I4 answers: ${made.json.id} does not exist`,
+    "I5 events: is announced by no event",
+    expect.stringMatching(/^Orders: its document is order ord_/),
+  ];
+  expect(details).toEqual(expect.arrayContaining(expected));
+  expect(details).toHaveLength(expected.length);
+});
+
+/** What the service never does; its constraints have to go first. */
+async function tamper(redemption: string): Promise<void> {
+  await database.query("set search_path = voucher");
+  for (const constraint of ["voucher_not_overused", "voucher_balance_adds_up"]) {
+    await database.query(`alter table voucher_usage drop constraint ${constraint}`);
+  }
+  await database.query(`update voucher_usage set redeemed_quantity = 3 where ${usageOf}`, [
+    "COUNT",
+  ]);
+  await database.query(`update voucher_usage set quantity = 1 where ${usageOf}`, ["LIMIT"]);
+  await database.query(`update voucher_usage set amount = 5005 where ${usageOf}`, ["GIFT-1"]);
+  const entry = "update voucher_ledger_entry set";
+  await database.query(`${entry} version = 9 where version = 3 and ${usageOf}`, ["GIFT-2"]);
+  await database.query(
+    `${entry} balance_after = balance_after + 1 where version = 2 and ${usageOf}`,
+    ["GIFT-3"],
+  );
+  await database.query(`${entry} redemption_id = 'r_none' where version = 2 and ${usageOf}`, [
+    "GIFT-4",
+  ]);
+  await database.query("delete from redemption where id = $1", [redemption]);
+  await database.query(
+    `insert into redemption (project_id, id, voucher_id, created_at, status, channel_id,
+                             channel_type, request_id)
+     select project_id, $1, 'v_none', now(), 'SUCCEEDED', 'app', 'API', 'v-1' from voucher limit 1`,
+    [OLD_REDEMPTION],
+  );
+  await database.query(
+    `update validation.shop_order
+        set document = (select document from validation.shop_order order by id desc limit 1)
+      where id = (select id from validation.shop_order order by id limit 1)`,
+  );
+}

@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { emptyDatabase } from "@scrip/testing";
+
+import { runCli } from "../src/program.ts";
+import type { Environment } from "../src/settings.ts";
+
+export type CliAnswer = {
+  readonly exitCode: number;
+  readonly out: string;
+  readonly errors: string;
+  // Answers of every shape.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any;
+};
+
+/** Runs one command as a shell would, in this process. */
+export async function scrip(env: Environment, ...args: readonly string[]): Promise<CliAnswer> {
+  let out = "";
+  let errors = "";
+  const exitCode = await runCli({
+    args,
+    env,
+    write: (text) => {
+      out += text;
+    },
+    writeError: (text) => {
+      errors += text;
+    },
+  });
+  return { exitCode, out, errors, json: args.includes("--json") && out ? JSON.parse(out) : null };
+}
+
+export type Installation = AsyncDisposable & {
+  /** What a shell needs to operate it. */
+  readonly env: Environment;
+  readonly url: string;
+  readonly databaseUrl: string;
+};
+
+const MAIN = path.join(import.meta.dirname, "../../deploy/standalone/src/main.ts");
+const READY = /Base URL\s+(\S+)/;
+
+/** What `npm start` starts, on a database of its own. */
+export async function startInstallation(): Promise<Installation> {
+  await using parts = new AsyncDisposableStack();
+  const database = parts.use(await emptyDatabase());
+  const dataDir = await mkdtemp(path.join(tmpdir(), "scrip-cli-"));
+  parts.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      ...process.env,
+      DATABASE_URL: database.url,
+      SCRIP_DATA_DIR: dataDir,
+      SCRIP_PORT: "0",
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  parts.defer(async () => {
+    child.kill("SIGTERM");
+    await ended;
+  });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  while (!READY.test(output)) {
+    if (child.exitCode !== null) throw new Error(`the installation did not start:\n${output}`);
+    await sleep(50);
+  }
+  const running = parts.move();
+  return {
+    env: { SCRIP_DATA_DIR: dataDir, DATABASE_URL: database.url },
+    url: READY.exec(output)?.[1] ?? "",
+    databaseUrl: database.url,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

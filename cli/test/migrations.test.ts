@@ -1,0 +1,59 @@
+import { emptyDatabase } from "@scrip/testing";
+import { Client } from "pg";
+import { expect, test } from "vitest";
+
+import { scrip } from "./installation.ts";
+
+type State = { readonly service: string; readonly state: string };
+
+const statesOf = (json: readonly State[]): Record<string, string> =>
+  Object.fromEntries(json.map(({ service, state }) => [service, state]));
+
+test("migrations are pending, then applied, and a repeat does nothing", async () => {
+  await using database = await emptyDatabase();
+  const env = { DATABASE_URL: database.url };
+  const before = await scrip(env, "migrations", "--json");
+  expect(new Set(Object.values(statesOf(before.json)))).toEqual(new Set(["pending"]));
+
+  expect(await scrip(env, "migrate")).toMatchObject({
+    exitCode: 0,
+    out: expect.stringContaining("voucher: applied 0001_voucher.sql"),
+  });
+  const after = await scrip(env, "migrations", "--json");
+  expect(statesOf(after.json)).toEqual({
+    gateway: "applied",
+    campaign: "applied",
+    loyalty: "applied",
+    validation: "applied",
+    voucher: "applied",
+    events: "applied",
+  });
+  expect((await scrip(env, "migrate")).out).toBe("nothing to do: all migrations are applied\n");
+});
+
+test("a migration that was changed after it was applied is told", async () => {
+  await using database = await emptyDatabase();
+  const env = { DATABASE_URL: database.url };
+  await scrip(env, "migrate");
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query("update loyalty.migration set sha256 = 'other' where name like '0001%'");
+  await client.query("insert into voucher.migration values ('9999_later.sql', 'x', now())");
+  await client.end();
+
+  expect(await scrip(env, "migrations")).toMatchObject({
+    exitCode: 1,
+    errors:
+      "scrip: the database does not follow this version: " +
+      "loyalty/0001_loyalty.sql (changed), voucher/9999_later.sql (unknown)\n",
+  });
+  expect(await scrip(env, "migrate")).toMatchObject({ exitCode: 1 });
+});
+
+test("without a database the command says where one could come from", async () => {
+  const env = { SCRIP_DATA_DIR: "/nonexistent" };
+  expect(await scrip(env, "migrations")).toMatchObject({
+    exitCode: 2,
+    errors: expect.stringContaining("set DATABASE_URL"),
+  });
+});

@@ -1,0 +1,66 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { readSettings } from "../src/settings.ts";
+import { scrip } from "./installation.ts";
+
+const NOWHERE = { SCRIP_DATA_DIR: "/nonexistent" };
+
+describe("the program", () => {
+  test.each([
+    ["an unknown command", ["frobnicate"]],
+    ["an unknown option", ["token", "--frobnicate"]],
+    ["a missing argument", ["projects", "show"]],
+    ["a missing option", ["projects", "create"]],
+    ["an update of nothing", ["projects", "update", "proj_1"]],
+    ["a field without a value", ["projects", "update", "proj_1", "--set", "name"]],
+  ])("ends with 2 for %s", async (_name, args) => {
+    const answer = await scrip(NOWHERE, ...args);
+    expect(answer).toMatchObject({ exitCode: 2, out: "" });
+    expect(answer.errors).not.toBe("");
+  });
+
+  test.each([
+    [["--help"], "Usage: scrip"],
+    [["projects", "--help"], "list"],
+    [["projects", "create", "--help"], "--timezone"],
+    [["keys", "create", "--help"], "--allow-ip"],
+    [["check-invariants", "--help"], "--project"],
+  ])("helps with %j", async (args, text) => {
+    const answer = await scrip(NOWHERE, ...args);
+    expect(answer).toMatchObject({ exitCode: 0, errors: "" });
+    expect(answer.out).toContain(text);
+  });
+
+  test("names the variable that is missing", async () => {
+    expect(await scrip(NOWHERE, "projects", "list")).toMatchObject({
+      exitCode: 2,
+      errors: expect.stringContaining("SCRIP_MANAGEMENT_ID is not known"),
+    });
+  });
+
+  test("writes errors as JSON when asked for JSON", async () => {
+    const { errors } = await scrip(NOWHERE, "projects", "list", "--json");
+    expect(JSON.parse(errors)).toEqual({ error: expect.stringContaining("SCRIP_MANAGEMENT_ID") });
+  });
+});
+
+test("settings come from the environment first, then from keys.env", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "scrip-cli-"));
+  try {
+    await writeFile(
+      path.join(folder, "keys.env"),
+      `export SCRIP_BASE_URL='http://localhost:1'\nSCRIP_APP_ID=app_1\nSCRIP_APP_TOKEN="a b"\n`,
+    );
+    const settings = await readSettings({ SCRIP_DATA_DIR: folder, SCRIP_APP_ID: "app_2" });
+    expect(settings.read("SCRIP_BASE_URL")).toBe("http://localhost:1");
+    expect(settings.read("SCRIP_APP_ID")).toBe("app_2");
+    expect(settings.read("SCRIP_APP_TOKEN")).toBe("a b");
+    expect(settings.read("SCRIP_CLIENT_TOKEN")).toBeUndefined();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
