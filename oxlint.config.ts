@@ -62,11 +62,11 @@ export default defineConfig({
       ),
     })),
     {
-      files: ["services/*/src/domain/**"],
+      files: ["{gateway,services/*}/src/domain/**"],
       excludeFiles: ["**/*.test.ts"],
       rules: {
         ...mayNotImport(
-          ["@scrip/*", "!@scrip/money", "!@scrip/errors", "!@scrip/rules", "../**", "node:*"],
+          ["@scrip/**", "!@scrip/money", "!@scrip/errors", "!@scrip/rules", "../**", "node:*"],
           "domain/ is pure: no I/O, no clock, no chance",
         ),
         "no-restricted-globals": ["error", "Date", "process", "fetch", "setTimeout"],
