@@ -3,6 +3,8 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { enumNamesOf, isDecimal, jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
+import { formatTimestamp } from "./format-timestamp.ts";
+
 /** Writes a message as JSON text. */
 export type Encode = (message: Message) => string;
 
@@ -43,13 +45,30 @@ function compileMessage(desc: DescMessage, find: Find): EncodeMessage {
     ...(object === "" ? [] : [`"object":${JSON.stringify(object)}`]),
     ...(dataRef === "" ? [] : [`"data_ref":${JSON.stringify(dataRef)}`]),
   ].join(",");
+  if (head === "") return compileHeadless(members);
+  const start = `{${head}`;
   return (message) => {
-    let text = head;
+    let text = start;
     for (const member of members) {
       const part = member(message);
-      if (part !== "") text = text === "" ? part : `${text},${part}`;
+      if (part !== "") text += `,${part}`;
     }
-    return `{${text}}`;
+    return `${text}}`;
+  };
+}
+
+/** Without a head there may be nothing before the first comma. */
+function compileHeadless(members: readonly EncodeMember[]): EncodeMessage {
+  return (message) => {
+    let text = "{";
+    let separator = "";
+    for (const member of members) {
+      const part = member(message);
+      if (part === "") continue;
+      text += separator + part;
+      separator = ",";
+    }
+    return `${text}}`;
   };
 }
 
@@ -65,10 +84,16 @@ function compileMember(field: DescField, find: Find): EncodeMember {
       return group.case === localName ? name + encode(group.value) : absent;
     };
   }
-  const isAbsent = absenceOf(field, rule);
+  if (field.fieldKind === "list" || field.fieldKind === "map" || field.fieldKind === "enum") {
+    const isAbsent = absenceOf(field, rule);
+    return (message) => {
+      const value = message[localName];
+      return isAbsent(value) ? absent : name + encode(value);
+    };
+  }
   return (message) => {
     const value = message[localName];
-    return isAbsent(value) ? absent : name + encode(value);
+    return value === undefined ? absent : name + encode(value);
   };
 }
 
@@ -82,8 +107,7 @@ function absenceOf(field: DescField, rule: Rule): (value: unknown) => boolean {
     return mayBeEmpty ? never : (value) => Object.keys(value as Fields).length === 0;
   }
   // An unspecified enum has no name that JSON could write.
-  if (field.fieldKind === "enum") return (value) => value === undefined || value === 0;
-  return (value) => value === undefined;
+  return (value) => value === undefined || value === 0;
 }
 
 const never = (): boolean => false;
@@ -163,5 +187,5 @@ function encodeText(text: string): string {
 
 function encodeTimestamp({ seconds, nanos }: Timestamp): string {
   const ms = Number(seconds) * 1000 + Math.floor(nanos / 1_000_000);
-  return `"${new Date(ms).toISOString()}"`;
+  return `"${formatTimestamp(ms)}"`;
 }
