@@ -59,7 +59,7 @@ export async function startFixture(): Promise<Fixture> {
   };
 }
 
-export const ASSET_SECRET = "a secret of tests";
+const ASSET_SECRET = "a secret of tests";
 
 export function depsOf(db: TestDatabase): Deps {
   return {

@@ -21,11 +21,11 @@ export type ParsedCodeConfig =
   | { readonly kind: "mask"; readonly mask: CodeMask }
   | { readonly kind: "violation"; readonly text: string };
 
-export const DEFAULT_CHARSET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const DEFAULT_CHARSET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-export const DEFAULT_LENGTH = 8;
+const DEFAULT_LENGTH = 8;
 const MAX_LENGTH = 200;
-export const MAX_CODE_LENGTH = 255;
+const MAX_CODE_LENGTH = 255;
 
 const PLACEHOLDER = "#";
 

@@ -27,13 +27,13 @@ import type {
   NewRedemption,
 } from "../store/commits.ts";
 import type { StoredAnswer } from "../store/idempotency.ts";
-import { composeVoucher, instantOf, type VoucherTemplate } from "./voucher-message.ts";
+import { composeVoucher, type VoucherTemplate } from "./voucher-message.ts";
 
 /** A command as decided on, and the message that it came in. */
 export type Command = CommitCommand & {
   readonly message: RedemptionCommand;
-  /** The project's present, as an ISO 8601 text. */
-  readonly at: string;
+  /** The project's present, in epoch milliseconds. */
+  readonly at: number;
 };
 
 export type CommitContext = {
@@ -349,21 +349,7 @@ const outcomeOf = (outcome: CommitOutcome["outcome"]): CommitOutcome => ({
   replayed: false,
 });
 
-function nowOf({ now }: RedemptionCommand): NonNullable<RedemptionCommand["now"]> {
+export function nowOf({ now }: RedemptionCommand): NonNullable<RedemptionCommand["now"]> {
   if (now === undefined) throw new Error("a command without its present");
   return now;
-}
-
-/** Whole batches share a few instants, so their texts are made once. */
-export function createInstantTexts(): (message: RedemptionCommand) => string {
-  const texts = new Map<number, string>();
-  return (message) => {
-    const instant = instantOf(nowOf(message));
-    let text = texts.get(instant);
-    if (text === undefined) {
-      text = new Date(instant).toISOString();
-      texts.set(instant, text);
-    }
-    return text;
-  };
 }

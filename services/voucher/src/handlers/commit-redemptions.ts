@@ -14,7 +14,8 @@ import { decideCommits, rowKey, type VoucherUsage } from "../domain/commit.ts";
 import { type CommitWrites, hasRedemption, writeCommits } from "../store/commits.ts";
 import { findAnswers } from "../store/idempotency.ts";
 import { lockUsages, sortUsageNames } from "../store/usages.ts";
-import { type Command, createInstantTexts, renderCommits } from "./commit-outcomes.ts";
+import { type Command, nowOf, renderCommits } from "./commit-outcomes.ts";
+import { instantOf } from "./voucher-message.ts";
 
 const MAX_RETRIES = 3;
 /** Spreads the retries of batches that met each other. */
@@ -39,10 +40,9 @@ export const commitRedemptions =
   };
 
 function parse(messages: readonly RedemptionCommand[]): Command[] {
-  const textOf = createInstantTexts();
   return messages.map((message) => ({
     message,
-    at: textOf(message),
+    at: instantOf(nowOf(message)),
     projectId: message.projectId,
     idempotency: message.idempotency ?? null,
     takes: message.vouchers,

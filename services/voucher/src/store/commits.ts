@@ -1,7 +1,7 @@
 import type { Queryable } from "@scrip/postgres";
 
 import type { VoucherUsage } from "../domain/commit.ts";
-import { byteaArray, plainArray, textArray } from "./arrays.ts";
+import { type ArrayValue, byteaArray, int8Array, textArray, timestampArray } from "./arrays.ts";
 
 export type LedgerEntry = {
   readonly projectId: string;
@@ -10,15 +10,15 @@ export type LedgerEntry = {
   readonly amount: bigint;
   readonly balanceAfter: bigint;
   readonly redemptionId: string;
-  readonly createdAt: string;
+  readonly createdAt: number;
 };
 
-/** A row of `redemption`; instants are ISO 8601 texts. */
+/** A row of `redemption`; instants are epoch milliseconds. */
 export type NewRedemption = {
   readonly projectId: string;
   readonly id: string;
   readonly voucherId: string;
-  readonly createdAt: string;
+  readonly createdAt: number;
   readonly status: "SUCCEEDED" | "FAILED";
   readonly amount: bigint | null;
   readonly customerId: string | null;
@@ -97,7 +97,7 @@ const WRITE_COMMITS = `
             redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
             failure_message, request_id)
     select * from unnest($11::text[], $12::text[], $13::text[], $14::timestamptz[], $15::text[],
-                         $16::int8[], $17::text[], $18::text[], $19::jsonb[], $20::text[],
+                         $16::int8[], $17::text[], $18::text[], $19::text[]::jsonb[], $20::text[],
                          $21::text[], $22::bytea[], $23::bytea[], $24::int8[], $25::int8[],
                          $26::int8[], $27::text[], $28::text[], $29::text[])
   ), ledger_entries as (
@@ -116,26 +116,26 @@ const WRITE_COMMITS = `
   )
   select count(*)::int4 as answers from answers`;
 
-const usageValues = (rows: readonly VoucherUsage[]): string[] => [
+const usageValues = (rows: readonly VoucherUsage[]): ArrayValue[] => [
   textArray(rows.map(({ projectId }) => projectId)),
   textArray(rows.map(({ voucherId }) => voucherId)),
-  plainArray(rows.map(({ definitionVersion }) => definitionVersion)),
-  plainArray(rows.map(({ quantity }) => quantity)),
-  plainArray(rows.map(({ redeemedQuantity }) => redeemedQuantity)),
-  plainArray(rows.map(({ amount }) => amount)),
-  plainArray(rows.map(({ balance }) => balance)),
-  plainArray(rows.map(({ redeemedAmount }) => redeemedAmount)),
-  plainArray(rows.map(({ version }) => version)),
-  plainArray(rows.map(({ ledgerVersion }) => ledgerVersion)),
+  int8Array(rows.map(({ definitionVersion }) => definitionVersion)),
+  int8Array(rows.map(({ quantity }) => quantity)),
+  int8Array(rows.map(({ redeemedQuantity }) => redeemedQuantity)),
+  int8Array(rows.map(({ amount }) => amount)),
+  int8Array(rows.map(({ balance }) => balance)),
+  int8Array(rows.map(({ redeemedAmount }) => redeemedAmount)),
+  int8Array(rows.map(({ version }) => version)),
+  int8Array(rows.map(({ ledgerVersion }) => ledgerVersion)),
 ];
 
-const redemptionValues = (rows: readonly NewRedemption[]): string[] => [
+const redemptionValues = (rows: readonly NewRedemption[]): ArrayValue[] => [
   textArray(rows.map(({ projectId }) => projectId)),
   textArray(rows.map(({ id }) => id)),
   textArray(rows.map(({ voucherId }) => voucherId)),
-  textArray(rows.map(({ createdAt }) => createdAt)),
+  timestampArray(rows.map(({ createdAt }) => createdAt)),
   textArray(rows.map(({ status }) => status)),
-  plainArray(rows.map(({ amount }) => amount)),
+  int8Array(rows.map(({ amount }) => amount)),
   textArray(rows.map(({ customerId }) => customerId)),
   textArray(rows.map(({ trackingId }) => trackingId)),
   textArray(rows.map(({ metadata }) => metadata)),
@@ -143,25 +143,25 @@ const redemptionValues = (rows: readonly NewRedemption[]): string[] => [
   textArray(rows.map(({ channelType }) => channelType)),
   byteaArray(rows.map(({ order }) => order)),
   byteaArray(rows.map(({ customer }) => customer)),
-  plainArray(rows.map(({ after }) => after && after.redeemedQuantity)),
-  plainArray(rows.map(({ after }) => after && after.amount)),
-  plainArray(rows.map(({ after }) => after && after.redeemedAmount)),
+  int8Array(rows.map(({ after }) => after && after.redeemedQuantity)),
+  int8Array(rows.map(({ after }) => after && after.amount)),
+  int8Array(rows.map(({ after }) => after && after.redeemedAmount)),
   textArray(rows.map(({ failure }) => failure && failure.code)),
   textArray(rows.map(({ failure }) => failure && failure.message)),
   textArray(rows.map(({ requestId }) => requestId)),
 ];
 
-const ledgerValues = (rows: readonly LedgerEntry[]): string[] => [
+const ledgerValues = (rows: readonly LedgerEntry[]): ArrayValue[] => [
   textArray(rows.map(({ projectId }) => projectId)),
   textArray(rows.map(({ voucherId }) => voucherId)),
-  plainArray(rows.map(({ version }) => version)),
-  plainArray(rows.map(({ amount }) => amount)),
-  plainArray(rows.map(({ balanceAfter }) => balanceAfter)),
+  int8Array(rows.map(({ version }) => version)),
+  int8Array(rows.map(({ amount }) => amount)),
+  int8Array(rows.map(({ balanceAfter }) => balanceAfter)),
   textArray(rows.map(({ redemptionId }) => redemptionId)),
-  textArray(rows.map(({ createdAt }) => createdAt)),
+  timestampArray(rows.map(({ createdAt }) => createdAt)),
 ];
 
-const eventValues = (rows: readonly NewEvent[]): string[] => [
+const eventValues = (rows: readonly NewEvent[]): ArrayValue[] => [
   textArray(rows.map(({ projectId }) => projectId)),
   textArray(rows.map(({ id }) => id)),
   textArray(rows.map(({ topic }) => topic)),
@@ -170,7 +170,7 @@ const eventValues = (rows: readonly NewEvent[]): string[] => [
 ];
 
 /** Sorted, so that two batches that share keys wait for each other in one order. */
-function answerValues(rows: readonly NewAnswer[]): string[] {
+function answerValues(rows: readonly NewAnswer[]): ArrayValue[] {
   const sorted = rows.toSorted((a, b) =>
     `${a.projectId}\n${a.key}` < `${b.projectId}\n${b.key}` ? -1 : 1,
   );

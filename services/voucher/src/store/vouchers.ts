@@ -9,7 +9,7 @@ import {
   type VoucherDefinition,
   type VoucherType,
 } from "../domain/voucher.ts";
-import { plainArray, textArray } from "./arrays.ts";
+import { int4Array, textArray } from "./arrays.ts";
 import { fromUsageRow, USAGE_COLUMNS, type UsageRow } from "./usages.ts";
 
 /** A voucher as it stands. */
@@ -100,7 +100,7 @@ export async function findVouchers(
                      limit 1
                   ) u`,
     values: [
-      plainArray(names.map((_, position) => position)),
+      int4Array(names.map((_, position) => position)),
       textArray(names.map(({ projectId }) => projectId)),
       textArray(names.map(({ code }) => code)),
       textArray(names.map(({ code }) => foldedKeyOf(code))),
@@ -283,7 +283,7 @@ function editableValues(definition: VoucherDefinition): unknown[] {
     toDate(validity.startDate),
     toDate(validity.expirationDate),
     validity.timeframe === null ? null : JSON.stringify(validity.timeframe),
-    validity.daysOfWeek === null ? null : plainArray(validity.daysOfWeek),
+    validity.daysOfWeek,
     validity.hours === null ? null : JSON.stringify(toHoursJson(validity.hours)),
     definition.active,
     definition.additionalInfo,

@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+
+import {
+  type ArrayValue,
+  byteaArray,
+  int4Array,
+  int8Array,
+  textArray,
+  timestampArray,
+} from "../src/store/arrays.ts";
+import { startFixture } from "./fixture.ts";
+
+const { db, ...fixture } = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+const roundTrip = async (type: string, array: ArrayValue): Promise<unknown[]> => {
+  const { rows } = await db.query<{ value: unknown }>(
+    `select value from unnest($1::${type}[]) with ordinality as one (value, position) order by position`,
+    [array],
+  );
+  return rows.map(({ value }) => value);
+};
+
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.array(fc.option(value), { maxLength: 20 });
+/** Postgres has no text with a NUL in it. */
+const text = fc.string({ unit: "grapheme" }).filter((one) => !one.includes("\u0000"));
+const MAX = 2n ** 63n - 1n;
+
+test.each([
+  ["text", maybe(text), (values: (string | null)[]) => textArray(values)],
+  ["int8", maybe(fc.bigInt(-MAX - 1n, MAX)), (values: (bigint | null)[]) => int8Array(values)],
+  [
+    "bytea",
+    maybe(fc.uint8Array().map((bytes) => Buffer.from(bytes))),
+    (values: (Buffer | null)[]) => byteaArray(values),
+  ],
+  ["int4", fc.array(fc.integer()), (values: number[]) => int4Array(values)],
+] as [string, fc.Arbitrary<unknown[]>, (values: never) => ArrayValue][])(
+  "Postgres reads arrays of %s back as they were",
+  async (type, values, encode) => {
+    await fc.assert(
+      fc.asyncProperty(values, async (sent) => {
+        expect(await roundTrip(type, encode(sent as never))).toEqual(sent);
+      }),
+      { numRuns: 30 },
+    );
+  },
+);
+
+test("Postgres reads instants back to the millisecond, also before 2000", async () => {
+  const sent = [0, 951_782_400_123, 1_795_262_400_999, -86_400_001, null];
+  expect(await roundTrip("timestamptz", timestampArray(sent))).toEqual(
+    sent.map((one) => (one === null ? null : new Date(one))),
+  );
+});

@@ -1,0 +1,106 @@
+import type { Database } from "@scrip/postgres";
+import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { clientOf, createDirectTransport } from "@scrip/rpc";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { routes } from "../src/routes.ts";
+import { deleteOldAnswers } from "../src/store/idempotency.ts";
+import {
+  commandOf,
+  committer,
+  depsOf,
+  givenDiscount,
+  keyOf,
+  madeOf,
+  startFixture,
+} from "./fixture.ts";
+
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+/** What the driver throws when the connection dies. */
+const connectionLost = (): Error => new Error("Connection terminated unexpectedly");
+
+/** The service over a database whose transactions fail as `faults` say, one after the other. */
+function withFaults(...faults: ("before commit" | "after commit" | "none")[]) {
+  const { db } = fixture;
+  const transaction: Database["transaction"] = async (work) => {
+    const fault = faults.shift() ?? "none";
+    const result = await db.transaction(async (tx) => {
+      const done = await work(tx);
+      if (fault === "before commit") throw connectionLost();
+      return done;
+    });
+    if (fault === "after commit") throw connectionLost();
+    return result;
+  };
+  const deps = depsOf({ ...db, transaction });
+  return committer(fixture, clientOf(RedemptionService, createDirectTransport(routes(deps))));
+}
+
+const redeemedOf = async (voucherId: string): Promise<bigint | undefined> => {
+  const { rows } = await fixture.db.query<{ redeemed_quantity: bigint }>(
+    "select redeemed_quantity from voucher_usage where project_id = $1 and voucher_id = $2",
+    [fixture.projectId, voucherId],
+  );
+  return rows[0]?.redeemed_quantity;
+};
+
+describe("a connection that is lost", () => {
+  test("before the commit: the batch is run again", async () => {
+    const voucher = await givenDiscount(fixture);
+    const outcomes = await withFaults("before commit", "before commit")(
+      commandOf(fixture, [{ voucher }]),
+      commandOf(fixture, [{ voucher }]),
+    );
+    expect(outcomes.map((outcome) => madeOf(outcome).length)).toEqual([1, 1]);
+    expect(await redeemedOf(voucher.id)).toBe(2n);
+  });
+
+  test("after the commit: nothing is taken twice, and the answer is what was stored", async () => {
+    const voucher = await givenDiscount(fixture);
+    const outcomes = await withFaults(
+      "after commit",
+      "before commit",
+      "none",
+    )(
+      commandOf(fixture, [{ voucher }]),
+      commandOf(fixture, [{ voucher }], { idempotency: keyOf("lost") }),
+    );
+    expect(await redeemedOf(voucher.id)).toBe(2n);
+    for (const outcome of outcomes) {
+      expect(outcome.replayed).toBe(false);
+      const [made] = madeOf(outcome);
+      const stored = await fixture.redemptions.getRedemption(
+        { redemptionId: made?.id ?? "" },
+        fixture.call(),
+      );
+      expect(stored.id).toBe(made?.id);
+    }
+  });
+
+  test("again and again: the caller hears of it", async () => {
+    const voucher = await givenDiscount(fixture);
+    const commit = withFaults(...Array.from({ length: 4 }, () => "before commit" as const));
+    await expect(commit(commandOf(fixture, [{ voucher }]))).rejects.toThrow(
+      "Connection terminated",
+    );
+    expect(await redeemedOf(voucher.id)).toBe(0n);
+  });
+});
+
+test("an answer is forgotten after 48 hours, and no earlier", async () => {
+  const voucher = await givenDiscount(fixture);
+  await committer(fixture)(
+    commandOf(fixture, [{ voucher }], { idempotency: keyOf("kept") }),
+    commandOf(fixture, [{ voucher }], { idempotency: keyOf("old") }),
+  );
+  await fixture.db.query(
+    "update idempotency set created_at = now() - make_interval(hours => 48, mins => case key when 'old' then 1 else -1 end) where key in ('old', 'kept')",
+  );
+  expect(await deleteOldAnswers(fixture.db, 48, 100)).toBe(1);
+  const { rows } = await fixture.db.query(
+    "select key from idempotency where key in ('old', 'kept')",
+  );
+  expect(rows).toEqual([{ key: "kept" }]);
+});
