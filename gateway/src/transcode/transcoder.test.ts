@@ -1,9 +1,5 @@
-import { create, type Message } from "@bufbuild/protobuf";
 import { Refusal } from "@scrip/errors";
-import { CategorySchema } from "@scrip/proto/scrip/common/v1/category_pb";
-import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
-import { StackingRulesSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import { VoucherSchema, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { describe, expect, test } from "vitest";
 
 import { bindingAt } from "./testing/public-contract.ts";
@@ -47,9 +43,6 @@ const percent = (value: unknown): unknown => {
 };
 
 const customer = (value: unknown): unknown => redeem({ body: { customer: value } })["customer"];
-
-const encode = (schema: Parameters<typeof transcoder.encoderOf>[0], message: Message): string =>
-  transcoder.encoderOf(schema)(message);
 
 describe("a body", () => {
   test("fills a message with every default, as protobuf-es has them", () => {
@@ -383,49 +376,5 @@ describe("what does not fit is refused with its path:", () => {
     expect(refusal("POST", "/v1/vouchers", { body })).toBe(
       "invalid_payload: Payload must be object",
     );
-  });
-});
-
-describe("an answer", () => {
-  test("begins with its object, then has its fields in the order of the contract", () => {
-    const category = create(CategorySchema, {
-      id: "cat_1",
-      name: 'say "hi"\n',
-      hierarchy: 3n,
-      createdAt: { seconds: 1_780_000_000n, nanos: 7_999_999 },
-    });
-    expect(encode(CategorySchema, category)).toBe(
-      String.raw`{"object":"category","id":"cat_1","name":"say \"hi\"\n","hierarchy":3,"created_at":"2026-05-28T20:26:40.007Z","updated_at":null}`,
-    );
-  });
-
-  test("has null for what is nullable and nothing for what is absent otherwise", () => {
-    const voucher = JSON.parse(encode(VoucherSchema, create(VoucherSchema, {}))) as object;
-    expect(voucher).toMatchObject({ campaign: null, validity_day_of_week: null, categories: [] });
-    expect(voucher).not.toHaveProperty("metadata");
-    expect(voucher).not.toHaveProperty("type");
-  });
-
-  test("leaves out absent parts of an error", () => {
-    const error = create(ErrorSchema, {
-      code: 404,
-      key: "not_found",
-      message: "m",
-      requestId: "v-1",
-    });
-    expect(encode(ErrorSchema, error)).toBe(
-      '{"code":404,"key":"not_found","message":"m","request_id":"v-1"}',
-    );
-  });
-
-  test("writes maps, also empty ones", () => {
-    const rules = create(StackingRulesSchema, {
-      applicableRedeemablesCategoryLimits: { 'a"b': 2n },
-    });
-    expect(JSON.parse(encode(StackingRulesSchema, rules))).toMatchObject({
-      applicable_redeemables_category_limits: { 'a"b': 2 },
-      exclusive_categories: [],
-      redeemables_limit: 0,
-    });
   });
 });
