@@ -27,7 +27,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.common.v1.Error.request_id": "Of the request that failed: `v-` and 18 hex characters.",
   "scrip.common.v1.Order": "Order is an order as calculated (spec/validation-and-redemption.md §1.3): `applied_…` is what this request took off, the other discounts also hold what was there before. Amounts are minor units.",
   "scrip.common.v1.Order.redemptions": "Keyed by redemption id; only in orders that are stored.",
-  "scrip.common.v1.OrderInput": "OrderInput is an order as a shop sends it: inline, or the id or source id of one that is stored (spec/validation-and-redemption.md §1.1). Amounts are minor units.",
+  "scrip.common.v1.OrderInput": "OrderInput is an order as a shop sends it: inline, or the id or source id of one that is stored (spec/validation-and-redemption.md §1.1). Amounts are minor units; a negative one, or one beyond what JSON holds exactly, is refused with `invalid_order`.",
   "scrip.common.v1.Session": "Session ties a validation and the redemption that follows together: it locks what the validation promised (spec/validation-and-redemption.md §7).",
   "scrip.common.v1.TimeRange": "TimeRange limits a listing to what happened strictly after and strictly before two instants: `created_at[after]=…&created_at[before]=…`.",
   "scrip.common.v1.ValidityHours": "ValidityHours lists hours of validity, such as happy hours, in the project's time zone (§4.5).",

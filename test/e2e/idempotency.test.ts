@@ -43,6 +43,31 @@ describe.each(COMPOSITIONS)("an Idempotency-Key on %s", async (composition) => {
     expect(voucher.body["redemption"].redeemed_quantity).toBe(2);
   });
 
+  test("does not take an order back to what it was before a later redemption", async () => {
+    const codes = [newCode("FIRST"), newCode("SECOND")];
+    for (const code of codes) {
+      await api.post("/v1/vouchers", {
+        code,
+        type: "DISCOUNT_VOUCHER",
+        discount: { type: "AMOUNT", amount_off: 100 },
+      });
+    }
+    const order = { source_id: newCode("order"), amount: 1000 };
+    const redeem = (code: string, sent: object, key: string) =>
+      api.post(`/v1/vouchers/${code}/redemption`, { order: sent }, { "idempotency-key": key });
+    const [first, second] = codes as [string, string];
+    await redeem(first, order, "order-first");
+    const named = { source_id: order.source_id };
+    expect((await redeem(second, named, "order-second")).body["order"].total_amount).toBe(800);
+    await redeem(first, order, "order-first");
+    const validation = await api.post(`/v1/vouchers/${first}/validate`, { order: named });
+    expect(validation.body["order"], validation.text).toMatchObject({
+      amount: 1000,
+      discount_amount: 300,
+      applied_discount_amount: 100,
+    });
+  });
+
   test("makes a repeated creation one voucher", async () => {
     const key = newCode("create");
     const body = { type: "DISCOUNT_VOUCHER", discount: { type: "AMOUNT", amount_off: 100 } };

@@ -29,6 +29,10 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     env: { PATH: process.env["PATH"], ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  // A test that fails before it can clean up must not leave processes behind.
+  const killChild = (): boolean => child.kill("SIGKILL");
+  process.once("exit", killChild);
+  child.once("exit", () => process.off("exit", killChild));
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));

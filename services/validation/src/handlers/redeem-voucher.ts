@@ -1,5 +1,6 @@
 import { notFound, Refusal, refusalOf } from "@scrip/errors";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type {
   RedeemVoucherRequest,
@@ -25,8 +26,9 @@ import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
 import { gatherCustomer, gatherVouchers, refuseSession, trackingId } from "../gather/gather.ts";
 import { orderFacts } from "../gather/order-facts.ts";
-import { toTimestamp } from "../gather/timestamps.ts";
+import { fromTimestamp, toTimestamp } from "../gather/timestamps.ts";
 import { voucherFacts } from "../gather/voucher-facts.ts";
+import { repairOrders } from "../store/orders.ts";
 
 /** How often a decision is made again because the voucher was changed under it. */
 const MAX_ATTEMPTS = 3;
@@ -226,9 +228,8 @@ async function answer(deps: Deps, call: Call, outcome: CommitOutcome): Promise<R
     case "made": {
       const [redemption] = outcome.outcome.value.redemptions;
       if (redemption === undefined) throw new Error("a redemption was committed and not answered");
-      const { order } = redemption;
-      if (order !== undefined) {
-        await deps.saveOrder({ projectId: call.project.id, order, at: new Date(call.now) });
+      if (redemption.order !== undefined) {
+        await storeOrder(deps, call, redemption.order, outcome.replayed ? redemption : undefined);
       }
       return redemption;
     }
@@ -236,5 +237,20 @@ async function answer(deps: Deps, call: Call, outcome: CommitOutcome): Promise<R
       throw refusalOf(outcome.outcome.value);
     default:
       throw new Error("a commit without an outcome");
+  }
+}
+
+/** A repeat only mends what is missing: the order may have moved on since the first answer. */
+async function storeOrder(
+  deps: Deps,
+  call: Call,
+  order: Order,
+  repeated: Redemption | undefined,
+): Promise<void> {
+  const projectId = call.project.id;
+  if (repeated === undefined) {
+    await deps.saveOrder({ projectId, order, at: new Date(call.now) });
+  } else if (repeated.date !== undefined) {
+    await repairOrders(deps.db, [{ projectId, order, at: new Date(fromTimestamp(repeated.date)) }]);
   }
 }
