@@ -101,6 +101,19 @@ describe("CreateVoucher", () => {
       ".discount.percent_off is required",
     ],
     [
+      "a formula",
+      {
+        type: DISCOUNT_VOUCHER,
+        discount: { ...percent, percentOffFormula: "MAX(1;2)" },
+      },
+      "percent_off_formula",
+    ],
+    [
+      "free units",
+      { type: DISCOUNT_VOUCHER, discount: { type: DiscountType.UNIT, unitOff: 1n } },
+      "UNIT",
+    ],
+    [
       "more than all",
       { type: DISCOUNT_VOUCHER, discount: { type: DiscountType.PERCENT, percentOff: "101" } },
       "from 0 to 100",

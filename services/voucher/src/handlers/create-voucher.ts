@@ -88,13 +88,16 @@ function parse(request: CreateVoucherRequest, call: Call): Draft {
 }
 
 /** What the request names and nobody has. */
-function refuseUnknown({ campaign, campaignId, category, validationRules }: CreateVoucherRequest) {
+function refuseUnknown(request: CreateVoucherRequest): void {
+  const { campaign, campaignId, category, categoryId, validationRules } = request;
   const wanted = campaignId ?? campaign;
   if (wanted !== undefined) throw notFound("campaign", wanted);
   const [rule] = validationRules;
   if (rule !== undefined) throw notFound("validation_rules", rule);
   // The gateway has turned names into ids; a gRPC caller sends the id.
-  if (category !== undefined) throw invalidPayload("Property .category must be .category_id here");
+  if (category !== undefined && categoryId === undefined) {
+    throw invalidPayload("Property .category must be .category_id here");
+  }
 }
 
 /** Each type has one value object, and must have it. */

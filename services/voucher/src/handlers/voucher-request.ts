@@ -41,20 +41,24 @@ export function requireValidity(validity: Validity): void {
   throw invalidPayload(violation);
 }
 
-/** Refuses a discount that no decision could apply: what is stored is never ignored. */
+/**
+ * Refuses a discount that no decision could apply. Values of other types than its own are dropped:
+ * what is stored is never ignored.
+ */
 export function toDiscountDefinition(discount: Discount): DiscountDefinition {
-  if (discount.unitOff !== undefined || discount.unitOffFormula !== undefined) {
-    throw invalidVoucher("Discounts of type UNIT are not available yet");
-  }
+  const type = nameOf(DiscountType, discount.type);
+  if (type === undefined) throw invalidVoucher("Property .discount.type is required");
+  const own = <Value>(of: DiscountDefinition["type"], value: Value | undefined): Value | null =>
+    type === of ? (value ?? null) : null;
   const definition: DiscountDefinition = {
-    type: nameOf(DiscountType, discount.type) ?? "UNIT",
+    type,
     effect: nameOf(DiscountEffect, discount.effect) ?? null,
-    percentOff: discount.percentOff ?? null,
-    percentOffFormula: discount.percentOffFormula ?? null,
-    amountOff: discount.amountOff ?? null,
-    amountOffFormula: discount.amountOffFormula ?? null,
-    fixedAmount: discount.fixedAmount ?? null,
-    fixedAmountFormula: discount.fixedAmountFormula ?? null,
+    percentOff: own("PERCENT", discount.percentOff),
+    percentOffFormula: own("PERCENT", discount.percentOffFormula),
+    amountOff: own("AMOUNT", discount.amountOff),
+    amountOffFormula: own("AMOUNT", discount.amountOffFormula),
+    fixedAmount: own("FIXED", discount.fixedAmount),
+    fixedAmountFormula: own("FIXED", discount.fixedAmountFormula),
     amountLimit: discount.amountLimit ?? null,
     aggregatedAmountLimit: discount.aggregatedAmountLimit ?? null,
   };
