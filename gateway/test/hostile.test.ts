@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect } from "node:net";
 
 import { create } from "@bufbuild/protobuf";
@@ -150,14 +149,13 @@ describe("a body", () => {
       `POST /v1/vouchers HTTP/1.1\r\nHost: x\r\n${lines(JSON_HEADERS)}Content-Length: 10000000\r\n\r\n{`,
     );
     expect(declared).toMatch(/^HTTP\/1\.1 413 /);
-    expect(declared).toMatch(/connection: close/i);
   });
 
   test("of endless chunks is refused once it is too large", async () => {
     const chunk = `10000\r\n${"a".repeat(65_536)}\r\n`;
     const answer = await raw(
       `POST /v1/vouchers HTTP/1.1\r\nHost: x\r\n${lines(JSON_HEADERS)}Transfer-Encoding: chunked\r\n\r\n` +
-        chunk.repeat(8),
+        chunk.repeat(300),
     );
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toMatch(/"key":"payload_too_large"/);
@@ -165,10 +163,8 @@ describe("a body", () => {
 
   test("of a megabyte fifty times at once leaves the door open", async () => {
     const big = JSON.stringify({ code: "a".repeat(1_000_000) });
-    const answers = await Promise.allSettled(Array.from({ length: 50 }, () => post(big)));
-    for (const answer of answers) {
-      if (answer.status === "fulfilled") expect(answer.value.status).toBe(413);
-    }
+    const answers = await Promise.all(Array.from({ length: 50 }, () => post(big)));
+    for (const { status } of answers) expect(status).toBe(413);
     expect((await send(`${gateway.url}/v1/vouchers/x`, "GET", { headers })).status).toBe(200);
   });
 });
@@ -247,8 +243,9 @@ async function raw(bytes: string): Promise<string> {
   const socket = connect(gateway.gateway.port, "127.0.0.1");
   let answer = "";
   socket.on("data", (chunk: Buffer) => (answer += chunk.toString()));
+  // A reset ends it as well; what came before counts.
   socket.on("error", () => {});
   socket.write(bytes);
-  await once(socket, "close", { signal: AbortSignal.timeout(15_000) });
+  await new Promise((resolve) => socket.on("close", resolve));
   return answer;
 }

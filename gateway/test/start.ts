@@ -1,7 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { createDirectTransport, type Implementation } from "@scrip/rpc";
-import { createLogger, createMetrics } from "@scrip/telemetry";
+import { createLogger, createMetrics, type Logger } from "@scrip/telemetry";
 import { emptyDatabase } from "@scrip/testing";
 
 import { type BootstrapKeys, generateBootstrap } from "../src/bootstrap.ts";
@@ -34,7 +34,7 @@ export type StartOptions = {
   readonly keys?: Partial<BootstrapKeys>;
   readonly tokenSeconds?: number;
   readonly clock?: () => number;
-  readonly logLevel?: string;
+  readonly logger?: Logger;
 };
 
 /** A door over a database of its own, with one project whose keys are known. */
@@ -43,7 +43,7 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
   await using parts = new AsyncDisposableStack();
   const database = parts.use(await emptyDatabase());
   const keys = { ...generateBootstrap(), ...options.keys };
-  const logger = createLogger({ service: "gateway", level: options.logLevel ?? "silent" });
+  const logger = options.logger ?? createLogger({ service: "gateway", level: "silent" });
   const service = parts.use(
     await createGatewayService({
       databaseUrl: database.url,

@@ -41,7 +41,10 @@ export async function readForm(ctx: Context): Promise<Buffer | undefined> {
   const { req } = ctx;
   if (!hasBody(req)) return undefined;
   refuseEncoding(req);
-  if (declaredLength(req) > MAX_FORM_BYTES) throw tooLarge(MAX_FORM_BYTES);
+  if (declaredLength(req) > MAX_FORM_BYTES) {
+    discard(req);
+    throw tooLarge(MAX_FORM_BYTES);
+  }
   refuseType(req, "application/x-www-form-urlencoded");
   try {
     await parseForm(ctx, done);
@@ -64,16 +67,18 @@ function declaredLength(req: IncomingMessage): number {
 
 /** Small bodies come in one piece, which is then handed on as it is. */
 function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
-  if (declaredLength(req) > limit) return Promise.reject(tooLarge(limit));
+  if (declaredLength(req) > limit) {
+    discard(req);
+    return Promise.reject(tooLarge(limit));
+  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     req.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > limit) {
-        // Nothing is kept from here on; the answer closes the connection.
         req.removeAllListeners("data");
-        req.pause();
+        discard(req);
         reject(tooLarge(limit));
         return;
       }
@@ -86,6 +91,23 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
       reject(new Refusal("invalid_payload", { details: "The body ended early", cause })),
     );
   });
+}
+
+const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
+const DISCARD_MS = 3_000;
+
+/**
+ * The answer is on its way, but most clients read it only once they have sent everything; closing
+ * the connection now would take the answer from them. So the rest is read and dropped, within bounds.
+ */
+function discard(req: IncomingMessage): void {
+  const timer = setTimeout(() => req.destroy(), DISCARD_MS);
+  let size = 0;
+  req.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MAX_DISCARDED_BYTES) req.destroy();
+  });
+  req.on("close", () => clearTimeout(timer));
 }
 
 function refuseEncoding(req: IncomingMessage): void {

@@ -58,10 +58,6 @@ function headersOf(status: number, { allowance }: Pick<Exchange, "allowance">): 
   switch (status) {
     case 401:
       return ["WWW-Authenticate", "Bearer"];
-    // The rest of the body is not read, so the connection cannot be used again.
-    case 408:
-    case 413:
-      return ["Connection", "close"];
     case 429: {
       const seconds = allowance?.exhausted === true ? retryAfterSeconds(allowance) : 1;
       return ["Retry-After", String(seconds)];

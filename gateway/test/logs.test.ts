@@ -1,0 +1,57 @@
+import type { Logger } from "@scrip/telemetry";
+import { expect, test } from "vitest";
+
+import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
+import { everything } from "./stand-ins.ts";
+import { startTestGateway } from "./start.ts";
+
+test("each request is one line, which names the route and holds no secret and no code", async () => {
+  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
+  const level = (name: string) => (fields: object, message: string) => {
+    lines.push({ level: name, fields: { ...fields }, message });
+  };
+  const logger: Logger = {
+    debug: level("debug"),
+    info: level("info"),
+    warn: level("warn"),
+    error: level("error"),
+    child: () => logger,
+  };
+  await using gateway = await startTestGateway({ implementations: everything(), logger });
+  const { keys } = gateway;
+  const token = await newToken(gateway, keys, "api");
+  const headers = { ...serverHeaders(keys, token), "X-Request-Id": "theirs\u00e4" };
+  const answer = await send(`${gateway.url}/v1/vouchers/SECRET-CODE?x=SECRET-QUERY`, "GET", {
+    headers,
+  });
+  await tokenCall(gateway, "introspect", keys, { access_token: token });
+  await send(`${gateway.url}/SECRET-CODE`, "GET");
+  const client = { appId: keys.clientAppId, appToken: keys.clientToken };
+  await send(`${gateway.url}/client/v1/validations`, "POST", {
+    headers: clientHeaders(client, token),
+    body: { redeemables: [{ object: "voucher", id: "SECRET-CODE" }] },
+  });
+
+  expect(lines.map(({ fields, message }) => [message, fields["route"], fields["status"]])).toEqual([
+    ["request", "/v1/oauth/token", 200],
+    ["request", "/v1/vouchers/{code}", 501],
+    ["request", "/v1/oauth/introspect", 200],
+    ["request", "(none)", 404],
+    ["request", "/client/v1/validations", 403],
+  ]);
+  expect(lines[1]?.fields).toEqual({
+    request_id: answer.headers.get("x-request-id"),
+    method: "GET",
+    route: "/v1/vouchers/{code}",
+    status: 501,
+    ms: expect.any(Number),
+    app_id: keys.appId,
+    project_id: expect.stringMatching(/^proj_/),
+    key: "not_implemented",
+    caller_request_id: expect.stringContaining("theirs"),
+  });
+  const written = JSON.stringify(lines);
+  for (const secret of [token, keys.appToken, keys.clientToken, "SECRET"]) {
+    expect(written).not.toContain(secret);
+  }
+});
