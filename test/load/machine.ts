@@ -45,43 +45,51 @@ export function residentMiB(pid: number): number {
   return Number(kib) / 1024;
 }
 
-/** What a set of processes used over a while, as a share of one core. */
-export async function measureCpuShare(
-  pids: () => readonly number[],
-  seconds: number,
-): Promise<number> {
-  const before = new Map(pids().map((pid) => [pid, cpuSeconds(pid)]));
+/** What is used over a while, as a share of one core. */
+export async function measureCpuShare(used: () => number, seconds: number): Promise<number> {
+  const before = used();
   const start = performance.now();
   await sleep(seconds * 1000);
-  let used = 0;
-  // A process that came meanwhile counts whole; one that went was idle before it.
-  for (const pid of pids()) used += Math.max(0, cpuSeconds(pid) - (before.get(pid) ?? 0));
-  return used / ((performance.now() - start) / 1000);
+  return (used() - before) / ((performance.now() - start) / 1000);
 }
 
-function cpuSeconds(pid: number): number {
-  try {
-    const fields = readStat(pid);
-    return (Number(fields[11]) + Number(fields[12])) * TICK_S;
-  } catch {
-    // Postgres's short-lived workers may end between being listed and being read.
-    return 0;
+/** The processor time that a process has used, in seconds. */
+export function cpuSecondsOf(pid: number): number {
+  const [user, system] = readStat(pid).slice(UTIME, UTIME + 2);
+  return (Number(user) + Number(system)) * TICK_S;
+}
+
+/** The same with all of its children, also those that have ended and were waited for. */
+export function familyCpuSeconds(parent: number): number {
+  const own = readStat(parent)
+    .slice(UTIME, UTIME + 4)
+    .map(Number);
+  let ticks = own.reduce((sum, part) => sum + part, 0);
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const fields = readStat(Number(name));
+      if (Number(fields[PARENT]) !== parent) continue;
+      ticks += Number(fields[UTIME]) + Number(fields[UTIME + 1]);
+    } catch {
+      // It ended while the list was read.
+    }
   }
+  return ticks * TICK_S;
 }
 
-export function childrenOf(pid: number): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((child) => {
-      try {
-        return Number(readStat(child)[1]) === pid;
-      } catch {
-        // It ended while the list was read.
-        return false;
-      }
-    });
+/** What all processes of the machine have used, in seconds. */
+export function machineCpuSeconds(): number {
+  const [, user, nice, system, , , irq, softirq] = readFileSync("/proc/stat", "utf8").split(
+    /\s+/,
+    8,
+  );
+  return [user, nice, system, irq, softirq].reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_S;
 }
+
+/** Positions in /proc/<pid>/stat after the command. */
+const PARENT = 1;
+const UTIME = 11;
 
 /** The fields of /proc/<pid>/stat after the command, which may hold spaces. */
 function readStat(pid: number): string[] {

@@ -1,9 +1,14 @@
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import type { LoadResult, LoadSpec } from "./load-client.ts";
 import { type LoadClient, startLoadClient } from "./load.ts";
-import { measureCpuShare, measureFlushMs, residentMiB } from "./machine.ts";
+import {
+  cpuSecondsOf,
+  machineCpuSeconds,
+  measureCpuShare,
+  measureFlushMs,
+  residentMiB,
+} from "./machine.ts";
 import { type PgBench, preparePgBench } from "./pgbench.ts";
 import type { Plan } from "./plan.ts";
 import type { BenchDatabase, Durability } from "./postgres.ts";
@@ -27,6 +32,10 @@ export type Comparison = {
   readonly ratio: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** Per redemption: what Postgres takes for A, and Postgres and Node take for B. */
+  readonly aPostgresMicroseconds: number;
+  readonly bPostgresMicroseconds: number;
+  readonly bNodeMicroseconds: number;
 };
 
 export type Measured = {
@@ -41,6 +50,8 @@ export type Measured = {
   readonly idleCpu: { readonly node: number; readonly postgres: number };
   /** What the load client costs, which shares the cores with the server. */
   readonly clientCpuMicroseconds: number;
+  /** Cores that other programs took meanwhile: more than a little spoils the figures. */
+  readonly otherCores: number;
   readonly redemptions: number;
 };
 
@@ -74,22 +85,21 @@ export async function measure(surroundings: Surroundings): Promise<Measured> {
   say(`idle for ${plan.idleSeconds} s`);
   const idleCpu = await measureIdle(bench);
   await warmUp(bench);
-  const { comparisons, clientCpuMicroseconds } = await compare(bench);
+  const compared = await compare(bench);
   const withOrder = await redeemWithOrder(bench);
   const validationsPerSecond = await validate(bench);
   const atRate = await measureAtRate(bench);
   const loadedMiB = residentMiB(standalone.pid);
   await checkCounts(bench);
   return {
+    ...compared,
     flushMs,
     durability: await postgres.durability(databaseUrl),
-    comparisons,
     withOrder,
     validationsPerSecond,
     atRate,
     memory: { idleMiB, loadedMiB },
     idleCpu,
-    clientCpuMicroseconds,
     redemptions: bench.acknowledged,
   };
 }
@@ -97,8 +107,8 @@ export async function measure(surroundings: Surroundings): Promise<Measured> {
 async function measureIdle(bench: Bench): Promise<Measured["idleCpu"]> {
   const { plan, postgres, standalone } = bench;
   const [node, database] = await Promise.all([
-    measureCpuShare(() => [standalone.pid], plan.idleSeconds),
-    measureCpuShare(postgres.pids, plan.idleSeconds),
+    measureCpuShare(() => cpuSecondsOf(standalone.pid), plan.idleSeconds),
+    measureCpuShare(() => postgres.cpuSeconds(), plan.idleSeconds),
   ]);
   return { node, postgres: database };
 }
@@ -117,50 +127,96 @@ async function warmUp(bench: Bench): Promise<void> {
   }
 }
 
+type Round = {
+  readonly a: number;
+  readonly b: LoadResult;
+  readonly aPostgresMicroseconds: number;
+  readonly bPostgresMicroseconds: number;
+  readonly bNodeMicroseconds: number;
+  readonly otherCores: number;
+};
+
+type Case = { readonly codes: readonly string[]; readonly clients: number };
+
 async function compare(
   bench: Bench,
-): Promise<{ comparisons: Comparison[]; clientCpuMicroseconds: number }> {
+): Promise<Pick<Measured, "comparisons" | "clientCpuMicroseconds" | "otherCores">> {
   const { plan, shop, say } = bench;
-  const cases = [shop.hot, shop.many].flatMap((codes) =>
+  const cases: Case[] = [shop.hot, shop.many].flatMap((codes) =>
     plan.clients.map((clients) => ({ codes, clients })),
   );
-  const rounds: { readonly a: number; readonly b: LoadResult }[][] = cases.map(() => []);
-  for (let round = 1; round <= plan.rounds; round += 1) {
-    for (const [index, { codes, clients }] of cases.entries()) {
-      const { seconds } = plan;
-      await settle(bench);
-      const a = await bench.pgBench.measure({ clients, codes: codes.length, seconds });
-      await settle(bench);
-      const b = await redeem(bench, { connections: clients, codes, seconds });
-      rounds[index]?.push({ a, b });
+  const rounds: Round[][] = cases.map(() => []);
+  await settle(bench);
+  for (let number = 1; number <= plan.rounds; number += 1) {
+    for (const [index, each] of cases.entries()) {
+      const round = await playRound(bench, each);
+      rounds[index]?.push(round);
       say(
-        `round ${round}: ${codes.length} codes, ${clients} clients: ` +
-          `A ${a.toFixed(0)}/s, B ${b.successesPerSecond.toFixed(0)}/s`,
+        `round ${number}: ${each.codes.length} codes, ${each.clients} clients: ` +
+          `A ${round.a.toFixed(0)}/s, B ${round.b.successesPerSecond.toFixed(0)}/s`,
       );
     }
   }
-  const all = rounds.flat().map(({ b }) => b);
+  const all = rounds.flat();
+  const redemptions = all.reduce((sum, { b }) => sum + (b.statuses["200"] ?? 0), 0);
   return {
     comparisons: cases.map(({ codes, clients }, index) =>
       summarise({ codes: codes.length, clients }, rounds[index] ?? []),
     ),
-    clientCpuMicroseconds:
-      (1e6 * all.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)) /
-      all.reduce((sum, { statuses }) => sum + (statuses["200"] ?? 0), 0),
+    clientCpuMicroseconds: (1e6 * all.reduce((sum, { b }) => sum + b.cpuSeconds, 0)) / redemptions,
+    otherCores: median(all.map(({ otherCores }) => otherCores)),
   };
 }
 
+/** A, then B. What either leaves to be done afterwards, such as moving events on, counts for it. */
+async function playRound(bench: Bench, { codes, clients }: Case): Promise<Round> {
+  const { postgres, standalone, plan } = bench;
+  const { seconds } = plan;
+  const startA = postgres.cpuSeconds();
+  const a = await bench.pgBench.measure({ clients, codes: codes.length, seconds });
+  await settle(bench);
+  const startB = { postgres: postgres.cpuSeconds(), node: cpuSecondsOf(standalone.pid) };
+  const othersSince = startMachineUse(bench);
+  const b = await redeem(bench, { connections: clients, codes, seconds });
+  const otherCores = othersSince(b.cpuSeconds);
+  await settle(bench);
+  const redemptions = b.statuses["200"] ?? 0;
+  return {
+    a,
+    b,
+    otherCores,
+    aPostgresMicroseconds: (1e6 * (startB.postgres - startA)) / (a * seconds),
+    bPostgresMicroseconds: (1e6 * (postgres.cpuSeconds() - startB.postgres)) / redemptions,
+    bNodeMicroseconds: (1e6 * (cpuSecondsOf(standalone.pid) - startB.node)) / redemptions,
+  };
+}
+
+/** Tells how many cores others used since, given what our client used. */
+function startMachineUse({ postgres, standalone }: Bench): (clientSeconds: number) => number {
+  const own = (): number => postgres.cpuSeconds() + cpuSecondsOf(standalone.pid);
+  const start = performance.now();
+  const machine = machineCpuSeconds();
+  const before = own();
+  return (clientSeconds) =>
+    (machineCpuSeconds() - machine - (own() - before) - clientSeconds) /
+    ((performance.now() - start) / 1000);
+}
+
 function summarise(
-  of: { codes: number; clients: number },
-  rounds: readonly { readonly a: number; readonly b: LoadResult }[],
+  of: { readonly codes: number; readonly clients: number },
+  rounds: readonly Round[],
 ): Comparison {
+  const medianOf = (read: (round: Round) => number): number => median(rounds.map(read));
   return {
     ...of,
-    a: median(rounds.map(({ a }) => a)),
-    b: median(rounds.map(({ b }) => b.successesPerSecond)),
-    ratio: median(rounds.map(({ a, b }) => b.successesPerSecond / a)),
-    p50Ms: median(rounds.map(({ b }) => b.p50Ms)),
-    p99Ms: median(rounds.map(({ b }) => b.p99Ms)),
+    a: medianOf(({ a }) => a),
+    b: medianOf(({ b }) => b.successesPerSecond),
+    ratio: medianOf(({ a, b }) => b.successesPerSecond / a),
+    p50Ms: medianOf(({ b }) => b.p50Ms),
+    p99Ms: medianOf(({ b }) => b.p99Ms),
+    aPostgresMicroseconds: medianOf((round) => round.aPostgresMicroseconds),
+    bPostgresMicroseconds: medianOf((round) => round.bPostgresMicroseconds),
+    bNodeMicroseconds: medianOf((round) => round.bNodeMicroseconds),
   };
 }
 
@@ -244,9 +300,8 @@ const MOST_PROBES = 60;
 /** Waits until events are moved on and pages written back, so that no side pays for the other. */
 async function settle({ postgres, standalone, say }: Bench): Promise<void> {
   for (let probe = 0; probe < MOST_PROBES; probe += 1) {
-    const share = await measureCpuShare(() => [standalone.pid, ...postgres.pids()], QUIET_PROBE_S);
-    if (share < QUIET_SHARE) return;
-    await sleep(0);
+    const used = (): number => postgres.cpuSeconds() + cpuSecondsOf(standalone.pid);
+    if ((await measureCpuShare(used, QUIET_PROBE_S)) < QUIET_SHARE) return;
   }
   say("the system does not become quiet; measuring all the same");
 }

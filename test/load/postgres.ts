@@ -1,7 +1,7 @@
 import { startEmbeddedPostgres } from "@scrip/embedded-postgres";
 import { Client } from "pg";
 
-import { childrenOf } from "./machine.ts";
+import { familyCpuSeconds } from "./machine.ts";
 
 export type Durability = {
   readonly version: string;
@@ -12,8 +12,8 @@ export type Durability = {
 /** The one server of a benchmark; each side has a database in it. */
 export type BenchDatabase = AsyncDisposable & {
   create(name: string): Promise<string>;
-  /** Of the server and its workers, as they are now. */
-  readonly pids: () => readonly number[];
+  /** What the server has used with all its workers. */
+  cpuSeconds(): number;
   /** Fails when anything has turned durability off. */
   durability(url: string): Promise<Durability>;
 };
@@ -36,7 +36,7 @@ export async function openBenchDatabase(dataDir: string): Promise<BenchDatabase>
       url.pathname = `/${name}`;
       return url.href;
     },
-    pids: () => [postmaster, ...childrenOf(postmaster)],
+    cpuSeconds: () => familyCpuSeconds(postmaster),
     durability: readDurability,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

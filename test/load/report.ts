@@ -47,7 +47,18 @@ the voucher service's own tables. B: redemption over HTTP, standalone, same Post
 
 const comparisons = ({ measured, judged }: Report): string =>
   table(
-    ["codes", "clients", "A per s", "B per s", "B/A", "target", "B p50 ms", "B p99 ms"],
+    [
+      "codes",
+      "clients",
+      "A per s",
+      "B per s",
+      "B/A",
+      "target",
+      "B p50 ms",
+      "B p99 ms",
+      "A CPU",
+      "B CPU",
+    ],
     measured.comparisons.map((row) => [
       count(row.codes),
       count(row.clients),
@@ -57,6 +68,8 @@ const comparisons = ({ measured, judged }: Report): string =>
       judged ? targetOf(row) : "–",
       row.p50Ms.toFixed(1),
       row.p99Ms.toFixed(1),
+      count(row.aPostgresMicroseconds),
+      `${count(row.bNodeMicroseconds)} + ${count(row.bPostgresMicroseconds)}`,
     ]),
   );
 
@@ -108,6 +121,9 @@ const latencies = ({ p50Ms, p99Ms, maxMs }: Measured["atRate"]["redeem"]): strin
   `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(0)} ms`;
 
 const notes = ({ plan, measured }: Report): string => `
+CPU is what one redemption takes in microseconds: of Postgres for A, of Node and of Postgres for B,
+with all that comes after it, such as its event. Other programs took ${measured.otherCores.toFixed(1)} cores meanwhile.
+
 Figures are medians of ${plan.rounds} rounds of ${plan.seconds} s; B/A is the median of the rounds' ratios. The
 fixed rate is ${plan.ratePerSecond} requests/s for ${plan.rateSeconds} s, counted from when a request was meant to leave, which a
 timer keeps to about a millisecond. After all, ${count(measured.redemptions)} redemptions were acknowledged
