@@ -69,43 +69,20 @@ export type VoucherName = { readonly projectId: string; readonly code: string };
 
 /**
  * Finds vouchers by code, or by id where no code fits, in the order of the names. What stands in
- * `lateral … limit 1` is looked up row by row through an index, however long the list is.
+ * `lateral … limit 1` is looked up row by row through an index, however long the list is. Each branch
+ * names the whole of one unique key and nothing else, so that the planner has no reason for another.
  */
 export async function findVouchers(
   db: Queryable,
   names: readonly VoucherName[],
 ): Promise<readonly (StoredVoucher | undefined)[]> {
   if (names.length === 0) return [];
-  const { rows } = await db.query<VoucherRow & { position: number }>({
-    name: "find-vouchers",
-    text: `select name.position, ${VOUCHER_COLUMNS}
-             from unnest($1::int4[], $2::text[], $3::text[], $4::text[])
-                  as name (position, project_id, code, folded_key)
-            cross join lateral (
-                    select * from voucher
-                     where project_id = name.project_id
-                       and code_key in (name.code, name.folded_key)
-                       and deleted_at is null
-                    union all
-                    select * from voucher
-                     where starts_with(name.code, 'v_')
-                       and project_id = name.project_id
-                       and id = name.code
-                       and deleted_at is null
-                     limit 1
-                  ) v
-            cross join lateral (
-                    select * from voucher_usage
-                     where project_id = v.project_id and voucher_id = v.id
-                     limit 1
-                  ) u`,
-    values: [
-      int4Array(names.map((_, position) => position)),
-      textArray(names.map(({ projectId }) => projectId)),
-      textArray(names.map(({ code }) => code)),
-      textArray(names.map(({ code }) => foldedKeyOf(code))),
-    ],
-  });
+  const { rows } = await db.query<VoucherRow & { position: number }>(FIND_VOUCHERS, [
+    int4Array(names.map((_, position) => position)),
+    textArray(names.map(({ projectId }) => projectId)),
+    textArray(names.map(({ code }) => code)),
+    textArray(names.map(({ code }) => foldedKeyOf(code))),
+  ]);
   const found: (StoredVoucher | undefined)[] = names.map(() => undefined);
   for (const row of rows) found[row.position] = fromVoucherRow(row);
   return found;
@@ -127,24 +104,55 @@ export async function findVouchersById(
   db: Queryable,
   ids: readonly VoucherId[],
 ): Promise<readonly StoredVoucher[]> {
-  const { rows } = await db.query<VoucherRow>({
-    name: "find-vouchers-by-id",
-    text: `select ${VOUCHER_COLUMNS}
-             from unnest($1::text[], $2::text[]) as name (project_id, id)
-            cross join lateral (
-                    select * from voucher
-                     where project_id = name.project_id and id = name.id
-                     limit 1
-                  ) v
-            cross join lateral (
-                    select * from voucher_usage
-                     where project_id = v.project_id and voucher_id = v.id
-                     limit 1
-                  ) u`,
-    values: [textArray(ids.map(({ projectId }) => projectId)), textArray(ids.map(({ id }) => id))],
-  });
+  const { rows } = await db.query<VoucherRow>(FIND_VOUCHERS_BY_ID, [
+    textArray(ids.map(({ projectId }) => projectId)),
+    textArray(ids.map(({ id }) => id)),
+  ]);
   return rows.map((row) => fromVoucherRow(row));
 }
+
+/*
+ * These two are not prepared by name. A session keeps the plan of a named statement, and one that was
+ * made while the table was small may use another of its indexes, all of which begin with the project:
+ * read through to the end for each voucher of each batch once the project is large.
+ */
+
+const FIND_VOUCHERS = `
+  select name.position, ${VOUCHER_COLUMNS}
+    from unnest($1::int4[], $2::text[], $3::text[], $4::text[])
+         as name (position, project_id, code, folded_key)
+   cross join lateral (
+           select * from voucher
+            where project_id = name.project_id and code_key = name.code
+           union all
+           select * from voucher
+            where project_id = name.project_id and code_key = name.folded_key
+           union all
+           select * from voucher
+            where starts_with(name.code, 'v_')
+              and project_id = name.project_id and id = name.code
+            limit 1
+         ) v
+   cross join lateral (
+           select * from voucher_usage
+            where project_id = v.project_id and voucher_id = v.id
+            limit 1
+         ) u
+   where v.deleted_at is null`;
+
+const FIND_VOUCHERS_BY_ID = `
+  select ${VOUCHER_COLUMNS}
+    from unnest($1::text[], $2::text[]) as name (project_id, id)
+   cross join lateral (
+           select * from voucher
+            where project_id = name.project_id and id = name.id
+            limit 1
+         ) v
+   cross join lateral (
+           select * from voucher_usage
+            where project_id = v.project_id and voucher_id = v.id
+            limit 1
+         ) u`;
 
 export type NewVoucher = {
   readonly definition: VoucherDefinition;
@@ -229,16 +237,16 @@ export async function updateVoucher(
   definition: VoucherDefinition,
   quantity: bigint | null,
 ): Promise<void> {
-  await tx.query({
-    name: "update-voucher",
-    text: `update voucher
+  // Not prepared by name, like the lookups above.
+  await tx.query(
+    `update voucher
               set definition_version = $3, updated_at = $4, category_id = $5, discount = $6,
                   start_date = $7, expiration_date = $8, validity_timeframe = $9,
                   validity_day_of_week = $10, validity_hours = $11, active = $12,
                   additional_info = $13, metadata = $14
             where project_id = $1 and id = $2`,
-    values: editableValues(definition),
-  });
+    editableValues(definition),
+  );
   await tx.query({
     name: "update-usage-definition",
     text: `update voucher_usage
