@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { createRedis } from "@scrip/redis";
-import { createDirectTransport } from "@scrip/rpc";
+import { createDirectTransport, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
 import Koa from "koa";
 
@@ -14,6 +15,7 @@ import { createAuthenticator } from "./auth/authenticate.ts";
 import { createThrottle } from "./auth/throttle.ts";
 import type { DoorConfig } from "./config.ts";
 import { ownServices, publicServices } from "./contract.ts";
+import { createDeadlines } from "./door/deadlines.ts";
 import { createDoor } from "./door/door.ts";
 import { answerBrokenRequest } from "./door/raw-errors.ts";
 import { type Route, toRoute } from "./door/route.ts";
@@ -40,6 +42,8 @@ export type GatewayOptions = {
   readonly metrics: Metrics;
   /** Whether the rest of the process is ready, when more than the gateway runs in it. */
   readonly ready?: () => Promise<boolean>;
+  /** How long a request may take in all; as long as a call between services by default. */
+  readonly deadlineMs?: number;
   /** The services behind the door; all of the contract unless a test opens fewer. */
   readonly services?: readonly DescService[];
 };
@@ -74,6 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         answers: createKeptAnswers(service.db, reports.answerNotKept),
         categories: categories && createCategories(categories),
       },
+      deadlines: parts.use(createDeadlines(options.deadlineMs ?? REQUEST_DEADLINE_MS)),
       clock: service.clock,
       trustedProxies: config.trustedProxies,
       callWindow: limits.callWindow,
@@ -163,9 +168,12 @@ function transportOf({ method }: Binding, transports: ReadonlyMap<string, Transp
 }
 
 async function isReady({ service, ready }: GatewayOptions): Promise<boolean> {
-  const all = await Promise.all([service.ready(), ready?.() ?? true]);
-  return all.every(Boolean);
+  const all = Promise.all([service.ready(), ready?.() ?? true]).then((each) => each.every(Boolean));
+  return Promise.race([all, sleep(READY_MS, false, { ref: false })]);
 }
+
+/** Whoever asks gives up soon; what hangs is not ready. */
+const READY_MS = 1_500;
 
 /** Of the contract, not of a build: it says what clients may rely on. */
 const API_VERSION = "1.0.0";

@@ -1,7 +1,9 @@
+import { create } from "@bufbuild/protobuf";
+import { VoucherSchema, VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, expect, test } from "vitest";
 
-import { send } from "./http.ts";
-import { everything } from "./stand-ins.ts";
+import { newToken, send, serverHeaders } from "./http.ts";
+import { everything, standIn } from "./stand-ins.ts";
 import { startTestGateway } from "./start.ts";
 
 const gateway = await startTestGateway({ implementations: everything() });
@@ -40,6 +42,32 @@ test("it serves the contract and a page for it that needs nothing from elsewhere
     expect(file).toMatch(/^\//);
     expect((await send(gateway.url + file, "GET")).status).toBe(200);
   }
+});
+
+test("a call that does not end is answered in time, and its answer is kept for a repeat", async () => {
+  let finish = (): void => {};
+  const work = new Promise<void>((resolve) => (finish = resolve));
+  await using slow = await startTestGateway({
+    deadlineMs: 300,
+    implementations: [
+      standIn(VoucherService, {
+        async createVoucher() {
+          await work;
+          return create(VoucherSchema, { id: "v_1" });
+        },
+      }),
+    ],
+  });
+  const headers = {
+    ...serverHeaders(slow.keys, await newToken(slow, slow.keys, "api")),
+    "Idempotency-Key": "slow",
+  };
+  const post = () =>
+    send(`${slow.url}/v1/vouchers`, "POST", { headers, body: { type: "GIFT_VOUCHER" } });
+  expect(await post()).toMatchObject({ status: 504, json: { key: "deadline_exceeded" } });
+  expect(await post()).toMatchObject({ status: 409, json: { key: "idempotency_in_progress" } });
+  finish();
+  await expect.poll(async () => (await post()).status).toBe(200);
 });
 
 test("on its way out it finishes what it has and takes nothing new", async () => {

@@ -35,6 +35,7 @@ export type StartOptions = {
   readonly tokenSeconds?: number;
   readonly clock?: () => number;
   readonly logger?: Logger;
+  readonly deadlineMs?: number;
 };
 
 /** A door over a database of its own, with one project whose keys are known. */
@@ -72,6 +73,7 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
         implementations.map((each) => [each.service.typeName, direct]),
       ),
       services: servicesOf(implementations),
+      ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
       logger,
       metrics: createMetrics(),
     }),

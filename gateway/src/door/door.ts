@@ -4,6 +4,7 @@ import type { Context, Middleware, Next } from "koa";
 
 import { clientAddress } from "../auth/addresses.ts";
 import { preflightHeaders } from "../auth/client-origin.ts";
+import type { Deadlines } from "./deadlines.ts";
 import { type Answer, type Exchange, splitTarget } from "./exchange.ts";
 import { failureOf, RefusalWithHeaders } from "./failure.ts";
 import { answerRoute, type PipelineDeps } from "./pipeline.ts";
@@ -14,6 +15,7 @@ import { commonHeaders, writeAnswer, type WriteOptions } from "./write.ts";
 export type DoorOptions = WriteOptions & {
   readonly router: Router<Route>;
   readonly pipeline: Omit<PipelineDeps, "fail">;
+  readonly deadlines: Deadlines;
   readonly clock: () => number;
   /** How many proxies in front of us add to X-Forwarded-For. */
   readonly trustedProxies: number;
@@ -46,7 +48,7 @@ export function createDoor(options: DoorOptions): Middleware {
     let answer: Answer;
     try {
       refuseWithoutHost(ctx);
-      answer = await answerMatch(pipeline, exchange, match);
+      answer = await options.deadlines.within(answerMatch(pipeline, exchange, match));
     } catch (thrown) {
       answer = fail(thrown, exchange);
     }

@@ -1,0 +1,48 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+
+/** Ends the wait for work that takes too long; the work itself goes on and may still be kept. */
+export type Deadlines = Disposable & {
+  within<T>(work: Promise<T>): Promise<T>;
+};
+
+const SWEEP_MS = 250;
+
+type Waiting = { readonly until: number; readonly end: () => void };
+
+/**
+ * Everybody waits equally long, so those who wait are in the order of their ends and one timer looks
+ * at the first ones: a timer for each of thousands of requests a second would cost more.
+ */
+export function createDeadlines(timeoutMs: number): Deadlines {
+  const waiting = new Set<Waiting>();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const each of waiting) {
+      if (each.until > now) return;
+      waiting.delete(each);
+      each.end();
+    }
+  }, SWEEP_MS);
+  timer.unref();
+  return {
+    within: (work) =>
+      new Promise((resolve, reject) => {
+        const entry: Waiting = {
+          until: performance.now() + timeoutMs,
+          end: () => reject(new ConnectError("no answer in time", Code.DeadlineExceeded)),
+        };
+        waiting.add(entry);
+        work.then(
+          (value) => {
+            waiting.delete(entry);
+            resolve(value);
+          },
+          (error: unknown) => {
+            waiting.delete(entry);
+            reject(error);
+          },
+        );
+      }),
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
