@@ -25,24 +25,20 @@ export function createDeadlines(timeoutMs: number): Deadlines {
   }, SWEEP_MS);
   timer.unref();
   return {
-    within: (work) =>
-      new Promise((resolve, reject) => {
-        const entry: Waiting = {
-          until: performance.now() + timeoutMs,
-          end: () => reject(new ConnectError("no answer in time", Code.DeadlineExceeded)),
-        };
-        waiting.add(entry);
-        work.then(
-          (value) => {
-            waiting.delete(entry);
-            resolve(value);
-          },
-          (error: unknown) => {
-            waiting.delete(entry);
-            reject(error);
-          },
-        );
-      }),
+    async within(work) {
+      const until = performance.now() + timeoutMs;
+      const { promise: ended, reject } = Promise.withResolvers<never>();
+      const entry: Waiting = {
+        until,
+        end: () => reject(new ConnectError("no answer in time", Code.DeadlineExceeded)),
+      };
+      waiting.add(entry);
+      try {
+        return await Promise.race([work, ended]);
+      } finally {
+        waiting.delete(entry);
+      }
+    },
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }
