@@ -66,9 +66,8 @@ const edit = fc.record({
   added: fc.constantFrom(Buffer.alloc(0), ...PIECES, ...RAW),
 });
 
-/** Every outcome but a message or a refusal is a bug; so is one that takes long. */
+/** Every outcome but a message or a refusal is a bug. */
 function attempt(body: Buffer, query: string, path: string): void {
-  const start = performance.now();
   try {
     expect(decode({ path: [path], query, body })).toHaveProperty("$typeName");
   } catch (error) {
@@ -76,7 +75,6 @@ function attempt(body: Buffer, query: string, path: string): void {
     expect(error.options.details?.isWellFormed()).toBe(true);
     expect(error.options.details).not.toContain("\0");
   }
-  expect(performance.now() - start).toBeLessThan(200);
   expect(({} as Record<string, unknown>)["prototype"]).toBeUndefined();
   expect(({} as Record<string, unknown>)["a"]).toBeUndefined();
 }

@@ -153,7 +153,8 @@ test.each([
   } catch (error) {
     expect(error).toBeInstanceOf(Mismatch);
   }
-  expect(performance.now() - start).toBeLessThan(200);
+  // Quadratic work would take minutes; a busy machine does not.
+  expect(performance.now() - start).toBeLessThan(5_000);
 });
 
 test("leaves the prototype of objects alone", () => {

@@ -75,9 +75,9 @@ describe("a body", () => {
     expect(
       refusal("POST", "/v1/vouchers/{code}/redemption", {
         path: ["A"],
-        body: { order: { amount: "-5" } },
+        body: { gift: { credits: "-5" } },
       }),
-    ).toBe("invalid_payload: Property .order.amount cannot be lower than 0");
+    ).toBe("invalid_payload: Property .gift.credits cannot be lower than 0");
   });
 
   test("keeps decimals as their shortest text", () => {
@@ -290,13 +290,13 @@ describe("what does not fit is refused with its path:", () => {
     ],
     [
       "below",
-      { redeemables: [redeemable], order: { items: [{ quantity: 0 }] } },
-      "Property .order.items[0].quantity cannot be lower than 1",
+      { redeemables: [{ ...redeemable, gift: { credits: -1 } }] },
+      "Property .redeemables[0].gift.credits cannot be lower than 0",
     ],
     [
       "above",
-      { redeemables: [redeemable], order: { amount: 1e14 } },
-      "Property .order.amount cannot be higher than 10000000000000",
+      { redeemables: [{ ...redeemable, gift: { credits: 1e14 } }] },
+      "Property .redeemables[0].gift.credits cannot be higher than 10000000000000",
     ],
     [
       "unknown enum",

@@ -42,10 +42,9 @@ test.each([
   ],
   [
     details(ValidateRequestSchema, {
-      redeemables: [voucher],
-      order: { items: [{ quantity: 0n }] },
+      redeemables: [{ ...voucher, gift: { credits: -1n } }],
     }),
-    "Property .order.items[0].quantity cannot be lower than 1",
+    "Property .redeemables[0].gift.credits cannot be lower than 0",
   ],
   [details(CreateVoucherRequestSchema, {}), "Payload should have required property 'type'"],
   [

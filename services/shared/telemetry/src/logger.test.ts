@@ -124,5 +124,6 @@ test("a hostile text is searched in linear time", () => {
   written({ text: `${"a".repeat(100_000)}@${"b.".repeat(50_000)}` });
   written({ text: "://".repeat(30_000) + "@" });
   written({ text: "Bearer ".repeat(20_000) });
-  expect(performance.now() - started).toBeLessThan(200);
+  // Quadratic work would take minutes; a busy machine does not.
+  expect(performance.now() - started).toBeLessThan(5_000);
 });

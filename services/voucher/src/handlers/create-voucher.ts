@@ -73,7 +73,7 @@ function parse(request: CreateVoucherRequest, call: Call): Draft {
         : null,
     loyaltyPoints: request.loyaltyCard?.points ?? null,
     validity,
-    active: request.active ?? null,
+    active: request.active ?? true,
     additionalInfo: request.additionalInfo ?? null,
     metadata: request.metadata ?? {},
     isReferralCode: false,

@@ -1,0 +1,134 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { expect, test } from "vitest";
+
+// What a newcomer meets on the terminal: the real process on its embedded database.
+const MAIN = path.join(import.meta.dirname, "../src/main.ts");
+
+test("the first start shows the keys once, the second still has the data and does not", async () => {
+  await using folder = await temporaryFolder();
+  const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+  expect(first.output()).toContain("SCRIP_APP_TOKEN=");
+  const keys = await readFile(path.join(folder.path, "keys.env"), "utf8");
+  for (const name of [
+    "SCRIP_BASE_URL",
+    "SCRIP_APP_ID",
+    "SCRIP_APP_TOKEN",
+    "SCRIP_CLIENT_APP_ID",
+    "SCRIP_CLIENT_TOKEN",
+    "SCRIP_MANAGEMENT_ID",
+    "SCRIP_MANAGEMENT_TOKEN",
+  ]) {
+    expect(keys).toMatch(new RegExp(`^export ${name}='.+'$`, "m"));
+  }
+  expect((await stat(path.join(folder.path, "keys.env"))).mode & 0o777).toBe(0o600);
+  expect(await first.stop("SIGINT")).toBe(0);
+  expect(first.output()).toContain("Stopping");
+
+  const second = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+  expect(second.output()).not.toContain("SCRIP_APP_TOKEN=");
+  const again = await readFile(path.join(folder.path, "keys.env"), "utf8");
+  expect(withoutUrl(again)).toBe(withoutUrl(keys));
+  expect((await token(again)).status).toBe(200);
+  expect(await second.stop("SIGTERM")).toBe(0);
+});
+
+test("two on one folder: the second says who has it, and the first goes on", async () => {
+  await using folder = await temporaryFolder();
+  const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+  const second = await ended({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+  expect(second).toMatchObject({ code: 1 });
+  expect(second.output).toContain(String(first.pid));
+  expect(second.output).not.toContain("    at ");
+  expect((await token(await readFile(path.join(folder.path, "keys.env"), "utf8"))).status).toBe(
+    200,
+  );
+  expect(await first.stop("SIGTERM")).toBe(0);
+});
+
+test("a taken port is named, with a way out", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  await using folder = await temporaryFolder();
+  const { code, output } = await ended({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: String(port) });
+  server.close();
+  expect(code).toBe(1);
+  expect(output).toContain(`Port ${port}`);
+  expect(output).toContain("SCRIP_PORT=");
+  expect(output).not.toContain("    at ");
+});
+
+test("a data folder that is a file, and settings that are none, are explained", async () => {
+  await using folder = await temporaryFolder();
+  const file = path.join(folder.path, "file");
+  await writeFile(file, "not a folder");
+  const broken = await ended({ SCRIP_DATA_DIR: file, SCRIP_PORT: "0" });
+  expect([broken.code, broken.output]).toEqual([1, expect.stringContaining(file)]);
+  expect(broken.output).not.toContain("    at ");
+  const wrong = await ended({
+    SCRIP_DATA_DIR: folder.path,
+    SCRIP_PORT: "http",
+    SCRIP_GRPC_PORT: "-1",
+  });
+  expect(wrong.output).toContain("SCRIP_PORT");
+  expect(wrong.output).toContain("SCRIP_GRPC_PORT");
+});
+
+type Env = Readonly<Record<string, string>>;
+
+function start(env: Env) {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  return { child, output: () => output };
+}
+
+async function run(env: Env) {
+  const { child, output } = start(env);
+  await expect.poll(output, { timeout: 20_000 }).toContain("Ctrl-C stops it.");
+  return {
+    pid: child.pid,
+    output,
+    async stop(signal: NodeJS.Signals) {
+      const exited = once(child, "exit");
+      child.kill(signal);
+      await exited;
+      return child.exitCode;
+    },
+  };
+}
+
+async function ended(env: Env): Promise<{ code: number | null; output: string }> {
+  const { child, output } = start(env);
+  await once(child, "exit");
+  return { code: child.exitCode, output: output() };
+}
+
+async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const folder = await mkdtemp(path.join(tmpdir(), "scrip-standalone-"));
+  return {
+    path: folder,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+const withoutUrl = (keys: string): string => keys.replace(/^.*SCRIP_BASE_URL.*$/m, "");
+
+async function token(keys: string): Promise<Response> {
+  const get = (name: string): string => new RegExp(`${name}='([^']*)'`).exec(keys)?.[1] ?? "";
+  return fetch(`${get("SCRIP_BASE_URL")}/v1/oauth/token`, {
+    method: "POST",
+    headers: { "x-app-id": get("SCRIP_APP_ID"), "x-app-token": get("SCRIP_APP_TOKEN") },
+    body: new URLSearchParams({ grant_type: "client_credentials", scope: "api" }),
+  });
+}
