@@ -12,8 +12,8 @@ values ('proj_bench', 'r_' || lpad(to_hex(nextval('bench_redemption')), 18, '0')
         'v_' || lpad(to_hex(:voucher::int8), 18, '0'), now(), 'SUCCEEDED', 'app_0123456789abcdef',
         'API', 1, 0, 'v-' || lpad(to_hex(:voucher::int8), 18, '0'));
 -- As many bytes as the event of a redemption without an order has.
-insert into outbox (project_id, id, topic, key, payload)
+insert into outbox (project_id, id, topic, key, type, payload)
 values ('proj_bench', 'evt_' || lpad(to_hex(currval('bench_redemption')), 18, '0'),
         'scrip.redemptions.v1', 'v_' || lpad(to_hex(:voucher::int8), 18, '0'),
-        decode(repeat('5a', 80), 'hex'));
+        'scrip.events.v1.RedemptionMade', decode(repeat('5a', 80), 'hex'));
 commit;
