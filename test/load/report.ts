@@ -28,7 +28,9 @@ export function formatReport(report: Report): string {
     others(report),
     notes(report),
     ...(report.hottest ?? []).map(profile),
-  ].join("\n");
+  ]
+    .join("\n")
+    .replaceAll(/\n{3,}/g, "\n\n");
 }
 
 const head = ({ measured, machine, date, seconds }: Report): string => `# Benchmark
@@ -138,8 +140,16 @@ ${table(
   functions.map(({ share, name, place }) => [percent(share), `\`${name}\``, place]),
 )}`;
 
-const table = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
-  `${[columns, columns.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n`;
+/** Laid out as the formatter does it, so that the page passes the checks as it is written. */
+function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = columns.map((column, index) =>
+    Math.max(3, column.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const lines = [columns, widths.map((width) => "-".repeat(width)), ...rows].map((cells) =>
+    cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(" | "),
+  );
+  return `${lines.map((line) => `| ${line} |`).join("\n")}\n`;
+}
 
 const count = (value: number): string => Math.round(value).toLocaleString("en-US");
 
