@@ -12,6 +12,17 @@ export {
   parseDiscount,
 } from "./discount.ts";
 export { type Duration, parseDuration } from "./duration.ts";
+export { type FormulaResult, type FormulaScope, evaluateFormula } from "./formula/evaluate.ts";
+export { type Formula, type ParsedFormula, parseFormula } from "./formula/parse.ts";
+export {
+  type KnownValue,
+  type Metadata,
+  type MetadataValue,
+  countValue,
+  dateValue,
+  metadataValue,
+  moneyValue,
+} from "./formula/value.ts";
 export { type LocalTime, addDuration, instantOf, isTimeZone, localTimeAt } from "./time-zone.ts";
 export {
   type DailyHours,

@@ -1,0 +1,49 @@
+import { civilFromDays, daysFromCivil, daysInMonth } from "../civil.ts";
+import { instantOf, localTimeAt } from "../time-zone.ts";
+import type { Moment } from "../validity.ts";
+import { type FormulaValue, dateValue, failure } from "./value.ts";
+
+/** A day means its first moment in the project's time zone; a time must tell its offset. */
+export function readDate(value: FormulaValue, { timeZone }: Moment): FormulaValue {
+  if (value.kind === "date" || value.kind === "failure") return value;
+  if (value.kind !== "text") return failure(`a ${value.kind} is no date`);
+  const instant = dayOf(value.value, timeZone) ?? timeOf(value.value);
+  return instant === undefined ? failure("a text is no date") : dateValue(instant);
+}
+
+export function dayOf(text: string, timeZone: string): number | undefined {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
+  if (!isDay(year, month, day)) return undefined;
+  return instantOf(timeZone, daysFromCivil({ year, month, day }), 0);
+}
+
+const TIME = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+export function timeOf(text: string): number | undefined {
+  const match = TIME.exec(text);
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
+  // The platform would read 30 February as a day of March.
+  const instant = isDay(year, month, day) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(instant) ? undefined : instant;
+}
+
+const isDay = (year: number, month: number, day: number): boolean =>
+  month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+
+export const startOfToday = ({ now, timeZone }: Moment): number =>
+  instantOf(timeZone, localTimeAt(timeZone, now).epochDay, 0);
+
+/** The calendar day that the wall of the project shows at an instant. */
+export const epochDayAt = (instant: number, timeZone: string): number =>
+  localTimeAt(timeZone, instant).epochDay;
+
+/** Whole months from one day to another, less than zero when it lies before. */
+export function monthsBetween(from: number, to: number): number {
+  if (to < from) return 0 - monthsBetween(to, from);
+  const [first, last] = [civilFromDays(from), civilFromDays(to)];
+  const months = (last.year - first.year) * 12 + last.month - first.month;
+  return last.day < first.day ? months - 1 : months;
+}

@@ -1,0 +1,100 @@
+import {
+  type Decimal,
+  type RoundingMode,
+  compareDecimals,
+  powerOf,
+  roundDecimal,
+  wholeOf,
+} from "@scrip/money";
+
+import { civilFromDays } from "../civil.ts";
+import type { Moment } from "../validity.ts";
+import { dayOf, epochDayAt, monthsBetween, readDate, timeOf } from "./dates.ts";
+import { type FormulaValue, countValue, dateValue, failure, numberValue } from "./value.ts";
+
+export type BuiltIn = {
+  readonly least: number;
+  readonly most: number;
+  /** null for a function that decides itself which of its arguments are evaluated. */
+  readonly apply: ((values: readonly FormulaValue[], moment: Moment) => FormulaValue) | null;
+};
+
+/** The functions that formulas may call; nobody else's names can get in. */
+export const BUILT_INS: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
+  ["IF", { least: 3, most: 3, apply: null }],
+  ["DEFAULT_TO", { least: 2, most: Infinity, apply: null }],
+  ["MIN", { least: 1, most: Infinity, apply: extreme(-1) }],
+  ["MAX", { least: 1, most: Infinity, apply: extreme(1) }],
+  ["POW", { least: 2, most: 2, apply: ofNumbers(powerOf) }],
+  ["ROUND", { least: 2, most: 2, apply: ofNumbers(roundTo("HALF_UP")) }],
+  ["FLOOR", { least: 2, most: 2, apply: ofNumbers(roundTo("DOWN")) }],
+  ["CEIL", { least: 2, most: 2, apply: ofNumbers(roundTo("UP")) }],
+  ["DATE", { least: 1, most: 1, apply: ofText(dayOf) }],
+  ["DATE_TIME", { least: 1, most: 1, apply: ofText(timeOf) }],
+  ["DAY_OF_MONTH", { least: 1, most: 1, apply: ofDay((day) => civilFromDays(day).day) }],
+  ["MONTH", { least: 1, most: 1, apply: ofDay((day) => civilFromDays(day).month) }],
+  ["YEAR", { least: 1, most: 1, apply: ofDay((day) => civilFromDays(day).year) }],
+  ["DAYS_SINCE", { least: 1, most: 1, apply: ofDay((day, today) => today - day) }],
+  ["MONTHS_SINCE", { least: 1, most: 1, apply: ofDay(monthsBetween) }],
+  ["YEARS_SINCE", { least: 1, most: 1, apply: ofDay(yearsBetween) }],
+  ["DAYS_UNTIL", { least: 1, most: 1, apply: ofDay((day, today) => day - today) }],
+  ["MONTHS_UNTIL", { least: 1, most: 1, apply: ofDay((day, today) => monthsBetween(today, day)) }],
+]);
+
+function yearsBetween(from: number, to: number): number {
+  return Math.trunc(monthsBetween(from, to) / 12);
+}
+
+/** The largest of some numbers when `sign` is 1, the smallest when it is -1. */
+function extreme(sign: 1 | -1) {
+  return (values: readonly FormulaValue[]): FormulaValue => {
+    let found: Decimal | undefined;
+    for (const value of values) {
+      if (value.kind !== "number") return notANumber(value);
+      if (found === undefined || compareDecimals(value.value, found) * sign > 0)
+        found = value.value;
+    }
+    return found === undefined ? failure("nothing to compare") : numberValue(found);
+  };
+}
+
+function roundTo(mode: RoundingMode) {
+  return (value: Decimal, places: Decimal): Decimal | undefined => {
+    const whole = wholeOf(places);
+    if (whole === undefined || whole < -40n || whole > 40n) return undefined;
+    return roundDecimal(value, Number(whole), mode);
+  };
+}
+
+function ofNumbers(calculate: (a: Decimal, b: Decimal) => Decimal | undefined) {
+  return ([a, b]: readonly FormulaValue[]): FormulaValue => {
+    if (a?.kind !== "number") return notANumber(a);
+    if (b?.kind !== "number") return notANumber(b);
+    const result = calculate(a.value, b.value);
+    return result === undefined ? failure("a result is out of range") : numberValue(result);
+  };
+}
+
+function ofText(read: (text: string, timeZone: string) => number | undefined) {
+  return ([value]: readonly FormulaValue[], { timeZone }: Moment): FormulaValue => {
+    if (value?.kind === "failure") return value;
+    const instant = value?.kind === "text" ? read(value.value, timeZone) : undefined;
+    return instant === undefined ? failure("a text is no date") : dateValue(instant);
+  };
+}
+
+/** Functions of a calendar day and of today, both counted in days. */
+function ofDay(count: (day: number, today: number) => number) {
+  return ([value]: readonly FormulaValue[], moment: Moment): FormulaValue => {
+    const date = readDate(value ?? failure("a date is missing"), moment);
+    if (date.kind !== "date") return date;
+    const { now, timeZone } = moment;
+    const days = count(epochDayAt(date.instant, timeZone), epochDayAt(now, timeZone));
+    return countValue(BigInt(days));
+  };
+}
+
+export function notANumber(value: FormulaValue | undefined): FormulaValue {
+  if (value?.kind === "failure") return value;
+  return failure(`a ${value?.kind ?? "missing value"} is no number`);
+}

@@ -1,0 +1,71 @@
+import { type Decimal, decimalOfNumber, fromMinorUnits } from "@scrip/money";
+
+/** What a part of a formula is worth. A failure passes through everything that reads it. */
+export type FormulaValue = KnownValue | Failure;
+
+export type KnownValue =
+  | { readonly kind: "number"; readonly value: Decimal }
+  | { readonly kind: "text"; readonly value: string }
+  | { readonly kind: "boolean"; readonly value: boolean }
+  | { readonly kind: "date"; readonly instant: number }
+  | { readonly kind: "list"; readonly values: readonly KnownValue[] };
+
+/** Why a formula has no value, for the trace of a decision. */
+export type Failure = { readonly kind: "failure"; readonly reason: string };
+
+/** Metadata as JSON has it. */
+export type MetadataValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly MetadataValue[]
+  | { readonly [key: string]: MetadataValue };
+
+export type Metadata = { readonly [key: string]: MetadataValue };
+
+export const failure = (reason: string): Failure => ({ kind: "failure", reason });
+
+export const numberValue = (value: Decimal): KnownValue => ({ kind: "number", value });
+
+export const countValue = (count: bigint): KnownValue => numberValue({ unscaled: count, scale: 0 });
+
+/** Formulas reckon in major units. */
+export const moneyValue = (minorUnits: bigint): KnownValue =>
+  numberValue(fromMinorUnits(minorUnits));
+
+export const dateValue = (instant: number): KnownValue => ({ kind: "date", instant });
+
+export const textValue = (value: string): KnownValue => ({ kind: "text", value });
+
+export const booleanValue = (value: boolean): KnownValue => ({ kind: "boolean", value });
+
+/** A key of metadata; null for one that is absent, null, an object or a number out of range. */
+export function metadataValue(metadata: Metadata, key: string): KnownValue | null {
+  return Object.hasOwn(metadata, key) ? fromJson(metadata[key] ?? null) : null;
+}
+
+function fromJson(value: MetadataValue): KnownValue | null {
+  switch (typeof value) {
+    case "string":
+      return textValue(value);
+    case "boolean":
+      return booleanValue(value);
+    case "number": {
+      const decimal = decimalOfNumber(value);
+      return decimal === undefined ? null : numberValue(decimal);
+    }
+    default:
+      return isList(value) ? listValue(value) : null;
+  }
+}
+
+const isList = (value: MetadataValue): value is readonly MetadataValue[] => Array.isArray(value);
+
+function listValue(values: readonly MetadataValue[]): KnownValue {
+  const known = values.flatMap((value) => {
+    const element = isList(value) ? null : fromJson(value);
+    return element === null ? [] : [element];
+  });
+  return { kind: "list", values: known };
+}
