@@ -13,7 +13,7 @@ export type ProcessConfig = {
   readonly logLevel: string;
   readonly serviceKeys: ServiceKeys;
   /** Where the services listen for gRPC. */
-  readonly urls: Readonly<Record<"voucher" | "campaign" | "validation", string>>;
+  readonly urls: Readonly<Record<"voucher" | "campaign" | "loyalty" | "validation", string>>;
 };
 
 const DEFAULT_PORT = 8080;
@@ -42,13 +42,14 @@ export function readProcessConfig(env: Env): ProcessConfig {
     },
     voucher: { name: "SCRIP_VOUCHER_URL", reader: variable.url },
     campaign: { name: "SCRIP_CAMPAIGN_URL", reader: variable.url },
+    loyalty: { name: "SCRIP_LOYALTY_URL", reader: variable.url },
     validation: { name: "SCRIP_VALIDATION_URL", reader: variable.url },
   });
-  const { signing, trusted, voucher, campaign, validation } = read;
+  const { signing, trusted, voucher, campaign, loyalty, validation } = read;
   return {
     ...read,
     gateway,
     serviceKeys: { signing, trusted },
-    urls: { voucher, campaign, validation },
+    urls: { voucher, campaign, loyalty, validation },
   };
 }

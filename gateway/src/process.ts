@@ -1,5 +1,6 @@
 import type { Transport } from "@connectrpc/connect";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -56,6 +57,7 @@ function transportsOf({ urls, serviceKeys }: ProcessConfig): ReadonlyMap<string,
     [VoucherService.typeName, voucher],
     [RedemptionService.typeName, voucher],
     [CategoryService.typeName, to("campaign")],
+    [CustomerService.typeName, to("loyalty")],
     [ValidationService.typeName, to("validation")],
   ]);
 }

@@ -12,8 +12,57 @@ create table customer (
   metadata jsonb default '{}'::jsonb not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
+  birthdate date,
+  city text,
+  state text,
+  line_1 text,
+  line_2 text,
+  postal_code text,
   constraint customer_pkey PRIMARY KEY (project_id, id),
   constraint customer_source_id_length CHECK (length(source_id) >= 1 AND length(source_id) <= 255)
 );
 
+create table customer_order (
+  project_id text not null,
+  order_id text not null,
+  customer_id text not null,
+  amount bigint not null,
+  changed_at timestamp with time zone not null,
+  constraint customer_order_pkey PRIMARY KEY (project_id, order_id),
+  constraint customer_order_amount_not_negative CHECK (amount >= 0),
+  constraint customer_order_of_customer FOREIGN KEY (project_id, customer_id) REFERENCES customer(project_id, id) ON DELETE CASCADE
+);
+
+create table customer_redemptions (
+  project_id text not null,
+  customer_id text not null,
+  succeeded bigint default 0 not null,
+  gift_amount bigint default 0 not null,
+  constraint customer_redemptions_pkey PRIMARY KEY (project_id, customer_id),
+  constraint customer_redemptions_not_negative CHECK (succeeded >= 0 AND gift_amount >= 0),
+  constraint customer_redemptions_of_customer FOREIGN KEY (project_id, customer_id) REFERENCES customer(project_id, id) ON DELETE CASCADE
+) with (fillfactor=80);
+
+create table inbox (
+  project_id text not null,
+  consumer text not null,
+  event_id text not null,
+  seen_at timestamp with time zone default clock_timestamp() not null,
+  constraint inbox_pkey PRIMARY KEY (project_id, consumer, event_id)
+);
+
+CREATE INDEX customer_project_city ON customer USING btree (project_id, city) WHERE city IS NOT NULL;
+
+CREATE INDEX customer_project_created_at ON customer USING btree (project_id, created_at, id);
+
+CREATE INDEX customer_project_email ON customer USING btree (project_id, email) WHERE email IS NOT NULL;
+
+CREATE INDEX customer_project_name ON customer USING btree (project_id, name) WHERE name IS NOT NULL;
+
 CREATE UNIQUE INDEX customer_project_source_id ON customer USING btree (project_id, source_id);
+
+CREATE INDEX customer_project_updated_at ON customer USING btree (project_id, updated_at, id);
+
+CREATE INDEX customer_order_project_customer ON customer_order USING btree (project_id, customer_id, changed_at) INCLUDE (amount);
+
+CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);

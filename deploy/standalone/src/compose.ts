@@ -56,7 +56,7 @@ async function startServices(
 
   const own = { databaseUrl, poolSize: POOL_SIZE, onError };
   const { assetSecret, trackingSecret } = secrets;
-  const loyalty = parts.use(await createLoyaltyService(own));
+  const loyalty = parts.use(await createLoyaltyService({ ...own, bus }));
   const campaign = parts.use(await createCampaignService(own));
   const voucher = parts.use(await createVoucherService({ ...own, bus, assetSecret }));
   const below = [loyalty, campaign, voucher];

@@ -1,9 +1,12 @@
 import path from "node:path";
 
+import type { EventBus } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import type { Service } from "@scrip/rpc";
 
+import { onRedemptionMade, REDEMPTIONS_TOPIC } from "./events/on-redemption-made.ts";
+import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
 
 export const SCHEMA = "loyalty";
@@ -13,14 +16,29 @@ export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 export type LoyaltyOptions = {
   readonly databaseUrl: string;
   readonly poolSize: number;
+  /** Where the events of other services come from; closed by its owner, after this service. */
+  readonly bus: EventBus;
   readonly onError: (error: Error) => void;
 };
+
+/** What a consumer gets to finish its events in; the rest comes again at the next start. */
+const CONSUMERS_CLOSE_MS = 3_000;
 
 /** The service without a way to reach it: both compositions mount it. */
 export async function createLoyaltyService(options: LoyaltyOptions): Promise<Service> {
   const { databaseUrl: url, poolSize, onError } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
+  parts.defer(() => db.close());
+  parts.use(startInboxTrim(db, onError));
+  const redemptions = await options.bus.subscribe({
+    group: "loyalty",
+    topics: [REDEMPTIONS_TOPIC],
+    handler: onRedemptionMade(db),
+  });
+  parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
+  const running = parts.move();
   return {
     name: "loyalty",
     implementations: routes({ db, newId }),
@@ -29,6 +47,6 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
         () => true,
         () => false,
       ),
-    [Symbol.asyncDispose]: () => db.close(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -7,14 +7,71 @@ export type CustomerInput = {
   readonly phone?: string | undefined;
   readonly country?: string | undefined;
   readonly description?: string | undefined;
+  readonly birthdate?: string | undefined;
+  readonly birthday?: string | undefined;
+  readonly address?: AddressInput | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 };
 
+type AddressInput = {
+  readonly city?: string | undefined;
+  readonly state?: string | undefined;
+  readonly line1?: string | undefined;
+  readonly line2?: string | undefined;
+  readonly country?: string | undefined;
+  readonly postalCode?: string | undefined;
+};
+
+/** What the hot path needs to know of a customer. */
 export type Customer = {
   readonly id: string;
   readonly sourceId: string | null;
   readonly name: string | null;
   readonly email: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+};
+
+export const ADDRESS_FIELDS = [
+  "city",
+  "state",
+  "line_1",
+  "line_2",
+  "country",
+  "postal_code",
+] as const;
+
+/** The fields that requests set, named as they are stored. */
+export const CUSTOMER_FIELDS = [
+  "name",
+  "description",
+  "email",
+  "phone",
+  "birthdate",
+  ...ADDRESS_FIELDS,
+] as const;
+export type CustomerField = (typeof CUSTOMER_FIELDS)[number];
+
+export type CustomerProfile = Readonly<Record<CustomerField, string | null>> & {
+  readonly id: string;
+  readonly sourceId: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
+  readonly summary: CustomerCounts;
+};
+
+/** What events have told about a customer. Amounts are minor units. */
+export type CustomerCounts = {
+  readonly redemptions: bigint;
+  readonly giftAmount: bigint;
+  readonly orders: bigint;
+  readonly ordersAmount: bigint;
+  readonly lastOrder: { readonly amount: bigint; readonly at: Date } | null;
+};
+
+/** What a request changes: fields that are absent stay, metadata is merged by key. */
+export type CustomerChange = {
+  readonly fields: Partial<Readonly<Record<CustomerField, string | null>>>;
   readonly metadata: Readonly<Record<string, unknown>>;
 };
 
@@ -33,6 +90,40 @@ export function keyOf(projectId: string, customer: CustomerInput): CustomerKey |
 
 /** Whether the request says anything to store besides who the customer is. */
 export function saysMore(customer: CustomerInput): boolean {
-  const { name, email, phone, country, description, metadata } = customer;
-  return [name, email, phone, country, description, metadata].some((field) => field !== undefined);
+  const { fields, metadata } = changeOf(customer);
+  return Object.keys(fields).length > 0 || Object.keys(metadata).length > 0;
 }
+
+/**
+ * What the request changes. `mask` names the fields that were sent: one that was sent without a value
+ * is cleared. Without a mask those with a value were sent.
+ */
+export function changeOf(said: CustomerInput, mask?: readonly string[]): CustomerChange {
+  const sent = mask && new Set(mask);
+  const fields: Partial<Record<CustomerField, string | null>> = {};
+  const take = (field: CustomerField, name: string, value: string | undefined): void => {
+    if (sent?.has(name) ?? value !== undefined) fields[field] = value ?? null;
+  };
+  take("name", "name", said.name);
+  take("description", "description", said.description);
+  take("email", "email", said.email);
+  take("phone", "phone", said.phone);
+  // The newer names come last: they win.
+  take("birthdate", "birthday", said.birthday);
+  take("birthdate", "birthdate", said.birthdate);
+  take("country", "country", said.country);
+  if (said.address === undefined && sent?.has("address") === true) {
+    for (const field of ADDRESS_FIELDS) fields[field] ??= null;
+  }
+  const { city, state, line1, line2, country, postalCode } = said.address ?? {};
+  const parts = { city, state, line_1: line1, line_2: line2, country, postal_code: postalCode };
+  for (const field of ADDRESS_FIELDS) {
+    const part = parts[field];
+    if (part !== undefined) fields[field] = part;
+  }
+  return { fields, metadata: said.metadata ?? {} };
+}
+
+/** Rounded half up. */
+export const averageOf = (total: bigint, count: bigint): bigint =>
+  count === 0n ? 0n : (2n * total + count) / (2n * count);

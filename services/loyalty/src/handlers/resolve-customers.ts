@@ -9,7 +9,7 @@ import {
 import type { Call, Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type CustomerKey, keyOf, saysMore } from "../domain/customer.ts";
+import { changeOf, type CustomerKey, keyOf, saysMore } from "../domain/customer.ts";
 import {
   ensureCustomers,
   findCustomersBy,
@@ -49,7 +49,7 @@ export const resolveCustomers =
       const customer = key && found.get(textOf(key));
       if (key === undefined || customer === undefined) continue;
       if (!query.upsert || query.customer === undefined || !saysMore(query.customer)) continue;
-      const merged = await mergeCustomer(deps.db, customer, query.customer, at);
+      const merged = await mergeCustomer(deps.db, customer, changeOf(query.customer), at);
       if (merged !== undefined) found.set(textOf(key), merged);
     }
 

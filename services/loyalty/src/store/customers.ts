@@ -1,6 +1,11 @@
 import type { Queryable } from "@scrip/postgres";
 
-import type { Customer, CustomerInput, CustomerKey } from "../domain/customer.ts";
+import {
+  type Customer,
+  CUSTOMER_FIELDS,
+  type CustomerChange,
+  type CustomerKey,
+} from "../domain/customer.ts";
 
 type CustomerRow = {
   project_id: string;
@@ -56,37 +61,83 @@ export async function ensureCustomers(
   );
 }
 
+const TYPES: Readonly<Record<string, string>> = { birthdate: "::date" };
+
+/** A field of the change, which is the JSON object `$3`. */
+const changed = (field: string): string => `($3::jsonb ->> '${field}')${TYPES[field] ?? ""}`;
+
 /** Sent fields overwrite, others stay; metadata is merged key by key. */
+const MERGE = [
+  ...CUSTOMER_FIELDS.map(
+    (field) =>
+      `${field} = case when $3::jsonb ? '${field}' then ${changed(field)} else customer.${field} end`,
+  ),
+  "metadata = customer.metadata || $4::jsonb",
+  "updated_at = $5",
+].join(", ");
+
 export async function mergeCustomer(
   db: Queryable,
   key: { readonly projectId: string; readonly id: string },
-  said: CustomerInput,
+  change: CustomerChange,
   at: Date,
 ): Promise<FoundCustomer | undefined> {
   const { rows } = await db.query<CustomerRow>(
     `update customer
-        set name = coalesce($3, name),
-            email = coalesce($4, email),
-            phone = coalesce($5, phone),
-            country = coalesce($6, country),
-            description = coalesce($7, description),
-            metadata = metadata || $8::jsonb,
-            updated_at = $9
+        set ${MERGE}
       where project_id = $1 and id = $2
       returning project_id, id, source_id, name, email, metadata`,
-    [
-      key.projectId,
-      key.id,
-      said.name ?? null,
-      said.email ?? null,
-      said.phone ?? null,
-      said.country ?? null,
-      said.description ?? null,
-      JSON.stringify(said.metadata ?? {}),
-      at,
-    ],
+    [key.projectId, key.id, JSON.stringify(change.fields), JSON.stringify(change.metadata), at],
   );
   return rows[0] && fromRow(rows[0]);
+}
+
+/**
+ * Makes the customer, or changes the one that has the source id already; answers whose id it is.
+ * One statement, so that requests that do it at once make one customer.
+ */
+export async function upsertCustomer(
+  db: Queryable,
+  customer: {
+    readonly projectId: string;
+    readonly newId: string;
+    readonly sourceId: string | null;
+    readonly change: CustomerChange;
+    readonly at: Date;
+  },
+): Promise<string> {
+  const { projectId, newId, sourceId, change, at } = customer;
+  const { rows } = await db.query<{ id: string }>(
+    `insert into customer
+            (project_id, id, ${CUSTOMER_FIELDS.join(", ")}, metadata, created_at, source_id)
+     values ($1, $2, ${CUSTOMER_FIELDS.map(changed).join(", ")}, $4::jsonb, $5, $6)
+         on conflict (project_id, source_id) do update set ${MERGE}
+     returning id`,
+    [
+      projectId,
+      newId,
+      JSON.stringify(change.fields),
+      JSON.stringify(change.metadata),
+      at,
+      sourceId,
+    ],
+  );
+  const id = rows[0]?.id;
+  if (id === undefined) throw new Error("an upsert made no customer");
+  return id;
+}
+
+/** What the customer left, if there was one. */
+export async function deleteCustomer(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<"deleted" | "not_found"> {
+  const { rowCount } = await db.query("delete from customer where project_id = $1 and id = $2", [
+    projectId,
+    id,
+  ]);
+  return rowCount === 1 ? "deleted" : "not_found";
 }
 
 function fromRow(row: CustomerRow): FoundCustomer {

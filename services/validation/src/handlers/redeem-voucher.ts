@@ -204,8 +204,10 @@ async function storedCustomer(facts: Facts): Promise<StoredCustomer | undefined>
   return answered.customer;
 }
 
-const saysMore = ({ name, email, phone, country, description, metadata }: Customer): boolean =>
-  [name, email, phone, country, description, metadata].some((field) => field !== undefined);
+const IDENTITY: ReadonlySet<string> = new Set(["$typeName", "id", "sourceId"]);
+
+const saysMore = (customer: Customer): boolean =>
+  Object.entries(customer).some(([field, value]) => value !== undefined && !IDENTITY.has(field));
 
 function shownCustomer(customer: StoredCustomer): Customer {
   return {

@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/common/v1/customer.proto.
  */
 export const file_scrip_common_v1_customer: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9jb21tb24vdjEvY3VzdG9tZXIucHJvdG8SD3NjcmlwLmNvbW1vbi52MSL2AgoIQ3VzdG9tZXISGAoCaWQYASABKAlCB5q1GAMw/wFIAIgBARIfCglzb3VyY2VfaWQYAiABKAlCB5q1GAMw/wFIAYgBARIaCgRuYW1lGAMgASgJQgeatRgDMKwCSAKIAQESGwoFZW1haWwYBCABKAlCB5q1GAMwwAJIA4gBARIaCgVwaG9uZRgFIAEoCUIGmrUYAjBASASIAQESHAoHY291bnRyeRgGIAEoCUIGmrUYAjBkSAWIAQESIQoLZGVzY3JpcHRpb24YByABKAlCB5q1GAMw6AdIBogBARIpCghtZXRhZGF0YRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Q6IJK1GBwKCGN1c3RvbWVyGglzb3VyY2VfaWQiBWN1c3RfQgUKA19pZEIMCgpfc291cmNlX2lkQgcKBV9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCgoIX2NvdW50cnlCDgoMX2Rlc2NyaXB0aW9uYgZwcm90bzM", [file_google_protobuf_struct, file_scrip_options_v1_options]);
+  fileDesc("Ch5zY3JpcC9jb21tb24vdjEvY3VzdG9tZXIucHJvdG8SD3NjcmlwLmNvbW1vbi52MSKMBAoIQ3VzdG9tZXISGAoCaWQYASABKAlCB5q1GAMw/wFIAIgBARIfCglzb3VyY2VfaWQYAiABKAlCB5q1GAMw/wFIAYgBARIaCgRuYW1lGAMgASgJQgeatRgDMKwCSAKIAQESGwoFZW1haWwYBCABKAlCB5q1GAMwwAJIA4gBARIaCgVwaG9uZRgFIAEoCUIGmrUYAjBASASIAQESHAoHY291bnRyeRgGIAEoCUIGmrUYAjBkSAWIAQESIQoLZGVzY3JpcHRpb24YByABKAlCB5q1GAMw6AdIBogBARIpCghtZXRhZGF0YRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoHYWRkcmVzcxgJIAEoCzIYLnNjcmlwLmNvbW1vbi52MS5BZGRyZXNzSAeIAQESHgoJYmlydGhkYXRlGAogASgJQgaatRgCWAFICIgBARIdCghiaXJ0aGRheRgLIAEoCUIGmrUYAlgBSAmIAQE6IJK1GBwKCGN1c3RvbWVyGglzb3VyY2VfaWQiBWN1c3RfQgUKA19pZEIMCgpfc291cmNlX2lkQgcKBV9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCgoIX2NvdW50cnlCDgoMX2Rlc2NyaXB0aW9uQgoKCF9hZGRyZXNzQgwKCl9iaXJ0aGRhdGVCCwoJX2JpcnRoZGF5Io8CCgdBZGRyZXNzEhwKBGNpdHkYASABKAlCCZq1GAUQATD/AUgAiAEBEh0KBXN0YXRlGAIgASgJQgmatRgFEAEw/wFIAYgBARIeCgZsaW5lXzEYAyABKAlCCZq1GAUQATD0A0gCiAEBEh4KBmxpbmVfMhgEIAEoCUIJmrUYBRABMPQDSAOIAQESHgoHY291bnRyeRgFIAEoCUIImrUYBBABMGRIBIgBARIiCgtwb3N0YWxfY29kZRgGIAEoCUIImrUYBBABMEBIBYgBAUIHCgVfY2l0eUIICgZfc3RhdGVCCQoHX2xpbmVfMUIJCgdfbGluZV8yQgoKCF9jb3VudHJ5Qg4KDF9wb3N0YWxfY29kZWIGcHJvdG8z", [file_google_protobuf_struct, file_scrip_options_v1_options]);
 
 /**
  * Customer names the buyer in a request: by id, by the shop's own source id, or both, in which case
@@ -60,6 +60,25 @@ export type Customer = Message<"scrip.common.v1.Customer"> & {
    * @generated from field: google.protobuf.Struct metadata = 8;
    */
   metadata?: JsonObject | undefined;
+
+  /**
+   * The parts that are sent overwrite the stored ones. `country` beside it is its country.
+   *
+   * @generated from field: optional scrip.common.v1.Address address = 9;
+   */
+  address?: Address | undefined;
+
+  /**
+   * @generated from field: optional string birthdate = 10;
+   */
+  birthdate?: string | undefined;
+
+  /**
+   * The old name of birthdate, which wins when both are sent.
+   *
+   * @generated from field: optional string birthday = 11;
+   */
+  birthday?: string | undefined;
 };
 
 /**
@@ -68,4 +87,46 @@ export type Customer = Message<"scrip.common.v1.Customer"> & {
  */
 export const CustomerSchema: GenMessage<Customer> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_customer, 0);
+
+/**
+ * @generated from message scrip.common.v1.Address
+ */
+export type Address = Message<"scrip.common.v1.Address"> & {
+  /**
+   * @generated from field: optional string city = 1;
+   */
+  city?: string | undefined;
+
+  /**
+   * @generated from field: optional string state = 2;
+   */
+  state?: string | undefined;
+
+  /**
+   * @generated from field: optional string line_1 = 3;
+   */
+  line1?: string | undefined;
+
+  /**
+   * @generated from field: optional string line_2 = 4;
+   */
+  line2?: string | undefined;
+
+  /**
+   * @generated from field: optional string country = 5;
+   */
+  country?: string | undefined;
+
+  /**
+   * @generated from field: optional string postal_code = 6;
+   */
+  postalCode?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.common.v1.Address.
+ * Use `create(AddressSchema)` to create a new message.
+ */
+export const AddressSchema: GenMessage<Address> = /*@__PURE__*/
+  messageDesc(file_scrip_common_v1_customer, 1);
 

@@ -4,10 +4,13 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Customer } from "../../common/v1/customer_pb.ts";
+import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
+import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Address, Customer } from "../../common/v1/customer_pb.ts";
 import { file_scrip_common_v1_customer } from "../../common/v1/customer_pb.ts";
+import type { TimeRange } from "../../common/v1/list_pb.ts";
+import { file_scrip_common_v1_list } from "../../common/v1/list_pb.ts";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -15,7 +18,763 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/loyalty/v1/customers.proto.
  */
 export const file_scrip_loyalty_v1_customers: GenFile = /*@__PURE__*/
-  fileDesc("CiBzY3JpcC9sb3lhbHR5L3YxL2N1c3RvbWVycy5wcm90bxIQc2NyaXAubG95YWx0eS52MSJUChdSZXNvbHZlQ3VzdG9tZXJzUmVxdWVzdBI5CgdxdWVyaWVzGAEgAygLMh8uc2NyaXAubG95YWx0eS52MS5DdXN0b21lclF1ZXJ5QgeatRgDSOgHIokBCg1DdXN0b21lclF1ZXJ5EhIKCnByb2plY3RfaWQYASABKAkSKwoIY3VzdG9tZXIYAiABKAsyGS5zY3JpcC5jb21tb24udjEuQ3VzdG9tZXISDgoGdXBzZXJ0GAMgASgIEicKA25vdxgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiTQoYUmVzb2x2ZUN1c3RvbWVyc1Jlc3BvbnNlEjEKB2Fuc3dlcnMYASADKAsyIC5zY3JpcC5sb3lhbHR5LnYxLkN1c3RvbWVyQW5zd2VyIlYKDkN1c3RvbWVyQW5zd2VyEjcKCGN1c3RvbWVyGAEgASgLMiAuc2NyaXAubG95YWx0eS52MS5TdG9yZWRDdXN0b21lckgAiAEBQgsKCV9jdXN0b21lciK/AQoOU3RvcmVkQ3VzdG9tZXISCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBARIRCgRuYW1lGAMgASgJSAGIAQESEgoFZW1haWwYBCABKAlIAogBARIpCghtZXRhZGF0YRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Q6DpK1GAoKCGN1c3RvbWVyQgwKCl9zb3VyY2VfaWRCBwoFX25hbWVCCAoGX2VtYWlsMnwKD0N1c3RvbWVyU2VydmljZRJpChBSZXNvbHZlQ3VzdG9tZXJzEikuc2NyaXAubG95YWx0eS52MS5SZXNvbHZlQ3VzdG9tZXJzUmVxdWVzdBoqLnNjcmlwLmxveWFsdHkudjEuUmVzb2x2ZUN1c3RvbWVyc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_customer, file_scrip_options_v1_options]);
+  fileDesc("CiBzY3JpcC9sb3lhbHR5L3YxL2N1c3RvbWVycy5wcm90bxIQc2NyaXAubG95YWx0eS52MSK9BgoPQ3VzdG9tZXJQcm9maWxlEgoKAmlkGAEgASgJEh4KCXNvdXJjZV9pZBgCIAEoCUIGmrUYAhABSACIAQESGQoEbmFtZRgDIAEoCUIGmrUYAhABSAGIAQESIAoLZGVzY3JpcHRpb24YBCABKAlCBpq1GAIQAUgCiAEBEhoKBWVtYWlsGAUgASgJQgaatRgCEAFIA4gBARIaCgVwaG9uZRgGIAEoCUIGmrUYAhABSASIAQESHQoIYmlydGhkYXkYByABKAlCBpq1GAIQAUgFiAEBEh4KCWJpcnRoZGF0ZRgIIAEoCUIGmrUYAhABSAaIAQESNgoHYWRkcmVzcxgJIAEoCzIYLnNjcmlwLmNvbW1vbi52MS5BZGRyZXNzQgaatRgCEAFIB4gBARIpCghtZXRhZGF0YRgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMAoPc3lzdGVtX21ldGFkYXRhGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIyCgdzdW1tYXJ5GAwgASgLMiEuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclN1bW1hcnkSMgoHbG95YWx0eRgNIAEoCzIhLnNjcmlwLmxveWFsdHkudjEuQ3VzdG9tZXJMb3lhbHR5EjYKCXJlZmVycmFscxgOIAEoCzIjLnNjcmlwLmxveWFsdHkudjEuQ3VzdG9tZXJSZWZlcnJhbHMSJwoGYXNzZXRzGA8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7Cgp1cGRhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAiIAQE6DpK1GAoKCGN1c3RvbWVyQgwKCl9zb3VyY2VfaWRCBwoFX25hbWVCDgoMX2Rlc2NyaXB0aW9uQggKBl9lbWFpbEIICgZfcGhvbmVCCwoJX2JpcnRoZGF5QgwKCl9iaXJ0aGRhdGVCCgoIX2FkZHJlc3NCDQoLX3VwZGF0ZWRfYXQifwoPQ3VzdG9tZXJTdW1tYXJ5EjoKC3JlZGVtcHRpb25zGAEgASgLMiUuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclJlZGVtcHRpb25zEjAKBm9yZGVycxgCIAEoCzIgLnNjcmlwLmxveWFsdHkudjEuQ3VzdG9tZXJPcmRlcnMiowIKE0N1c3RvbWVyUmVkZW1wdGlvbnMSFgoOdG90YWxfcmVkZWVtZWQYASABKAMSFAoMdG90YWxfZmFpbGVkGAIgASgDEhcKD3RvdGFsX3N1Y2NlZWRlZBgDIAEoAxIZChF0b3RhbF9yb2xsZWRfYmFjaxgEIAEoAxIdChV0b3RhbF9yb2xsYmFja19mYWlsZWQYBSABKAMSIAoYdG90YWxfcm9sbGJhY2tfc3VjY2VlZGVkGAYgASgDEiwKBGdpZnQYByABKAsyHi5zY3JpcC5sb3lhbHR5LnYxLkN1c3RvbWVyR2lmdBI7Cgxsb3lhbHR5X2NhcmQYCCABKAsyJS5zY3JpcC5sb3lhbHR5LnYxLkN1c3RvbWVyTG95YWx0eUNhcmQiPQoMQ3VzdG9tZXJHaWZ0EhcKD3JlZGVlbWVkX2Ftb3VudBgBIAEoAxIUCgxhbW91bnRfdG9fZ28YAiABKAMiRAoTQ3VzdG9tZXJMb3lhbHR5Q2FyZBIXCg9yZWRlZW1lZF9wb2ludHMYASABKAMSFAoMcG9pbnRzX3RvX2dvGAIgASgDIsQBCg5DdXN0b21lck9yZGVycxIUCgx0b3RhbF9hbW91bnQYASABKAMSEwoLdG90YWxfY291bnQYAiABKAMSFgoOYXZlcmFnZV9hbW91bnQYAyABKAMSGQoRbGFzdF9vcmRlcl9hbW91bnQYBCABKAMSQAoPbGFzdF9vcmRlcl9kYXRlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSACIAQFCEgoQX2xhc3Rfb3JkZXJfZGF0ZSLfAQoPQ3VzdG9tZXJMb3lhbHR5Eg4KBnBvaW50cxgBIAEoAxIaChJyZWZlcnJlZF9jdXN0b21lcnMYAiABKAMSQwoJY2FtcGFpZ25zGAMgAygLMjAuc2NyaXAubG95YWx0eS52MS5DdXN0b21lckxveWFsdHkuQ2FtcGFpZ25zRW50cnkaWwoOQ2FtcGFpZ25zRW50cnkSCwoDa2V5GAEgASgJEjgKBXZhbHVlGAIgASgLMikuc2NyaXAubG95YWx0eS52MS5DdXN0b21lckxveWFsdHlDYW1wYWlnbjoCOAEieQoXQ3VzdG9tZXJMb3lhbHR5Q2FtcGFpZ24SDgoGcG9pbnRzGAEgASgDEiEKDGxveWFsdHlfdGllchgCIAEoCUIGmrUYAhABSACIAQESGgoScmVmZXJyZWRfY3VzdG9tZXJzGAMgASgDQg8KDV9sb3lhbHR5X3RpZXIiWQoRQ3VzdG9tZXJSZWZlcnJhbHMSDQoFdG90YWwYASABKAMSNQoJY2FtcGFpZ25zGAIgAygLMiIuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclJlZmVycmFsIp4BChBDdXN0b21lclJlZmVycmFsEhMKC2NhbXBhaWduX2lkGAEgASgJEhMKC3JlZmVycmVyX2lkGAIgASgJEhkKEXJlbGF0ZWRfb2JqZWN0X2lkGAMgASgJEhsKE3JlbGF0ZWRfb2JqZWN0X3R5cGUYBCABKAkSKAoEZGF0ZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAitAQKFUNyZWF0ZUN1c3RvbWVyUmVxdWVzdBIaCgJpZBgBIAEoCUIJmrUYBSgBMP8BSACIAQESIQoJc291cmNlX2lkGAIgASgJQgmatRgFKAEw/wFIAYgBARIaCgRuYW1lGAMgASgJQgeatRgDMKwCSAKIAQESGwoFZW1haWwYBCABKAlCB5q1GAMwwAJIA4gBARIaCgVwaG9uZRgFIAEoCUIGmrUYAjBASASIAQESHAoHY291bnRyeRgGIAEoCUIGmrUYAjBkSAWIAQESIQoLZGVzY3JpcHRpb24YByABKAlCB5q1GAMw6AdIBogBARIpCghtZXRhZGF0YRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoHYWRkcmVzcxgJIAEoCzIYLnNjcmlwLmNvbW1vbi52MS5BZGRyZXNzSAeIAQESHgoJYmlydGhkYXRlGAogASgJQgaatRgCWAFICIgBARIdCghiaXJ0aGRheRgLIAEoCUIGmrUYAlgBSAmIAQESNwoLdXBkYXRlX21hc2sYDCABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQgaatRgCaAFCBQoDX2lkQgwKCl9zb3VyY2VfaWRCBwoFX25hbWVCCAoGX2VtYWlsQggKBl9waG9uZUIKCghfY291bnRyeUIOCgxfZGVzY3JpcHRpb25CCgoIX2FkZHJlc3NCDAoKX2JpcnRoZGF0ZUILCglfYmlydGhkYXkixwQKFExpc3RDdXN0b21lcnNSZXF1ZXN0EhwKBWxpbWl0GAEgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAiABKANCCJq1GAQYASBjSAGIAQESGwoFZW1haWwYAyABKAlCB5q1GAMwwAJIAogBARIaCgRjaXR5GAQgASgJQgeatRgDMP8BSAOIAQESGgoEbmFtZRgFIAEoCUIHmrUYAzCsAkgEiAEBEiAKCnNlZ21lbnRfaWQYBiABKAlCB5q1GAMw/wFIBYgBARIzCgpjcmVhdGVkX2F0GAcgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgGiAEBEjMKCnVwZGF0ZWRfYXQYCCABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAeIAQESYQoFb3JkZXIYCSABKAlCTZq1GElyCmNyZWF0ZWRfYXRyCy1jcmVhdGVkX2F0cgp1cGRhdGVkX2F0cgstdXBkYXRlZF9hdHIJc291cmNlX2lkcgotc291cmNlX2lkSAiIAQESNwoOc3RhcnRpbmdfYWZ0ZXIYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAmIAQFCCAoGX2xpbWl0QgcKBV9wYWdlQggKBl9lbWFpbEIHCgVfY2l0eUIHCgVfbmFtZUINCgtfc2VnbWVudF9pZEINCgtfY3JlYXRlZF9hdEINCgtfdXBkYXRlZF9hdEIICgZfb3JkZXJCEQoPX3N0YXJ0aW5nX2FmdGVyInMKFUxpc3RDdXN0b21lcnNSZXNwb25zZRI0CgljdXN0b21lcnMYASADKAsyIS5zY3JpcC5sb3lhbHR5LnYxLkN1c3RvbWVyUHJvZmlsZRINCgV0b3RhbBgCIAEoAzoVkrUYEQoEbGlzdBIJY3VzdG9tZXJzIikKEkdldEN1c3RvbWVyUmVxdWVzdBITCgtjdXN0b21lcl9pZBgBIAEoCSL1AwoVVXBkYXRlQ3VzdG9tZXJSZXF1ZXN0EhMKC2N1c3RvbWVyX2lkGAEgASgJEhoKBG5hbWUYAiABKAlCB5q1GAMwrAJIAIgBARIbCgVlbWFpbBgDIAEoCUIHmrUYAzDAAkgBiAEBEhoKBXBob25lGAQgASgJQgaatRgCMEBIAogBARIcCgdjb3VudHJ5GAUgASgJQgaatRgCMGRIA4gBARIhCgtkZXNjcmlwdGlvbhgGIAEoCUIHmrUYAzDoB0gEiAEBEikKCG1ldGFkYXRhGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgdhZGRyZXNzGAggASgLMhguc2NyaXAuY29tbW9uLnYxLkFkZHJlc3NIBYgBARIeCgliaXJ0aGRhdGUYCSABKAlCBpq1GAJYAUgGiAEBEh0KCGJpcnRoZGF5GAogASgJQgaatRgCWAFIB4gBARI3Cgt1cGRhdGVfbWFzaxgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCBpq1GAJoAUIHCgVfbmFtZUIICgZfZW1haWxCCAoGX3Bob25lQgoKCF9jb3VudHJ5Qg4KDF9kZXNjcmlwdGlvbkIKCghfYWRkcmVzc0IMCgpfYmlydGhkYXRlQgsKCV9iaXJ0aGRheSIsChVEZWxldGVDdXN0b21lclJlcXVlc3QSEwoLY3VzdG9tZXJfaWQYASABKAkiNwogRGVsZXRlQ3VzdG9tZXJQZXJtYW5lbnRseVJlcXVlc3QSEwoLY3VzdG9tZXJfaWQYASABKAkisQEKEVBlcm1hbmVudERlbGV0aW9uEgoKAmlkGAEgASgJEhkKEXJlbGF0ZWRfb2JqZWN0X2lkGAIgASgJEhYKDnJlbGF0ZWRfb2JqZWN0GAMgASgJEg4KBnN0YXR1cxgEIAEoCRIzCglkYXRhX2pzb24YBSABKAsyIC5zY3JpcC5sb3lhbHR5LnYxLkRlbGV0ZWRSZWNvcmRzOhiStRgUChJwZXJuYW1lbnRfZGVsZXRpb24imQEKDkRlbGV0ZWRSZWNvcmRzEg4KBmV2ZW50cxgBIAEoAxIXCg9jdXN0b21lcl9ldmVudHMYAiABKAMSFAoMZGFpbHlfZXZlbnRzGAMgASgDEhAKCHNlZ21lbnRzGAQgASgDEg4KBm9yZGVycxgFIAEoAxIUCgxvcmRlcl9ldmVudHMYBiABKAMSEAoIY3VzdG9tZXIYByABKAMiVAoXUmVzb2x2ZUN1c3RvbWVyc1JlcXVlc3QSOQoHcXVlcmllcxgBIAMoCzIfLnNjcmlwLmxveWFsdHkudjEuQ3VzdG9tZXJRdWVyeUIHmrUYA0joByKJAQoNQ3VzdG9tZXJRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEisKCGN1c3RvbWVyGAIgASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVyEg4KBnVwc2VydBgDIAEoCBInCgNub3cYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIk0KGFJlc29sdmVDdXN0b21lcnNSZXNwb25zZRIxCgdhbnN3ZXJzGAEgAygLMiAuc2NyaXAubG95YWx0eS52MS5DdXN0b21lckFuc3dlciJWCg5DdXN0b21lckFuc3dlchI3CghjdXN0b21lchgBIAEoCzIgLnNjcmlwLmxveWFsdHkudjEuU3RvcmVkQ3VzdG9tZXJIAIgBAUILCglfY3VzdG9tZXIivwEKDlN0b3JlZEN1c3RvbWVyEgoKAmlkGAEgASgJEh4KCXNvdXJjZV9pZBgCIAEoCUIGmrUYAhABSACIAQESEQoEbmFtZRgDIAEoCUgBiAEBEhIKBWVtYWlsGAQgASgJSAKIAQESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Og6StRgKCghjdXN0b21lckIMCgpfc291cmNlX2lkQgcKBV9uYW1lQggKBl9lbWFpbDL5BwoPQ3VzdG9tZXJTZXJ2aWNlEoUBCg5DcmVhdGVDdXN0b21lchInLnNjcmlwLmxveWFsdHkudjEuQ3JlYXRlQ3VzdG9tZXJSZXF1ZXN0GiEuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclByb2ZpbGUiJ4q1GAsKCWN1c3RvbWVyc4LT5JMCEjoBKiINL3YxL2N1c3RvbWVycxKGAQoNTGlzdEN1c3RvbWVycxImLnNjcmlwLmxveWFsdHkudjEuTGlzdEN1c3RvbWVyc1JlcXVlc3QaJy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RDdXN0b21lcnNSZXNwb25zZSIkirUYCwoJY3VzdG9tZXJzgtPkkwIPEg0vdjEvY3VzdG9tZXJzEooBCgtHZXRDdXN0b21lchIkLnNjcmlwLmxveWFsdHkudjEuR2V0Q3VzdG9tZXJSZXF1ZXN0GiEuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclByb2ZpbGUiMoq1GAsKCWN1c3RvbWVyc4LT5JMCHRIbL3YxL2N1c3RvbWVycy97Y3VzdG9tZXJfaWR9EpMBCg5VcGRhdGVDdXN0b21lchInLnNjcmlwLmxveWFsdHkudjEuVXBkYXRlQ3VzdG9tZXJSZXF1ZXN0GiEuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclByb2ZpbGUiNYq1GAsKCWN1c3RvbWVyc4LT5JMCIDoBKhobL3YxL2N1c3RvbWVycy97Y3VzdG9tZXJfaWR9EoUBCg5EZWxldGVDdXN0b21lchInLnNjcmlwLmxveWFsdHkudjEuRGVsZXRlQ3VzdG9tZXJSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IjKKtRgLCgljdXN0b21lcnOC0+STAh0qGy92MS9jdXN0b21lcnMve2N1c3RvbWVyX2lkfRK+AQoZRGVsZXRlQ3VzdG9tZXJQZXJtYW5lbnRseRIyLnNjcmlwLmxveWFsdHkudjEuRGVsZXRlQ3VzdG9tZXJQZXJtYW5lbnRseVJlcXVlc3QaIy5zY3JpcC5sb3lhbHR5LnYxLlBlcm1hbmVudERlbGV0aW9uIkiKtRgLCgljdXN0b21lcnOC0+STAjM6ASoiLi92MS9jdXN0b21lcnMve2N1c3RvbWVyX2lkfS9wZXJtYW5lbnQtZGVsZXRpb24SaQoQUmVzb2x2ZUN1c3RvbWVycxIpLnNjcmlwLmxveWFsdHkudjEuUmVzb2x2ZUN1c3RvbWVyc1JlcXVlc3QaKi5zY3JpcC5sb3lhbHR5LnYxLlJlc29sdmVDdXN0b21lcnNSZXNwb25zZWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_customer, file_scrip_common_v1_list, file_scrip_options_v1_options]);
+
+/**
+ * @generated from message scrip.loyalty.v1.CustomerProfile
+ */
+export type CustomerProfile = Message<"scrip.loyalty.v1.CustomerProfile"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: optional string source_id = 2;
+   */
+  sourceId?: string | undefined;
+
+  /**
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+
+  /**
+   * @generated from field: optional string description = 4;
+   */
+  description?: string | undefined;
+
+  /**
+   * @generated from field: optional string email = 5;
+   */
+  email?: string | undefined;
+
+  /**
+   * @generated from field: optional string phone = 6;
+   */
+  phone?: string | undefined;
+
+  /**
+   * Both are the same day.
+   *
+   * @generated from field: optional string birthday = 7;
+   */
+  birthday?: string | undefined;
+
+  /**
+   * @generated from field: optional string birthdate = 8;
+   */
+  birthdate?: string | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Address address = 9;
+   */
+  address?: Address | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Struct metadata = 10;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Struct system_metadata = 11;
+   */
+  systemMetadata?: JsonObject | undefined;
+
+  /**
+   * @generated from field: scrip.loyalty.v1.CustomerSummary summary = 12;
+   */
+  summary?: CustomerSummary | undefined;
+
+  /**
+   * @generated from field: scrip.loyalty.v1.CustomerLoyalty loyalty = 13;
+   */
+  loyalty?: CustomerLoyalty | undefined;
+
+  /**
+   * @generated from field: scrip.loyalty.v1.CustomerReferrals referrals = 14;
+   */
+  referrals?: CustomerReferrals | undefined;
+
+  /**
+   * Empty: there is no page of a customer to link to.
+   *
+   * @generated from field: google.protobuf.Struct assets = 15;
+   */
+  assets?: JsonObject | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 16;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: optional google.protobuf.Timestamp updated_at = 17;
+   */
+  updatedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CustomerProfile.
+ * Use `create(CustomerProfileSchema)` to create a new message.
+ */
+export const CustomerProfileSchema: GenMessage<CustomerProfile> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 0);
+
+/**
+ * Counted from events, and therefore up to ten seconds late.
+ *
+ * @generated from message scrip.loyalty.v1.CustomerSummary
+ */
+export type CustomerSummary = Message<"scrip.loyalty.v1.CustomerSummary"> & {
+  /**
+   * @generated from field: scrip.loyalty.v1.CustomerRedemptions redemptions = 1;
+   */
+  redemptions?: CustomerRedemptions | undefined;
+
+  /**
+   * @generated from field: scrip.loyalty.v1.CustomerOrders orders = 2;
+   */
+  orders?: CustomerOrders | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CustomerSummary.
+ * Use `create(CustomerSummarySchema)` to create a new message.
+ */
+export const CustomerSummarySchema: GenMessage<CustomerSummary> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 1);
+
+/**
+ * @generated from message scrip.loyalty.v1.CustomerRedemptions
+ */
+export type CustomerRedemptions = Message<"scrip.loyalty.v1.CustomerRedemptions"> & {
+  /**
+   * @generated from field: int64 total_redeemed = 1;
+   */
+  totalRedeemed: bigint;
+
+  /**
+   * @generated from field: int64 total_failed = 2;
+   */
+  totalFailed: bigint;
+
+  /**
+   * @generated from field: int64 total_succeeded = 3;
+   */
+  totalSucceeded: bigint;
+
+  /**
+   * @generated from field: int64 total_rolled_back = 4;
+   */
+  totalRolledBack: bigint;
+
+  /**
+   * @generated from field: int64 total_rollback_failed = 5;
+   */
+  totalRollbackFailed: bigint;
+
+  /**
+   * @generated from field: int64 total_rollback_succeeded = 6;
+   */
+  totalRollbackSucceeded: bigint;
+
+  /**
+   * @generated from field: scrip.loyalty.v1.CustomerGift gift = 7;
+   */
+  gift?: CustomerGift | undefined;
+
+  /**
+   * @generated from field: scrip.loyalty.v1.CustomerLoyaltyCard loyalty_card = 8;
+   */
+  loyaltyCard?: CustomerLoyaltyCard | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CustomerRedemptions.
+ * Use `create(CustomerRedemptionsSchema)` to create a new message.
+ */
+export const CustomerRedemptionsSchema: GenMessage<CustomerRedemptions> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 2);
+
+/**
+ * @generated from message scrip.loyalty.v1.CustomerGift
+ */
+export type CustomerGift = Message<"scrip.loyalty.v1.CustomerGift"> & {
+  /**
+   * @generated from field: int64 redeemed_amount = 1;
+   */
+  redeemedAmount: bigint;
+
+  /**
+   * Left on the gift vouchers that the customer holds.
+   *
+   * @generated from field: int64 amount_to_go = 2;
+   */
+  amountToGo: bigint;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CustomerGift.
+ * Use `create(CustomerGiftSchema)` to create a new message.
+ */
+export const CustomerGiftSchema: GenMessage<CustomerGift> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 3);
+
+/**
+ * @generated from message scrip.loyalty.v1.CustomerLoyaltyCard
+ */
+export type CustomerLoyaltyCard = Message<"scrip.loyalty.v1.CustomerLoyaltyCard"> & {
+  /**
+   * @generated from field: int64 redeemed_points = 1;
+   */
+  redeemedPoints: bigint;
+
+  /**
+   * @generated from field: int64 points_to_go = 2;
+   */
+  pointsToGo: bigint;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CustomerLoyaltyCard.
+ * Use `create(CustomerLoyaltyCardSchema)` to create a new message.
+ */
+export const CustomerLoyaltyCardSchema: GenMessage<CustomerLoyaltyCard> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 4);
+
+/**
+ * Of the orders that are PAID or FULFILLED. Amounts are minor units.
+ *
+ * @generated from message scrip.loyalty.v1.CustomerOrders
+ */
+export type CustomerOrders = Message<"scrip.loyalty.v1.CustomerOrders"> & {
+  /**
+   * @generated from field: int64 total_amount = 1;
+   */
+  totalAmount: bigint;
+
+  /**
+   * @generated from field: int64 total_count = 2;
+   */
+  totalCount: bigint;
+
+  /**
+   * @generated from field: int64 average_amount = 3;
+   */
+  averageAmount: bigint;
+
+  /**
+   * @generated from field: int64 last_order_amount = 4;
+   */
+  lastOrderAmount: bigint;
+
+  /**
+   * @generated from field: optional google.protobuf.Timestamp last_order_date = 5;
+   */
+  lastOrderDate?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CustomerOrders.
+ * Use `create(CustomerOrdersSchema)` to create a new message.
+ */
+export const CustomerOrdersSchema: GenMessage<CustomerOrders> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 5);
+
+/**
+ * @generated from message scrip.loyalty.v1.CustomerLoyalty
+ */
+export type CustomerLoyalty = Message<"scrip.loyalty.v1.CustomerLoyalty"> & {
+  /**
+   * @generated from field: int64 points = 1;
+   */
+  points: bigint;
+
+  /**
+   * @generated from field: int64 referred_customers = 2;
+   */
+  referredCustomers: bigint;
+
+  /**
+   * Keyed by the campaign's name.
+   *
+   * @generated from field: map<string, scrip.loyalty.v1.CustomerLoyaltyCampaign> campaigns = 3;
+   */
+  campaigns: { [key: string]: CustomerLoyaltyCampaign };
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CustomerLoyalty.
+ * Use `create(CustomerLoyaltySchema)` to create a new message.
+ */
+export const CustomerLoyaltySchema: GenMessage<CustomerLoyalty> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 6);
+
+/**
+ * @generated from message scrip.loyalty.v1.CustomerLoyaltyCampaign
+ */
+export type CustomerLoyaltyCampaign = Message<"scrip.loyalty.v1.CustomerLoyaltyCampaign"> & {
+  /**
+   * @generated from field: int64 points = 1;
+   */
+  points: bigint;
+
+  /**
+   * @generated from field: optional string loyalty_tier = 2;
+   */
+  loyaltyTier?: string | undefined;
+
+  /**
+   * @generated from field: int64 referred_customers = 3;
+   */
+  referredCustomers: bigint;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CustomerLoyaltyCampaign.
+ * Use `create(CustomerLoyaltyCampaignSchema)` to create a new message.
+ */
+export const CustomerLoyaltyCampaignSchema: GenMessage<CustomerLoyaltyCampaign> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 7);
+
+/**
+ * @generated from message scrip.loyalty.v1.CustomerReferrals
+ */
+export type CustomerReferrals = Message<"scrip.loyalty.v1.CustomerReferrals"> & {
+  /**
+   * @generated from field: int64 total = 1;
+   */
+  total: bigint;
+
+  /**
+   * @generated from field: repeated scrip.loyalty.v1.CustomerReferral campaigns = 2;
+   */
+  campaigns: CustomerReferral[];
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CustomerReferrals.
+ * Use `create(CustomerReferralsSchema)` to create a new message.
+ */
+export const CustomerReferralsSchema: GenMessage<CustomerReferrals> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 8);
+
+/**
+ * @generated from message scrip.loyalty.v1.CustomerReferral
+ */
+export type CustomerReferral = Message<"scrip.loyalty.v1.CustomerReferral"> & {
+  /**
+   * @generated from field: string campaign_id = 1;
+   */
+  campaignId: string;
+
+  /**
+   * @generated from field: string referrer_id = 2;
+   */
+  referrerId: string;
+
+  /**
+   * @generated from field: string related_object_id = 3;
+   */
+  relatedObjectId: string;
+
+  /**
+   * @generated from field: string related_object_type = 4;
+   */
+  relatedObjectType: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp date = 5;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CustomerReferral.
+ * Use `create(CustomerReferralSchema)` to create a new message.
+ */
+export const CustomerReferralSchema: GenMessage<CustomerReferral> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 9);
+
+/**
+ * @generated from message scrip.loyalty.v1.CreateCustomerRequest
+ */
+export type CreateCustomerRequest = Message<"scrip.loyalty.v1.CreateCustomerRequest"> & {
+  /**
+   * @generated from field: optional string id = 1;
+   */
+  id?: string | undefined;
+
+  /**
+   * @generated from field: optional string source_id = 2;
+   */
+  sourceId?: string | undefined;
+
+  /**
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+
+  /**
+   * @generated from field: optional string email = 4;
+   */
+  email?: string | undefined;
+
+  /**
+   * @generated from field: optional string phone = 5;
+   */
+  phone?: string | undefined;
+
+  /**
+   * Stored as the country of the address, where `address.country` is not sent.
+   *
+   * @generated from field: optional string country = 6;
+   */
+  country?: string | undefined;
+
+  /**
+   * @generated from field: optional string description = 7;
+   */
+  description?: string | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Struct metadata = 8;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * The parts that are sent overwrite the stored ones; `null` clears all of them.
+   *
+   * @generated from field: optional scrip.common.v1.Address address = 9;
+   */
+  address?: Address | undefined;
+
+  /**
+   * @generated from field: optional string birthdate = 10;
+   */
+  birthdate?: string | undefined;
+
+  /**
+   * The old name of birthdate, which wins when both are sent.
+   *
+   * @generated from field: optional string birthday = 11;
+   */
+  birthday?: string | undefined;
+
+  /**
+   * The fields that were sent.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 12;
+   */
+  updateMask?: FieldMask | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.CreateCustomerRequest.
+ * Use `create(CreateCustomerRequestSchema)` to create a new message.
+ */
+export const CreateCustomerRequestSchema: GenMessage<CreateCustomerRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 10);
+
+/**
+ * @generated from message scrip.loyalty.v1.ListCustomersRequest
+ */
+export type ListCustomersRequest = Message<"scrip.loyalty.v1.ListCustomersRequest"> & {
+  /**
+   * 10 when absent.
+   *
+   * @generated from field: optional int64 limit = 1;
+   */
+  limit?: bigint | undefined;
+
+  /**
+   * @generated from field: optional int64 page = 2;
+   */
+  page?: bigint | undefined;
+
+  /**
+   * Email, city and name are compared as a whole.
+   *
+   * @generated from field: optional string email = 3;
+   */
+  email?: string | undefined;
+
+  /**
+   * @generated from field: optional string city = 4;
+   */
+  city?: string | undefined;
+
+  /**
+   * @generated from field: optional string name = 5;
+   */
+  name?: string | undefined;
+
+  /**
+   * There are no segments yet, so nobody is in one.
+   *
+   * @generated from field: optional string segment_id = 6;
+   */
+  segmentId?: string | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.TimeRange created_at = 7;
+   */
+  createdAt?: TimeRange | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.TimeRange updated_at = 8;
+   */
+  updatedAt?: TimeRange | undefined;
+
+  /**
+   * `-` in front is descending.
+   *
+   * @generated from field: optional string order = 9;
+   */
+  order?: string | undefined;
+
+  /**
+   * Where to go on: the created_at of the last customer of the page before, or its updated_at in an
+   * order by that. `total` still counts all.
+   *
+   * @generated from field: optional google.protobuf.Timestamp starting_after = 10;
+   */
+  startingAfter?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.ListCustomersRequest.
+ * Use `create(ListCustomersRequestSchema)` to create a new message.
+ */
+export const ListCustomersRequestSchema: GenMessage<ListCustomersRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 11);
+
+/**
+ * @generated from message scrip.loyalty.v1.ListCustomersResponse
+ */
+export type ListCustomersResponse = Message<"scrip.loyalty.v1.ListCustomersResponse"> & {
+  /**
+   * @generated from field: repeated scrip.loyalty.v1.CustomerProfile customers = 1;
+   */
+  customers: CustomerProfile[];
+
+  /**
+   * @generated from field: int64 total = 2;
+   */
+  total: bigint;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.ListCustomersResponse.
+ * Use `create(ListCustomersResponseSchema)` to create a new message.
+ */
+export const ListCustomersResponseSchema: GenMessage<ListCustomersResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 12);
+
+/**
+ * @generated from message scrip.loyalty.v1.GetCustomerRequest
+ */
+export type GetCustomerRequest = Message<"scrip.loyalty.v1.GetCustomerRequest"> & {
+  /**
+   * @generated from field: string customer_id = 1;
+   */
+  customerId: string;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.GetCustomerRequest.
+ * Use `create(GetCustomerRequestSchema)` to create a new message.
+ */
+export const GetCustomerRequestSchema: GenMessage<GetCustomerRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 13);
+
+/**
+ * @generated from message scrip.loyalty.v1.UpdateCustomerRequest
+ */
+export type UpdateCustomerRequest = Message<"scrip.loyalty.v1.UpdateCustomerRequest"> & {
+  /**
+   * @generated from field: string customer_id = 1;
+   */
+  customerId: string;
+
+  /**
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * @generated from field: optional string email = 3;
+   */
+  email?: string | undefined;
+
+  /**
+   * @generated from field: optional string phone = 4;
+   */
+  phone?: string | undefined;
+
+  /**
+   * @generated from field: optional string country = 5;
+   */
+  country?: string | undefined;
+
+  /**
+   * @generated from field: optional string description = 6;
+   */
+  description?: string | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Struct metadata = 7;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Address address = 8;
+   */
+  address?: Address | undefined;
+
+  /**
+   * @generated from field: optional string birthdate = 9;
+   */
+  birthdate?: string | undefined;
+
+  /**
+   * @generated from field: optional string birthday = 10;
+   */
+  birthday?: string | undefined;
+
+  /**
+   * The fields that were sent.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 11;
+   */
+  updateMask?: FieldMask | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.UpdateCustomerRequest.
+ * Use `create(UpdateCustomerRequestSchema)` to create a new message.
+ */
+export const UpdateCustomerRequestSchema: GenMessage<UpdateCustomerRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 14);
+
+/**
+ * @generated from message scrip.loyalty.v1.DeleteCustomerRequest
+ */
+export type DeleteCustomerRequest = Message<"scrip.loyalty.v1.DeleteCustomerRequest"> & {
+  /**
+   * @generated from field: string customer_id = 1;
+   */
+  customerId: string;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.DeleteCustomerRequest.
+ * Use `create(DeleteCustomerRequestSchema)` to create a new message.
+ */
+export const DeleteCustomerRequestSchema: GenMessage<DeleteCustomerRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 15);
+
+/**
+ * @generated from message scrip.loyalty.v1.DeleteCustomerPermanentlyRequest
+ */
+export type DeleteCustomerPermanentlyRequest = Message<"scrip.loyalty.v1.DeleteCustomerPermanentlyRequest"> & {
+  /**
+   * @generated from field: string customer_id = 1;
+   */
+  customerId: string;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.DeleteCustomerPermanentlyRequest.
+ * Use `create(DeleteCustomerPermanentlyRequestSchema)` to create a new message.
+ */
+export const DeleteCustomerPermanentlyRequestSchema: GenMessage<DeleteCustomerPermanentlyRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 16);
+
+/**
+ * @generated from message scrip.loyalty.v1.PermanentDeletion
+ */
+export type PermanentDeletion = Message<"scrip.loyalty.v1.PermanentDeletion"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string related_object_id = 2;
+   */
+  relatedObjectId: string;
+
+  /**
+   * @generated from field: string related_object = 3;
+   */
+  relatedObject: string;
+
+  /**
+   * @generated from field: string status = 4;
+   */
+  status: string;
+
+  /**
+   * @generated from field: scrip.loyalty.v1.DeletedRecords data_json = 5;
+   */
+  dataJson?: DeletedRecords | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.PermanentDeletion.
+ * Use `create(PermanentDeletionSchema)` to create a new message.
+ */
+export const PermanentDeletionSchema: GenMessage<PermanentDeletion> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 17);
+
+/**
+ * @generated from message scrip.loyalty.v1.DeletedRecords
+ */
+export type DeletedRecords = Message<"scrip.loyalty.v1.DeletedRecords"> & {
+  /**
+   * @generated from field: int64 events = 1;
+   */
+  events: bigint;
+
+  /**
+   * @generated from field: int64 customer_events = 2;
+   */
+  customerEvents: bigint;
+
+  /**
+   * @generated from field: int64 daily_events = 3;
+   */
+  dailyEvents: bigint;
+
+  /**
+   * @generated from field: int64 segments = 4;
+   */
+  segments: bigint;
+
+  /**
+   * @generated from field: int64 orders = 5;
+   */
+  orders: bigint;
+
+  /**
+   * @generated from field: int64 order_events = 6;
+   */
+  orderEvents: bigint;
+
+  /**
+   * @generated from field: int64 customer = 7;
+   */
+  customer: bigint;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.DeletedRecords.
+ * Use `create(DeletedRecordsSchema)` to create a new message.
+ */
+export const DeletedRecordsSchema: GenMessage<DeletedRecords> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_customers, 18);
 
 /**
  * @generated from message scrip.loyalty.v1.ResolveCustomersRequest
@@ -32,7 +791,7 @@ export type ResolveCustomersRequest = Message<"scrip.loyalty.v1.ResolveCustomers
  * Use `create(ResolveCustomersRequestSchema)` to create a new message.
  */
 export const ResolveCustomersRequestSchema: GenMessage<ResolveCustomersRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_customers, 0);
+  messageDesc(file_scrip_loyalty_v1_customers, 19);
 
 /**
  * @generated from message scrip.loyalty.v1.CustomerQuery
@@ -66,7 +825,7 @@ export type CustomerQuery = Message<"scrip.loyalty.v1.CustomerQuery"> & {
  * Use `create(CustomerQuerySchema)` to create a new message.
  */
 export const CustomerQuerySchema: GenMessage<CustomerQuery> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_customers, 1);
+  messageDesc(file_scrip_loyalty_v1_customers, 20);
 
 /**
  * @generated from message scrip.loyalty.v1.ResolveCustomersResponse
@@ -83,7 +842,7 @@ export type ResolveCustomersResponse = Message<"scrip.loyalty.v1.ResolveCustomer
  * Use `create(ResolveCustomersResponseSchema)` to create a new message.
  */
 export const ResolveCustomersResponseSchema: GenMessage<ResolveCustomersResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_customers, 2);
+  messageDesc(file_scrip_loyalty_v1_customers, 21);
 
 /**
  * @generated from message scrip.loyalty.v1.CustomerAnswer
@@ -100,7 +859,7 @@ export type CustomerAnswer = Message<"scrip.loyalty.v1.CustomerAnswer"> & {
  * Use `create(CustomerAnswerSchema)` to create a new message.
  */
 export const CustomerAnswerSchema: GenMessage<CustomerAnswer> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_customers, 3);
+  messageDesc(file_scrip_loyalty_v1_customers, 22);
 
 /**
  * @generated from message scrip.loyalty.v1.StoredCustomer
@@ -137,14 +896,78 @@ export type StoredCustomer = Message<"scrip.loyalty.v1.StoredCustomer"> & {
  * Use `create(StoredCustomerSchema)` to create a new message.
  */
 export const StoredCustomerSchema: GenMessage<StoredCustomer> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_customers, 4);
+  messageDesc(file_scrip_loyalty_v1_customers, 23);
 
 /**
  * CustomerService owns the customers of a project (spec/campaigns-loyalty-platform.md §11).
+ * `customer_id` in a path is an id or a source id.
  *
  * @generated from service scrip.loyalty.v1.CustomerService
  */
 export const CustomerService: GenService<{
+  /**
+   * CreateCustomer makes a customer, or updates the one that has the `id` or the `source_id`: an id
+   * decides over a source id and must be known (`not_found`), an unknown source id becomes a
+   * customer. Fields that are sent overwrite, `null` clears one, others stay; metadata is merged by
+   * key.
+   *
+   * @generated from rpc scrip.loyalty.v1.CustomerService.CreateCustomer
+   */
+  createCustomer: {
+    methodKind: "unary";
+    input: typeof CreateCustomerRequestSchema;
+    output: typeof CustomerProfileSchema;
+  },
+  /**
+   * ListCustomers pages through customers, newest first.
+   *
+   * @generated from rpc scrip.loyalty.v1.CustomerService.ListCustomers
+   */
+  listCustomers: {
+    methodKind: "unary";
+    input: typeof ListCustomersRequestSchema;
+    output: typeof ListCustomersResponseSchema;
+  },
+  /**
+   * GetCustomer answers one customer, or `not_found`.
+   *
+   * @generated from rpc scrip.loyalty.v1.CustomerService.GetCustomer
+   */
+  getCustomer: {
+    methodKind: "unary";
+    input: typeof GetCustomerRequestSchema;
+    output: typeof CustomerProfileSchema;
+  },
+  /**
+   * UpdateCustomer changes the fields that are sent, as CreateCustomer does. Ids never change.
+   *
+   * @generated from rpc scrip.loyalty.v1.CustomerService.UpdateCustomer
+   */
+  updateCustomer: {
+    methodKind: "unary";
+    input: typeof UpdateCustomerRequestSchema;
+    output: typeof CustomerProfileSchema;
+  },
+  /**
+   * DeleteCustomer removes the profile and its summary. Vouchers and redemptions stay in the books.
+   *
+   * @generated from rpc scrip.loyalty.v1.CustomerService.DeleteCustomer
+   */
+  deleteCustomer: {
+    methodKind: "unary";
+    input: typeof DeleteCustomerRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
+   * DeleteCustomerPermanently does the same and tells how many records of each kind it removed.
+   *
+   * @generated from rpc scrip.loyalty.v1.CustomerService.DeleteCustomerPermanently
+   */
+  deleteCustomerPermanently: {
+    methodKind: "unary";
+    input: typeof DeleteCustomerPermanentlyRequestSchema;
+    output: typeof PermanentDeletionSchema;
+  },
   /**
    * ResolveCustomers finds, item by item, the customer that a request names, and with `upsert`
    * creates or updates it by source id: sent fields overwrite, others stay, metadata is merged by

@@ -1,0 +1,91 @@
+import { create, type JsonObject } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Address } from "@scrip/proto/scrip/common/v1/customer_pb";
+import {
+  type CustomerProfile as ProfileMessage,
+  CustomerProfileSchema,
+  type CustomerSummary,
+} from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+
+import {
+  ADDRESS_FIELDS,
+  averageOf,
+  type CustomerCounts,
+  type CustomerProfile,
+} from "../domain/customer.ts";
+
+/**
+ * What no customer can have yet is answered as none: cards and referrals come with later work, and
+ * so do failed redemptions and rollbacks, which have no events.
+ */
+export function toProfile(customer: CustomerProfile): ProfileMessage {
+  const { sourceId, name, description, email, phone, birthdate, createdAt, updatedAt } = customer;
+  return create(CustomerProfileSchema, {
+    id: customer.id,
+    ...(sourceId !== null && { sourceId }),
+    ...(name !== null && { name }),
+    ...(description !== null && { description }),
+    ...(email !== null && { email }),
+    ...(phone !== null && { phone }),
+    ...(birthdate !== null && { birthdate, birthday: birthdate }),
+    ...(hasAddress(customer) && { address: toAddress(customer) }),
+    metadata: customer.metadata as JsonObject,
+    systemMetadata: {},
+    summary: toSummary(customer.summary),
+    loyalty: { points: 0n, referredCustomers: 0n },
+    referrals: { total: 0n },
+    assets: {},
+    createdAt: timestampFromDate(createdAt),
+    ...(updatedAt !== null && { updatedAt: timestampFromDate(updatedAt) }),
+  });
+}
+
+const hasAddress = (customer: CustomerProfile): boolean =>
+  ADDRESS_FIELDS.some((field) => customer[field] !== null);
+
+function toAddress(customer: CustomerProfile): Address {
+  const { city, state, line_1, line_2, country, postal_code } = customer;
+  return {
+    $typeName: "scrip.common.v1.Address",
+    ...(city !== null && { city }),
+    ...(state !== null && { state }),
+    ...(line_1 !== null && { line1: line_1 }),
+    ...(line_2 !== null && { line2: line_2 }),
+    ...(country !== null && { country }),
+    ...(postal_code !== null && { postalCode: postal_code }),
+  };
+}
+
+function toSummary(counts: CustomerCounts): CustomerSummary {
+  const { redemptions, orders, ordersAmount, lastOrder } = counts;
+  return {
+    $typeName: "scrip.loyalty.v1.CustomerSummary",
+    redemptions: {
+      $typeName: "scrip.loyalty.v1.CustomerRedemptions",
+      totalRedeemed: redemptions,
+      totalFailed: 0n,
+      totalSucceeded: redemptions,
+      totalRolledBack: 0n,
+      totalRollbackFailed: 0n,
+      totalRollbackSucceeded: 0n,
+      gift: {
+        $typeName: "scrip.loyalty.v1.CustomerGift",
+        redeemedAmount: counts.giftAmount,
+        amountToGo: 0n,
+      },
+      loyaltyCard: {
+        $typeName: "scrip.loyalty.v1.CustomerLoyaltyCard",
+        redeemedPoints: 0n,
+        pointsToGo: 0n,
+      },
+    },
+    orders: {
+      $typeName: "scrip.loyalty.v1.CustomerOrders",
+      totalAmount: ordersAmount,
+      totalCount: orders,
+      averageAmount: averageOf(ordersAmount, orders),
+      lastOrderAmount: lastOrder?.amount ?? 0n,
+      ...(lastOrder !== null && { lastOrderDate: timestampFromDate(lastOrder.at) }),
+    },
+  };
+}

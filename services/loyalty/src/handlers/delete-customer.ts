@@ -1,0 +1,19 @@
+import { create } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { notFound } from "@scrip/errors";
+import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { deleteCustomer as remove } from "../store/customers.ts";
+import { requireCustomerId } from "./find-customer.ts";
+
+export const deleteCustomer =
+  (deps: Deps): Handler<typeof CustomerService.method.deleteCustomer> =>
+  async ({ customerId }, { project }) => {
+    const id = await requireCustomerId(deps.db, project.id, customerId);
+    if ((await remove(deps.db, project.id, id)) === "not_found") {
+      throw notFound("customer", customerId);
+    }
+    return create(EmptySchema);
+  };

@@ -1,0 +1,24 @@
+import { notFound } from "@scrip/errors";
+import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { changeOf } from "../domain/customer.ts";
+import { mergeCustomer } from "../store/customers.ts";
+import { toProfile } from "./customer-message.ts";
+import { requireCustomerId, requireProfile } from "./find-customer.ts";
+
+export const updateCustomer =
+  (deps: Deps): Handler<typeof CustomerService.method.updateCustomer> =>
+  async (request, { project, now }) => {
+    const id = await requireCustomerId(deps.db, project.id, request.customerId);
+    const change = changeOf(request, request.updateMask?.paths);
+    const changed = await mergeCustomer(
+      deps.db,
+      { projectId: project.id, id },
+      change,
+      new Date(now),
+    );
+    if (changed === undefined) throw notFound("customer", request.customerId);
+    return toProfile(await requireProfile(deps.db, project.id, id));
+  };

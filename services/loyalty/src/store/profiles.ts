@@ -1,0 +1,144 @@
+import type { Queryable } from "@scrip/postgres";
+
+import {
+  CUSTOMER_FIELDS,
+  type CustomerCounts,
+  type CustomerField,
+  type CustomerProfile,
+} from "../domain/customer.ts";
+
+type ProfileRow = Readonly<Record<CustomerField, string | null>> & {
+  readonly id: string;
+  readonly source_id: string | null;
+  readonly metadata: Record<string, unknown>;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+  readonly redemptions: bigint;
+  readonly gift_amount: bigint;
+  readonly orders: bigint;
+  readonly orders_amount: bigint;
+  readonly last_amount: bigint | null;
+  readonly last_at: Date | null;
+};
+
+/** A day stays text: a `Date` would have a time zone. */
+const FIELDS = CUSTOMER_FIELDS.map((field) =>
+  field === "birthdate" ? "c.birthdate::text as birthdate" : `c.${field}`,
+).join(", ");
+
+/** The profiles of the customers that `page`, a query over `customer`, gives. */
+const profilesOf = (page: string): string =>
+  `select c.id, c.source_id, ${FIELDS}, c.metadata, c.created_at, c.updated_at,
+          coalesce(r.succeeded, 0) as redemptions, coalesce(r.gift_amount, 0) as gift_amount,
+          o.orders, o.orders_amount, l.amount as last_amount, l.changed_at as last_at
+     from (${page}) c
+     left join customer_redemptions r on r.project_id = c.project_id and r.customer_id = c.id
+    cross join lateral
+          (select count(*) as orders, coalesce(sum(amount), 0)::bigint as orders_amount
+             from customer_order
+            where project_id = c.project_id and customer_id = c.id) o
+     left join lateral
+          (select amount, changed_at
+             from customer_order
+            where project_id = c.project_id and customer_id = c.id
+            order by changed_at desc
+            limit 1) l on true`;
+
+/** By id, or else by source id. */
+const named = (columns: string): string =>
+  `select ${columns}
+     from customer
+    where project_id = $1 and (id = $2 or source_id = $2)
+    order by id = $2 desc
+    limit 1`;
+
+export async function findProfile(
+  db: Queryable,
+  projectId: string,
+  idOrSourceId: string,
+): Promise<CustomerProfile | undefined> {
+  const { rows } = await db.query<ProfileRow>(profilesOf(named("*")), [projectId, idOrSourceId]);
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** The id of the customer that a path names, by id or else by source id. */
+export async function findCustomerId(
+  db: Queryable,
+  projectId: string,
+  idOrSourceId: string,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>(named("id"), [projectId, idOrSourceId]);
+  return rows[0]?.id;
+}
+
+export type CustomerOrder = {
+  readonly by: "created_at" | "updated_at" | "source_id";
+  readonly descending: boolean;
+};
+
+export type CustomerListing = {
+  /** Over `customer`, all of which must hold. */
+  readonly conditions: readonly string[];
+  /** Their values; the first is the project. */
+  readonly values: readonly unknown[];
+  readonly order: CustomerOrder;
+  readonly startingAfter: Date | null;
+  readonly page: { readonly limit: number; readonly offset: number };
+};
+
+/** One page, and how many customers there are on all of them. Ties are broken by id. */
+export async function listProfiles(
+  db: Queryable,
+  { conditions, values, order, startingAfter, page }: CustomerListing,
+): Promise<{ readonly customers: readonly CustomerProfile[]; readonly total: bigint }> {
+  const where = ["project_id = $1", ...conditions].join(" and ");
+  const { rows: counts } = await db.query<{ total: bigint }>(
+    `select count(*) as total from customer where ${where}`,
+    [...values],
+  );
+  const direction = order.descending ? "desc" : "asc";
+  const sorting = (table: string): string =>
+    `${table}${order.by} ${direction} nulls last, ${table}id ${direction}`;
+  const cursor =
+    startingAfter === null
+      ? ""
+      : `and ${order.by} ${order.descending ? "<" : ">"} $${values.length + 1}::timestamptz`;
+  const { rows } = await db.query<ProfileRow>(
+    `${profilesOf(
+      `select * from customer where ${where} ${cursor}
+        order by ${sorting("")} limit ${page.limit} offset ${page.offset}`,
+    )} order by ${sorting("c.")}`,
+    startingAfter === null ? [...values] : [...values, startingAfter],
+  );
+  return { customers: rows.map((row) => fromRow(row)), total: counts[0]?.total ?? 0n };
+}
+
+function fromRow(row: ProfileRow): CustomerProfile {
+  const { source_id, created_at, updated_at } = row;
+  const fields = Object.fromEntries(CUSTOMER_FIELDS.map((field) => [field, row[field]])) as Record<
+    CustomerField,
+    string | null
+  >;
+  return {
+    ...fields,
+    id: row.id,
+    sourceId: source_id,
+    metadata: row.metadata,
+    createdAt: created_at,
+    updatedAt: updated_at,
+    summary: toCounts(row),
+  };
+}
+
+function toCounts(row: ProfileRow): CustomerCounts {
+  return {
+    redemptions: row.redemptions,
+    giftAmount: row.gift_amount,
+    orders: row.orders,
+    ordersAmount: row.orders_amount,
+    lastOrder:
+      row.last_amount === null || row.last_at === null
+        ? null
+        : { amount: row.last_amount, at: row.last_at },
+  };
+}

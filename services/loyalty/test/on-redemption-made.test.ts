@@ -1,0 +1,157 @@
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { createPgEventBus, type DeliveredEvent } from "@scrip/events";
+import { newId } from "@scrip/ids";
+import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+import { emptyDatabase, testDatabase } from "@scrip/testing";
+import { afterAll, expect, test } from "vitest";
+
+import { onRedemptionMade, REDEMPTIONS_TOPIC } from "../src/events/on-redemption-made.ts";
+import { createLoyaltyService, MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { deleteCustomer, upsertCustomer } from "../src/store/customers.ts";
+import { findProfile } from "../src/store/profiles.ts";
+
+const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+afterAll(() => db[Symbol.asyncDispose]());
+const handler = onRedemptionMade(db);
+
+const NOON = Date.parse("2026-03-01T12:00:00Z");
+
+test("redemptions and their credits are counted, each once", async () => {
+  const ada = await givenCustomer();
+  const events = [ada.made({}), ada.made({ amount: 300n }), ada.made({ amount: 50n })];
+  await handle(events);
+  await handle([...events, ...events]);
+  expect(await ada.summary()).toMatchObject({ redemptions: 3n, giftAmount: 350n });
+});
+
+test("paid orders are summed in their newest state, others are not", async () => {
+  const ada = await givenCustomer();
+  const paid = { status: OrderStatus.PAID };
+  await handle([
+    ada.made({ order: { id: `${ada.id}-1`, amount: 1000n, ...paid } }, NOON + 1),
+    ada.made(
+      { order: { id: `${ada.id}-2`, amount: 500n, status: OrderStatus.FULFILLED } },
+      NOON + 2,
+    ),
+    ada.made({ order: { id: `${ada.id}-1`, amount: 900n, ...paid } }, NOON + 3),
+    ada.made({ order: { id: `${ada.id}-3`, amount: 77n, status: OrderStatus.CREATED } }, NOON + 4),
+  ]);
+  await handle([ada.made({ order: { id: `${ada.id}-1`, amount: 1n, ...paid } }, NOON)]);
+  expect(await ada.summary()).toMatchObject({
+    redemptions: 5n,
+    orders: 2n,
+    ordersAmount: 1400n,
+    lastOrder: { amount: 900n, at: new Date(NOON + 3) },
+  });
+});
+
+test("handlers that meet the same customers at once lose nothing", async () => {
+  const customers = [await givenCustomer(), await givenCustomer(), await givenCustomer()];
+  const batches = Array.from({ length: 12 }, (_, i) => {
+    const events = customers.map((customer) =>
+      customer.made({
+        amount: 1n,
+        order: { id: `${customer.id}-shared`, amount: BigInt(i), status: OrderStatus.PAID },
+      }),
+    );
+    return i % 2 === 0 ? events : events.toReversed();
+  });
+  await Promise.all(batches.map((batch) => handle(batch)));
+  for (const customer of customers) {
+    expect(await customer.summary()).toMatchObject({
+      redemptions: 12n,
+      giftAmount: 12n,
+      orders: 1n,
+    });
+  }
+});
+
+test("a customer who was deleted leaves no trace, and does not come back", async () => {
+  const ada = await givenCustomer();
+  const order = { id: `${ada.id}-1`, amount: 5n, status: OrderStatus.PAID };
+  await handle([ada.made({ order })]);
+  await deleteCustomer(db, ada.projectId, ada.id);
+  await handle([ada.made({ order })]);
+  expect(await findProfile(db, ada.projectId, ada.id)).toBeUndefined();
+  const { rows } = await db.query(
+    `select customer_id from customer_order where customer_id = $1
+      union all select customer_id from customer_redemptions where customer_id = $1`,
+    [ada.id],
+  );
+  expect(rows).toEqual([]);
+});
+
+test("a redemption without a customer writes nothing", async () => {
+  const ada = await givenCustomer();
+  const { customerId: _, ...nobody } = ada.facts({});
+  await handle([eventOf(nobody)]);
+  const { rows } = await db.query("select 1 from inbox where project_id = $1", [ada.projectId]);
+  expect(rows).toEqual([]);
+});
+
+test("the service counts what arrives over the bus", async () => {
+  await using database = await emptyDatabase();
+  const options = { databaseUrl: database.url, onError: () => {} };
+  const bus = await createPgEventBus({ url: database.url, onError: options.onError });
+  {
+    await using service = await createLoyaltyService({ ...options, poolSize: 2, bus });
+    expect(await service.ready()).toBe(true);
+    const ada = await givenCustomer();
+    await bus.publish([ada.made({})]);
+    await expect.poll(() => bus.lag("loyalty")).toEqual([]);
+  }
+  await bus.close(1_000);
+});
+
+type Facts = MessageInitShape<typeof RedemptionMadeSchema>;
+
+async function givenCustomer() {
+  const projectId = newId("proj");
+  const id = await upsertCustomer(db, {
+    projectId,
+    newId: newId("cust"),
+    sourceId: "ada",
+    change: { fields: {}, metadata: {} },
+    at: new Date(NOON),
+  });
+  const facts = (said: Facts, at = NOON) => ({
+    projectId,
+    redemptionId: newId("r"),
+    voucherId: "v_1",
+    customerId: id,
+    date: timestampFromMs(at),
+    ...said,
+  });
+  return {
+    projectId,
+    id,
+    facts,
+    made: (said: Facts, at = NOON) => eventOf(facts(said, at)),
+    summary: async () => (await findProfile(db, projectId, id))?.summary,
+  };
+}
+
+function eventOf(facts: Facts & { projectId: string }): DeliveredEvent {
+  return {
+    id: newId("event"),
+    topic: REDEMPTIONS_TOPIC,
+    key: "v_1",
+    projectId: facts.projectId,
+    type: RedemptionMadeSchema.typeName,
+    payload: toBinary(RedemptionMadeSchema, create(RedemptionMadeSchema, facts)),
+    headers: {},
+    occurredAt: new Date(NOON),
+    partition: 0,
+    offset: 0n,
+  };
+}
+
+const handle = (events: readonly DeliveredEvent[]): Promise<void> =>
+  handler(events, {
+    group: "loyalty",
+    topic: REDEMPTIONS_TOPIC,
+    partition: 0,
+    signal: new AbortController().signal,
+  });

@@ -1,0 +1,202 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test("are made, read, changed and deleted by id or source id", async () => {
+    const sourceId = `${newCode("ada")} & co/1`;
+    const path = `/v1/customers/${encodeURIComponent(sourceId)}`;
+    const made = await api.post("/v1/customers", {
+      source_id: sourceId,
+      name: "Ada",
+      email: "ada@example.com",
+      phone: "+48 1",
+      country: "PL",
+      address: { city: "Poznan", line_1: "1 Rynek", postal_code: "61-772" },
+      birthdate: "1990-02-28",
+      metadata: { vip: true, shoe: 38 },
+      unknown: 1,
+    });
+    expect(made.status, made.text).toBe(200);
+    const id = made.body["id"] as string;
+    expect(made.body).toEqual({
+      id: expect.stringMatching(/^cust_[0-9a-f]{18}$/),
+      source_id: sourceId,
+      name: "Ada",
+      description: null,
+      email: "ada@example.com",
+      phone: "+48 1",
+      birthday: "1990-02-28",
+      birthdate: "1990-02-28",
+      address: {
+        city: "Poznan",
+        state: null,
+        line_1: "1 Rynek",
+        line_2: null,
+        country: "PL",
+        postal_code: "61-772",
+      },
+      metadata: { vip: true, shoe: 38 },
+      system_metadata: {},
+      summary: {
+        redemptions: {
+          total_redeemed: 0,
+          total_failed: 0,
+          total_succeeded: 0,
+          total_rolled_back: 0,
+          total_rollback_failed: 0,
+          total_rollback_succeeded: 0,
+          gift: { redeemed_amount: 0, amount_to_go: 0 },
+          loyalty_card: { redeemed_points: 0, points_to_go: 0 },
+        },
+        orders: {
+          total_amount: 0,
+          total_count: 0,
+          average_amount: 0,
+          last_order_amount: 0,
+          last_order_date: null,
+        },
+      },
+      loyalty: { points: 0, referred_customers: 0, campaigns: {} },
+      referrals: { total: 0, campaigns: [] },
+      assets: {},
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updated_at: null,
+      object: "customer",
+    });
+    expect((await api.get(path)).body).toEqual(made.body);
+    expect((await api.get(`/v1/customers/${id}`)).body).toEqual(made.body);
+
+    const changed = await api.put(path, {
+      id: "cust_other",
+      email: null,
+      address: { city: "Gdansk" },
+      metadata: { shoe: null },
+    });
+    expect(changed.status, changed.text).toBe(200);
+    expect(changed.body).toMatchObject({
+      id,
+      source_id: sourceId,
+      name: "Ada",
+      email: null,
+      address: { city: "Gdansk", line_1: "1 Rynek", country: "PL" },
+      metadata: { vip: true, shoe: null },
+    });
+    const cleared = await api.post("/v1/customers", { id, address: null, birthdate: null });
+    expect(cleared.body).toMatchObject({ id, address: null, birthdate: null, birthday: null });
+
+    expect((await api.delete(`/v1/customers/${id}`)).status).toBe(204);
+    const gone = await api.get(path);
+    expect(gone.status).toBe(404);
+    expect(gone.body).toMatchObject({
+      key: "not_found",
+      message: "Resource not found",
+      details: `Cannot find customer with id ${sourceId}`,
+      resource_id: sourceId,
+      resource_type: "customer",
+    });
+  });
+
+  test("are deleted for good, and the answer says what went", async () => {
+    const { body } = await api.post("/v1/customers", { source_id: newCode("gone") });
+    const deleted = await api.post(`/v1/customers/${body["id"]}/permanent-deletion`);
+    expect([deleted.status, deleted.body]).toEqual([
+      200,
+      {
+        id: expect.stringMatching(/^del_/),
+        related_object_id: body["id"],
+        related_object: "customer",
+        status: "DONE",
+        data_json: {
+          events: 0,
+          customer_events: 0,
+          daily_events: 0,
+          segments: 0,
+          orders: 0,
+          order_events: 0,
+          customer: 1,
+        },
+        object: "pernament_deletion",
+      },
+    ]);
+    expect((await api.get(`/v1/customers/${body["id"]}`)).status).toBe(404);
+  });
+
+  test("are listed under their own name, and wrong queries are told", async () => {
+    const email = `${newCode("list")}@example.com`;
+    for (const name of ["one", "two", "three"]) await api.post("/v1/customers", { name, email });
+    const query = `/v1/customers?email=${encodeURIComponent(email)}`;
+    const { body } = await api.get(`${query}&limit=2`);
+    expect(body).toMatchObject({ object: "list", data_ref: "customers", total: 3 });
+    expect(body["customers"].map(({ name }: { name: string }) => name)).toEqual(["three", "two"]);
+    const next = await api.get(`${query}&limit=2&page=2`);
+    expect(next.body["customers"]).toHaveLength(1);
+    const future = await api.get(`${query}&created_at[after]=2999-01-01`);
+    expect([future.body["customers"], future.body["total"]]).toEqual([[], 0]);
+
+    for (const wrong of ["limit=101", "page=100", "order=name", "starting_after=soon"]) {
+      const answer = await api.get(`/v1/customers?${wrong}`);
+      expect([wrong, answer.status, answer.body["key"]]).toEqual([
+        wrong,
+        400,
+        "invalid_query_params",
+      ]);
+    }
+  });
+
+  test("are refused when they are malformed", async () => {
+    for (const wrong of [
+      { source_id: "" },
+      { source_id: "x".repeat(256) },
+      { birthdate: "1990-02-30" },
+      { address: "Paris" },
+      { metadata: [] },
+    ]) {
+      const answer = await api.post("/v1/customers", wrong);
+      expect([wrong, answer.status, answer.body["key"]]).toEqual([wrong, 400, "invalid_payload"]);
+    }
+  });
+
+  test("have a summary that follows their redemptions and orders", async () => {
+    const code = newCode("GIFT");
+    await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 1000 } });
+    const sourceId = newCode("buyer");
+    const redeem = (order: object) =>
+      api.post(`/v1/vouchers/${code}/redemption`, {
+        customer: { source_id: sourceId, name: "Buyer", address: { city: "Brno" } },
+        order,
+      });
+    const first = await redeem({ amount: 300, status: "PAID" });
+    expect(first.status, first.text).toBe(200);
+    await redeem({ amount: 501, status: "PAID" });
+    await expect
+      .poll(async () => (await api.get(`/v1/customers/${sourceId}`)).body["summary"], {
+        timeout: 10_000,
+      })
+      .toMatchObject({
+        redemptions: { total_redeemed: 2, total_succeeded: 2, gift: { redeemed_amount: 801 } },
+        orders: { total_count: 2, total_amount: 801, average_amount: 401, last_order_amount: 501 },
+      });
+    const { body } = await api.get(`/v1/customers/${sourceId}`);
+    expect(body).toMatchObject({ name: "Buyer", address: { city: "Brno" } });
+
+    // Who redeemed is gone, what was redeemed stays.
+    expect((await api.delete(`/v1/customers/${sourceId}`)).status).toBe(204);
+    const redemption = await api.get(`/v1/redemptions/${first.body["id"]}`);
+    expect([redemption.status, redemption.body["amount"]]).toEqual([200, 300]);
+  });
+
+  test("are opened by their own scope alone", async () => {
+    const customers = await serverApi(stack, "customers");
+    expect((await customers.get("/v1/customers")).status).toBe(200);
+    expect((await customers.get("/v1/vouchers")).status).toBe(403);
+    const vouchers = await serverApi(stack, "vouchers");
+    const refused = await vouchers.post("/v1/customers", { name: "No" });
+    expect([refused.status, refused.body["key"]]).toEqual([403, "missing_required_permission"]);
+  });
+});
