@@ -25,7 +25,7 @@ export function addServiceKeys(program: Command, context: Context): void {
     .description("Make a token, good for a minute, to call a service over gRPC.")
     .requiredOption("--caller <name>", "who calls: shows in the logs")
     .requiredOption("--audience <service>", "the service that is called, such as voucher")
-    .requiredOption("--project <id...>", "projects that it opens; * for all")
+    .requiredOption("--project <id...>", "ids of the projects that it opens")
     .requiredOption("--scope <scope...>", "scopes of the public API that it opens")
     .action((options: TokenOptions) => printServiceToken(context, options));
 }

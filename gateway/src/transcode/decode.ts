@@ -2,6 +2,7 @@ import type { DescField, DescMessage, JsonObject, JsonValue, Message } from "@bu
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
+import { isKey } from "@scrip/errors";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import {
@@ -130,6 +131,7 @@ function compileField(field: DescField, context: Context): Fill {
   const rule = ruleOf(field);
   const segment = `.${jsonNameOf(field)}`;
   const { localName, oneof } = field;
+  const key = isKey(rule.refusal) ? rule.refusal : undefined;
   const decode = compileValue(field, rule, context);
   const isOptionalText = context.mode === "text" && field.fieldKind !== "list";
   const fill: Fill = (draft, value) => {
@@ -138,6 +140,7 @@ function compileField(field: DescField, context: Context): Fill {
     try {
       draft[localName] = decode(value);
     } catch (error) {
+      if (key !== undefined && error instanceof Mismatch && isNumeric(value)) error.key = key;
       throw within(error, segment);
     }
   };
@@ -150,6 +153,9 @@ function compileField(field: DescField, context: Context): Fill {
     draft[oneof.localName] = { case: localName, value: held[localName] };
   };
 }
+
+const isNumeric = (value: unknown): boolean =>
+  typeof value === "number" || (typeof value === "string" && /^-?[\d.]+$/.test(value));
 
 function compileValue(field: DescField, rule: Rule, context: Context): Decode {
   switch (field.fieldKind) {

@@ -35,7 +35,16 @@ export function parseQuery(query: string, options: QueryOptions = {}): JsonObjec
     const value = at === -1 ? "" : decodeText(pair.slice(at + 1));
     insert(root, pathOf(name), value, options);
   }
+  foldJunction(root);
   return toObject(root);
+}
+
+/** How filters are joined may stand beside them: `filters[code]…&junction=OR` (spec/rulings.md 10). */
+function foldJunction(root: Map<string, Node>): void {
+  const filters = root.get("filters");
+  const junction = root.get("junction");
+  if (!(filters instanceof Map) || junction === undefined || filters.has("junction")) return;
+  filters.set("junction", junction);
 }
 
 /** Decodes percent-encoded text; what is not UTF-8 or holds a NUL is refused. */

@@ -80,6 +80,18 @@ describe("a body", () => {
     ).toBe("invalid_payload: Property .gift.credits cannot be lower than 0");
   });
 
+  test.each([
+    [{ amount: 1.5 }, "invalid_order: Property .order.amount must be integer"],
+    [
+      { items: [{ quantity: "0.5" }] },
+      "invalid_order: Property .order.items[0].quantity must be integer",
+    ],
+    [{ amount: "many" }, "invalid_payload: Property .order.amount must be number"],
+  ])("tells an order that cannot be from one that is misshapen: %j", (order, refused) => {
+    const sent = { path: ["A"], body: { order } };
+    expect(refusal("POST", "/v1/vouchers/{code}/redemption", sent)).toBe(refused);
+  });
+
   test("keeps decimals as their shortest text", () => {
     expect(percent(12.5)).toBe("12.5");
     expect(percent("012.50")).toBe("12.5");
@@ -265,18 +277,18 @@ describe("what does not fit is refused with its path:", () => {
     ],
     [
       "fraction",
-      { redeemables: [redeemable], order: { amount: 1.5 } },
-      "Property .order.amount must be integer",
+      { redeemables: [{ ...redeemable, gift: { credits: 1.5 } }] },
+      "Property .redeemables[0].gift.credits must be integer",
     ],
     [
       "unsafe",
-      { redeemables: [redeemable], order: { amount: 9_007_199_254_740_992 } },
-      "Property .order.amount must be an integer between -9007199254740991 and 9007199254740991",
+      { redeemables: [{ ...redeemable, gift: { credits: 9_007_199_254_740_992 } }] },
+      "Property .redeemables[0].gift.credits must be an integer between -9007199254740991 and 9007199254740991",
     ],
     [
       "unsafe text",
-      { redeemables: [redeemable], order: { amount: "9007199254740993" } },
-      "Property .order.amount must be an integer between -9007199254740991 and 9007199254740991",
+      { redeemables: [{ ...redeemable, gift: { credits: "9007199254740993" } }] },
+      "Property .redeemables[0].gift.credits must be an integer between -9007199254740991 and 9007199254740991",
     ],
     [
       "text for number",

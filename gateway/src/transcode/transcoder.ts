@@ -214,7 +214,8 @@ function compileMask(
 }
 
 function refuse(error: unknown): unknown {
-  return error instanceof Mismatch ? invalidPayload(safeDetails(error.details)) : error;
+  if (!(error instanceof Mismatch)) return error;
+  return new Refusal(error.key ?? "invalid_payload", { details: safeDetails(error.details) });
 }
 
 function refuseQuery(error: unknown): unknown {

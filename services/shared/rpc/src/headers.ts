@@ -40,7 +40,8 @@ export function toHeaders(call: Call): Headers {
 
 /**
  * Reads the call from the headers of a gRPC request. A service outside Scrip only has to name the
- * project; the clock and the caller are believed from Scrip's own services alone.
+ * project; the clock, the caller and what an idempotency key stands for are believed from Scrip's own
+ * services alone.
  */
 export function fromHeaders(
   headers: Headers,
@@ -48,8 +49,9 @@ export function fromHeaders(
   clock: { readonly now: number; readonly timeoutMs: number | undefined },
 ): Call {
   const now = trust.internal ? headers.get(NAMES.now) : null;
-  const idempotencyKey = headers.get(NAMES.idempotencyKey);
-  const codeConfig = headers.get(NAMES.codeConfig);
+  const idempotencyKey = trust.internal ? headers.get(NAMES.idempotencyKey) : null;
+  // How codes are made is for the project to say, not for a caller from outside.
+  const codeConfig = trust.internal ? headers.get(NAMES.codeConfig) : null;
   return {
     project: {
       id: headers.get(NAMES.project) ?? "",
@@ -70,6 +72,22 @@ export function fromHeaders(
       },
     }),
   };
+}
+
+const MAX_KEY_LENGTH = 255;
+// Neither Postgres nor a log takes control characters in a key.
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** The idempotency key of a caller from outside, as it was sent; undefined without one. */
+export function outsideKey(headers: Headers): string | undefined {
+  const text = headers.get(NAMES.idempotencyKey);
+  if (text === null) return undefined;
+  const key = decodeHeader(text);
+  if (key.length > 0 && key.length <= MAX_KEY_LENGTH && !CONTROL.test(key)) return key;
+  throw new Refusal("invalid_idempotency_key", {
+    details: `Header ${NAMES.idempotencyKey} must have 1 to ${MAX_KEY_LENGTH} characters`,
+  });
 }
 
 function decodeHeader(text: string): string {

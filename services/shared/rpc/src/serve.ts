@@ -4,12 +4,13 @@ import http2 from "node:http2";
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { accessOf, compileCheck } from "@scrip/contract";
+import { compileCheck } from "@scrip/contract";
 import { answerOf, invalidPayload, Refusal, toConnectError } from "@scrip/errors";
 
 import type { Call } from "./call.ts";
 import { fromHeaders, REPLAYED_HEADER } from "./headers.ts";
 import { healthRoutes } from "./health.ts";
+import { authorizeOutside, outsideIdempotency } from "./outside-call.ts";
 import { reflectionRoutes } from "./reflection.ts";
 import { createTokenVerifier, type ServiceClaims, type ServiceKeys } from "./service-token.ts";
 import type { Implementation, Service } from "./service.ts";
@@ -150,11 +151,16 @@ function adapt(
     try {
       const claims = await verify(context.requestHeader.get("authorization"));
       caller = claims.name;
-      const call = callOf(context, claims);
+      let call = callOf(context, claims);
       requestId = call.requestId;
-      authorize(method, claims, call);
+      if (claims.internal) authorizeInside(claims, call);
+      else authorizeOutside(method, claims, call);
       const violation = check(request);
       if (violation !== undefined) throw invalidPayload(violation);
+      if (!claims.internal) {
+        const sent = { method, request, claims };
+        call = { ...call, idempotency: outsideIdempotency(sent, context.requestHeader) };
+      }
       if (handler === undefined) throw new Refusal("not_implemented");
       const answer = await handler(request, call);
       report({});
@@ -178,18 +184,8 @@ function callOf(context: HandlerContext, claims: ServiceClaims): Call {
   return { ...call, onReplay: () => context.responseHeader.set(REPLAYED_HEADER, "1") };
 }
 
-/** Scrip's own services may call everything; others what their scopes open, in their projects. */
-function authorize(method: DescMethod, claims: ServiceClaims, call: Call): void {
-  const ownProject = claims.projects.includes("*") || claims.projects.includes(call.project.id);
-  if (!ownProject) throw new Refusal("forbidden", { details: `Project ${call.project.id}` });
-  if (claims.internal) return;
-  const access = accessOf(method);
-  const scope = access?.server ?? "";
-  if (scope !== "" && (claims.scopes.includes("api") || claims.scopes.includes(scope))) {
-    if (call.project.id === "") throw invalidPayload("Header x-scrip-project is required");
-    return;
-  }
-  throw new Refusal("missing_required_permission", {
-    details: `${method.parent.typeName}/${method.name}`,
-  });
+/** Scrip's own services may call everything. */
+function authorizeInside(claims: ServiceClaims, call: Call): void {
+  if (claims.projects.includes("*") || claims.projects.includes(call.project.id)) return;
+  throw new Refusal("forbidden", { details: "The token does not open this project" });
 }

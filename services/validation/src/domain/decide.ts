@@ -1,7 +1,7 @@
-import type { Moment } from "@scrip/rules";
+import type { Metadata, Moment } from "@scrip/rules";
 
 import type { Applicable, Decision, OrderFigures } from "./decision.ts";
-import type { OrderFacts, Redeemable } from "./facts.ts";
+import type { CustomerFacts, OrderFacts, Redeemable } from "./facts.ts";
 import { type OrderState, checkOrder, orderFigures, startOrder } from "./order.ts";
 import type { Refused } from "./refusal.ts";
 import { applyStack } from "./stack.ts";
@@ -11,6 +11,9 @@ export type DecisionRequest = {
   /** In the order of the request. */
   readonly redeemables: readonly Redeemable[];
   readonly order: OrderFacts | null;
+  readonly customer: CustomerFacts | null;
+  /** Of the validation or redemption itself. */
+  readonly metadata: Metadata;
   readonly moment: Moment;
   readonly stacking: StackingRules;
 };
@@ -20,7 +23,7 @@ export type DecisionRequest = {
  * redemption commits it under its guards; both decide here, so they never disagree.
  */
 export function decide(request: DecisionRequest): Decision {
-  const { redeemables, order, moment, stacking } = request;
+  const { redeemables, order, customer, metadata, moment, stacking } = request;
   const refusal =
     checkRedeemables(redeemables, stacking) ??
     checkDistinct(redeemables) ??
@@ -28,7 +31,8 @@ export function decide(request: DecisionRequest): Decision {
   if (refusal !== null) return { kind: "malformed", refusal };
 
   const start = startOrder(order);
-  const stacked = applyStack(redeemables, order, { moment, stacking, start });
+  const context = { moment, stacking, start, order, customer, metadata };
+  const stacked = applyStack(redeemables, context);
   if (!stacked.valid) {
     const { valid, redeemables: judged } = stacked;
     return { kind: "decided", valid, redeemables: judged, order: null, guards: [] };
@@ -53,9 +57,15 @@ function finalFigures(
   return others.length === 0 && first?.order ? first.order : orderFigures(start, end);
 }
 
+/** A redeemable as it is sent: a promotion is named before it can be found. */
+export type RedeemableName = {
+  readonly object: Redeemable["object"] | "promotion_tier" | "promotion_stack";
+  readonly id: string;
+};
+
 /** Also for callers who want to refuse a request before they gather anything for it. */
 export function checkRedeemables(
-  redeemables: readonly Pick<Redeemable, "object" | "id">[],
+  redeemables: readonly RedeemableName[],
   stacking: Pick<StackingRules, "redeemablesLimit">,
 ): Refused | null {
   const { length } = redeemables;
@@ -64,6 +74,12 @@ export function checkRedeemables(
   if (length > stacking.redeemablesLimit) {
     const limit = stacking.redeemablesLimit;
     return invalidPayload(`Property .redeemables should NOT have more than ${limit} items`);
+  }
+  if (length > 1 && redeemables.some(({ object }) => object === "promotion_stack")) {
+    return {
+      key: "invalid_redeemables",
+      details: "Promotion Stack cannot be use with other redeemables",
+    };
   }
   const distinct = new Set(redeemables.map(({ object, id }) => `${object} ${id}`));
   return distinct.size < length ? duplicatedRedeemables : null;

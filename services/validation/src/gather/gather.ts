@@ -1,4 +1,4 @@
-import { notFound, Refusal } from "@scrip/errors";
+import { invalidPayload, notFound, Refusal } from "@scrip/errors";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
@@ -37,7 +37,9 @@ export async function gatherCustomer(
   customer: Customer | undefined,
 ): Promise<StoredCustomer | undefined> {
   if (customer === undefined) return undefined;
-  if (customer.id === undefined && customer.sourceId === undefined) return undefined;
+  if (customer.id === undefined && customer.sourceId === undefined) {
+    throw invalidPayload("Property .customer should have required property 'id' or 'source_id'");
+  }
   const answer = await deps.clients.resolveCustomer({
     projectId: call.project.id,
     customer,

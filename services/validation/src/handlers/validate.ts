@@ -15,7 +15,7 @@ import { orderMessage } from "../answer/order.ts";
 import { redeemableResult } from "../answer/redeemable.ts";
 import { stackingRulesMessage } from "../answer/stacking-rules.ts";
 import type { Deps } from "../deps.ts";
-import { checkRedeemables, decide } from "../domain/decide.ts";
+import { checkRedeemables, decide, type RedeemableName } from "../domain/decide.ts";
 import type { VoucherRedeemable } from "../domain/facts.ts";
 import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
 import { gatherCategories } from "../gather/categories.ts";
@@ -94,7 +94,10 @@ export const validate =
     });
   };
 
-const refOf = ({ object, id }: RedeemableRef) => ({ object: object as "voucher", id });
+const refOf = ({ object, id }: RedeemableRef): RedeemableName => ({
+  object: object as RedeemableName["object"],
+  id,
+});
 
 /** The customer stands in the request, or in its order. */
 function customerOf(request: {

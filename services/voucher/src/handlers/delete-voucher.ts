@@ -2,15 +2,18 @@ import type { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { deleteVoucher as hide } from "../store/vouchers.ts";
+import { deleteVoucher as hide, freeCode } from "../store/vouchers.ts";
 import { lockVoucher } from "./update-voucher.ts";
 
+/** With `force` also the code of a voucher that was deleted without it becomes free. */
 export const deleteVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.deleteVoucher> =>
-  async ({ code, force }, call) => {
+  async ({ code, force = false }, call) => {
+    const name = { projectId: call.project.id, code };
     await deps.db.transaction(async (tx) => {
+      if (force && (await freeCode(tx, name))) return;
       const { definition } = await lockVoucher(tx, call.project.id, code);
-      await hide(tx, definition, { at: call.now, freesCode: force ?? false });
+      await hide(tx, definition, { at: call.now, freesCode: force });
     });
     return { $typeName: "google.protobuf.Empty" };
   };

@@ -52,8 +52,11 @@ type DiscountJson = {
   type: DiscountDefinition["type"];
   effect: DiscountDefinition["effect"];
   percent_off?: string;
+  percent_off_formula?: string;
   amount_off?: number;
+  amount_off_formula?: string;
   fixed_amount?: number;
+  fixed_amount_formula?: string;
   amount_limit?: number;
   aggregated_amount_limit?: number;
 };
@@ -278,6 +281,18 @@ export async function deleteVoucher(
   );
 }
 
+/** Gives the code of a deleted voucher free; answers whether there was one. */
+export async function freeCode(tx: Queryable, name: VoucherName): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update voucher
+        set code_key = null
+      where project_id = $1 and deleted_at is not null
+        and (code_key in ($2, $3) or (id = $2 and code_key is not null))`,
+    [name.projectId, name.code, foldedKeyOf(name.code)],
+  );
+  return rowCount !== 0;
+}
+
 /** Project, id and version first, then the columns of `updateVoucher` in their order. */
 function editableValues(definition: VoucherDefinition): unknown[] {
   const { validity } = definition;
@@ -342,8 +357,17 @@ function toDiscountJson(discount: DiscountDefinition): DiscountJson {
     type: discount.type,
     effect: discount.effect,
     ...(discount.percentOff !== null && { percent_off: discount.percentOff }),
+    ...(discount.percentOffFormula !== null && {
+      percent_off_formula: discount.percentOffFormula,
+    }),
     ...(discount.amountOff !== null && { amount_off: Number(discount.amountOff) }),
+    ...(discount.amountOffFormula !== null && {
+      amount_off_formula: discount.amountOffFormula,
+    }),
     ...(discount.fixedAmount !== null && { fixed_amount: Number(discount.fixedAmount) }),
+    ...(discount.fixedAmountFormula !== null && {
+      fixed_amount_formula: discount.fixedAmountFormula,
+    }),
     ...(discount.amountLimit !== null && { amount_limit: Number(discount.amountLimit) }),
     ...(discount.aggregatedAmountLimit !== null && {
       aggregated_amount_limit: Number(discount.aggregatedAmountLimit),
@@ -356,11 +380,11 @@ function fromDiscountJson(json: DiscountJson): DiscountDefinition {
     type: json.type,
     effect: json.effect,
     percentOff: json.percent_off ?? null,
-    percentOffFormula: null,
+    percentOffFormula: json.percent_off_formula ?? null,
     amountOff: toBigInt(json.amount_off),
-    amountOffFormula: null,
+    amountOffFormula: json.amount_off_formula ?? null,
     fixedAmount: toBigInt(json.fixed_amount),
-    fixedAmountFormula: null,
+    fixedAmountFormula: json.fixed_amount_formula ?? null,
     amountLimit: toBigInt(json.amount_limit),
     aggregatedAmountLimit: toBigInt(json.aggregated_amount_limit),
   };
