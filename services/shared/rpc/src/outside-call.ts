@@ -1,0 +1,58 @@
+import { createHash, hash } from "node:crypto";
+
+import { type DescMethod, type Message, toBinary } from "@bufbuild/protobuf";
+import { accessOf } from "@scrip/contract";
+import { invalidPayload, Refusal } from "@scrip/errors";
+import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
+
+import type { Call } from "./call.ts";
+import { outsideKey } from "./headers.ts";
+import type { ServiceClaims } from "./service-token.ts";
+
+const PROJECT_ID = /^proj_[0-9a-f]{18}$/;
+
+/**
+ * What a service outside Scrip may call: the public RPCs that its scopes open, in projects that its
+ * token names one by one.
+ */
+export function authorizeOutside(method: DescMethod, claims: ServiceClaims, call: Call): void {
+  if (call.project.id === "") throw invalidPayload("Header x-scrip-project is required");
+  if (!PROJECT_ID.test(call.project.id) || !claims.projects.includes(call.project.id)) {
+    throw new Refusal("forbidden", { details: "The token does not open this project" });
+  }
+  const scope = accessOf(method)?.server ?? "";
+  if (scope !== "" && (claims.scopes.includes("api") || claims.scopes.includes(scope))) return;
+  throw new Refusal("missing_required_permission", {
+    details: `${method.parent.typeName}/${method.name}`,
+  });
+}
+
+/**
+ * The idempotency of a call from outside: the key is the caller's own and of this RPC alone, and the
+ * hash is made here of what was really sent, as the HTTP door does it.
+ */
+export function outsideIdempotency(
+  {
+    method,
+    request,
+    claims,
+  }: {
+    readonly method: DescMethod;
+    readonly request: Message;
+    readonly claims: ServiceClaims;
+  },
+  headers: Headers,
+): Call["idempotency"] {
+  const key = outsideKey(headers);
+  if (key === undefined) return undefined;
+  if (accessOf(method)?.idempotency !== Idempotency.IN_SERVICE) {
+    throw new Refusal("invalid_idempotency_key", {
+      details: `${method.name} keeps no answers over gRPC; send it without a key`,
+    });
+  }
+  const scope = `${method.parent.typeName}/${method.name}\n${key}`;
+  return {
+    key: `service:${claims.name}:${hash("sha256", scope, "base64url")}`,
+    requestHash: createHash("sha256").update(toBinary(method.input, request)).digest(),
+  };
+}
