@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { DataFolderError } from "@scrip/embedded-postgres";
@@ -18,19 +18,6 @@ export type Secrets = {
 
 const SECRETS = "secrets.json";
 const KEYS = "keys.env";
-
-export async function openDataFolder(folder: string): Promise<string> {
-  const absolute = path.resolve(folder);
-  try {
-    await mkdir(absolute, { recursive: true });
-  } catch (cause) {
-    throw new DataFolderError(
-      `The data folder ${absolute} cannot be made: ${reasonOf(cause)}. Set SCRIP_DATA_DIR to another one.`,
-      { cause },
-    );
-  }
-  return absolute;
-}
 
 /** Reads the secrets of the folder, or makes them at the first start. */
 export async function readSecrets(folder: string): Promise<Secrets> {

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 
 import { ConfigError, type Env } from "@scrip/config";
-import { startEmbeddedPostgres } from "@scrip/embedded-postgres";
+import { makeFolder, startEmbeddedPostgres } from "@scrip/embedded-postgres";
 import { generateBootstrap } from "@scrip/gateway/bootstrap";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import type { Gateway } from "@scrip/gateway/server";
@@ -11,7 +11,7 @@ import { createLogger, createMetrics } from "@scrip/telemetry";
 
 import { startScrip } from "./compose.ts";
 import { readStandaloneConfig, type StandaloneConfig } from "./config.ts";
-import { openDataFolder, readKeys, readSecrets, writeKeys } from "./data-folder.ts";
+import { readKeys, readSecrets, writeKeys } from "./data-folder.ts";
 
 export type Standalone = Gateway & {
   /** What the README's examples source. */
@@ -27,7 +27,7 @@ export async function startStandalone(
 ): Promise<Standalone> {
   const config = readStandaloneConfig(env);
   await checkPort(config);
-  const folder = await openDataFolder(config.dataDir);
+  const folder = await makeFolder(config.dataDir);
 
   await using parts = new AsyncDisposableStack();
   const databaseUrl = config.databaseUrl ?? (await startDatabase(parts, folder, progress));

@@ -69,7 +69,10 @@ test("a data folder that is a file, and settings that are none, are explained", 
   const file = path.join(folder.path, "file");
   await writeFile(file, "not a folder");
   const broken = await ended({ SCRIP_DATA_DIR: file, SCRIP_PORT: "0" });
-  expect([broken.code, broken.output]).toEqual([1, expect.stringContaining(file)]);
+  expect([broken.code, broken.output]).toEqual([
+    1,
+    `The data folder ${file} is not a folder. Set SCRIP_DATA_DIR to another one.\n`,
+  ]);
   expect(broken.output).not.toContain("    at ");
   const wrong = await ended({
     SCRIP_DATA_DIR: folder.path,

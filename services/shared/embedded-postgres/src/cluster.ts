@@ -18,10 +18,11 @@ export type Cluster = {
   readonly programs: Programs;
 };
 
+/** Makes the data folder when it is not there, and answers its whole path. */
 export async function makeFolder(dataDir: string): Promise<string> {
   const folder = path.resolve(dataDir);
   try {
-    await mkdir(folder, { recursive: true });
+    await makeLevels(folder);
     return folder;
   } catch (cause) {
     const found = await stat(folder).catch(() => undefined);
@@ -32,6 +33,25 @@ export async function makeFolder(dataDir: string): Promise<string> {
     );
   }
 }
+
+/** One level after the other: in /proc the recursive mkdir of Node never ends. */
+async function makeLevels(folder: string): Promise<void> {
+  if (await isFolder(folder)) return;
+  const parent = path.dirname(folder);
+  if (parent !== folder) await makeLevels(parent);
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    // Somebody else may have been quicker.
+    if (!(await isFolder(folder))) throw error;
+  }
+}
+
+const isFolder = (folder: string): Promise<boolean> =>
+  stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 /** Opens the cluster of a folder, and makes it at the first start. */
 export async function openCluster(

@@ -53,6 +53,12 @@ test("a file is not a data folder", async () => {
   );
 });
 
+test("a folder that the system refuses to make is named, and the start ends", async () => {
+  expect(await refusalOf("/proc/scrip/data")).toContain(
+    "The data folder /proc/scrip/data cannot be made: Error: ENOENT",
+  );
+});
+
 test("something else in the place of the database is left alone and named", async () => {
   await using folder = await givenFolder();
   const data = path.join(folder.path, "postgres");
