@@ -83,7 +83,7 @@ describe("a body", () => {
   test.each([
     [{ amount: 1.5 }, "invalid_order: Property .order.amount must be integer"],
     [
-      { items: [{ quantity: "0.5" }] },
+      { items: [{ quantity: 0.5 }] },
       "invalid_order: Property .order.items[0].quantity must be integer",
     ],
     [{ amount: "many" }, "invalid_payload: Property .order.amount must be number"],
