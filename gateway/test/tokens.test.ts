@@ -139,6 +139,16 @@ test("a JSON body at a token endpoint is refused", async () => {
   expect(answer).toMatchObject({ status: 415, json: { key: "unsupported_media_type" } });
 });
 
+test("nothing of a form is taken from the address", async () => {
+  const headers = { "X-App-Id": key.appId, "X-App-Token": key.appToken };
+  const url = `${gateway.url}/v1/oauth/token?grant_type=client_credentials&scope=api`;
+  for (const body of [undefined, new URLSearchParams({ scope: "api" })]) {
+    const answer = await send(url, "POST", { headers, ...(body !== undefined && { body }) });
+    expect(answer).toMatchObject({ status: 400, json: { code: 400 } });
+    expect(answer.text).not.toContain("access_token");
+  }
+});
+
 test("a token ends with its time", async () => {
   let now = Date.now();
   await using brief = await startTestGateway({
