@@ -1,9 +1,9 @@
 import { ConfigError, type Env, readEnv, type Reader, variable } from "@scrip/config";
-import { isTimeZone } from "@scrip/rules";
 
 import type { ManagementCredentials } from "./auth/authenticate.ts";
 import type { BootstrapKeys } from "./bootstrap.ts";
 import { canonicalDomain } from "./domain/origin.ts";
+import { isProjectTimeZone } from "./domain/project.ts";
 import type { LimitSettings } from "./limits/limits.ts";
 
 /** How the door behaves. Every setting has a default that suits most installations. */
@@ -103,7 +103,7 @@ export function readBootstrap(env: Env): BootstrapKeys | undefined {
       reader: variable.withDefault(variable.boolean, false),
     },
   });
-  if (!isTimeZone(read.timeZone)) {
+  if (!isProjectTimeZone(read.timeZone)) {
     throw new ConfigError("SCRIP_BOOTSTRAP_TIME_ZONE must be an IANA time zone or a GMT offset");
   }
   if (read.trustedDomains.some((domain) => canonicalDomain(domain) === undefined)) {

@@ -1,3 +1,5 @@
+import { isTimeZone } from "@scrip/rules";
+
 /** A merchant's tenant: the settings that every decision for it depends on. */
 export type Project = {
   readonly id: string;
@@ -40,6 +42,13 @@ export const CLIENT_FEATURES = [
 ] as const;
 
 export type ClientFeature = (typeof CLIENT_FEATURES)[number];
+
+/**
+ * What a project may be given: an IANA name, or a GMT form. A bare offset is neither, though
+ * services pass it on among themselves.
+ */
+export const isProjectTimeZone = (timeZone: string): boolean =>
+  !/^[+-]/.test(timeZone) && isTimeZone(timeZone);
 
 /**
  * The form of a time zone that every service and `Intl` understand: `GMT+2` is written `+02:00`,

@@ -1,10 +1,9 @@
 import { invalidPayload } from "@scrip/errors";
-import { isTimeZone } from "@scrip/rules";
 
 import { parseRange } from "../auth/addresses.ts";
 import type { KeyKind } from "../domain/api-key.ts";
 import { canonicalDomain } from "../domain/origin.ts";
-import { CLIENT_FEATURES, type ClientFeature } from "../domain/project.ts";
+import { CLIENT_FEATURES, type ClientFeature, isProjectTimeZone } from "../domain/project.ts";
 import { isClientScope, isKnownScope, canonicalScope } from "../domain/scope.ts";
 
 /** The flags of a request, by the names they have in messages. */
@@ -34,7 +33,7 @@ export function parseFeatures(
 }
 
 export function parseTimeZone(timeZone: string): string {
-  if (isTimeZone(timeZone)) return timeZone;
+  if (isProjectTimeZone(timeZone)) return timeZone;
   throw invalidPayload("Property .timezone must be an IANA time zone or a GMT offset");
 }
 
