@@ -67,6 +67,31 @@ describe("the origin of a client request", () => {
   });
 });
 
+test("no origin but a real one is reflected, whatever the project trusts", async () => {
+  await using open = await startTestGateway({
+    implementations: [standIn(ValidationService)],
+    keys: { trustedDomains: ["*"] },
+  });
+  const { clientAppId: appId, clientToken: appToken } = open.keys;
+  const own = { appId, appToken };
+  const ownToken = await newToken(open, own, "client_api");
+  const url = `${open.url}/client/v1/validations`;
+  for (const origin of ["null", "shop.example"]) {
+    for (const given of [ownToken, "garbage"]) {
+      const headers = clientHeaders(own, given, origin);
+      const answer = await send(url, "POST", { headers, body });
+      expect(answer.status).toBe(given === ownToken ? 403 : 401);
+      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+    }
+    const headers = { Origin: origin, "Access-Control-Request-Method": "POST" };
+    const preflight = await send(url, "OPTIONS", { headers });
+    expect(preflight.headers.get("access-control-allow-origin")).toBeNull();
+    expect(preflight.headers.get("access-control-allow-methods")).toBeNull();
+  }
+  const trusted = await send(url, "POST", { headers: clientHeaders(own, ownToken), body });
+  expect(trusted.status).toBe(501);
+});
+
 test("a preflight is answered without credentials", async () => {
   const answer = await send(PATH, "OPTIONS", {
     headers: {

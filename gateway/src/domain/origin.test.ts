@@ -14,7 +14,6 @@ test.each([
   ["shop.example", "http://shop.example:8080"],
   ["[::1]", "http://[::1]:8080"],
   ["*", "https://anything.example"],
-  ["*", "null"],
 ])("a project that trusts %s trusts %s", (domain, origin) => {
   expect(trusts(domain, origin)).toBe(true);
 });
@@ -28,6 +27,10 @@ test.each([
   ["shop.example", "https://shop.example@evil.example"],
   ["shop.example", "shop.example"],
   ["shop.example", "null"],
+  ["*", "null"],
+  ["*", "shop.example"],
+  ["*", "https://"],
+  ["*", "https://shop.example, https://evil.example"],
 ])("a project that trusts %s does not trust %s", (domain, origin) => {
   expect(trusts(domain, origin)).toBe(false);
 });

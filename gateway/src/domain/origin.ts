@@ -17,13 +17,16 @@ export function canonicalDomain(domain: string): string | undefined {
  */
 export function trustedDomains(domains: readonly string[]): TrustedDomains {
   const entries = new Set(domains);
-  if (entries.has("*")) return () => true;
+  if (entries.has("*")) return isOrigin;
   return (origin) => {
+    if (!isOrigin(origin)) return false;
     const lower = withoutDefaultPort(origin.toLowerCase());
-    if (!ORIGIN.test(lower)) return false;
     return entries.has(lower) || entries.has(hostOf(lower));
   };
 }
+
+/** Whether it names a place at all, as `null` does not. */
+export const isOrigin = (origin: string): boolean => ORIGIN.test(origin.toLowerCase());
 
 // Browsers leave the scheme's own port out of an origin.
 function withoutDefaultPort(origin: string): string {

@@ -1,9 +1,12 @@
+import type { IncomingMessage } from "node:http";
+
 import { Refusal } from "@scrip/errors";
 import { requestId as newRequestId } from "@scrip/ids";
 import type { Context, Middleware, Next } from "koa";
 
 import { clientAddress } from "../auth/addresses.ts";
 import { preflightHeaders } from "../auth/client-origin.ts";
+import { isOrigin } from "../domain/origin.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Answer, type Exchange, splitTarget } from "./exchange.ts";
 import { failureOf, RefusalWithHeaders } from "./failure.ts";
@@ -78,10 +81,15 @@ function begin(ctx: Context, { clock, trustedProxies }: DoorOptions): Exchange {
     route: undefined,
     principal: undefined,
     allowance: undefined,
-    corsOrigin: path.startsWith(CLIENT_PATH) ? req.headers.origin : undefined,
+    corsOrigin: path.startsWith(CLIENT_PATH) ? originOf(req) : undefined,
     replayed: false,
     errorKey: undefined,
   };
+}
+
+/** Answers may name an origin before it is known whether it is trusted, but never `null`. */
+function originOf({ headers: { origin } }: IncomingMessage): string | undefined {
+  return origin !== undefined && isOrigin(origin) ? origin : undefined;
 }
 
 /** RFC 9112 §3.2: whoever leaves it out in HTTP/1.1 is broken, or is playing a trick. */
@@ -107,7 +115,7 @@ async function answerMatch(
     throw new Refusal("not_found", { details: `Cannot find ${path.slice(0, 200)}` });
   }
   const { allowed, route } = match;
-  if (req.method === "OPTIONS") return answerOptions(allowed, route, req.headers.origin);
+  if (req.method === "OPTIONS") return answerOptions(allowed, route, exchange.corsOrigin);
   throw methodNotAllowed(allowed.join(", "));
 }
 
