@@ -17,7 +17,7 @@ import type { DoorConfig } from "./config.ts";
 import { ownServices, publicServices } from "./contract.ts";
 import { createDeadlines } from "./door/deadlines.ts";
 import { createDoor } from "./door/door.ts";
-import { answerBrokenRequest } from "./door/raw-errors.ts";
+import { answerBrokenRequest, answerConnect } from "./door/raw-errors.ts";
 import { type Route, toRoute } from "./door/route.ts";
 import { createRouter, type Router } from "./door/router.ts";
 import { createKeptAnswers } from "./idempotency/at-the-door.ts";
@@ -97,6 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   const server = createHttpServer(app);
   server.on("clientError", (error, socket) => reports.broken(answerBrokenRequest(error, socket)));
+  server.on("connect", (_, socket) => reports.broken(answerConnect(socket)));
   server.listen(options.port, options.host);
   await once(server, "listening");
   const running = parts.move();
@@ -143,6 +144,8 @@ function createHttpServer(app: Koa): Server {
     },
     app.callback(),
   );
+  // The door refuses the expectation itself: Node would answer without the Error object.
+  server.on("checkExpectation", (req, res) => void server.emit("request", req, res));
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
   return server;

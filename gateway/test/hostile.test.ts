@@ -203,6 +203,22 @@ describe("bytes on the socket", () => {
       431,
     ],
     ["without a host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+    [
+      "with two hosts",
+      "GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n",
+      400,
+    ],
+    [
+      "with a second authorization",
+      `GET /v1/vouchers/x HTTP/1.1\r\nHost: x\r\n${lines(headers)}authorization: Bearer y\r\nConnection: close\r\n\r\n`,
+      400,
+    ],
+    [
+      "that expect what we do not know",
+      `POST /v1/vouchers HTTP/1.1\r\nHost: x\r\n${lines(headers)}Expect: foo\r\nConnection: close\r\n\r\n`,
+      417,
+    ],
+    ["that ask for a tunnel", "CONNECT other.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405],
   ])("%s are answered with the Error object", async (_name, bytes, status) => {
     const answer = await raw(bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));

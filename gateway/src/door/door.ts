@@ -10,6 +10,7 @@ import { isOrigin } from "../domain/origin.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Answer, type Exchange, splitTarget } from "./exchange.ts";
 import { failureOf, RefusalWithHeaders } from "./failure.ts";
+import { refuseMalformed } from "./malformed.ts";
 import { answerRoute, type PipelineDeps } from "./pipeline.ts";
 import type { Route } from "./route.ts";
 import type { Match, Router } from "./router.ts";
@@ -50,7 +51,7 @@ export function createDoor(options: DoorOptions): Middleware {
     ctx.respond = false;
     let answer: Answer;
     try {
-      refuseWithoutHost(ctx);
+      refuseMalformed(ctx.req);
       answer = await options.deadlines.within(answerMatch(pipeline, exchange, match));
     } catch (thrown) {
       answer = fail(thrown, exchange);
@@ -90,13 +91,6 @@ function begin(ctx: Context, { clock, trustedProxies }: DoorOptions): Exchange {
 /** Answers may name an origin before it is known whether it is trusted, but never `null`. */
 function originOf({ headers: { origin } }: IncomingMessage): string | undefined {
   return origin !== undefined && isOrigin(origin) ? origin : undefined;
-}
-
-/** RFC 9112 §3.2: whoever leaves it out in HTTP/1.1 is broken, or is playing a trick. */
-function refuseWithoutHost({ req }: Context): void {
-  if (req.headers.host === undefined && req.httpVersion === "1.1") {
-    throw new Refusal("invalid_payload", { details: "Header host is required" });
-  }
 }
 
 const CLIENT_PATH = "/client/v1/";
@@ -152,6 +146,7 @@ async function servedElsewhere(
   }
   ctx.set("Cache-Control", "no-store");
   try {
+    refuseMalformed(ctx.req);
     await next();
     if (ctx.status === 405 || ctx.status === 501) {
       throw methodNotAllowed(ctx.response.get("Allow"));

@@ -10,10 +10,26 @@ import { encodeError, JSON_TYPE } from "./failure.ts";
  * only a socket, and whatever comes next on it cannot be understood: so it is closed.
  */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): number {
-  const { status, reason, key } = answerTo(error.code);
-  if (error.code === "ECONNRESET" || !socket.writable) {
+  const broken = answerTo(error.code);
+  if (error.code === "ECONNRESET") socket.destroy();
+  else endWith(socket, broken);
+  return broken.status;
+}
+
+/** We are no proxy. What comes next on the socket was meant for somebody else, so it is closed. */
+export function answerConnect(socket: Duplex): number {
+  // The one whom it was taken from does not listen any more, and a reset must not end the process.
+  socket.on("error", () => socket.destroy());
+  endWith(socket, CONNECT);
+  // Nor does any time limit of the server apply to it.
+  setTimeout(() => socket.destroy(), CONNECT_CLOSE_MS).unref();
+  return CONNECT.status;
+}
+
+function endWith(socket: Duplex, { status, reason, key }: Broken): void {
+  if (!socket.writable) {
     socket.destroy();
-    return status;
+    return;
   }
   const id = requestId();
   const refusal = new Refusal(key.key, { details: key.details });
@@ -32,13 +48,19 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
       body,
     ].join("\r\n"),
   );
-  return status;
 }
 
 type Broken = {
   readonly status: number;
   readonly reason: string;
   readonly key: { readonly key: Key; readonly details?: string };
+};
+
+const CONNECT_CLOSE_MS = 1_000;
+const CONNECT: Broken = {
+  status: 405,
+  reason: "Method Not Allowed",
+  key: { key: "method_not_allowed", details: "CONNECT is not supported" },
 };
 
 function answerTo(code: string | undefined): Broken {

@@ -59,6 +59,7 @@ export const catalogue = {
   },
   payload_too_large: { http: 413, message: "Payload too large", code: Code.ResourceExhausted },
   unsupported_media_type: { http: 415, message: "Unsupported media type" },
+  expectation_failed: { http: 417, message: "Expectation failed" },
   idempotency_key_reused: {
     http: 422,
     message: "The Idempotency-Key was used for another request",
