@@ -154,7 +154,7 @@ const LEDGERS = `
           end as fault
     from voucher_usage u
    cross join lateral (
-           select count(*) as entries, sum(e.amount)::int8 as total,
+           select count(*) as entries, coalesce(sum(e.amount), 0)::int8 as total,
                   count(*) filter (where e.version <> e.position) as gaps,
                   count(*) filter (where e.balance_after <> e.running) as breaks
              from (select version, amount, balance_after,
