@@ -7,7 +7,7 @@ import {
   types,
 } from "pg";
 
-import { isConnectionLost } from "./errors.ts";
+import { isConnectionLost, sqlState } from "./errors.ts";
 import { assertIdentifier } from "./identifier.ts";
 
 /**
@@ -46,10 +46,18 @@ export type Database = Queryable & {
    * Runs `work` in one transaction and commits when it succeeds. Nothing is repeated: see
    * `isRetryable`. When the connection is lost during the commit the error does not tell whether
    * the commit was done, so the work must recognise its own repeat, for example by its ids.
+   *
+   * Of statements that were started together the first that fails is the one that is reported,
+   * whichever of them the work waits for: those behind it only say that the transaction is over.
    */
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Waits for what runs, then closes all connections. A second call does nothing. */
   close(): Promise<void>;
+};
+
+export type TransactionOptions = {
+  /** How long a statement may wait for what others hold; 1,000 when absent. */
+  readonly lockTimeoutMs?: number;
 };
 
 export type DatabaseOptions = {
@@ -115,7 +123,8 @@ export function createDatabase(options: DatabaseOptions): Database {
   let closed: Promise<void> | undefined;
   return {
     query: (statement, values) => run(pool, statement, values),
-    transaction: (work) => transaction(pool, work, options.onError),
+    transaction: (work, { lockTimeoutMs } = {}) =>
+      transaction(pool, work, { onError: options.onError, lockTimeoutMs }),
     close: () => (closed ??= pool.end()),
   };
 }
@@ -134,29 +143,52 @@ function run<Row extends QueryResultRow>(
 async function transaction<T>(
   pool: Pool,
   work: (tx: Queryable) => Promise<T>,
-  onError: (error: Error) => void,
+  {
+    onError,
+    lockTimeoutMs,
+  }: {
+    readonly onError: (error: Error) => void;
+    readonly lockTimeoutMs: number | undefined;
+  },
 ): Promise<T> {
   const client = await pool.connect();
   // A connection may break between two statements, when no query is there to be told.
   client.on("error", onError);
   let broken: Error | undefined;
+  const failures: unknown[] = [];
   try {
     // Not waited for: it travels with the first statement and saves a round trip.
-    const begun = client.query("begin");
+    const begun = client.query(beginning(lockTimeoutMs));
     begun.catch(() => {});
-    const result = await work({ query: (statement, values) => run(client, statement, values) });
+    const result = await work({
+      query<Row extends QueryResultRow>(
+        statement: string | Statement,
+        values?: readonly unknown[],
+      ) {
+        const answer = run<Row>(client, statement, values);
+        answer.catch((error: unknown) => failures.push(error));
+        return answer;
+      },
+    });
     await begun;
     await commit(client);
     return result;
   } catch (error) {
-    broken = await rollback(client, error);
-    throw error;
+    const cause = sqlState(error) === TRANSACTION_OVER ? (failures[0] ?? error) : error;
+    broken = await rollback(client, cause);
+    throw cause;
   } finally {
     client.off("error", onError);
     // A connection in an unknown state is dropped by the pool instead of being used again.
     client.release(broken);
   }
 }
+
+/** Postgres says no more than this of statements that come after one that failed. */
+const TRANSACTION_OVER = "25P02";
+
+const beginning = (lockTimeoutMs: number | undefined): string =>
+  lockTimeoutMs === undefined ? "begin" : `begin; set local lock_timeout = ${lockTimeoutMs}`;
 
 async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query("commit");

@@ -194,6 +194,37 @@ test("statements that are started together run in that order and share a failure
   expect(rows).toEqual([{ amount: 2n }]);
 });
 
+test("the first failure is reported, whichever statement the work happens to hear of first", async () => {
+  await db.query("insert into sale (id, amount) values ('fought over', 1)");
+  const lock = "select id from sale where id = 'fought over' for no key update";
+  await db.transaction(async (holder) => {
+    await holder.query(lock);
+    const error = await db
+      .transaction((tx) => {
+        // Hears of its failure later than of that of the statement behind it.
+        const locked = tx
+          .query(lock)
+          .finally(() => new Promise((resolve) => setTimeout(resolve, 50)));
+        return Promise.all([locked, tx.query("select 1 as behind")]);
+      })
+      .catch((thrown: unknown) => thrown);
+    expect(sqlState(error)).toBe("55P03");
+  });
+  expect((await db.query("select 1 as alive")).rows).toEqual([{ alive: 1 }]);
+});
+
+test("a transaction may have a lock limit of its own, and leaves none behind", async () => {
+  const limit = "select current_setting('lock_timeout') as limit";
+  const one = createDatabase({ ...SERVICE, url: server.url, poolSize: 1, onError: () => {} });
+  try {
+    const inside = await one.transaction((tx) => tx.query(limit), { lockTimeoutMs: 70 });
+    expect(inside.rows).toEqual([{ limit: "70ms" }]);
+    expect((await one.query(limit)).rows).toEqual([{ limit: "1s" }]);
+  } finally {
+    await one.close();
+  }
+});
+
 test("a failure that the work swallowed is not passed off as a commit", async () => {
   const swallowing = db.transaction(async (tx) => {
     await tx.query("insert into sale (id, amount) values ('swallowed', 1)");
