@@ -1,6 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -53,11 +54,13 @@ function transportsOf({ urls, serviceKeys }: ProcessConfig): ReadonlyMap<string,
   const to = (audience: keyof typeof urls): Transport =>
     createServiceTransport({ baseUrl: urls[audience], audience, token });
   const voucher = to("voucher");
+  const validation = to("validation");
   return new Map([
     [VoucherService.typeName, voucher],
     [RedemptionService.typeName, voucher],
     [CategoryService.typeName, to("campaign")],
     [CustomerService.typeName, to("loyalty")],
-    [ValidationService.typeName, to("validation")],
+    [ValidationService.typeName, validation],
+    [OrderService.typeName, validation],
   ]);
 }

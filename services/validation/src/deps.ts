@@ -11,6 +11,8 @@ export type Deps = {
   readonly clients: Clients;
   /** Orders that are stored at the same time are stored together. */
   readonly saveOrder: (order: StoredOrder) => Promise<void>;
+  /** To be called after what may have written events. */
+  readonly onEvents: () => void;
   /** Makes tracking ids that do not tell the source id they stand for. */
   readonly trackingSecret: string;
 };

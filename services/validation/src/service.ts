@@ -1,6 +1,6 @@
 import path from "node:path";
 
-import type { EventBus } from "@scrip/events";
+import { type EventBus, startRelay } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import { createCoalescer, type Service } from "@scrip/rpc";
@@ -41,6 +41,8 @@ export async function createValidationService(options: ValidationOptions): Promi
     handler: onRedemptionMade(db),
   });
   parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
+  const relay = startRelay({ db, bus: options.bus, onError });
+  parts.defer(relay.close);
   const saveOrder = createCoalescer({
     lanes: 2,
     maxBatch: 500,
@@ -48,6 +50,7 @@ export async function createValidationService(options: ValidationOptions): Promi
     onBatch: (size) => onBatch("save_orders", size),
     send: async (orders: readonly StoredOrder[]) => {
       await saveOrders(db, orders);
+      relay.wake();
       return orders.map(() => undefined);
     },
   });
@@ -59,6 +62,7 @@ export async function createValidationService(options: ValidationOptions): Promi
       newId,
       clients: createClients(options.transports, onBatch),
       saveOrder,
+      onEvents: relay.wake,
       trackingSecret,
     }),
     ready: () =>

@@ -2,7 +2,7 @@ import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { toTimestamp } from "../gather/timestamps.ts";
 
-export type RedeemedOrderContext = {
+export type KeptOrderContext = {
   readonly id: string;
   readonly stored: Order | null;
   readonly customerId: string | undefined;
@@ -12,18 +12,25 @@ export type RedeemedOrderContext = {
 };
 
 /**
- * The order as a redemption leaves it: paid, whatever status was sent, with ids for itself and its
- * lines (spec/validation-and-redemption.md §8.2). Its entry in `redemptions` is written by the
- * commit, which makes the redemption's id.
+ * The order as a redemption leaves it: paid, whatever status was sent
+ * (spec/validation-and-redemption.md §8.2). Its entry in `redemptions` is written by the commit, which
+ * makes the redemption's id.
  */
-export function redeemedOrder(order: Order, context: RedeemedOrderContext): Order {
-  const { id, stored, now, newItemId } = context;
+export const redeemedOrder = (order: Order, context: KeptOrderContext): Order =>
+  keptOrder(order, { ...context, status: OrderStatus.PAID });
+
+/** The order as it is stored, with ids for itself and its lines. */
+export function keptOrder(
+  order: Order,
+  context: KeptOrderContext & { readonly status: OrderStatus },
+): Order {
+  const { id, stored, status, now, newItemId } = context;
   const customerId = context.customerId ?? stored?.customerId;
   const referrerId = context.referrerId ?? stored?.referrerId;
   return {
     ...order,
     id,
-    status: OrderStatus.PAID,
+    status,
     createdAt: stored?.createdAt ?? toTimestamp(now),
     ...(stored !== null && { updatedAt: toTimestamp(now) }),
     items: order.items.map((item) => (item.id === undefined ? { ...item, id: newItemId() } : item)),

@@ -88,14 +88,14 @@ function startLine(line: LineFacts, left: bigint): LineState {
   };
 }
 
-const unitPrice = (prices: LinePrices): bigint | null =>
+export const unitPrice = (prices: LinePrices): bigint | null =>
   prices.line ??
   prices.inlineSku ??
   prices.inlineProduct ??
   prices.storedSku ??
   prices.storedProduct;
 
-function lineAmount(line: LineFacts): bigint | null {
+export function lineAmount(line: LineFacts): bigint | null {
   if (line.amount !== null) return line.amount;
   const price = unitPrice(line.prices);
   return price === null ? null : price * (line.quantity ?? 1n);

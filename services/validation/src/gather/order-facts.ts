@@ -29,7 +29,7 @@ export function orderFacts(input: OrderInput, stored: Order | null): OrderFacts 
   };
 }
 
-function inlineLine(item: OrderItemInput): LineFacts {
+export function inlineLine(item: OrderItemInput): LineFacts {
   return {
     productId: item.productId ?? item.product?.id ?? null,
     skuId: item.skuId ?? item.sku?.id ?? null,
@@ -49,7 +49,7 @@ function inlineLine(item: OrderItemInput): LineFacts {
   };
 }
 
-function storedLine(item: OrderItem): LineFacts {
+export function storedLine(item: OrderItem): LineFacts {
   return {
     productId: item.productId ?? null,
     skuId: item.skuId ?? null,

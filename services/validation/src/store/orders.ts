@@ -1,6 +1,10 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { Queryable } from "@scrip/postgres";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { newId } from "@scrip/ids";
+import { type Database, isUniqueViolation, type Queryable } from "@scrip/postgres";
 import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+
+import { ORDER_PAID, orderPaid, orderPaidKey, ORDERS_TOPIC } from "../events/order-paid.ts";
 
 export type OrderKey = { readonly column: "id" | "source_id"; readonly value: string };
 
@@ -97,53 +101,133 @@ export async function releaseOrder(
 
 export type StoredOrder = { readonly projectId: string; readonly order: Order; readonly at: Date };
 
-/** Writes orders as they are after their redemptions, and ends the claims. Repeatable. */
+/**
+ * Writes orders as they are after their redemptions or edits, and ends the claims. The first time that
+ * an order is paid its event is written in the same statement. Repeatable.
+ */
 export async function saveOrders(db: Queryable, orders: readonly StoredOrder[]): Promise<void> {
   const rows = lastStates(orders);
   await db.query({
     name: "save_orders",
-    text: `insert into shop_order as stored
-             (project_id, id, source_id, status, customer_id, document, created_at)
-           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
-                                $6::bytea[], $7::timestamptz[])
-           on conflict (project_id, id) do update
-              set status = excluded.status,
-                  customer_id = excluded.customer_id,
-                  document = excluded.document,
-                  updated_at = excluded.created_at,
-                  claimed_by = null,
-                  claimed_until = null`,
-    values: columnsOf(rows),
+    text: `with made as (
+             select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
+                                  $6::bytea[], $7::timestamptz[], $8::timestamptz[], $9::text[],
+                                  $10::text[], $11::bytea[])
+                    as made (project_id, id, source_id, status, customer_id, document, created_at,
+                             updated_at, paid_event_id, event_key, event)),
+           saved as (
+             insert into shop_order as stored
+               (project_id, id, source_id, status, customer_id, document, created_at, updated_at,
+                paid_event_id)
+             select project_id, id, source_id, status, customer_id, document, created_at, updated_at,
+                    paid_event_id
+               from made
+             on conflict (project_id, id) do update
+                set status = excluded.status,
+                    customer_id = excluded.customer_id,
+                    document = excluded.document,
+                    created_at = excluded.created_at,
+                    updated_at = excluded.updated_at,
+                    paid_event_id = coalesce(stored.paid_event_id, excluded.paid_event_id),
+                    claimed_by = null,
+                    claimed_until = null
+             returning stored.paid_event_id)
+           insert into outbox (project_id, id, topic, key, type, payload)
+           select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
+                  '${ORDER_PAID}', made.event
+             from made
+             join saved using (paid_event_id)`,
+    values: [...columnsOf(rows), ...eventColumnsOf(rows)],
   });
 }
 
 /**
- * Writes orders that are missing, or that are stored in a state from before their redemption. A claim
- * is left to its owner: another request may calculate on the order by now. Repeatable.
+ * Writes orders that are missing, or that are stored in a state from before their redemption, and the
+ * events of paid ones that have none. A claim is left to its owner: another request may calculate on
+ * the order by now. Repeatable.
  */
-export async function repairOrders(db: Queryable, orders: readonly StoredOrder[]): Promise<void> {
-  await db.query({
-    name: "repair_orders",
-    // The rows that need nothing drop out before the insert, which would lock and so write them.
-    text: `insert into shop_order as stored
-             (project_id, id, source_id, status, customer_id, document, created_at)
-           select made.*
-             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
-                         $6::bytea[], $7::timestamptz[])
-                  as made (project_id, id, source_id, status, customer_id, document, made_at)
+export async function repairOrders(db: Database, orders: readonly StoredOrder[]): Promise<void> {
+  const wanting = await findWanting(db, lastStates(orders));
+  if (wanting.length === 0) return;
+  await db.transaction(async (tx) => {
+    await writeOlder(tx, wanting);
+    await announcePaid(
+      tx,
+      wanting.filter(({ order }) => order.status === OrderStatus.PAID),
+    );
+  });
+}
+
+/** The orders that are not stored as new as this, or are paid without an event; most need nothing. */
+async function findWanting(
+  db: Queryable,
+  orders: readonly StoredOrder[],
+): Promise<readonly StoredOrder[]> {
+  const { rows } = await db.query<{ position: bigint }>({
+    name: "find_wanting_orders",
+    text: `select made.position
+             from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bool[]) with ordinality
+                  as made (project_id, id, made_at, paid, position)
             where not exists (
                   select from shop_order as known
                    where known.project_id = made.project_id and known.id = made.id
                      and known.document is not null
-                     and coalesce(known.updated_at, known.created_at) >= made.made_at)
+                     and coalesce(known.updated_at, known.created_at) >= made.made_at
+                     and (known.paid_event_id is not null or not made.paid))`,
+    values: [
+      orders.map(({ projectId }) => projectId),
+      orders.map(({ order }) => order.id),
+      orders.map(({ at }) => at),
+      orders.map(({ order }) => order.status === OrderStatus.PAID),
+    ],
+  });
+  return rows.flatMap(({ position }) => orders[Number(position) - 1] ?? []);
+}
+
+async function writeOlder(tx: Queryable, orders: readonly StoredOrder[]): Promise<void> {
+  await tx.query({
+    name: "repair_orders",
+    text: `insert into shop_order as stored
+             (project_id, id, source_id, status, customer_id, document, created_at, updated_at)
+           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
+                                $6::bytea[], $7::timestamptz[], $8::timestamptz[])
            on conflict (project_id, id) do update
               set status = excluded.status,
                   customer_id = excluded.customer_id,
                   document = excluded.document,
-                  updated_at = excluded.created_at
+                  created_at = excluded.created_at,
+                  updated_at = excluded.updated_at
             where stored.document is null
-               or coalesce(stored.updated_at, stored.created_at) < excluded.created_at`,
-    values: columnsOf(lastStates(orders)),
+               or coalesce(stored.updated_at, stored.created_at) < excluded.updated_at`,
+    values: columnsOf(orders),
+  });
+}
+
+/** Tells that the orders are paid, of those of which nobody has told it before. */
+async function announcePaid(tx: Queryable, orders: readonly StoredOrder[]): Promise<void> {
+  if (orders.length === 0) return;
+  await tx.query({
+    name: "announce_paid_orders",
+    text: `with made as (
+             select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[])
+                    as made (project_id, id, paid_event_id, event_key, event)),
+           marked as (
+             update shop_order as stored
+                set paid_event_id = made.paid_event_id
+               from made
+              where stored.project_id = made.project_id and stored.id = made.id
+                and stored.paid_event_id is null
+             returning stored.paid_event_id)
+           insert into outbox (project_id, id, topic, key, type, payload)
+           select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
+                  '${ORDER_PAID}', made.event
+             from made
+             join marked using (paid_event_id)`,
+    values: [
+      orders.map(({ projectId }) => projectId),
+      orders.map(({ order }) => order.id),
+      ...eventColumnsOf(orders),
+    ],
   });
 }
 
@@ -159,8 +243,21 @@ const columnsOf = (rows: readonly StoredOrder[]): unknown[] => [
   rows.map(({ order }) => STATUS_NAMES[order.status ?? OrderStatus.CREATED] ?? "CREATED"),
   rows.map(({ order }) => order.customerId ?? null),
   rows.map(({ order }) => Buffer.from(toBinary(OrderSchema, order))),
+  rows.map(({ order, at }) =>
+    order.createdAt === undefined ? at : timestampDate(order.createdAt),
+  ),
   rows.map(({ at }) => at),
 ];
+
+/** Each paid order with the event that would be the first to tell it. */
+function eventColumnsOf(rows: readonly StoredOrder[]): unknown[] {
+  const isPaid = ({ order }: StoredOrder): boolean => order.status === OrderStatus.PAID;
+  return [
+    rows.map((row) => (isPaid(row) ? newId("event") : null)),
+    rows.map(({ order }) => orderPaidKey(order)),
+    rows.map((row) => (isPaid(row) ? orderPaid(row.projectId, row.order, row.at) : null)),
+  ];
+}
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {
   [OrderStatus.CREATED]: "CREATED",
@@ -168,3 +265,62 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   [OrderStatus.CANCELED]: "CANCELED",
   [OrderStatus.FULFILLED]: "FULFILLED",
 };
+
+/** Gives an order another source id; false when another order has it. The order must be claimed. */
+export async function setSourceId(
+  db: Queryable,
+  order: { readonly projectId: string; readonly id: string; readonly sourceId: string },
+): Promise<boolean> {
+  try {
+    await db.query("update shop_order set source_id = $3 where project_id = $1 and id = $2", [
+      order.projectId,
+      order.id,
+      order.sourceId,
+    ]);
+    return true;
+  } catch (error) {
+    if (isUniqueViolation(error, "shop_order_project_source_id")) return false;
+    throw error;
+  }
+}
+
+const SORTABLE: Readonly<Record<string, string>> = {
+  created_at: "created_at",
+  updated_at: "updated_at",
+  status: "status",
+};
+
+export type Listing = {
+  readonly projectId: string;
+  /** A column that may be sorted by; `-` in front is descending. */
+  readonly order: string;
+  readonly limit: number;
+  readonly offset: number;
+};
+
+/** One page, and how many orders there are in all. Ties are broken by id. */
+export async function listOrders(
+  db: Queryable,
+  { projectId, order, limit, offset }: Listing,
+): Promise<{ readonly orders: readonly Order[]; readonly total: bigint }> {
+  const direction = order.startsWith("-") ? "desc" : "asc";
+  const column = SORTABLE[order.replace("-", "")];
+  if (column === undefined) throw new Error(`orders cannot be sorted by ${order}`);
+  const [{ rows }, { rows: counts }] = await Promise.all([
+    db.query<{ document: Buffer }>(
+      `select document from shop_order
+        where project_id = $1 and document is not null
+        order by ${column} ${direction}, id ${direction}
+        limit $2 offset $3`,
+      [projectId, limit, offset],
+    ),
+    db.query<{ total: bigint }>(
+      "select count(*) as total from shop_order where project_id = $1 and document is not null",
+      [projectId],
+    ),
+  ]);
+  return {
+    orders: rows.map(({ document }) => fromBinary(OrderSchema, document)),
+    total: counts[0]?.total ?? 0n,
+  };
+}
