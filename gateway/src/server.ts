@@ -54,7 +54,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, service, metrics } = options;
   await using parts = new AsyncDisposableStack();
   const state = { draining: false };
-  const reports = createReports(options.logger, metrics);
+  const reports = parts.use(createReports(options.logger, metrics));
   const bindings = bindingsOf(options.services ?? publicServices);
   const transports = withOwn(options);
   const limits = parts.use(startLimits(config, reports));

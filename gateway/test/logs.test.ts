@@ -1,12 +1,16 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Logger } from "@scrip/telemetry";
 import { expect, test } from "vitest";
 
 import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
-import { everything } from "./stand-ins.ts";
+import { everything, standIn } from "./stand-ins.ts";
 import { startTestGateway } from "./start.ts";
 
-test("each request is one line, which names the route and holds no secret and no code", async () => {
-  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
+type Line = { level: string; fields: Record<string, unknown>; message: string };
+
+function recording(): { logger: Logger; lines: Line[] } {
+  const lines: Line[] = [];
   const level = (name: string) => (fields: object, message: string) => {
     lines.push({ level: name, fields: { ...fields }, message });
   };
@@ -17,6 +21,11 @@ test("each request is one line, which names the route and holds no secret and no
     error: level("error"),
     child: () => logger,
   };
+  return { logger, lines };
+}
+
+test("each request is one line, which names the route and holds no secret and no code", async () => {
+  const { logger, lines } = recording();
   await using gateway = await startTestGateway({ implementations: everything(), logger });
   const { keys } = gateway;
   const token = await newToken(gateway, keys, "api");
@@ -54,4 +63,37 @@ test("each request is one line, which names the route and holds no secret and no
   for (const secret of [token, keys.appToken, keys.clientToken, "SECRET"]) {
     expect(written).not.toContain(secret);
   }
+});
+
+test("an outage is told once for many requests, a bug each time", async () => {
+  const { logger, lines } = recording();
+  const gateway = await startTestGateway({
+    implementations: [
+      standIn(VoucherService, {
+        async getVoucher({ code }: { code: string }) {
+          if (code === "bug") throw new Error("a bug");
+          throw new ConnectError("the database is away", Code.Unavailable);
+        },
+      }),
+    ],
+    logger,
+  });
+  const headers = serverHeaders(gateway.keys, await newToken(gateway, gateway.keys, "api"));
+  const get = (code: string) => send(`${gateway.url}/v1/vouchers/${code}`, "GET", { headers });
+  for (const { status } of await Promise.all(Array.from({ length: 40 }, () => get("away")))) {
+    expect(status).toBe(503);
+  }
+  for (const { status } of [await get("bug"), await get("bug")]) expect(status).toBe(500);
+  await gateway[Symbol.asyncDispose]();
+  const outages = lines.filter(({ level }) => level === "warn");
+  expect(outages.length).toBeLessThan(10);
+  const requests = outages.map(({ fields }) => Number(fields["requests"]));
+  expect(requests.reduce((sum, each) => sum + each, 0)).toBe(40);
+  expect(outages[0]?.fields).toMatchObject({
+    requests: 1,
+    key: "service_unavailable",
+    route: "/v1/vouchers/{code}",
+    error: expect.objectContaining({ message: expect.stringContaining("away") }),
+  });
+  expect(lines.filter(({ level }) => level === "error")).toHaveLength(2);
 });

@@ -2,9 +2,10 @@ import type { Logger, Metrics } from "@scrip/telemetry";
 
 import type { Answer, Exchange } from "../door/exchange.ts";
 import type { Route } from "../door/route.ts";
+import { createDigest } from "./digest.ts";
 
 /** What operators get to see: a log line and a measurement for each request. */
-export type Reports = {
+export type Reports = Disposable & {
   readonly request: (exchange: Exchange, answer: Pick<Answer, "status">) => void;
   readonly failure: (error: unknown, exchange: Exchange) => void;
   readonly broken: (status: number) => void;
@@ -15,6 +16,9 @@ export type Reports = {
 
 /** Codes of vouchers stand in paths, so neither logs nor metrics name more than the template. */
 const NO_ROUTE = "(none)";
+
+/** These come thousands at a time and all have the same cause, so a line for each would bury it. */
+const OUTAGES: ReadonlySet<string> = new Set(["service_unavailable", "deadline_exceeded"]);
 
 export function createReports(logger: Logger, metrics: Metrics): Reports {
   const observe = createObserver(metrics);
@@ -32,6 +36,9 @@ export function createReports(logger: Logger, metrics: Metrics): Reports {
     help: "Connections that did not speak HTTP, or too slowly.",
     labels: ["status"],
   });
+  const outages = createDigest<object>((requests, latest) =>
+    logger.warn({ requests, ...latest }, "requests could not be answered"),
+  );
   return {
     request(exchange, { status }) {
       const ms = performance.now() - exchange.startedAt;
@@ -39,11 +46,12 @@ export function createReports(logger: Logger, metrics: Metrics): Reports {
       if (exchange.replayed) replays.inc({ kind: exchange.route?.idempotency ?? NO_ROUTE });
       logger.info(lineOf(exchange, status, ms), "request");
     },
-    failure(error, { requestId, route }) {
-      logger.error(
-        { request_id: requestId, route: route?.template ?? NO_ROUTE, error },
-        "a request failed unexpectedly",
-      );
+    failure(error, exchange) {
+      const { requestId, route, errorKey } = exchange;
+      const fields = { request_id: requestId, route: route?.template ?? NO_ROUTE, error };
+      if (errorKey !== undefined && OUTAGES.has(errorKey)) {
+        outages.add({ ...fields, key: errorKey });
+      } else logger.error(fields, "a request failed unexpectedly");
     },
     broken: (status) => brokenRequests.inc({ status: String(status) }),
     limiterFellBack(error) {
@@ -55,6 +63,7 @@ export function createReports(logger: Logger, metrics: Metrics): Reports {
     },
     redisFailed: (error) => logger.warn({ error }, "redis failed"),
     answerNotKept: (error) => logger.error({ error }, "an answer was not kept for repeats"),
+    [Symbol.dispose]: () => outages[Symbol.dispose](),
   };
 }
 
