@@ -20,7 +20,7 @@ create table customer (
   postal_code text,
   constraint customer_pkey PRIMARY KEY (project_id, id),
   constraint customer_source_id_length CHECK (length(source_id) >= 1 AND length(source_id) <= 255)
-);
+) with (fillfactor=85);
 
 create table customer_order (
   project_id text not null,
@@ -60,8 +60,6 @@ CREATE INDEX customer_project_email ON customer USING btree (project_id, email) 
 CREATE INDEX customer_project_name ON customer USING btree (project_id, name) WHERE name IS NOT NULL;
 
 CREATE UNIQUE INDEX customer_project_source_id ON customer USING btree (project_id, source_id);
-
-CREATE INDEX customer_project_updated_at ON customer USING btree (project_id, updated_at, id);
 
 CREATE INDEX customer_order_project_customer ON customer_order USING btree (project_id, customer_id, changed_at) INCLUDE (amount);
 

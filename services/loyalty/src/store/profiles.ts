@@ -97,8 +97,10 @@ export async function listProfiles(
     [...values],
   );
   const direction = order.descending ? "desc" : "asc";
+  // Everybody has a created_at; saying where nulls go would keep its index from being read backwards.
+  const nulls = order.by === "created_at" ? "" : "nulls last";
   const sorting = (table: string): string =>
-    `${table}${order.by} ${direction} nulls last, ${table}id ${direction}`;
+    `${table}${order.by} ${direction} ${nulls}, ${table}id ${direction}`;
   const cursor =
     startingAfter === null
       ? ""
