@@ -1,13 +1,12 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import path from "node:path";
 
 import { ConfigError, type Env } from "@scrip/config";
 import { makeFolder, startEmbeddedPostgres } from "@scrip/embedded-postgres";
 import { generateBootstrap } from "@scrip/gateway/bootstrap";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import type { Gateway } from "@scrip/gateway/server";
-import { createLogger, createMetrics } from "@scrip/telemetry";
+import { createLogger, createMetrics, type Logger } from "@scrip/telemetry";
 
 import { startScrip } from "./compose.ts";
 import { readStandaloneConfig, type StandaloneConfig } from "./config.ts";
@@ -29,8 +28,10 @@ export async function startStandalone(
   await checkPort(config);
   const folder = await makeFolder(config.dataDir);
 
+  const logger = createLogger({ service: "scrip", level: config.logLevel });
   await using parts = new AsyncDisposableStack();
-  const databaseUrl = config.databaseUrl ?? (await startDatabase(parts, folder, progress));
+  const databaseUrl =
+    config.databaseUrl ?? (await startDatabase(parts, { folder, progress, logger }));
   const secrets = await readSecrets(folder);
   const keys = await bootstrapKeys(folder, secrets);
   progress("Starting the services …");
@@ -42,7 +43,7 @@ export async function startStandalone(
       databaseUrl,
       secrets,
       gateway: readGatewayConfig({ ...bootstrapEnv(keys.variables), ...env }),
-      logger: createLogger({ service: "scrip", level: config.logLevel }),
+      logger,
       metrics: createMetrics(),
     }),
   );
@@ -64,11 +65,19 @@ export async function startStandalone(
 
 async function startDatabase(
   parts: AsyncDisposableStack,
-  folder: string,
-  progress: (text: string) => void,
+  options: {
+    readonly folder: string;
+    readonly progress: (text: string) => void;
+    readonly logger: Logger;
+  },
 ): Promise<string> {
-  progress("Starting PostgreSQL …");
-  const database = parts.use(await startEmbeddedPostgres({ dataDir: path.join(folder) }));
+  options.progress("Starting PostgreSQL …");
+  const database = parts.use(
+    await startEmbeddedPostgres({
+      dataDir: options.folder,
+      warn: (message) => options.logger.warn({}, message),
+    }),
+  );
   return database.url;
 }
 

@@ -38,6 +38,18 @@ test("the first start shows the keys once, the second still has the data and doe
   expect(await second.stop("SIGTERM")).toBe(0);
 });
 
+test("the embedded database is killed: it comes back, says so, and the product answers again", async () => {
+  await using folder = await temporaryFolder();
+  const scrip = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+  const pid = await readFile(path.join(folder.path, "postgres/postmaster.pid"), "utf8");
+  process.kill(Number(pid.split("\n")[0]), "SIGKILL");
+  await expect.poll(scrip.output, { timeout: 20_000 }).toContain("runs again");
+  const keys = await readFile(path.join(folder.path, "keys.env"), "utf8");
+  const status = () => token(keys).then((answer) => answer.status);
+  await expect.poll(status, { timeout: 20_000 }).toBe(200);
+  expect(await scrip.stop("SIGTERM")).toBe(0);
+});
+
 test("two on one folder: the second says who has it, and the first goes on", async () => {
   await using folder = await temporaryFolder();
   const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });

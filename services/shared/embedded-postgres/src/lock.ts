@@ -55,7 +55,7 @@ async function isHeld(lock: string): Promise<boolean> {
   return (await startOf(Number(pid))) === start;
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     return process.kill(pid, 0);
@@ -64,12 +64,18 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** When a process began, in ticks since the boot; `-` where the system has no /proc. */
-async function startOf(pid: number): Promise<string> {
+/**
+ * When a process began, in ticks since the boot; `-` where the system has no /proc, and for one that
+ * has ended and that nobody has asked about yet.
+ */
+export async function startOf(pid: number): Promise<string> {
   const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   // The second field is the program's name in brackets, and may contain spaces.
-  return status.slice(status.lastIndexOf(")") + 2).split(" ")[START_FIELD] ?? "-";
+  const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
+  return fields[0] === ZOMBIE ? "-" : (fields[START_FIELD] ?? "-");
 }
+
+const ZOMBIE = "Z";
 
 /** Field 22 of proc(5), counted from 0 after the name. */
 const START_FIELD = 19;

@@ -10,13 +10,13 @@ import { runAs } from "./programs.ts";
 
 export const pidFileOf = ({ data }: Cluster): string => path.join(data, "postmaster.pid");
 
-/** Starts the server and answers its port and process once it takes connections. */
-export async function startServer(
-  cluster: Cluster,
-): Promise<{ readonly port: number; readonly pid: number }> {
+export type RunningServer = { readonly port: number; readonly pid: number };
+
+/** Starts the server, on a free port unless one is given, and waits until it takes connections. */
+export async function startServer(cluster: Cluster, fixedPort?: number): Promise<RunningServer> {
   const log = await openLog(cluster);
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
+    const port = fixedPort ?? (await freePort());
     const from = (await stat(log).catch(() => undefined))?.size ?? 0;
     try {
       await launch(cluster, port, log);

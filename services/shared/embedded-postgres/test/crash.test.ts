@@ -59,7 +59,44 @@ test("a server that outlived its process is stopped by the next start", async ()
   expect(await query(server.url, "select one from kept")).toEqual([{ one: 1 }]);
 });
 
-test("a killed server recovers at the next start", async () => {
+test("a killed server is started again, at the same address and with its data, each time", async () => {
+  await using folder = await givenFolder();
+  const told: string[] = [];
+  const warn = (message: string): void => void told.push(message);
+  let last = 0;
+  {
+    await using server = await startEmbeddedPostgres({ dataDir: folder.path, warn });
+    await query(server.url, "create table kept as select 1 as one");
+    for (const time of [1, 2]) {
+      const killed = await serverPid(folder.path);
+      process.kill(killed, "SIGKILL");
+      await expect.poll(() => told, { timeout: 20_000 }).toHaveLength(2 * time);
+      expect(await query(server.url, "select one from kept")).toEqual([{ one: 1 }]);
+      expect(told.at(-2)).toContain(`(process ${killed}) has ended`);
+      last = await serverPid(folder.path);
+      expect(last).not.toBe(killed);
+    }
+  }
+  await untilGone(last);
+  expect(told).toHaveLength(4);
+});
+
+test("a server that was started again ends with its process as well", async () => {
+  await using folder = await givenFolder();
+  const holder = await startHolder(folder.path);
+  const first = await serverPid(folder.path);
+  process.kill(first, "SIGKILL");
+  const second = () => serverPid(folder.path).catch(() => first);
+  await expect.poll(second, { timeout: 20_000 }).not.toBe(first);
+  await expect
+    .poll(() => query(holder.url, "select 1 as one").catch(() => []), { timeout: 20_000 })
+    .toEqual([{ one: 1 }]);
+  const pid = await serverPid(folder.path);
+  await holder.end("SIGKILL");
+  await untilGone(pid);
+});
+
+test("a server that is killed just before it is stopped recovers at the next start", async () => {
   await using folder = await givenFolder();
   {
     await using server = await startEmbeddedPostgres({ dataDir: folder.path });
