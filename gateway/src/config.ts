@@ -15,6 +15,8 @@ export type DoorConfig = {
   readonly management: ManagementCredentials;
   /** Where clients reach us, for the documents; a path-only base when undefined. */
   readonly baseUrl: string | undefined;
+  /** How long it goes on serving once it is told to close, until nobody sends it requests. */
+  readonly drainSeconds: number;
 };
 
 export type GatewayConfig = {
@@ -26,6 +28,7 @@ export type GatewayConfig = {
 const DEFAULT_BODY_BYTES = 256 * 1024;
 /** A body is held in memory while it is read, so this bounds what a client can make us hold. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
+const MAX_DRAIN_SECONDS = 60;
 const DAY_SECONDS = 24 * 3_600;
 const MAX_LIMIT = 1_000_000_000;
 
@@ -34,7 +37,10 @@ const limit = (value: number): Reader<number> =>
 const maybe = variable.optional;
 
 /** Reads what the door and the gateway's own service take from the environment. */
-export function readGatewayConfig(env: Env): GatewayConfig {
+export function readGatewayConfig(
+  env: Env,
+  defaults: Pick<DoorConfig, "drainSeconds"> = { drainSeconds: 0 },
+): GatewayConfig {
   const read = readEnv(env, {
     callsPerMinute: { name: "SCRIP_LIMIT_CALLS_PER_MINUTE", reader: limit(2_000) },
     bulkPerHour: { name: "SCRIP_LIMIT_BULK_PER_HOUR", reader: limit(500) },
@@ -50,6 +56,10 @@ export function readGatewayConfig(env: Env): GatewayConfig {
     },
     redisUrl: { name: "SCRIP_REDIS_URL", reader: maybe(variable.url) },
     baseUrl: { name: "SCRIP_BASE_URL", reader: maybe(variable.url) },
+    drainSeconds: {
+      name: "SCRIP_DRAIN_SECONDS",
+      reader: variable.withDefault(variable.integer(0, MAX_DRAIN_SECONDS), defaults.drainSeconds),
+    },
     tokenSeconds: {
       name: "SCRIP_TOKEN_SECONDS",
       reader: variable.withDefault(variable.integer(1, DAY_SECONDS), 900),
@@ -64,6 +74,7 @@ export function readGatewayConfig(env: Env): GatewayConfig {
       trustedProxies: read.trustedProxies,
       redisUrl: read.redisUrl,
       baseUrl: read.baseUrl,
+      drainSeconds: read.drainSeconds,
       management: { id: read.managementId, token: read.managementToken },
     },
     tokenSeconds: read.tokenSeconds,

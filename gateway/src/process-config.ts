@@ -17,9 +17,11 @@ export type ProcessConfig = {
 };
 
 const DEFAULT_PORT = 8080;
+/** Load balancers learn only after the signal that we are leaving (design/reliability.md §6.2). */
+const DRAIN_SECONDS = 5;
 
 export function readProcessConfig(env: Env): ProcessConfig {
-  const gateway = readGatewayConfig(env);
+  const gateway = readGatewayConfig(env, { drainSeconds: DRAIN_SECONDS });
   const read = readEnv(env, {
     host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "0.0.0.0") },
     port: {

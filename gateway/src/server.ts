@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
+import { Server as NetServer } from "node:net";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
@@ -105,6 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...addressOf(server, options.host),
     async [Symbol.asyncDispose]() {
       state.draining = true;
+      await sleep(config.drainSeconds * 1_000);
       await close(server);
       await running.disposeAsync();
     },
@@ -196,11 +198,21 @@ function addressOf(server: Server, host: string): { readonly url: string; readon
 /** How long requests under way may take to end once the door is told to close. */
 const DRAIN_MS = 10_000;
 
+/** How long a connection that is kept alive may still bring a request, to be told that it ends. */
+const LINGER_MS = 250;
+
+/**
+ * Node would end connections that are kept alive at once, and with them the requests that are on
+ * their way. So nothing new is accepted first; whoever uses a connection is answered that it closes.
+ */
 async function close(server: Server): Promise<void> {
   const closed = once(server, "close");
+  NetServer.prototype.close.call(server);
+  const deadline = setTimeout(() => server.closeAllConnections(), LINGER_MS + DRAIN_MS);
+  await Promise.race([closed, sleep(LINGER_MS, undefined, { ref: false })]);
+  // What came in while the process was busy is read first.
+  await nextTurn();
   server.close();
-  server.closeIdleConnections();
-  const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
   clearTimeout(deadline);
 }

@@ -1,3 +1,5 @@
+import { Agent, request } from "node:http";
+
 import { create } from "@bufbuild/protobuf";
 import { VoucherSchema, VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, expect, test } from "vitest";
@@ -77,3 +79,54 @@ test("on its way out it finishes what it has and takes nothing new", async () =>
   await leaving[Symbol.asyncDispose]();
   await expect(send(`${url}/livez`, "GET")).rejects.toThrow("fetch failed");
 });
+
+test("a connection that is kept alive is told that it ends, and its request is answered", async () => {
+  const leaving = await startTestGateway({ implementations: everything() });
+  using agent = oneConnection();
+  expect(await agent.get(`${leaving.url}/v1/x`)).toMatchObject({
+    status: 404,
+    connection: "keep-alive",
+  });
+  const left = leaving[Symbol.asyncDispose]();
+  expect(await agent.get(`${leaving.url}/v1/x`)).toMatchObject({
+    status: 404,
+    connection: "close",
+  });
+  await left;
+});
+
+test("it serves for as long as load balancers need to learn that it leaves", async () => {
+  const leaving = await startTestGateway({
+    implementations: everything(),
+    config: { drainSeconds: 2 },
+  });
+  const left = leaving[Symbol.asyncDispose]();
+  for (const [path, status] of [
+    ["/v1/x", 404],
+    ["/readyz", 503],
+    ["/livez", 200],
+  ] as const) {
+    using agent = oneConnection();
+    expect(await agent.get(leaving.url + path)).toMatchObject({ status, connection: "close" });
+  }
+  await left;
+  await expect(send(`${leaving.url}/livez`, "GET")).rejects.toThrow("fetch failed");
+});
+
+/** A client that uses the same connection again, where it may. */
+function oneConnection() {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  return {
+    get: (url: string) =>
+      new Promise<{ status: number | undefined; connection: string | undefined }>(
+        (resolve, reject) => {
+          const outgoing = request(url, { agent }, (response) => {
+            const { statusCode: status, headers } = response;
+            response.resume().on("end", () => resolve({ status, connection: headers.connection }));
+          });
+          outgoing.on("error", reject).end();
+        },
+      ),
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}

@@ -66,6 +66,7 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
         redisUrl: undefined,
         management: MANAGEMENT,
         baseUrl: undefined,
+        drainSeconds: 0,
         ...options.config,
       },
       service,

@@ -145,6 +145,7 @@ async function servedElsewhere(
     ctx.set(headers[at] as string, headers[at + 1] as string);
   }
   ctx.set("Cache-Control", "no-store");
+  if (options.draining()) ctx.set("Connection", "close");
   try {
     refuseMalformed(ctx.req);
     await next();
