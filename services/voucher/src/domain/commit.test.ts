@@ -34,10 +34,12 @@ const decide = (
   commands: readonly CommitCommand[],
   usages: readonly VoucherUsage[],
   answered: Readonly<Record<string, number>> = {},
+  held: readonly string[] = [],
 ) =>
   decideCommits({
     commands,
     usages: new Map(usages.map((usage) => [rowKey(usage.projectId, usage.voucherId), usage])),
+    held: new Set(held.map((voucherId) => rowKey(PROJECT, voucherId))),
     answered: new Map(
       Object.entries(answered).map(([key, byte]) => [rowKey(PROJECT, key), new Uint8Array([byte])]),
     ),
@@ -53,6 +55,29 @@ describe("decideCommits", () => {
       kind: "made",
       usages: [usageOf({ quantity: 2n, redeemedQuantity: 1n, version: 1n })],
     });
+  });
+
+  test("leaves alone what somebody else holds, unless the key has its answer already", () => {
+    const idempotency = keyOf("again");
+    const both = [
+      { voucherId: "v_1", definitionVersion: 1n, credits: 0n },
+      { voucherId: "v_2", definitionVersion: 1n, credits: 0n },
+    ];
+    const commands = [
+      commandOf({ takes: both, idempotency }),
+      commandOf({ takes: both, idempotency }),
+      commandOf({ takes: both, idempotency: keyOf("answered") }),
+      commandOf({ takes: both, refused: true }),
+      commandOf(),
+    ];
+    const decisions = decide(commands, [usageOf()], { answered: 1 }, ["v_2"]);
+    expect(decisions).toEqual([
+      { kind: "held", take: 1 },
+      { kind: "held", take: 1 },
+      { kind: "replayed", position: null },
+      { kind: "recorded" },
+      { kind: "made", usages: [usageOf({ redeemedQuantity: 1n, version: 1n })] },
+    ]);
   });
 
   test("each command sees what the ones before it took", () => {

@@ -40,6 +40,8 @@ export type CommitBatch<Command extends CommitCommand = CommitCommand> = {
   readonly commands: readonly Command[];
   /** As locked, by `rowKey` of project and voucher. */
   readonly usages: ReadonlyMap<string, VoucherUsage>;
+  /** Vouchers that were left out because somebody else holds them, named in the same way. */
+  readonly held: ReadonlySet<string>;
   /** Hashes of the requests that were answered before, by `rowKey` of project and key. */
   readonly answered: ReadonlyMap<string, Uint8Array>;
 };
@@ -55,6 +57,8 @@ export type CommandDecision =
   | { readonly kind: "gone"; readonly take: number }
   /** … or changed, so that the decision must be made again. */
   | { readonly kind: "stale" }
+  /** Somebody else holds the voucher of this take, so that nothing can be said of it now. */
+  | { readonly kind: "held"; readonly take: number }
   /** Answered before: by an earlier batch, or by the command of this batch at `position`. */
   | { readonly kind: "replayed"; readonly position: number | null }
   | { readonly kind: "key_reused" };
@@ -71,7 +75,7 @@ export function decideCommits(batch: CommitBatch): readonly CommandDecision[] {
   const answeredHere = new Map<string, number>();
   return batch.commands.map((command, position) => {
     const { idempotency } = command;
-    if (idempotency === null) return decideCommand(command, usages);
+    if (idempotency === null) return decideCommand(command, usages, batch.held);
     const key = rowKey(command.projectId, idempotency.key);
     const stored = batch.answered.get(key);
     if (stored !== undefined) return repeat(stored, idempotency, null);
@@ -80,12 +84,14 @@ export function decideCommits(batch: CommitBatch): readonly CommandDecision[] {
       const first = batch.commands[earlier]?.idempotency?.requestHash;
       return repeat(first, idempotency, earlier);
     }
-    const decision = decideCommand(command, usages);
-    // A stale command has no answer yet, so nothing holds its key.
-    if (decision.kind !== "stale") answeredHere.set(key, position);
+    const decision = decideCommand(command, usages, batch.held);
+    if (isAnswer(decision)) answeredHere.set(key, position);
     return decision;
   });
 }
+
+/** A command that is to be tried again has no answer yet, so nothing keeps its key. */
+export const isAnswer = ({ kind }: CommandDecision): boolean => kind !== "stale" && kind !== "held";
 
 /** One string for a row that is found by project and something else. */
 export const rowKey = (projectId: string, id: string): string => `${projectId}\n${id}`;
@@ -103,8 +109,16 @@ function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
-function decideCommand(command: CommitCommand, usages: Map<string, VoucherUsage>): CommandDecision {
+function decideCommand(
+  command: CommitCommand,
+  usages: Map<string, VoucherUsage>,
+  held: ReadonlySet<string>,
+): CommandDecision {
   if (command.refused) return { kind: "recorded" };
+  const heldTake = command.takes.findIndex(({ voucherId }) =>
+    held.has(rowKey(command.projectId, voucherId)),
+  );
+  if (heldTake !== -1) return { kind: "held", take: heldTake };
   const outdated = findOutdated(command, usages);
   if (outdated !== undefined) return outdated;
 

@@ -15,6 +15,7 @@ import {
 import {
   type CommandDecision,
   type CommitCommand,
+  isAnswer,
   rowKey,
   type VoucherUsage,
 } from "../domain/commit.ts";
@@ -79,7 +80,7 @@ export function renderCommits(
     }
     const outcome = renderDecision(command, decision, { draft, context });
     outcomes.push(outcome);
-    const keeps = decision.kind !== "stale" && decision.kind !== "key_reused";
+    const keeps = isAnswer(decision) && decision.kind !== "key_reused";
     if (keeps && command.idempotency !== null) {
       draft.answers.push({
         projectId: command.projectId,
@@ -125,6 +126,11 @@ function renderDecision(
       return renderMade(command, decision.usages, parts);
     case "stale":
       return outcomeOf({ case: "stale", value: { $typeName: "scrip.voucher.v1.Stale" } });
+    case "held": {
+      const name = nameOf(command, decision.take, parts);
+      const details = `Voucher ${name} is held by something else; try again`;
+      return refusedBy(errorOf("service_unavailable", command, details));
+    }
     case "gone": {
       const name = nameOf(command, decision.take, parts);
       return refusedBy({

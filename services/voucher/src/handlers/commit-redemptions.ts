@@ -9,35 +9,43 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { type Contention, createContention } from "../contention.ts";
 import type { Deps } from "../deps.ts";
-import { decideCommits, rowKey, type VoucherUsage } from "../domain/commit.ts";
+import { decideCommits } from "../domain/commit.ts";
 import { type CommitWrites, hasRedemption, writeCommits } from "../store/commits.ts";
 import { findAnswers } from "../store/idempotency.ts";
-import { lockUsages, sortUsageNames } from "../store/usages.ts";
+import { keyOf, lockVouchers, namesToLock } from "./commit-locks.ts";
 import { type Command, nowOf, renderCommits } from "./commit-outcomes.ts";
 import { instantOf } from "./voucher-message.ts";
 
 const MAX_RETRIES = 3;
 /** Spreads the retries of batches that met each other. */
 const RETRY_DELAY_MS = { min: 10, spread: 70 };
+/** Many times what a batch takes. Whoever holds a voucher for longer must not hold up the others. */
+const LOCK_PATIENCE_MS = 100;
 
 /**
  * Takes value: locks the vouchers of all commands, decides in memory, writes everything, commits
  * once (design/reliability.md §2.4). One hot code costs one lock and one flush for each batch.
  */
-export const commitRedemptions =
-  (deps: Deps): Handler<typeof RedemptionService.method.commitRedemptions> =>
-  async (request) => {
+export const commitRedemptions = (
+  deps: Deps,
+): Handler<typeof RedemptionService.method.commitRedemptions> => {
+  const context = { deps, contention: createContention() };
+  return async (request) => {
     const commands = parse(request.commands);
     // Before the transaction: what is cached or read here is only used when its version is the
     // locked one.
     await deps.templates.load(deps.db, wantedBy(commands));
-    const outcomes = await commitAll(deps, commands);
+    const outcomes = await commitAll(context, commands);
     return {
       $typeName: "scrip.voucher.v1.CommitRedemptionsResponse",
       outcomes: [...outcomes],
     };
   };
+};
+
+type Context = { readonly deps: Deps; readonly contention: Contention };
 
 function parse(messages: readonly RedemptionCommand[]): Command[] {
   return messages.map((message) => ({
@@ -61,20 +69,20 @@ const wantedBy = (commands: readonly Command[]) =>
 
 /** A batch that cannot be stored as a whole is taken apart, so that one bad item harms no other. */
 async function commitAll(
-  deps: Deps,
+  context: Context,
   commands: readonly Command[],
 ): Promise<readonly CommitOutcome[]> {
   try {
-    return await commitWithRetries(deps, commands);
+    return await commitWithRetries(context, commands);
   } catch (error) {
     if (!isBadItem(error)) throw error;
     const [only, ...others] = commands;
     if (only !== undefined && others.length === 0) {
-      deps.onError(new Error("a redemption could not be stored", { cause: error }));
+      context.deps.onError(new Error("a redemption could not be stored", { cause: error }));
       return [internalError(only)];
     }
     const outcomes: CommitOutcome[] = [];
-    for (const command of commands) outcomes.push(...(await commitAll(deps, [command])));
+    for (const command of commands) outcomes.push(...(await commitAll(context, [command])));
     return outcomes;
   }
 }
@@ -90,19 +98,34 @@ type Attempt = {
 };
 
 async function commitWithRetries(
-  deps: Deps,
+  context: Context,
   commands: readonly Command[],
 ): Promise<readonly CommitOutcome[]> {
   const attempts: Attempt[] = [];
+  let patience: Patience = "short";
   for (let retries = 0; ; retries += 1) {
     try {
-      return await attemptCommit(deps, commands, attempts);
+      return await attemptCommit(context, commands, { attempts, patience });
     } catch (error) {
+      if (patience === "short" && sqlState(error) === LOCK_TIMEOUT) {
+        patience = "none";
+        continue;
+      }
       if (retries >= MAX_RETRIES || !isRepeatable(error)) throw error;
+      // What may have been committed is only known for sure under the locks.
+      patience = attempts.length > 0 ? "full" : "short";
       await sleep(RETRY_DELAY_MS.min + Math.random() * RETRY_DELAY_MS.spread);
     }
   }
 }
+
+const LOCK_TIMEOUT = "55P03";
+
+/**
+ * How a batch waits for vouchers that others hold: for a short time and without those that are known
+ * to be held for long, not at all, or for all of them as long as any statement may.
+ */
+type Patience = "short" | "none" | "full";
 
 const isRepeatable = (error: unknown): boolean =>
   error instanceof AnsweredMeanwhile ||
@@ -117,23 +140,28 @@ class AnsweredMeanwhile extends Error {
 }
 
 async function attemptCommit(
-  deps: Deps,
+  { deps, contention }: Context,
   commands: readonly Command[],
-  attempts: Attempt[],
+  { attempts, patience }: { readonly attempts: Attempt[]; readonly patience: Patience },
 ): Promise<readonly CommitOutcome[]> {
+  const names = namesToLock(commands);
+  const keys = names.map(keyOf);
+  const avoided =
+    patience === "short" ? contention.avoided(keys) : new Set(patience === "none" ? keys : []);
   let wroteEvents = false;
-  const outcomes = await deps.db.transaction(async (tx) => {
-    // They travel together and run one after the other. The second must be a statement of its own:
+  const work = async (tx: Queryable): Promise<readonly CommitOutcome[]> => {
+    // They travel together and run one after the other. The last must be a statement of its own:
     // its snapshot is taken under the locks, so it sees the answers of those that held them before.
-    const [usages, answers] = await Promise.all([
-      lockAll(tx, commands),
+    const [{ usages, held }, answers] = await Promise.all([
+      lockVouchers(tx, names, avoided),
       findAnswers(tx, keysOf(commands)),
     ]);
+    contention.settle({ locked: usages.keys(), held, waited: patience === "none" });
     // A repeat of an attempt that was committed would take twice. Under the lock it is known.
     const done = await findDone(tx, attempts);
     if (done !== undefined) return done.outcomes;
     const answered = new Map([...answers].map(([key, answer]) => [key, answer.requestHash]));
-    const decisions = decideCommits({ commands, usages, answered });
+    const decisions = decideCommits({ commands, usages, held, answered });
     const rendered = renderCommits(commands, decisions, { ...deps, answers });
     await store(tx, rendered.writes);
     const [first] = rendered.writes.redemptions;
@@ -146,23 +174,13 @@ async function attemptCommit(
     }
     wroteEvents = rendered.writes.events.length > 0;
     return rendered.outcomes;
-  });
+  };
+  const outcomes = await deps.db.transaction(
+    work,
+    patience === "short" ? { lockTimeoutMs: LOCK_PATIENCE_MS } : {},
+  );
   if (wroteEvents) deps.onEvents();
   return outcomes;
-}
-
-async function lockAll(
-  tx: Queryable,
-  commands: readonly Command[],
-): Promise<ReadonlyMap<string, VoucherUsage>> {
-  const names = sortUsageNames(
-    commands.flatMap(({ projectId, takes, refused }) =>
-      refused ? [] : takes.map(({ voucherId }) => ({ projectId, voucherId })),
-    ),
-  );
-  if (names.length === 0) return new Map();
-  const usages = await lockUsages(tx, names);
-  return new Map(usages.map((usage) => [rowKey(usage.projectId, usage.voucherId), usage]));
 }
 
 async function findDone(tx: Queryable, attempts: readonly Attempt[]): Promise<Attempt | undefined> {

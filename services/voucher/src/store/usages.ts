@@ -28,27 +28,18 @@ export type UsageName = { readonly projectId: string; readonly voucherId: string
  * that batches that share vouchers wait for each other but never deadlock: `names` must be sorted by
  * `sortUsageNames`, and a nested loop locks in the order of its outer side.
  */
-export async function lockUsages(
+export const lockUsages = (
   tx: Queryable,
   names: readonly UsageName[],
-): Promise<readonly VoucherUsage[]> {
-  const { rows } = await tx.query<UsageRow>({
-    name: "lock-usages",
-    text: `select ${USAGE_COLUMNS}
-             from unnest($1::text[], $2::text[]) as name (project_id, voucher_id)
-            cross join lateral (
-                    select * from voucher_usage
-                     where project_id = name.project_id and voucher_id = name.voucher_id
-                     limit 1
-                       for no key update
-                  ) u`,
-    values: [
-      textArray(names.map(({ projectId }) => projectId)),
-      textArray(names.map(({ voucherId }) => voucherId)),
-    ],
-  });
-  return rows.map((row) => fromUsageRow(row));
-}
+): Promise<readonly VoucherUsage[]> =>
+  selectUsages(tx, names, { name: "lock-usages", lock: "for no key update" });
+
+/** Holds those of the rows that nobody else holds, and leaves the others out. */
+export const lockFreeUsages = (
+  tx: Queryable,
+  names: readonly UsageName[],
+): Promise<readonly VoucherUsage[]> =>
+  selectUsages(tx, names, { name: "lock-free-usages", lock: "for no key update skip locked" });
 
 /** Sorts by project and voucher and drops repeats: the order in which rows are locked everywhere. */
 export function sortUsageNames(names: Iterable<UsageName>): UsageName[] {
@@ -59,19 +50,26 @@ export function sortUsageNames(names: Iterable<UsageName>): UsageName[] {
 }
 
 /** Reads without a lock. */
-export async function findUsages(
+export const findUsages = (
   db: Queryable,
   names: readonly UsageName[],
+): Promise<readonly VoucherUsage[]> => selectUsages(db, names, { name: "find-usages", lock: "" });
+
+async function selectUsages(
+  db: Queryable,
+  names: readonly UsageName[],
+  { name, lock }: { readonly name: string; readonly lock: string },
 ): Promise<readonly VoucherUsage[]> {
   if (names.length === 0) return [];
   const { rows } = await db.query<UsageRow>({
-    name: "find-usages",
+    name,
     text: `select ${USAGE_COLUMNS}
              from unnest($1::text[], $2::text[]) as name (project_id, voucher_id)
             cross join lateral (
                     select * from voucher_usage
                      where project_id = name.project_id and voucher_id = name.voucher_id
                      limit 1
+                       ${lock}
                   ) u`,
     values: [
       textArray(names.map(({ projectId }) => projectId)),

@@ -1,0 +1,93 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import {
+  commandOf,
+  committer,
+  givenDiscount,
+  keyOf,
+  madeOf,
+  refusalOf,
+  startFixture,
+} from "./fixture.ts";
+
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+const commit = committer(fixture);
+
+/** Holds the voucher as an administrator with an open transaction does. */
+async function whileHeld(voucherId: string, work: () => Promise<void>): Promise<void> {
+  await fixture.db.transaction(async (tx) => {
+    await tx.query("select 1 from voucher_usage where voucher_id = $1 for update", [voucherId]);
+    await work();
+  });
+}
+
+const redeemedOf = async (voucherId: string): Promise<bigint | undefined> => {
+  const { rows } = await fixture.db.query<{ redeemed_quantity: bigint }>(
+    "select redeemed_quantity from voucher_usage where voucher_id = $1",
+    [voucherId],
+  );
+  return rows[0]?.redeemed_quantity;
+};
+
+describe("a voucher that somebody else holds", () => {
+  test("is refused as unavailable, and the others of its batch are taken", async () => {
+    const [held, free] = [await givenDiscount(fixture), await givenDiscount(fixture)];
+    await whileHeld(held.id, async () => {
+      for (const _ of ["waits for it", "knows of it"]) {
+        const outcomes = await commit(
+          commandOf(fixture, [{ voucher: held }]),
+          commandOf(fixture, [{ voucher: free }]),
+          commandOf(fixture, [{ voucher: free }, { voucher: held }]),
+        );
+        expect(refusalOf(outcomes[0])).toMatchObject({
+          code: 503,
+          key: "service_unavailable",
+          details: `Voucher ${held.code} is held by something else; try again`,
+        });
+        expect(madeOf(outcomes[1])).toHaveLength(1);
+        expect(refusalOf(outcomes[2])).toMatchObject({ code: 503 });
+      }
+    });
+    expect(await redeemedOf(free.id)).toBe(2n);
+    expect(await redeemedOf(held.id)).toBe(0n);
+  });
+
+  test("is taken as soon as it is free, under the key of the attempts before", async () => {
+    const voucher = await givenDiscount(fixture);
+    const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("patient") });
+    await whileHeld(voucher.id, async () => {
+      const outcomes = [...(await commit(command)), ...(await commit(command, command))];
+      expect(outcomes.map((outcome) => refusalOf(outcome).code)).toEqual([503, 503, 503]);
+    });
+    const [made, repeated] = await commit(command, command);
+    expect(madeOf(made)).toEqual(madeOf(repeated));
+    expect([made?.replayed, repeated?.replayed]).toEqual([false, true]);
+    expect(await redeemedOf(voucher.id)).toBe(1n);
+  });
+
+  test("does not keep an answer from being given again", async () => {
+    const voucher = await givenDiscount(fixture);
+    const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("answered") });
+    const [made] = await commit(command);
+    await whileHeld(voucher.id, async () => {
+      const [repeated] = await commit(command);
+      expect(repeated).toEqual({ ...made, replayed: true });
+    });
+  });
+});
+
+test("a voucher that is not there is not taken for one that is held", async () => {
+  const [held, gone] = [await givenDiscount(fixture), await givenDiscount(fixture)];
+  await whileHeld(held.id, async () => {
+    const stranger = { projectId: "proj_stranger" };
+    const outcomes = await commit(
+      commandOf(fixture, [{ voucher: held }]),
+      commandOf(stranger, [{ voucher: gone }]),
+    );
+    expect(outcomes.map((outcome) => refusalOf(outcome).key)).toEqual([
+      "service_unavailable",
+      "not_found",
+    ]);
+  });
+});
