@@ -182,6 +182,16 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
         redemptions: { total_redeemed: 2, total_succeeded: 2, gift: { redeemed_amount: 801 } },
         orders: { total_count: 2, total_amount: 801, average_amount: 401, last_order_amount: 501 },
       });
+    await api.post("/v1/orders", {
+      amount: 99,
+      status: "PAID",
+      customer: { source_id: sourceId },
+    });
+    await expect
+      .poll(async () => (await api.get(`/v1/customers/${sourceId}`)).body["summary"]["orders"], {
+        timeout: 10_000,
+      })
+      .toMatchObject({ total_count: 3, total_amount: 900, last_order_amount: 99 });
     const { body } = await api.get(`/v1/customers/${sourceId}`);
     expect(body).toMatchObject({ name: "Buyer", address: { city: "Brno" } });
 

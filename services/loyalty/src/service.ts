@@ -5,6 +5,7 @@ import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import type { Service } from "@scrip/rpc";
 
+import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
 import { onRedemptionMade, REDEMPTIONS_TOPIC } from "./events/on-redemption-made.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
@@ -38,6 +39,12 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
     handler: onRedemptionMade(db),
   });
   parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
+  const orders = await options.bus.subscribe({
+    group: "loyalty-orders",
+    topics: [ORDERS_TOPIC],
+    handler: onOrderPaid(db),
+  });
+  parts.defer(() => orders.close(CONSUMERS_CLOSE_MS));
   const running = parts.move();
   return {
     name: "loyalty",

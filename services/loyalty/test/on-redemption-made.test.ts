@@ -1,12 +1,14 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { createPgEventBus, type DeliveredEvent } from "@scrip/events";
+import { createPgEventBus, type DeliveredEvent, type DeliveryContext } from "@scrip/events";
 import { newId } from "@scrip/ids";
-import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { type OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { emptyDatabase, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
+import { onOrderPaid, ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
 import { onRedemptionMade, REDEMPTIONS_TOPIC } from "../src/events/on-redemption-made.ts";
 import { createLoyaltyService, MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { deleteCustomer, upsertCustomer } from "../src/store/customers.ts";
@@ -45,6 +47,28 @@ test("paid orders are summed in their newest state, others are not", async () =>
     ordersAmount: 1400n,
     lastOrder: { amount: 900n, at: new Date(NOON + 3) },
   });
+});
+
+test("an order that was paid without a redemption counts, and is one with that of a later redemption", async () => {
+  const ada = await givenCustomer();
+  const order = { id: `${ada.id}-1`, amount: 700n, status: OrderStatus.PAID, customerId: ada.id };
+  const paid = ada.paid(order, NOON);
+  await onOrderPaid(db)([paid, paid], CONTEXT);
+  expect(await ada.summary()).toMatchObject({ redemptions: 0n, orders: 1n, ordersAmount: 700n });
+  await handle([ada.made({ order: { ...order, amount: 650n } }, NOON + 1)]);
+  await onOrderPaid(db)([paid], CONTEXT);
+  expect(await ada.summary()).toMatchObject({ redemptions: 1n, orders: 1n, ordersAmount: 650n });
+});
+
+test("an order of nobody, or of who is gone, is not counted", async () => {
+  const ada = await givenCustomer();
+  const order = { id: `${ada.id}-1`, amount: 700n, status: OrderStatus.PAID };
+  await deleteCustomer(db, ada.projectId, ada.id);
+  await onOrderPaid(db)([ada.paid(order), ada.paid({ ...order, customerId: ada.id })], CONTEXT);
+  const { rows } = await db.query("select 1 from customer_order where project_id = $1", [
+    ada.projectId,
+  ]);
+  expect(rows).toEqual([]);
 });
 
 test("handlers that meet the same customers at once lose nothing", async () => {
@@ -129,6 +153,15 @@ async function givenCustomer() {
     id,
     facts,
     made: (said: Facts, at = NOON) => eventOf(facts(said, at)),
+    paid: (order: MessageInitShape<typeof OrderSchema>, at = NOON): DeliveredEvent => ({
+      ...eventOf(facts({})),
+      topic: ORDERS_TOPIC,
+      type: OrderPaidSchema.typeName,
+      payload: toBinary(
+        OrderPaidSchema,
+        create(OrderPaidSchema, { projectId, order, date: timestampFromMs(at) }),
+      ),
+    }),
     summary: async () => (await findProfile(db, projectId, id))?.summary,
   };
 }
@@ -148,10 +181,11 @@ function eventOf(facts: Facts & { projectId: string }): DeliveredEvent {
   };
 }
 
-const handle = (events: readonly DeliveredEvent[]): Promise<void> =>
-  handler(events, {
-    group: "loyalty",
-    topic: REDEMPTIONS_TOPIC,
-    partition: 0,
-    signal: new AbortController().signal,
-  });
+const CONTEXT: DeliveryContext = {
+  group: "loyalty",
+  topic: REDEMPTIONS_TOPIC,
+  partition: 0,
+  signal: new AbortController().signal,
+};
+
+const handle = (events: readonly DeliveredEvent[]): Promise<void> => handler(events, CONTEXT);

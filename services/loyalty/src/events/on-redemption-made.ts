@@ -2,19 +2,13 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type DeliveredEvent, type EventHandler, takeFresh } from "@scrip/events";
 import type { Database, Queryable } from "@scrip/postgres";
-import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import {
   type RedemptionMade,
   RedemptionMadeSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
-import {
-  addRedemptions,
-  type CountedOrder,
-  type CountedRedemptions,
-  holdCustomers,
-  putOrders,
-} from "../store/counts.ts";
+import { addRedemptions, type CountedRedemptions, putOrders } from "../store/counts.ts";
+import { ofHeldCustomers, paidOrders, textOf, type ToldOrder } from "./count-orders.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 const CONSUMER = "customer-summary";
@@ -47,12 +41,11 @@ export const onRedemptionMade =
   };
 
 async function count(tx: Queryable, made: readonly RedemptionMade[]): Promise<void> {
-  const orders = ordersOf(made);
-  const held = await holdCustomers(tx, [...made.map(customerOf), ...orders]);
-  const there = new Set(held.map(textOf));
-  const redemptions = redemptionsOf(made).filter((each) => there.has(textOf(each)));
+  const orders = paidOrders(made.flatMap(toldBy));
+  const left = await ofHeldCustomers(tx, [...made.map(customerOf), ...orders]);
+  const redemptions = left(redemptionsOf(made));
   if (redemptions.length > 0) await addRedemptions(tx, redemptions);
-  const known = orders.filter((order) => there.has(textOf(order)));
+  const known = left(orders);
   if (known.length > 0) await putOrders(tx, known);
 }
 
@@ -71,26 +64,9 @@ function redemptionsOf(made: readonly RedemptionMade[]): readonly CountedRedempt
   return [...counted.values()];
 }
 
-/** The newest state of each order that is paid. */
-function ordersOf(made: readonly RedemptionMade[]): readonly CountedOrder[] {
-  const newest = new Map<string, CountedOrder>();
-  for (const redemption of made) {
-    const { projectId, order, date } = redemption;
-    if (order?.id === undefined || date === undefined || !isPaid(order.status)) continue;
-    const key = JSON.stringify([projectId, order.id]);
-    const at = timestampDate(date);
-    const before = newest.get(key);
-    if (before !== undefined && before.at > at) continue;
-    const customerId = order.customerId ?? customerOf(redemption).customerId;
-    newest.set(key, { projectId, customerId, orderId: order.id, amount: order.amount, at });
-  }
-  return [...newest.values()];
+function toldBy({ projectId, customerId, order, date }: RedemptionMade): ToldOrder[] {
+  if (order === undefined || date === undefined) return [];
+  return [{ projectId, customerId, order, at: timestampDate(date) }];
 }
 
-const isPaid = (status: OrderStatus | undefined): boolean =>
-  status === OrderStatus.PAID || status === OrderStatus.FULFILLED;
-
 const customerOf = ({ projectId, customerId = "" }: RedemptionMade) => ({ projectId, customerId });
-
-const textOf = ({ projectId, customerId }: { projectId: string; customerId: string }): string =>
-  JSON.stringify([projectId, customerId]);

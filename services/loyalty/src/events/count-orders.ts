@@ -1,0 +1,51 @@
+import type { Queryable } from "@scrip/postgres";
+import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+
+import { type CountedOrder, type CustomerRef, holdCustomers, putOrders } from "../store/counts.ts";
+
+/** An order as an event tells of it. */
+export type ToldOrder = {
+  readonly projectId: string;
+  readonly order: Order;
+  readonly at: Date;
+  /** Who buys, where the order does not say. */
+  readonly customerId?: string | undefined;
+};
+
+/** The newest state of each order that is paid and somebody's. */
+export function paidOrders(told: readonly ToldOrder[]): readonly CountedOrder[] {
+  const newest = new Map<string, CountedOrder>();
+  for (const { projectId, order, at, customerId: buyer } of told) {
+    const customerId = order.customerId ?? buyer;
+    if (order.id === undefined || customerId === undefined || !isPaid(order.status)) continue;
+    const key = JSON.stringify([projectId, order.id]);
+    const before = newest.get(key);
+    if (before !== undefined && before.at > at) continue;
+    newest.set(key, { projectId, customerId, orderId: order.id, amount: order.amount, at });
+  }
+  return [...newest.values()];
+}
+
+const isPaid = (status: OrderStatus | undefined): boolean =>
+  status === OrderStatus.PAID || status === OrderStatus.FULFILLED;
+
+/**
+ * Keeps the customers of a transaction from being deleted, and answers what is left of `counted`
+ * without those who are gone.
+ */
+export async function ofHeldCustomers(
+  tx: Queryable,
+  customers: readonly CustomerRef[],
+): Promise<<Counted extends CustomerRef>(counted: readonly Counted[]) => readonly Counted[]> {
+  const held = new Set((await holdCustomers(tx, customers)).map(textOf));
+  return (counted) => counted.filter((each) => held.has(textOf(each)));
+}
+
+/** An order is kept in its newest state, so a repeat changes nothing and no inbox is needed. */
+export async function countOrders(tx: Queryable, orders: readonly CountedOrder[]): Promise<void> {
+  const left = (await ofHeldCustomers(tx, orders))(orders);
+  if (left.length > 0) await putOrders(tx, left);
+}
+
+export const textOf = ({ projectId, customerId }: CustomerRef): string =>
+  JSON.stringify([projectId, customerId]);

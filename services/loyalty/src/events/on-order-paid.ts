@@ -1,0 +1,24 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { EventHandler } from "@scrip/events";
+import type { Database } from "@scrip/postgres";
+import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
+
+import { countOrders, paidOrders, type ToldOrder } from "./count-orders.ts";
+
+export const ORDERS_TOPIC = "scrip.orders.v1";
+
+/** Counts orders that shops paid without a redemption, for the summaries of customers. */
+export const onOrderPaid =
+  (db: Database): EventHandler =>
+  async (events) => {
+    const told = events
+      .filter((event) => event.type === OrderPaidSchema.typeName)
+      .flatMap((event): ToldOrder[] => {
+        const { projectId, order, date } = fromBinary(OrderPaidSchema, event.payload);
+        if (order === undefined || date === undefined) return [];
+        return [{ projectId, order, at: timestampDate(date) }];
+      });
+    const orders = paidOrders(told);
+    if (orders.length > 0) await db.transaction((tx) => countOrders(tx, orders));
+  };
