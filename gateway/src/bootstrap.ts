@@ -5,7 +5,7 @@ import type { Database, Queryable } from "@scrip/postgres";
 import { hashSecret, newSecret } from "./auth/secret.ts";
 import { canonicalDomain } from "./domain/origin.ts";
 import type { Project } from "./domain/project.ts";
-import { insertApiKey } from "./store/api-keys.ts";
+import { insertApiKey, isKnownKey } from "./store/api-keys.ts";
 import { countProjects, insertProject } from "./store/projects.ts";
 
 /** The first project of an installation and its two keys (spec/rulings.md 15). */
@@ -39,13 +39,24 @@ export function generateBootstrap(): BootstrapKeys & {
   };
 }
 
-/** Makes the first project when there is none; several processes that start at once make one. */
+/**
+ * Makes the first project when there is none; several processes that start at once make one. Answers
+ * whether the keys are those of a project: they are not when another start made the first one.
+ */
 export async function ensureProject(
   db: Database,
   keys: BootstrapKeys | undefined,
   now: number,
+): Promise<boolean> {
+  if ((await countProjects(db)) === 0n) await makeFirst(db, keys, now);
+  return keys !== undefined && isKnownKey(db, keys.appId, hashSecret(keys.appToken));
+}
+
+async function makeFirst(
+  db: Database,
+  keys: BootstrapKeys | undefined,
+  now: number,
 ): Promise<void> {
-  if ((await countProjects(db)) > 0n) return;
   if (keys === undefined) {
     throw new ConfigError(
       "There is no project yet. Set SCRIP_BOOTSTRAP_APP_ID, SCRIP_BOOTSTRAP_APP_TOKEN, " +

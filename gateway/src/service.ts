@@ -27,6 +27,8 @@ export type GatewayService = Service & {
   readonly db: Queryable;
   readonly directory: Directory;
   readonly clock: () => number;
+  /** Whether the keys given for the first project are those of a project. */
+  readonly hasBootstrapKeys: boolean;
 };
 
 export const SCHEMA = "gateway";
@@ -51,7 +53,7 @@ export async function createGatewayService(
     onError: (error) => logger.error({ error }, "a database connection failed"),
   });
   parts.defer(() => db.close());
-  await ensureProject(db, options.bootstrap, clock());
+  const hasBootstrapKeys = await ensureProject(db, options.bootstrap, clock());
 
   const directory = createDirectory(db, clock);
   parts.use(
@@ -70,6 +72,7 @@ export async function createGatewayService(
     db,
     directory,
     clock,
+    hasBootstrapKeys,
     ready: async () =>
       db.query("select 1 from project limit 1").then(
         () => true,

@@ -29,6 +29,28 @@ test("several processes that start at once make one project", async () => {
   for (const service of services) await service[Symbol.asyncDispose]();
 });
 
+test("of several starts with keys of their own the one that made the project has the keys", async () => {
+  await using database = await emptyDatabase();
+  const start = (bootstrap = generateBootstrap()) =>
+    createGatewayService({ databaseUrl: database.url, logger, bootstrap });
+  const own = generateBootstrap();
+  await using first = await start(own);
+  await using again = await start(own);
+  await using stranger = await start();
+  await using wrongSecret = await start({ ...own, appToken: "not-the-secret-of-this-key" });
+  const known = [first, again, stranger, wrongSecret].map((each) => each.hasBootstrapKeys);
+  expect(known).toEqual([true, true, false, false]);
+
+  await using empty = await emptyDatabase();
+  const atOnce = await Promise.all(
+    [1, 2, 3].map(() =>
+      createGatewayService({ databaseUrl: empty.url, logger, bootstrap: generateBootstrap() }),
+    ),
+  );
+  expect(atOnce.filter((each) => each.hasBootstrapKeys)).toHaveLength(1);
+  for (const service of atOnce) await service[Symbol.asyncDispose]();
+});
+
 test("a later start keeps the projects and needs no keys", async () => {
   await using database = await emptyDatabase();
   const bootstrap = generateBootstrap();

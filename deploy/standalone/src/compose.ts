@@ -2,7 +2,7 @@ import { createCampaignService } from "@scrip/campaign/service";
 import { createPgEventBus } from "@scrip/events";
 import type { GatewayConfig } from "@scrip/gateway/config";
 import { type Gateway, startGateway } from "@scrip/gateway/server";
-import { createGatewayService } from "@scrip/gateway/service";
+import { createGatewayService, type GatewayService } from "@scrip/gateway/service";
 import { createLoyaltyService } from "@scrip/loyalty/service";
 import { createDirectTransport, type RpcServer, serve, type Service } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
@@ -28,15 +28,32 @@ const POOL_SIZE = 4;
 /** What is left of the events to finish when the services have stopped is little. */
 const BUS_CLOSE_MS = 2_000;
 
+export type Composition = Gateway & {
+  /** Whether the keys given for the first project are those of a project of this database. */
+  readonly hasBootstrapKeys: boolean;
+};
+
 /** All services in this process, called in memory, behind one HTTP door. */
-export async function startScrip(options: CompositionOptions): Promise<Gateway> {
+export async function startScrip(options: CompositionOptions): Promise<Composition> {
   await using parts = new AsyncDisposableStack();
   const services = await startServices(parts, options);
   if (options.grpcPort !== undefined)
     parts.use(await serveGrpc(services, options.grpcPort, options));
-  const gateway = parts.use(await openDoor(parts, services, options));
+  const { databaseUrl, logger } = options;
+  const { tokenSeconds, bootstrap } = options.gateway;
+  const service = parts.use(
+    await createGatewayService({
+      databaseUrl,
+      poolSize: POOL_SIZE,
+      tokenSeconds,
+      bootstrap,
+      logger,
+    }),
+  );
+  const { url, port } = parts.use(await openDoor(service, services, options));
+  const { hasBootstrapKeys } = service;
   const all = parts.move();
-  return { url: gateway.url, port: gateway.port, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { url, port, hasBootstrapKeys, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 /** From the ones that call nobody upwards; they are closed the other way round. */
@@ -73,21 +90,11 @@ async function startServices(
   return [...below, validation];
 }
 
-async function openDoor(
-  parts: AsyncDisposableStack,
+function openDoor(
+  service: GatewayService,
   services: readonly Service[],
-  options: CompositionOptions,
+  { logger, metrics, gateway, host, port }: CompositionOptions,
 ): Promise<Gateway> {
-  const { databaseUrl, logger, metrics, gateway, host, port } = options;
-  const service = parts.use(
-    await createGatewayService({
-      databaseUrl,
-      poolSize: POOL_SIZE,
-      tokenSeconds: gateway.tokenSeconds,
-      bootstrap: gateway.bootstrap,
-      logger,
-    }),
-  );
   const transport = directTo(services);
   const implementations = services.flatMap((each) => each.implementations);
   return startGateway({

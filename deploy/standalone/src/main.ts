@@ -21,7 +21,7 @@ try {
   process.exitCode = 1;
 }
 
-function welcome({ url, keysFile, firstStart, variables }: Standalone): void {
+function welcome({ url, keysFile, keys, variables }: Standalone): void {
   const lines = [
     "",
     "Scrip is ready.",
@@ -30,9 +30,16 @@ function welcome({ url, keysFile, firstStart, variables }: Standalone): void {
     `  Documentation  ${url}/docs`,
     `  Keys           ${keysFile}`,
   ];
-  if (firstStart) {
+  if (keys === "made") {
     lines.push("", "The keys of your first project, shown this once:", "");
     for (const [name, value] of Object.entries(variables)) lines.push(`  ${name}=${value}`);
+  }
+  if (keys === "unknown") {
+    lines.push(
+      "",
+      "The database has projects whose keys are not known here. To make a key for one:",
+    );
+    lines.push("", "  npx scrip projects list", "  npx scrip keys create --help");
   }
   lines.push("", "Ctrl-C stops it.", "");
   console.log(lines.join("\n"));

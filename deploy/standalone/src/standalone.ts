@@ -10,13 +10,17 @@ import { createLogger, createMetrics, type Logger } from "@scrip/telemetry";
 
 import { startScrip } from "./compose.ts";
 import { readStandaloneConfig, type StandaloneConfig } from "./config.ts";
-import { readKeys, readSecrets, writeKeys } from "./data-folder.ts";
+import { readKeys, readSecrets, type Secrets, writeKeys } from "./data-folder.ts";
 
 export type Standalone = Gateway & {
   /** What the README's examples source. */
   readonly variables: Readonly<Record<string, string>>;
   readonly keysFile: string;
-  readonly firstStart: boolean;
+  /**
+   * Made by this start; kept from the first one; or unknown here, because another installation made
+   * the first project of the database.
+   */
+  readonly keys: "made" | "kept" | "unknown";
 };
 
 /** Everything on this machine: data folder, database, services, door. */
@@ -49,7 +53,8 @@ export async function startStandalone(
   );
   const variables = {
     SCRIP_BASE_URL: `http://${shownHost(config.host)}:${scrip.port}`,
-    ...keys.variables,
+    // Kept ones stay also when they are unknown: they may be those of another database.
+    ...(keys.made && !scrip.hasBootstrapKeys ? managementOf(secrets) : keys.variables),
   };
   const keysFile = await writeKeys(folder, variables);
   const running = parts.move();
@@ -58,7 +63,7 @@ export async function startStandalone(
     port: scrip.port,
     variables,
     keysFile,
-    firstStart: keys.made,
+    keys: scrip.hasBootstrapKeys ? (keys.made ? "made" : "kept") : "unknown",
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -103,7 +108,7 @@ async function checkPort({ host, port }: StandaloneConfig): Promise<void> {
 /** The keys of the first project: those of the first start, or new ones. */
 async function bootstrapKeys(
   folder: string,
-  secrets: { readonly managementId: string; readonly managementToken: string },
+  secrets: Secrets,
 ): Promise<{ readonly variables: Record<string, string>; readonly made: boolean }> {
   const { SCRIP_BASE_URL: _url, ...kept } = await readKeys(folder);
   if (kept["SCRIP_APP_TOKEN"] !== undefined) return { variables: kept, made: false };
@@ -113,13 +118,17 @@ async function bootstrapKeys(
     SCRIP_APP_TOKEN: made.appToken,
     SCRIP_CLIENT_APP_ID: made.clientAppId,
     SCRIP_CLIENT_TOKEN: made.clientToken,
-    SCRIP_MANAGEMENT_ID: secrets.managementId,
-    SCRIP_MANAGEMENT_TOKEN: secrets.managementToken,
+    ...managementOf(secrets),
   };
   // Kept before they are used: a crash in between must not leave a project whose keys nobody knows.
   await writeKeys(folder, variables);
   return { variables, made: true };
 }
+
+const managementOf = (secrets: Secrets): Record<string, string> => ({
+  SCRIP_MANAGEMENT_ID: secrets.managementId,
+  SCRIP_MANAGEMENT_TOKEN: secrets.managementToken,
+});
 
 function bootstrapEnv(keys: Readonly<Record<string, string>>): Record<string, string | undefined> {
   return {

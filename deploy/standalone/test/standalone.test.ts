@@ -50,6 +50,30 @@ test("the embedded database is killed: it comes back, says so, and the product a
   expect(await scrip.stop("SIGTERM")).toBe(0);
 });
 
+test("a second folder on the same database gets no keys that do not work, and is told so", async () => {
+  await using one = await temporaryFolder();
+  await using other = await temporaryFolder();
+  const first = await run({ SCRIP_DATA_DIR: one.path, SCRIP_PORT: "0" });
+  const env = {
+    SCRIP_DATA_DIR: other.path,
+    SCRIP_PORT: "0",
+    DATABASE_URL: await embeddedUrl(one.path),
+  };
+  for (const time of [1, 2]) {
+    const second = await run(env);
+    expect(second.output(), `start ${time}`).not.toContain("SCRIP_APP_TOKEN");
+    expect(second.output()).toContain("npx scrip keys create");
+    const keys = await readFile(path.join(other.path, "keys.env"), "utf8");
+    expect(keys).not.toContain("SCRIP_APP_ID");
+    expect(keys).not.toContain("SCRIP_CLIENT_TOKEN");
+    expect((await projects(keys)).status).toBe(200);
+    expect(await second.stop("SIGTERM")).toBe(0);
+  }
+  const keys = await readFile(path.join(one.path, "keys.env"), "utf8");
+  expect((await token(keys)).status).toBe(200);
+  expect(await first.stop("SIGTERM")).toBe(0);
+});
+
 test("two on one folder: the second says who has it, and the first goes on", async () => {
   await using folder = await temporaryFolder();
   const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
@@ -139,8 +163,30 @@ async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: str
 
 const withoutUrl = (keys: string): string => keys.replace(/^.*SCRIP_BASE_URL.*$/m, "");
 
+/** Where the embedded database of a folder is reached. */
+async function embeddedUrl(folder: string): Promise<string> {
+  const pidFile = await readFile(path.join(folder, "postgres/postmaster.pid"), "utf8");
+  const password = await readFile(path.join(folder, "postgres.password"), "utf8");
+  return `postgres://scrip:${password}@127.0.0.1:${pidFile.split("\n")[3]}/postgres`;
+}
+
+const readerOf =
+  (keys: string) =>
+  (name: string): string =>
+    new RegExp(`${name}='([^']*)'`).exec(keys)?.[1] ?? "";
+
+async function projects(keys: string): Promise<Response> {
+  const get = readerOf(keys);
+  return fetch(`${get("SCRIP_BASE_URL")}/management/v1/projects`, {
+    headers: {
+      "x-management-id": get("SCRIP_MANAGEMENT_ID"),
+      "x-management-token": get("SCRIP_MANAGEMENT_TOKEN"),
+    },
+  });
+}
+
 async function token(keys: string): Promise<Response> {
-  const get = (name: string): string => new RegExp(`${name}='([^']*)'`).exec(keys)?.[1] ?? "";
+  const get = readerOf(keys);
   return fetch(`${get("SCRIP_BASE_URL")}/v1/oauth/token`, {
     method: "POST",
     headers: { "x-app-id": get("SCRIP_APP_ID"), "x-app-token": get("SCRIP_APP_TOKEN") },

@@ -36,6 +36,19 @@ export async function insertApiKey(tx: Queryable, key: ApiKey): Promise<void> {
   );
 }
 
+/** Whether any project has the key with this very secret. */
+export async function isKnownKey(
+  db: Queryable,
+  keyId: string,
+  secretHash: Uint8Array,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    "select 1 from api_key where key_id = $1 and secret_hash = $2",
+    [keyId, secretHash],
+  );
+  return rowCount === 1;
+}
+
 /** Newest first; a project has few keys, so all of them. */
 export async function listApiKeys(db: Queryable, projectId: string): Promise<readonly ApiKey[]> {
   const { rows } = await db.query<ApiKeyRow>(
