@@ -101,12 +101,12 @@ describe("CreateVoucher", () => {
       ".discount.percent_off is required",
     ],
     [
-      "a formula",
+      "a formula that does not parse",
       {
         type: DISCOUNT_VOUCHER,
-        discount: { ...percent, percentOffFormula: "MAX(1;2)" },
+        discount: { ...percent, percentOffFormula: "MAX(1,2)" },
       },
-      "percent_off_formula",
+      "percent_off_formula is not a formula: unexpected text at position 6",
     ],
     [
       "free units",

@@ -124,18 +124,19 @@ describe("decimals", () => {
   });
 
   test.each([
-    ["75.55", 1, "75.6", "75.5", "75.6"],
-    ["75.55", 0, "76", "75", "76"],
-    ["75.55", -1, "80", "70", "80"],
-    ["74.44", 1, "74.4", "74.4", "74.5"],
-    ["74.44", -1, "70", "70", "80"],
-    ["-2.5", 0, "-3", "-3", "-2"],
-    ["2.5", 3, "2.5", "2.5", "2.5"],
-    ["1250", -3, "1000", "1000", "2000"],
-  ])("%s rounded to %i is %s, %s down and %s up", (value, places, halfUp, down, up) => {
-    expect(shown(roundDecimal(decimal(value), places, "HALF_UP"))).toBe(halfUp);
-    expect(shown(roundDecimal(decimal(value), places, "DOWN"))).toBe(down);
-    expect(shown(roundDecimal(decimal(value), places, "UP"))).toBe(up);
+    ["75.55", 1, ["75.6", "75.5", "75.6"]],
+    ["75.55", 0, ["76", "75", "76"]],
+    ["75.55", -1, ["80", "70", "80"]],
+    ["74.44", 1, ["74.4", "74.4", "74.5"]],
+    ["74.44", -1, ["70", "70", "80"]],
+    ["-2.5", 0, ["-3", "-3", "-2"]],
+    ["2.5", 3, ["2.5", "2.5", "2.5"]],
+    ["1250", -3, ["1000", "1000", "2000"]],
+  ] as const)("%s rounded to %i is half up, down and up: %j", (value, places, expected) => {
+    const modes = ["HALF_UP", "DOWN", "UP"] as const;
+    expect(modes.map((mode) => shown(roundDecimal(decimal(value), places, mode)))).toEqual(
+      expected,
+    );
   });
 
   test("become minor units half up, once", () => {

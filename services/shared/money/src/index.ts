@@ -16,5 +16,5 @@ export {
   wholeOf,
 } from "./arithmetic.ts";
 export { type Decimal, parseDecimal } from "./decimal.ts";
-export { percentOf } from "./percent.ts";
+export { percentIn, percentOf } from "./percent.ts";
 export { roundHalfUp } from "./round.ts";

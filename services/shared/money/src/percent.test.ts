@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { parseDecimal } from "./decimal.ts";
-import { percentOf } from "./percent.ts";
+import { percentIn, percentOf } from "./percent.ts";
 
 const percent = (text: string) => {
   const decimal = parseDecimal(text);
@@ -42,4 +42,14 @@ test("zeros at the end of a percentage change nothing", () => {
       );
     }),
   );
+});
+
+test.each([
+  ["-0.1", "0"],
+  ["0", "0"],
+  ["33.3", "33.3"],
+  ["100", "100"],
+  ["100.0001", "100"],
+])("%s as a percentage is %s", (text, expected) => {
+  expect(percentIn(percent(text))).toEqual(percent(expected));
 });

@@ -13,7 +13,7 @@ const nothing = {
   amountLimit: null,
   aggregatedAmountLimit: null,
 };
-const limits = { amountLimit: null, aggregatedAmountLimit: null };
+const limits = { formula: null, amountLimit: null, aggregatedAmountLimit: null };
 
 type Sent = Partial<DiscountDefinition> & Pick<DiscountDefinition, "type">;
 
@@ -120,21 +120,37 @@ describe("parseDiscount", () => {
       "Effect APPLY_TO_ITEMS_BY_QUANTITY is not available for a discount of type FIXED",
     ],
     [
-      "a formula for the percentage",
-      { type: "PERCENT", percentOff: "1", percentOffFormula: "1+1" },
-      "Property .discount.percent_off_formula is not available yet",
+      "a percentage whose formula does not parse",
+      { type: "PERCENT", percentOff: "1", percentOffFormula: "1+" },
+      "Property .discount.percent_off_formula is not a formula: it ends too early",
     ],
     [
-      "a formula for the amount",
-      { type: "AMOUNT", amountOff: 1n, amountOffFormula: "1+1" },
-      "Property .discount.amount_off_formula is not available yet",
+      "an amount whose formula does not parse",
+      { type: "AMOUNT", amountOff: 1n, amountOffFormula: "" },
+      "Property .discount.amount_off_formula is not a formula: it ends too early",
     ],
     [
-      "a formula for the fixed amount",
-      { type: "FIXED", fixedAmount: 1n, fixedAmountFormula: "1+1" },
-      "Property .discount.fixed_amount_formula is not available yet",
+      "a fixed amount whose formula does not parse",
+      { type: "FIXED", fixedAmount: 1n, fixedAmountFormula: "1)" },
+      "Property .discount.fixed_amount_formula is not a formula: unexpected text at position 2",
+    ],
+    [
+      "a formula without the value that stands in for it",
+      { type: "PERCENT", percentOffFormula: "1+1" },
+      "Property .discount.percent_off is required for a discount of type PERCENT",
     ],
   ] satisfies [string, Sent, string][])("refuses %s", (_what, sent, text) => {
     expect(parseDiscount({ ...nothing, ...sent })).toEqual({ kind: "violation", text });
+  });
+
+  test.each([
+    { type: "PERCENT", percentOff: "1", percentOffFormula: "ORDER_AMOUNT / 100" },
+    { type: "AMOUNT", amountOff: 1n, amountOffFormula: "ORDER_AMOUNT / 100" },
+    { type: "FIXED", fixedAmount: 1n, fixedAmountFormula: "ORDER_AMOUNT / 100" },
+  ] satisfies Sent[])("reads the formula of type $type", (sent) => {
+    expect(parseDiscount({ ...nothing, ...sent })).toMatchObject({
+      kind: "discount",
+      discount: { formula: { readsLine: false } },
+    });
   });
 });

@@ -1,5 +1,7 @@
 import { type Decimal, parseDecimal } from "@scrip/money";
 
+import { type Formula, parseFormula } from "./formula/parse.ts";
+
 export type DiscountType = "PERCENT" | "AMOUNT" | "UNIT" | "FIXED";
 
 export type OrderEffect = "APPLY_TO_ORDER";
@@ -35,7 +37,9 @@ export type DiscountDefinition = {
   readonly aggregatedAmountLimit: bigint | null;
 };
 
-type Limits = {
+type Terms = {
+  /** Gives the value when it can; the static value stands in where it cannot. */
+  readonly formula: Formula | null;
   /** Of one line, or of the order when the effect is on the order. */
   readonly amountLimit: bigint | null;
   /** Of everything that the discount takes off. */
@@ -43,19 +47,19 @@ type Limits = {
 };
 
 /** An effect of null is chosen by the scope of the attached rules when the discount is applied. */
-export type PercentDiscount = Limits & {
+export type PercentDiscount = Terms & {
   readonly type: "PERCENT";
   readonly effect: OrderEffect | ItemEffect | null;
   readonly percentOff: Decimal;
 };
 
-export type AmountDiscount = Limits & {
+export type AmountDiscount = Terms & {
   readonly type: "AMOUNT";
   readonly effect: OrderEffect | AmountItemEffect | null;
   readonly amountOff: bigint;
 };
 
-export type FixedDiscount = Limits & {
+export type FixedDiscount = Terms & {
   readonly type: "FIXED";
   readonly effect: OrderEffect | ItemEffect | null;
   readonly fixedAmount: bigint;
@@ -73,20 +77,23 @@ export type ParsedDiscount =
  * it cannot be. Who stores a discount refuses it on a violation, so that who reads one meets none.
  */
 export function parseDiscount(definition: DiscountDefinition): ParsedDiscount {
-  const formula = formulaOf(definition);
-  if (formula !== null) return violation(`Property .discount.${formula} is not available yet`);
   const { amountLimit, aggregatedAmountLimit } = definition;
   for (const limit of [amountLimit, aggregatedAmountLimit]) {
     if (limit !== null && limit < 0n) return violation("Limits of .discount must not be negative");
   }
-  const limits = { amountLimit, aggregatedAmountLimit };
+  const { field, text } = formulaOf(definition);
+  const parsed = text === null ? null : parseFormula(text);
+  if (parsed?.kind === "violation") {
+    return violation(`Property .discount.${field} is not a formula: ${parsed.text}`);
+  }
+  const terms = { formula: parsed?.formula ?? null, amountLimit, aggregatedAmountLimit };
   switch (definition.type) {
     case "PERCENT":
-      return parsePercent(definition, limits);
+      return parsePercent(definition, terms);
     case "AMOUNT":
-      return parseAmount(definition, limits);
+      return parseAmount(definition, terms);
     case "FIXED":
-      return parseFixed(definition, limits);
+      return parseFixed(definition, terms);
     case "UNIT":
       return violation("Discounts of type UNIT are not available yet");
     default:
@@ -94,13 +101,26 @@ export function parseDiscount(definition: DiscountDefinition): ParsedDiscount {
   }
 }
 
-function formulaOf(definition: DiscountDefinition): string | null {
-  if (definition.percentOffFormula !== null) return "percent_off_formula";
-  if (definition.amountOffFormula !== null) return "amount_off_formula";
-  return definition.fixedAmountFormula === null ? null : "fixed_amount_formula";
+/** The formula of the type, and the field it was sent in; those of other types mean nothing. */
+function formulaOf(definition: DiscountDefinition): {
+  readonly field: string;
+  readonly text: string | null;
+} {
+  switch (definition.type) {
+    case "PERCENT":
+      return { field: "percent_off_formula", text: definition.percentOffFormula };
+    case "AMOUNT":
+      return { field: "amount_off_formula", text: definition.amountOffFormula };
+    case "FIXED":
+      return { field: "fixed_amount_formula", text: definition.fixedAmountFormula };
+    case "UNIT":
+      return { field: "unit_off_formula", text: null };
+    default:
+      return definition.type satisfies never;
+  }
 }
 
-function parsePercent(definition: DiscountDefinition, limits: Limits): ParsedDiscount {
+function parsePercent(definition: DiscountDefinition, terms: Terms): ParsedDiscount {
   const { effect } = definition;
   if (effect !== null && effect !== "APPLY_TO_ORDER" && effect !== "APPLY_TO_ITEMS") {
     return unfitting(definition.type, effect);
@@ -110,10 +130,10 @@ function parsePercent(definition: DiscountDefinition, limits: Limits): ParsedDis
   if (percentOff === undefined || !isPercentage(percentOff)) {
     return violation("Property .discount.percent_off must be a number from 0 to 100");
   }
-  return { kind: "discount", discount: { type: "PERCENT", effect, percentOff, ...limits } };
+  return { kind: "discount", discount: { type: "PERCENT", effect, percentOff, ...terms } };
 }
 
-function parseAmount(definition: DiscountDefinition, limits: Limits): ParsedDiscount {
+function parseAmount(definition: DiscountDefinition, terms: Terms): ParsedDiscount {
   const { effect, amountOff } = definition;
   switch (effect) {
     case null:
@@ -134,17 +154,17 @@ function parseAmount(definition: DiscountDefinition, limits: Limits): ParsedDisc
   }
   if (amountOff === null) return missing("amount_off", "AMOUNT");
   if (amountOff < 0n) return violation("Property .discount.amount_off must not be negative");
-  return { kind: "discount", discount: { type: "AMOUNT", effect, amountOff, ...limits } };
+  return { kind: "discount", discount: { type: "AMOUNT", effect, amountOff, ...terms } };
 }
 
-function parseFixed(definition: DiscountDefinition, limits: Limits): ParsedDiscount {
+function parseFixed(definition: DiscountDefinition, terms: Terms): ParsedDiscount {
   const { effect, fixedAmount } = definition;
   if (effect !== null && effect !== "APPLY_TO_ORDER" && effect !== "APPLY_TO_ITEMS") {
     return unfitting(definition.type, effect);
   }
   if (fixedAmount === null) return missing("fixed_amount", "FIXED");
   if (fixedAmount < 0n) return violation("Property .discount.fixed_amount must not be negative");
-  return { kind: "discount", discount: { type: "FIXED", effect, fixedAmount, ...limits } };
+  return { kind: "discount", discount: { type: "FIXED", effect, fixedAmount, ...terms } };
 }
 
 const isPercentage = (value: Decimal): boolean =>

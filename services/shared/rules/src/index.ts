@@ -12,6 +12,7 @@ export {
   parseDiscount,
 } from "./discount.ts";
 export { type Duration, parseDuration } from "./duration.ts";
+export { parseDay } from "./formula/dates.ts";
 export { type FormulaResult, type FormulaScope, evaluateFormula } from "./formula/evaluate.ts";
 export { type Formula, type ParsedFormula, parseFormula } from "./formula/parse.ts";
 export {

@@ -1,17 +1,38 @@
+import { decimalText, roundDecimal } from "@scrip/money";
 import { type Discount, DiscountEffect } from "@scrip/proto/scrip/common/v1/discount_pb";
 import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Discount as DomainDiscount } from "@scrip/rules";
 
 import type { Benefit } from "../domain/decision.ts";
 
-/** The voucher's discount with the effect that was really used. */
+/** The voucher's discount with the effect and the value that were really used. */
 export function discountResult(voucher: Voucher, benefit: Benefit): Discount | undefined {
   if (benefit.kind !== "discount" || voucher.discount === undefined) return undefined;
   return {
     ...voucher.discount,
+    ...(benefit.value !== null && valueOf(benefit.value)),
     isDynamic: benefit.isDynamic,
     ...(benefit.effect !== null && { effect: DiscountEffect[benefit.effect] }),
   };
+}
+
+/** As long as a percentage may be in the API; the discount was calculated with all its digits. */
+const SHOWN_DIGITS = 12;
+
+function valueOf(discount: DomainDiscount): Partial<Discount> {
+  switch (discount.type) {
+    case "PERCENT": {
+      const rounded = roundDecimal(discount.percentOff, SHOWN_DIGITS, "HALF_UP");
+      return { percentOff: decimalText(rounded ?? discount.percentOff) };
+    }
+    case "AMOUNT":
+      return { amountOff: discount.amountOff };
+    case "FIXED":
+      return { fixedAmount: discount.fixedAmount };
+    default:
+      return discount satisfies never;
+  }
 }
 
 export function giftResult(benefit: Benefit): GiftResult | undefined {

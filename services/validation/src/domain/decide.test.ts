@@ -18,6 +18,7 @@ import { a, b, broken, coupon, scenarios, x2 } from "./stack.scenarios.ts";
 import { DEFAULT_STACKING_RULES, type StackingRules } from "./stacking-rules.ts";
 
 const moment = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
+const context = { customer: null, metadata: {}, moment, stacking: DEFAULT_STACKING_RULES };
 
 describe("a stack of vouchers", () => {
   test.each(scenarios)("%s", (_what, stacking, vouchers, expected) => {
@@ -171,13 +172,13 @@ describe("a malformed request", () => {
       "Duplicated redeemables detected in one redemption",
     ],
   ])("with %s is refused as a whole", (_what, redeemables, key, details) => {
-    const request = { redeemables, order: null, moment, stacking: DEFAULT_STACKING_RULES };
+    const request = { redeemables, order: null, ...context };
     expect(decide(request)).toEqual({ kind: "malformed", refusal: { key, details } });
   });
 
   test("with an impossible order is refused as a whole", () => {
     const order = givenOrder({ amount: -1n });
-    const request = { redeemables: codes(1), order, moment, stacking: DEFAULT_STACKING_RULES };
+    const request = { redeemables: codes(1), order, ...context };
     expect(decide(request)).toMatchObject({ kind: "malformed", refusal: { key: "invalid_order" } });
   });
 
@@ -205,7 +206,7 @@ function decided(
   const decision = decide({
     redeemables: vouchers.map((voucher) => redeemableOf(voucher)),
     order: order === null ? null : givenOrder(order),
-    moment,
+    ...context,
     stacking: { ...DEFAULT_STACKING_RULES, ...stacking },
   });
   if (decision.kind !== "decided") throw new Error(decision.refusal.key);

@@ -1,4 +1,4 @@
-import type { DiscountEffect } from "@scrip/rules";
+import type { Discount, DiscountEffect } from "@scrip/rules";
 
 import type { GiftEffect, Redeemable } from "./facts.ts";
 import type { Refused } from "./refusal.ts";
@@ -54,6 +54,8 @@ export type Benefit =
       readonly effect: DiscountEffect | null;
       /** True when a formula gave the value. */
       readonly isDynamic: boolean;
+      /** The discount with the value of the formula, when it gave one for all that was discounted. */
+      readonly value: Discount | null;
     }
   | {
       readonly kind: "gift";

@@ -16,6 +16,8 @@ import {
 import { orderFigures, startOrder } from "./order.ts";
 import type { CalculationMode } from "./stacking-rules.ts";
 
+const noFormula = () => null;
+
 const itemsPercent = (text: string, rest: Partial<DiscountDefinition> = {}): Discount =>
   givenDiscount({ type: "PERCENT", percentOff: text, effect: "APPLY_TO_ITEMS", ...rest });
 
@@ -95,6 +97,7 @@ describe("a discount on the order", () => {
     const applied = applyDiscount(percentOff("10"), start, {
       mode: "DISCOUNTED_AMOUNT",
       selection: [],
+      formulaValue: noFormula,
     });
     expect(applied.effect).toBe("APPLY_TO_ORDER");
   });
@@ -305,7 +308,11 @@ describe("whatever is taken off whichever order", () => {
           let applied = 0n;
           for (const discount of discounts) {
             const before = state;
-            ({ state } = applyDiscount(discount, state, { mode, selection }));
+            ({ state } = applyDiscount(discount, state, {
+              mode,
+              selection,
+              formulaValue: noFormula,
+            }));
             const figures = orderFigures(before, state);
             expectSound(figures);
             expect(figures.totalAppliedDiscountAmount >= 0n).toBe(true);
@@ -376,7 +383,11 @@ function figuresOf(
   selection?: readonly number[],
 ): OrderFigures {
   const start = startOrder(givenOrder(order));
-  const terms = { mode, selection: selection ?? start.lines.map((_, index) => index) };
+  const terms = {
+    mode,
+    selection: selection ?? start.lines.map((_, index) => index),
+    formulaValue: noFormula,
+  };
   const end = discounts.reduce(
     (state, discount) => applyDiscount(discount, state, terms).state,
     start,

@@ -1,6 +1,7 @@
-import { allocate, percentOf } from "@scrip/money";
+import { type Decimal, allocate, percentOf } from "@scrip/money";
 import type { AmountDiscount, Discount, DiscountEffect } from "@scrip/rules";
 
+import { type FormulaValues, withValue } from "./formula.ts";
 import { atLeastZero, least, sumOf } from "./minor-units.ts";
 import {
   type LineDiscount,
@@ -17,9 +18,17 @@ export type DiscountTerms = {
   readonly mode: CalculationMode;
   /** Positions of the lines an item-level effect reaches, in the order in which they are served. */
   readonly selection: readonly number[];
+  readonly formulaValue: FormulaValues;
 };
 
-export type AppliedDiscount = { readonly state: OrderState; readonly effect: DiscountEffect };
+export type AppliedDiscount = {
+  readonly state: OrderState;
+  readonly effect: DiscountEffect;
+  /** True when a formula gave a value, of one line at least. */
+  readonly isDynamic: boolean;
+  /** The discount with that value, when the formula gave one for all that was discounted. */
+  readonly value: Discount | null;
+};
 
 /** Takes a discount off the order or its lines; spec/validation-and-redemption.md §1.5 and §1.6. */
 export function applyDiscount(
@@ -30,26 +39,49 @@ export function applyDiscount(
   switch (discount.effect) {
     // Rules that name products will turn the default into APPLY_TO_ITEMS; none are attached yet.
     case null:
-    case "APPLY_TO_ORDER":
+    case "APPLY_TO_ORDER": {
+      const given = terms.formulaValue(null);
+      const amount = orderDiscount(withValue(discount, given), state, terms.mode);
       return {
         effect: "APPLY_TO_ORDER",
-        state: discountOrder(state, orderDiscount(discount, state, terms.mode)),
+        state: discountOrder(state, amount),
+        ...told(discount, [given]),
       };
+    }
     case "APPLY_TO_ITEMS":
-    case "APPLY_TO_ITEMS_BY_QUANTITY":
+    case "APPLY_TO_ITEMS_BY_QUANTITY": {
+      const given = terms.selection.map((index) => terms.formulaValue(index));
       return {
         effect: discount.effect,
-        state: discountLines(state, serveLines(discount, state, terms)),
+        state: discountLines(state, serveLines(discount, state, terms, given)),
+        ...told(discount, given),
       };
+    }
     case "APPLY_TO_ITEMS_PROPORTIONALLY":
-    case "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY":
+    case "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY": {
+      const given = terms.formulaValue(null);
       return {
         effect: discount.effect,
-        state: discountLines(state, splitAmount(discount, state, terms)),
+        state: discountLines(state, splitAmount(withValue(discount, given), state, terms)),
+        ...told(discount, [given]),
       };
+    }
     default:
       return discount satisfies never;
   }
+}
+
+/** Of formula values, one by one as they were used; null where the static value was. */
+function told(
+  discount: Discount,
+  given: readonly (Decimal | null)[],
+): Pick<AppliedDiscount, "isDynamic" | "value"> {
+  const [first = null, ...others] = given;
+  return {
+    isDynamic: given.some((value) => value !== null),
+    value:
+      first === null || others.some((value) => value !== first) ? null : withValue(discount, first),
+  };
 }
 
 function orderDiscount(discount: Discount, state: OrderState, mode: CalculationMode): bigint {
@@ -79,10 +111,12 @@ function serveLines(
   discount: Discount,
   state: OrderState,
   { mode, selection }: DiscountTerms,
+  given: readonly (Decimal | null)[],
 ): LineDiscount[] {
   let left = least(totalAmount(state), sumLimit(discount));
-  return selectedLines(state, selection).map(({ index, line }) => {
-    const amount = least(lineValue(discount, line, mode), subtotalAmount(line), left);
+  return selectedLines(state, selection).map(({ index, line }, at) => {
+    const own = withValue(discount, given[at] ?? null);
+    const amount = least(lineValue(own, line, mode), subtotalAmount(line), left);
     left -= amount;
     return { index, amount };
   });

@@ -181,7 +181,14 @@ function evaluated(
   redeemable: Redeemable,
   order: Partial<OrderFacts> | null = { amount: 10_000n },
 ): Evaluation {
-  const start = startOrder(order === null ? null : givenOrder(order));
-  const moment = { now, timeZone: "Europe/Warsaw" };
-  return evaluate(redeemable, start, { moment, stacking: DEFAULT_STACKING_RULES, start });
+  const facts = order === null ? null : givenOrder(order);
+  const start = startOrder(facts);
+  return evaluate(redeemable, start, {
+    moment: { now, timeZone: "Europe/Warsaw" },
+    stacking: DEFAULT_STACKING_RULES,
+    start,
+    order: facts,
+    customer: null,
+    metadata: {},
+  });
 }

@@ -1,8 +1,15 @@
-import type { Moment } from "@scrip/rules";
+import type { Metadata, Moment } from "@scrip/rules";
 
 import type { Benefit, Guard } from "./decision.ts";
 import { applyDiscount } from "./discount.ts";
-import type { CategoryFacts, Redeemable, VoucherFacts } from "./facts.ts";
+import type {
+  CategoryFacts,
+  CustomerFacts,
+  OrderFacts,
+  Redeemable,
+  VoucherFacts,
+} from "./facts.ts";
+import { formulaValues } from "./formula.ts";
 import { spendGift } from "./gift.ts";
 import { refuseReward } from "./loyalty.ts";
 import { type OrderState, totalAmount } from "./order.ts";
@@ -17,6 +24,9 @@ export type EvaluationContext = {
   readonly stacking: StackingRules;
   /** The order before any of them. */
   readonly start: OrderState;
+  readonly order: OrderFacts | null;
+  readonly customer: CustomerFacts | null;
+  readonly metadata: Metadata;
 };
 
 export type Evaluation =
@@ -80,13 +90,15 @@ function applyValue(
   switch (value.type) {
     case "DISCOUNT_VOUCHER": {
       const mode = calculationMode(categoriesOf(redeemable), stacking);
+      const formulaValue = formulaValues(value.discount?.formula ?? null, voucher, state, context);
       const applied =
         value.discount === null
-          ? { effect: null, state }
-          : applyDiscount(value.discount, state, { mode, selection });
+          ? { effect: null, isDynamic: false, value: null, state }
+          : applyDiscount(value.discount, state, { mode, selection, formulaValue });
+      const { effect, isDynamic, value: dynamicValue } = applied;
       return {
         kind: "applicable",
-        benefit: { kind: "discount", effect: applied.effect, isDynamic: false },
+        benefit: { kind: "discount", effect, isDynamic, value: dynamicValue },
         hasEffect: totalAmount(applied.state) < totalAmount(state),
         state: applied.state,
         guards: guardsOf(voucher, 0n),

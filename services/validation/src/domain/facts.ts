@@ -1,4 +1,4 @@
-import type { Discount, Validity } from "@scrip/rules";
+import type { Discount, Metadata, Validity } from "@scrip/rules";
 
 /**
  * What a decision is made of: plain data, gathered before. Amounts and points are minor units,
@@ -6,7 +6,10 @@ import type { Discount, Validity } from "@scrip/rules";
  */
 
 /** The order as it was sent, or as it is stored when the request names a stored one. */
-export type OrderFacts = {
+export type OrderFacts = OrderContent & { readonly metadata: Metadata };
+
+/** What an order is worth, and of what. */
+export type OrderContent = {
   readonly amount: bigint | null;
   /** Of a stored order that earlier redemptions have changed; null means: as `amount`. */
   readonly initialAmount: bigint | null;
@@ -28,6 +31,8 @@ export type LineFacts = {
   readonly initialAmount: bigint | null;
   readonly discountAmount: bigint;
   readonly discountQuantity: bigint;
+  readonly metadata: Metadata;
+  readonly productMetadata: Metadata;
 };
 
 /** The places a unit price can come from; the first that exists wins. */
@@ -38,6 +43,9 @@ export type LinePrices = {
   readonly storedSku: bigint | null;
   readonly storedProduct: bigint | null;
 };
+
+/** The buyer: what is stored, with what the request tells laid over it. */
+export type CustomerFacts = { readonly metadata: Metadata; readonly birthdate: string | null };
 
 export type CategoryFacts = { readonly id: string; readonly hierarchy: number };
 
@@ -64,6 +72,8 @@ export type VoucherFacts = {
   readonly definitionVersion: bigint;
   readonly campaign: CampaignFacts | null;
   readonly categories: readonly CategoryFacts[];
+  readonly metadata: Metadata;
+  readonly publishCount: bigint;
 };
 
 export type VoucherValue =

@@ -22,6 +22,7 @@ export const givenOrder = (order: Partial<OrderFacts> = {}): OrderFacts => ({
   initialAmount: null,
   discountAmount: 0n,
   lines: [],
+  metadata: {},
   ...order,
 });
 
@@ -36,6 +37,8 @@ export const givenLine = (
   initialAmount: null,
   discountAmount: 0n,
   discountQuantity: 0n,
+  metadata: {},
+  productMetadata: {},
   ...line,
   prices: {
     line: null,
@@ -106,6 +109,8 @@ export const givenVoucher = (voucher: Partial<VoucherFacts> = {}): VoucherFacts 
   definitionVersion: 1n,
   campaign: null,
   categories: [],
+  metadata: {},
+  publishCount: 0n,
   ...voucher,
 });
 

@@ -1,5 +1,5 @@
 import type { LineFigures, OrderFigures } from "./decision.ts";
-import type { LineFacts, LinePrices, OrderFacts } from "./facts.ts";
+import type { LineFacts, LinePrices, OrderContent } from "./facts.ts";
 import { least, sumOf } from "./minor-units.ts";
 import type { Refused } from "./refusal.ts";
 
@@ -31,7 +31,7 @@ export type LineState = {
 };
 
 /** Amounts are JSON numbers in the API, so they end where those stop being exact. */
-const LARGEST_AMOUNT = BigInt(Number.MAX_SAFE_INTEGER);
+export const LARGEST_AMOUNT = BigInt(Number.MAX_SAFE_INTEGER);
 
 const MOST_LINES = 500;
 
@@ -46,7 +46,7 @@ export const subtotalAmount = (line: LineState): bigint => line.amount - line.di
  * The state before any redeemable. Must have passed `checkOrder`. Discounts of a stored order whose
  * amount was lowered since are cut to it, so that no total starts below zero.
  */
-export function startOrder(order: OrderFacts | null): OrderState {
+export function startOrder(order: OrderContent | null): OrderState {
   if (order === null) return EMPTY_ORDER;
   const declared = order.amount ?? sumOf(order.lines, (line) => lineAmount(line) ?? 0n);
   let left = declared;
@@ -102,7 +102,7 @@ export function lineAmount(line: LineFacts): bigint | null {
 }
 
 /** Tells what is wrong with an order, or answers null. */
-export function checkOrder(order: OrderFacts): Refused | null {
+export function checkOrder(order: OrderContent): Refused | null {
   if (order.lines.length > MOST_LINES) {
     return invalidOrder(`Property .order.items should NOT have more than ${MOST_LINES} items`);
   }

@@ -1,6 +1,6 @@
 import type { JudgedRedeemable, SkipKey } from "./decision.ts";
 import { type EvaluationContext, categoriesOf, evaluate } from "./evaluate.ts";
-import type { CategoryFacts, OrderFacts, Redeemable } from "./facts.ts";
+import type { CategoryFacts, Redeemable } from "./facts.ts";
 import { type OrderState, orderFigures } from "./order.ts";
 import { skipOf } from "./skips.ts";
 import {
@@ -39,7 +39,6 @@ type Tally = {
  */
 export function applyStack(
   redeemables: readonly Redeemable[],
-  order: OrderFacts | null,
   context: EvaluationContext,
 ): Stacked {
   const { stacking, start } = context;
@@ -60,7 +59,7 @@ export function applyStack(
     const skipKey = findSkip(candidate, tally, { stacking, isExclusiveLive });
     const step =
       skipKey === null
-        ? judge(candidate, state, order, context)
+        ? judge(candidate, state, context)
         : { judged: skipped(candidate, skipKey), state };
     judged.push(step.judged);
     state = step.state;
@@ -74,7 +73,6 @@ export function applyStack(
 function judge(
   candidate: Candidate,
   state: OrderState,
-  order: OrderFacts | null,
   context: EvaluationContext,
 ): { readonly judged: JudgedRedeemable; readonly state: OrderState } {
   const { redeemable, position, categories } = candidate;
@@ -87,7 +85,7 @@ function judge(
     return { judged: skipped(candidate, "no_effect"), state };
   }
   const { benefit, guards } = evaluation;
-  const figures = order === null ? null : orderFigures(state, evaluation.state);
+  const figures = context.order === null ? null : orderFigures(state, evaluation.state);
   return {
     judged: { status: "APPLICABLE", position, redeemable, benefit, guards, order: figures },
     state: evaluation.state,

@@ -18,6 +18,7 @@ export function orderFacts(input: OrderInput, stored: Order | null): OrderFacts 
       initialAmount: null,
       discountAmount: 0n,
       lines: input.items.map(inlineLine),
+      metadata: input.metadata ?? {},
     };
   }
   const replaced = input.items.length > 0 || input.amount !== undefined;
@@ -26,6 +27,7 @@ export function orderFacts(input: OrderInput, stored: Order | null): OrderFacts 
     initialAmount: replaced ? null : stored.initialAmount,
     discountAmount: stored.discountAmount,
     lines: input.items.length > 0 ? input.items.map(inlineLine) : stored.items.map(storedLine),
+    metadata: input.metadata ?? stored.metadata ?? {},
   };
 }
 
@@ -46,6 +48,8 @@ export function inlineLine(item: OrderItemInput): LineFacts {
     initialAmount: null,
     discountAmount: 0n,
     discountQuantity: 0n,
+    metadata: item.metadata ?? {},
+    productMetadata: item.product?.metadata ?? {},
   };
 }
 
@@ -66,5 +70,7 @@ export function storedLine(item: OrderItem): LineFacts {
     initialAmount: item.initialAmount,
     discountAmount: item.discountAmount,
     discountQuantity: item.discountQuantity,
+    metadata: item.metadata ?? {},
+    productMetadata: item.product?.metadata ?? {},
   };
 }

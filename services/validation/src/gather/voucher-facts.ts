@@ -26,6 +26,8 @@ export function voucherFacts(gathered: GatheredVoucher): VoucherFacts | null {
     definitionVersion,
     campaign: null,
     categories: voucher.categoryId === undefined ? [] : [{ id: voucher.categoryId, hierarchy: 0 }],
+    metadata: voucher.metadata ?? {},
+    publishCount: voucher.publish?.count ?? 0n,
   };
 }
 

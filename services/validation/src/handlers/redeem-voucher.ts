@@ -24,6 +24,7 @@ import type { Applicable, Inapplicable } from "../domain/decision.ts";
 import type { VoucherFacts } from "../domain/facts.ts";
 import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
+import { customerFacts } from "../gather/customer-facts.ts";
 import { gatherCustomer, gatherVouchers, refuseSession, trackingId } from "../gather/gather.ts";
 import { orderFacts } from "../gather/order-facts.ts";
 import { fromTimestamp, toTimestamp } from "../gather/timestamps.ts";
@@ -96,6 +97,8 @@ async function redeemOnce(
       },
     ],
     order: request.order === undefined ? null : orderFacts(request.order, order?.stored ?? null),
+    customer: customerFacts(facts.said, facts.customer),
+    metadata: request.metadata ?? {},
     moment: { now: call.now, timeZone: call.project.timeZone },
     stacking: DEFAULT_STACKING_RULES,
   });

@@ -16,6 +16,7 @@ import { decide } from "../domain/decide.ts";
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import type { VoucherFacts } from "../domain/facts.ts";
 import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
+import { customerFacts } from "../gather/customer-facts.ts";
 import {
   gatherCustomer,
   gatherOrder,
@@ -43,6 +44,8 @@ export const validateVoucher =
     const decision = decide({
       redeemables: [redeemableOf(request, facts)],
       order: request.order === undefined ? null : orderFacts(request.order, stored),
+      customer: customerFacts(request.customer, customer),
+      metadata: request.metadata ?? {},
       moment: { now: call.now, timeZone: call.project.timeZone },
       stacking: DEFAULT_STACKING_RULES,
     });

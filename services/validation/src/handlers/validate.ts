@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
-import type { OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import {
   type RedeemableRef,
   type ValidateRequest,
@@ -8,7 +9,7 @@ import {
   ValidationSchema,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import type { Handlers } from "@scrip/rpc";
+import type { Call, Handlers } from "@scrip/rpc";
 
 import { toRefusal } from "../answer/error.ts";
 import { orderMessage } from "../answer/order.ts";
@@ -16,9 +17,11 @@ import { redeemableResult } from "../answer/redeemable.ts";
 import { stackingRulesMessage } from "../answer/stacking-rules.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables, decide, type RedeemableName } from "../domain/decide.ts";
+import type { Decision } from "../domain/decision.ts";
 import type { VoucherRedeemable } from "../domain/facts.ts";
 import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
 import { gatherCategories } from "../gather/categories.ts";
+import { customerFacts } from "../gather/customer-facts.ts";
 import {
   gatherCustomer,
   gatherOrder,
@@ -46,13 +49,7 @@ export const validate =
     ]);
     const gathered = new Map(vouchers.map((voucher, index) => [codes[index] ?? "", voucher]));
 
-    const decision = decide({
-      redeemables: request.redeemables.map((ref) => redeemableOf(ref, gathered)),
-      order: request.order === undefined ? null : orderFacts(request.order, stored),
-      moment: { now: call.now, timeZone: call.project.timeZone },
-      stacking: DEFAULT_STACKING_RULES,
-    });
-    if (decision.kind === "malformed") throw toRefusal(decision.refusal);
+    const decision = decisionOn(request, call, { gathered, customer, stored });
 
     const expand = new Set(request.options?.expand);
     const categories = expand.has("category")
@@ -93,6 +90,29 @@ export const validate =
         }),
     });
   };
+
+function decisionOn(
+  request: ValidateRequest,
+  call: Call,
+  { gathered, customer, stored }: Gathered,
+): Extract<Decision, { kind: "decided" }> {
+  const decision = decide({
+    redeemables: request.redeemables.map((ref) => redeemableOf(ref, gathered)),
+    order: request.order === undefined ? null : orderFacts(request.order, stored),
+    customer: customerFacts(customerOf(request), customer),
+    metadata: request.metadata ?? {},
+    moment: { now: call.now, timeZone: call.project.timeZone },
+    stacking: DEFAULT_STACKING_RULES,
+  });
+  if (decision.kind === "malformed") throw toRefusal(decision.refusal);
+  return decision;
+}
+
+type Gathered = {
+  readonly gathered: ReadonlyMap<string, GatheredVoucher>;
+  readonly customer: StoredCustomer | undefined;
+  readonly stored: Order | null;
+};
 
 const refOf = ({ object, id }: RedeemableRef): RedeemableName => ({
   object: object as RedeemableName["object"],

@@ -132,10 +132,13 @@ function toDiscount(discount: NonNullable<VoucherDefinition["discount"]>): Disco
     type: DiscountType[discount.type],
     effect: discount.effect === null ? undefined : DiscountEffect[discount.effect],
     percentOff: discount.percentOff ?? undefined,
+    percentOffFormula: discount.percentOffFormula ?? undefined,
     amountOff: discount.amountOff ?? undefined,
+    amountOffFormula: discount.amountOffFormula ?? undefined,
     amountLimit: discount.amountLimit ?? undefined,
     aggregatedAmountLimit: discount.aggregatedAmountLimit ?? undefined,
     fixedAmount: discount.fixedAmount ?? undefined,
+    fixedAmountFormula: discount.fixedAmountFormula ?? undefined,
   };
 }
 

@@ -7,11 +7,11 @@ import { type FormulaValue, dateValue, failure } from "./value.ts";
 export function readDate(value: FormulaValue, { timeZone }: Moment): FormulaValue {
   if (value.kind === "date" || value.kind === "failure") return value;
   if (value.kind !== "text") return failure(`a ${value.kind} is no date`);
-  const instant = dayOf(value.value, timeZone) ?? timeOf(value.value);
+  const instant = parseDay(value.value, timeZone) ?? parseInstant(value.value);
   return instant === undefined ? failure("a text is no date") : dateValue(instant);
 }
 
-export function dayOf(text: string, timeZone: string): number | undefined {
+export function parseDay(text: string, timeZone: string): number | undefined {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
@@ -21,7 +21,7 @@ export function dayOf(text: string, timeZone: string): number | undefined {
 
 const TIME = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-export function timeOf(text: string): number | undefined {
+export function parseInstant(text: string): number | undefined {
   const match = TIME.exec(text);
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);

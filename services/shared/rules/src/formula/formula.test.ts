@@ -29,16 +29,16 @@ describe("a formula", () => {
   });
 
   test("tells why it falls back", () => {
-    const reasonOf = (formula: string) => evaluateFormula(read(formula), scope);
+    const reasonOf = (formula: string) => evaluateFormula(parsedOf(formula), scope);
     expect(reasonOf("1 + NOBODY")).toEqual({ kind: "fallback", reason: "NOBODY has no value" });
     expect(reasonOf("1 / (2 - 2)")).toEqual({ kind: "fallback", reason: "a division by zero" });
     expect(reasonOf('"a" * 2')).toEqual({ kind: "fallback", reason: "a text is no number" });
   });
 
   test("knows whether it reads the line that is discounted", () => {
-    expect(read("IF(1 = 2; ORDER_ITEM_PRICE; 1)").readsLine).toBe(true);
-    expect(read('order_item_metadata("k")').readsLine).toBe(true);
-    expect(read("CHEAPEST_ORDER_ITEM_PRICE + ORDER_ITEMS_QUANTITY").readsLine).toBe(false);
+    expect(parsedOf("IF(1 = 2; ORDER_ITEM_PRICE; 1)").readsLine).toBe(true);
+    expect(parsedOf('order_item_metadata("k")').readsLine).toBe(true);
+    expect(parsedOf("CHEAPEST_ORDER_ITEM_PRICE + ORDER_ITEMS_QUANTITY").readsLine).toBe(false);
   });
 });
 
@@ -200,13 +200,13 @@ function nest(open: string, close: string, depth: number, inner: string): string
   return open.repeat(depth) + inner + close.repeat(depth);
 }
 
-function read(formula: string) {
+function parsedOf(formula: string) {
   const parsed: ParsedFormula = parseFormula(formula);
   if (parsed.kind === "violation") throw new Error(`${formula}: ${parsed.text}`);
   return parsed.formula;
 }
 
 function resultOf(formula: string): string | null {
-  const result = evaluateFormula(read(formula), scope);
+  const result = evaluateFormula(parsedOf(formula), scope);
   return result.kind === "number" ? decimalText(result.value) : null;
 }

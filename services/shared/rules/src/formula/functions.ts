@@ -9,7 +9,7 @@ import {
 
 import { civilFromDays } from "../civil.ts";
 import type { Moment } from "../validity.ts";
-import { dayOf, epochDayAt, monthsBetween, readDate, timeOf } from "./dates.ts";
+import { parseDay, epochDayAt, monthsBetween, readDate, parseInstant } from "./dates.ts";
 import { type FormulaValue, countValue, dateValue, failure, numberValue } from "./value.ts";
 
 export type BuiltIn = {
@@ -29,8 +29,8 @@ export const BUILT_INS: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>(
   ["ROUND", { least: 2, most: 2, apply: ofNumbers(roundTo("HALF_UP")) }],
   ["FLOOR", { least: 2, most: 2, apply: ofNumbers(roundTo("DOWN")) }],
   ["CEIL", { least: 2, most: 2, apply: ofNumbers(roundTo("UP")) }],
-  ["DATE", { least: 1, most: 1, apply: ofText(dayOf) }],
-  ["DATE_TIME", { least: 1, most: 1, apply: ofText(timeOf) }],
+  ["DATE", { least: 1, most: 1, apply: ofText(parseDay) }],
+  ["DATE_TIME", { least: 1, most: 1, apply: ofText(parseInstant) }],
   ["DAY_OF_MONTH", { least: 1, most: 1, apply: ofDay((day) => civilFromDays(day).day) }],
   ["MONTH", { least: 1, most: 1, apply: ofDay((day) => civilFromDays(day).month) }],
   ["YEAR", { least: 1, most: 1, apply: ofDay((day) => civilFromDays(day).year) }],

@@ -1,0 +1,16 @@
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+
+import type { CustomerFacts } from "../domain/facts.ts";
+
+/** The customer as a decision sees it: what is stored, with what was sent laid over it by key. */
+export function customerFacts(
+  sent: Customer | undefined,
+  stored: StoredCustomer | undefined,
+): CustomerFacts | null {
+  if (sent === undefined && stored === undefined) return null;
+  return {
+    metadata: { ...stored?.metadata, ...sent?.metadata },
+    birthdate: null,
+  };
+}

@@ -1,0 +1,113 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("a discount with a formula on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  const formula = 'IF(ORDER_AMOUNT > 300; CUSTOMER_METADATA("age") / 2; 5)';
+  const percent = { type: "PERCENT", percent_off: 10, percent_off_formula: formula };
+
+  test("is stored, shown and changed with its formula", async () => {
+    const code = await givenVoucher(percent);
+    const read = await api.get(`/v1/vouchers/${code}`);
+    expect(read.body["discount"]).toMatchObject(percent);
+    expect(read.body["discount"]).not.toHaveProperty("is_dynamic");
+    const changed = await api.put(`/v1/vouchers/${code}`, {
+      discount: { type: "AMOUNT", amount_off: 100, amount_off_formula: "ORDER_AMOUNT / 2" },
+    });
+    expect([changed.status, changed.text]).toEqual([200, changed.text]);
+    expect(await validate(code, { order: { amount: 5000 } })).toMatchObject({
+      discount: { amount_off: 2500, amount_off_formula: "ORDER_AMOUNT / 2", is_dynamic: true },
+      order: { discount_amount: 2500 },
+    });
+  });
+
+  test("validates with what the formula gives, and with the static value where it gives nothing", async () => {
+    const code = await givenVoucher(percent);
+    const customer = { source_id: newCode("buyer"), metadata: { age: 31 } };
+    expect(await validate(code, { order: { amount: 40_000 }, customer })).toMatchObject({
+      valid: true,
+      discount: { percent_off: 15.5, percent_off_formula: formula, is_dynamic: true },
+      order: { discount_amount: 6200, total_amount: 33_800 },
+    });
+    expect(await validate(code, { order: { amount: 40_000 } })).toMatchObject({
+      discount: { percent_off: 10, is_dynamic: false },
+      order: { discount_amount: 4000 },
+    });
+    // The branch that is not taken needs no customer.
+    expect(await validate(code, { order: { amount: 10_000 } })).toMatchObject({
+      discount: { percent_off: 5, is_dynamic: true },
+      order: { discount_amount: 500 },
+    });
+    const stacked = await api.post("/v1/validations", {
+      redeemables: [{ object: "voucher", id: code }],
+      order: { amount: 40_000 },
+      customer,
+    });
+    expect(stacked.body["redeemables"][0]).toMatchObject({
+      result: { discount: { percent_off: 15.5, is_dynamic: true } },
+      order: { applied_discount_amount: 6200 },
+    });
+  });
+
+  test("redeems with it, and reads what is stored of the customer", async () => {
+    const code = await givenVoucher({
+      type: "AMOUNT",
+      amount_off: 100,
+      amount_off_formula: 'CUSTOMER_METADATA("age") + REDEMPTION_METADATA("extra")',
+      aggregated_amount_limit: 3500,
+    });
+    const source_id = newCode("buyer");
+    const order = { amount: 9000 };
+    const redeem = (body: Json) => api.post(`/v1/vouchers/${code}/redemption`, body);
+    const first = await redeem({ order, customer: { source_id, metadata: { age: 30 } } });
+    expect([first.status, first.body["order"]["discount_amount"]]).toEqual([200, 100]);
+    const second = await redeem({ order, customer: { source_id }, metadata: { extra: 2.25 } });
+    expect([second.status, second.body["order"]["discount_amount"]]).toEqual([200, 3225]);
+    const limited = await redeem({ order, customer: { source_id }, metadata: { extra: 20 } });
+    expect([limited.status, limited.body["order"]["discount_amount"]]).toEqual([200, 3500]);
+  });
+
+  test("reads the line that it discounts", async () => {
+    const code = await givenVoucher({
+      type: "AMOUNT",
+      effect: "APPLY_TO_ITEMS",
+      amount_off: 1,
+      amount_off_formula: 'ORDER_ITEM_METADATA("weight") * ORDER_ITEM_UNITS_QUANTITY',
+    });
+    const items = [
+      { quantity: 2, price: 1000, metadata: { weight: 1.5 } },
+      { quantity: 1, price: 1000 },
+    ];
+    const answer = await validate(code, { order: { items } });
+    expect(answer).toMatchObject({ discount: { is_dynamic: true } });
+    expect(answer["order"]["items"].map((item: Json) => item["discount_amount"])).toEqual([300, 1]);
+  });
+
+  test.each([
+    ["does not parse", { ...percent, percent_off_formula: "IF(ORDER_AMOUNT > ; 1; 2)" }],
+    ["has no static value", { type: "PERCENT", percent_off_formula: "5" }],
+    ["is a bomb", { ...percent, percent_off_formula: `${"(".repeat(400)}1` }],
+  ])("is refused when it %s", async (_what, discount) => {
+    const refused = await api.post("/v1/vouchers", { type: "DISCOUNT_VOUCHER", discount });
+    expect([refused.status, refused.body["key"]]).toEqual([400, "invalid_voucher"]);
+    expect(refused.body["details"]).toMatch(/^Property \.discount\.percent_off/);
+  });
+
+  async function validate(code: string, request: Json): Promise<Json> {
+    const answer = await api.post(`/v1/vouchers/${code}/validate`, request);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body;
+  }
+
+  async function givenVoucher(discount: Json): Promise<string> {
+    const code = newCode("FORMULA");
+    const made = await api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount });
+    expect(made.status, made.text).toBe(200);
+    return code;
+  }
+});
