@@ -12,8 +12,8 @@ const SIGNIFICANT_DIGITS = 40;
 const MAX_SCALE = 60;
 const LARGEST = 10n ** BigInt(SIGNIFICANT_DIGITS);
 
-/** A larger exponent could only give a number out of range or one that is as good as 0 or 1. */
-const LARGEST_EXPONENT = 10_000n;
+/** Twenty products at most: interest of a daily rate over years is not asked for. */
+const LARGEST_EXPONENT = 1000n;
 
 const ONE: Decimal = { unscaled: 1n, scale: 0 };
 

@@ -186,6 +186,18 @@ describe("the formula of a discount on the lines", () => {
     expect(none.redeemables[0]).toMatchObject({ benefit: { isDynamic: false } });
   });
 
+  test("too many steps for the lines of the order leave the static value to all of them", () => {
+    const many = (count: number) => ({
+      lines: Array.from({ length: count }, () => givenLine({ prices: { line: 1000n } })),
+    });
+    const amountOffFormula = `ORDER_ITEM_PRICE${"/1".repeat(12)}`;
+    const discount = { type: "AMOUNT", amountOff: 7n, amountOffFormula, ...onItems } as const;
+    expect(decided(discount, { order: many(400) }).order?.totalAmount).toBe(0n);
+    const tooMany = decided(discount, { order: many(401) });
+    expect(tooMany.order?.itemsAppliedDiscountAmount).toBe(401n * 7n);
+    expect(tooMany.redeemables[0]).toMatchObject({ benefit: { isDynamic: false } });
+  });
+
   test("a fixed price may depend on the line", () => {
     const discount = {
       type: "FIXED",

@@ -9,7 +9,13 @@ import { LARGEST_AMOUNT, type OrderState } from "./order.ts";
 /** What the formula of a discount gives for a line, or for the order; null: the static value counts. */
 export type FormulaValues = (line: number | null) => Decimal | null;
 
-/** Evaluates a formula on the order as it stands, once for all lines unless it reads the line. */
+/** What one discount may cost, whatever its formula and however many lines it reads. */
+const MAX_STEPS = 10_000;
+
+/**
+ * Evaluates a formula on the order as it stands, once for all lines unless it reads the line. One
+ * that would take too long on this order gives nothing for any line.
+ */
 export function formulaValues(
   formula: Formula | null,
   voucher: VoucherFacts,
@@ -17,6 +23,8 @@ export function formulaValues(
   context: ScopeContext,
 ): FormulaValues {
   if (formula === null) return () => null;
+  const lines = formula.readsLine ? state.lines.length : 1;
+  if (formula.steps * lines > MAX_STEPS) return () => null;
   const scopeOf = formulaScopes(voucher, state, context);
   const evaluateAt = (line: number | null): Decimal | null => {
     const result = evaluateFormula(formula, scopeOf(line));

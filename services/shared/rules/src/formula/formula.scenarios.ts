@@ -15,6 +15,8 @@ export const scenarioMetadata: Readonly<Record<string, Metadata>> = {
     huge: 1e300,
     text: "30",
     markets: ["EU", "EMEA"],
+    longText: "a".repeat(1001),
+    longList: Array.from({ length: 101 }, () => 1),
   },
   ORDER_METADATA: { region: "EMEA", __proto__x: 1 },
 };
@@ -81,6 +83,8 @@ export const scenarios: readonly (readonly [formula: string, value: string | nul
   ['CUSTOMER_METADATA("points")', null],
   ['CUSTOMER_METADATA("none")', null],
   ['CUSTOMER_METADATA("nested")', null],
+  ['IF(CUSTOMER_METADATA("longText") contains "a"; 1; 0)', null],
+  ['IF(CUSTOMER_METADATA("longList") contains 1; 1; 0)', null],
   ['CUSTOMER_METADATA("huge")', null],
   ['CUSTOMER_METADATA("text") + 1', null],
   ['CUSTOMER_METADATA("toString")', null],

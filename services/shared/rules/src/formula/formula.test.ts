@@ -135,6 +135,11 @@ test("formulas agree with fractions of whole numbers to 20 digits", () => {
 const isSteady = (text: string): boolean =>
   !text.includes("/") || (!text.includes("%") && !text.includes("IF") && !/\/.*\//.test(text));
 
+test("a formula knows how many steps it takes at most", () => {
+  expect(parsedOf("1 + 2").steps).toBe(3);
+  expect(parsedOf("POW(2; 3)").steps).toBe(23);
+});
+
 describe("hostile formulas", () => {
   const words = fc.constantFrom(
     ..."( ) ; + - * / % x × ÷ > < = >= != AND OR is contains IN_ARRAY IF( SWITCH( SWITCH_CASE(".split(
@@ -162,14 +167,14 @@ describe("hostile formulas", () => {
   });
 
   test.each([
-    ["powers of powers", nest("POW(", ";10000)", 31, "9")],
+    ["powers of powers", nest("POW(", ";1000)", 31, "9")],
     [
       "products of large numbers",
       Array.from({ length: 45 }, () => "99999999999999999999").join("*"),
     ],
     ["quotients", `1${"/3".repeat(99)}`],
-    ["tiny powers", nest("POW(", ";10000)", 31, "0.999999999999")],
-    ["negative powers", nest("POW(", ";-10000)", 31, "1.000000000001")],
+    ["tiny powers", nest("POW(", ";1000)", 31, "0.999999999999")],
+    ["negative powers", nest("POW(", ";-1000)", 31, "1.000000000001")],
     ["defaults within defaults", nest("DEFAULT_TO(1/0;", ")", 31, "1/0")],
     ["a long name", "A".repeat(100_000)],
     ["a long text", `"${"\\\\".repeat(50_000)}`],

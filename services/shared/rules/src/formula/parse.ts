@@ -13,6 +13,8 @@ export type Formula = {
   readonly root: Node;
   /** False when no operand of it is about the line that is being discounted. */
   readonly readsLine: boolean;
+  /** How many steps an evaluation takes at most: one for each part, more for each power. */
+  readonly steps: number;
 };
 
 export type ParsedFormula =
@@ -23,6 +25,9 @@ const MAX_LENGTH = 1000;
 const MAX_NODES = 200;
 /** Of parentheses, arguments and signs inside one another. */
 const MAX_DEPTH = 32;
+
+/** Squares and products that a power takes at most. */
+const POWER_STEPS = 20;
 
 /** Reading a formula costs much more than evaluating it, and a shop has a handful of them. */
 const CACHE_SIZE = 500;
@@ -49,13 +54,15 @@ function readFormula(text: string): ParsedFormula {
       tokens: tokenize(text),
       next: 0,
       nodes: 0,
+      powers: 0,
       depth: 0,
       readsLine: false,
     };
     const root = readExpression(parser, 0);
     const rest = peek(parser);
     if (rest.kind !== "end") throw unexpected(rest);
-    return { kind: "formula", formula: { root, readsLine: parser.readsLine } };
+    const { nodes, powers, readsLine } = parser;
+    return { kind: "formula", formula: { root, readsLine, steps: nodes + powers * POWER_STEPS } };
   } catch (error) {
     if (error instanceof FormulaSyntaxError) return { kind: "violation", text: error.message };
     throw error;
@@ -66,6 +73,7 @@ type Parser = {
   readonly tokens: readonly Token[];
   next: number;
   nodes: number;
+  powers: number;
   depth: number;
   readsLine: boolean;
 };
@@ -154,6 +162,7 @@ function readName(parser: Parser, token: Token & { readonly kind: "word" }): Nod
   const { word } = token;
   if (BINDINGS.has(word) || word === "SWITCH_CASE") throw unexpected(token);
   if (word.startsWith("ORDER_ITEM_")) parser.readsLine = true;
+  if (word === "POW") parser.powers += 1;
   if (!takes(parser, "(")) {
     if (word === "SWITCH" || BUILT_INS.has(word)) throw wrongCount(token);
     return made(parser, { kind: "name", name: word });

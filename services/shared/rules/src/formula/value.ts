@@ -40,7 +40,11 @@ export const textValue = (value: string): KnownValue => ({ kind: "text", value }
 
 export const booleanValue = (value: boolean): KnownValue => ({ kind: "boolean", value });
 
-/** A key of metadata; null for one that is absent, null, an object or a number out of range. */
+/** More than this in one key of metadata is no operand, so that reading one is a step as any other. */
+const MAX_TEXT = 1000;
+const MAX_LIST = 100;
+
+/** A key of metadata; null for one that is absent, null, an object, too large or out of range. */
 export function metadataValue(metadata: Metadata, key: string): KnownValue | null {
   return Object.hasOwn(metadata, key) ? fromJson(metadata[key] ?? null) : null;
 }
@@ -48,7 +52,7 @@ export function metadataValue(metadata: Metadata, key: string): KnownValue | nul
 function fromJson(value: MetadataValue): KnownValue | null {
   switch (typeof value) {
     case "string":
-      return textValue(value);
+      return value.length > MAX_TEXT ? null : textValue(value);
     case "boolean":
       return booleanValue(value);
     case "number": {
@@ -62,7 +66,8 @@ function fromJson(value: MetadataValue): KnownValue | null {
 
 const isList = (value: MetadataValue): value is readonly MetadataValue[] => Array.isArray(value);
 
-function listValue(values: readonly MetadataValue[]): KnownValue {
+function listValue(values: readonly MetadataValue[]): KnownValue | null {
+  if (values.length > MAX_LIST) return null;
   const known = values.flatMap((value) => {
     const element = isList(value) ? null : fromJson(value);
     return element === null ? [] : [element];
