@@ -76,7 +76,7 @@ describe("ListVouchers", () => {
     ["-code", "E-spent%"],
     ["created_at", "A-old"],
     ["type", "D-off"],
-    ["-active", "D-off"],
+    ["active", "D-off"],
     ["category", "A-old"],
   ])("orders by %s", async (order, first) => {
     expect((await list({ order }))[0]).toBe(first);
