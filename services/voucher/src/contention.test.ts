@@ -22,7 +22,7 @@ describe("contention", () => {
   test("when the mark runs out one batch may wait, and the others keep away", () => {
     const { clock, contention } = start();
     contention.settle(held("a"));
-    clock.now = 1_000;
+    clock.now = 2_000;
     expect(contention.avoided(["a"])).toEqual(new Set());
     expect(contention.avoided(["a"])).toEqual(new Set(["a"]));
   });
@@ -30,7 +30,7 @@ describe("contention", () => {
   test("the longer it is held the more seldom it is waited for", () => {
     const { clock, contention } = start();
     const waits: number[] = [];
-    for (; clock.now < 16_000; clock.now += 100) {
+    for (; clock.now < 32_000; clock.now += 100) {
       if (contention.avoided(["a"]).size > 0) {
         contention.settle({ ...held("a"), waited: false });
       } else {
@@ -38,7 +38,7 @@ describe("contention", () => {
         contention.settle(held("a"));
       }
     }
-    expect(waits).toEqual([0, 1_000, 3_000, 7_000, 11_000, 15_000]);
+    expect(waits).toEqual([0, 2_000, 6_000, 14_000, 22_000, 30_000]);
   });
 
   test("vouchers that are never met again are forgotten one after the other", () => {

@@ -22,8 +22,8 @@ export type Met = {
 
 type Mark = { readonly until: number; readonly lastsMs: number };
 
-const FIRST_MARK_MS = 1_000;
-const LONGEST_MARK_MS = 4_000;
+const FIRST_MARK_MS = 2_000;
+const LONGEST_MARK_MS = 8_000;
 /** More vouchers than that are not held at once; without a limit deleted ones would pile up. */
 const MAX_MARKS = 1_000;
 

@@ -16,6 +16,7 @@ import {
   givenGift,
   keyOf,
   madeOf,
+  persistently,
   refusalOf,
   startFixture,
 } from "./fixture.ts";
@@ -274,10 +275,9 @@ describe("concurrent batches", () => {
 
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, batch) =>
-        committer(
-          fixture,
-          processes[batch % processes.length],
-        )(...Array.from({ length: 50 }, () => commandOf(fixture, [{ voucher }]))),
+        persistently(committer(fixture, processes[batch % processes.length]))(
+          ...Array.from({ length: 50 }, () => commandOf(fixture, [{ voucher }])),
+        ),
       ),
     );
 
@@ -296,10 +296,7 @@ describe("concurrent batches", () => {
     const processes = [fixture.redemptions, fixture.replica()];
     const outcomes = await Promise.all(
       Array.from({ length: 16 }, (_, batch) =>
-        committer(
-          fixture,
-          processes[batch % 2],
-        )(
+        persistently(committer(fixture, processes[batch % 2]))(
           ...Array.from({ length: 25 }, (__, index) =>
             commandOf(fixture, [
               { voucher, credits: BigInt(1 + ((batch * 31 + index * 17) % 97)) },
@@ -324,9 +321,8 @@ describe("concurrent batches", () => {
       Array.from({ length: 12 }, (_, batch) => {
         const voucher = vouchers[batch % vouchers.length];
         if (voucher === undefined) throw new Error("no voucher");
-        return committer(
-          fixture,
-          batch % 2 === 0 ? fixture.redemptions : fixture.replica(),
+        return persistently(
+          committer(fixture, batch % 2 === 0 ? fixture.redemptions : fixture.replica()),
         )(commandOf(fixture, [{ voucher }], { idempotency: keyOf("everywhere") }));
       }),
     );
@@ -343,7 +339,7 @@ describe("concurrent batches", () => {
     await Promise.all(
       Array.from({ length: 40 }, (_, batch) => {
         const order = batch % 2 === 0 ? vouchers : vouchers.toReversed();
-        return commit(
+        return persistently(commit)(
           ...order.map((voucher, index) =>
             commandOf(fixture, [{ voucher }], {
               idempotency: keyOf(`${batch}-${batch % 2 === 0 ? index : 9 - index}`),
@@ -367,7 +363,9 @@ describe("concurrent batches", () => {
             : fixture.vouchers.enableVoucher({ code: voucher.code }, fixture.call()),
         ),
       ),
-      Promise.all(Array.from({ length: 20 }, () => commit(commandOf(fixture, [{ voucher }])))),
+      Promise.all(
+        Array.from({ length: 20 }, () => persistently(commit)(commandOf(fixture, [{ voucher }]))),
+      ),
     ]);
     expect(edits).toHaveLength(10);
     const made = outcomes.flat().filter(({ outcome }) => outcome.case === "made");

@@ -135,6 +135,20 @@ export const committer =
   async (...commands) =>
     (await client.commitRedemptions({ commands }, fixture.call())).outcomes;
 
+/** Repeats what was not decided because other batches held the voucher, as slow machines let them. */
+export const persistently =
+  (once: Commit): Commit =>
+  async (...commands) => {
+    const outcomes = await once(...commands);
+    const open = commands.filter((_, position) => isHeld(outcomes[position]));
+    if (open.length === 0) return outcomes;
+    const later = await persistently(once)(...open);
+    return outcomes.map((outcome) => (isHeld(outcome) ? (later.shift() ?? outcome) : outcome));
+  };
+
+const isHeld = (outcome: CommitOutcome | undefined): boolean =>
+  outcome?.outcome.case === "refused" && outcome.outcome.value.key === "service_unavailable";
+
 /** The redemptions of an outcome that took something. */
 export function madeOf(outcome: CommitOutcome | undefined) {
   if (outcome?.outcome.case !== "made") {

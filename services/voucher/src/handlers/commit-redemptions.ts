@@ -22,7 +22,7 @@ const MAX_RETRIES = 3;
 /** Spreads the retries of batches that met each other. */
 const RETRY_DELAY_MS = { min: 10, spread: 70 };
 /** Many times what a batch takes. Whoever holds a voucher for longer must not hold up the others. */
-const LOCK_PATIENCE_MS = 100;
+const LOCK_PATIENCE_MS = 250;
 
 /**
  * Takes value: locks the vouchers of all commands, decides in memory, writes everything, commits
