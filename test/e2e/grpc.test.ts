@@ -64,6 +64,30 @@ test("a service with a token creates a voucher and redeems it once", async () =>
   });
 });
 
+test("a key is of one caller, one RPC and one request", async () => {
+  const vouchers = clientOf(proto.scrip.voucher.v1.VoucherService, "voucher");
+  const validations = clientOf(proto.scrip.validation.v1.ValidationService, "validation");
+  const [one, other] = [newCode("KEY"), newCode("KEY")];
+  for (const code of [one, other]) {
+    await vouchers("CreateVoucher", {
+      code,
+      type: "VOUCHER_TYPE_GIFT_VOUCHER",
+      gift: { amount: 1000 },
+    });
+  }
+  const key = newCode("key");
+  const redeem = (code: string, credits: number) =>
+    validations("RedeemVoucher", { code, gift: { credits } }, key);
+  const first: any = await redeem(one, 10);
+  expect(first.voucher.gift.balance).toBe("990");
+  expect(await redeem(one, 10)).toEqual(first);
+  await expect(redeem(one, 500)).rejects.toMatchObject({ code: grpc.status.ABORTED });
+  await expect(redeem(other, 10)).rejects.toMatchObject({ code: grpc.status.ABORTED });
+  await expect(
+    vouchers("CreateVoucher", { type: "VOUCHER_TYPE_GIFT_VOUCHER", gift: { amount: 1 } }, key),
+  ).rejects.toMatchObject({ code: grpc.status.INVALID_ARGUMENT });
+});
+
 test("gRPC callers get the same checks as HTTP callers", async () => {
   const validations = clientOf(proto.scrip.validation.v1.ValidationService, "validation");
   await expect(
@@ -123,8 +147,11 @@ test("health and reflection answer without a token", async () => {
 });
 
 function clientOf(service: any, name: string) {
-  return async (method: string, request: object) =>
-    invoke({ service, name, method }, request, await metadataFor(name, project));
+  return async (method: string, request: object, key?: string) => {
+    const metadata = await metadataFor(name, project);
+    if (key !== undefined) metadata.set("x-scrip-idempotency-key", encodeURIComponent(key));
+    return invoke({ service, name, method }, request, metadata);
+  };
 }
 
 async function metadataFor(audience: string, inProject: string): Promise<grpc.Metadata> {
