@@ -1,25 +1,21 @@
-import { once } from "node:events";
-
-import { ConfigError } from "@scrip/config";
 import { DataFolderError } from "@scrip/embedded-postgres";
 import { MigrationError } from "@scrip/postgres";
+import { runUntilStopped } from "@scrip/rpc";
 
 import { type Standalone, startStandalone } from "./standalone.ts";
 
 /** These say what to do; anything else is a bug and shows where. */
-const EXPLAINED = [ConfigError, DataFolderError, MigrationError];
+const EXPLAINED = [DataFolderError, MigrationError];
 
-try {
-  const stop = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
-  await using scrip = await startStandalone(process.env, (text) => console.log(text));
-  welcome(scrip);
-  await stop;
-  console.log("Stopping …");
-} catch (error) {
-  const explained = EXPLAINED.some((kind) => error instanceof kind);
-  console.error(explained ? (error as Error).message : error);
-  process.exitCode = 1;
-}
+await runUntilStopped(
+  (stop) => startStandalone(process.env, { progress: (text) => console.log(text), stop }),
+  {
+    onReady: welcome,
+    onStop: () => console.log("Stopping …"),
+    explain: (error) =>
+      EXPLAINED.some((kind) => error instanceof kind) ? (error as Error).message : undefined,
+  },
+);
 
 function welcome({ url, keysFile, keys, variables }: Standalone): void {
   const lines = [

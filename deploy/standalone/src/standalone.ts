@@ -23,10 +23,16 @@ export type Standalone = Gateway & {
   readonly keys: "made" | "kept" | "unknown";
 };
 
+export type StartOptions = {
+  readonly progress: (text: string) => void;
+  /** Ends the start before it is done; it then fails. */
+  readonly stop: AbortSignal;
+};
+
 /** Everything on this machine: data folder, database, services, door. */
 export async function startStandalone(
   env: Env,
-  progress: (text: string) => void,
+  { progress, stop }: StartOptions,
 ): Promise<Standalone> {
   const config = readStandaloneConfig(env);
   await checkPort(config);
@@ -35,9 +41,10 @@ export async function startStandalone(
   const logger = createLogger({ service: "scrip", level: config.logLevel });
   await using parts = new AsyncDisposableStack();
   const databaseUrl =
-    config.databaseUrl ?? (await startDatabase(parts, { folder, progress, logger }));
+    config.databaseUrl ?? (await startDatabase(parts, { folder, progress, stop, logger }));
   const secrets = await readSecrets(folder);
   const keys = await bootstrapKeys(folder, secrets);
+  stop.throwIfAborted();
   progress("Starting the services …");
   const scrip = parts.use(
     await startScrip({
@@ -70,16 +77,13 @@ export async function startStandalone(
 
 async function startDatabase(
   parts: AsyncDisposableStack,
-  options: {
-    readonly folder: string;
-    readonly progress: (text: string) => void;
-    readonly logger: Logger;
-  },
+  options: StartOptions & { readonly folder: string; readonly logger: Logger },
 ): Promise<string> {
   options.progress("Starting PostgreSQL …");
   const database = parts.use(
     await startEmbeddedPostgres({
       dataDir: options.folder,
+      stop: options.stop,
       warn: (message) => options.logger.warn({}, message),
     }),
   );

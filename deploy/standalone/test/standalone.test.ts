@@ -87,6 +87,43 @@ test("two on one folder: the second says who has it, and the first goes on", asy
   expect(await first.stop("SIGTERM")).toBe(0);
 });
 
+test.each(["Starting PostgreSQL", "Starting the services"])(
+  "Ctrl-C at %j ends the start, and nothing goes on",
+  async (progress) => {
+    await using folder = await temporaryFolder();
+    const env = { SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" };
+    const { child, output } = start(env);
+    const closed = once(child, "close");
+    await expect.poll(output, { timeout: 20_000, interval: 5 }).toContain(progress);
+    child.kill("SIGINT");
+    await closed;
+    expect(child.exitCode).toBe(0);
+    expect(output()).toContain("Stopping");
+    expect(output()).not.toContain("Scrip is ready");
+    expect(output()).not.toContain("    at ");
+    const again = await run(env);
+    expect(await again.stop("SIGTERM")).toBe(0);
+  },
+);
+
+test("Ctrl-C ends a start that waits for a silent database", async () => {
+  await using folder = await temporaryFolder();
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as { port: number };
+  const DATABASE_URL = `postgres://a:b@127.0.0.1:${port}/x`;
+  const connected = once(silent, "connection");
+  const { child, output } = start({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0", DATABASE_URL });
+  await connected;
+  const closed = once(child, "close");
+  child.kill("SIGINT");
+  await closed;
+  silent.close();
+  expect(child.exitCode).toBe(0);
+  expect(output()).toContain("Stopping");
+  expect(output()).not.toContain("    at ");
+});
+
 test("a taken port is named, with a way out", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -18,6 +18,13 @@ export type Cluster = {
   readonly programs: Programs;
 };
 
+export type StartOptions = {
+  /** Is told what takes long. */
+  readonly log?: (message: string) => void;
+  /** Ends the start before it is done; it then fails. */
+  readonly stop?: AbortSignal | undefined;
+};
+
 /** Makes the data folder when it is not there, and answers its whole path. */
 export async function makeFolder(dataDir: string): Promise<string> {
   const folder = path.resolve(dataDir);
@@ -56,7 +63,7 @@ const isFolder = (folder: string): Promise<boolean> =>
 /** Opens the cluster of a folder, and makes it at the first start. */
 export async function openCluster(
   folder: string,
-  log: (message: string) => void,
+  { log = () => {}, stop }: StartOptions,
 ): Promise<Cluster> {
   const data = path.join(folder, "postgres");
   const passwordFile = path.join(folder, "postgres.password");
@@ -67,7 +74,7 @@ export async function openCluster(
     await checkCluster(cluster);
   } else {
     log(`making a database in ${data}`);
-    await initialise(cluster);
+    await initialise(cluster, stop);
   }
   return cluster;
 }
@@ -129,7 +136,7 @@ const DEFAULTS = [
 ];
 
 /** Into a folder of another name first: a crash in between must not leave half a database. */
-async function initialise(cluster: Cluster): Promise<void> {
+async function initialise(cluster: Cluster, stop: AbortSignal | undefined): Promise<void> {
   const { folder, data, passwordFile, account, programs } = cluster;
   const unfinished = path.join(folder, "postgres.unfinished");
   const password = randomBytes(24).toString("base64url");
@@ -143,7 +150,7 @@ async function initialise(cluster: Cluster): Promise<void> {
       await chown(unfinished, account.uid, account.gid);
       await chown(passwordFile, account.uid, account.gid);
     }
-    await runAs(account, programs.initdb, [
+    const settings = [
       `--pgdata=${unfinished}`,
       `--pwfile=${passwordFile}`,
       `--username=${USER}`,
@@ -151,9 +158,11 @@ async function initialise(cluster: Cluster): Promise<void> {
       "--encoding=UTF8",
       "--locale=C",
       ...DEFAULTS.map((setting) => `--set=${setting}`),
-    ]);
+    ];
+    await runAs(account, programs.initdb, settings, stop);
     await rename(unfinished, data);
   } catch (cause) {
+    stop?.throwIfAborted();
     throw new DataFolderError(`The database in ${folder} cannot be made: ${complaintOf(cause)}`, {
       cause,
     });

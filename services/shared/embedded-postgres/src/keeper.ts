@@ -63,11 +63,11 @@ async function restart(
     try {
       // Removes what the crash left.
       await stopServer(cluster);
-      const server = await startServer(cluster, port);
+      const server = await startServer(cluster, { port, stop });
       warn(`The PostgreSQL of ${cluster.folder} runs again (process ${server.pid})`);
       return server;
     } catch (error) {
-      warn(String(error));
+      if (!stop.aborted) warn(String(error));
       await pause(RETRY_MS, stop);
     }
   }

@@ -33,22 +33,36 @@ export function findPrograms(): Programs {
   }
 }
 
-/** Runs a program to its end, as the account when there is one. */
+/**
+ * Runs a program to its end, as the account when there is one. Stopped early it is interrupted, at
+ * which both initdb and pg_ctl undo what they began.
+ */
 export async function runAs(
   account: Account | undefined,
   program: string,
   args: readonly string[],
+  stop?: AbortSignal,
 ): Promise<string> {
+  stop?.throwIfAborted();
+  const running = start(account, program, args);
+  const interrupt = (): void => void running.child.kill("SIGINT");
+  stop?.addEventListener("abort", interrupt);
+  try {
+    return (await running).stdout;
+  } finally {
+    stop?.removeEventListener("abort", interrupt);
+  }
+}
+
+function start(account: Account | undefined, program: string, args: readonly string[]) {
   const env = { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
   const options = { env, cwd: path.parse(program).root, timeout: RUN_TIMEOUT_MS };
-  if (account === undefined) return (await run(program, [...args], options)).stdout;
+  if (account === undefined) return run(program, [...args], options);
   const { uid, gid, capability } = account;
-  if (capability === undefined) {
-    return (await run(program, [...args], { ...options, uid, gid })).stdout;
-  }
+  if (capability === undefined) return run(program, [...args], { ...options, uid, gid });
   const capabilities = [`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`];
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...capabilities];
-  return (await run("setpriv", [...identity, "--", program, ...args], options)).stdout;
+  return run("setpriv", [...identity, "--", program, ...args], options);
 }
 
 const RUN_TIMEOUT_MS = 120_000;

@@ -13,15 +13,19 @@ export const pidFileOf = ({ data }: Cluster): string => path.join(data, "postmas
 export type RunningServer = { readonly port: number; readonly pid: number };
 
 /** Starts the server, on a free port unless one is given, and waits until it takes connections. */
-export async function startServer(cluster: Cluster, fixedPort?: number): Promise<RunningServer> {
+export async function startServer(
+  cluster: Cluster,
+  options: { readonly port?: number; readonly stop?: AbortSignal | undefined },
+): Promise<RunningServer> {
   const log = await openLog(cluster);
   for (let attempt = 1; ; attempt += 1) {
-    const port = fixedPort ?? (await freePort());
+    const port = options.port ?? (await freePort());
     const from = (await stat(log).catch(() => undefined))?.size ?? 0;
     try {
-      await launch(cluster, port, log);
+      await launch(cluster, { port, log, stop: options.stop });
       return { port, pid: Number(await firstLine(pidFileOf(cluster))) };
     } catch (cause) {
+      options.stop?.throwIfAborted();
       const said = (await textFrom(log, from)) || complaintOf(cause);
       if (attempt === MAX_ATTEMPTS || !PASSING.test(said)) throw refusal(cluster, said, cause);
       await sleep(RETRY_MS);
@@ -64,17 +68,21 @@ const RETRY_MS = 300;
 const PASSING =
   /could not bind|could not create any TCP|shared memory block|starting up|shutting down/;
 
-function launch({ data, account, programs }: Cluster, port: number, log: string): Promise<string> {
+function launch(
+  { data, account, programs }: Cluster,
+  { port, log, stop }: { port: number; log: string; stop: AbortSignal | undefined },
+): Promise<string> {
   // No socket files: their folder would have to be shared with every other user.
   const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories="];
-  return runAs(account, programs.pgCtl, [
+  const args = [
     "start",
     `--pgdata=${data}`,
     "--wait",
     "--timeout=100",
     `--log=${log}`,
     `--options=${settings.map((setting) => `-c ${setting}`).join(" ")}`,
-  ]);
+  ];
+  return runAs(account, programs.pgCtl, args, stop);
 }
 
 const MAX_LOG_BYTES = 10 * 1024 * 1024;

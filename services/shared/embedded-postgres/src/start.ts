@@ -1,6 +1,6 @@
 import path from "node:path";
 
-import { makeFolder, openCluster, readPassword, USER } from "./cluster.ts";
+import { makeFolder, openCluster, readPassword, type StartOptions, USER } from "./cluster.ts";
 import { keepServer } from "./keeper.ts";
 import { lockFolder } from "./lock.ts";
 import { startServer, stopServer } from "./server.ts";
@@ -13,21 +13,21 @@ export type EmbeddedPostgres = AsyncDisposable & { readonly url: string };
  * too early is started again on the same port. Throws a DataFolderError when the folder is in use or
  * not as it must be.
  */
-export async function startEmbeddedPostgres(options: {
-  readonly dataDir: string;
-  /** Is told what takes long. */
-  readonly log?: (message: string) => void;
-  /** Is told when the server has ended, and when it runs again. */
-  readonly warn?: (message: string) => void;
-}): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(
+  options: StartOptions & {
+    readonly dataDir: string;
+    /** Is told when the server has ended, and when it runs again. */
+    readonly warn?: (message: string) => void;
+  },
+): Promise<EmbeddedPostgres> {
   await using parts = new AsyncDisposableStack();
   const folder = await makeFolder(options.dataDir);
   parts.use(await lockFolder(path.join(folder, "scrip.lock"), folder));
-  const cluster = await openCluster(folder, options.log ?? (() => {}));
+  const cluster = await openCluster(folder, options);
   const password = await readPassword(cluster);
   await stopServer(cluster);
-  const server = await startServer(cluster);
   parts.defer(() => stopServer(cluster));
+  const server = await startServer(cluster, { stop: options.stop });
   parts.use(keepServer(cluster, server, options.warn ?? (() => {})));
 
   const running = parts.move();

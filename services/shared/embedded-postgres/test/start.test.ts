@@ -1,10 +1,10 @@
-import { chmod, mkdir, stat } from "node:fs/promises";
+import { chmod, mkdir, readdir, stat } from "node:fs/promises";
 import path from "node:path";
 
 import { expect, test } from "vitest";
 
 import { startEmbeddedPostgres } from "../src/index.ts";
-import { givenFolder, query } from "./fixture/folder.ts";
+import { givenFolder, query, serverPid, untilGone } from "./fixture/folder.ts";
 
 test("the data is there at the next start, which takes less than two seconds", async () => {
   await using folder = await givenFolder();
@@ -62,6 +62,28 @@ test("other users of the machine neither see the password nor get in without it"
   guess.password = "postgres";
   await expect(query(guess.href, "select 1")).rejects.toThrow("password authentication failed");
   expect(server.url).toContain("@127.0.0.1:");
+});
+
+test("a start that is stopped fails, leaves no server behind, and can be begun again", async () => {
+  await using folder = await givenFolder();
+  const making = new AbortController();
+  const first = startEmbeddedPostgres({
+    dataDir: folder.path,
+    stop: making.signal,
+    log: () => setTimeout(() => making.abort(), 50),
+  });
+  await expect(first).rejects.toThrow("abort");
+  await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
+  expect(await readdir(folder.path)).not.toContain("scrip.lock");
+
+  const launching = new AbortController();
+  const second = startEmbeddedPostgres({ dataDir: folder.path, stop: launching.signal });
+  const pid = () => serverPid(folder.path).catch(() => 0);
+  await expect.poll(pid, { interval: 1, timeout: 10_000 }).toBeGreaterThan(0);
+  const server = await pid();
+  launching.abort();
+  await expect(second).rejects.toThrow("abort");
+  await untilGone(server);
 });
 
 test("a folder that only its owner may enter will do", async () => {

@@ -16,6 +16,7 @@ export {
   runProcess,
   transportTo,
 } from "./process.ts";
+export { runUntilStopped } from "./run-until-stopped.ts";
 export { serve, type RpcServer } from "./serve.ts";
 export {
   type Handler,

@@ -1,10 +1,9 @@
-import { once } from "node:events";
-
-import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
+import { type Env, readEnv, variable } from "@scrip/config";
 import { createLogger, createMetrics, type Logger, type Metrics } from "@scrip/telemetry";
 import type { JSONWebKeySet, JWK } from "jose";
 
 import { createServiceTransport } from "./grpc-transport.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
 import { type CallReport, serve } from "./serve.ts";
 import { createTokenSource, type ServiceKeys } from "./service-token.ts";
 import type { Service } from "./service.ts";
@@ -25,31 +24,32 @@ export async function runProcess(
   name: string,
   create: (env: Env, tools: ProcessTools) => Promise<Service>,
 ): Promise<void> {
-  try {
-    const stop = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+  await runUntilStopped(async () => {
     const { env } = process;
     const config = readProcessConfig(env);
     const logger = createLogger({ service: name, level: config.logLevel });
     const metrics = createMetrics();
     const keys = readServiceKeys(env);
-    await using service = await create(env, {
-      logger,
-      metrics,
-      transportTo: (callee) => transportTo(env, keys, { caller: name, callee }),
-    });
-    await using server = await serve({
-      host: config.host,
-      port: config.port,
-      services: [service],
-      keys,
-      onCall: (report) => logCall(logger, report),
-    });
+    await using parts = new AsyncDisposableStack();
+    const service = parts.use(
+      await create(env, {
+        logger,
+        metrics,
+        transportTo: (callee) => transportTo(env, keys, { caller: name, callee }),
+      }),
+    );
+    const server = parts.use(
+      await serve({
+        host: config.host,
+        port: config.port,
+        services: [service],
+        keys,
+        onCall: (report) => logCall(logger, report),
+      }),
+    );
     logger.info({ url: server.url }, "serving");
-    await stop;
-  } catch (error) {
-    console.error(error instanceof ConfigError ? error.message : error);
-    process.exitCode = 1;
-  }
+    return parts.move();
+  });
 }
 
 const MAX_PORT = 65_535;

@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+import { expect, test } from "vitest";
+
+/** Runs in a process of its own, since signals go to whole processes. */
+function run(program: string) {
+  const source = new URL("run-until-stopped.ts", import.meta.url);
+  const code = `import { runUntilStopped } from ${JSON.stringify(source)};
+    const never = () => new Promise(() => setInterval(() => {}, 60_000));
+    const closing = (close) => ({ [Symbol.asyncDispose]: close });
+    ${program}`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", code], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  return {
+    says: (text: string) => expect.poll(() => output, { timeout: 10_000 }).toContain(text),
+    end: async (...signals: readonly NodeJS.Signals[]) => {
+      const exited = once(child, "exit");
+      for (const signal of signals) child.kill(signal);
+      await exited;
+      return { code: child.exitCode, output };
+    },
+    child,
+    output: () => output,
+  };
+}
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s closes what runs", async (signal) => {
+  const { says, end } = run(`await runUntilStopped(
+    async () => {
+      const timer = setInterval(() => {}, 60_000);
+      return closing(async () => (clearInterval(timer), console.log("closed")));
+    },
+    { onReady: () => console.log("ready") },
+  );`);
+  await says("ready");
+  expect(await end(signal)).toEqual({ code: 0, output: "ready\nclosed\n" });
+});
+
+test("a start that hangs is given up at a signal, also when it comes twice", async () => {
+  const { says, end } = run(`await runUntilStopped(
+    () => (console.log("starting"), never()),
+    { onReady: () => console.log("ready"), onStop: () => console.log("stopping") },
+  );`);
+  await says("starting");
+  expect(await end("SIGINT", "SIGTERM")).toEqual({ code: 0, output: "starting\nstopping\n" });
+});
+
+test("a start that comes to its end after the signal is undone, and never ready", async () => {
+  const { says, end } = run(`await runUntilStopped(
+    async (stop) => {
+      console.log("starting");
+      await new Promise((resolve) => {
+        const timer = setInterval(() => stop.aborted && resolve(clearInterval(timer)), 10);
+      });
+      return closing(async () => console.log("closed"));
+    },
+    { onReady: () => console.log("ready") },
+  );`);
+  await says("starting");
+  expect(await end("SIGTERM")).toEqual({ code: 0, output: "starting\nclosed\n" });
+});
+
+test("a later second signal ends a process that does not close", async () => {
+  const { says, end, child } = run(`await runUntilStopped(
+    async () => closing(() => (setTimeout(() => console.log("closing"), 1_500), never())),
+    { onReady: () => (setInterval(() => {}, 60_000), console.log("ready")) },
+  );`);
+  await says("ready");
+  child.kill("SIGTERM");
+  await says("closing");
+  expect((await end("SIGTERM")).code).toBe(1);
+});
+
+test("a start that fails is explained, with exit code 1", async () => {
+  const { child, output } = run(`console.error = console.log;
+    await runUntilStopped(
+      () => Promise.reject(new Error("internal")),
+      { explain: ({ message }) => message + ": what to do" },
+    );`);
+  await once(child, "close");
+  expect([child.exitCode, output()]).toEqual([1, "internal: what to do\n"]);
+});

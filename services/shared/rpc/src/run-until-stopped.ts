@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { ConfigError } from "@scrip/config";
+
+/** A start that is stopped may take so long to come to its end, and is then undone in order. */
+const GRACE_MS = 2_000;
+
+/** One Ctrl-C may come twice: from the terminal, and again from npm. */
+const SAME_STOP_MS = 1_000;
+
+export type RunOptions<Running> = {
+  readonly onReady?: (running: Running) => void;
+  readonly onStop?: () => void;
+  /** What to tell of a start that failed; undefined shows the error whole. */
+  readonly explain?: (error: unknown) => string | undefined;
+};
+
+/**
+ * The life of a process: starts, runs until SIGTERM or SIGINT, and closes what was started. A signal
+ * during the start ends that too, also when it hangs. A second signal ends the process at once.
+ */
+export async function runUntilStopped<Running extends AsyncDisposable>(
+  start: (stop: AbortSignal) => Promise<Running>,
+  { onReady, onStop, explain }: RunOptions<Running> = {},
+): Promise<void> {
+  const stop = stopSignal();
+  const stopped = new Promise<undefined>((resolve) => {
+    stop.addEventListener("abort", () => {
+      onStop?.();
+      resolve(undefined);
+    });
+  });
+  try {
+    const starting = start(stop);
+    const running = await Promise.race([starting, stopped]);
+    if (running === undefined) {
+      await undo(starting);
+      // What hangs, such as a connection that nobody answers, would keep the process.
+      process.exit();
+    }
+    onReady?.(running);
+    await stopped;
+    await running[Symbol.asyncDispose]();
+  } catch (error) {
+    const known = error instanceof ConfigError ? error.message : explain?.(error);
+    console.error(known ?? error);
+    process.exitCode = 1;
+  }
+}
+
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  let stoppedAt: number | undefined;
+  const onSignal = (): void => {
+    stoppedAt ??= performance.now();
+    if (performance.now() - stoppedAt > SAME_STOP_MS) process.exit(1);
+    stop.abort();
+  };
+  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, onSignal);
+  return stop.signal;
+}
+
+async function undo(starting: Promise<AsyncDisposable>): Promise<void> {
+  const ended = starting.catch(() => undefined);
+  const running = await Promise.race([ended, sleep(GRACE_MS, undefined)]);
+  await running?.[Symbol.asyncDispose]();
+}
