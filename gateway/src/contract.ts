@@ -4,6 +4,7 @@ import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
+import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -18,6 +19,7 @@ export const publicServices: readonly DescService[] = [
   CustomerService,
   ValidationService,
   OrderService,
+  ProductService,
 ];
 
 /** Served by the gateway itself. */

@@ -25,7 +25,7 @@ const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientT
 function opens(scope: string, path: string): boolean {
   const [, first, second, third] = path.split("/");
   if (first === "client") return scope === "client_api" || scope === `client_${third}`;
-  return scope === "api" || scope === second;
+  return scope === "api" || (scope === "SKUs" ? "skus" : scope) === second;
 }
 
 const routes = bindingsOf(publicServices).filter(

@@ -132,4 +132,88 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     const canceled = await ok(api.put(`/v1/orders/${order["id"]}`, { status: "CANCELED" }));
     expect(canceled).toMatchObject({ status: "CANCELED", redemptions: paid["redemptions"] });
   });
+
+  test("keeps products and their SKUs, by id and by source id", async () => {
+    const [shirt, large] = [newCode("shirt"), newCode("large")];
+    const product = await ok(
+      api.post("/v1/products", {
+        source_id: shirt,
+        name: "Shirt",
+        price: 2_000,
+        attributes: ["size"],
+        metadata: { line: "summer" },
+      }),
+    );
+    expect(product).toMatchObject({
+      object: "product",
+      source_id: shirt,
+      price: 2_000,
+      image_url: null,
+      updated_at: null,
+      skus: { object: "list", data_ref: "data", data: [], total: 0 },
+    });
+    expect(product["id"]).toMatch(/^prod_/);
+
+    const path = `/v1/products/${shirt}/skus`;
+    const sku = await ok(
+      api.post(path, { source_id: large, sku: "Large", attributes: { size: "L" } }),
+    );
+    expect(sku).toMatchObject({
+      object: "sku",
+      product_id: product["id"],
+      price: 2_000,
+      attributes: { size: "L" },
+      product: { object: "product", id: product["id"], name: "Shirt" },
+    });
+    expect(await ok(api.get(`/v1/skus/${large}`))).toEqual(sku);
+    const wrong = await api.post(path, { attributes: { colour: "red" } });
+    expect([wrong.status, wrong.body["key"]]).toEqual([400, "invalid_payload"]);
+
+    const dearer = await ok(api.put(`${path}/${sku["id"]}`, { price: 2_500 }));
+    expect(dearer).toMatchObject({ sku: "Large", price: 2_500, attributes: { size: "L" } });
+    const again = await ok(
+      api.post("/v1/products", { source_id: shirt, name: null, metadata: { year: 2026 } }),
+    );
+    expect(again).toMatchObject({
+      id: product["id"],
+      name: null,
+      price: 2_000,
+      metadata: { line: "summer", year: 2026 },
+      skus: { total: 1, data: [{ id: sku["id"], price: 2_500 }] },
+    });
+    const listed = await ok(api.get(path));
+    expect(listed).toMatchObject({ object: "list", data_ref: "skus", total: 1 });
+
+    const other = await ok(api.post("/v1/products", { name: "Other" }));
+    const foreign = await api.put(`/v1/products/${other["id"]}/skus/${large}`, { price: 1 });
+    expect([foreign.status, foreign.body["resource_type"]]).toEqual([404, "sku"]);
+    const taken = await api.put(`/v1/products/${other["id"]}`, { source_id: shirt });
+    expect([taken.status, taken.body["key"]]).toEqual([409, "duplicate_found"]);
+
+    expect((await api.delete(`/v1/products/${shirt}?force=true`)).status).toBe(204);
+    expect((await api.get(`/v1/products/${product["id"]}`)).body["details"]).toBe(
+      `Cannot find product with id ${product["id"]}`,
+    );
+    expect((await api.get(`/v1/skus/${sku["id"]}`)).status).toBe(404);
+  });
+
+  test("lists products oldest first, made in a span of time", async () => {
+    const names = [newCode("p"), newCode("p"), newCode("p")];
+    const made: Json[] = [];
+    for (const source_id of names) made.push(await ok(api.post("/v1/products", { source_id })));
+    const range = `start_date=${made[0]?.["created_at"]}&end_date=${made[2]?.["created_at"]}`;
+    const listed = await ok(api.get(`/v1/products?limit=2&${range}`));
+    expect(listed).toMatchObject({ object: "list", data_ref: "products", total: 3 });
+    expect(listed["products"].map((each: Json) => each["source_id"])).toEqual(names.slice(0, 2));
+    const newest = await ok(api.get(`/v1/products?limit=1&order=-created_at&${range}`));
+    expect(newest["products"][0].source_id).toBe(names[2]);
+  });
+
+  test("makes one product of requests that make the same source id at once", async () => {
+    const sourceId = newCode("race");
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => ok(api.post("/v1/products", { source_id: sourceId }))),
+    );
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+  });
 });

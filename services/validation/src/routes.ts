@@ -1,13 +1,24 @@
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
+import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { implement } from "@scrip/rpc";
 
 import type { Deps } from "./deps.ts";
 import { createOrder } from "./handlers/create-order.ts";
+import { createProduct } from "./handlers/create-product.ts";
+import { createSku } from "./handlers/create-sku.ts";
+import { deleteProduct } from "./handlers/delete-product.ts";
+import { deleteSku } from "./handlers/delete-sku.ts";
 import { getOrder } from "./handlers/get-order.ts";
+import { getProduct } from "./handlers/get-product.ts";
+import { getSku } from "./handlers/get-sku.ts";
 import { listOrders } from "./handlers/list-orders.ts";
+import { listProducts } from "./handlers/list-products.ts";
+import { listSkus } from "./handlers/list-skus.ts";
 import { redeemVoucher } from "./handlers/redeem-voucher.ts";
 import { updateOrder } from "./handlers/update-order.ts";
+import { updateProduct } from "./handlers/update-product.ts";
+import { updateSku } from "./handlers/update-sku.ts";
 import { validateVoucher } from "./handlers/validate-voucher.ts";
 import { validate } from "./handlers/validate.ts";
 
@@ -23,5 +34,17 @@ export const routes = (deps: Deps) => [
     listOrders: listOrders(deps),
     getOrder: getOrder(deps),
     updateOrder: updateOrder(deps),
+  }),
+  implement(ProductService, {
+    createProduct: createProduct(deps),
+    listProducts: listProducts(deps),
+    getProduct: getProduct(deps),
+    updateProduct: updateProduct(deps),
+    deleteProduct: deleteProduct(deps),
+    createSku: createSku(deps),
+    listSkus: listSkus(deps),
+    getSku: getSku(deps),
+    updateSku: updateSku(deps),
+    deleteSku: deleteSku(deps),
   }),
 ];

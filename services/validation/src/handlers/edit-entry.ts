@@ -1,0 +1,70 @@
+import { duplicate, notFound } from "@scrip/errors";
+import { isUniqueViolation, type Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import {
+  type EntryKey,
+  findEntry,
+  findNamed,
+  type Kind,
+  type Rows,
+  saveEntry,
+  SOURCE_ID_INDEX,
+} from "../store/catalogue.ts";
+
+export type EntryEdit<Name extends Kind> = {
+  readonly projectId: string;
+  /** Undefined makes a new one. */
+  readonly key: EntryKey | undefined;
+  readonly change: (stored: Rows[Name] | undefined) => Rows[Name];
+};
+
+/**
+ * Makes an entry of the catalogue or changes it under its lock. When two requests make the same source
+ * id at once, one of them makes the entry and the other changes it.
+ */
+export async function editEntry<Name extends Kind>(
+  deps: Pick<Deps, "db">,
+  kind: Name,
+  edit: EntryEdit<Name>,
+): Promise<Rows[Name]> {
+  try {
+    return await editOnce(deps, kind, edit);
+  } catch (error) {
+    if (!isUniqueViolation(error, SOURCE_ID_INDEX[kind])) throw error;
+    if (edit.key?.column === "source_id") return editOnce(deps, kind, edit);
+    throw duplicate(kind, "id", edit.change(undefined).source_id ?? "");
+  }
+}
+
+const editOnce = <Name extends Kind>(
+  { db }: Pick<Deps, "db">,
+  kind: Name,
+  { projectId, key, change }: EntryEdit<Name>,
+): Promise<Rows[Name]> =>
+  db.transaction(async (tx) => {
+    const stored = key && (await findEntry(tx, kind, { projectId, key, lock: true }));
+    if (stored === undefined && key?.column === "id") throw notFound(kind, key.value);
+    const row = change(stored);
+    await saveEntry(tx, kind, { projectId, row });
+    return row;
+  });
+
+export function keyOf(request: {
+  readonly id?: string | undefined;
+  readonly sourceId?: string | undefined;
+}): EntryKey | undefined {
+  if (request.id !== undefined) return { column: "id", value: request.id };
+  if (request.sourceId === undefined) return undefined;
+  return { column: "source_id", value: request.sourceId };
+}
+
+export async function requireEntry<Name extends Kind>(
+  db: Queryable,
+  kind: Name,
+  at: { readonly projectId: string; readonly name: string },
+): Promise<Rows[Name]> {
+  const row = await findNamed(db, kind, at);
+  if (row === undefined) throw notFound(kind, at.name);
+  return row;
+}

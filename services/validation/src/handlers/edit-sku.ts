@@ -1,0 +1,50 @@
+import { invalidPayload, notFound } from "@scrip/errors";
+import type {
+  CreateSkuRequest,
+  UpdateSkuRequest,
+} from "@scrip/proto/scrip/validation/v1/products_pb";
+
+import type { ProductRow, SkuRow } from "../store/catalogue.ts";
+
+type Context = {
+  readonly product: ProductRow;
+  readonly newId: () => string;
+  readonly now: number;
+};
+
+/** The SKU with what was sent over it: `null` clears a field, metadata is merged by key. */
+export function changedSku(
+  request: CreateSkuRequest | UpdateSkuRequest,
+  stored: SkuRow | undefined,
+  { product, newId, now }: Context,
+): SkuRow {
+  if (stored !== undefined) requireOwn(stored, product);
+  const sent = new Set(request.updateMask?.paths);
+  const at = new Date(now);
+  const row: SkuRow = {
+    id: stored?.id ?? newId(),
+    source_id: request.sourceId ?? stored?.source_id ?? null,
+    product_id: product.id,
+    sku: request.sku ?? (sent.has("sku") ? null : (stored?.sku ?? null)),
+    price: request.price ?? (sent.has("price") ? null : (stored?.price ?? null)),
+    currency: request.currency ?? (sent.has("currency") ? null : (stored?.currency ?? null)),
+    attributes: request.attributes ?? (sent.has("attributes") ? {} : (stored?.attributes ?? {})),
+    image_url: request.imageUrl ?? (sent.has("image_url") ? null : (stored?.image_url ?? null)),
+    metadata: { ...stored?.metadata, ...request.metadata },
+    created_at: stored?.created_at ?? at,
+    updated_at: stored === undefined ? null : at,
+  };
+  if (request.attributes !== undefined) requireAttributes(row, product);
+  return row;
+}
+
+/** A SKU is found under its own product only. */
+export function requireOwn(sku: SkuRow, product: ProductRow): void {
+  if (sku.product_id !== product.id) throw notFound("sku", sku.source_id ?? sku.id);
+}
+
+function requireAttributes({ attributes }: SkuRow, product: ProductRow): void {
+  const unknown = Object.keys(attributes).find((name) => !product.attributes.includes(name));
+  if (unknown === undefined) return;
+  throw invalidPayload(`Property .attributes.${unknown} is not an attribute of the product`);
+}

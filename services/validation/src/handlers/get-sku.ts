@@ -1,0 +1,14 @@
+import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { requireEntry } from "./edit-entry.ts";
+import { toSku } from "./product-message.ts";
+
+export const getSku =
+  (deps: Deps): Handler<typeof ProductService.method.getSku> =>
+  async (request, { project }) => {
+    const projectId = project.id;
+    const sku = await requireEntry(deps.db, "sku", { projectId, name: request.skuId });
+    return toSku(sku, await requireEntry(deps.db, "product", { projectId, name: sku.product_id }));
+  };

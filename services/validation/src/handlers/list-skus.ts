@@ -1,0 +1,27 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listEntries } from "../store/catalogue.ts";
+import { requireEntry } from "./edit-entry.ts";
+import { pageOf } from "./page.ts";
+import { toSku } from "./product-message.ts";
+
+export const listSkus =
+  (deps: Deps): Handler<typeof ProductService.method.listSkus> =>
+  async (request, { project }) => {
+    const projectId = project.id;
+    const { startDate, endDate } = request;
+    const product = await requireEntry(deps.db, "product", { projectId, name: request.productId });
+    const { rows, total } = await listEntries(deps.db, "sku", {
+      projectId,
+      productId: product.id,
+      madeFrom: startDate === undefined ? null : timestampDate(startDate),
+      madeUntil: endDate === undefined ? null : timestampDate(endDate),
+      order: request.order ?? "created_at",
+      ...pageOf(request),
+    });
+    const skus = rows.map((sku) => toSku(sku, product));
+    return { $typeName: "scrip.validation.v1.ListSkusResponse", skus, total };
+  };

@@ -1,0 +1,22 @@
+import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findSkusOf } from "../store/catalogue.ts";
+import { editEntry, requireEntry } from "./edit-entry.ts";
+import { changedProduct } from "./edit-product.ts";
+import { toProduct } from "./product-message.ts";
+
+export const updateProduct =
+  (deps: Deps): Handler<typeof ProductService.method.updateProduct> =>
+  async (request, { project, now }) => {
+    const projectId = project.id;
+    const { id } = await requireEntry(deps.db, "product", { projectId, name: request.productId });
+    const product = await editEntry(deps, "product", {
+      projectId,
+      key: { column: "id", value: id },
+      change: (stored) => changedProduct(request, stored, { newId: () => id, now }),
+    });
+    const skus = await findSkusOf(deps.db, projectId, [id]);
+    return toProduct(product, skus.get(id));
+  };

@@ -1,0 +1,21 @@
+import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { editEntry, requireEntry } from "./edit-entry.ts";
+import { changedSku } from "./edit-sku.ts";
+import { toSku } from "./product-message.ts";
+
+export const updateSku =
+  (deps: Deps): Handler<typeof ProductService.method.updateSku> =>
+  async (request, { project, now }) => {
+    const projectId = project.id;
+    const product = await requireEntry(deps.db, "product", { projectId, name: request.productId });
+    const { id } = await requireEntry(deps.db, "sku", { projectId, name: request.skuId });
+    const sku = await editEntry(deps, "sku", {
+      projectId,
+      key: { column: "id", value: id },
+      change: (stored) => changedSku(request, stored, { product, newId: () => id, now }),
+    });
+    return toSku(sku, product);
+  };

@@ -1,0 +1,194 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Queryable } from "@scrip/postgres";
+
+type Entry = {
+  readonly id: string;
+  readonly source_id: string | null;
+  readonly price: bigint | null;
+  readonly image_url: string | null;
+  readonly metadata: JsonObject;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+export type ProductRow = Entry & {
+  readonly name: string | null;
+  /** The names of what its SKUs differ in. */
+  readonly attributes: readonly string[];
+};
+
+export type SkuRow = Entry & {
+  readonly product_id: string;
+  readonly sku: string | null;
+  readonly currency: string | null;
+  readonly attributes: JsonObject;
+};
+
+export type Rows = { readonly product: ProductRow; readonly sku: SkuRow };
+export type Kind = keyof Rows;
+
+const COLUMNS: { readonly [Name in Kind]: readonly (keyof Rows[Name] & string)[] } = {
+  product: [
+    "id",
+    "source_id",
+    "name",
+    "price",
+    "attributes",
+    "image_url",
+    "metadata",
+    "created_at",
+    "updated_at",
+  ],
+  sku: [
+    "id",
+    "source_id",
+    "product_id",
+    "sku",
+    "price",
+    "currency",
+    "attributes",
+    "image_url",
+    "metadata",
+    "created_at",
+    "updated_at",
+  ],
+};
+
+/** Of the unique index that an entry with a source id of another one violates. */
+export const SOURCE_ID_INDEX = {
+  product: "product_project_source_id",
+  sku: "sku_project_source_id",
+} as const satisfies Record<Kind, string>;
+
+export type EntryKey = { readonly column: "id" | "source_id"; readonly value: string };
+
+/** With `lock` nobody else changes the entry until the transaction ends. */
+export async function findEntry<Name extends Kind>(
+  db: Queryable,
+  kind: Name,
+  at: { readonly projectId: string; readonly key: EntryKey; readonly lock?: boolean },
+): Promise<Rows[Name] | undefined> {
+  const { rows } = await db.query<Rows[Name]>(
+    `select ${COLUMNS[kind].join(", ")} from ${kind}
+      where project_id = $1 and ${at.key.column} = $2 ${at.lock === true ? "for update" : ""}`,
+    [at.projectId, at.key.value],
+  );
+  return rows[0];
+}
+
+/** By its id or its source id; the id decides. */
+export async function findNamed<Name extends Kind>(
+  db: Queryable,
+  kind: Name,
+  at: { readonly projectId: string; readonly name: string },
+): Promise<Rows[Name] | undefined> {
+  const { projectId, name: value } = at;
+  return (
+    (await findEntry(db, kind, { projectId, key: { column: "id", value } })) ??
+    (await findEntry(db, kind, { projectId, key: { column: "source_id", value } }))
+  );
+}
+
+/** Writes an entry whole. Violates the index of source ids when another one has its source id. */
+export async function saveEntry<Name extends Kind>(
+  db: Queryable,
+  kind: Name,
+  entry: { readonly projectId: string; readonly row: Rows[Name] },
+): Promise<void> {
+  const columns = COLUMNS[kind];
+  await db.query(
+    `insert into ${kind} (project_id, ${columns.join(", ")})
+     values ($1, ${columns.map((_, index) => `$${index + 2}`).join(", ")})
+     on conflict (project_id, id) do update
+        set ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
+    [entry.projectId, ...columns.map((column) => entry.row[column])],
+  );
+}
+
+export async function deleteEntry(
+  db: Queryable,
+  kind: Kind,
+  entry: { readonly projectId: string; readonly id: string },
+): Promise<void> {
+  await db.query(`delete from ${kind} where project_id = $1 and id = $2`, [
+    entry.projectId,
+    entry.id,
+  ]);
+}
+
+export type EntryListing = {
+  readonly projectId: string;
+  /** Only the SKUs of this product. */
+  readonly productId?: string;
+  readonly madeFrom: Date | null;
+  readonly madeUntil: Date | null;
+  /** A column that may be sorted by; `-` in front is descending. */
+  readonly order: string;
+  readonly limit: number;
+  readonly offset: number;
+};
+
+const SORTABLE: Readonly<Record<string, string>> = {
+  created_at: "created_at",
+  updated_at: "coalesce(updated_at, created_at)",
+};
+
+/** One page, and how many there are in all. Ties are broken by id. */
+export async function listEntries<Name extends Kind>(
+  db: Queryable,
+  kind: Name,
+  listing: EntryListing,
+): Promise<{ readonly rows: readonly Rows[Name][]; readonly total: bigint }> {
+  const { projectId, productId, madeFrom, madeUntil, order, limit, offset } = listing;
+  const direction = order.startsWith("-") ? "desc" : "asc";
+  const column = SORTABLE[order.replace("-", "")];
+  if (column === undefined) throw new Error(`the catalogue cannot be sorted by ${order}`);
+  const from = `from ${kind}
+    where project_id = $1
+      and ($2::timestamptz is null or created_at >= $2)
+      and ($3::timestamptz is null or created_at <= $3)
+      ${productId === undefined ? "" : "and product_id = $4"}`;
+  const values = [projectId, madeFrom, madeUntil, ...(productId === undefined ? [] : [productId])];
+  const [{ rows }, { rows: counts }] = await Promise.all([
+    db.query<Rows[Name]>(
+      `select ${COLUMNS[kind].join(", ")} ${from}
+        order by ${column} ${direction}, id ${direction}
+        limit ${limit} offset ${offset}`,
+      values,
+    ),
+    db.query<{ total: bigint }>(`select count(*) as total ${from}`, values),
+  ]);
+  return { rows, total: counts[0]?.total ?? 0n };
+}
+
+/** How many SKUs an answer shows inside of a product. */
+const SHOWN_SKUS = 100;
+
+export type SkusOfProduct = { readonly rows: readonly SkuRow[]; readonly total: bigint };
+
+/** The oldest SKUs of each of the products. */
+export async function findSkusOf(
+  db: Queryable,
+  projectId: string,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, SkusOfProduct>> {
+  if (productIds.length === 0) return new Map();
+  const { rows } = await db.query<SkuRow & { total: bigint }>(
+    `select * from (
+       select ${COLUMNS.sku.join(", ")},
+              row_number() over (partition by product_id order by created_at, id) as position,
+              count(*) over (partition by product_id) as total
+         from sku
+        where project_id = $1 and product_id = any($2::text[])) as numbered
+      where position <= ${SHOWN_SKUS}
+      order by product_id, position`,
+    [projectId, productIds],
+  );
+  const skus = new Map<string, { rows: SkuRow[]; total: bigint }>();
+  for (const row of rows) {
+    const known = skus.get(row.product_id);
+    if (known === undefined) skus.set(row.product_id, { rows: [row], total: row.total });
+    else known.rows.push(row);
+  }
+  return skus;
+}
