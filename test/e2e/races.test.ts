@@ -62,3 +62,30 @@ test("concurrent spends of a gift voucher never overdraw it, and lose nothing", 
   );
   expect([...refusals]).toEqual(["gift_amount_exceeded"]);
 }, 120_000);
+
+test("redemptions of a voucher that is edited all the while succeed", async () => {
+  const code = newCode("EDIT");
+  await api.post("/v1/vouchers", {
+    code,
+    type: "DISCOUNT_VOUCHER",
+    discount: { type: "AMOUNT", amount_off: 100 },
+  });
+  const state = { done: false };
+  const editing = (async () => {
+    for (let edit = 0; !state.done; edit += 1) {
+      await api.put(`/v1/vouchers/${code}`, { metadata: { edit }, additional_info: `${edit}` });
+    }
+  })();
+
+  const answers = await inParallel(Array.from({ length: 500 }), 32, () =>
+    api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 1_000 } }),
+  );
+  state.done = true;
+  await editing;
+
+  expect(new Set(answers.map(({ status, body }) => `${status} ${body["key"]}`))).toEqual(
+    new Set(["200 undefined"]),
+  );
+  const voucher = await api.get(`/v1/vouchers/${code}`);
+  expect(voucher.body["redemption"].redeemed_quantity).toBe(500);
+}, 120_000);

@@ -30,9 +30,7 @@ import { orderFacts } from "../gather/order-facts.ts";
 import { fromTimestamp, toTimestamp } from "../gather/timestamps.ts";
 import { voucherFacts } from "../gather/voucher-facts.ts";
 import { repairOrders } from "../store/orders.ts";
-
-/** How often a decision is made again because the voucher was changed under it. */
-const MAX_ATTEMPTS = 3;
+import { commitPatiently, pauseForChange } from "./patience.ts";
 
 export const redeemVoucher =
   (deps: Deps): Handlers<typeof ValidationService>["redeemVoucher"] =>
@@ -47,25 +45,32 @@ export const redeemVoucher =
     if (first.earlier !== undefined) return answer(deps, call, first.earlier);
 
     const order = request.order && (await takeOrder(deps, call, request.order));
-    const facts: Facts = { deps, call, request, said, customer, order };
+    const stored = once(() => storeCustomer(deps, call, { said, found: customer }));
+    const facts: Facts = { deps, call, request, said, customer, stored, order };
     try {
-      let gathered = first.vouchers[0];
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-        const outcome = await redeemOnce(facts, gathered);
-        if (outcome.outcome.case !== "stale") {
-          if (outcome.outcome.case !== "made" || outcome.replayed) await order?.release();
-          return await answer(deps, call, outcome);
-        }
-        gathered = (await gatherVouchers(deps, call, [request.code])).vouchers[0];
-      }
+      const outcome = await redeem(facts, first.vouchers[0]);
+      if (outcome.outcome.case !== "made" || outcome.replayed) await order?.release();
+      return await answer(deps, call, outcome);
     } catch (error) {
       await order?.release();
       throw error;
     }
-    throw new Refusal("service_unavailable", {
-      details: `Voucher ${request.code} is being changed; try again`,
-    });
   };
+
+/** Decides and commits, again and again while the voucher is changed under the decision. */
+async function redeem(facts: Facts, first: GatheredVoucher | undefined): Promise<CommitOutcome> {
+  const { deps, call, request } = facts;
+  let gathered = first;
+  for (let attempt = 0; ; attempt += 1) {
+    const outcome = await redeemOnce(facts, gathered);
+    if (outcome.outcome.case !== "stale") return outcome;
+    if (!(await pauseForChange(attempt, call.deadline))) break;
+    gathered = (await gatherVouchers(deps, call, [request.code])).vouchers[0];
+  }
+  throw new Refusal("service_unavailable", {
+    details: `Voucher ${request.code} is being changed; try again`,
+  });
+}
 
 /** What one redemption is decided on. */
 type Facts = {
@@ -74,6 +79,8 @@ type Facts = {
   readonly request: RedeemVoucherRequest;
   readonly said: Customer | undefined;
   readonly customer: StoredCustomer | undefined;
+  /** The customer as a redemption leaves it; however often it is decided, it is written once. */
+  readonly stored: () => Promise<StoredCustomer | undefined>;
   readonly order: OrderInHand | undefined;
 };
 
@@ -111,7 +118,7 @@ async function redeemOnce(
     judged.status === "APPLICABLE"
       ? await redeemCommand(facts, voucher, judged)
       : refusalCommand(facts, voucher, judged);
-  return deps.clients.commitRedemption(command);
+  return commitPatiently(deps.clients, command);
 }
 
 async function redeemCommand(
@@ -120,7 +127,7 @@ async function redeemCommand(
   judged: Applicable,
 ): Promise<RedemptionCommand> {
   const { request, call, order } = facts;
-  const customer = await storedCustomer(facts);
+  const customer = await facts.stored();
   const taken: VoucherRedemption = {
     $typeName: "scrip.voucher.v1.VoucherRedemption",
     voucherId: voucher.id,
@@ -193,11 +200,17 @@ function commandBase(
 }
 
 /** Creates or updates the customer, now that the redemption is going to happen (§8.2). */
-async function storedCustomer(facts: Facts): Promise<StoredCustomer | undefined> {
-  const { deps, call, said, customer } = facts;
+async function storeCustomer(
+  deps: Deps,
+  call: Call,
+  {
+    said,
+    found,
+  }: { readonly said: Customer | undefined; readonly found: StoredCustomer | undefined },
+): Promise<StoredCustomer | undefined> {
   if (said === undefined || (said.id === undefined && said.sourceId === undefined))
     return undefined;
-  if (customer !== undefined && !saysMore(said)) return customer;
+  if (found !== undefined && !saysMore(said)) return found;
   const answered = await deps.clients.resolveCustomer({
     projectId: call.project.id,
     customer: said,
@@ -205,6 +218,11 @@ async function storedCustomer(facts: Facts): Promise<StoredCustomer | undefined>
     now: toTimestamp(call.now),
   });
   return answered.customer;
+}
+
+function once<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let asked: Promise<Answer> | undefined;
+  return () => (asked ??= ask());
 }
 
 const IDENTITY: ReadonlySet<string> = new Set(["$typeName", "id", "sourceId"]);

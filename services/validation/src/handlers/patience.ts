@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type {
+  CommitOutcome,
+  RedemptionCommand,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+
+import type { Clients } from "../clients.ts";
+
+/** About 600 ms in all: whoever holds a voucher for longer is not just another redemption. */
+const PAUSES_WHILE_HELD_MS = [20, 40, 80, 160, 320];
+
+/**
+ * Commits, again after a pause while something else holds the voucher. Nothing was done then, so the
+ * decision still stands; whether the voucher was changed meanwhile is for the commit to notice.
+ */
+export async function commitPatiently(
+  { commitRedemption }: Pick<Clients, "commitRedemption">,
+  command: RedemptionCommand,
+): Promise<CommitOutcome> {
+  for (const pause of PAUSES_WHILE_HELD_MS) {
+    const outcome = await commitRedemption(command);
+    if (!isHeld(outcome)) return outcome;
+    await sleep(spread(pause));
+  }
+  return commitRedemption(command);
+}
+
+const isHeld = ({ outcome }: CommitOutcome): boolean =>
+  outcome.case === "refused" && outcome.value.key === "service_unavailable";
+
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 80;
+/** For what comes after the pause: an answer that is late is none. */
+const RESERVE_MS = 500;
+
+/**
+ * Pauses before a decision is made again because the voucher was changed under it, for longer from
+ * one time to the next. Answers false when the deadline leaves no time for another.
+ */
+export async function pauseForChange(attempt: number, deadline: number): Promise<boolean> {
+  const pause = spread(Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS));
+  if (Date.now() + pause + RESERVE_MS > deadline) return false;
+  await sleep(pause);
+  return true;
+}
+
+/** So that those who met once do not meet again. */
+const spread = (milliseconds: number): number => milliseconds * (0.5 + Math.random());

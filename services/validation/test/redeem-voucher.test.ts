@@ -1,0 +1,119 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { newId, requestId } from "@scrip/ids";
+import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import { CustomerAnswerSchema } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { RedeemVoucherRequestSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import {
+  CommitOutcomeSchema,
+  type RedemptionCommand,
+  VoucherAnswerSchema,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call } from "@scrip/rpc";
+import { testDatabase } from "@scrip/testing";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+
+const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+afterAll(() => db[Symbol.asyncDispose]());
+
+type Outcome = NonNullable<MessageInitShape<typeof CommitOutcomeSchema>["outcome"]>;
+
+const STALE: Outcome = { case: "stale", value: {} };
+const HELD: Outcome = {
+  case: "refused",
+  value: { code: 503, key: "service_unavailable", message: "held" },
+};
+const MADE: Outcome = { case: "made", value: { redemptions: [{ id: "r_1" }] } };
+
+/** The handler beside services that answer each commit with the next of these, then with the last. */
+function given(...outcomes: Outcome[]) {
+  const commands: RedemptionCommand[] = [];
+  let version = 0n;
+  let customersWritten = 0;
+  const redeem = redeemVoucher({
+    db,
+    newId,
+    saveOrder: async () => {},
+    onEvents: () => {},
+    trackingSecret: "secret",
+    clients: {
+      gatherVouchers: async () => {
+        version += 1n;
+        const discount = { type: DiscountType.PERCENT, percentOff: "10" };
+        const voucher = { id: "v_1", code: "CODE", type: VoucherType.DISCOUNT_VOUCHER, discount };
+        return create(VoucherAnswerSchema, { vouchers: [{ voucher, definitionVersion: version }] });
+      },
+      commitRedemption: async (command) => {
+        commands.push(command);
+        const outcome = outcomes.length > 1 ? outcomes.shift() : outcomes[0];
+        return create(CommitOutcomeSchema, outcome === undefined ? {} : { outcome });
+      },
+      resolveCustomer: async ({ upsert }) => {
+        if (upsert === true) customersWritten += 1;
+        return create(CustomerAnswerSchema, { customer: { id: "cust_1" } });
+      },
+      resolveCategory: async () => {
+        throw new Error("nobody asks for categories");
+      },
+    },
+  });
+  const request = create(RedeemVoucherRequestSchema, {
+    code: "CODE",
+    customer: { sourceId: "ann", name: "Ann" },
+  });
+  return {
+    redeem: (deadlineMs: number) => redeem(request, callOf(deadlineMs)),
+    versions: () => commands.map(({ vouchers }) => vouchers[0]?.definitionVersion),
+    customersWritten: () => customersWritten,
+  };
+}
+
+const callOf = (deadlineMs: number): Call => ({
+  project: { id: "proj_1", timeZone: "UTC", caseSensitiveCodes: true },
+  requestId: requestId(),
+  deadline: Date.now() + deadlineMs,
+  now: Date.now(),
+  caller: { side: "server", id: "app_1" },
+});
+
+const LONG = 60_000;
+
+describe("a redemption of a voucher that is edited", () => {
+  test("is decided again on each new definition until it is made", async () => {
+    const service = given(STALE, STALE, STALE, STALE, STALE, MADE);
+    expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
+    expect(service.versions()).toEqual([1n, 2n, 3n, 4n, 5n, 6n]);
+    expect(service.customersWritten()).toBe(1);
+  });
+
+  test("is unavailable when the deadline leaves no time for another decision", async () => {
+    const service = given(STALE);
+    await expect(service.redeem(600)).rejects.toMatchObject({
+      key: "service_unavailable",
+      options: { details: "Voucher CODE is being changed; try again" },
+    });
+  });
+});
+
+describe("a redemption of a voucher that something else holds", () => {
+  test("is committed again as it was decided", async () => {
+    const service = given(HELD, HELD, MADE);
+    expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
+    expect(service.versions()).toEqual([1n, 1n, 1n]);
+  });
+
+  test("is refused when the voucher is held for long", async () => {
+    const service = given(HELD);
+    await expect(service.redeem(LONG)).rejects.toThrow("held");
+    expect(service.versions()).toHaveLength(6);
+  });
+
+  test("is decided again when the voucher was changed meanwhile", async () => {
+    const service = given(HELD, STALE, MADE);
+    expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
+    expect(service.versions()).toEqual([1n, 1n, 2n]);
+  });
+});
