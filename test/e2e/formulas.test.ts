@@ -72,6 +72,25 @@ describe.each(COMPOSITIONS)("a discount with a formula on %s", async (compositio
     expect([limited.status, limited.body["order"]["discount_amount"]]).toEqual([200, 3500]);
   });
 
+  test("knows the birthday of the customer", async () => {
+    const code = await givenVoucher({
+      type: "PERCENT",
+      percent_off: 10,
+      percent_off_formula: "MONTH(CUSTOMER_BIRTHDATE) * 2",
+    });
+    const source_id = newCode("buyer");
+    const order = { amount: 1000 };
+    const made = await api.post("/v1/customers", { source_id, birthdate: "1990-09-30" });
+    expect(made.status, made.text).toBe(200);
+    expect(await validate(code, { order, customer: { source_id } })).toMatchObject({
+      order: { discount_amount: 180 },
+    });
+    const stranger = { source_id: newCode("buyer") };
+    expect(await validate(code, { order, customer: stranger })).toMatchObject({
+      order: { discount_amount: 100 },
+    });
+  });
+
   test("reads the line that it discounts", async () => {
     const code = await givenVoucher({
       type: "AMOUNT",

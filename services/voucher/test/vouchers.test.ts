@@ -401,7 +401,7 @@ describe("GetQr and GetBarcode", () => {
       "",
       "abc",
       `${id}A`,
-      `A${id.slice(1)}`,
+      `${id.startsWith("A") ? "B" : "A"}${id.slice(1)}`,
       `${id.slice(0, -4)}AAAA`,
       "%%%",
     ]) {

@@ -28,6 +28,8 @@ export type Customer = {
   readonly sourceId: string | null;
   readonly name: string | null;
   readonly email: string | null;
+  /** A day, as YYYY-MM-DD. */
+  readonly birthdate: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
 };
 

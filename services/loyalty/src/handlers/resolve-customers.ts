@@ -104,5 +104,6 @@ function toProto(customer: FoundCustomer): MessageInitShape<typeof StoredCustome
     ...(customer.sourceId !== null && { sourceId: customer.sourceId }),
     ...(customer.name !== null && { name: customer.name }),
     ...(customer.email !== null && { email: customer.email }),
+    ...(customer.birthdate !== null && { birthdate: customer.birthdate }),
   };
 }

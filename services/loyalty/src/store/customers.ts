@@ -13,6 +13,7 @@ type CustomerRow = {
   source_id: string | null;
   name: string | null;
   email: string | null;
+  birthdate: string | null;
   metadata: Record<string, unknown>;
 };
 
@@ -25,7 +26,7 @@ export async function findCustomersBy(
 ): Promise<FoundCustomer[]> {
   if (keys.length === 0) return [];
   const { rows } = await db.query<CustomerRow>(
-    `select project_id, id, source_id, name, email, metadata
+    `select project_id, id, source_id, name, email, birthdate::text, metadata
        from customer
       where (project_id, ${column}) in (select * from unnest($1::text[], $2::text[]))`,
     [keys.map(({ projectId }) => projectId), keys.map(({ value }) => value)],
@@ -86,7 +87,7 @@ export async function mergeCustomer(
     `update customer
         set ${MERGE}
       where project_id = $1 and id = $2
-      returning project_id, id, source_id, name, email, metadata`,
+      returning project_id, id, source_id, name, email, birthdate::text, metadata`,
     [key.projectId, key.id, JSON.stringify(change.fields), JSON.stringify(change.metadata), at],
   );
   return rows[0] && fromRow(rows[0]);
@@ -147,6 +148,7 @@ function fromRow(row: CustomerRow): FoundCustomer {
     sourceId: row.source_id,
     name: row.name,
     email: row.email,
+    birthdate: row.birthdate,
     metadata: row.metadata,
   };
 }

@@ -11,6 +11,6 @@ export function customerFacts(
   if (sent === undefined && stored === undefined) return null;
   return {
     metadata: { ...stored?.metadata, ...sent?.metadata },
-    birthdate: null,
+    birthdate: stored?.birthdate ?? null,
   };
 }

@@ -38,6 +38,9 @@ export type Discount = Message<"scrip.common.v1.Discount"> & {
   percentOff?: string | undefined;
 
   /**
+   * A formula for percent_off, which must be there too and counts where the formula gives nothing: an
+   * operand is missing, or something is divided by zero. Amounts in formulas are major units.
+   *
    * @generated from field: optional string percent_off_formula = 4;
    */
   percentOffFormula?: string | undefined;
@@ -48,6 +51,8 @@ export type Discount = Message<"scrip.common.v1.Discount"> & {
   amountOff?: bigint | undefined;
 
   /**
+   * A formula for amount_off, in major units; amount_off counts where it gives nothing.
+   *
    * @generated from field: optional string amount_off_formula = 6;
    */
   amountOffFormula?: string | undefined;
@@ -68,6 +73,8 @@ export type Discount = Message<"scrip.common.v1.Discount"> & {
   fixedAmount?: bigint | undefined;
 
   /**
+   * A formula for fixed_amount, in major units; fixed_amount counts where it gives nothing.
+   *
    * @generated from field: optional string fixed_amount_formula = 10;
    */
   fixedAmountFormula?: string | undefined;
