@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import path from "node:path";
 
-import { startEmbeddedPostgres } from "@scrip/embedded-postgres";
+import { findEmbeddedPostgres, startEmbeddedPostgres } from "@scrip/embedded-postgres";
 
 import { usageError } from "./cli-error.ts";
 import type { Settings } from "./settings.ts";
@@ -9,12 +9,12 @@ import type { Settings } from "./settings.ts";
 export type OpenDatabase = AsyncDisposable & { readonly url: string };
 
 /**
- * DATABASE_URL, or else the embedded Postgres of the data folder, which is started for the command
- * and stopped after it. While a standalone process runs on the folder, starting it is refused.
+ * DATABASE_URL, or else the embedded Postgres of the data folder: that of the standalone process that
+ * runs on it, or one that is started for the command and stopped after it.
  */
 export async function openDatabase(settings: Settings): Promise<OpenDatabase> {
   const url = settings.read("DATABASE_URL");
-  if (url !== undefined) return { url, [Symbol.asyncDispose]: () => Promise.resolve() };
+  if (url !== undefined) return notOurs(url);
   const { dataDir } = settings;
   // Otherwise a mistyped folder would be made, with an empty database in it.
   await access(path.join(dataDir, "postgres")).catch(() => {
@@ -23,5 +23,11 @@ export async function openDatabase(settings: Settings): Promise<OpenDatabase> {
         `installation (${dataDir} has no database)`,
     );
   });
-  return startEmbeddedPostgres({ dataDir });
+  const running = await findEmbeddedPostgres(dataDir);
+  return running === undefined ? startEmbeddedPostgres({ dataDir }) : notOurs(running);
 }
+
+const notOurs = (url: string): OpenDatabase => ({
+  url,
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+});

@@ -65,8 +65,7 @@ export async function openCluster(
   folder: string,
   { log = () => {}, stop }: StartOptions,
 ): Promise<Cluster> {
-  const data = path.join(folder, "postgres");
-  const passwordFile = path.join(folder, "postgres.password");
+  const { data, passwordFile } = filesOf(folder);
   const programs = findPrograms();
   const account = await findAccount(data, path.dirname(programs.initdb));
   const cluster = { folder, data, passwordFile, account, programs };
@@ -79,7 +78,15 @@ export async function openCluster(
   return cluster;
 }
 
-export async function readPassword({ folder, passwordFile }: Cluster): Promise<string> {
+export const filesOf = (folder: string): Pick<Cluster, "data" | "passwordFile"> => ({
+  data: path.join(folder, "postgres"),
+  passwordFile: path.join(folder, "postgres.password"),
+});
+
+export async function readPassword({
+  folder,
+  passwordFile,
+}: Pick<Cluster, "folder" | "passwordFile">): Promise<string> {
   try {
     return await readFile(passwordFile, "utf8");
   } catch (cause) {

@@ -1,3 +1,3 @@
 export { makeFolder } from "./cluster.ts";
 export { DataFolderError } from "./data-folder-error.ts";
-export { startEmbeddedPostgres, type EmbeddedPostgres } from "./start.ts";
+export { findEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from "./start.ts";

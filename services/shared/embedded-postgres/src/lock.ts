@@ -22,6 +22,11 @@ export async function lockFolder(file: string, folder: string): Promise<AsyncDis
   return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
 }
 
+/** Whether a process that lives works in the folder. */
+export async function isLocked(file: string): Promise<boolean> {
+  return isHeld(await readFile(file, "utf8").catch(() => ""));
+}
+
 async function takeLock(file: string, draft: string, folder: string): Promise<void> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     if (await linked(draft, file)) return;

@@ -8,7 +8,19 @@ import { adviceFor, type Cluster, complaintOf } from "./cluster.ts";
 import { DataFolderError } from "./data-folder-error.ts";
 import { runAs } from "./programs.ts";
 
-export const pidFileOf = ({ data }: Cluster): string => path.join(data, "postmaster.pid");
+export const pidFileOf = ({ data }: Pick<Cluster, "data">): string =>
+  path.join(data, "postmaster.pid");
+
+/** The port of a server that takes connections; undefined of one that starts, stops or is not there. */
+export async function readPort(data: string): Promise<number | undefined> {
+  const text = await readFile(pidFileOf({ data }), "utf8").catch(() => "");
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines[STATUS_LINE] === "ready" ? Number(lines[PORT_LINE]) : undefined;
+}
+
+/** Counted from 0, as PostgreSQL writes them (miscadmin.h). */
+const PORT_LINE = 3;
+const STATUS_LINE = 7;
 
 export type RunningServer = { readonly port: number; readonly pid: number };
 

@@ -1,9 +1,16 @@
 import path from "node:path";
 
-import { makeFolder, openCluster, readPassword, type StartOptions, USER } from "./cluster.ts";
+import {
+  filesOf,
+  makeFolder,
+  openCluster,
+  readPassword,
+  type StartOptions,
+  USER,
+} from "./cluster.ts";
 import { keepServer } from "./keeper.ts";
-import { lockFolder } from "./lock.ts";
-import { startServer, stopServer } from "./server.ts";
+import { isLocked, lockFolder } from "./lock.ts";
+import { readPort, startServer, stopServer } from "./server.ts";
 
 export type EmbeddedPostgres = AsyncDisposable & { readonly url: string };
 
@@ -22,7 +29,7 @@ export async function startEmbeddedPostgres(
 ): Promise<EmbeddedPostgres> {
   await using parts = new AsyncDisposableStack();
   const folder = await makeFolder(options.dataDir);
-  parts.use(await lockFolder(path.join(folder, "scrip.lock"), folder));
+  parts.use(await lockFolder(lockOf(folder), folder));
   const cluster = await openCluster(folder, options);
   const password = await readPassword(cluster);
   await stopServer(cluster);
@@ -32,7 +39,23 @@ export async function startEmbeddedPostgres(
 
   const running = parts.move();
   return {
-    url: `postgres://${USER}:${password}@127.0.0.1:${server.port}/postgres`,
+    url: urlOf(password, server.port),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
+
+/** Where the server of a folder is reached that another process runs now; undefined without one. */
+export async function findEmbeddedPostgres(dataDir: string): Promise<string | undefined> {
+  const folder = path.resolve(dataDir);
+  if (!(await isLocked(lockOf(folder)))) return undefined;
+  const { data, passwordFile } = filesOf(folder);
+  const port = await readPort(data);
+  if (port === undefined) return undefined;
+  const password = await readPassword({ folder, passwordFile });
+  return urlOf(password, port);
+}
+
+const lockOf = (folder: string): string => path.join(folder, "scrip.lock");
+
+const urlOf = (password: string, port: number): string =>
+  `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;

@@ -3,8 +3,8 @@ import path from "node:path";
 
 import { expect, test } from "vitest";
 
-import { DataFolderError, startEmbeddedPostgres } from "../src/index.ts";
-import { givenFolder, query } from "./fixture/folder.ts";
+import { DataFolderError, findEmbeddedPostgres, startEmbeddedPostgres } from "../src/index.ts";
+import { givenFolder, query, serverPid, untilGone } from "./fixture/folder.ts";
 import { startHolder } from "./fixture/holder.ts";
 
 async function refusalOf(dataDir: string): Promise<string> {
@@ -23,6 +23,17 @@ test("a second process is told which one has the folder", async () => {
   expect(message).toContain(`${folder.path} is in use by process ${holder.pid}.`);
   expect(await query(holder.url, "select 1 as one")).toEqual([{ one: 1 }]);
   await holder.end("SIGTERM");
+});
+
+test("the server that another process runs in a folder is found, and only while it runs", async () => {
+  await using folder = await givenFolder();
+  expect(await findEmbeddedPostgres(folder.path)).toBeUndefined();
+  const holder = await startHolder(folder.path);
+  const pid = await serverPid(folder.path);
+  expect(await findEmbeddedPostgres(folder.path)).toBe(holder.url);
+  await holder.end("SIGKILL");
+  expect(await findEmbeddedPostgres(folder.path)).toBeUndefined();
+  await untilGone(pid);
 });
 
 test("of many starts at once in one folder one wins", async () => {
