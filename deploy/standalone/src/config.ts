@@ -1,4 +1,5 @@
-import { type Env, readEnv, variable } from "@scrip/config";
+import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
+import { readGatewayConfig } from "@scrip/gateway/config";
 
 export type StandaloneConfig = {
   readonly host: string;
@@ -14,7 +15,39 @@ export type StandaloneConfig = {
 
 const MAX_PORT = 65_535;
 
+/** What the data folder gives once it is open, unless the environment does. */
+const FROM_FOLDER = Object.fromEntries(
+  [
+    "SCRIP_BOOTSTRAP_APP_ID",
+    "SCRIP_BOOTSTRAP_APP_TOKEN",
+    "SCRIP_BOOTSTRAP_CLIENT_APP_ID",
+    "SCRIP_BOOTSTRAP_CLIENT_TOKEN",
+    "SCRIP_MANAGEMENT_ID",
+    "SCRIP_MANAGEMENT_TOKEN",
+  ].map((name) => [name, "from the data folder"]),
+);
+
+/** Tells the mistakes in all settings at once, also in those that are needed later. */
 export function readStandaloneConfig(env: Env): StandaloneConfig {
+  const mistakes = [
+    () => readOwn(env),
+    () => readGatewayConfig({ ...FROM_FOLDER, ...env }),
+  ].flatMap(mistakesOf);
+  if (mistakes.length > 0) throw new ConfigError(mistakes.join("\n"));
+  return readOwn(env);
+}
+
+function mistakesOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return [error.message];
+    throw error;
+  }
+}
+
+function readOwn(env: Env): StandaloneConfig {
   return readEnv(env, {
     host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "127.0.0.1") },
     port: {

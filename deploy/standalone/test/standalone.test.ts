@@ -151,7 +151,12 @@ test("a data folder that is a file, and settings that are none, are explained", 
     SCRIP_DATA_DIR: folder.path,
     SCRIP_PORT: "http",
     SCRIP_GRPC_PORT: "-1",
+    SCRIP_LIMIT_CALLS_PER_MINUTE: "-5",
+    SCRIP_MANAGEMENT_TOKEN: "short",
   });
+  expect(wrong.output).not.toContain("Starting");
+  expect(wrong.output).toContain("SCRIP_LIMIT_CALLS_PER_MINUTE");
+  expect(wrong.output).toContain("SCRIP_MANAGEMENT_TOKEN");
   expect(wrong.output).toContain("SCRIP_PORT");
   expect(wrong.output).toContain("SCRIP_GRPC_PORT");
 });
