@@ -216,4 +216,41 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     );
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
   });
+
+  test("takes prices from the catalogue where the request says none", async () => {
+    const [shirt, large, code] = [newCode("shirt"), newCode("large"), newCode("HALF")];
+    const product = await ok(api.post("/v1/products", { source_id: shirt, name: "S", price: 200 }));
+    await ok(api.post(`/v1/products/${shirt}/skus`, { source_id: large, price: 300 }));
+    await ok(
+      api.post("/v1/vouchers", {
+        code,
+        type: "DISCOUNT_VOUCHER",
+        discount: { type: "PERCENT", percent_off: 50 },
+      }),
+    );
+    const order = {
+      items: [
+        { source_id: shirt, quantity: 2 },
+        { source_id: large, related_object: "sku" },
+        { sku: { source_id: large }, product: { price: 250 } },
+        { product_id: product["id"], price: 1 },
+        { source_id: "unknown", price: 49 },
+      ],
+    };
+    const validated = await ok(api.post(`/v1/vouchers/${code}/validate`, { order }));
+    expect(validated["order"]).toMatchObject({
+      amount: 1_000,
+      total_amount: 500,
+      items: [
+        { price: 200, product_id: product["id"], product: { name: "S" } },
+        { price: 300, product_id: product["id"], sku: { source_id: large } },
+        { price: 250 },
+        { price: 1 },
+        { price: 49 },
+      ],
+    });
+    const redeemed = await ok(api.post(`/v1/vouchers/${code}/redemption`, { order }));
+    expect(redeemed["order"]).toMatchObject({ amount: 1_000, total_amount: 500 });
+    expect(await ok(api.post("/v1/orders", order))).toMatchObject({ amount: 1_000 });
+  });
 });

@@ -23,6 +23,7 @@ import { decide } from "../domain/decide.ts";
 import type { Applicable, Inapplicable } from "../domain/decision.ts";
 import type { VoucherFacts } from "../domain/facts.ts";
 import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
+import { withCatalogue } from "../gather/catalogue.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
 import { customerFacts } from "../gather/customer-facts.ts";
 import { gatherCustomer, gatherVouchers, refuseSession, trackingId } from "../gather/gather.ts";
@@ -34,8 +35,9 @@ import { commitPatiently, pauseForChange } from "./patience.ts";
 
 export const redeemVoucher =
   (deps: Deps): Handlers<typeof ValidationService>["redeemVoucher"] =>
-  async (request, call) => {
-    refuseSession(request.session);
+  async (sent, call) => {
+    refuseSession(sent.session);
+    const request = await withCatalogue(deps, call, sent);
     const said = request.customer ?? request.order?.customer;
 
     const [first, customer] = await Promise.all([

@@ -16,6 +16,7 @@ import { decide } from "../domain/decide.ts";
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import type { VoucherFacts } from "../domain/facts.ts";
 import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
+import { withCatalogue } from "../gather/catalogue.ts";
 import { customerFacts } from "../gather/customer-facts.ts";
 import {
   gatherCustomer,
@@ -29,8 +30,9 @@ import { voucherFacts } from "../gather/voucher-facts.ts";
 
 export const validateVoucher =
   (deps: Deps): Handlers<typeof ValidationService>["validateVoucher"] =>
-  async (request, call) => {
-    refuseSession(request.session);
+  async (sent, call) => {
+    refuseSession(sent.session);
+    const request = await withCatalogue(deps, call, sent);
 
     const [{ vouchers }, customer, stored] = await Promise.all([
       gatherVouchers(deps, call, [request.code]),

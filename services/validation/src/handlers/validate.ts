@@ -20,6 +20,7 @@ import { checkRedeemables, decide, type RedeemableName } from "../domain/decide.
 import type { Decision } from "../domain/decision.ts";
 import type { VoucherRedeemable } from "../domain/facts.ts";
 import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
+import { withCatalogue } from "../gather/catalogue.ts";
 import { gatherCategories } from "../gather/categories.ts";
 import { customerFacts } from "../gather/customer-facts.ts";
 import {
@@ -34,8 +35,9 @@ import { voucherFacts } from "../gather/voucher-facts.ts";
 
 export const validate =
   (deps: Deps): Handlers<typeof ValidationService>["validate"] =>
-  async (request, call) => {
-    refuseSession(request.session);
+  async (sent, call) => {
+    refuseSession(sent.session);
+    const request = await withCatalogue(deps, call, sent);
     const refused = checkRedeemables(request.redeemables.map(refOf), DEFAULT_STACKING_RULES);
     if (refused !== null) throw toRefusal(refused);
 

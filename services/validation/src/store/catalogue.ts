@@ -192,3 +192,44 @@ export async function findSkusOf(
   }
   return skus;
 }
+
+/** What was found, by id or source id; an id decides. */
+export type Catalogue = {
+  readonly sku: (name: string) => SkuRow | undefined;
+  readonly product: (name: string) => ProductRow | undefined;
+};
+
+const isNamed = (parameter: string): string =>
+  `(id = any(${parameter}::text[]) or source_id = any(${parameter}::text[]))`;
+
+/** The SKUs and products of these ids and source ids, and the products of the SKUs. */
+export async function findInCatalogue(
+  db: Queryable,
+  named: {
+    readonly projectId: string;
+    readonly skus: readonly string[];
+    readonly products: readonly string[];
+  },
+): Promise<Catalogue> {
+  const { projectId, skus, products } = named;
+  const [{ rows: skuRows }, { rows: productRows }] = await Promise.all([
+    db.query<SkuRow>(
+      `select ${COLUMNS.sku.join(", ")} from sku where project_id = $1 and ${isNamed("$2")}`,
+      [projectId, skus],
+    ),
+    db.query<ProductRow>(
+      `select ${COLUMNS.product.join(", ")} from product
+        where project_id = $1
+          and (${isNamed("$2")}
+               or id in (select product_id from sku where project_id = $1 and ${isNamed("$3")}))`,
+      [projectId, products, skus],
+    ),
+  ]);
+  return { sku: byName(skuRows), product: byName(productRows) };
+}
+
+function byName<Row extends Entry>(rows: readonly Row[]): (name: string) => Row | undefined {
+  const bySourceId = rows.map((row): [string, Row] => [row.source_id ?? row.id, row]);
+  const all = new Map([...bySourceId, ...rows.map((row): [string, Row] => [row.id, row])]);
+  return (name) => all.get(name);
+}
