@@ -1,5 +1,5 @@
 import { DataFolderError } from "@scrip/embedded-postgres";
-import { MigrationError } from "@scrip/postgres";
+import { explainRefusal, MigrationError } from "@scrip/postgres";
 import { runUntilStopped } from "@scrip/rpc";
 
 import { type Standalone, startStandalone } from "./standalone.ts";
@@ -13,7 +13,9 @@ await runUntilStopped(
     onReady: welcome,
     onStop: () => console.log("Stopping …"),
     explain: (error) =>
-      EXPLAINED.some((kind) => error instanceof kind) ? (error as Error).message : undefined,
+      EXPLAINED.some((kind) => error instanceof kind)
+        ? (error as Error).message
+        : explainRefusal(error),
   },
 );
 

@@ -161,6 +161,31 @@ test("a data folder that is a file, and settings that are none, are explained", 
   expect(wrong.output).toContain("SCRIP_GRPC_PORT");
 });
 
+test("a database that cannot be used is told with the reason, and the variable to check", async () => {
+  await using folder = await temporaryFolder();
+  const own = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+  await using other = await temporaryFolder();
+  const right = new URL(await embeddedUrl(folder.path));
+  const wrong = (change: Partial<URL>): string => Object.assign(new URL(right), change).href;
+  for (const [url, reason] of [
+    [wrong({ password: "SECRET" }), "password authentication failed"],
+    [wrong({ pathname: "/nowhere" }), 'database "nowhere" does not exist'],
+    [wrong({ port: "1" }), "ECONNREFUSED"],
+    [wrong({ hostname: "nobody.invalid" }), "nobody.invalid"],
+  ] as const) {
+    const { code, output } = await ended({
+      SCRIP_DATA_DIR: other.path,
+      SCRIP_PORT: "0",
+      DATABASE_URL: url,
+    });
+    expect([code, output]).toEqual([1, expect.stringContaining(reason)]);
+    expect(output).toContain("Check DATABASE_URL.");
+    expect(output).not.toContain("    at ");
+    expect(output).not.toContain("SECRET");
+  }
+  expect(await own.stop("SIGTERM")).toBe(0);
+});
+
 type Env = Readonly<Record<string, string>>;
 
 function start(env: Env) {

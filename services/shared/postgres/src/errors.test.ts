@@ -1,7 +1,13 @@
 import { DatabaseError } from "pg";
 import { describe, expect, test } from "vitest";
 
-import { isRetryable, isUnavailable, isUniqueViolation, sqlState } from "./errors.ts";
+import {
+  explainRefusal,
+  isRetryable,
+  isUnavailable,
+  isUniqueViolation,
+  sqlState,
+} from "./errors.ts";
 
 function databaseError(code: string, constraint?: string): DatabaseError {
   const error = new DatabaseError("said by the server", 0, "error");
@@ -55,6 +61,23 @@ describe("when the database is unavailable", () => {
     expect(isUnavailable(networkError("ENOENT"))).toBe(false);
     expect(isUnavailable(undefined)).toBe(false);
   });
+});
+
+test.each([
+  [databaseError("28P01"), "said by the server"],
+  [databaseError("3D000"), "said by the server"],
+  [networkError("ECONNREFUSED"), "connect ECONNREFUSED"],
+  [
+    Object.assign(new AggregateError([networkError("ECONNREFUSED")]), { code: "ECONNREFUSED" }),
+    "connect ECONNREFUSED",
+  ],
+])("%s is explained to whoever set the URL", (error, reason) => {
+  expect(explainRefusal(error)).toBe(`The database cannot be used: ${reason}. Check DATABASE_URL.`);
+});
+
+test("a bug is not explained away", () => {
+  expect(explainRefusal(databaseError("42P01"))).toBeUndefined();
+  expect(explainRefusal(new TypeError("x is not a function"))).toBeUndefined();
 });
 
 test("a broken unique constraint is told from the others by its name", () => {

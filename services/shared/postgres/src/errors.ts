@@ -77,3 +77,22 @@ export function isConnectionLost(error: unknown): boolean {
     (typeof code === "string" && NETWORK_FAILURES.has(code)) || LOST_CONNECTION.test(error.message)
   );
 }
+
+/** What the operator of the database has to change, or has given us wrongly. */
+const REFUSED = [
+  /^28/, // the role or its password
+  /^3D000$/, // the database does not exist
+  /^42501$/, // the role may not do it
+];
+
+/** Why a start cannot use the database, in words for the terminal; undefined for other failures. */
+export function explainRefusal(error: unknown): string | undefined {
+  const state = sqlState(error);
+  const isKnown =
+    isUnavailable(error) || (state !== undefined && REFUSED.some((each) => each.test(state)));
+  if (!isKnown || !(error instanceof Error)) return undefined;
+  // A name with several addresses fails with an error for each, and no text of its own.
+  const [first] = error instanceof AggregateError ? (error.errors as readonly Error[]) : [];
+  const reason = error.message || first?.message || "it does not answer";
+  return `The database cannot be used: ${reason}. Check DATABASE_URL.`;
+}

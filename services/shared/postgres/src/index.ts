@@ -6,6 +6,12 @@ export {
   type Rows,
   type Statement,
 } from "./database.ts";
-export { isRetryable, isUnavailable, isUniqueViolation, sqlState } from "./errors.ts";
+export {
+  explainRefusal,
+  isRetryable,
+  isUnavailable,
+  isUniqueViolation,
+  sqlState,
+} from "./errors.ts";
 export { type Migration, readMigrations } from "./migration-files.ts";
 export { migrate, type MigrateOptions, MigrationError } from "./migrate.ts";
