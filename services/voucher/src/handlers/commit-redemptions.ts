@@ -14,6 +14,7 @@ import type { Deps } from "../deps.ts";
 import { decideCommits } from "../domain/commit.ts";
 import { type CommitWrites, hasRedemption, writeCommits } from "../store/commits.ts";
 import { findAnswers } from "../store/idempotency.ts";
+import { currentDefinitions } from "./commit-definitions.ts";
 import { keyOf, lockVouchers, namesToLock } from "./commit-locks.ts";
 import { type Command, nowOf, renderCommits } from "./commit-outcomes.ts";
 import { instantOf } from "./voucher-message.ts";
@@ -161,8 +162,10 @@ async function attemptCommit(
     const done = await findDone(tx, attempts);
     if (done !== undefined) return done.outcomes;
     const answered = new Map([...answers].map(([key, answer]) => [key, answer.requestHash]));
-    const decisions = decideCommits({ commands, usages, held, answered });
-    const rendered = renderCommits(commands, decisions, { ...deps, answers });
+    const current = await currentDefinitions(tx, deps, { commands, usages });
+    const decisions = decideCommits({ commands: current.commands, usages, held, answered });
+    const { templates } = current;
+    const rendered = renderCommits(commands, decisions, { ...deps, templates, answers });
     await store(tx, rendered.writes);
     const [first] = rendered.writes.redemptions;
     if (first !== undefined) {

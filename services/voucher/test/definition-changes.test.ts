@@ -1,0 +1,86 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  UpdateVoucherRequestSchema,
+  Voucher,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { commandOf, committer, givenDiscount, madeOf, startFixture } from "./fixture.ts";
+
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+const commit = committer(fixture);
+
+type UpdateInit = MessageInitShape<typeof UpdateVoucherRequestSchema>;
+type Edit = Omit<Exclude<UpdateInit, { $typeName: string }>, "$typeName">;
+
+const edit = (voucher: Voucher, change: Edit, ...paths: string[]) =>
+  fixture.vouchers.updateVoucher(
+    { code: voucher.code, updateMask: { paths }, ...change },
+    fixture.call(),
+  );
+
+const gather = (voucher: Voucher) =>
+  fixture.redemptions.gatherVouchers(
+    { queries: [{ projectId: fixture.projectId, codes: [voucher.code] }] },
+    fixture.call(),
+  );
+
+/** A voucher that the service has answered about, and a command that was decided on it then. */
+async function givenDecision() {
+  const voucher = await givenDiscount(fixture, { metadata: { season: "winter" } });
+  await gather(voucher);
+  return { voucher, command: commandOf(fixture, [{ voucher }]) };
+}
+
+describe("a command that was decided before an edit", () => {
+  test("stands when nothing changed that decisions read, and is answered with what is new", async () => {
+    const { voucher, command } = await givenDecision();
+    await edit(voucher, { additionalInfo: "new" }, "additional_info");
+    const [first] = madeOf((await commit(command))[0]);
+    expect(first?.voucher).toMatchObject({ additionalInfo: "new" });
+
+    await edit(voucher, { additionalInfo: "newer" }, "additional_info");
+    await gather(voucher);
+    const [second] = madeOf((await commit({ ...command, requestId: "v-2" }))[0]);
+    expect(second?.voucher).toMatchObject({
+      additionalInfo: "newer",
+      redemption: { redeemedQuantity: 2n },
+    });
+  });
+
+  test("is held to a quantity that came since", async () => {
+    const { voucher, command } = await givenDecision();
+    await edit(voucher, { redemption: { quantity: 0n } }, "redemption");
+    const [outcome] = await commit(command);
+    expect(outcome?.outcome).toMatchObject({
+      case: "refused",
+      value: { key: "quantity_exceeded" },
+    });
+  });
+
+  test.each<[string, Edit]>([
+    ["metadata", { metadata: { season: "summer" } }],
+    ["active", { active: false }],
+    ["category_id", { categoryId: "cat_1" }],
+    ["expiration_date", { expirationDate: { seconds: 4_000_000_000n, nanos: 0 } }],
+  ])("is stale when %s changed", async (path, change) => {
+    const { voucher, command } = await givenDecision();
+    await edit(voucher, change, path);
+    expect((await commit(command))[0]?.outcome.case).toBe("stale");
+  });
+
+  test("is stale when the process does not know any more what it was decided on", async () => {
+    const { voucher, command } = await givenDecision();
+    await edit(voucher, { additionalInfo: "new" }, "additional_info");
+    const [outcome] = await committer(fixture, fixture.replica())(command);
+    expect(outcome?.outcome.case).toBe("stale");
+  });
+
+  test("stands again when the edit was undone", async () => {
+    const { voucher, command } = await givenDecision();
+    await fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call());
+    await fixture.vouchers.enableVoucher({ code: voucher.code }, fixture.call());
+    expect(madeOf((await commit(command))[0])).toHaveLength(1);
+  });
+});
