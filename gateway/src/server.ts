@@ -106,7 +106,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...addressOf(server, options.host),
     async [Symbol.asyncDispose]() {
       state.draining = true;
-      await sleep(config.drainSeconds * 1_000);
+      // Even a sleep of nothing lets clients connect anew, whose connections would then be reset.
+      if (config.drainSeconds > 0) await sleep(config.drainSeconds * 1_000);
       await close(server);
       await running.disposeAsync();
     },
