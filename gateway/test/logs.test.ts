@@ -15,6 +15,7 @@ function recording(): { logger: Logger; lines: Line[] } {
     lines.push({ level: name, fields: { ...fields }, message });
   };
   const logger: Logger = {
+    plain: level("info"),
     debug: level("debug"),
     info: level("info"),
     warn: level("warn"),

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+
 import { describe, expect, test } from "vitest";
 
 import { createLogger, type Logger } from "./logger.ts";
@@ -36,6 +38,37 @@ test("lines below the level are not written", () => {
   logger.info({}, "no");
   logger.error({}, "yes");
   expect(lines.map(({ msg }) => msg)).toEqual(["yes"]);
+});
+
+test("a line of plain fields is written as an info line, and not below the level", () => {
+  const { logger, lines } = recording();
+  logger.plain({ status: 200, key: undefined, route: "/v1/vouchers/{code}" }, "request");
+  expect(lines).toEqual([
+    expect.objectContaining({ level: "info", status: 200, route: "/v1/vouchers/{code}" }),
+  ]);
+  const { logger: quiet, lines: none } = recording("warn");
+  quiet.plain({ status: 200 }, "request");
+  expect(none).toEqual([]);
+});
+
+test.each([
+  ["ends by itself", ""],
+  ["exits", "process.exit(0);"],
+  ["meets an error that nobody catches", "throw new Error('uncaught');"],
+])("no line is lost when a process %s", (_name, end) => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(new URL("logger.ts", import.meta.url).href)};
+    const logger = createLogger({ service: "till", level: "info" });
+    for (let at = 0; at < 1000; at += 1) logger.plain({ at }, "request");
+    logger.warn({}, "last");
+    ${end}`;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+    encoding: "utf8",
+  });
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines).toHaveLength(1_001);
+  expect(JSON.parse(lines[999] ?? "")).toMatchObject({ at: 999 });
+  expect(JSON.parse(lines[1_000] ?? "")).toMatchObject({ msg: "last" });
 });
 
 test("the lines of a child carry its fields, without secrets", () => {

@@ -4,6 +4,11 @@ import { scrub, scrubText } from "./scrub.ts";
 
 /** Structured lines, one for each call. What is secret never reaches them: see `scrub`. */
 export type Logger = {
+  /**
+   * For the line that every request has: searching it for secrets would cost more than writing it.
+   * So the caller must have made all the fields itself; nothing in them may come from outside.
+   */
+  readonly plain: (fields: PlainFields, message: string) => void;
   readonly debug: (fields: object, message: string) => void;
   readonly info: (fields: object, message: string) => void;
   readonly warn: (fields: object, message: string) => void;
@@ -11,6 +16,8 @@ export type Logger = {
   /** A logger whose lines carry these fields as well, such as the id of a request. */
   readonly child: (fields: object) => Logger;
 };
+
+export type PlainFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export type LoggerOptions = {
   /** Who speaks: the `name` of every line. */
@@ -30,22 +37,46 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
     serializers: { err: (fields: unknown) => fields },
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return wrap(destination === undefined ? pino(options) : pino(options, destination));
+  if (destination !== undefined) return wrap(pino(options, destination), () => {});
+  const output = bufferedOutput();
+  return wrap(pino(options, output), () => output.flush());
+}
+
+const BUFFER_BYTES = 8 * 1024;
+/** Whoever reads too slowly loses lines: they must not fill the memory. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+const FLUSH_MS = 1_000;
+
+/** Standard output, written many lines at a time; pino itself writes the rest when the process ends. */
+function bufferedOutput(): ReturnType<typeof pino.destination> {
+  const output = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: BUFFER_BYTES,
+    maxLength: MAX_WAITING_BYTES,
+  });
+  const timer = setInterval(() => output.flush(), FLUSH_MS).unref();
+  output.on("close", () => clearInterval(timer));
+  return output;
 }
 
 type Level = "debug" | "info" | "warn" | "error";
 
-function wrap(lines: pino.Logger): Logger {
+function wrap(lines: pino.Logger, flush: () => void): Logger {
   const writer = (level: Level) => (fields: object, message: string) => {
     // Asked first: most lines of the lower levels are not written, and must cost next to nothing.
-    if (lines.isLevelEnabled(level)) lines[level](cleaned(fields), scrubText(message));
+    if (!lines.isLevelEnabled(level)) return;
+    lines[level](cleaned(fields), scrubText(message));
+    // Whoever looks for what went wrong must not wait for the buffer to fill.
+    if (level === "warn" || level === "error") flush();
   };
   return {
+    plain: (fields, message) => lines.info(fields, message),
     debug: writer("debug"),
     info: writer("info"),
     warn: writer("warn"),
     error: writer("error"),
-    child: (fields) => wrap(lines.child(cleaned(fields))),
+    child: (fields) => wrap(lines.child(cleaned(fields)), flush),
   };
 }
 
