@@ -63,7 +63,7 @@ function shorten(code: unknown): unknown {
 }
 
 /** What names the place of a failure: SQLSTATE or system code, and the parts of the database. */
-const ERROR_FIELDS = [
+const ERROR_FIELDS: ReadonlySet<string> = new Set([
   "code",
   "schema",
   "table",
@@ -72,7 +72,7 @@ const ERROR_FIELDS = [
   "routine",
   "syscall",
   "key",
-];
+]);
 
 function scrubError(error: Error, depth: number): Record<string, unknown> {
   const clean: Record<string, unknown> = {
@@ -82,7 +82,7 @@ function scrubError(error: Error, depth: number): Record<string, unknown> {
   };
   for (const [name, value] of Object.entries(error)) {
     const isShort = typeof value === "string" || typeof value === "number";
-    if (isShort && ERROR_FIELDS.includes(name)) clean[name] = value;
+    if (isShort && ERROR_FIELDS.has(name)) clean[name] = value;
   }
   if (error.cause !== undefined) clean["cause"] = scrub(error.cause, depth + 1);
   if (error instanceof AggregateError) clean["errors"] = scrub(error.errors, depth + 1);
