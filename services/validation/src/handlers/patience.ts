@@ -7,8 +7,8 @@ import type {
 
 import type { Clients } from "../clients.ts";
 
-/** About 600 ms in all: whoever holds a voucher for longer is not just another redemption. */
-const PAUSES_WHILE_HELD_MS = [20, 40, 80, 160, 320];
+/** About 300 ms in all: whoever holds a voucher for longer is not just another redemption. */
+const PAUSES_WHILE_HELD_MS = [20, 40, 80, 160];
 
 /**
  * Commits, again after a pause while something else holds the voucher. Nothing was done then, so the

@@ -22,8 +22,8 @@ import { instantOf } from "./voucher-message.ts";
 const MAX_RETRIES = 3;
 /** Spreads the retries of batches that met each other. */
 const RETRY_DELAY_MS = { min: 10, spread: 70 };
-/** Many times what a batch takes. Whoever holds a voucher for longer must not hold up the others. */
-const LOCK_PATIENCE_MS = 250;
+/** Several times what a full batch takes. Whoever holds a voucher for longer must not hold up the others. */
+const LOCK_PATIENCE_MS = 500;
 
 /**
  * Takes value: locks the vouchers of all commands, decides in memory, writes everything, commits
