@@ -126,8 +126,14 @@ async function isServer(pid: number, data: string): Promise<boolean> {
       return (error as NodeJS.ErrnoException).code === "EPERM";
     }
   }
-  const workingFolder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
-  return workingFolder === (await realpath(data));
+  try {
+    return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(data));
+  } catch (error) {
+    if (!["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+  }
+  // A container's root may not see the folders of other users' processes, but their names.
+  const name = await readFile(`/proc/${pid}/comm`, "utf8").catch(() => "");
+  return name.trim() === "postgres";
 }
 
 async function firstLine(file: string): Promise<string> {

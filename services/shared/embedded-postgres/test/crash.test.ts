@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -86,12 +86,13 @@ test("a server that was started again ends with its process as well", async () =
   const holder = await startHolder(folder.path);
   const first = await serverPid(folder.path);
   process.kill(first, "SIGKILL");
-  const second = () => serverPid(folder.path).catch(() => first);
-  await expect.poll(second, { timeout: 20_000 }).not.toBe(first);
-  await expect
-    .poll(() => query(holder.url, "select 1 as one").catch(() => []), { timeout: 20_000 })
-    .toEqual([{ one: 1 }]);
+  const isWatched = async () => {
+    const now = await serverPid(folder.path).catch(() => first);
+    return now !== first && holder.watches(now);
+  };
+  await expect.poll(isWatched, { timeout: 20_000 }).toBe(true);
   const pid = await serverPid(folder.path);
+  expect(await query(holder.url, "select 1 as one")).toEqual([{ one: 1 }]);
   await holder.end("SIGKILL");
   await untilGone(pid);
 });
@@ -108,6 +109,25 @@ test("a server that is killed just before it is stopped recovers at the next sta
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });
   expect(await query(server.url, "select one from kept")).toEqual([{ one: 1 }]);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "a root that may not look into other users' processes stops its server all the same",
+  async () => {
+    await using folder = await givenFolder();
+    const entry = new URL("../src/index.ts", import.meta.url);
+    const program = `import { startEmbeddedPostgres } from ${JSON.stringify(entry)};
+      import { readFileSync } from "node:fs";
+      const dataDir = ${JSON.stringify(folder.path)};
+      const server = await startEmbeddedPostgres({ dataDir });
+      console.log(readFileSync(dataDir + "/postgres/postmaster.pid", "utf8").split("\\n")[0]);
+      await server[Symbol.asyncDispose]();`;
+    const limits = ["--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"];
+    const node = [process.execPath, "--input-type=module", "--eval", program];
+    const pid = Number(execFileSync("setpriv", [...limits, ...node], { encoding: "utf8" }));
+    expect(pid).toBeGreaterThan(0);
+    await untilGone(pid);
+  },
+);
 
 test("a number left by a crash that another process has now is not a server of ours", async () => {
   await using folder = await givenFolder();
