@@ -184,7 +184,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.voucher.v1.Channel.channel_id": "The id of the application that called.",
   "scrip.voucher.v1.Channel.channel_type": "API, USER or AUTO_REDEEM.",
   "scrip.voucher.v1.CodeConfig": "How a code is generated (spec/campaigns-loyalty-platform.md §4.2).",
-  "scrip.voucher.v1.CommitOutcome.refused": "An ordinary refusal: the guard that failed, or the refusal that was recorded.",
+  "scrip.voucher.v1.CommitOutcome.refused": "An ordinary refusal: the guard that failed, or the refusal that was recorded. With the key `service_unavailable` something else holds the voucher, and nothing was done: try again.",
   "scrip.voucher.v1.CommitOutcome.replayed": "The answer of an earlier request with the same idempotency key.",
   "scrip.voucher.v1.CommitOutcome.stale": "The voucher's definition changed since it was gathered: decide again.",
   "scrip.voucher.v1.CreateVoucherRequest.code": "Letters, digits and special characters; the path wins over the body.",

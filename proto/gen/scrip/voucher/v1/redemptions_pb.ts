@@ -580,7 +580,8 @@ export type CommitOutcome = Message<"scrip.voucher.v1.CommitOutcome"> & {
     case: "made";
   } | {
     /**
-     * An ordinary refusal: the guard that failed, or the refusal that was recorded.
+     * An ordinary refusal: the guard that failed, or the refusal that was recorded. With the key
+     * `service_unavailable` something else holds the voucher, and nothing was done: try again.
      *
      * @generated from field: scrip.common.v1.Error refused = 2;
      */
