@@ -62,7 +62,8 @@ export function createClients(
     }),
     commitRedemption: createCoalescer({
       ...BATCH,
-      // Two, so that one batch is prepared while the other is flushed.
+      // One lane is about a tenth faster, since its batches are larger. With two, a voucher that
+      // somebody else holds stops one batch, and not all redemptions of the process.
       lanes: 2,
       onBatch: (size) => onBatch("commit_redemptions", size),
       send: async (commands: readonly RedemptionCommand[]) => {
