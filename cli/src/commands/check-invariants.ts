@@ -1,8 +1,7 @@
-import type { Queryable } from "@scrip/postgres";
+import type { InvariantCheck, Queryable } from "@scrip/postgres";
 import { listOrderProjects, orderInvariants } from "@scrip/validation/invariants";
 import {
   checkRedemptionEvents,
-  type InvariantCheck,
   listVoucherProjects,
   voucherInvariants,
 } from "@scrip/voucher/invariants";

@@ -15,3 +15,10 @@ export {
 } from "./errors.ts";
 export { type Migration, readMigrations } from "./migration-files.ts";
 export { migrate, type MigrateOptions, MigrationError } from "./migrate.ts";
+export {
+  type Chunk,
+  type ChunkRequest,
+  type InvariantCheck,
+  listProjectsIn,
+  type Violation,
+} from "./invariants.ts";

@@ -17,6 +17,7 @@ export {
   transportTo,
 } from "./process.ts";
 export { runUntilStopped } from "./run-until-stopped.ts";
+export { startRepeating } from "./repeat.ts";
 export { serve, type RpcServer } from "./serve.ts";
 export {
   type Handler,

@@ -1,45 +1,17 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { Queryable } from "@scrip/postgres";
+import {
+  type Chunk,
+  type ChunkRequest,
+  type InvariantCheck,
+  listProjectsIn,
+  type Queryable,
+  type Violation,
+} from "@scrip/postgres";
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
-/** Where a check goes on: rows after `after`, by their ids, at most `limit` of them. */
-export type ChunkRequest = {
-  readonly projectId: string;
-  readonly after: string;
-  readonly limit: number;
-};
-
-export type Violation = { readonly subject: string; readonly details: string };
-
-export type Chunk = {
-  readonly checked: number;
-  /** Where the next chunk goes on; null when this was the last. */
-  readonly last: string | null;
-  readonly violations: readonly Violation[];
-};
-
-/** A statement that must hold of every row, whatever happens (design/reliability.md §1.2). */
-export type InvariantCheck = {
-  readonly name: string;
-  readonly states: string;
-  readonly checkChunk: (db: Queryable, request: ChunkRequest) => Promise<Chunk>;
-};
-
 /** Every project that has orders, also one that the gateway no longer knows. */
-export async function listOrderProjects(db: Queryable): Promise<readonly string[]> {
-  const { rows } = await db.query<{ project_id: string }>(
-    `with recursive project as (
-       (select project_id from shop_order order by project_id limit 1)
-        union all
-       select (select o.project_id from shop_order o
-                where o.project_id > project.project_id order by o.project_id limit 1)
-         from project
-        where project.project_id is not null
-     )
-     select project_id from project where project_id is not null`,
-  );
-  return rows.map((row) => row.project_id);
-}
+export const listOrderProjects = (db: Queryable): Promise<readonly string[]> =>
+  listProjectsIn(db, "shop_order");
 
 export const orderInvariants: readonly InvariantCheck[] = [
   {

@@ -1,51 +1,20 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { Queryable } from "@scrip/postgres";
+import {
+  type Chunk,
+  type ChunkRequest,
+  type InvariantCheck,
+  listProjectsIn,
+  type Queryable,
+  type Violation,
+} from "@scrip/postgres";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { CommitOutcomeSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { REDEMPTIONS_TOPIC } from "../events/published.ts";
 
-/** Where a check goes on: rows after `after`, by their ids, at most `limit` of them. */
-export type ChunkRequest = {
-  readonly projectId: string;
-  readonly after: string;
-  readonly limit: number;
-};
-
-export type Violation = { readonly subject: string; readonly details: string };
-
-export type Chunk = {
-  readonly checked: number;
-  /** Where the next chunk goes on; null when this was the last. */
-  readonly last: string | null;
-  readonly violations: readonly Violation[];
-};
-
-/**
- * A statement that must hold of every row, whatever happens (design/reliability.md §1.2). Each chunk is
- * read by one statement, and so from one snapshot: what commits meanwhile is not taken for a fault.
- */
-export type InvariantCheck = {
-  readonly name: string;
-  readonly states: string;
-  readonly checkChunk: (db: Queryable, request: ChunkRequest) => Promise<Chunk>;
-};
-
 /** Every project that has vouchers or redemptions, also one that the gateway no longer knows. */
-export async function listVoucherProjects(db: Queryable): Promise<readonly string[]> {
-  const { rows } = await db.query<{ project_id: string }>(
-    `with recursive project as (
-       (select project_id from voucher_usage order by project_id limit 1)
-        union all
-       select (select u.project_id from voucher_usage u
-                where u.project_id > project.project_id order by u.project_id limit 1)
-         from project
-        where project.project_id is not null
-     )
-     select project_id from project where project_id is not null`,
-  );
-  return rows.map((row) => row.project_id);
-}
+export const listVoucherProjects = (db: Queryable): Promise<readonly string[]> =>
+  listProjectsIn(db, "voucher_usage");
 
 export const voucherInvariants: readonly InvariantCheck[] = [
   {

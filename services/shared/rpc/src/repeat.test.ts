@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+
+import { startRepeating } from "./repeat.ts";
+
+test("work begins at once, comes again after a failure, and ends when disposed", async () => {
+  const errors: string[] = [];
+  let turns = 0;
+  const job = startRepeating({
+    everyMs: 1,
+    work: async () => {
+      turns += 1;
+      if (turns === 1) throw new Error("away");
+    },
+    onError: ({ message }) => void errors.push(message),
+  });
+  expect(turns).toBe(1);
+  await expect.poll(() => turns).toBeGreaterThan(2);
+  await job[Symbol.asyncDispose]();
+  const last = turns;
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect([turns, errors]).toEqual([last, ["away"]]);
+});
+
+test("disposing waits for the turn under way, and tells it to stop", async () => {
+  let finished = false;
+  const job = startRepeating({
+    everyMs: 60_000,
+    work: async (signal) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      finished = true;
+    },
+    onError: () => {},
+  });
+  await job[Symbol.asyncDispose]();
+  expect(finished).toBe(true);
+});

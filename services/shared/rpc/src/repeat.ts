@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+export type Repeated = {
+  readonly everyMs: number;
+  /** Stops early when the signal says so; what it throws is told, and the next turn comes all the same. */
+  readonly work: (signal: AbortSignal) => Promise<unknown>;
+  readonly onError: (error: Error) => void;
+};
+
+/** Does the work of a background job now and again after every pause, until disposed. */
+export function startRepeating({ everyMs, work, onError }: Repeated): AsyncDisposable {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await work(signal);
+      } catch (error) {
+        onError(error instanceof Error ? error : new Error(String(error)));
+      }
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
