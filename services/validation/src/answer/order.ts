@@ -55,6 +55,7 @@ function itemMessage(line: LineFigures, item: OrderItemInput | OrderItem | undef
     appliedQuantity: line.appliedQuantity,
     appliedQuantityAmount: line.appliedQuantityAmount,
     subtotalAmount: line.subtotalAmount,
+    applicationDetails: [],
     ...(line.price !== null && { price: line.price }),
     ...(item !== undefined && described(item)),
   };

@@ -49,6 +49,44 @@ export const DEFAULT_STACKING_RULES: StackingRules = {
   discountedAmountModeCategories: [],
 };
 
+/** What a project has set; everything else has its default. */
+export type StackingOptions = Partial<StackingRules>;
+
+/**
+ * The rules that options amount to. A default gives way to a smaller limit of requests; only who sets
+ * both contradicts himself (`stackingContradiction`).
+ */
+export function stackingRulesOf(options: StackingOptions): StackingRules {
+  const rules = { ...DEFAULT_STACKING_RULES, ...options };
+  const applicableRedeemablesLimit =
+    options.applicableRedeemablesLimit ??
+    Math.min(DEFAULT_STACKING_RULES.applicableRedeemablesLimit, rules.redeemablesLimit);
+  return { ...rules, applicableRedeemablesLimit };
+}
+
+/** What is wrong with options that are within their bounds one by one. */
+export function stackingContradiction(options: StackingOptions): string | null {
+  const { redeemablesLimit, applicableRedeemablesLimit } = stackingRulesOf(options);
+  return applicableRedeemablesLimit > redeemablesLimit
+    ? `Property .applicable_redeemables_limit must be <= ${redeemablesLimit}, the redeemables_limit`
+    : null;
+}
+
+/** Every category that options name, each once. */
+export function categoriesNamed(options: StackingOptions): readonly string[] {
+  return [
+    ...new Set([
+      ...Object.keys(options.applicableRedeemablesCategoryLimits ?? {}),
+      ...(options.exclusiveCategories ?? []),
+      ...(options.jointCategories ?? []),
+      ...(options.noEffectSkipCategories ?? []),
+      ...(options.noEffectRedeemAnywayCategories ?? []),
+      ...(options.initialAmountModeCategories ?? []),
+      ...(options.discountedAmountModeCategories ?? []),
+    ]),
+  ];
+}
+
 export type CategoryKind = "JOINT" | "EXCLUSIVE" | "COMMON";
 
 /** What `categories[].stacking_rules_type` shows. A category listed as both counts as joint. */

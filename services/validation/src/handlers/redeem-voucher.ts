@@ -11,7 +11,7 @@ import type {
   GatheredVoucher,
   Redemption,
   RedemptionCommand,
-  VoucherRedemption,
+  RedemptionPart,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call, Handlers } from "@scrip/rpc";
 
@@ -130,13 +130,8 @@ async function redeemCommand(
 ): Promise<RedemptionCommand> {
   const { request, call, order } = facts;
   const customer = await facts.stored();
-  const taken: VoucherRedemption = {
-    $typeName: "scrip.voucher.v1.VoucherRedemption",
-    voucherId: voucher.id,
-    definitionVersion: voucher.definitionVersion,
-    credits: judged.benefit.kind === "gift" ? judged.benefit.credits : 0n,
-  };
-  const command = { ...commandBase(facts, customer), vouchers: [taken] };
+  const credits = judged.benefit.kind === "gift" ? judged.benefit.credits : 0n;
+  const command = { ...commandBase(facts, customer), parts: [partOf(voucher, credits)] };
   if (order === undefined || request.order === undefined || judged.order === null) return command;
   const calculated = orderMessage(judged.order, request.order, order.stored);
   return {
@@ -152,6 +147,17 @@ async function redeemCommand(
   };
 }
 
+const partOf = (voucher: VoucherFacts, credits: bigint): RedemptionPart => ({
+  $typeName: "scrip.voucher.v1.RedemptionPart",
+  redeemable: { case: "voucherId", value: voucher.id },
+  definitionVersion: voucher.definitionVersion,
+  credits,
+  orderAmount: 0n,
+  discountedAmount: 0n,
+  units: [],
+  guards: [],
+});
+
 /** A refused redemption stores nothing but itself: no order, no customer. */
 function refusalCommand(
   facts: Facts,
@@ -160,14 +166,7 @@ function refusalCommand(
 ): RedemptionCommand {
   return {
     ...commandBase(facts, facts.customer),
-    vouchers: [
-      {
-        $typeName: "scrip.voucher.v1.VoucherRedemption",
-        voucherId: voucher.id,
-        definitionVersion: voucher.definitionVersion,
-        credits: 0n,
-      },
-    ],
+    parts: [partOf(voucher, 0n)],
     refused: errorMessage(judged.refusal, facts.call.requestId),
   };
 }
@@ -175,7 +174,7 @@ function refusalCommand(
 function commandBase(
   { deps, call, request, said }: Facts,
   customer: StoredCustomer | undefined,
-): Omit<RedemptionCommand, "vouchers"> {
+): Omit<RedemptionCommand, "parts"> {
   const tracking = trackingId(
     deps,
     call,
@@ -187,6 +186,7 @@ function commandBase(
     projectId: call.project.id,
     requestId: call.requestId,
     now: toTimestamp(call.now),
+    note: new Uint8Array(),
     channel: {
       $typeName: "scrip.voucher.v1.Channel",
       channelId: call.caller.id,

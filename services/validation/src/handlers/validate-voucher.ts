@@ -82,6 +82,7 @@ const redeemableOf = (request: ValidateVoucherRequest, voucher: VoucherFacts) =>
 function outcomeOf(judged: JudgedRedeemable, voucher: Voucher, call: Call): VoucherValidation {
   const known = {
     $typeName: "scrip.validation.v1.VoucherValidation" as const,
+    hints: [],
     code: voucher.code,
     applicableTo: NOTHING_LISTED,
     inapplicableTo: NOTHING_LISTED,

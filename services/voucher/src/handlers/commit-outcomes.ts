@@ -195,7 +195,11 @@ function renderMade(
   });
   return outcomeOf({
     case: "made",
-    value: { $typeName: "scrip.voucher.v1.RedemptionsMade", redemptions },
+    value: {
+      $typeName: "scrip.voucher.v1.RedemptionsMade",
+      redemptions,
+      note: command.message.note,
+    },
   });
 }
 
@@ -205,9 +209,9 @@ function orderOf(
   position: number,
   { id, campaignId }: { readonly id: string; readonly campaignId: string | null },
 ): Order | undefined {
-  const voucher = message.vouchers[position];
-  const order = voucher?.order ?? message.order;
-  if (order === undefined || voucher === undefined) return undefined;
+  const part = message.parts[position];
+  const order = part?.order ?? message.order;
+  if (order === undefined || part?.redeemable.case !== "voucherId") return undefined;
   return {
     ...order,
     redemptions: {
@@ -216,8 +220,10 @@ function orderOf(
         $typeName: "scrip.common.v1.OrderRedemption",
         date: message.now,
         relatedObjectType: "voucher",
-        relatedObjectId: voucher.voucherId,
+        relatedObjectId: part.redeemable.value,
         relatedObjectParentId: campaignId ?? undefined,
+        stacked: [],
+        rollbackStacked: [],
       },
     },
   };

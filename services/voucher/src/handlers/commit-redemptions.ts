@@ -54,7 +54,11 @@ function parse(messages: readonly RedemptionCommand[]): Command[] {
     at: instantOf(nowOf(message)),
     projectId: message.projectId,
     idempotency: message.idempotency ?? null,
-    takes: message.vouchers,
+    takes: message.parts.map(({ redeemable, definitionVersion, credits }) => ({
+      voucherId: redeemable.case === "voucherId" ? redeemable.value : "",
+      definitionVersion,
+      credits,
+    })),
     refused: message.refused !== undefined,
   }));
 }

@@ -67,6 +67,8 @@ function findEarlier(
 const NOTHING: GatheredVoucher = {
   $typeName: "scrip.voucher.v1.GatheredVoucher",
   definitionVersion: 0n,
+  lockedQuantity: 0n,
+  lockedCredits: 0n,
 };
 
 /** By project and what was sent. */
@@ -104,6 +106,8 @@ const toGathered = (template: VoucherTemplate, usage: VoucherUsage): GatheredVou
   $typeName: "scrip.voucher.v1.GatheredVoucher",
   voucher: composeVoucher(template, usage),
   definitionVersion: usage.definitionVersion,
+  lockedQuantity: 0n,
+  lockedCredits: 0n,
 });
 
 /** Each name once, however many queries ask for it. */

@@ -129,6 +129,7 @@ function toSummary(template: VoucherTemplate, usage: VoucherUsage): RedemptionSu
 function toDiscount(discount: NonNullable<VoucherDefinition["discount"]>): Discount {
   return {
     $typeName: "scrip.common.v1.Discount",
+    units: [],
     type: DiscountType[discount.type],
     effect: discount.effect === null ? undefined : DiscountEffect[discount.effect],
     percentOff: discount.percentOff ?? undefined,

@@ -11,7 +11,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file scrip/common/v1/discount.proto.
  */
 export const file_scrip_common_v1_discount: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9jb21tb24vdjEvZGlzY291bnQucHJvdG8SD3NjcmlwLmNvbW1vbi52MSLLBgoIRGlzY291bnQSMwoEdHlwZRgBIAEoDjIdLnNjcmlwLmNvbW1vbi52MS5EaXNjb3VudFR5cGVCBpq1GAIIARI0CgZlZmZlY3QYAiABKA4yHy5zY3JpcC5jb21tb24udjEuRGlzY291bnRFZmZlY3RIAIgBARIqCgtwZXJjZW50X29mZhgDIAEoCUIQmrUYDFABmgEBMKIBAzEwMEgBiAEBEikKE3BlcmNlbnRfb2ZmX2Zvcm11bGEYBCABKAlCB5q1GAMw6AdIAogBARInCgphbW91bnRfb2ZmGAUgASgDQg6atRgKGAAggMDK84SjAkgDiAEBEigKEmFtb3VudF9vZmZfZm9ybXVsYRgGIAEoCUIHmrUYAzDoB0gEiAEBEikKDGFtb3VudF9saW1pdBgHIAEoA0IOmrUYChgAIIDAyvOEowJIBYgBARI0ChdhZ2dyZWdhdGVkX2Ftb3VudF9saW1pdBgIIAEoA0IOmrUYChgAIIDAyvOEowJIBogBARIpCgxmaXhlZF9hbW91bnQYCSABKANCDpq1GAoYACCAwMrzhKMCSAeIAQESKgoUZml4ZWRfYW1vdW50X2Zvcm11bGEYCiABKAlCB5q1GAMw6AdICIgBARIhCgh1bml0X29mZhgLIAEoA0IKmrUYBhgAIMCEPUgJiAEBEiYKEHVuaXRfb2ZmX2Zvcm11bGEYDCABKAlCB5q1GAMw6AdICogBARIfCgl1bml0X3R5cGUYDSABKAlCB5q1GAMw/wFIC4gBARIXCgppc19keW5hbWljGA4gASgISAyIAQFCCQoHX2VmZmVjdEIOCgxfcGVyY2VudF9vZmZCFgoUX3BlcmNlbnRfb2ZmX2Zvcm11bGFCDQoLX2Ftb3VudF9vZmZCFQoTX2Ftb3VudF9vZmZfZm9ybXVsYUIPCg1fYW1vdW50X2xpbWl0QhoKGF9hZ2dyZWdhdGVkX2Ftb3VudF9saW1pdEIPCg1fZml4ZWRfYW1vdW50QhcKFV9maXhlZF9hbW91bnRfZm9ybXVsYUILCglfdW5pdF9vZmZCEwoRX3VuaXRfb2ZmX2Zvcm11bGFCDAoKX3VuaXRfdHlwZUINCgtfaXNfZHluYW1pYyqTAQoMRGlzY291bnRUeXBlEh0KGURJU0NPVU5UX1RZUEVfVU5TUEVDSUZJRUQQABIZChVESVNDT1VOVF9UWVBFX1BFUkNFTlQQARIYChRESVNDT1VOVF9UWVBFX0FNT1VOVBACEhYKEkRJU0NPVU5UX1RZUEVfVU5JVBADEhcKE0RJU0NPVU5UX1RZUEVfRklYRUQQBCrQAwoORGlzY291bnRFZmZlY3QSHwobRElTQ09VTlRfRUZGRUNUX1VOU1BFQ0lGSUVEEAASIgoeRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX09SREVSEAESIgoeRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TEAISLgoqRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TX0JZX1FVQU5USVRZEAMSMQotRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TX1BST1BPUlRJT05BTExZEAQSPQo5RElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TX1BST1BPUlRJT05BTExZX0JZX1FVQU5USVRZEAUSIQodRElTQ09VTlRfRUZGRUNUX0FERF9ORVdfSVRFTVMQBhIlCiFESVNDT1VOVF9FRkZFQ1RfQUREX01JU1NJTkdfSVRFTVMQBxIiCh5ESVNDT1VOVF9FRkZFQ1RfQUREX01BTllfSVRFTVMQCBIiCh5ESVNDT1VOVF9FRkZFQ1RfQUREX1NBTUVfSVRFTVMQCRIhCh1ESVNDT1VOVF9FRkZFQ1RfUkVQTEFDRV9JVEVNUxAKYgZwcm90bzM", [file_scrip_options_v1_options]);
+  fileDesc("Ch5zY3JpcC9jb21tb24vdjEvZGlzY291bnQucHJvdG8SD3NjcmlwLmNvbW1vbi52MSL9BwoIRGlzY291bnQSMwoEdHlwZRgBIAEoDjIdLnNjcmlwLmNvbW1vbi52MS5EaXNjb3VudFR5cGVCBpq1GAIIARI0CgZlZmZlY3QYAiABKA4yHy5zY3JpcC5jb21tb24udjEuRGlzY291bnRFZmZlY3RIAIgBARIqCgtwZXJjZW50X29mZhgDIAEoCUIQmrUYDFABmgEBMKIBAzEwMEgBiAEBEikKE3BlcmNlbnRfb2ZmX2Zvcm11bGEYBCABKAlCB5q1GAMw6AdIAogBARInCgphbW91bnRfb2ZmGAUgASgDQg6atRgKGAAggMDK84SjAkgDiAEBEigKEmFtb3VudF9vZmZfZm9ybXVsYRgGIAEoCUIHmrUYAzDoB0gEiAEBEikKDGFtb3VudF9saW1pdBgHIAEoA0IOmrUYChgAIIDAyvOEowJIBYgBARI0ChdhZ2dyZWdhdGVkX2Ftb3VudF9saW1pdBgIIAEoA0IOmrUYChgAIIDAyvOEowJIBogBARIpCgxmaXhlZF9hbW91bnQYCSABKANCDpq1GAoYACCAwMrzhKMCSAeIAQESKgoUZml4ZWRfYW1vdW50X2Zvcm11bGEYCiABKAlCB5q1GAMw6AdICIgBARIhCgh1bml0X29mZhgLIAEoA0IKmrUYBhgAIMCEPUgJiAEBEiYKEHVuaXRfb2ZmX2Zvcm11bGEYDCABKAlCB5q1GAMw6AdICogBARIfCgl1bml0X3R5cGUYDSABKAlCB5q1GAMw/wFIC4gBARIXCgppc19keW5hbWljGA4gASgISAyIAQESNgoFdW5pdHMYDyADKAsyHS5zY3JpcC5jb21tb24udjEuVW5pdERpc2NvdW50QgiatRgESGR4ARI1Cgdwcm9kdWN0GBAgASgLMh8uc2NyaXAuY29tbW9uLnYxLlByb2R1Y3RTdW1tYXJ5SA2IAQESLQoDc2t1GBEgASgLMhsuc2NyaXAuY29tbW9uLnYxLlNrdVN1bW1hcnlIDogBAUIJCgdfZWZmZWN0Qg4KDF9wZXJjZW50X29mZkIWChRfcGVyY2VudF9vZmZfZm9ybXVsYUINCgtfYW1vdW50X29mZkIVChNfYW1vdW50X29mZl9mb3JtdWxhQg8KDV9hbW91bnRfbGltaXRCGgoYX2FnZ3JlZ2F0ZWRfYW1vdW50X2xpbWl0Qg8KDV9maXhlZF9hbW91bnRCFwoVX2ZpeGVkX2Ftb3VudF9mb3JtdWxhQgsKCV91bml0X29mZkITChFfdW5pdF9vZmZfZm9ybXVsYUIMCgpfdW5pdF90eXBlQg0KC19pc19keW5hbWljQgoKCF9wcm9kdWN0QgYKBF9za3UihQMKDFVuaXREaXNjb3VudBI3CgZlZmZlY3QYASABKA4yHy5zY3JpcC5jb21tb24udjEuRGlzY291bnRFZmZlY3RCBpq1GAIIARIhCgh1bml0X29mZhgCIAEoA0IKmrUYBhgAIMCEPUgAiAEBEiYKEHVuaXRfb2ZmX2Zvcm11bGEYAyABKAlCB5q1GAMw6AdIAYgBARIfCgl1bml0X3R5cGUYBCABKAlCB5q1GAMw/wFIAogBARIXCgppc19keW5hbWljGAUgASgISAOIAQESNQoHcHJvZHVjdBgGIAEoCzIfLnNjcmlwLmNvbW1vbi52MS5Qcm9kdWN0U3VtbWFyeUgEiAEBEi0KA3NrdRgHIAEoCzIbLnNjcmlwLmNvbW1vbi52MS5Ta3VTdW1tYXJ5SAWIAQFCCwoJX3VuaXRfb2ZmQhMKEV91bml0X29mZl9mb3JtdWxhQgwKCl91bml0X3R5cGVCDQoLX2lzX2R5bmFtaWNCCgoIX3Byb2R1Y3RCBgoEX3NrdSJeCg5Qcm9kdWN0U3VtbWFyeRIKCgJpZBgBIAEoCRIWCglzb3VyY2VfaWQYAiABKAlIAIgBARIRCgRuYW1lGAMgASgJSAGIAQFCDAoKX3NvdXJjZV9pZEIHCgVfbmFtZSJYCgpTa3VTdW1tYXJ5EgoKAmlkGAEgASgJEhYKCXNvdXJjZV9pZBgCIAEoCUgAiAEBEhAKA3NrdRgDIAEoCUgBiAEBQgwKCl9zb3VyY2VfaWRCBgoEX3NrdSqTAQoMRGlzY291bnRUeXBlEh0KGURJU0NPVU5UX1RZUEVfVU5TUEVDSUZJRUQQABIZChVESVNDT1VOVF9UWVBFX1BFUkNFTlQQARIYChRESVNDT1VOVF9UWVBFX0FNT1VOVBACEhYKEkRJU0NPVU5UX1RZUEVfVU5JVBADEhcKE0RJU0NPVU5UX1RZUEVfRklYRUQQBCrQAwoORGlzY291bnRFZmZlY3QSHwobRElTQ09VTlRfRUZGRUNUX1VOU1BFQ0lGSUVEEAASIgoeRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX09SREVSEAESIgoeRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TEAISLgoqRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TX0JZX1FVQU5USVRZEAMSMQotRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TX1BST1BPUlRJT05BTExZEAQSPQo5RElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TX1BST1BPUlRJT05BTExZX0JZX1FVQU5USVRZEAUSIQodRElTQ09VTlRfRUZGRUNUX0FERF9ORVdfSVRFTVMQBhIlCiFESVNDT1VOVF9FRkZFQ1RfQUREX01JU1NJTkdfSVRFTVMQBxIiCh5ESVNDT1VOVF9FRkZFQ1RfQUREX01BTllfSVRFTVMQCBIiCh5ESVNDT1VOVF9FRkZFQ1RfQUREX1NBTUVfSVRFTVMQCRIhCh1ESVNDT1VOVF9FRkZFQ1RfUkVQTEFDRV9JVEVNUxAKYgZwcm90bzM", [file_scrip_options_v1_options]);
 
 /**
  * Discount says what a discount voucher or a promotion takes off
@@ -102,6 +102,25 @@ export type Discount = Message<"scrip.common.v1.Discount"> & {
    * @generated from field: optional bool is_dynamic = 14;
    */
   isDynamic?: boolean | undefined;
+
+  /**
+   * Effects ADD_MANY_ITEMS and REPLACE_ITEMS: one element for each thing that is given.
+   *
+   * @generated from field: repeated scrip.common.v1.UnitDiscount units = 15;
+   */
+  units: UnitDiscount[];
+
+  /**
+   * In answers: what `unit_type` names.
+   *
+   * @generated from field: optional scrip.common.v1.ProductSummary product = 16;
+   */
+  product?: ProductSummary | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.SkuSummary sku = 17;
+   */
+  sku?: SkuSummary | undefined;
 };
 
 /**
@@ -110,6 +129,111 @@ export type Discount = Message<"scrip.common.v1.Discount"> & {
  */
 export const DiscountSchema: GenMessage<Discount> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_discount, 0);
+
+/**
+ * UnitDiscount gives units of one product or SKU, or replaces others by them (§1.8, §1.9).
+ *
+ * @generated from message scrip.common.v1.UnitDiscount
+ */
+export type UnitDiscount = Message<"scrip.common.v1.UnitDiscount"> & {
+  /**
+   * @generated from field: scrip.common.v1.DiscountEffect effect = 1;
+   */
+  effect: DiscountEffect;
+
+  /**
+   * @generated from field: optional int64 unit_off = 2;
+   */
+  unitOff?: bigint | undefined;
+
+  /**
+   * @generated from field: optional string unit_off_formula = 3;
+   */
+  unitOffFormula?: string | undefined;
+
+  /**
+   * The id of a product or of a SKU.
+   *
+   * @generated from field: optional string unit_type = 4;
+   */
+  unitType?: string | undefined;
+
+  /**
+   * @generated from field: optional bool is_dynamic = 5;
+   */
+  isDynamic?: boolean | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.ProductSummary product = 6;
+   */
+  product?: ProductSummary | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.SkuSummary sku = 7;
+   */
+  sku?: SkuSummary | undefined;
+};
+
+/**
+ * Describes the message scrip.common.v1.UnitDiscount.
+ * Use `create(UnitDiscountSchema)` to create a new message.
+ */
+export const UnitDiscountSchema: GenMessage<UnitDiscount> = /*@__PURE__*/
+  messageDesc(file_scrip_common_v1_discount, 1);
+
+/**
+ * @generated from message scrip.common.v1.ProductSummary
+ */
+export type ProductSummary = Message<"scrip.common.v1.ProductSummary"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: optional string source_id = 2;
+   */
+  sourceId?: string | undefined;
+
+  /**
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.common.v1.ProductSummary.
+ * Use `create(ProductSummarySchema)` to create a new message.
+ */
+export const ProductSummarySchema: GenMessage<ProductSummary> = /*@__PURE__*/
+  messageDesc(file_scrip_common_v1_discount, 2);
+
+/**
+ * @generated from message scrip.common.v1.SkuSummary
+ */
+export type SkuSummary = Message<"scrip.common.v1.SkuSummary"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: optional string source_id = 2;
+   */
+  sourceId?: string | undefined;
+
+  /**
+   * @generated from field: optional string sku = 3;
+   */
+  sku?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.common.v1.SkuSummary.
+ * Use `create(SkuSummarySchema)` to create a new message.
+ */
+export const SkuSummarySchema: GenMessage<SkuSummary> = /*@__PURE__*/
+  messageDesc(file_scrip_common_v1_discount, 3);
 
 /**
  * @generated from enum scrip.common.v1.DiscountType

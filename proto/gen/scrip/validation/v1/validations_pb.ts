@@ -15,12 +15,16 @@ import type { Discount } from "../../common/v1/discount_pb.ts";
 import { file_scrip_common_v1_discount } from "../../common/v1/discount_pb.ts";
 import type { Error } from "../../common/v1/error_pb.ts";
 import { file_scrip_common_v1_error } from "../../common/v1/error_pb.ts";
+import type { Explanation } from "../../common/v1/explanation_pb.ts";
+import { file_scrip_common_v1_explanation } from "../../common/v1/explanation_pb.ts";
 import type { Order, OrderInput } from "../../common/v1/order_pb.ts";
 import { file_scrip_common_v1_order } from "../../common/v1/order_pb.ts";
+import type { PromotionTierCampaign } from "../../common/v1/promotion_tier_pb.ts";
+import { file_scrip_common_v1_promotion_tier } from "../../common/v1/promotion_tier_pb.ts";
 import type { Session } from "../../common/v1/session_pb.ts";
 import { file_scrip_common_v1_session } from "../../common/v1/session_pb.ts";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
-import type { RedemptionSchema } from "../../voucher/v1/redemptions_pb.ts";
+import type { Redemption, RedemptionSchema, Rollback, RollbackSchema } from "../../voucher/v1/redemptions_pb.ts";
 import { file_scrip_voucher_v1_redemptions } from "../../voucher/v1/redemptions_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -28,7 +32,657 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/validation/v1/validations.proto.
  */
 export const file_scrip_validation_v1_validations: GenFile = /*@__PURE__*/
-  fileDesc("CiVzY3JpcC92YWxpZGF0aW9uL3YxL3ZhbGlkYXRpb25zLnByb3RvEhNzY3JpcC52YWxpZGF0aW9uLnYxIigKDlJlcXVlc3RPcHRpb25zEhYKBmV4cGFuZBgBIAMoCUIGmrUYAkgUIj8KC0dpZnRDcmVkaXRzEiQKB2NyZWRpdHMYASABKANCDpq1GAoYACCAwMrzhKMCSACIAQFCCgoIX2NyZWRpdHMiXwoMUmV3YXJkQ2hvaWNlEhgKAmlkGAEgASgJQgeatRgDMP8BSACIAQESIwoGcG9pbnRzGAIgASgDQg6atRgKGAAggMDK84SjAkgBiAEBQgUKA19pZEIJCgdfcG9pbnRzIosEChZWYWxpZGF0ZVZvdWNoZXJSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESMAoIY3VzdG9tZXIYAiABKAsyGS5zY3JpcC5jb21tb24udjEuQ3VzdG9tZXJIAIgBARIvCgVvcmRlchgDIAEoCzIbLnNjcmlwLmNvbW1vbi52MS5PcmRlcklucHV0SAGIAQESLgoHc2Vzc2lvbhgEIAEoCzIYLnNjcmlwLmNvbW1vbi52MS5TZXNzaW9uSAKIAQESIQoLdHJhY2tpbmdfaWQYBSABKAlCB5q1GAMw/wFIA4gBARIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOQoHb3B0aW9ucxgHIAEoCzIjLnNjcmlwLnZhbGlkYXRpb24udjEuUmVxdWVzdE9wdGlvbnNIBIgBARIzCgRnaWZ0GAggASgLMiAuc2NyaXAudmFsaWRhdGlvbi52MS5HaWZ0Q3JlZGl0c0gFiAEBEjYKBnJld2FyZBgJIAEoCzIhLnNjcmlwLnZhbGlkYXRpb24udjEuUmV3YXJkQ2hvaWNlSAaIAQFCCwoJX2N1c3RvbWVyQggKBl9vcmRlckIKCghfc2Vzc2lvbkIOCgxfdHJhY2tpbmdfaWRCCgoIX29wdGlvbnNCBwoFX2dpZnRCCQoHX3Jld2FyZCKnBgoRVm91Y2hlclZhbGlkYXRpb24SDQoFdmFsaWQYASABKAgSDAoEY29kZRgCIAEoCRI4Cg1hcHBsaWNhYmxlX3RvGAMgASgLMiEuc2NyaXAudmFsaWRhdGlvbi52MS5BcHBsaWNhYmxlVG8SOgoPaW5hcHBsaWNhYmxlX3RvGAQgASgLMiEuc2NyaXAudmFsaWRhdGlvbi52MS5BcHBsaWNhYmxlVG8SKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiAKC3RyYWNraW5nX2lkGAYgASgJQgaatRgCEAFIAIgBARIVCghjYW1wYWlnbhgHIAEoCUgBiAEBEhgKC2NhbXBhaWduX2lkGAggASgJSAKIAQESMAoIZGlzY291bnQYCSABKAsyGS5zY3JpcC5jb21tb24udjEuRGlzY291bnRIA4gBARIyCgRnaWZ0GAogASgLMh8uc2NyaXAudmFsaWRhdGlvbi52MS5HaWZ0UmVzdWx0SASIAQESKgoFb3JkZXIYCyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIBYgBARIuCgdzZXNzaW9uGAwgASgLMhguc2NyaXAuY29tbW9uLnYxLlNlc3Npb25IBogBARIzCgpzdGFydF9kYXRlGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgHiAEBEjgKD2V4cGlyYXRpb25fZGF0ZRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBICIgBARITCgZyZWFzb24YDyABKAlICYgBARIqCgVlcnJvchgQIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvckgKiAEBQg4KDF90cmFja2luZ19pZEILCglfY2FtcGFpZ25CDgoMX2NhbXBhaWduX2lkQgsKCV9kaXNjb3VudEIHCgVfZ2lmdEIICgZfb3JkZXJCCgoIX3Nlc3Npb25CDQoLX3N0YXJ0X2RhdGVCEgoQX2V4cGlyYXRpb25fZGF0ZUIJCgdfcmVhc29uQggKBl9lcnJvciJiCgxBcHBsaWNhYmxlVG8SMQoEZGF0YRgBIAMoCzIjLnNjcmlwLnZhbGlkYXRpb24udjEuQXBwbGljYWJsZUl0ZW0SDQoFdG90YWwYAiABKAM6EJK1GAwKBGxpc3QSBGRhdGEilAUKDkFwcGxpY2FibGVJdGVtEg4KBm9iamVjdBgBIAEoCRIKCgJpZBgCIAEoCRITCgZlZmZlY3QYAyABKAlIAIgBARIWCglzb3VyY2VfaWQYBCABKAlIAYgBARIXCgpwcm9kdWN0X2lkGAUgASgJSAKIAQESHgoRcHJvZHVjdF9zb3VyY2VfaWQYBiABKAlIA4gBARISCgVwcmljZRgHIAEoA0gEiAEBEhoKDXByaWNlX2Zvcm11bGEYCCABKAlIBYgBARIbCg5xdWFudGl0eV9saW1pdBgJIAEoA0gGiAEBEiYKGWFnZ3JlZ2F0ZWRfcXVhbnRpdHlfbGltaXQYCiABKANIB4gBARIZCgxhbW91bnRfbGltaXQYCyABKANICIgBARIkChdhZ2dyZWdhdGVkX2Ftb3VudF9saW1pdBgMIAEoA0gJiAEBEiIKEm9yZGVyX2l0ZW1faW5kaWNlcxgNIAMoBUIGmrUYAngBEhMKBnJlcGVhdBgOIAEoBUgKiAEBEhsKDnNraXBfaW5pdGlhbGx5GA8gASgFSAuIAQESEwoGdGFyZ2V0GBAgASgJSAyIAQFCCQoHX2VmZmVjdEIMCgpfc291cmNlX2lkQg0KC19wcm9kdWN0X2lkQhQKEl9wcm9kdWN0X3NvdXJjZV9pZEIICgZfcHJpY2VCEAoOX3ByaWNlX2Zvcm11bGFCEQoPX3F1YW50aXR5X2xpbWl0QhwKGl9hZ2dyZWdhdGVkX3F1YW50aXR5X2xpbWl0Qg8KDV9hbW91bnRfbGltaXRCGgoYX2FnZ3JlZ2F0ZWRfYW1vdW50X2xpbWl0QgkKB19yZXBlYXRCEQoPX3NraXBfaW5pdGlhbGx5QgkKB190YXJnZXQiLgoKR2lmdFJlc3VsdBIPCgdiYWxhbmNlGAEgASgDEg8KB2NyZWRpdHMYAiABKAMi6wEKDVJlZGVlbWFibGVSZWYSQAoGb2JqZWN0GAEgASgJQjCatRgsCAFyB3ZvdWNoZXJyDnByb21vdGlvbl90aWVycg9wcm9tb3Rpb25fc3RhY2sSFwoCaWQYAiABKAlCC5q1GAcIASgBMP8BEjMKBGdpZnQYAyABKAsyIC5zY3JpcC52YWxpZGF0aW9uLnYxLkdpZnRDcmVkaXRzSACIAQESNgoGcmV3YXJkGAQgASgLMiEuc2NyaXAudmFsaWRhdGlvbi52MS5SZXdhcmRDaG9pY2VIAYgBAUIHCgVfZ2lmdEIJCgdfcmV3YXJkIrEDCg9WYWxpZGF0ZVJlcXVlc3QSQwoLcmVkZWVtYWJsZXMYASADKAsyIi5zY3JpcC52YWxpZGF0aW9uLnYxLlJlZGVlbWFibGVSZWZCCpq1GAYIAUABSB4SLwoFb3JkZXIYAiABKAsyGy5zY3JpcC5jb21tb24udjEuT3JkZXJJbnB1dEgAiAEBEjAKCGN1c3RvbWVyGAMgASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVySAGIAQESLgoHc2Vzc2lvbhgEIAEoCzIYLnNjcmlwLmNvbW1vbi52MS5TZXNzaW9uSAKIAQESIQoLdHJhY2tpbmdfaWQYBSABKAlCB5q1GAMw/wFIA4gBARIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOQoHb3B0aW9ucxgHIAEoCzIjLnNjcmlwLnZhbGlkYXRpb24udjEuUmVxdWVzdE9wdGlvbnNIBIgBAUIICgZfb3JkZXJCCwoJX2N1c3RvbWVyQgoKCF9zZXNzaW9uQg4KDF90cmFja2luZ19pZEIKCghfb3B0aW9ucyLkAwoKVmFsaWRhdGlvbhIPCgJpZBgBIAEoCUgAiAEBEg0KBXZhbGlkGAIgASgIEjoKC3JlZGVlbWFibGVzGAMgAygLMiUuc2NyaXAudmFsaWRhdGlvbi52MS5SZWRlZW1hYmxlUmVzdWx0EkoKE3NraXBwZWRfcmVkZWVtYWJsZXMYBCADKAsyJS5zY3JpcC52YWxpZGF0aW9uLnYxLlJlZGVlbWFibGVSZXN1bHRCBpq1GAJ4ARJPChhpbmFwcGxpY2FibGVfcmVkZWVtYWJsZXMYBSADKAsyJS5zY3JpcC52YWxpZGF0aW9uLnYxLlJlZGVlbWFibGVSZXN1bHRCBpq1GAJ4ARIqCgVvcmRlchgGIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlckgBiAEBEhgKC3RyYWNraW5nX2lkGAcgASgJSAKIAQESLgoHc2Vzc2lvbhgIIAEoCzIYLnNjcmlwLmNvbW1vbi52MS5TZXNzaW9uSAOIAQESOgoOc3RhY2tpbmdfcnVsZXMYCSABKAsyIi5zY3JpcC52YWxpZGF0aW9uLnYxLlN0YWNraW5nUnVsZXNCBQoDX2lkQggKBl9vcmRlckIOCgxfdHJhY2tpbmdfaWRCCgoIX3Nlc3Npb24ipAQKEFJlZGVlbWFibGVSZXN1bHQSDgoGc3RhdHVzGAEgASgJEgoKAmlkGAIgASgJEg4KBm9iamVjdBgDIAEoCRIqCgVvcmRlchgEIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlckgAiAEBEj0KDWFwcGxpY2FibGVfdG8YBSABKAsyIS5zY3JpcC52YWxpZGF0aW9uLnYxLkFwcGxpY2FibGVUb0gBiAEBEj8KD2luYXBwbGljYWJsZV90bxgGIAEoCzIhLnNjcmlwLnZhbGlkYXRpb24udjEuQXBwbGljYWJsZVRvSAKIAQESMgoGcmVzdWx0GAcgASgLMiIuc2NyaXAudmFsaWRhdGlvbi52MS5SZXN1bHREZXRhaWxzEikKCG1ldGFkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI1CgpjYXRlZ29yaWVzGAkgAygLMhkuc2NyaXAuY29tbW9uLnYxLkNhdGVnb3J5QgaatRgCeAESGgoNY2FtcGFpZ25fbmFtZRgKIAEoCUgDiAEBEhgKC2NhbXBhaWduX2lkGAsgASgJSASIAQESEQoEbmFtZRgMIAEoCUgFiAEBQggKBl9vcmRlckIQCg5fYXBwbGljYWJsZV90b0ISChBfaW5hcHBsaWNhYmxlX3RvQhAKDl9jYW1wYWlnbl9uYW1lQg4KDF9jYW1wYWlnbl9pZEIHCgVfbmFtZSKAAgoNUmVzdWx0RGV0YWlscxIwCghkaXNjb3VudBgBIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5EaXNjb3VudEgAiAEBEjIKBGdpZnQYAiABKAsyHy5zY3JpcC52YWxpZGF0aW9uLnYxLkdpZnRSZXN1bHRIAYgBARIqCgVlcnJvchgDIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvckgCiAEBEjEKB2RldGFpbHMYBCABKAsyGy5zY3JpcC52YWxpZGF0aW9uLnYxLkRldGFpbEgDiAEBQgsKCV9kaXNjb3VudEIHCgVfZ2lmdEIICgZfZXJyb3JCCgoIX2RldGFpbHMiJgoGRGV0YWlsEgsKA2tleRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIqQHCg1TdGFja2luZ1J1bGVzEhkKEXJlZGVlbWFibGVzX2xpbWl0GAEgASgDEiQKHGFwcGxpY2FibGVfcmVkZWVtYWJsZXNfbGltaXQYAiABKAMSMQopYXBwbGljYWJsZV9yZWRlZW1hYmxlc19wZXJfY2F0ZWdvcnlfbGltaXQYAyABKAMSewomYXBwbGljYWJsZV9yZWRlZW1hYmxlc19jYXRlZ29yeV9saW1pdHMYBCADKAsySy5zY3JpcC52YWxpZGF0aW9uLnYxLlN0YWNraW5nUnVsZXMuQXBwbGljYWJsZVJlZGVlbWFibGVzQ2F0ZWdvcnlMaW1pdHNFbnRyeRIuCiZhcHBsaWNhYmxlX2V4Y2x1c2l2ZV9yZWRlZW1hYmxlc19saW1pdBgFIAEoAxI7CjNhcHBsaWNhYmxlX2V4Y2x1c2l2ZV9yZWRlZW1hYmxlc19wZXJfY2F0ZWdvcnlfbGltaXQYBiABKAMSHAoUZXhjbHVzaXZlX2NhdGVnb3JpZXMYByADKAkSGAoQam9pbnRfY2F0ZWdvcmllcxgIIAMoCRIkChxyZWRlZW1hYmxlc19hcHBsaWNhdGlvbl9tb2RlGAkgASgJEiAKGHJlZGVlbWFibGVzX3NvcnRpbmdfcnVsZRgKIAEoCRItCiVyZWRlZW1hYmxlc19wcm9kdWN0c19hcHBsaWNhdGlvbl9tb2RlGAsgASgJEiIKGnJlZGVlbWFibGVzX25vX2VmZmVjdF9ydWxlGAwgASgJEiEKGW5vX2VmZmVjdF9za2lwX2NhdGVnb3JpZXMYDSADKAkSKgoibm9fZWZmZWN0X3JlZGVlbV9hbnl3YXlfY2F0ZWdvcmllcxgOIAMoCRInCh9yZWRlZW1hYmxlc19yb2xsYmFja19vcmRlcl9tb2RlGA8gASgJEigKIGdyb3VwZWRfcmVkZWVtYWJsZXNfc29ydGluZ19ydWxlGBAgASgJEiEKGWRpc2NvdW50X2NhbGN1bGF0aW9uX21vZGUYESABKAkSJgoeaW5pdGlhbF9hbW91bnRfbW9kZV9jYXRlZ29yaWVzGBIgAygJEikKIWRpc2NvdW50ZWRfYW1vdW50X21vZGVfY2F0ZWdvcmllcxgTIAMoCRpKCihBcHBsaWNhYmxlUmVkZWVtYWJsZXNDYXRlZ29yeUxpbWl0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAzoCOAEijAQKFFJlZGVlbVZvdWNoZXJSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESJAoLdHJhY2tpbmdfaWQYAiABKAlCCpq1GAYw/wGoAQFIAIgBARIuCgdzZXNzaW9uGAMgASgLMhguc2NyaXAuY29tbW9uLnYxLlNlc3Npb25IAYgBARIwCghjdXN0b21lchgEIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgCiAEBEi8KBW9yZGVyGAUgASgLMhsuc2NyaXAuY29tbW9uLnYxLk9yZGVySW5wdXRIA4gBARIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOQoHb3B0aW9ucxgHIAEoCzIjLnNjcmlwLnZhbGlkYXRpb24udjEuUmVxdWVzdE9wdGlvbnNIBIgBARIzCgRnaWZ0GAggASgLMiAuc2NyaXAudmFsaWRhdGlvbi52MS5HaWZ0Q3JlZGl0c0gFiAEBEjYKBnJld2FyZBgJIAEoCzIhLnNjcmlwLnZhbGlkYXRpb24udjEuUmV3YXJkQ2hvaWNlSAaIAQFCDgoMX3RyYWNraW5nX2lkQgoKCF9zZXNzaW9uQgsKCV9jdXN0b21lckIICgZfb3JkZXJCCgoIX29wdGlvbnNCBwoFX2dpZnRCCQoHX3Jld2FyZDL7AwoRVmFsaWRhdGlvblNlcnZpY2USnQEKD1ZhbGlkYXRlVm91Y2hlchIrLnNjcmlwLnZhbGlkYXRpb24udjEuVmFsaWRhdGVWb3VjaGVyUmVxdWVzdBomLnNjcmlwLnZhbGlkYXRpb24udjEuVm91Y2hlclZhbGlkYXRpb24iNYq1GAoKCHZvdWNoZXJzgtPkkwIhOgEqIhwvdjEvdm91Y2hlcnMve2NvZGV9L3ZhbGlkYXRlEq8BCghWYWxpZGF0ZRIkLnNjcmlwLnZhbGlkYXRpb24udjEuVmFsaWRhdGVSZXF1ZXN0Gh8uc2NyaXAudmFsaWRhdGlvbi52MS5WYWxpZGF0aW9uIlyKtRghCgt2YWxpZGF0aW9ucxISY2xpZW50X3ZhbGlkYXRpb25zgtPkkwIxOgEqWhs6ASoiFi9jbGllbnQvdjEvdmFsaWRhdGlvbnMiDy92MS92YWxpZGF0aW9ucxKTAQoNUmVkZWVtVm91Y2hlchIpLnNjcmlwLnZhbGlkYXRpb24udjEuUmVkZWVtVm91Y2hlclJlcXVlc3QaHC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb24iOYq1GAwKCHZvdWNoZXJzOAGC0+STAiM6ASoiHi92MS92b3VjaGVycy97Y29kZX0vcmVkZW1wdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_category, file_scrip_common_v1_customer, file_scrip_common_v1_discount, file_scrip_common_v1_error, file_scrip_common_v1_order, file_scrip_common_v1_session, file_scrip_options_v1_options, file_scrip_voucher_v1_redemptions]);
+  fileDesc("CiVzY3JpcC92YWxpZGF0aW9uL3YxL3ZhbGlkYXRpb25zLnByb3RvEhNzY3JpcC52YWxpZGF0aW9uLnYxIq8DCg1SZWRlZW1SZXF1ZXN0EkMKC3JlZGVlbWFibGVzGAEgAygLMiIuc2NyaXAudmFsaWRhdGlvbi52MS5SZWRlZW1hYmxlUmVmQgqatRgGCAFAAUgeEi8KBW9yZGVyGAIgASgLMhsuc2NyaXAuY29tbW9uLnYxLk9yZGVySW5wdXRIAIgBARIwCghjdXN0b21lchgDIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgBiAEBEi4KB3Nlc3Npb24YBCABKAsyGC5zY3JpcC5jb21tb24udjEuU2Vzc2lvbkgCiAEBEiEKC3RyYWNraW5nX2lkGAUgASgJQgeatRgDMP8BSAOIAQESKQoIbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjkKB29wdGlvbnMYByABKAsyIy5zY3JpcC52YWxpZGF0aW9uLnYxLlJlcXVlc3RPcHRpb25zSASIAQFCCAoGX29yZGVyQgsKCV9jdXN0b21lckIKCghfc2Vzc2lvbkIOCgxfdHJhY2tpbmdfaWRCCgoIX29wdGlvbnMi1wIKC1JlZGVtcHRpb25zEjEKC3JlZGVtcHRpb25zGAEgAygLMhwuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uEjwKEXBhcmVudF9yZWRlbXB0aW9uGAIgASgLMhwuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uSACIAQESKgoFb3JkZXIYAyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIAYgBARJHChhpbmFwcGxpY2FibGVfcmVkZWVtYWJsZXMYBCADKAsyJS5zY3JpcC52YWxpZGF0aW9uLnYxLlJlZGVlbWFibGVSZXN1bHQSQgoTc2tpcHBlZF9yZWRlZW1hYmxlcxgFIAMoCzIlLnNjcmlwLnZhbGlkYXRpb24udjEuUmVkZWVtYWJsZVJlc3VsdEIUChJfcGFyZW50X3JlZGVtcHRpb25CCAoGX29yZGVyIpEDChpSZWRlZW1Qcm9tb3Rpb25UaWVyUmVxdWVzdBIYCgd0aWVyX2lkGAEgASgJQgeatRgDMP8BEjAKCGN1c3RvbWVyGAIgASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVySACIAQESLwoFb3JkZXIYAyABKAsyGy5zY3JpcC5jb21tb24udjEuT3JkZXJJbnB1dEgBiAEBEi4KB3Nlc3Npb24YBCABKAsyGC5zY3JpcC5jb21tb24udjEuU2Vzc2lvbkgCiAEBEiEKC3RyYWNraW5nX2lkGAUgASgJQgeatRgDMP8BSAOIAQESKQoIbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjkKB29wdGlvbnMYByABKAsyIy5zY3JpcC52YWxpZGF0aW9uLnYxLlJlcXVlc3RPcHRpb25zSASIAQFCCwoJX2N1c3RvbWVyQggKBl9vcmRlckIKCghfc2Vzc2lvbkIOCgxfdHJhY2tpbmdfaWRCCgoIX29wdGlvbnMikwMKHFZhbGlkYXRlUHJvbW90aW9uVGllclJlcXVlc3QSGAoHdGllcl9pZBgBIAEoCUIHmrUYAzD/ARIwCghjdXN0b21lchgCIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgAiAEBEi8KBW9yZGVyGAMgASgLMhsuc2NyaXAuY29tbW9uLnYxLk9yZGVySW5wdXRIAYgBARIuCgdzZXNzaW9uGAQgASgLMhguc2NyaXAuY29tbW9uLnYxLlNlc3Npb25IAogBARIhCgt0cmFja2luZ19pZBgFIAEoCUIHmrUYAzD/AUgDiAEBEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI5CgdvcHRpb25zGAcgASgLMiMuc2NyaXAudmFsaWRhdGlvbi52MS5SZXF1ZXN0T3B0aW9uc0gEiAEBQgsKCV9jdXN0b21lckIICgZfb3JkZXJCCgoIX3Nlc3Npb25CDgoMX3RyYWNraW5nX2lkQgoKCF9vcHRpb25zIqgIChdQcm9tb3Rpb25UaWVyVmFsaWRhdGlvbhINCgV2YWxpZBgBIAEoCBI4Cg1hcHBsaWNhYmxlX3RvGAIgASgLMiEuc2NyaXAudmFsaWRhdGlvbi52MS5BcHBsaWNhYmxlVG8SOgoPaW5hcHBsaWNhYmxlX3RvGAMgASgLMiEuc2NyaXAudmFsaWRhdGlvbi52MS5BcHBsaWNhYmxlVG8SIAoLdHJhY2tpbmdfaWQYBCABKAlCBpq1GAIQAUgAiAEBEioKBW9yZGVyGAUgASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySAGIAQESCgoCaWQYBiABKAkSDAoEbmFtZRgHIAEoCRIbCgZiYW5uZXIYCCABKAlCBpq1GAIQAUgCiAEBEisKCGRpc2NvdW50GAkgASgLMhkuc2NyaXAuY29tbW9uLnYxLkRpc2NvdW50EjsKCnN0YXJ0X2RhdGUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIA4gBARJACg9leHBpcmF0aW9uX2RhdGUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIBIgBARI4CghjYW1wYWlnbhgMIAEoCzImLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyQ2FtcGFpZ24SEQoJaGllcmFyY2h5GA0gASgDEhcKD2Rpc2NvdW50X2Ftb3VudBgOIAEoAxIfChdhcHBsaWVkX2Rpc2NvdW50X2Ftb3VudBgPIAEoAxIpCghtZXRhZGF0YRgQIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoHc2Vzc2lvbhgRIAEoCzIYLnNjcmlwLmNvbW1vbi52MS5TZXNzaW9uSAWIAQESEwoGcmVhc29uGBIgASgJSAaIAQESKgoFZXJyb3IYEyABKAsyFi5zY3JpcC5jb21tb24udjEuRXJyb3JIB4gBARIwCgZidW5kbGUYFCABKAsyGy5zY3JpcC52YWxpZGF0aW9uLnYxLkJ1bmRsZUgIiAEBEjYKC2V4cGxhbmF0aW9uGBUgASgLMhwuc2NyaXAuY29tbW9uLnYxLkV4cGxhbmF0aW9uSAmIAQESMAoFaGludHMYFiADKAsyGS5zY3JpcC52YWxpZGF0aW9uLnYxLkhpbnRCBpq1GAJ4AToUkrUYEAoOcHJvbW90aW9uX3RpZXJCDgoMX3RyYWNraW5nX2lkQggKBl9vcmRlckIJCgdfYmFubmVyQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGVCCgoIX3Nlc3Npb25CCQoHX3JlYXNvbkIICgZfZXJyb3JCCQoHX2J1bmRsZUIOCgxfZXhwbGFuYXRpb24i8wEKGVZhbGlkYXRlUHJvbW90aW9uc1JlcXVlc3QSMAoIY3VzdG9tZXIYASABKAsyGS5zY3JpcC5jb21tb24udjEuQ3VzdG9tZXJIAIgBARIvCgVvcmRlchgCIAEoCzIbLnNjcmlwLmNvbW1vbi52MS5PcmRlcklucHV0SAGIAQESIQoLdHJhY2tpbmdfaWQYAyABKAlCB5q1GAMw/wFIAogBARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCCwoJX2N1c3RvbWVyQggKBl9vcmRlckIOCgxfdHJhY2tpbmdfaWQikQEKFFByb21vdGlvbnNWYWxpZGF0aW9uEg0KBXZhbGlkGAEgASgIEkAKCnByb21vdGlvbnMYAiADKAsyLC5zY3JpcC52YWxpZGF0aW9uLnYxLlByb21vdGlvblRpZXJWYWxpZGF0aW9uEhgKC3RyYWNraW5nX2lkGAMgASgJSACIAQFCDgoMX3RyYWNraW5nX2lkIsICChlSb2xsYmFja1JlZGVtcHRpb25SZXF1ZXN0Eh4KDXJlZGVtcHRpb25faWQYASABKAlCB5q1GAMw/wESHwoGcmVhc29uGAIgASgJQgqatRgGMOgHqAEBSACIAQESJAoLdHJhY2tpbmdfaWQYAyABKAlCCpq1GAYw/wGoAQFIAYgBARIwCghjdXN0b21lchgEIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgCiAEBEi8KBW9yZGVyGAUgASgLMhsuc2NyaXAuY29tbW9uLnYxLk9yZGVySW5wdXRIA4gBARIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCCQoHX3JlYXNvbkIOCgxfdHJhY2tpbmdfaWRCCwoJX2N1c3RvbWVyQggKBl9vcmRlciLDAgoaUm9sbGJhY2tSZWRlbXB0aW9uc1JlcXVlc3QSHgoNcmVkZW1wdGlvbl9pZBgBIAEoCUIHmrUYAzD/ARIfCgZyZWFzb24YAiABKAlCCpq1GAYw6AeoAQFIAIgBARIkCgt0cmFja2luZ19pZBgDIAEoCUIKmrUYBjD/AagBAUgBiAEBEjAKCGN1c3RvbWVyGAQgASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVySAKIAQESLwoFb3JkZXIYBSABKAsyGy5zY3JpcC5jb21tb24udjEuT3JkZXJJbnB1dEgDiAEBEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIJCgdfcmVhc29uQg4KDF90cmFja2luZ19pZEILCglfY3VzdG9tZXJCCAoGX29yZGVyIr4BCglSb2xsYmFja3MSLQoJcm9sbGJhY2tzGAEgAygLMhouc2NyaXAudm91Y2hlci52MS5Sb2xsYmFjaxI4Cg9wYXJlbnRfcm9sbGJhY2sYAiABKAsyGi5zY3JpcC52b3VjaGVyLnYxLlJvbGxiYWNrSACIAQESKgoFb3JkZXIYAyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIAYgBAUISChBfcGFyZW50X3JvbGxiYWNrQggKBl9vcmRlciKXAQoGQnVuZGxlEhAKCHF1YW50aXR5GAEgASgDEg0KBWxpbWl0GAIgASgDEjMKCmlkZW50aWZpZWQYAyADKAsyHy5zY3JpcC52YWxpZGF0aW9uLnYxLkJ1bmRsZUl0ZW0SNwoHbWlzc2luZxgEIAMoCzImLnNjcmlwLnZhbGlkYXRpb24udjEuTWlzc2luZ0J1bmRsZUl0ZW0iUwoKQnVuZGxlSXRlbRIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSEgoKaXRlbV9pbmRleBgDIAEoBRIVCg1pdGVtX3F1YW50aXR5GAQgASgDIkYKEU1pc3NpbmdCdW5kbGVJdGVtEgoKAmlkGAEgASgJEg4KBm9iamVjdBgCIAEoCRIVCg1pdGVtX3F1YW50aXR5GAMgASgDIvsBCgRIaW50Eg8KB21lc3NhZ2UYASABKAkSDAoEbmFtZRgCIAEoCRIVCghwcm9wZXJ0eRgDIAEoCUgAiAEBEh8KEnZhbGlkYXRpb25fcnVsZV9pZBgEIAEoCUgBiAEBEhcKCmRpZmZlcmVuY2UYBSABKANIAogBARItCgRmcm9tGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgDiAEBEhgKBmFueV9vZhgHIAMoCUIImrUYBEhkeAFCCwoJX3Byb3BlcnR5QhUKE192YWxpZGF0aW9uX3J1bGVfaWRCDQoLX2RpZmZlcmVuY2VCBwoFX2Zyb20iKAoOUmVxdWVzdE9wdGlvbnMSFgoGZXhwYW5kGAEgAygJQgaatRgCSBQiPwoLR2lmdENyZWRpdHMSJAoHY3JlZGl0cxgBIAEoA0IOmrUYChgAIIDAyvOEowJIAIgBAUIKCghfY3JlZGl0cyJfCgxSZXdhcmRDaG9pY2USGAoCaWQYASABKAlCB5q1GAMw/wFIAIgBARIjCgZwb2ludHMYAiABKANCDpq1GAoYACCAwMrzhKMCSAGIAQFCBQoDX2lkQgkKB19wb2ludHMiiwQKFlZhbGlkYXRlVm91Y2hlclJlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIwCghjdXN0b21lchgCIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgAiAEBEi8KBW9yZGVyGAMgASgLMhsuc2NyaXAuY29tbW9uLnYxLk9yZGVySW5wdXRIAYgBARIuCgdzZXNzaW9uGAQgASgLMhguc2NyaXAuY29tbW9uLnYxLlNlc3Npb25IAogBARIhCgt0cmFja2luZ19pZBgFIAEoCUIHmrUYAzD/AUgDiAEBEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI5CgdvcHRpb25zGAcgASgLMiMuc2NyaXAudmFsaWRhdGlvbi52MS5SZXF1ZXN0T3B0aW9uc0gEiAEBEjMKBGdpZnQYCCABKAsyIC5zY3JpcC52YWxpZGF0aW9uLnYxLkdpZnRDcmVkaXRzSAWIAQESNgoGcmV3YXJkGAkgASgLMiEuc2NyaXAudmFsaWRhdGlvbi52MS5SZXdhcmRDaG9pY2VIBogBAUILCglfY3VzdG9tZXJCCAoGX29yZGVyQgoKCF9zZXNzaW9uQg4KDF90cmFja2luZ19pZEIKCghfb3B0aW9uc0IHCgVfZ2lmdEIJCgdfcmV3YXJkIt4HChFWb3VjaGVyVmFsaWRhdGlvbhINCgV2YWxpZBgBIAEoCBIMCgRjb2RlGAIgASgJEjgKDWFwcGxpY2FibGVfdG8YAyABKAsyIS5zY3JpcC52YWxpZGF0aW9uLnYxLkFwcGxpY2FibGVUbxI6Cg9pbmFwcGxpY2FibGVfdG8YBCABKAsyIS5zY3JpcC52YWxpZGF0aW9uLnYxLkFwcGxpY2FibGVUbxIpCghtZXRhZGF0YRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSIAoLdHJhY2tpbmdfaWQYBiABKAlCBpq1GAIQAUgAiAEBEhUKCGNhbXBhaWduGAcgASgJSAGIAQESGAoLY2FtcGFpZ25faWQYCCABKAlIAogBARIwCghkaXNjb3VudBgJIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5EaXNjb3VudEgDiAEBEjIKBGdpZnQYCiABKAsyHy5zY3JpcC52YWxpZGF0aW9uLnYxLkdpZnRSZXN1bHRIBIgBARIqCgVvcmRlchgLIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlckgFiAEBEi4KB3Nlc3Npb24YDCABKAsyGC5zY3JpcC5jb21tb24udjEuU2Vzc2lvbkgGiAEBEjMKCnN0YXJ0X2RhdGUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAeIAQESOAoPZXhwaXJhdGlvbl9kYXRlGA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgIiAEBEhMKBnJlYXNvbhgPIAEoCUgJiAEBEioKBWVycm9yGBAgASgLMhYuc2NyaXAuY29tbW9uLnYxLkVycm9ySAqIAQESMAoGYnVuZGxlGBEgASgLMhsuc2NyaXAudmFsaWRhdGlvbi52MS5CdW5kbGVIC4gBARI2CgtleHBsYW5hdGlvbhgSIAEoCzIcLnNjcmlwLmNvbW1vbi52MS5FeHBsYW5hdGlvbkgMiAEBEjAKBWhpbnRzGBMgAygLMhkuc2NyaXAudmFsaWRhdGlvbi52MS5IaW50QgaatRgCeAFCDgoMX3RyYWNraW5nX2lkQgsKCV9jYW1wYWlnbkIOCgxfY2FtcGFpZ25faWRCCwoJX2Rpc2NvdW50QgcKBV9naWZ0QggKBl9vcmRlckIKCghfc2Vzc2lvbkINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQgkKB19yZWFzb25CCAoGX2Vycm9yQgkKB19idW5kbGVCDgoMX2V4cGxhbmF0aW9uImIKDEFwcGxpY2FibGVUbxIxCgRkYXRhGAEgAygLMiMuc2NyaXAudmFsaWRhdGlvbi52MS5BcHBsaWNhYmxlSXRlbRINCgV0b3RhbBgCIAEoAzoQkrUYDAoEbGlzdBIEZGF0YSL2BQoOQXBwbGljYWJsZUl0ZW0SDgoGb2JqZWN0GAEgASgJEgoKAmlkGAIgASgJEhMKBmVmZmVjdBgDIAEoCUgAiAEBEhYKCXNvdXJjZV9pZBgEIAEoCUgBiAEBEhcKCnByb2R1Y3RfaWQYBSABKAlIAogBARIeChFwcm9kdWN0X3NvdXJjZV9pZBgGIAEoCUgDiAEBEhIKBXByaWNlGAcgASgDSASIAQESGgoNcHJpY2VfZm9ybXVsYRgIIAEoCUgFiAEBEhsKDnF1YW50aXR5X2xpbWl0GAkgASgDSAaIAQESJgoZYWdncmVnYXRlZF9xdWFudGl0eV9saW1pdBgKIAEoA0gHiAEBEhkKDGFtb3VudF9saW1pdBgLIAEoA0gIiAEBEiQKF2FnZ3JlZ2F0ZWRfYW1vdW50X2xpbWl0GAwgASgDSAmIAQESIgoSb3JkZXJfaXRlbV9pbmRpY2VzGA0gAygFQgaatRgCeAESEwoGcmVwZWF0GA4gASgFSAqIAQESGwoOc2tpcF9pbml0aWFsbHkYDyABKAVIC4gBARITCgZ0YXJnZXQYECABKAlIDIgBARJAChBvcmRlcl9pdGVtX3VuaXRzGBEgAygLMh4uc2NyaXAudmFsaWRhdGlvbi52MS5JdGVtVW5pdHNCBpq1GAJ4ARITCgZzdHJpY3QYEiABKAhIDYgBAUIJCgdfZWZmZWN0QgwKCl9zb3VyY2VfaWRCDQoLX3Byb2R1Y3RfaWRCFAoSX3Byb2R1Y3Rfc291cmNlX2lkQggKBl9wcmljZUIQCg5fcHJpY2VfZm9ybXVsYUIRCg9fcXVhbnRpdHlfbGltaXRCHAoaX2FnZ3JlZ2F0ZWRfcXVhbnRpdHlfbGltaXRCDwoNX2Ftb3VudF9saW1pdEIaChhfYWdncmVnYXRlZF9hbW91bnRfbGltaXRCCQoHX3JlcGVhdEIRCg9fc2tpcF9pbml0aWFsbHlCCQoHX3RhcmdldEIJCgdfc3RyaWN0Im0KCUl0ZW1Vbml0cxINCgVpbmRleBgBIAEoBRIVCgV1bml0cxgCIAMoA0IGmrUYAngBEiEKFHVuaXRzX2xpbWl0X2V4Y2VlZGVkGAMgASgISACIAQFCFwoVX3VuaXRzX2xpbWl0X2V4Y2VlZGVkIl4KCkdpZnRSZXN1bHQSDwoHYmFsYW5jZRgBIAEoAxIPCgdjcmVkaXRzGAIgASgDEhsKDmxvY2tlZF9jcmVkaXRzGAMgASgDSACIAQFCEQoPX2xvY2tlZF9jcmVkaXRzIusBCg1SZWRlZW1hYmxlUmVmEkAKBm9iamVjdBgBIAEoCUIwmrUYLAgBcgd2b3VjaGVycg5wcm9tb3Rpb25fdGllcnIPcHJvbW90aW9uX3N0YWNrEhcKAmlkGAIgASgJQguatRgHCAEoATD/ARIzCgRnaWZ0GAMgASgLMiAuc2NyaXAudmFsaWRhdGlvbi52MS5HaWZ0Q3JlZGl0c0gAiAEBEjYKBnJld2FyZBgEIAEoCzIhLnNjcmlwLnZhbGlkYXRpb24udjEuUmV3YXJkQ2hvaWNlSAGIAQFCBwoFX2dpZnRCCQoHX3Jld2FyZCKxAwoPVmFsaWRhdGVSZXF1ZXN0EkMKC3JlZGVlbWFibGVzGAEgAygLMiIuc2NyaXAudmFsaWRhdGlvbi52MS5SZWRlZW1hYmxlUmVmQgqatRgGCAFAAUgeEi8KBW9yZGVyGAIgASgLMhsuc2NyaXAuY29tbW9uLnYxLk9yZGVySW5wdXRIAIgBARIwCghjdXN0b21lchgDIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgBiAEBEi4KB3Nlc3Npb24YBCABKAsyGC5zY3JpcC5jb21tb24udjEuU2Vzc2lvbkgCiAEBEiEKC3RyYWNraW5nX2lkGAUgASgJQgeatRgDMP8BSAOIAQESKQoIbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjkKB29wdGlvbnMYByABKAsyIy5zY3JpcC52YWxpZGF0aW9uLnYxLlJlcXVlc3RPcHRpb25zSASIAQFCCAoGX29yZGVyQgsKCV9jdXN0b21lckIKCghfc2Vzc2lvbkIOCgxfdHJhY2tpbmdfaWRCCgoIX29wdGlvbnMi5AMKClZhbGlkYXRpb24SDwoCaWQYASABKAlIAIgBARINCgV2YWxpZBgCIAEoCBI6CgtyZWRlZW1hYmxlcxgDIAMoCzIlLnNjcmlwLnZhbGlkYXRpb24udjEuUmVkZWVtYWJsZVJlc3VsdBJKChNza2lwcGVkX3JlZGVlbWFibGVzGAQgAygLMiUuc2NyaXAudmFsaWRhdGlvbi52MS5SZWRlZW1hYmxlUmVzdWx0QgaatRgCeAESTwoYaW5hcHBsaWNhYmxlX3JlZGVlbWFibGVzGAUgAygLMiUuc2NyaXAudmFsaWRhdGlvbi52MS5SZWRlZW1hYmxlUmVzdWx0QgaatRgCeAESKgoFb3JkZXIYBiABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIAYgBARIYCgt0cmFja2luZ19pZBgHIAEoCUgCiAEBEi4KB3Nlc3Npb24YCCABKAsyGC5zY3JpcC5jb21tb24udjEuU2Vzc2lvbkgDiAEBEjoKDnN0YWNraW5nX3J1bGVzGAkgASgLMiIuc2NyaXAudmFsaWRhdGlvbi52MS5TdGFja2luZ1J1bGVzQgUKA19pZEIICgZfb3JkZXJCDgoMX3RyYWNraW5nX2lkQgoKCF9zZXNzaW9uIqQEChBSZWRlZW1hYmxlUmVzdWx0Eg4KBnN0YXR1cxgBIAEoCRIKCgJpZBgCIAEoCRIOCgZvYmplY3QYAyABKAkSKgoFb3JkZXIYBCABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIAIgBARI9Cg1hcHBsaWNhYmxlX3RvGAUgASgLMiEuc2NyaXAudmFsaWRhdGlvbi52MS5BcHBsaWNhYmxlVG9IAYgBARI/Cg9pbmFwcGxpY2FibGVfdG8YBiABKAsyIS5zY3JpcC52YWxpZGF0aW9uLnYxLkFwcGxpY2FibGVUb0gCiAEBEjIKBnJlc3VsdBgHIAEoCzIiLnNjcmlwLnZhbGlkYXRpb24udjEuUmVzdWx0RGV0YWlscxIpCghtZXRhZGF0YRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSNQoKY2F0ZWdvcmllcxgJIAMoCzIZLnNjcmlwLmNvbW1vbi52MS5DYXRlZ29yeUIGmrUYAngBEhoKDWNhbXBhaWduX25hbWUYCiABKAlIA4gBARIYCgtjYW1wYWlnbl9pZBgLIAEoCUgEiAEBEhEKBG5hbWUYDCABKAlIBYgBAUIICgZfb3JkZXJCEAoOX2FwcGxpY2FibGVfdG9CEgoQX2luYXBwbGljYWJsZV90b0IQCg5fY2FtcGFpZ25fbmFtZUIOCgxfY2FtcGFpZ25faWRCBwoFX25hbWUiiwQKDVJlc3VsdERldGFpbHMSMAoIZGlzY291bnQYASABKAsyGS5zY3JpcC5jb21tb24udjEuRGlzY291bnRIAIgBARIyCgRnaWZ0GAIgASgLMh8uc2NyaXAudmFsaWRhdGlvbi52MS5HaWZ0UmVzdWx0SAGIAQESKgoFZXJyb3IYAyABKAsyFi5zY3JpcC5jb21tb24udjEuRXJyb3JIAogBARIxCgdkZXRhaWxzGAQgASgLMhsuc2NyaXAudmFsaWRhdGlvbi52MS5EZXRhaWxIA4gBARIwCgZidW5kbGUYBSABKAsyGy5zY3JpcC52YWxpZGF0aW9uLnYxLkJ1bmRsZUgEiAEBEjYKC2V4cGxhbmF0aW9uGAYgASgLMhwuc2NyaXAuY29tbW9uLnYxLkV4cGxhbmF0aW9uSAWIAQESMAoFaGludHMYByADKAsyGS5zY3JpcC52YWxpZGF0aW9uLnYxLkhpbnRCBpq1GAJ4ARJBCgxsb3lhbHR5X2NhcmQYCCABKAsyJi5zY3JpcC52YWxpZGF0aW9uLnYxLkxveWFsdHlDYXJkUmVzdWx0SAaIAQFCCwoJX2Rpc2NvdW50QgcKBV9naWZ0QggKBl9lcnJvckIKCghfZGV0YWlsc0IJCgdfYnVuZGxlQg4KDF9leHBsYW5hdGlvbkIPCg1fbG95YWx0eV9jYXJkIiMKEUxveWFsdHlDYXJkUmVzdWx0Eg4KBnBvaW50cxgBIAEoAyImCgZEZXRhaWwSCwoDa2V5GAEgASgJEg8KB21lc3NhZ2UYAiABKAkipAcKDVN0YWNraW5nUnVsZXMSGQoRcmVkZWVtYWJsZXNfbGltaXQYASABKAMSJAocYXBwbGljYWJsZV9yZWRlZW1hYmxlc19saW1pdBgCIAEoAxIxCilhcHBsaWNhYmxlX3JlZGVlbWFibGVzX3Blcl9jYXRlZ29yeV9saW1pdBgDIAEoAxJ7CiZhcHBsaWNhYmxlX3JlZGVlbWFibGVzX2NhdGVnb3J5X2xpbWl0cxgEIAMoCzJLLnNjcmlwLnZhbGlkYXRpb24udjEuU3RhY2tpbmdSdWxlcy5BcHBsaWNhYmxlUmVkZWVtYWJsZXNDYXRlZ29yeUxpbWl0c0VudHJ5Ei4KJmFwcGxpY2FibGVfZXhjbHVzaXZlX3JlZGVlbWFibGVzX2xpbWl0GAUgASgDEjsKM2FwcGxpY2FibGVfZXhjbHVzaXZlX3JlZGVlbWFibGVzX3Blcl9jYXRlZ29yeV9saW1pdBgGIAEoAxIcChRleGNsdXNpdmVfY2F0ZWdvcmllcxgHIAMoCRIYChBqb2ludF9jYXRlZ29yaWVzGAggAygJEiQKHHJlZGVlbWFibGVzX2FwcGxpY2F0aW9uX21vZGUYCSABKAkSIAoYcmVkZWVtYWJsZXNfc29ydGluZ19ydWxlGAogASgJEi0KJXJlZGVlbWFibGVzX3Byb2R1Y3RzX2FwcGxpY2F0aW9uX21vZGUYCyABKAkSIgoacmVkZWVtYWJsZXNfbm9fZWZmZWN0X3J1bGUYDCABKAkSIQoZbm9fZWZmZWN0X3NraXBfY2F0ZWdvcmllcxgNIAMoCRIqCiJub19lZmZlY3RfcmVkZWVtX2FueXdheV9jYXRlZ29yaWVzGA4gAygJEicKH3JlZGVlbWFibGVzX3JvbGxiYWNrX29yZGVyX21vZGUYDyABKAkSKAogZ3JvdXBlZF9yZWRlZW1hYmxlc19zb3J0aW5nX3J1bGUYECABKAkSIQoZZGlzY291bnRfY2FsY3VsYXRpb25fbW9kZRgRIAEoCRImCh5pbml0aWFsX2Ftb3VudF9tb2RlX2NhdGVnb3JpZXMYEiADKAkSKQohZGlzY291bnRlZF9hbW91bnRfbW9kZV9jYXRlZ29yaWVzGBMgAygJGkoKKEFwcGxpY2FibGVSZWRlZW1hYmxlc0NhdGVnb3J5TGltaXRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgDOgI4ASKMBAoUUmVkZWVtVm91Y2hlclJlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIkCgt0cmFja2luZ19pZBgCIAEoCUIKmrUYBjD/AagBAUgAiAEBEi4KB3Nlc3Npb24YAyABKAsyGC5zY3JpcC5jb21tb24udjEuU2Vzc2lvbkgBiAEBEjAKCGN1c3RvbWVyGAQgASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVySAKIAQESLwoFb3JkZXIYBSABKAsyGy5zY3JpcC5jb21tb24udjEuT3JkZXJJbnB1dEgDiAEBEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI5CgdvcHRpb25zGAcgASgLMiMuc2NyaXAudmFsaWRhdGlvbi52MS5SZXF1ZXN0T3B0aW9uc0gEiAEBEjMKBGdpZnQYCCABKAsyIC5zY3JpcC52YWxpZGF0aW9uLnYxLkdpZnRDcmVkaXRzSAWIAQESNgoGcmV3YXJkGAkgASgLMiEuc2NyaXAudmFsaWRhdGlvbi52MS5SZXdhcmRDaG9pY2VIBogBAUIOCgxfdHJhY2tpbmdfaWRCCgoIX3Nlc3Npb25CCwoJX2N1c3RvbWVyQggKBl9vcmRlckIKCghfb3B0aW9uc0IHCgVfZ2lmdEIJCgdfcmV3YXJkMtsMChFWYWxpZGF0aW9uU2VydmljZRKdAQoPVmFsaWRhdGVWb3VjaGVyEisuc2NyaXAudmFsaWRhdGlvbi52MS5WYWxpZGF0ZVZvdWNoZXJSZXF1ZXN0GiYuc2NyaXAudmFsaWRhdGlvbi52MS5Wb3VjaGVyVmFsaWRhdGlvbiI1irUYCgoIdm91Y2hlcnOC0+STAiE6ASoiHC92MS92b3VjaGVycy97Y29kZX0vdmFsaWRhdGUSrwEKCFZhbGlkYXRlEiQuc2NyaXAudmFsaWRhdGlvbi52MS5WYWxpZGF0ZVJlcXVlc3QaHy5zY3JpcC52YWxpZGF0aW9uLnYxLlZhbGlkYXRpb24iXIq1GCEKC3ZhbGlkYXRpb25zEhJjbGllbnRfdmFsaWRhdGlvbnOC0+STAjE6ASpaGzoBKiIWL2NsaWVudC92MS92YWxpZGF0aW9ucyIPL3YxL3ZhbGlkYXRpb25zEpMBCg1SZWRlZW1Wb3VjaGVyEikuc2NyaXAudmFsaWRhdGlvbi52MS5SZWRlZW1Wb3VjaGVyUmVxdWVzdBocLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbiI5irUYDAoIdm91Y2hlcnM4AYLT5JMCIzoBKiIeL3YxL3ZvdWNoZXJzL3tjb2RlfS9yZWRlbXB0aW9uEq4BCgZSZWRlZW0SIi5zY3JpcC52YWxpZGF0aW9uLnYxLlJlZGVlbVJlcXVlc3QaIC5zY3JpcC52YWxpZGF0aW9uLnYxLlJlZGVtcHRpb25zIl6KtRgjCgtyZWRlbXB0aW9ucxISY2xpZW50X3JlZGVtcHRpb25zOAGC0+STAjE6ASpaGzoBKiIWL2NsaWVudC92MS9yZWRlbXB0aW9ucyIPL3YxL3JlZGVtcHRpb25zEqwBChNSZWRlZW1Qcm9tb3Rpb25UaWVyEi8uc2NyaXAudmFsaWRhdGlvbi52MS5SZWRlZW1Qcm9tb3Rpb25UaWVyUmVxdWVzdBocLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbiJGirUYDgoKcHJvbW90aW9uczgBgtPkkwIuOgEqIikvdjEvcHJvbW90aW9ucy90aWVycy97dGllcl9pZH0vcmVkZW1wdGlvbhK+AQoVVmFsaWRhdGVQcm9tb3Rpb25UaWVyEjEuc2NyaXAudmFsaWRhdGlvbi52MS5WYWxpZGF0ZVByb21vdGlvblRpZXJSZXF1ZXN0Giwuc2NyaXAudmFsaWRhdGlvbi52MS5Qcm9tb3Rpb25UaWVyVmFsaWRhdGlvbiJEirUYDAoKcHJvbW90aW9uc4LT5JMCLjoBKiIpL3YxL3Byb21vdGlvbnMvdGllcnMve3RpZXJfaWR9L3ZhbGlkYXRpb24S3wEKElZhbGlkYXRlUHJvbW90aW9ucxIuLnNjcmlwLnZhbGlkYXRpb24udjEuVmFsaWRhdGVQcm9tb3Rpb25zUmVxdWVzdBopLnNjcmlwLnZhbGlkYXRpb24udjEuUHJvbW90aW9uc1ZhbGlkYXRpb24iboq1GB8KCnByb21vdGlvbnMSEWNsaWVudF9wcm9tb3Rpb25zgtPkkwJFOgEqWiU6ASoiIC9jbGllbnQvdjEvcHJvbW90aW9ucy92YWxpZGF0aW9uIhkvdjEvcHJvbW90aW9ucy92YWxpZGF0aW9uEqgBChJSb2xsYmFja1JlZGVtcHRpb24SLi5zY3JpcC52YWxpZGF0aW9uLnYxLlJvbGxiYWNrUmVkZW1wdGlvblJlcXVlc3QaGi5zY3JpcC52b3VjaGVyLnYxLlJvbGxiYWNrIkaKtRgPCgtyZWRlbXB0aW9uczgBgtPkkwItOgEqIigvdjEvcmVkZW1wdGlvbnMve3JlZGVtcHRpb25faWR9L3JvbGxiYWNrEq8BChNSb2xsYmFja1JlZGVtcHRpb25zEi8uc2NyaXAudmFsaWRhdGlvbi52MS5Sb2xsYmFja1JlZGVtcHRpb25zUmVxdWVzdBoeLnNjcmlwLnZhbGlkYXRpb24udjEuUm9sbGJhY2tzIkeKtRgPCgtyZWRlbXB0aW9uczgBgtPkkwIuOgEqIikvdjEvcmVkZW1wdGlvbnMve3JlZGVtcHRpb25faWR9L3JvbGxiYWNrc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_category, file_scrip_common_v1_customer, file_scrip_common_v1_discount, file_scrip_common_v1_error, file_scrip_common_v1_explanation, file_scrip_common_v1_order, file_scrip_common_v1_promotion_tier, file_scrip_common_v1_session, file_scrip_options_v1_options, file_scrip_voucher_v1_redemptions]);
+
+/**
+ * @generated from message scrip.validation.v1.RedeemRequest
+ */
+export type RedeemRequest = Message<"scrip.validation.v1.RedeemRequest"> & {
+  /**
+   * @generated from field: repeated scrip.validation.v1.RedeemableRef redeemables = 1;
+   */
+  redeemables: RedeemableRef[];
+
+  /**
+   * @generated from field: optional scrip.common.v1.OrderInput order = 2;
+   */
+  order?: OrderInput | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Customer customer = 3;
+   */
+  customer?: Customer | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Session session = 4;
+   */
+  session?: Session | undefined;
+
+  /**
+   * @generated from field: optional string tracking_id = 5;
+   */
+  trackingId?: string | undefined;
+
+  /**
+   * Of the redemptions.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 6;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * `expand`: `order`, `redeemable`, `category`, `redemption`, `explanation`, `hints`.
+   *
+   * @generated from field: optional scrip.validation.v1.RequestOptions options = 7;
+   */
+  options?: RequestOptions | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.RedeemRequest.
+ * Use `create(RedeemRequestSchema)` to create a new message.
+ */
+export const RedeemRequestSchema: GenMessage<RedeemRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 0);
+
+/**
+ * @generated from message scrip.validation.v1.Redemptions
+ */
+export type Redemptions = Message<"scrip.validation.v1.Redemptions"> & {
+  /**
+   * @generated from field: repeated scrip.voucher.v1.Redemption redemptions = 1;
+   */
+  redemptions: Redemption[];
+
+  /**
+   * When more than one was made.
+   *
+   * @generated from field: optional scrip.voucher.v1.Redemption parent_redemption = 2;
+   */
+  parentRedemption?: Redemption | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Order order = 3;
+   */
+  order?: Order | undefined;
+
+  /**
+   * @generated from field: repeated scrip.validation.v1.RedeemableResult inapplicable_redeemables = 4;
+   */
+  inapplicableRedeemables: RedeemableResult[];
+
+  /**
+   * @generated from field: repeated scrip.validation.v1.RedeemableResult skipped_redeemables = 5;
+   */
+  skippedRedeemables: RedeemableResult[];
+};
+
+/**
+ * Describes the message scrip.validation.v1.Redemptions.
+ * Use `create(RedemptionsSchema)` to create a new message.
+ */
+export const RedemptionsSchema: GenMessage<Redemptions> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 1);
+
+/**
+ * @generated from message scrip.validation.v1.RedeemPromotionTierRequest
+ */
+export type RedeemPromotionTierRequest = Message<"scrip.validation.v1.RedeemPromotionTierRequest"> & {
+  /**
+   * @generated from field: string tier_id = 1;
+   */
+  tierId: string;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Customer customer = 2;
+   */
+  customer?: Customer | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.OrderInput order = 3;
+   */
+  order?: OrderInput | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Session session = 4;
+   */
+  session?: Session | undefined;
+
+  /**
+   * @generated from field: optional string tracking_id = 5;
+   */
+  trackingId?: string | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Struct metadata = 6;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * @generated from field: optional scrip.validation.v1.RequestOptions options = 7;
+   */
+  options?: RequestOptions | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.RedeemPromotionTierRequest.
+ * Use `create(RedeemPromotionTierRequestSchema)` to create a new message.
+ */
+export const RedeemPromotionTierRequestSchema: GenMessage<RedeemPromotionTierRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 2);
+
+/**
+ * @generated from message scrip.validation.v1.ValidatePromotionTierRequest
+ */
+export type ValidatePromotionTierRequest = Message<"scrip.validation.v1.ValidatePromotionTierRequest"> & {
+  /**
+   * @generated from field: string tier_id = 1;
+   */
+  tierId: string;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Customer customer = 2;
+   */
+  customer?: Customer | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.OrderInput order = 3;
+   */
+  order?: OrderInput | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Session session = 4;
+   */
+  session?: Session | undefined;
+
+  /**
+   * @generated from field: optional string tracking_id = 5;
+   */
+  trackingId?: string | undefined;
+
+  /**
+   * Checked against redemption-metadata rules.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 6;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * @generated from field: optional scrip.validation.v1.RequestOptions options = 7;
+   */
+  options?: RequestOptions | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.ValidatePromotionTierRequest.
+ * Use `create(ValidatePromotionTierRequestSchema)` to create a new message.
+ */
+export const ValidatePromotionTierRequestSchema: GenMessage<ValidatePromotionTierRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 3);
+
+/**
+ * @generated from message scrip.validation.v1.PromotionTierValidation
+ */
+export type PromotionTierValidation = Message<"scrip.validation.v1.PromotionTierValidation"> & {
+  /**
+   * @generated from field: bool valid = 1;
+   */
+  valid: boolean;
+
+  /**
+   * @generated from field: scrip.validation.v1.ApplicableTo applicable_to = 2;
+   */
+  applicableTo?: ApplicableTo | undefined;
+
+  /**
+   * @generated from field: scrip.validation.v1.ApplicableTo inapplicable_to = 3;
+   */
+  inapplicableTo?: ApplicableTo | undefined;
+
+  /**
+   * @generated from field: optional string tracking_id = 4;
+   */
+  trackingId?: string | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Order order = 5;
+   */
+  order?: Order | undefined;
+
+  /**
+   * @generated from field: string id = 6;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string name = 7;
+   */
+  name: string;
+
+  /**
+   * @generated from field: optional string banner = 8;
+   */
+  banner?: string | undefined;
+
+  /**
+   * @generated from field: scrip.common.v1.Discount discount = 9;
+   */
+  discount?: Discount | undefined;
+
+  /**
+   * @generated from field: optional google.protobuf.Timestamp start_date = 10;
+   */
+  startDate?: Timestamp | undefined;
+
+  /**
+   * @generated from field: optional google.protobuf.Timestamp expiration_date = 11;
+   */
+  expirationDate?: Timestamp | undefined;
+
+  /**
+   * @generated from field: scrip.common.v1.PromotionTierCampaign campaign = 12;
+   */
+  campaign?: PromotionTierCampaign | undefined;
+
+  /**
+   * @generated from field: int64 hierarchy = 13;
+   */
+  hierarchy: bigint;
+
+  /**
+   * @generated from field: int64 discount_amount = 14;
+   */
+  discountAmount: bigint;
+
+  /**
+   * @generated from field: int64 applied_discount_amount = 15;
+   */
+  appliedDiscountAmount: bigint;
+
+  /**
+   * @generated from field: google.protobuf.Struct metadata = 16;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Session session = 17;
+   */
+  session?: Session | undefined;
+
+  /**
+   * @generated from field: optional string reason = 18;
+   */
+  reason?: string | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Error error = 19;
+   */
+  error?: Error | undefined;
+
+  /**
+   * @generated from field: optional scrip.validation.v1.Bundle bundle = 20;
+   */
+  bundle?: Bundle | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Explanation explanation = 21;
+   */
+  explanation?: Explanation | undefined;
+
+  /**
+   * @generated from field: repeated scrip.validation.v1.Hint hints = 22;
+   */
+  hints: Hint[];
+};
+
+/**
+ * Describes the message scrip.validation.v1.PromotionTierValidation.
+ * Use `create(PromotionTierValidationSchema)` to create a new message.
+ */
+export const PromotionTierValidationSchema: GenMessage<PromotionTierValidation> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 4);
+
+/**
+ * @generated from message scrip.validation.v1.ValidatePromotionsRequest
+ */
+export type ValidatePromotionsRequest = Message<"scrip.validation.v1.ValidatePromotionsRequest"> & {
+  /**
+   * @generated from field: optional scrip.common.v1.Customer customer = 1;
+   */
+  customer?: Customer | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.OrderInput order = 2;
+   */
+  order?: OrderInput | undefined;
+
+  /**
+   * @generated from field: optional string tracking_id = 3;
+   */
+  trackingId?: string | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Struct metadata = 4;
+   */
+  metadata?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.ValidatePromotionsRequest.
+ * Use `create(ValidatePromotionsRequestSchema)` to create a new message.
+ */
+export const ValidatePromotionsRequestSchema: GenMessage<ValidatePromotionsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 5);
+
+/**
+ * @generated from message scrip.validation.v1.PromotionsValidation
+ */
+export type PromotionsValidation = Message<"scrip.validation.v1.PromotionsValidation"> & {
+  /**
+   * @generated from field: bool valid = 1;
+   */
+  valid: boolean;
+
+  /**
+   * @generated from field: repeated scrip.validation.v1.PromotionTierValidation promotions = 2;
+   */
+  promotions: PromotionTierValidation[];
+
+  /**
+   * @generated from field: optional string tracking_id = 3;
+   */
+  trackingId?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.PromotionsValidation.
+ * Use `create(PromotionsValidationSchema)` to create a new message.
+ */
+export const PromotionsValidationSchema: GenMessage<PromotionsValidation> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 6);
+
+/**
+ * @generated from message scrip.validation.v1.RollbackRedemptionRequest
+ */
+export type RollbackRedemptionRequest = Message<"scrip.validation.v1.RollbackRedemptionRequest"> & {
+  /**
+   * @generated from field: string redemption_id = 1;
+   */
+  redemptionId: string;
+
+  /**
+   * In the query or the body; the body wins.
+   *
+   * @generated from field: optional string reason = 2;
+   */
+  reason?: string | undefined;
+
+  /**
+   * @generated from field: optional string tracking_id = 3;
+   */
+  trackingId?: string | undefined;
+
+  /**
+   * Must be the redemption's own: `invalid_customer`.
+   *
+   * @generated from field: optional scrip.common.v1.Customer customer = 4;
+   */
+  customer?: Customer | undefined;
+
+  /**
+   * Must be the redemption's own: `invalid_order`.
+   *
+   * @generated from field: optional scrip.common.v1.OrderInput order = 5;
+   */
+  order?: OrderInput | undefined;
+
+  /**
+   * Merged into the redemption's.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 6;
+   */
+  metadata?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.RollbackRedemptionRequest.
+ * Use `create(RollbackRedemptionRequestSchema)` to create a new message.
+ */
+export const RollbackRedemptionRequestSchema: GenMessage<RollbackRedemptionRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 7);
+
+/**
+ * @generated from message scrip.validation.v1.RollbackRedemptionsRequest
+ */
+export type RollbackRedemptionsRequest = Message<"scrip.validation.v1.RollbackRedemptionsRequest"> & {
+  /**
+   * @generated from field: string redemption_id = 1;
+   */
+  redemptionId: string;
+
+  /**
+   * In the query or the body; the body wins.
+   *
+   * @generated from field: optional string reason = 2;
+   */
+  reason?: string | undefined;
+
+  /**
+   * @generated from field: optional string tracking_id = 3;
+   */
+  trackingId?: string | undefined;
+
+  /**
+   * Must be the redemption's own: `invalid_customer`.
+   *
+   * @generated from field: optional scrip.common.v1.Customer customer = 4;
+   */
+  customer?: Customer | undefined;
+
+  /**
+   * Must be the redemption's own: `invalid_order`.
+   *
+   * @generated from field: optional scrip.common.v1.OrderInput order = 5;
+   */
+  order?: OrderInput | undefined;
+
+  /**
+   * Merged into the redemptions'.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 6;
+   */
+  metadata?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.RollbackRedemptionsRequest.
+ * Use `create(RollbackRedemptionsRequestSchema)` to create a new message.
+ */
+export const RollbackRedemptionsRequestSchema: GenMessage<RollbackRedemptionsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 8);
+
+/**
+ * @generated from message scrip.validation.v1.Rollbacks
+ */
+export type Rollbacks = Message<"scrip.validation.v1.Rollbacks"> & {
+  /**
+   * @generated from field: repeated scrip.voucher.v1.Rollback rollbacks = 1;
+   */
+  rollbacks: Rollback[];
+
+  /**
+   * @generated from field: optional scrip.voucher.v1.Rollback parent_rollback = 2;
+   */
+  parentRollback?: Rollback | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Order order = 3;
+   */
+  order?: Order | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.Rollbacks.
+ * Use `create(RollbacksSchema)` to create a new message.
+ */
+export const RollbacksSchema: GenMessage<Rollbacks> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 9);
+
+/**
+ * Bundle tells how often the order holds what a rule asks for together (§1.10).
+ *
+ * @generated from message scrip.validation.v1.Bundle
+ */
+export type Bundle = Message<"scrip.validation.v1.Bundle"> & {
+  /**
+   * @generated from field: int64 quantity = 1;
+   */
+  quantity: bigint;
+
+  /**
+   * @generated from field: int64 limit = 2;
+   */
+  limit: bigint;
+
+  /**
+   * @generated from field: repeated scrip.validation.v1.BundleItem identified = 3;
+   */
+  identified: BundleItem[];
+
+  /**
+   * @generated from field: repeated scrip.validation.v1.MissingBundleItem missing = 4;
+   */
+  missing: MissingBundleItem[];
+};
+
+/**
+ * Describes the message scrip.validation.v1.Bundle.
+ * Use `create(BundleSchema)` to create a new message.
+ */
+export const BundleSchema: GenMessage<Bundle> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 10);
+
+/**
+ * @generated from message scrip.validation.v1.BundleItem
+ */
+export type BundleItem = Message<"scrip.validation.v1.BundleItem"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * product or sku.
+   *
+   * @generated from field: string object = 2;
+   */
+  object: string;
+
+  /**
+   * @generated from field: int32 item_index = 3;
+   */
+  itemIndex: number;
+
+  /**
+   * @generated from field: int64 item_quantity = 4;
+   */
+  itemQuantity: bigint;
+};
+
+/**
+ * Describes the message scrip.validation.v1.BundleItem.
+ * Use `create(BundleItemSchema)` to create a new message.
+ */
+export const BundleItemSchema: GenMessage<BundleItem> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 11);
+
+/**
+ * @generated from message scrip.validation.v1.MissingBundleItem
+ */
+export type MissingBundleItem = Message<"scrip.validation.v1.MissingBundleItem"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * product, sku or products_collection.
+   *
+   * @generated from field: string object = 2;
+   */
+  object: string;
+
+  /**
+   * @generated from field: int64 item_quantity = 3;
+   */
+  itemQuantity: bigint;
+};
+
+/**
+ * Describes the message scrip.validation.v1.MissingBundleItem.
+ * Use `create(MissingBundleItemSchema)` to create a new message.
+ */
+export const MissingBundleItemSchema: GenMessage<MissingBundleItem> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 12);
+
+/**
+ * Hint is the smallest change that would meet one condition that failed.
+ *
+ * @generated from message scrip.validation.v1.Hint
+ */
+export type Hint = Message<"scrip.validation.v1.Hint"> & {
+  /**
+   * In words: `2500 more`, `from 2026-12-01T00:00:00.000Z`.
+   *
+   * @generated from field: string message = 1;
+   */
+  message: string;
+
+  /**
+   * What it is about: the name of a rule, or `dates`, `quantity`, `balance`, `bundle`.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: optional string property = 3;
+   */
+  property?: string | undefined;
+
+  /**
+   * @generated from field: optional string validation_rule_id = 4;
+   */
+  validationRuleId?: string | undefined;
+
+  /**
+   * Amounts and counts: how much more is needed; negative: how much less.
+   *
+   * @generated from field: optional int64 difference = 5;
+   */
+  difference?: bigint | undefined;
+
+  /**
+   * Dates: when it will apply.
+   *
+   * @generated from field: optional google.protobuf.Timestamp from = 6;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * Memberships: one of these is enough.
+   *
+   * @generated from field: repeated string any_of = 7;
+   */
+  anyOf: string[];
+};
+
+/**
+ * Describes the message scrip.validation.v1.Hint.
+ * Use `create(HintSchema)` to create a new message.
+ */
+export const HintSchema: GenMessage<Hint> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 13);
 
 /**
  * @generated from message scrip.validation.v1.RequestOptions
@@ -45,7 +699,7 @@ export type RequestOptions = Message<"scrip.validation.v1.RequestOptions"> & {
  * Use `create(RequestOptionsSchema)` to create a new message.
  */
 export const RequestOptionsSchema: GenMessage<RequestOptions> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 0);
+  messageDesc(file_scrip_validation_v1_validations, 14);
 
 /**
  * @generated from message scrip.validation.v1.GiftCredits
@@ -62,7 +716,7 @@ export type GiftCredits = Message<"scrip.validation.v1.GiftCredits"> & {
  * Use `create(GiftCreditsSchema)` to create a new message.
  */
 export const GiftCreditsSchema: GenMessage<GiftCredits> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 1);
+  messageDesc(file_scrip_validation_v1_validations, 15);
 
 /**
  * @generated from message scrip.validation.v1.RewardChoice
@@ -84,7 +738,7 @@ export type RewardChoice = Message<"scrip.validation.v1.RewardChoice"> & {
  * Use `create(RewardChoiceSchema)` to create a new message.
  */
 export const RewardChoiceSchema: GenMessage<RewardChoice> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 2);
+  messageDesc(file_scrip_validation_v1_validations, 16);
 
 /**
  * @generated from message scrip.validation.v1.ValidateVoucherRequest
@@ -141,7 +795,7 @@ export type ValidateVoucherRequest = Message<"scrip.validation.v1.ValidateVouche
  * Use `create(ValidateVoucherRequestSchema)` to create a new message.
  */
 export const ValidateVoucherRequestSchema: GenMessage<ValidateVoucherRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 3);
+  messageDesc(file_scrip_validation_v1_validations, 17);
 
 /**
  * @generated from message scrip.validation.v1.VoucherValidation
@@ -226,6 +880,21 @@ export type VoucherValidation = Message<"scrip.validation.v1.VoucherValidation">
    * @generated from field: optional scrip.common.v1.Error error = 16;
    */
   error?: Error | undefined;
+
+  /**
+   * @generated from field: optional scrip.validation.v1.Bundle bundle = 17;
+   */
+  bundle?: Bundle | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Explanation explanation = 18;
+   */
+  explanation?: Explanation | undefined;
+
+  /**
+   * @generated from field: repeated scrip.validation.v1.Hint hints = 19;
+   */
+  hints: Hint[];
 };
 
 /**
@@ -233,7 +902,7 @@ export type VoucherValidation = Message<"scrip.validation.v1.VoucherValidation">
  * Use `create(VoucherValidationSchema)` to create a new message.
  */
 export const VoucherValidationSchema: GenMessage<VoucherValidation> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 4);
+  messageDesc(file_scrip_validation_v1_validations, 18);
 
 /**
  * @generated from message scrip.validation.v1.ApplicableTo
@@ -255,7 +924,7 @@ export type ApplicableTo = Message<"scrip.validation.v1.ApplicableTo"> & {
  * Use `create(ApplicableToSchema)` to create a new message.
  */
 export const ApplicableToSchema: GenMessage<ApplicableTo> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 5);
+  messageDesc(file_scrip_validation_v1_validations, 19);
 
 /**
  * ApplicableItem names a product, SKU or collection that a redeemable is limited to.
@@ -342,6 +1011,18 @@ export type ApplicableItem = Message<"scrip.validation.v1.ApplicableItem"> & {
    * @generated from field: optional string target = 16;
    */
   target?: string | undefined;
+
+  /**
+   * Which units of the lines, when not all of them.
+   *
+   * @generated from field: repeated scrip.validation.v1.ItemUnits order_item_units = 17;
+   */
+  orderItemUnits: ItemUnits[];
+
+  /**
+   * @generated from field: optional bool strict = 18;
+   */
+  strict?: boolean | undefined;
 };
 
 /**
@@ -349,7 +1030,36 @@ export type ApplicableItem = Message<"scrip.validation.v1.ApplicableItem"> & {
  * Use `create(ApplicableItemSchema)` to create a new message.
  */
 export const ApplicableItemSchema: GenMessage<ApplicableItem> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 6);
+  messageDesc(file_scrip_validation_v1_validations, 20);
+
+/**
+ * @generated from message scrip.validation.v1.ItemUnits
+ */
+export type ItemUnits = Message<"scrip.validation.v1.ItemUnits"> & {
+  /**
+   * @generated from field: int32 index = 1;
+   */
+  index: number;
+
+  /**
+   * Counted from 1; left out, with the flag below, when the order has more than 1000 units.
+   *
+   * @generated from field: repeated int64 units = 2;
+   */
+  units: bigint[];
+
+  /**
+   * @generated from field: optional bool units_limit_exceeded = 3;
+   */
+  unitsLimitExceeded?: boolean | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.ItemUnits.
+ * Use `create(ItemUnitsSchema)` to create a new message.
+ */
+export const ItemUnitsSchema: GenMessage<ItemUnits> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 21);
 
 /**
  * @generated from message scrip.validation.v1.GiftResult
@@ -368,6 +1078,13 @@ export type GiftResult = Message<"scrip.validation.v1.GiftResult"> & {
    * @generated from field: int64 credits = 2;
    */
   credits: bigint;
+
+  /**
+   * What live sessions hold.
+   *
+   * @generated from field: optional int64 locked_credits = 3;
+   */
+  lockedCredits?: bigint | undefined;
 };
 
 /**
@@ -375,7 +1092,7 @@ export type GiftResult = Message<"scrip.validation.v1.GiftResult"> & {
  * Use `create(GiftResultSchema)` to create a new message.
  */
 export const GiftResultSchema: GenMessage<GiftResult> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 7);
+  messageDesc(file_scrip_validation_v1_validations, 22);
 
 /**
  * @generated from message scrip.validation.v1.RedeemableRef
@@ -407,7 +1124,7 @@ export type RedeemableRef = Message<"scrip.validation.v1.RedeemableRef"> & {
  * Use `create(RedeemableRefSchema)` to create a new message.
  */
 export const RedeemableRefSchema: GenMessage<RedeemableRef> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 8);
+  messageDesc(file_scrip_validation_v1_validations, 23);
 
 /**
  * @generated from message scrip.validation.v1.ValidateRequest
@@ -454,7 +1171,7 @@ export type ValidateRequest = Message<"scrip.validation.v1.ValidateRequest"> & {
  * Use `create(ValidateRequestSchema)` to create a new message.
  */
 export const ValidateRequestSchema: GenMessage<ValidateRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 9);
+  messageDesc(file_scrip_validation_v1_validations, 24);
 
 /**
  * @generated from message scrip.validation.v1.Validation
@@ -511,7 +1228,7 @@ export type Validation = Message<"scrip.validation.v1.Validation"> & {
  * Use `create(ValidationSchema)` to create a new message.
  */
 export const ValidationSchema: GenMessage<Validation> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 10);
+  messageDesc(file_scrip_validation_v1_validations, 25);
 
 /**
  * @generated from message scrip.validation.v1.RedeemableResult
@@ -585,7 +1302,7 @@ export type RedeemableResult = Message<"scrip.validation.v1.RedeemableResult"> &
  * Use `create(RedeemableResultSchema)` to create a new message.
  */
 export const RedeemableResultSchema: GenMessage<RedeemableResult> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 11);
+  messageDesc(file_scrip_validation_v1_validations, 26);
 
 /**
  * @generated from message scrip.validation.v1.ResultDetails
@@ -610,6 +1327,30 @@ export type ResultDetails = Message<"scrip.validation.v1.ResultDetails"> & {
    * @generated from field: optional scrip.validation.v1.Detail details = 4;
    */
   details?: Detail | undefined;
+
+  /**
+   * @generated from field: optional scrip.validation.v1.Bundle bundle = 5;
+   */
+  bundle?: Bundle | undefined;
+
+  /**
+   * With `options.expand: ["explanation"]`; client-side callers see no rule internals.
+   *
+   * @generated from field: optional scrip.common.v1.Explanation explanation = 6;
+   */
+  explanation?: Explanation | undefined;
+
+  /**
+   * With `options.expand: ["hints"]`, of an inapplicable redeemable.
+   *
+   * @generated from field: repeated scrip.validation.v1.Hint hints = 7;
+   */
+  hints: Hint[];
+
+  /**
+   * @generated from field: optional scrip.validation.v1.LoyaltyCardResult loyalty_card = 8;
+   */
+  loyaltyCard?: LoyaltyCardResult | undefined;
 };
 
 /**
@@ -617,7 +1358,26 @@ export type ResultDetails = Message<"scrip.validation.v1.ResultDetails"> & {
  * Use `create(ResultDetailsSchema)` to create a new message.
  */
 export const ResultDetailsSchema: GenMessage<ResultDetails> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 12);
+  messageDesc(file_scrip_validation_v1_validations, 27);
+
+/**
+ * @generated from message scrip.validation.v1.LoyaltyCardResult
+ */
+export type LoyaltyCardResult = Message<"scrip.validation.v1.LoyaltyCardResult"> & {
+  /**
+   * Points that this use takes.
+   *
+   * @generated from field: int64 points = 1;
+   */
+  points: bigint;
+};
+
+/**
+ * Describes the message scrip.validation.v1.LoyaltyCardResult.
+ * Use `create(LoyaltyCardResultSchema)` to create a new message.
+ */
+export const LoyaltyCardResultSchema: GenMessage<LoyaltyCardResult> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_validations, 28);
 
 /**
  * @generated from message scrip.validation.v1.Detail
@@ -639,7 +1399,7 @@ export type Detail = Message<"scrip.validation.v1.Detail"> & {
  * Use `create(DetailSchema)` to create a new message.
  */
 export const DetailSchema: GenMessage<Detail> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 13);
+  messageDesc(file_scrip_validation_v1_validations, 29);
 
 /**
  * StackingRules are the options that decided how redeemables combine (§5.1).
@@ -748,7 +1508,7 @@ export type StackingRules = Message<"scrip.validation.v1.StackingRules"> & {
  * Use `create(StackingRulesSchema)` to create a new message.
  */
 export const StackingRulesSchema: GenMessage<StackingRules> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 14);
+  messageDesc(file_scrip_validation_v1_validations, 30);
 
 /**
  * @generated from message scrip.validation.v1.RedeemVoucherRequest
@@ -807,7 +1567,7 @@ export type RedeemVoucherRequest = Message<"scrip.validation.v1.RedeemVoucherReq
  * Use `create(RedeemVoucherRequestSchema)` to create a new message.
  */
 export const RedeemVoucherRequestSchema: GenMessage<RedeemVoucherRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_validations, 15);
+  messageDesc(file_scrip_validation_v1_validations, 31);
 
 /**
  * ValidationService decides what an order may use, and redeems it. Amounts are minor units.
@@ -850,6 +1610,76 @@ export const ValidationService: GenService<{
     methodKind: "unary";
     input: typeof RedeemVoucherRequestSchema;
     output: typeof RedemptionSchema;
+  },
+  /**
+   * Redeem takes 1 to 30 redeemables together, exactly once: all that apply under the project's
+   * stacking rules, in one commit (§5, §8.2). In mode ALL the first that does not apply refuses the
+   * request with its error; in mode PARTIAL, when none applies, `no_applicable_redeemables`. A refusal
+   * is recorded as a failed redemption and named in `resource_id`. A repeat with the same
+   * Idempotency-Key answers the first answer again and takes nothing; without a key each call redeems.
+   *
+   * @generated from rpc scrip.validation.v1.ValidationService.Redeem
+   */
+  redeem: {
+    methodKind: "unary";
+    input: typeof RedeemRequestSchema;
+    output: typeof RedemptionsSchema;
+  },
+  /**
+   * RedeemPromotionTier redeems one promotion tier, as Redeem does with it alone.
+   *
+   * @generated from rpc scrip.validation.v1.ValidationService.RedeemPromotionTier
+   */
+  redeemPromotionTier: {
+    methodKind: "unary";
+    input: typeof RedeemPromotionTierRequestSchema;
+    output: typeof RedemptionSchema;
+  },
+  /**
+   * ValidatePromotionTier decides whether one promotion tier may be used, and what it would do to the
+   * order. It changes nothing but the lock that a session asks for. One that may not be used is an
+   * answer (`valid` false, `reason`, `error`); an unknown tier is `not_found` (§5.4).
+   *
+   * @generated from rpc scrip.validation.v1.ValidationService.ValidatePromotionTier
+   */
+  validatePromotionTier: {
+    methodKind: "unary";
+    input: typeof ValidatePromotionTierRequestSchema;
+    output: typeof PromotionTierValidationSchema;
+  },
+  /**
+   * ValidatePromotions answers all active promotion tiers that apply to the order, each calculated on
+   * its own, by hierarchy (§5.4).
+   *
+   * @generated from rpc scrip.validation.v1.ValidationService.ValidatePromotions
+   */
+  validatePromotions: {
+    methodKind: "unary";
+    input: typeof ValidatePromotionsRequestSchema;
+    output: typeof PromotionsValidationSchema;
+  },
+  /**
+   * RollbackRedemption gives back what a redemption without parent and parts took: one use, credits,
+   * counts and budgets (§8.7). A second one is refused with `already_rolled_back` and recorded. With
+   * an Idempotency-Key a repeat answers the first answer again.
+   *
+   * @generated from rpc scrip.validation.v1.ValidationService.RollbackRedemption
+   */
+  rollbackRedemption: {
+    methodKind: "unary";
+    input: typeof RollbackRedemptionRequestSchema;
+    output: typeof RollbackSchema;
+  },
+  /**
+   * RollbackRedemptions gives back a stacked redemption with all of its parts, or a single one. There
+   * is no partial rollback (§8.7).
+   *
+   * @generated from rpc scrip.validation.v1.ValidationService.RollbackRedemptions
+   */
+  rollbackRedemptions: {
+    methodKind: "unary";
+    input: typeof RollbackRedemptionsRequestSchema;
+    output: typeof RollbacksSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_scrip_validation_v1_validations, 0);

@@ -5,14 +5,20 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_empty, file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Customer } from "../../common/v1/customer_pb.ts";
 import { file_scrip_common_v1_customer } from "../../common/v1/customer_pb.ts";
 import type { Error } from "../../common/v1/error_pb.ts";
 import { file_scrip_common_v1_error } from "../../common/v1/error_pb.ts";
+import type { Explanation, RedemptionExplanationSchema } from "../../common/v1/explanation_pb.ts";
+import { file_scrip_common_v1_explanation } from "../../common/v1/explanation_pb.ts";
+import type { TimeRange } from "../../common/v1/list_pb.ts";
+import { file_scrip_common_v1_list } from "../../common/v1/list_pb.ts";
 import type { Order } from "../../common/v1/order_pb.ts";
 import { file_scrip_common_v1_order } from "../../common/v1/order_pb.ts";
+import type { PromotionTierSummary } from "../../common/v1/promotion_tier_pb.ts";
+import { file_scrip_common_v1_promotion_tier } from "../../common/v1/promotion_tier_pb.ts";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Voucher } from "./vouchers_pb.ts";
 import { file_scrip_voucher_v1_vouchers } from "./vouchers_pb.ts";
@@ -22,7 +28,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file scrip/voucher/v1/redemptions.proto.
  */
 export const file_scrip_voucher_v1_redemptions: GenFile = /*@__PURE__*/
-  fileDesc("CiJzY3JpcC92b3VjaGVyL3YxL3JlZGVtcHRpb25zLnByb3RvEhBzY3JpcC52b3VjaGVyLnYxIjMKB0NoYW5uZWwSEgoKY2hhbm5lbF9pZBgBIAEoCRIUCgxjaGFubmVsX3R5cGUYAiABKAkiIAoOUmVkZW1wdGlvbkdpZnQSDgoGYW1vdW50GAEgASgDIt0GCgpSZWRlbXB0aW9uEgoKAmlkGAEgASgJEigKBGRhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC2N1c3RvbWVyX2lkGAMgASgJQgaatRgCEAFIAIgBARIgCgt0cmFja2luZ19pZBgEIAEoCUIGmrUYAhABSAGIAQESMQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgaatRgCEAESEwoGYW1vdW50GAYgASgDSAKIAQESMgoGcmVzdWx0GAcgASgOMiIuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uUmVzdWx0EjIKBnN0YXR1cxgIIAEoDjIiLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvblN0YXR1cxIyCgVvcmRlchgJIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlckIGmrUYAhABSAOIAQESKgoHY2hhbm5lbBgKIAEoCzIZLnNjcmlwLnZvdWNoZXIudjEuQ2hhbm5lbBI4CghjdXN0b21lchgLIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckIGmrUYAhABSASIAQESGwoTcmVsYXRlZF9vYmplY3RfdHlwZRgMIAEoCRIZChFyZWxhdGVkX29iamVjdF9pZBgNIAEoCRIvCgd2b3VjaGVyGA4gASgLMhkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVySAWIAQESMwoEZ2lmdBgPIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkdpZnRIBogBARIZCgxmYWlsdXJlX2NvZGUYECABKAlIB4gBARIcCg9mYWlsdXJlX21lc3NhZ2UYESABKAlICIgBARIXCgpyZWRlbXB0aW9uGBIgASgJSAmIAQE6EJK1GAwKCnJlZGVtcHRpb25CDgoMX2N1c3RvbWVyX2lkQg4KDF90cmFja2luZ19pZEIJCgdfYW1vdW50QggKBl9vcmRlckILCglfY3VzdG9tZXJCCgoIX3ZvdWNoZXJCBwoFX2dpZnRCDwoNX2ZhaWx1cmVfY29kZUISChBfZmFpbHVyZV9tZXNzYWdlQg0KC19yZWRlbXB0aW9uIjYKFEdldFJlZGVtcHRpb25SZXF1ZXN0Eh4KDXJlZGVtcHRpb25faWQYASABKAlCB5q1GAMw/wEiggEKHUxpc3RWb3VjaGVyUmVkZW1wdGlvbnNSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESGQoEcGFnZRgDIAEoA0IGmrUYAhgBSAGIAQFCCAoGX2xpbWl0QgcKBV9wYWdlIrUCChJWb3VjaGVyUmVkZW1wdGlvbnMSHQoIcXVhbnRpdHkYASABKANCBpq1GAIQAUgAiAEBEhkKEXJlZGVlbWVkX3F1YW50aXR5GAIgASgDEhwKD3JlZGVlbWVkX2Ftb3VudBgDIAEoA0gBiAEBEhwKD3JlZGVlbWVkX3BvaW50cxgEIAEoA0gCiAEBEgsKA3VybBgFIAEoCRINCgV0b3RhbBgGIAEoAxI4ChJyZWRlbXB0aW9uX2VudHJpZXMYByADKAsyHC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb246HpK1GBoKBGxpc3QSEnJlZGVtcHRpb25fZW50cmllc0ILCglfcXVhbnRpdHlCEgoQX3JlZGVlbWVkX2Ftb3VudEISChBfcmVkZWVtZWRfcG9pbnRzIjMKDklkZW1wb3RlbmN5S2V5EgsKA2tleRgBIAEoCRIUCgxyZXF1ZXN0X2hhc2gYAiABKAwiUQoVR2F0aGVyVm91Y2hlcnNSZXF1ZXN0EjgKB3F1ZXJpZXMYASADKAsyHi5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJRdWVyeUIHmrUYA0joByKFAQoMVm91Y2hlclF1ZXJ5EhIKCnByb2plY3RfaWQYASABKAkSFQoFY29kZXMYAiADKAlCBpq1GAJIHhI6CgtpZGVtcG90ZW5jeRgDIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuSWRlbXBvdGVuY3lLZXlIAIgBAUIOCgxfaWRlbXBvdGVuY3kiSgoWR2F0aGVyVm91Y2hlcnNSZXNwb25zZRIwCgdhbnN3ZXJzGAEgAygLMh8uc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyQW5zd2VyIocBCg1Wb3VjaGVyQW5zd2VyEjMKCHZvdWNoZXJzGAEgAygLMiEuc2NyaXAudm91Y2hlci52MS5HYXRoZXJlZFZvdWNoZXISNQoHZWFybGllchgCIAEoCzIfLnNjcmlwLnZvdWNoZXIudjEuQ29tbWl0T3V0Y29tZUgAiAEBQgoKCF9lYXJsaWVyImoKD0dhdGhlcmVkVm91Y2hlchIvCgd2b3VjaGVyGAEgASgLMhkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVySACIAQESGgoSZGVmaW5pdGlvbl92ZXJzaW9uGAIgASgDQgoKCF92b3VjaGVyIloKGENvbW1pdFJlZGVtcHRpb25zUmVxdWVzdBI+Cghjb21tYW5kcxgBIAMoCzIjLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkNvbW1hbmRCB5q1GANI6AciyQQKEVJlZGVtcHRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRInCgNub3cYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjoKC2lkZW1wb3RlbmN5GAQgASgLMiAuc2NyaXAudm91Y2hlci52MS5JZGVtcG90ZW5jeUtleUgAiAEBEhgKC2N1c3RvbWVyX2lkGAUgASgJSAGIAQESMAoIY3VzdG9tZXIYBiABKAsyGS5zY3JpcC5jb21tb24udjEuQ3VzdG9tZXJIAogBARIYCgt0cmFja2luZ19pZBgHIAEoCUgDiAEBEikKCG1ldGFkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIqCgdjaGFubmVsGAkgASgLMhkuc2NyaXAudm91Y2hlci52MS5DaGFubmVsEioKBW9yZGVyGAogASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySASIAQESPQoIdm91Y2hlcnMYCyADKAsyIy5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJSZWRlbXB0aW9uQgaatRgCSB4SLAoHcmVmdXNlZBgMIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvckgFiAEBQg4KDF9pZGVtcG90ZW5jeUIOCgxfY3VzdG9tZXJfaWRCCwoJX2N1c3RvbWVyQg4KDF90cmFja2luZ19pZEIICgZfb3JkZXJCCgoIX3JlZnVzZWQiigEKEVZvdWNoZXJSZWRlbXB0aW9uEhIKCnZvdWNoZXJfaWQYASABKAkSGgoSZGVmaW5pdGlvbl92ZXJzaW9uGAIgASgDEg8KB2NyZWRpdHMYAyABKAMSKgoFb3JkZXIYBCABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIAIgBAUIICgZfb3JkZXIiTgoZQ29tbWl0UmVkZW1wdGlvbnNSZXNwb25zZRIxCghvdXRjb21lcxgBIAMoCzIfLnNjcmlwLnZvdWNoZXIudjEuQ29tbWl0T3V0Y29tZSK0AQoNQ29tbWl0T3V0Y29tZRIxCgRtYWRlGAEgASgLMiEuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uc01hZGVIABIpCgdyZWZ1c2VkGAIgASgLMhYuc2NyaXAuY29tbW9uLnYxLkVycm9ySAASKAoFc3RhbGUYAyABKAsyFy5zY3JpcC52b3VjaGVyLnYxLlN0YWxlSAASEAoIcmVwbGF5ZWQYBCABKAhCCQoHb3V0Y29tZSJECg9SZWRlbXB0aW9uc01hZGUSMQoLcmVkZW1wdGlvbnMYASADKAsyHC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb24iBwoFU3RhbGUqcwoQUmVkZW1wdGlvblJlc3VsdBIhCh1SRURFTVBUSU9OX1JFU1VMVF9VTlNQRUNJRklFRBAAEh0KGVJFREVNUFRJT05fUkVTVUxUX1NVQ0NFU1MQARIdChlSRURFTVBUSU9OX1JFU1VMVF9GQUlMVVJFEAIqlwEKEFJlZGVtcHRpb25TdGF0dXMSIQodUkVERU1QVElPTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIfChtSRURFTVBUSU9OX1NUQVRVU19TVUNDRUVERUQQARIcChhSRURFTVBUSU9OX1NUQVRVU19GQUlMRUQQAhIhCh1SRURFTVBUSU9OX1NUQVRVU19ST0xMRURfQkFDSxADMsMEChFSZWRlbXB0aW9uU2VydmljZRKPAQoNR2V0UmVkZW1wdGlvbhImLnNjcmlwLnZvdWNoZXIudjEuR2V0UmVkZW1wdGlvblJlcXVlc3QaHC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb24iOIq1GA0KC3JlZGVtcHRpb25zgtPkkwIhEh8vdjEvcmVkZW1wdGlvbnMve3JlZGVtcHRpb25faWR9EsgBChZMaXN0Vm91Y2hlclJlZGVtcHRpb25zEi8uc2NyaXAudm91Y2hlci52MS5MaXN0Vm91Y2hlclJlZGVtcHRpb25zUmVxdWVzdBokLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlclJlZGVtcHRpb25zIleKtRgKCgh2b3VjaGVyc4LT5JMCQ1ohEh8vdjEvdm91Y2hlcnMve2NvZGV9L3JlZGVtcHRpb25zEh4vdjEvdm91Y2hlcnMve2NvZGV9L3JlZGVtcHRpb24SYwoOR2F0aGVyVm91Y2hlcnMSJy5zY3JpcC52b3VjaGVyLnYxLkdhdGhlclZvdWNoZXJzUmVxdWVzdBooLnNjcmlwLnZvdWNoZXIudjEuR2F0aGVyVm91Y2hlcnNSZXNwb25zZRJsChFDb21taXRSZWRlbXB0aW9ucxIqLnNjcmlwLnZvdWNoZXIudjEuQ29tbWl0UmVkZW1wdGlvbnNSZXF1ZXN0Gisuc2NyaXAudm91Y2hlci52MS5Db21taXRSZWRlbXB0aW9uc1Jlc3BvbnNlYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_customer, file_scrip_common_v1_error, file_scrip_common_v1_order, file_scrip_options_v1_options, file_scrip_voucher_v1_vouchers]);
+  fileDesc("CiJzY3JpcC92b3VjaGVyL3YxL3JlZGVtcHRpb25zLnByb3RvEhBzY3JpcC52b3VjaGVyLnYxIjMKB0NoYW5uZWwSEgoKY2hhbm5lbF9pZBgBIAEoCRIUCgxjaGFubmVsX3R5cGUYAiABKAkiIAoOUmVkZW1wdGlvbkdpZnQSDgoGYW1vdW50GAEgASgDIr8LCgpSZWRlbXB0aW9uEgoKAmlkGAEgASgJEigKBGRhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC2N1c3RvbWVyX2lkGAMgASgJQgaatRgCEAFIAIgBARIgCgt0cmFja2luZ19pZBgEIAEoCUIGmrUYAhABSAGIAQESMQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgaatRgCEAESEwoGYW1vdW50GAYgASgDSAKIAQESMgoGcmVzdWx0GAcgASgOMiIuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uUmVzdWx0EjIKBnN0YXR1cxgIIAEoDjIiLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvblN0YXR1cxIyCgVvcmRlchgJIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlckIGmrUYAhABSAOIAQESKgoHY2hhbm5lbBgKIAEoCzIZLnNjcmlwLnZvdWNoZXIudjEuQ2hhbm5lbBI4CghjdXN0b21lchgLIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckIGmrUYAhABSASIAQESGwoTcmVsYXRlZF9vYmplY3RfdHlwZRgMIAEoCRIZChFyZWxhdGVkX29iamVjdF9pZBgNIAEoCRIvCgd2b3VjaGVyGA4gASgLMhkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVySAWIAQESMwoEZ2lmdBgPIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkdpZnRIBogBARIZCgxmYWlsdXJlX2NvZGUYECABKAlIB4gBARIcCg9mYWlsdXJlX21lc3NhZ2UYESABKAlICIgBARIXCgpyZWRlbXB0aW9uGBIgASgJSAmIAQESQgoOcHJvbW90aW9uX3RpZXIYEyABKAsyJS5zY3JpcC5jb21tb24udjEuUHJvbW90aW9uVGllclN1bW1hcnlICogBARI9Cgxsb3lhbHR5X2NhcmQYFCABKAsyIi5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25Qb2ludHNIC4gBARJGChNyZWxhdGVkX3JlZGVtcHRpb25zGBUgASgLMiQuc2NyaXAudm91Y2hlci52MS5SZWxhdGVkUmVkZW1wdGlvbnNIDIgBARI5CgdzZXNzaW9uGBYgASgLMiMuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uU2Vzc2lvbkgNiAEBEi0KGHJlbGF0ZWRfb2JqZWN0X3BhcmVudF9pZBgXIAEoCUIGmrUYAhABSA6IAQESHAoPcmVkZWVtYWJsZV90eXBlGBggASgJSA+IAQESGgoNcmVkZWVtYWJsZV9pZBgZIAEoCUgQiAEBEhMKBnJlYXNvbhgaIAEoCUgRiAEBEjYKC2V4cGxhbmF0aW9uGBsgASgLMhwuc2NyaXAuY29tbW9uLnYxLkV4cGxhbmF0aW9uSBKIAQE6EJK1GAwKCnJlZGVtcHRpb25CDgoMX2N1c3RvbWVyX2lkQg4KDF90cmFja2luZ19pZEIJCgdfYW1vdW50QggKBl9vcmRlckILCglfY3VzdG9tZXJCCgoIX3ZvdWNoZXJCBwoFX2dpZnRCDwoNX2ZhaWx1cmVfY29kZUISChBfZmFpbHVyZV9tZXNzYWdlQg0KC19yZWRlbXB0aW9uQhEKD19wcm9tb3Rpb25fdGllckIPCg1fbG95YWx0eV9jYXJkQhYKFF9yZWxhdGVkX3JlZGVtcHRpb25zQgoKCF9zZXNzaW9uQhsKGV9yZWxhdGVkX29iamVjdF9wYXJlbnRfaWRCEgoQX3JlZGVlbWFibGVfdHlwZUIQCg5fcmVkZWVtYWJsZV9pZEIJCgdfcmVhc29uQg4KDF9leHBsYW5hdGlvbiIiChBSZWRlbXB0aW9uUG9pbnRzEg4KBnBvaW50cxgBIAEoAyIgChFSZWRlbXB0aW9uU2Vzc2lvbhILCgNrZXkYASABKAkihAEKElJlbGF0ZWRSZWRlbXB0aW9ucxI0Cglyb2xsYmFja3MYASADKAsyIS5zY3JpcC52b3VjaGVyLnYxLlJlbGF0ZWRSb2xsYmFjaxI4CgtyZWRlbXB0aW9ucxgCIAMoCzIjLnNjcmlwLnZvdWNoZXIudjEuUmVsYXRlZFJlZGVtcHRpb24iZAoPUmVsYXRlZFJvbGxiYWNrEgoKAmlkGAEgASgJEigKBGRhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhsKE3JvbGxiYWNrX29yZGVyX21vZGUYAyABKAkiSQoRUmVsYXRlZFJlZGVtcHRpb24SCgoCaWQYASABKAkSKAoEZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAilwgKCFJvbGxiYWNrEgoKAmlkGAEgASgJEigKBGRhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC2N1c3RvbWVyX2lkGAMgASgJQgaatRgCEAFIAIgBARIgCgt0cmFja2luZ19pZBgEIAEoCUIGmrUYAhABSAGIAQESMQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgaatRgCEAESEwoGYW1vdW50GAYgASgDSAKIAQESEgoKcmVkZW1wdGlvbhgHIAEoCRITCgZyZWFzb24YCCABKAlIA4gBARIyCgZyZXN1bHQYCSABKA4yIi5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25SZXN1bHQSMgoGc3RhdHVzGAogASgOMiIuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uU3RhdHVzEhkKDGZhaWx1cmVfY29kZRgLIAEoCUgEiAEBEhwKD2ZhaWx1cmVfbWVzc2FnZRgMIAEoCUgFiAEBEjIKBW9yZGVyGA0gASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVyQgaatRgCEAFIBogBARIqCgdjaGFubmVsGA4gASgLMhkuc2NyaXAudm91Y2hlci52MS5DaGFubmVsEjgKCGN1c3RvbWVyGA8gASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVyQgaatRgCEAFIB4gBARIbChNyZWxhdGVkX29iamVjdF90eXBlGBAgASgJEhkKEXJlbGF0ZWRfb2JqZWN0X2lkGBEgASgJEi8KB3ZvdWNoZXIYEiABKAsyGS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJICIgBARJCCg5wcm9tb3Rpb25fdGllchgTIAEoCzIlLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyU3VtbWFyeUgJiAEBEjMKBGdpZnQYFCABKAsyIC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25HaWZ0SAqIAQESPQoMbG95YWx0eV9jYXJkGBUgASgLMiIuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uUG9pbnRzSAuIAQE6GZK1GBUKE3JlZGVtcHRpb25fcm9sbGJhY2tCDgoMX2N1c3RvbWVyX2lkQg4KDF90cmFja2luZ19pZEIJCgdfYW1vdW50QgkKB19yZWFzb25CDwoNX2ZhaWx1cmVfY29kZUISChBfZmFpbHVyZV9tZXNzYWdlQggKBl9vcmRlckILCglfY3VzdG9tZXJCCgoIX3ZvdWNoZXJCEQoPX3Byb21vdGlvbl90aWVyQgcKBV9naWZ0Qg8KDV9sb3lhbHR5X2NhcmQikQMKFkxpc3RSZWRlbXB0aW9uc1JlcXVlc3QSHAoFbGltaXQYASABKANCCJq1GAQYASBkSACIAQESGQoEcGFnZRgCIAEoA0IGmrUYAhgBSAGIAQESMQoFb3JkZXIYAyABKAlCHZq1GBlyCmNyZWF0ZWRfYXRyCy1jcmVhdGVkX2F0SAKIAQESGwoGcmVzdWx0GAQgASgJQgaatRgCMGRIA4gBARIeCghjYW1wYWlnbhgFIAEoCUIHmrUYAzCsAkgEiAEBEh4KCGN1c3RvbWVyGAYgASgJQgeatRgDMP8BSAWIAQESKAoHZmlsdGVycxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMwoKY3JlYXRlZF9hdBgIIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIBogBAUIICgZfbGltaXRCBwoFX3BhZ2VCCAoGX29yZGVyQgkKB19yZXN1bHRCCwoJX2NhbXBhaWduQgsKCV9jdXN0b21lckINCgtfY3JlYXRlZF9hdCJrCg5SZWRlbXB0aW9uTGlzdBIxCgtyZWRlbXB0aW9ucxgBIAMoCzIcLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbhINCgV0b3RhbBgCIAEoAzoXkrUYEwoEbGlzdBILcmVkZW1wdGlvbnMiNwoVR2V0RXhwbGFuYXRpb25SZXF1ZXN0Eh4KDXJlZGVtcHRpb25faWQYASABKAlCB5q1GAMw/wEiTAoVUmVsZWFzZVNlc3Npb25SZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoLc2Vzc2lvbl9rZXkYAiABKAlCB5q1GAMw/wEiNgoUR2V0UmVkZW1wdGlvblJlcXVlc3QSHgoNcmVkZW1wdGlvbl9pZBgBIAEoCUIHmrUYAzD/ASKCAQodTGlzdFZvdWNoZXJSZWRlbXB0aW9uc1JlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIcCgVsaW1pdBgCIAEoA0IImrUYBBgBIGRIAIgBARIZCgRwYWdlGAMgASgDQgaatRgCGAFIAYgBAUIICgZfbGltaXRCBwoFX3BhZ2UitQIKElZvdWNoZXJSZWRlbXB0aW9ucxIdCghxdWFudGl0eRgBIAEoA0IGmrUYAhABSACIAQESGQoRcmVkZWVtZWRfcXVhbnRpdHkYAiABKAMSHAoPcmVkZWVtZWRfYW1vdW50GAMgASgDSAGIAQESHAoPcmVkZWVtZWRfcG9pbnRzGAQgASgDSAKIAQESCwoDdXJsGAUgASgJEg0KBXRvdGFsGAYgASgDEjgKEnJlZGVtcHRpb25fZW50cmllcxgHIAMoCzIcLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbjoekrUYGgoEbGlzdBIScmVkZW1wdGlvbl9lbnRyaWVzQgsKCV9xdWFudGl0eUISChBfcmVkZWVtZWRfYW1vdW50QhIKEF9yZWRlZW1lZF9wb2ludHMiMwoOSWRlbXBvdGVuY3lLZXkSCwoDa2V5GAEgASgJEhQKDHJlcXVlc3RfaGFzaBgCIAEoDCJRChVHYXRoZXJWb3VjaGVyc1JlcXVlc3QSOAoHcXVlcmllcxgBIAMoCzIeLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlclF1ZXJ5QgeatRgDSOgHItgBCgxWb3VjaGVyUXVlcnkSEgoKcHJvamVjdF9pZBgBIAEoCRIVCgVjb2RlcxgCIAMoCUIGmrUYAkgeEjoKC2lkZW1wb3RlbmN5GAMgASgLMiAuc2NyaXAudm91Y2hlci52MS5JZGVtcG90ZW5jeUtleUgAiAEBEhgKC3Nlc3Npb25fa2V5GAQgASgJSAGIAQESJwoDbm93GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfaWRlbXBvdGVuY3lCDgoMX3Nlc3Npb25fa2V5IkoKFkdhdGhlclZvdWNoZXJzUmVzcG9uc2USMAoHYW5zd2VycxgBIAMoCzIfLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckFuc3dlciKHAQoNVm91Y2hlckFuc3dlchIzCgh2b3VjaGVycxgBIAMoCzIhLnNjcmlwLnZvdWNoZXIudjEuR2F0aGVyZWRWb3VjaGVyEjUKB2VhcmxpZXIYAiABKAsyHy5zY3JpcC52b3VjaGVyLnYxLkNvbW1pdE91dGNvbWVIAIgBAUIKCghfZWFybGllciKbAQoPR2F0aGVyZWRWb3VjaGVyEi8KB3ZvdWNoZXIYASABKAsyGS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJIAIgBARIaChJkZWZpbml0aW9uX3ZlcnNpb24YAiABKAMSFwoPbG9ja2VkX3F1YW50aXR5GAMgASgDEhYKDmxvY2tlZF9jcmVkaXRzGAQgASgDQgoKCF92b3VjaGVyIloKGENvbW1pdFJlZGVtcHRpb25zUmVxdWVzdBI+Cghjb21tYW5kcxgBIAMoCzIjLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkNvbW1hbmRCB5q1GANI6Aci+wQKEVJlZGVtcHRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRInCgNub3cYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjoKC2lkZW1wb3RlbmN5GAQgASgLMiAuc2NyaXAudm91Y2hlci52MS5JZGVtcG90ZW5jeUtleUgAiAEBEhgKC2N1c3RvbWVyX2lkGAUgASgJSAGIAQESMAoIY3VzdG9tZXIYBiABKAsyGS5zY3JpcC5jb21tb24udjEuQ3VzdG9tZXJIAogBARIYCgt0cmFja2luZ19pZBgHIAEoCUgDiAEBEikKCG1ldGFkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIqCgdjaGFubmVsGAkgASgLMhkuc2NyaXAudm91Y2hlci52MS5DaGFubmVsEioKBW9yZGVyGAogASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySASIAQESNwoFcGFydHMYCyADKAsyIC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25QYXJ0QgaatRgCSB4SLAoHcmVmdXNlZBgMIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvckgFiAEBEhgKC3Nlc3Npb25fa2V5GA0gASgJSAaIAQESDAoEbm90ZRgOIAEoDEIOCgxfaWRlbXBvdGVuY3lCDgoMX2N1c3RvbWVyX2lkQgsKCV9jdXN0b21lckIOCgxfdHJhY2tpbmdfaWRCCAoGX29yZGVyQgoKCF9yZWZ1c2VkQg4KDF9zZXNzaW9uX2tleSLtAwoOUmVkZW1wdGlvblBhcnQSFAoKdm91Y2hlcl9pZBgBIAEoCUgAEj8KDnByb21vdGlvbl90aWVyGAIgASgLMiUuc2NyaXAuY29tbW9uLnYxLlByb21vdGlvblRpZXJTdW1tYXJ5SAASGgoSZGVmaW5pdGlvbl92ZXJzaW9uGAMgASgDEg8KB2NyZWRpdHMYBCABKAMSKgoFb3JkZXIYBSABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIAYgBARIYCgtjYW1wYWlnbl9pZBgGIAEoCUgCiAEBEhQKDG9yZGVyX2Ftb3VudBgHIAEoAxIZChFkaXNjb3VudGVkX2Ftb3VudBgIIAEoAxI5CgV1bml0cxgJIAMoCzIhLnNjcmlwLnZvdWNoZXIudjEuRGlzY291bnRlZFVuaXRzQgeatRgDSPQDEjUKBmd1YXJkcxgKIAMoCzIcLnNjcmlwLnZvdWNoZXIudjEuQ291bnRHdWFyZEIHmrUYA0j0AxI2CgtleHBsYW5hdGlvbhgLIAEoCzIcLnNjcmlwLmNvbW1vbi52MS5FeHBsYW5hdGlvbkgDiAEBQgwKCnJlZGVlbWFibGVCCAoGX29yZGVyQg4KDF9jYW1wYWlnbl9pZEIOCgxfZXhwbGFuYXRpb24iNwoPRGlzY291bnRlZFVuaXRzEhIKCnByb2R1Y3RfaWQYASABKAkSEAoIcXVhbnRpdHkYAiABKAMisAIKBUNvdW50EhQKCnZvdWNoZXJfaWQYASABKAlIABIbChFwcm9tb3Rpb25fdGllcl9pZBgCIAEoCUgAEhUKC2NhbXBhaWduX2lkGAMgASgJSAASLwoHbWVhc3VyZRgEIAEoDjIeLnNjcmlwLnZvdWNoZXIudjEuQ291bnRNZWFzdXJlEhgKC2N1c3RvbWVyX2lkGAUgASgJSAGIAQESFwoKY2hhbm5lbF9pZBgGIAEoCUgCiAEBEikKBXNpbmNlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCgpwcm9kdWN0X2lkGAggASgJSAOIAQFCBwoFc2NvcGVCDgoMX2N1c3RvbWVyX2lkQg0KC19jaGFubmVsX2lkQg0KC19wcm9kdWN0X2lkIqgBCgpDb3VudEd1YXJkEiYKBWNvdW50GAEgASgLMhcuc2NyaXAudm91Y2hlci52MS5Db3VudBILCgNhZGQYAiABKAMSKwoKY29uZGl0aW9ucxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLAoHcmVmdXNhbBgEIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvckgAiAEBQgoKCF9yZWZ1c2FsIlEKF0NvdW50UmVkZW1wdGlvbnNSZXF1ZXN0EjYKB3F1ZXJpZXMYASADKAsyHC5zY3JpcC52b3VjaGVyLnYxLkNvdW50UXVlcnlCB5q1GANI6AciUgoKQ291bnRRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEjAKBmNvdW50cxgCIAMoCzIXLnNjcmlwLnZvdWNoZXIudjEuQ291bnRCB5q1GANI6AciSgoYQ291bnRSZWRlbXB0aW9uc1Jlc3BvbnNlEi4KB2Fuc3dlcnMYASADKAsyHS5zY3JpcC52b3VjaGVyLnYxLkNvdW50QW5zd2VyIh0KC0NvdW50QW5zd2VyEg4KBnZhbHVlcxgBIAMoAyJZChZSZXNlcnZlVm91Y2hlcnNSZXF1ZXN0Ej8KCGNvbW1hbmRzGAEgAygLMiQuc2NyaXAudm91Y2hlci52MS5SZXNlcnZhdGlvbkNvbW1hbmRCB5q1GANI6Aci5wEKElJlc2VydmF0aW9uQ29tbWFuZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSEwoLc2Vzc2lvbl9rZXkYAyABKAkSJwoDbm93GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7CgxyZXNlcnZhdGlvbnMYBiADKAsyHS5zY3JpcC52b3VjaGVyLnYxLlJlc2VydmF0aW9uQgaatRgCSB4iTgoLUmVzZXJ2YXRpb24SEgoKdm91Y2hlcl9pZBgBIAEoCRIaChJkZWZpbml0aW9uX3ZlcnNpb24YAiABKAMSDwoHY3JlZGl0cxgDIAEoAyJRChdSZXNlcnZlVm91Y2hlcnNSZXNwb25zZRI2CghvdXRjb21lcxgBIAMoCzIkLnNjcmlwLnZvdWNoZXIudjEuUmVzZXJ2YXRpb25PdXRjb21lIqQBChJSZXNlcnZhdGlvbk91dGNvbWUSLgoIcmVzZXJ2ZWQYASABKAsyGi5zY3JpcC52b3VjaGVyLnYxLlJlc2VydmVkSAASKQoHcmVmdXNlZBgCIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvckgAEigKBXN0YWxlGAMgASgLMhcuc2NyaXAudm91Y2hlci52MS5TdGFsZUgAQgkKB291dGNvbWUiCgoIUmVzZXJ2ZWQiVgoWQ29tbWl0Um9sbGJhY2tzUmVxdWVzdBI8Cghjb21tYW5kcxgBIAMoCzIhLnNjcmlwLnZvdWNoZXIudjEuUm9sbGJhY2tDb21tYW5kQgeatRgDSOgHIokECg9Sb2xsYmFja0NvbW1hbmQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEicKA25vdxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOgoLaWRlbXBvdGVuY3kYBCABKAsyIC5zY3JpcC52b3VjaGVyLnYxLklkZW1wb3RlbmN5S2V5SACIAQESFQoNcmVkZW1wdGlvbl9pZBgFIAEoCRIPCgdzdGFja2VkGAYgASgIEhMKBnJlYXNvbhgHIAEoCUgBiAEBEhgKC3RyYWNraW5nX2lkGAggASgJSAKIAQESKQoIbWV0YWRhdGEYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKC2N1c3RvbWVyX2lkGAogASgJSAOIAQESFQoIb3JkZXJfaWQYCyABKAlIBIgBARIqCgdjaGFubmVsGAwgASgLMhkuc2NyaXAudm91Y2hlci52MS5DaGFubmVsEhIKCm9yZGVyX21vZGUYDSABKAkSLgoKbm90X2JlZm9yZRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2lkZW1wb3RlbmN5QgkKB19yZWFzb25CDgoMX3RyYWNraW5nX2lkQg4KDF9jdXN0b21lcl9pZEILCglfb3JkZXJfaWQiTgoXQ29tbWl0Um9sbGJhY2tzUmVzcG9uc2USMwoIb3V0Y29tZXMYASADKAsyIS5zY3JpcC52b3VjaGVyLnYxLlJvbGxiYWNrT3V0Y29tZSKKAQoPUm9sbGJhY2tPdXRjb21lEi8KBG1hZGUYASABKAsyHy5zY3JpcC52b3VjaGVyLnYxLlJvbGxiYWNrc01hZGVIABIpCgdyZWZ1c2VkGAIgASgLMhYuc2NyaXAuY29tbW9uLnYxLkVycm9ySAASEAoIcmVwbGF5ZWQYAyABKAhCCQoHb3V0Y29tZSK/AQoNUm9sbGJhY2tzTWFkZRItCglyb2xsYmFja3MYASADKAsyGi5zY3JpcC52b3VjaGVyLnYxLlJvbGxiYWNrEjgKD3BhcmVudF9yb2xsYmFjaxgCIAEoCzIaLnNjcmlwLnZvdWNoZXIudjEuUm9sbGJhY2tIAIgBARIxCgtyZWRlbXB0aW9ucxgDIAMoCzIcLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkISChBfcGFyZW50X3JvbGxiYWNrIk4KGUNvbW1pdFJlZGVtcHRpb25zUmVzcG9uc2USMQoIb3V0Y29tZXMYASADKAsyHy5zY3JpcC52b3VjaGVyLnYxLkNvbW1pdE91dGNvbWUitAEKDUNvbW1pdE91dGNvbWUSMQoEbWFkZRgBIAEoCzIhLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbnNNYWRlSAASKQoHcmVmdXNlZBgCIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvckgAEigKBXN0YWxlGAMgASgLMhcuc2NyaXAudm91Y2hlci52MS5TdGFsZUgAEhAKCHJlcGxheWVkGAQgASgIQgkKB291dGNvbWUipgEKD1JlZGVtcHRpb25zTWFkZRIxCgtyZWRlbXB0aW9ucxgBIAMoCzIcLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbhI8ChFwYXJlbnRfcmVkZW1wdGlvbhgCIAEoCzIcLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkgAiAEBEgwKBG5vdGUYAyABKAxCFAoSX3BhcmVudF9yZWRlbXB0aW9uIgcKBVN0YWxlKnMKEFJlZGVtcHRpb25SZXN1bHQSIQodUkVERU1QVElPTl9SRVNVTFRfVU5TUEVDSUZJRUQQABIdChlSRURFTVBUSU9OX1JFU1VMVF9TVUNDRVNTEAESHQoZUkVERU1QVElPTl9SRVNVTFRfRkFJTFVSRRACKpcBChBSZWRlbXB0aW9uU3RhdHVzEiEKHVJFREVNUFRJT05fU1RBVFVTX1VOU1BFQ0lGSUVEEAASHwobUkVERU1QVElPTl9TVEFUVVNfU1VDQ0VFREVEEAESHAoYUkVERU1QVElPTl9TVEFUVVNfRkFJTEVEEAISIQodUkVERU1QVElPTl9TVEFUVVNfUk9MTEVEX0JBQ0sQAyrLAQoMQ291bnRNZWFzdXJlEh0KGUNPVU5UX01FQVNVUkVfVU5TUEVDSUZJRUQQABIdChlDT1VOVF9NRUFTVVJFX1JFREVNUFRJT05TEAESHwobQ09VTlRfTUVBU1VSRV9PUkRFUlNfQU1PVU5UEAISIwofQ09VTlRfTUVBU1VSRV9ESVNDT1VOVEVEX0FNT1VOVBADEh4KGkNPVU5UX01FQVNVUkVfR0lGVF9DUkVESVRTEAQSFwoTQ09VTlRfTUVBU1VSRV9VTklUUxAFMsgKChFSZWRlbXB0aW9uU2VydmljZRKPAQoNR2V0UmVkZW1wdGlvbhImLnNjcmlwLnZvdWNoZXIudjEuR2V0UmVkZW1wdGlvblJlcXVlc3QaHC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb24iOIq1GA0KC3JlZGVtcHRpb25zgtPkkwIhEh8vdjEvcmVkZW1wdGlvbnMve3JlZGVtcHRpb25faWR9EsgBChZMaXN0Vm91Y2hlclJlZGVtcHRpb25zEi8uc2NyaXAudm91Y2hlci52MS5MaXN0Vm91Y2hlclJlZGVtcHRpb25zUmVxdWVzdBokLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlclJlZGVtcHRpb25zIleKtRgKCgh2b3VjaGVyc4LT5JMCQ1ohEh8vdjEvdm91Y2hlcnMve2NvZGV9L3JlZGVtcHRpb25zEh4vdjEvdm91Y2hlcnMve2NvZGV9L3JlZGVtcHRpb24ShwEKD0xpc3RSZWRlbXB0aW9ucxIoLnNjcmlwLnZvdWNoZXIudjEuTGlzdFJlZGVtcHRpb25zUmVxdWVzdBogLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkxpc3QiKIq1GA0KC3JlZGVtcHRpb25zgtPkkwIREg8vdjEvcmVkZW1wdGlvbnMSpwEKDkdldEV4cGxhbmF0aW9uEicuc2NyaXAudm91Y2hlci52MS5HZXRFeHBsYW5hdGlvblJlcXVlc3QaJi5zY3JpcC5jb21tb24udjEuUmVkZW1wdGlvbkV4cGxhbmF0aW9uIkSKtRgNCgtyZWRlbXB0aW9uc4LT5JMCLRIrL3YxL3JlZGVtcHRpb25zL3tyZWRlbXB0aW9uX2lkfS9leHBsYW5hdGlvbhKTAQoOUmVsZWFzZVNlc3Npb24SJy5zY3JpcC52b3VjaGVyLnYxLlJlbGVhc2VTZXNzaW9uUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJAirUYCgoIdm91Y2hlcnOC0+STAiwqKi92MS92b3VjaGVycy97Y29kZX0vc2Vzc2lvbnMve3Nlc3Npb25fa2V5fRJjCg5HYXRoZXJWb3VjaGVycxInLnNjcmlwLnZvdWNoZXIudjEuR2F0aGVyVm91Y2hlcnNSZXF1ZXN0Giguc2NyaXAudm91Y2hlci52MS5HYXRoZXJWb3VjaGVyc1Jlc3BvbnNlEmwKEUNvbW1pdFJlZGVtcHRpb25zEiouc2NyaXAudm91Y2hlci52MS5Db21taXRSZWRlbXB0aW9uc1JlcXVlc3QaKy5zY3JpcC52b3VjaGVyLnYxLkNvbW1pdFJlZGVtcHRpb25zUmVzcG9uc2USaQoQQ291bnRSZWRlbXB0aW9ucxIpLnNjcmlwLnZvdWNoZXIudjEuQ291bnRSZWRlbXB0aW9uc1JlcXVlc3QaKi5zY3JpcC52b3VjaGVyLnYxLkNvdW50UmVkZW1wdGlvbnNSZXNwb25zZRJmCg9SZXNlcnZlVm91Y2hlcnMSKC5zY3JpcC52b3VjaGVyLnYxLlJlc2VydmVWb3VjaGVyc1JlcXVlc3QaKS5zY3JpcC52b3VjaGVyLnYxLlJlc2VydmVWb3VjaGVyc1Jlc3BvbnNlEmYKD0NvbW1pdFJvbGxiYWNrcxIoLnNjcmlwLnZvdWNoZXIudjEuQ29tbWl0Um9sbGJhY2tzUmVxdWVzdBopLnNjcmlwLnZvdWNoZXIudjEuQ29tbWl0Um9sbGJhY2tzUmVzcG9uc2ViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_customer, file_scrip_common_v1_error, file_scrip_common_v1_explanation, file_scrip_common_v1_list, file_scrip_common_v1_order, file_scrip_common_v1_promotion_tier, file_scrip_options_v1_options, file_scrip_voucher_v1_vouchers]);
 
 /**
  * @generated from message scrip.voucher.v1.Channel
@@ -170,6 +176,61 @@ export type Redemption = Message<"scrip.voucher.v1.Redemption"> & {
    * @generated from field: optional string redemption = 18;
    */
   redemption?: string | undefined;
+
+  /**
+   * As it was when it was redeemed.
+   *
+   * @generated from field: optional scrip.common.v1.PromotionTierSummary promotion_tier = 19;
+   */
+  promotionTier?: PromotionTierSummary | undefined;
+
+  /**
+   * @generated from field: optional scrip.voucher.v1.RedemptionPoints loyalty_card = 20;
+   */
+  loyaltyCard?: RedemptionPoints | undefined;
+
+  /**
+   * @generated from field: optional scrip.voucher.v1.RelatedRedemptions related_redemptions = 21;
+   */
+  relatedRedemptions?: RelatedRedemptions | undefined;
+
+  /**
+   * Only its key is set.
+   *
+   * @generated from field: optional scrip.voucher.v1.RedemptionSession session = 22;
+   */
+  session?: RedemptionSession | undefined;
+
+  /**
+   * The campaign of the voucher or tier.
+   *
+   * @generated from field: optional string related_object_parent_id = 23;
+   */
+  relatedObjectParentId?: string | undefined;
+
+  /**
+   * @generated from field: optional string redeemable_type = 24;
+   */
+  redeemableType?: string | undefined;
+
+  /**
+   * @generated from field: optional string redeemable_id = 25;
+   */
+  redeemableId?: string | undefined;
+
+  /**
+   * Rollbacks only: why.
+   *
+   * @generated from field: optional string reason = 26;
+   */
+  reason?: string | undefined;
+
+  /**
+   * With `options.expand: ["explanation"]`.
+   *
+   * @generated from field: optional scrip.common.v1.Explanation explanation = 27;
+   */
+  explanation?: Explanation | undefined;
 };
 
 /**
@@ -178,6 +239,363 @@ export type Redemption = Message<"scrip.voucher.v1.Redemption"> & {
  */
 export const RedemptionSchema: GenMessage<Redemption> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 2);
+
+/**
+ * @generated from message scrip.voucher.v1.RedemptionPoints
+ */
+export type RedemptionPoints = Message<"scrip.voucher.v1.RedemptionPoints"> & {
+  /**
+   * Points taken; negative in a rollback.
+   *
+   * @generated from field: int64 points = 1;
+   */
+  points: bigint;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.RedemptionPoints.
+ * Use `create(RedemptionPointsSchema)` to create a new message.
+ */
+export const RedemptionPointsSchema: GenMessage<RedemptionPoints> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 3);
+
+/**
+ * @generated from message scrip.voucher.v1.RedemptionSession
+ */
+export type RedemptionSession = Message<"scrip.voucher.v1.RedemptionSession"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.RedemptionSession.
+ * Use `create(RedemptionSessionSchema)` to create a new message.
+ */
+export const RedemptionSessionSchema: GenMessage<RedemptionSession> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 4);
+
+/**
+ * @generated from message scrip.voucher.v1.RelatedRedemptions
+ */
+export type RelatedRedemptions = Message<"scrip.voucher.v1.RelatedRedemptions"> & {
+  /**
+   * @generated from field: repeated scrip.voucher.v1.RelatedRollback rollbacks = 1;
+   */
+  rollbacks: RelatedRollback[];
+
+  /**
+   * @generated from field: repeated scrip.voucher.v1.RelatedRedemption redemptions = 2;
+   */
+  redemptions: RelatedRedemption[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.RelatedRedemptions.
+ * Use `create(RelatedRedemptionsSchema)` to create a new message.
+ */
+export const RelatedRedemptionsSchema: GenMessage<RelatedRedemptions> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 5);
+
+/**
+ * @generated from message scrip.voucher.v1.RelatedRollback
+ */
+export type RelatedRollback = Message<"scrip.voucher.v1.RelatedRollback"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp date = 2;
+   */
+  date?: Timestamp | undefined;
+
+  /**
+   * WITH_ORDER or WITHOUT_ORDER.
+   *
+   * @generated from field: string rollback_order_mode = 3;
+   */
+  rollbackOrderMode: string;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.RelatedRollback.
+ * Use `create(RelatedRollbackSchema)` to create a new message.
+ */
+export const RelatedRollbackSchema: GenMessage<RelatedRollback> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 6);
+
+/**
+ * @generated from message scrip.voucher.v1.RelatedRedemption
+ */
+export type RelatedRedemption = Message<"scrip.voucher.v1.RelatedRedemption"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp date = 2;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.RelatedRedemption.
+ * Use `create(RelatedRedemptionSchema)` to create a new message.
+ */
+export const RelatedRedemptionSchema: GenMessage<RelatedRedemption> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 7);
+
+/**
+ * Rollback is a redemption taken back: `rr_…`, or `rrf_…` for one that was refused.
+ *
+ * @generated from message scrip.voucher.v1.Rollback
+ */
+export type Rollback = Message<"scrip.voucher.v1.Rollback"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp date = 2;
+   */
+  date?: Timestamp | undefined;
+
+  /**
+   * @generated from field: optional string customer_id = 3;
+   */
+  customerId?: string | undefined;
+
+  /**
+   * @generated from field: optional string tracking_id = 4;
+   */
+  trackingId?: string | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Struct metadata = 5;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * Credits or points given back, as a negative number.
+   *
+   * @generated from field: optional int64 amount = 6;
+   */
+  amount?: bigint | undefined;
+
+  /**
+   * The id of the redemption that is taken back.
+   *
+   * @generated from field: string redemption = 7;
+   */
+  redemption: string;
+
+  /**
+   * @generated from field: optional string reason = 8;
+   */
+  reason?: string | undefined;
+
+  /**
+   * @generated from field: scrip.voucher.v1.RedemptionResult result = 9;
+   */
+  result: RedemptionResult;
+
+  /**
+   * @generated from field: scrip.voucher.v1.RedemptionStatus status = 10;
+   */
+  status: RedemptionStatus;
+
+  /**
+   * @generated from field: optional string failure_code = 11;
+   */
+  failureCode?: string | undefined;
+
+  /**
+   * @generated from field: optional string failure_message = 12;
+   */
+  failureMessage?: string | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Order order = 13;
+   */
+  order?: Order | undefined;
+
+  /**
+   * @generated from field: scrip.voucher.v1.Channel channel = 14;
+   */
+  channel?: Channel | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.Customer customer = 15;
+   */
+  customer?: Customer | undefined;
+
+  /**
+   * @generated from field: string related_object_type = 16;
+   */
+  relatedObjectType: string;
+
+  /**
+   * @generated from field: string related_object_id = 17;
+   */
+  relatedObjectId: string;
+
+  /**
+   * As it was right after this rollback.
+   *
+   * @generated from field: optional scrip.voucher.v1.Voucher voucher = 18;
+   */
+  voucher?: Voucher | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.PromotionTierSummary promotion_tier = 19;
+   */
+  promotionTier?: PromotionTierSummary | undefined;
+
+  /**
+   * @generated from field: optional scrip.voucher.v1.RedemptionGift gift = 20;
+   */
+  gift?: RedemptionGift | undefined;
+
+  /**
+   * @generated from field: optional scrip.voucher.v1.RedemptionPoints loyalty_card = 21;
+   */
+  loyaltyCard?: RedemptionPoints | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.Rollback.
+ * Use `create(RollbackSchema)` to create a new message.
+ */
+export const RollbackSchema: GenMessage<Rollback> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 8);
+
+/**
+ * @generated from message scrip.voucher.v1.ListRedemptionsRequest
+ */
+export type ListRedemptionsRequest = Message<"scrip.voucher.v1.ListRedemptionsRequest"> & {
+  /**
+   * @generated from field: optional int64 limit = 1;
+   */
+  limit?: bigint | undefined;
+
+  /**
+   * Above 1000 is refused with `page_over_limit`.
+   *
+   * @generated from field: optional int64 page = 2;
+   */
+  page?: bigint | undefined;
+
+  /**
+   * `created_at`, the default order being `-created_at`.
+   *
+   * @generated from field: optional string order = 3;
+   */
+  order?: string | undefined;
+
+  /**
+   * `Success` or `SUCCESS`, `Failure-…`; see the specification of the listing.
+   *
+   * @generated from field: optional string result = 4;
+   */
+  result?: string | undefined;
+
+  /**
+   * Campaign id or name.
+   *
+   * @generated from field: optional string campaign = 5;
+   */
+  campaign?: string | undefined;
+
+  /**
+   * Customer id or source id.
+   *
+   * @generated from field: optional string customer = 6;
+   */
+  customer?: string | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Struct filters = 7;
+   */
+  filters?: JsonObject | undefined;
+
+  /**
+   * @generated from field: optional scrip.common.v1.TimeRange created_at = 8;
+   */
+  createdAt?: TimeRange | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ListRedemptionsRequest.
+ * Use `create(ListRedemptionsRequestSchema)` to create a new message.
+ */
+export const ListRedemptionsRequestSchema: GenMessage<ListRedemptionsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 9);
+
+/**
+ * @generated from message scrip.voucher.v1.RedemptionList
+ */
+export type RedemptionList = Message<"scrip.voucher.v1.RedemptionList"> & {
+  /**
+   * @generated from field: repeated scrip.voucher.v1.Redemption redemptions = 1;
+   */
+  redemptions: Redemption[];
+
+  /**
+   * @generated from field: int64 total = 2;
+   */
+  total: bigint;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.RedemptionList.
+ * Use `create(RedemptionListSchema)` to create a new message.
+ */
+export const RedemptionListSchema: GenMessage<RedemptionList> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 10);
+
+/**
+ * @generated from message scrip.voucher.v1.GetExplanationRequest
+ */
+export type GetExplanationRequest = Message<"scrip.voucher.v1.GetExplanationRequest"> & {
+  /**
+   * @generated from field: string redemption_id = 1;
+   */
+  redemptionId: string;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.GetExplanationRequest.
+ * Use `create(GetExplanationRequestSchema)` to create a new message.
+ */
+export const GetExplanationRequestSchema: GenMessage<GetExplanationRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 11);
+
+/**
+ * @generated from message scrip.voucher.v1.ReleaseSessionRequest
+ */
+export type ReleaseSessionRequest = Message<"scrip.voucher.v1.ReleaseSessionRequest"> & {
+  /**
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * @generated from field: string session_key = 2;
+   */
+  sessionKey: string;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ReleaseSessionRequest.
+ * Use `create(ReleaseSessionRequestSchema)` to create a new message.
+ */
+export const ReleaseSessionRequestSchema: GenMessage<ReleaseSessionRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 12);
 
 /**
  * @generated from message scrip.voucher.v1.GetRedemptionRequest
@@ -194,7 +612,7 @@ export type GetRedemptionRequest = Message<"scrip.voucher.v1.GetRedemptionReques
  * Use `create(GetRedemptionRequestSchema)` to create a new message.
  */
 export const GetRedemptionRequestSchema: GenMessage<GetRedemptionRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 3);
+  messageDesc(file_scrip_voucher_v1_redemptions, 13);
 
 /**
  * @generated from message scrip.voucher.v1.ListVoucherRedemptionsRequest
@@ -223,7 +641,7 @@ export type ListVoucherRedemptionsRequest = Message<"scrip.voucher.v1.ListVouche
  * Use `create(ListVoucherRedemptionsRequestSchema)` to create a new message.
  */
 export const ListVoucherRedemptionsRequestSchema: GenMessage<ListVoucherRedemptionsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 4);
+  messageDesc(file_scrip_voucher_v1_redemptions, 14);
 
 /**
  * @generated from message scrip.voucher.v1.VoucherRedemptions
@@ -270,7 +688,7 @@ export type VoucherRedemptions = Message<"scrip.voucher.v1.VoucherRedemptions"> 
  * Use `create(VoucherRedemptionsSchema)` to create a new message.
  */
 export const VoucherRedemptionsSchema: GenMessage<VoucherRedemptions> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 5);
+  messageDesc(file_scrip_voucher_v1_redemptions, 15);
 
 /**
  * Names an answer that must be given again to a repeat of the same request.
@@ -298,7 +716,7 @@ export type IdempotencyKey = Message<"scrip.voucher.v1.IdempotencyKey"> & {
  * Use `create(IdempotencyKeySchema)` to create a new message.
  */
 export const IdempotencyKeySchema: GenMessage<IdempotencyKey> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 6);
+  messageDesc(file_scrip_voucher_v1_redemptions, 16);
 
 /**
  * @generated from message scrip.voucher.v1.GatherVouchersRequest
@@ -315,7 +733,7 @@ export type GatherVouchersRequest = Message<"scrip.voucher.v1.GatherVouchersRequ
  * Use `create(GatherVouchersRequestSchema)` to create a new message.
  */
 export const GatherVouchersRequestSchema: GenMessage<GatherVouchersRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 7);
+  messageDesc(file_scrip_voucher_v1_redemptions, 17);
 
 /**
  * @generated from message scrip.voucher.v1.VoucherQuery
@@ -337,6 +755,20 @@ export type VoucherQuery = Message<"scrip.voucher.v1.VoucherQuery"> & {
    * @generated from field: optional scrip.voucher.v1.IdempotencyKey idempotency = 3;
    */
   idempotency?: IdempotencyKey | undefined;
+
+  /**
+   * The session of the caller: what it holds itself does not count against it.
+   *
+   * @generated from field: optional string session_key = 4;
+   */
+  sessionKey?: string | undefined;
+
+  /**
+   * The project's present: what sessions held until before it does not count. Absent: no locks are read.
+   *
+   * @generated from field: google.protobuf.Timestamp now = 5;
+   */
+  now?: Timestamp | undefined;
 };
 
 /**
@@ -344,7 +776,7 @@ export type VoucherQuery = Message<"scrip.voucher.v1.VoucherQuery"> & {
  * Use `create(VoucherQuerySchema)` to create a new message.
  */
 export const VoucherQuerySchema: GenMessage<VoucherQuery> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 8);
+  messageDesc(file_scrip_voucher_v1_redemptions, 18);
 
 /**
  * @generated from message scrip.voucher.v1.GatherVouchersResponse
@@ -361,7 +793,7 @@ export type GatherVouchersResponse = Message<"scrip.voucher.v1.GatherVouchersRes
  * Use `create(GatherVouchersResponseSchema)` to create a new message.
  */
 export const GatherVouchersResponseSchema: GenMessage<GatherVouchersResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 9);
+  messageDesc(file_scrip_voucher_v1_redemptions, 19);
 
 /**
  * @generated from message scrip.voucher.v1.VoucherAnswer
@@ -387,7 +819,7 @@ export type VoucherAnswer = Message<"scrip.voucher.v1.VoucherAnswer"> & {
  * Use `create(VoucherAnswerSchema)` to create a new message.
  */
 export const VoucherAnswerSchema: GenMessage<VoucherAnswer> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 10);
+  messageDesc(file_scrip_voucher_v1_redemptions, 20);
 
 /**
  * @generated from message scrip.voucher.v1.GatheredVoucher
@@ -404,6 +836,18 @@ export type GatheredVoucher = Message<"scrip.voucher.v1.GatheredVoucher"> & {
    * @generated from field: int64 definition_version = 2;
    */
   definitionVersion: bigint;
+
+  /**
+   * Redemptions, and credits or points, that live sessions of others hold.
+   *
+   * @generated from field: int64 locked_quantity = 3;
+   */
+  lockedQuantity: bigint;
+
+  /**
+   * @generated from field: int64 locked_credits = 4;
+   */
+  lockedCredits: bigint;
 };
 
 /**
@@ -411,7 +855,7 @@ export type GatheredVoucher = Message<"scrip.voucher.v1.GatheredVoucher"> & {
  * Use `create(GatheredVoucherSchema)` to create a new message.
  */
 export const GatheredVoucherSchema: GenMessage<GatheredVoucher> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 11);
+  messageDesc(file_scrip_voucher_v1_redemptions, 21);
 
 /**
  * @generated from message scrip.voucher.v1.CommitRedemptionsRequest
@@ -428,9 +872,11 @@ export type CommitRedemptionsRequest = Message<"scrip.voucher.v1.CommitRedemptio
  * Use `create(CommitRedemptionsRequestSchema)` to create a new message.
  */
 export const CommitRedemptionsRequestSchema: GenMessage<CommitRedemptionsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 12);
+  messageDesc(file_scrip_voucher_v1_redemptions, 22);
 
 /**
+ * RedemptionCommand is one request to redeem: all of its parts, or none.
+ *
  * @generated from message scrip.voucher.v1.RedemptionCommand
  */
 export type RedemptionCommand = Message<"scrip.voucher.v1.RedemptionCommand"> & {
@@ -489,18 +935,33 @@ export type RedemptionCommand = Message<"scrip.voucher.v1.RedemptionCommand"> & 
   order?: Order | undefined;
 
   /**
-   * The vouchers to take from, all or none.
+   * What is redeemed, in the order of the stack.
    *
-   * @generated from field: repeated scrip.voucher.v1.VoucherRedemption vouchers = 11;
+   * @generated from field: repeated scrip.voucher.v1.RedemptionPart parts = 11;
    */
-  vouchers: VoucherRedemption[];
+  parts: RedemptionPart[];
 
   /**
-   * The decision was a refusal: nothing is taken, and the failed redemption is recorded.
+   * The decision was a refusal: nothing is taken, and one failed redemption is recorded, on the first
+   * part.
    *
    * @generated from field: optional scrip.common.v1.Error refused = 12;
    */
   refused?: Error | undefined;
+
+  /**
+   * What the session holds does not count against the command, and is released when it commits.
+   *
+   * @generated from field: optional string session_key = 13;
+   */
+  sessionKey?: string | undefined;
+
+  /**
+   * Kept with the answer for the caller to read when it is repeated; the commit does not look into it.
+   *
+   * @generated from field: bytes note = 14;
+   */
+  note: Uint8Array;
 };
 
 /**
@@ -508,45 +969,660 @@ export type RedemptionCommand = Message<"scrip.voucher.v1.RedemptionCommand"> & 
  * Use `create(RedemptionCommandSchema)` to create a new message.
  */
 export const RedemptionCommandSchema: GenMessage<RedemptionCommand> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 13);
+  messageDesc(file_scrip_voucher_v1_redemptions, 23);
 
 /**
- * @generated from message scrip.voucher.v1.VoucherRedemption
+ * RedemptionPart is one redeemable of a command: a voucher or a promotion tier.
+ *
+ * @generated from message scrip.voucher.v1.RedemptionPart
  */
-export type VoucherRedemption = Message<"scrip.voucher.v1.VoucherRedemption"> & {
+export type RedemptionPart = Message<"scrip.voucher.v1.RedemptionPart"> & {
   /**
-   * @generated from field: string voucher_id = 1;
+   * @generated from oneof scrip.voucher.v1.RedemptionPart.redeemable
    */
-  voucherId: string;
+  redeemable: {
+    /**
+     * @generated from field: string voucher_id = 1;
+     */
+    value: string;
+    case: "voucherId";
+  } | {
+    /**
+     * @generated from field: scrip.common.v1.PromotionTierSummary promotion_tier = 2;
+     */
+    value: PromotionTierSummary;
+    case: "promotionTier";
+  } | { case: undefined; value?: undefined };
 
   /**
-   * The definition that the decision was made on; when it changed the outcome is `stale`.
+   * Of a voucher: the definition that the decision was made on; when it changed the outcome is `stale`.
    *
-   * @generated from field: int64 definition_version = 2;
+   * @generated from field: int64 definition_version = 3;
    */
   definitionVersion: bigint;
 
   /**
    * Credits to take from a gift voucher.
    *
-   * @generated from field: int64 credits = 3;
+   * @generated from field: int64 credits = 4;
    */
   credits: bigint;
 
   /**
-   * The order after this voucher, when it differs from the command's: stacked redemptions.
+   * The order after this part. Absent: the command's.
    *
-   * @generated from field: optional scrip.common.v1.Order order = 4;
+   * @generated from field: optional scrip.common.v1.Order order = 5;
    */
   order?: Order | undefined;
+
+  /**
+   * The campaign whose counts the redemption raises.
+   *
+   * @generated from field: optional string campaign_id = 6;
+   */
+  campaignId?: string | undefined;
+
+  /**
+   * What the order was worth, and what this part took off it: the campaign's sums.
+   *
+   * @generated from field: int64 order_amount = 7;
+   */
+  orderAmount: bigint;
+
+  /**
+   * @generated from field: int64 discounted_amount = 8;
+   */
+  discountedAmount: bigint;
+
+  /**
+   * Units that an item-level effect discounted, by product.
+   *
+   * @generated from field: repeated scrip.voucher.v1.DiscountedUnits units = 9;
+   */
+  units: DiscountedUnits[];
+
+  /**
+   * Counts that the decision relied on, checked again under the lock.
+   *
+   * @generated from field: repeated scrip.voucher.v1.CountGuard guards = 10;
+   */
+  guards: CountGuard[];
+
+  /**
+   * How this part was decided.
+   *
+   * @generated from field: optional scrip.common.v1.Explanation explanation = 11;
+   */
+  explanation?: Explanation | undefined;
 };
 
 /**
- * Describes the message scrip.voucher.v1.VoucherRedemption.
- * Use `create(VoucherRedemptionSchema)` to create a new message.
+ * Describes the message scrip.voucher.v1.RedemptionPart.
+ * Use `create(RedemptionPartSchema)` to create a new message.
  */
-export const VoucherRedemptionSchema: GenMessage<VoucherRedemption> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 14);
+export const RedemptionPartSchema: GenMessage<RedemptionPart> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 24);
+
+/**
+ * @generated from message scrip.voucher.v1.DiscountedUnits
+ */
+export type DiscountedUnits = Message<"scrip.voucher.v1.DiscountedUnits"> & {
+  /**
+   * @generated from field: string product_id = 1;
+   */
+  productId: string;
+
+  /**
+   * @generated from field: int64 quantity = 2;
+   */
+  quantity: bigint;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.DiscountedUnits.
+ * Use `create(DiscountedUnitsSchema)` to create a new message.
+ */
+export const DiscountedUnitsSchema: GenMessage<DiscountedUnits> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 25);
+
+/**
+ * Count names a number that redemptions raise and rollbacks lower.
+ *
+ * @generated from message scrip.voucher.v1.Count
+ */
+export type Count = Message<"scrip.voucher.v1.Count"> & {
+  /**
+   * @generated from oneof scrip.voucher.v1.Count.scope
+   */
+  scope: {
+    /**
+     * @generated from field: string voucher_id = 1;
+     */
+    value: string;
+    case: "voucherId";
+  } | {
+    /**
+     * @generated from field: string promotion_tier_id = 2;
+     */
+    value: string;
+    case: "promotionTierId";
+  } | {
+    /**
+     * @generated from field: string campaign_id = 3;
+     */
+    value: string;
+    case: "campaignId";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * @generated from field: scrip.voucher.v1.CountMeasure measure = 4;
+   */
+  measure: CountMeasure;
+
+  /**
+   * Only of this customer.
+   *
+   * @generated from field: optional string customer_id = 5;
+   */
+  customerId?: string | undefined;
+
+  /**
+   * Only by this application (`channel_id`).
+   *
+   * @generated from field: optional string channel_id = 6;
+   */
+  channelId?: string | undefined;
+
+  /**
+   * Only from this instant on: the start of a day, week or month in the project's time zone.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 7;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Units: of this product.
+   *
+   * @generated from field: optional string product_id = 8;
+   */
+  productId?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.Count.
+ * Use `create(CountSchema)` to create a new message.
+ */
+export const CountSchema: GenMessage<Count> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 26);
+
+/**
+ * CountGuard holds while the count with `add` on top meets the conditions.
+ *
+ * @generated from message scrip.voucher.v1.CountGuard
+ */
+export type CountGuard = Message<"scrip.voucher.v1.CountGuard"> & {
+  /**
+   * @generated from field: scrip.voucher.v1.Count count = 1;
+   */
+  count?: Count | undefined;
+
+  /**
+   * @generated from field: int64 add = 2;
+   */
+  add: bigint;
+
+  /**
+   * Operators and operands of a validation rule, such as {"$less_than_or_equal": [1]}.
+   *
+   * @generated from field: google.protobuf.Struct conditions = 3;
+   */
+  conditions?: JsonObject | undefined;
+
+  /**
+   * What is answered when it does not hold; without it the outcome is `stale`: decide again.
+   *
+   * @generated from field: optional scrip.common.v1.Error refusal = 4;
+   */
+  refusal?: Error | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.CountGuard.
+ * Use `create(CountGuardSchema)` to create a new message.
+ */
+export const CountGuardSchema: GenMessage<CountGuard> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 27);
+
+/**
+ * @generated from message scrip.voucher.v1.CountRedemptionsRequest
+ */
+export type CountRedemptionsRequest = Message<"scrip.voucher.v1.CountRedemptionsRequest"> & {
+  /**
+   * @generated from field: repeated scrip.voucher.v1.CountQuery queries = 1;
+   */
+  queries: CountQuery[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.CountRedemptionsRequest.
+ * Use `create(CountRedemptionsRequestSchema)` to create a new message.
+ */
+export const CountRedemptionsRequestSchema: GenMessage<CountRedemptionsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 28);
+
+/**
+ * @generated from message scrip.voucher.v1.CountQuery
+ */
+export type CountQuery = Message<"scrip.voucher.v1.CountQuery"> & {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * @generated from field: repeated scrip.voucher.v1.Count counts = 2;
+   */
+  counts: Count[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.CountQuery.
+ * Use `create(CountQuerySchema)` to create a new message.
+ */
+export const CountQuerySchema: GenMessage<CountQuery> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 29);
+
+/**
+ * @generated from message scrip.voucher.v1.CountRedemptionsResponse
+ */
+export type CountRedemptionsResponse = Message<"scrip.voucher.v1.CountRedemptionsResponse"> & {
+  /**
+   * @generated from field: repeated scrip.voucher.v1.CountAnswer answers = 1;
+   */
+  answers: CountAnswer[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.CountRedemptionsResponse.
+ * Use `create(CountRedemptionsResponseSchema)` to create a new message.
+ */
+export const CountRedemptionsResponseSchema: GenMessage<CountRedemptionsResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 30);
+
+/**
+ * @generated from message scrip.voucher.v1.CountAnswer
+ */
+export type CountAnswer = Message<"scrip.voucher.v1.CountAnswer"> & {
+  /**
+   * In the order of the counts.
+   *
+   * @generated from field: repeated int64 values = 1;
+   */
+  values: bigint[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.CountAnswer.
+ * Use `create(CountAnswerSchema)` to create a new message.
+ */
+export const CountAnswerSchema: GenMessage<CountAnswer> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 31);
+
+/**
+ * @generated from message scrip.voucher.v1.ReserveVouchersRequest
+ */
+export type ReserveVouchersRequest = Message<"scrip.voucher.v1.ReserveVouchersRequest"> & {
+  /**
+   * @generated from field: repeated scrip.voucher.v1.ReservationCommand commands = 1;
+   */
+  commands: ReservationCommand[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ReserveVouchersRequest.
+ * Use `create(ReserveVouchersRequestSchema)` to create a new message.
+ */
+export const ReserveVouchersRequestSchema: GenMessage<ReserveVouchersRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 32);
+
+/**
+ * @generated from message scrip.voucher.v1.ReservationCommand
+ */
+export type ReservationCommand = Message<"scrip.voucher.v1.ReservationCommand"> & {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+
+  /**
+   * @generated from field: string session_key = 3;
+   */
+  sessionKey: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp now = 4;
+   */
+  now?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp expires_at = 5;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * All that the session holds from now on.
+   *
+   * @generated from field: repeated scrip.voucher.v1.Reservation reservations = 6;
+   */
+  reservations: Reservation[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ReservationCommand.
+ * Use `create(ReservationCommandSchema)` to create a new message.
+ */
+export const ReservationCommandSchema: GenMessage<ReservationCommand> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 33);
+
+/**
+ * @generated from message scrip.voucher.v1.Reservation
+ */
+export type Reservation = Message<"scrip.voucher.v1.Reservation"> & {
+  /**
+   * @generated from field: string voucher_id = 1;
+   */
+  voucherId: string;
+
+  /**
+   * When it changed the outcome is `stale`.
+   *
+   * @generated from field: int64 definition_version = 2;
+   */
+  definitionVersion: bigint;
+
+  /**
+   * Credits or points to lock.
+   *
+   * @generated from field: int64 credits = 3;
+   */
+  credits: bigint;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.Reservation.
+ * Use `create(ReservationSchema)` to create a new message.
+ */
+export const ReservationSchema: GenMessage<Reservation> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 34);
+
+/**
+ * @generated from message scrip.voucher.v1.ReserveVouchersResponse
+ */
+export type ReserveVouchersResponse = Message<"scrip.voucher.v1.ReserveVouchersResponse"> & {
+  /**
+   * @generated from field: repeated scrip.voucher.v1.ReservationOutcome outcomes = 1;
+   */
+  outcomes: ReservationOutcome[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ReserveVouchersResponse.
+ * Use `create(ReserveVouchersResponseSchema)` to create a new message.
+ */
+export const ReserveVouchersResponseSchema: GenMessage<ReserveVouchersResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 35);
+
+/**
+ * @generated from message scrip.voucher.v1.ReservationOutcome
+ */
+export type ReservationOutcome = Message<"scrip.voucher.v1.ReservationOutcome"> & {
+  /**
+   * @generated from oneof scrip.voucher.v1.ReservationOutcome.outcome
+   */
+  outcome: {
+    /**
+     * @generated from field: scrip.voucher.v1.Reserved reserved = 1;
+     */
+    value: Reserved;
+    case: "reserved";
+  } | {
+    /**
+     * `quantity_exceeded` or `gift_amount_exceeded`, with the code as details.
+     *
+     * @generated from field: scrip.common.v1.Error refused = 2;
+     */
+    value: Error;
+    case: "refused";
+  } | {
+    /**
+     * @generated from field: scrip.voucher.v1.Stale stale = 3;
+     */
+    value: Stale;
+    case: "stale";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ReservationOutcome.
+ * Use `create(ReservationOutcomeSchema)` to create a new message.
+ */
+export const ReservationOutcomeSchema: GenMessage<ReservationOutcome> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 36);
+
+/**
+ * @generated from message scrip.voucher.v1.Reserved
+ */
+export type Reserved = Message<"scrip.voucher.v1.Reserved"> & {
+};
+
+/**
+ * Describes the message scrip.voucher.v1.Reserved.
+ * Use `create(ReservedSchema)` to create a new message.
+ */
+export const ReservedSchema: GenMessage<Reserved> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 37);
+
+/**
+ * @generated from message scrip.voucher.v1.CommitRollbacksRequest
+ */
+export type CommitRollbacksRequest = Message<"scrip.voucher.v1.CommitRollbacksRequest"> & {
+  /**
+   * @generated from field: repeated scrip.voucher.v1.RollbackCommand commands = 1;
+   */
+  commands: RollbackCommand[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.CommitRollbacksRequest.
+ * Use `create(CommitRollbacksRequestSchema)` to create a new message.
+ */
+export const CommitRollbacksRequestSchema: GenMessage<CommitRollbacksRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 38);
+
+/**
+ * @generated from message scrip.voucher.v1.RollbackCommand
+ */
+export type RollbackCommand = Message<"scrip.voucher.v1.RollbackCommand"> & {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+
+  /**
+   * The project's present.
+   *
+   * @generated from field: google.protobuf.Timestamp now = 3;
+   */
+  now?: Timestamp | undefined;
+
+  /**
+   * @generated from field: optional scrip.voucher.v1.IdempotencyKey idempotency = 4;
+   */
+  idempotency?: IdempotencyKey | undefined;
+
+  /**
+   * A single redemption, or with `stacked` also a parent.
+   *
+   * @generated from field: string redemption_id = 5;
+   */
+  redemptionId: string;
+
+  /**
+   * @generated from field: bool stacked = 6;
+   */
+  stacked: boolean;
+
+  /**
+   * @generated from field: optional string reason = 7;
+   */
+  reason?: string | undefined;
+
+  /**
+   * @generated from field: optional string tracking_id = 8;
+   */
+  trackingId?: string | undefined;
+
+  /**
+   * Merged into the redemption's.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 9;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * When sent, it must be the redemption's own: `invalid_customer`, `invalid_order`.
+   *
+   * @generated from field: optional string customer_id = 10;
+   */
+  customerId?: string | undefined;
+
+  /**
+   * @generated from field: optional string order_id = 11;
+   */
+  orderId?: string | undefined;
+
+  /**
+   * @generated from field: scrip.voucher.v1.Channel channel = 12;
+   */
+  channel?: Channel | undefined;
+
+  /**
+   * WITH_ORDER or WITHOUT_ORDER, kept with the rollback.
+   *
+   * @generated from field: string order_mode = 13;
+   */
+  orderMode: string;
+
+  /**
+   * Redemptions before this instant are refused with `invalid_rollback_params`.
+   *
+   * @generated from field: google.protobuf.Timestamp not_before = 14;
+   */
+  notBefore?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.RollbackCommand.
+ * Use `create(RollbackCommandSchema)` to create a new message.
+ */
+export const RollbackCommandSchema: GenMessage<RollbackCommand> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 39);
+
+/**
+ * @generated from message scrip.voucher.v1.CommitRollbacksResponse
+ */
+export type CommitRollbacksResponse = Message<"scrip.voucher.v1.CommitRollbacksResponse"> & {
+  /**
+   * @generated from field: repeated scrip.voucher.v1.RollbackOutcome outcomes = 1;
+   */
+  outcomes: RollbackOutcome[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.CommitRollbacksResponse.
+ * Use `create(CommitRollbacksResponseSchema)` to create a new message.
+ */
+export const CommitRollbacksResponseSchema: GenMessage<CommitRollbacksResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 40);
+
+/**
+ * @generated from message scrip.voucher.v1.RollbackOutcome
+ */
+export type RollbackOutcome = Message<"scrip.voucher.v1.RollbackOutcome"> & {
+  /**
+   * @generated from oneof scrip.voucher.v1.RollbackOutcome.outcome
+   */
+  outcome: {
+    /**
+     * @generated from field: scrip.voucher.v1.RollbacksMade made = 1;
+     */
+    value: RollbacksMade;
+    case: "made";
+  } | {
+    /**
+     * @generated from field: scrip.common.v1.Error refused = 2;
+     */
+    value: Error;
+    case: "refused";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * The answer of an earlier request with the same idempotency key.
+   *
+   * @generated from field: bool replayed = 3;
+   */
+  replayed: boolean;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.RollbackOutcome.
+ * Use `create(RollbackOutcomeSchema)` to create a new message.
+ */
+export const RollbackOutcomeSchema: GenMessage<RollbackOutcome> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 41);
+
+/**
+ * @generated from message scrip.voucher.v1.RollbacksMade
+ */
+export type RollbacksMade = Message<"scrip.voucher.v1.RollbacksMade"> & {
+  /**
+   * Without their order, which the caller works out.
+   *
+   * @generated from field: repeated scrip.voucher.v1.Rollback rollbacks = 1;
+   */
+  rollbacks: Rollback[];
+
+  /**
+   * Of a stacked redemption.
+   *
+   * @generated from field: optional scrip.voucher.v1.Rollback parent_rollback = 2;
+   */
+  parentRollback?: Rollback | undefined;
+
+  /**
+   * The redemptions that were taken back, with their orders; the parent last.
+   *
+   * @generated from field: repeated scrip.voucher.v1.Redemption redemptions = 3;
+   */
+  redemptions: Redemption[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.RollbacksMade.
+ * Use `create(RollbacksMadeSchema)` to create a new message.
+ */
+export const RollbacksMadeSchema: GenMessage<RollbacksMade> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_redemptions, 42);
 
 /**
  * @generated from message scrip.voucher.v1.CommitRedemptionsResponse
@@ -563,7 +1639,7 @@ export type CommitRedemptionsResponse = Message<"scrip.voucher.v1.CommitRedempti
  * Use `create(CommitRedemptionsResponseSchema)` to create a new message.
  */
 export const CommitRedemptionsResponseSchema: GenMessage<CommitRedemptionsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 15);
+  messageDesc(file_scrip_voucher_v1_redemptions, 43);
 
 /**
  * @generated from message scrip.voucher.v1.CommitOutcome
@@ -610,7 +1686,7 @@ export type CommitOutcome = Message<"scrip.voucher.v1.CommitOutcome"> & {
  * Use `create(CommitOutcomeSchema)` to create a new message.
  */
 export const CommitOutcomeSchema: GenMessage<CommitOutcome> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 16);
+  messageDesc(file_scrip_voucher_v1_redemptions, 44);
 
 /**
  * @generated from message scrip.voucher.v1.RedemptionsMade
@@ -620,6 +1696,20 @@ export type RedemptionsMade = Message<"scrip.voucher.v1.RedemptionsMade"> & {
    * @generated from field: repeated scrip.voucher.v1.Redemption redemptions = 1;
    */
   redemptions: Redemption[];
+
+  /**
+   * When more than one was made: it stands for all of them.
+   *
+   * @generated from field: optional scrip.voucher.v1.Redemption parent_redemption = 2;
+   */
+  parentRedemption?: Redemption | undefined;
+
+  /**
+   * The note of the command.
+   *
+   * @generated from field: bytes note = 3;
+   */
+  note: Uint8Array;
 };
 
 /**
@@ -627,7 +1717,7 @@ export type RedemptionsMade = Message<"scrip.voucher.v1.RedemptionsMade"> & {
  * Use `create(RedemptionsMadeSchema)` to create a new message.
  */
 export const RedemptionsMadeSchema: GenMessage<RedemptionsMade> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 17);
+  messageDesc(file_scrip_voucher_v1_redemptions, 45);
 
 /**
  * @generated from message scrip.voucher.v1.Stale
@@ -640,7 +1730,7 @@ export type Stale = Message<"scrip.voucher.v1.Stale"> & {
  * Use `create(StaleSchema)` to create a new message.
  */
 export const StaleSchema: GenMessage<Stale> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_redemptions, 18);
+  messageDesc(file_scrip_voucher_v1_redemptions, 46);
 
 /**
  * @generated from enum scrip.voucher.v1.RedemptionResult
@@ -710,6 +1800,62 @@ export const RedemptionStatusSchema: GenEnum<RedemptionStatus> = /*@__PURE__*/
   enumDesc(file_scrip_voucher_v1_redemptions, 1);
 
 /**
+ * @generated from enum scrip.voucher.v1.CountMeasure
+ */
+export const CountMeasure = {
+  /**
+   * @generated from enum value: COUNT_MEASURE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Redemptions.
+   *
+   * @generated from enum value: COUNT_MEASURE_REDEMPTIONS = 1;
+   */
+  REDEMPTIONS: 1,
+
+  /**
+   * Sum of the amounts of the orders, in minor units.
+   *
+   * @generated from enum value: COUNT_MEASURE_ORDERS_AMOUNT = 2;
+   */
+  ORDERS_AMOUNT: 2,
+
+  /**
+   * Sum of the discounts, in minor units.
+   *
+   * @generated from enum value: COUNT_MEASURE_DISCOUNTED_AMOUNT = 3;
+   */
+  DISCOUNTED_AMOUNT: 3,
+
+  /**
+   * Sum of the gift credits.
+   *
+   * @generated from enum value: COUNT_MEASURE_GIFT_CREDITS = 4;
+   */
+  GIFT_CREDITS: 4,
+
+  /**
+   * Discounted units of one product.
+   *
+   * @generated from enum value: COUNT_MEASURE_UNITS = 5;
+   */
+  UNITS: 5,
+} as const;
+
+/**
+ * @generated from enum scrip.voucher.v1.CountMeasure
+ */
+export type CountMeasure = (typeof CountMeasure)[keyof typeof CountMeasure] | UnknownEnum;
+
+/**
+ * Describes the enum scrip.voucher.v1.CountMeasure.
+ */
+export const CountMeasureSchema: GenEnum<CountMeasure> = /*@__PURE__*/
+  enumDesc(file_scrip_voucher_v1_redemptions, 2);
+
+/**
  * RedemptionService keeps the books of vouchers: every redemption, successful or refused. Taking
  * value is the work of one commit over a batch of commands (spec/validation-and-redemption.md §8).
  *
@@ -737,6 +1883,40 @@ export const RedemptionService: GenService<{
     output: typeof VoucherRedemptionsSchema;
   },
   /**
+   * ListRedemptions answers redemptions, also failed ones and rollbacks, newest first
+   * (spec/validation-and-redemption.md §8.1).
+   *
+   * @generated from rpc scrip.voucher.v1.RedemptionService.ListRedemptions
+   */
+  listRedemptions: {
+    methodKind: "unary";
+    input: typeof ListRedemptionsRequestSchema;
+    output: typeof RedemptionListSchema;
+  },
+  /**
+   * GetExplanation answers how a redemption was decided: each rule with the values it read, each
+   * limit, each stacking step and each cent. `not_found` for a redemption that is not there; one from
+   * before explanations were kept answers an empty one.
+   *
+   * @generated from rpc scrip.voucher.v1.RedemptionService.GetExplanation
+   */
+  getExplanation: {
+    methodKind: "unary";
+    input: typeof GetExplanationRequestSchema;
+    output: typeof RedemptionExplanationSchema;
+  },
+  /**
+   * ReleaseSession gives back what a session holds of one voucher. `not_found` for an unknown voucher
+   * or session (§7.5).
+   *
+   * @generated from rpc scrip.voucher.v1.RedemptionService.ReleaseSession
+   */
+  releaseSession: {
+    methodKind: "unary";
+    input: typeof ReleaseSessionRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
    * GatherVouchers reads, item by item, what a decision needs to know of a voucher, and the stored
    * outcome of a repeated idempotency key. Internal; reads only.
    *
@@ -759,6 +1939,42 @@ export const RedemptionService: GenService<{
     methodKind: "unary";
     input: typeof CommitRedemptionsRequestSchema;
     output: typeof CommitRedemptionsResponseSchema;
+  },
+  /**
+   * CountRedemptions answers, item by item, how much was redeemed: by a voucher, a promotion tier or a
+   * campaign, of all customers or one, ever or since an instant. Rolled back and failed redemptions do
+   * not count. Internal; reads only.
+   *
+   * @generated from rpc scrip.voucher.v1.RedemptionService.CountRedemptions
+   */
+  countRedemptions: {
+    methodKind: "unary";
+    input: typeof CountRedemptionsRequestSchema;
+    output: typeof CountRedemptionsResponseSchema;
+  },
+  /**
+   * ReserveVouchers locks, item by item, what validations promised to their sessions: one redemption
+   * of each voucher and credits of gift vouchers, all or none of a command. What the same key held
+   * before is replaced (§7). Internal; idempotent.
+   *
+   * @generated from rpc scrip.voucher.v1.RedemptionService.ReserveVouchers
+   */
+  reserveVouchers: {
+    methodKind: "unary";
+    input: typeof ReserveVouchersRequestSchema;
+    output: typeof ReserveVouchersResponseSchema;
+  },
+  /**
+   * CommitRollbacks gives value back, item by item and all or none of a command: a redemption, or a
+   * parent with all its parts. The second one of the same redemption is refused with
+   * `already_rolled_back` and recorded (§8.7). Idempotent by the command's idempotency key. Internal.
+   *
+   * @generated from rpc scrip.voucher.v1.RedemptionService.CommitRollbacks
+   */
+  commitRollbacks: {
+    methodKind: "unary";
+    input: typeof CommitRollbacksRequestSchema;
+    output: typeof CommitRollbacksResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_scrip_voucher_v1_redemptions, 0);

@@ -1,0 +1,16 @@
+import { create } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { notFound } from "@scrip/errors";
+import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { deleteStackingRules as removeStackingRules } from "../store/stacking-rules.ts";
+
+export const deleteStackingRules =
+  (deps: Deps): Handler<typeof StackingRulesService.method.deleteStackingRules> =>
+  async ({ stackingRulesId }, { project }) => {
+    const found = await removeStackingRules(deps.db, project.id, stackingRulesId);
+    if (!found) throw notFound("stacking_rules", stackingRulesId);
+    return create(EmptySchema);
+  };

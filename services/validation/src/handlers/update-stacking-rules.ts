@@ -1,0 +1,28 @@
+import { notFound } from "@scrip/errors";
+import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import {
+  findStackingRules,
+  lockStackingRules,
+  updateStackingRules as writeStackingRules,
+} from "../store/stacking-rules.ts";
+import { changedOptions, checkOptions } from "./stacking-options.ts";
+import { toProjectStackingRules } from "./stacking-rules-message.ts";
+
+export const updateStackingRules =
+  (deps: Deps): Handler<typeof StackingRulesService.method.updateStackingRules> =>
+  async (request, call) => {
+    const { stackingRulesId: id } = request;
+    const projectId = call.project.id;
+    const updated = await deps.db.transaction(async (tx) => {
+      const before = await lockStackingRules(tx, projectId, id);
+      if (before === undefined) throw notFound("stacking_rules", id);
+      const options = changedOptions(before.options, request);
+      const row = { ...before, options, updated_at: new Date(call.now) };
+      await writeStackingRules(tx, projectId, row);
+      return row;
+    });
+    return toProjectStackingRules(updated);
+  };

@@ -1,0 +1,77 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { StackingOptions } from "../domain/stacking-rules.ts";
+
+export type StackingRulesRow = {
+  readonly id: string;
+  /** Only what was set; everything else has its default. */
+  readonly options: StackingOptions;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+export async function findStackingRules(
+  db: Queryable,
+  projectId: string,
+): Promise<StackingRulesRow | undefined> {
+  const { rows } = await db.query<StackingRulesRow>(
+    "select id, options, created_at, updated_at from stacking_rules where project_id = $1",
+    [projectId],
+  );
+  return rows[0];
+}
+
+/** Reads the set and holds it, so that two changes run one after the other. */
+export async function lockStackingRules(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+): Promise<StackingRulesRow | undefined> {
+  const { rows } = await tx.query<StackingRulesRow>(
+    `select id, options, created_at, updated_at
+       from stacking_rules
+      where project_id = $1 and id = $2
+        for no key update`,
+    [projectId, id],
+  );
+  return rows[0];
+}
+
+/** Answers whether the project had none yet. */
+export async function insertStackingRules(
+  db: Queryable,
+  projectId: string,
+  row: StackingRulesRow,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into stacking_rules (project_id, id, options, created_at, updated_at)
+     values ($1, $2, $3, $4, $5)
+     on conflict (project_id) do nothing`,
+    [projectId, row.id, JSON.stringify(row.options), row.created_at, row.updated_at],
+  );
+  return rowCount === 1;
+}
+
+export async function updateStackingRules(
+  tx: Queryable,
+  projectId: string,
+  { id, options, updated_at }: StackingRulesRow,
+): Promise<void> {
+  await tx.query(
+    "update stacking_rules set options = $3, updated_at = $4 where project_id = $1 and id = $2",
+    [projectId, id, JSON.stringify(options), updated_at],
+  );
+}
+
+/** Answers whether there was one. */
+export async function deleteStackingRules(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    "delete from stacking_rules where project_id = $1 and id = $2",
+    [projectId, id],
+  );
+  return rowCount === 1;
+}
