@@ -22,3 +22,15 @@ export {
   listProjectsIn,
   type Violation,
 } from "./invariants.ts";
+export {
+  createDefinitionCache,
+  type DefinitionCache,
+  type DefinitionCacheOptions,
+  type DefinitionKey,
+} from "./definition-cache.ts";
+export {
+  bumpDefinitions,
+  createDefinitionVersions,
+  type DefinitionVersions,
+  type DefinitionVersionsOptions,
+} from "./definition-versions.ts";

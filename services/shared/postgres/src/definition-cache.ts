@@ -1,0 +1,117 @@
+import { createBatcher } from "./batcher.ts";
+import type { DefinitionVersions } from "./definition-versions.ts";
+
+/**
+ * Remembers definitions (rules, campaigns, tiers, settings) in the process; never balances or counts
+ * (design/architecture.md §4.5). What is not there is remembered too.
+ *
+ *     const versions = createDefinitionVersions({ db });                    // one per service
+ *     const tiers = createDefinitionCache<Tier>({
+ *       versions,
+ *       maxEntries: 10_000,
+ *       load: async (keys) => { … one statement, `undefined` where there is none, in order … },
+ *     });
+ *     await tiers.getMany(projectId, ids);                                  // a map of those that exist
+ *     await versions.write(projectId, (tx) => updateTier(tx, tier));        // every write of definitions
+ *
+ * A write through this process shows to whoever reads after it; another process sees it within a
+ * second. Any write to a project drops all that is remembered of the project, so writes of what is
+ * not a definition must stay out of `write`.
+ */
+export type DefinitionCache<Value> = {
+  get(projectId: string, key: string): Promise<Value | undefined>;
+  /** Keys without a definition are not in the map. */
+  getMany(projectId: string, keys: readonly string[]): Promise<ReadonlyMap<string, Value>>;
+};
+
+export type DefinitionKey = { readonly projectId: string; readonly key: string };
+
+export type DefinitionCacheOptions<Value> = {
+  readonly versions: DefinitionVersions;
+  /**
+   * Reads many definitions, of any projects, in one statement; answers in the order of the keys. It
+   * must read from the database of the writes, after it is called: a replica may be behind.
+   */
+  readonly load: (keys: readonly DefinitionKey[]) => Promise<readonly (Value | undefined)[]>;
+  /** Beyond so many the entry that was not used for longest is dropped. */
+  readonly maxEntries: number;
+};
+
+/** A load that is slow does not hold up the others. */
+const LANES = 2;
+const MAX_BATCH = 1_000;
+
+/**
+ * What a load that began in an epoch found. A write that commits while a load is under way begins
+ * another epoch, and so what the load found, which may be from before the write, never serves those
+ * who ask after it.
+ */
+type OfEpoch<T> = { readonly epoch: number; readonly value: T };
+
+export function createDefinitionCache<Value>(
+  options: DefinitionCacheOptions<Value>,
+): DefinitionCache<Value> {
+  const { versions, load, maxEntries } = options;
+  const entries = new Map<string, OfEpoch<Value | undefined>>();
+  const flights = new Map<string, OfEpoch<Promise<Value | undefined>>>();
+  const ask = createBatcher({ lanes: LANES, maxBatch: MAX_BATCH, send: load });
+
+  const remember = (name: string, found: OfEpoch<Value | undefined>): void => {
+    if ((entries.get(name)?.epoch ?? 0) > found.epoch) return;
+    entries.delete(name);
+    entries.set(name, found);
+    if (entries.size > maxEntries) entries.delete(entries.keys().next().value ?? "");
+  };
+
+  const loaded = (projectId: string, key: string, epoch: number): Promise<Value | undefined> => {
+    const name = nameOf(projectId, key);
+    const flight = flights.get(name);
+    if (flight?.epoch === epoch) return flight.value;
+    const started = { epoch, value: ask({ projectId, key }) };
+    flights.set(name, started);
+    return started.value
+      .then((value) => {
+        remember(name, { epoch, value });
+        return value;
+      })
+      .finally(() => {
+        if (flights.get(name) === started) flights.delete(name);
+      });
+  };
+
+  const getMany = async (
+    projectId: string,
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, Value>> => {
+    if (keys.length === 0) return new Map();
+    const known = versions.epochOf(projectId);
+    const epoch = typeof known === "number" ? known : await known;
+    const values = new Map<string, Value>();
+    const missing: string[] = [];
+    for (const key of keys) {
+      const name = nameOf(projectId, key);
+      const entry = entries.get(name);
+      if (entry?.epoch !== epoch) {
+        missing.push(key);
+        continue;
+      }
+      // Put last again: the first of the map is the one that was not used for longest.
+      entries.delete(name);
+      entries.set(name, entry);
+      if (entry.value !== undefined) values.set(key, entry.value);
+    }
+    if (missing.length === 0) return values;
+    const found = await Promise.all(missing.map((key) => loaded(projectId, key, epoch)));
+    for (const [index, value] of found.entries()) {
+      if (value !== undefined) values.set(missing[index] as string, value);
+    }
+    return values;
+  };
+
+  return {
+    getMany,
+    get: async (projectId, key) => (await getMany(projectId, [key])).get(key),
+  };
+}
+
+const nameOf = (projectId: string, key: string): string => `${projectId}\n${key}`;

@@ -1,0 +1,265 @@
+import { randomUUID } from "node:crypto";
+
+import { testDatabase, type TestDatabase } from "@scrip/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import {
+  bumpDefinitions,
+  createDefinitionCache,
+  createDefinitionVersions,
+  type DefinitionKey,
+  type DefinitionVersions,
+  type Queryable,
+} from "../src/index.ts";
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await testDatabase({
+    schema: "prices",
+    role: "scrip_prices",
+    folder: new URL("fixture/prices", import.meta.url).pathname,
+  });
+});
+
+afterAll(() => db[Symbol.asyncDispose]());
+
+test("what misses at the same time is loaded together, and then known, also what is absent", async () => {
+  const { write, cache, batches, project } = givenProcess();
+  await write({ apple: 10n, pear: 20n });
+  const [some, one] = await Promise.all([
+    cache.getMany(project, ["apple", "plum"]),
+    cache.get(project, "pear"),
+  ]);
+  expect(some).toEqual(new Map([["apple", 10n]]));
+  expect(one).toBe(20n);
+  expect(batches).toEqual([["apple", "plum", "pear"]]);
+  expect(await cache.getMany(project, ["plum", "pear", "apple"])).toEqual(
+    new Map([
+      ["pear", 20n],
+      ["apple", 10n],
+    ]),
+  );
+  expect(batches).toHaveLength(1);
+});
+
+test("projects never meet, and a write to one leaves the other's alone", async () => {
+  const shop = givenProcess();
+  const other = randomUUID();
+  await shop.write({ apple: 10n });
+  expect(await shop.cache.get(other, "apple")).toBeUndefined();
+  await shop.write({ apple: 11n });
+  expect(await shop.cache.get(other, "apple")).toBeUndefined();
+  expect(shop.batches).toHaveLength(1);
+  expect(await shop.cache.get(shop.project, "apple")).toBe(11n);
+});
+
+test("a write through this process shows at once, also what was absent", async () => {
+  const { write, cache, project } = givenProcess();
+  expect(await cache.get(project, "apple")).toBeUndefined();
+  await write({ apple: 10n });
+  expect(await cache.get(project, "apple")).toBe(10n);
+});
+
+test("a write through another process shows within a second, and is asked for only now and then", async () => {
+  const here = givenProcess();
+  const there = givenProcess({ project: here.project });
+  await here.write({ apple: 10n });
+  expect(await there.cache.get(here.project, "apple")).toBe(10n);
+  await here.write({ apple: 11n });
+  there.advance(499);
+  expect(await there.cache.get(here.project, "apple")).toBe(10n);
+  there.advance(501);
+  expect(await there.cache.get(here.project, "apple")).toBe(11n);
+  expect(there.batches).toHaveLength(2);
+});
+
+test("after half a second what is known serves while the version is asked for", async () => {
+  const here = givenProcess();
+  const there = givenProcess({ project: here.project });
+  await here.write({ apple: 10n });
+  await there.cache.get(here.project, "apple");
+  await here.write({ apple: 11n });
+  there.advance(500);
+  expect(await there.cache.get(here.project, "apple")).toBe(10n);
+  await expect.poll(() => there.cache.get(here.project, "apple")).toBe(11n);
+});
+
+test("a version that did not change keeps what is known", async () => {
+  const { write, cache, batches, project, advance } = givenProcess();
+  await write({ apple: 10n });
+  await cache.get(project, "apple");
+  for (let i = 0; i < 5; i += 1) {
+    advance(5_000);
+    expect(await cache.get(project, "apple")).toBe(10n);
+  }
+  expect(batches).toHaveLength(1);
+});
+
+test("what was read before a write of this process never serves those who ask after it", async () => {
+  const process = givenProcess();
+  const { write, cache, project } = process;
+  await write({ apple: 10n });
+  const gate = process.holdAnswers();
+  const early = cache.get(project, "apple");
+  await gate.reached;
+  await write({ apple: 11n });
+  const late = cache.get(project, "apple");
+  gate.open();
+  expect(await early).toBe(10n);
+  expect(await late).toBe(11n);
+  expect(await cache.get(project, "apple")).toBe(11n);
+});
+
+test("what was read before a write of another process is dropped with its version", async () => {
+  const here = givenProcess();
+  const there = givenProcess({ project: here.project });
+  await here.write({ apple: 10n });
+  const gate = there.holdAnswers();
+  const early = there.cache.get(here.project, "apple");
+  await gate.reached;
+  await here.write({ apple: 11n });
+  // The new version is learnt before the old answer comes in.
+  there.advance(1_000);
+  await there.versions.epochOf(here.project);
+  gate.open();
+  expect(await early).toBe(10n);
+  expect(await there.cache.get(here.project, "apple")).toBe(11n);
+});
+
+test("a write that fails changes nothing", async () => {
+  const { write, versions, cache, project } = givenProcess();
+  await write({ apple: 10n });
+  const failing = versions.write(project, async (tx) => {
+    await setPrices(tx, project, { apple: 11n });
+    throw new Error("no");
+  });
+  await expect(failing).rejects.toThrow("no");
+  expect(await cache.get(project, "apple")).toBe(10n);
+});
+
+test("the entry that was not used for longest makes room", async () => {
+  const { write, cache, batches, project } = givenProcess({ maxEntries: 2 });
+  await write({ apple: 1n, pear: 2n, plum: 3n });
+  await cache.get(project, "apple");
+  await cache.get(project, "pear");
+  await cache.get(project, "apple");
+  await cache.get(project, "plum");
+  expect(await cache.get(project, "apple")).toBe(1n);
+  expect(batches).toHaveLength(3);
+  expect(await cache.get(project, "pear")).toBe(2n);
+  expect(batches).toHaveLength(4);
+});
+
+test("a load that fails is told to those who asked, and tried again for the next", async () => {
+  const process = givenProcess();
+  await process.write({ apple: 1n });
+  process.failOnce(new Error("away"));
+  await expect(process.cache.get(process.project, "apple")).rejects.toThrow("away");
+  expect(await process.cache.get(process.project, "apple")).toBe(1n);
+});
+
+test("many writers and readers of two processes: nobody reads older than what they wrote", async () => {
+  const here = givenProcess();
+  const there = givenProcess({ project: here.project });
+  let written = 0n;
+  const readers = [here, there].map(async ({ cache, project, advance }) => {
+    let last = 0n;
+    for (let i = 0; i < 200; i += 1) {
+      const before = written;
+      advance(1_000);
+      const read = (await cache.get(project, "apple")) ?? 0n;
+      expect(read >= before).toBe(true);
+      expect(read >= last).toBe(true);
+      last = read;
+    }
+  });
+  for (let i = 1n; i <= 50n; i += 1n) {
+    await (i % 2n === 0n ? here : there).write({ apple: i });
+    written = i;
+  }
+  await Promise.all(readers);
+});
+
+/** What one process of a service has, with a clock of its own. */
+function givenProcess({ project = randomUUID(), maxEntries = 100 } = {}) {
+  let time = 0;
+  let gate: { reached: () => void; opened: Promise<void> } | undefined;
+  let failure: Error | undefined;
+  const batches: string[][] = [];
+  const versions: DefinitionVersions = createDefinitionVersions({ db, now: () => time });
+  const cache = createDefinitionCache<bigint>({
+    versions,
+    maxEntries,
+    load: async (keys) => {
+      batches.push(keys.map(({ key }) => key));
+      const answers = await findPrices(keys);
+      const held = gate;
+      gate = undefined;
+      held?.reached();
+      await held?.opened;
+      const failed = failure;
+      failure = undefined;
+      if (failed !== undefined) throw failed;
+      return answers;
+    },
+  });
+  return {
+    project,
+    versions,
+    cache,
+    batches,
+    advance: (ms: number) => {
+      time += ms;
+    },
+    write: (prices: Readonly<Record<string, bigint>>) =>
+      versions.write(project, (tx) => setPrices(tx, project, prices)),
+    /** The next load reads, and then waits before it answers. */
+    holdAnswers: () => {
+      const reached = Promise.withResolvers<void>();
+      const opened = Promise.withResolvers<void>();
+      gate = { reached: reached.resolve, opened: opened.promise };
+      return { reached: reached.promise, open: opened.resolve };
+    },
+    failOnce: (error: Error) => {
+      failure = error;
+    },
+  };
+}
+
+async function setPrices(
+  tx: Queryable,
+  projectId: string,
+  prices: Readonly<Record<string, bigint>>,
+): Promise<void> {
+  await tx.query(
+    `insert into price (project_id, id, amount)
+     select $1, * from unnest($2::text[], $3::bigint[])
+         on conflict (project_id, id) do update set amount = excluded.amount`,
+    [projectId, Object.keys(prices), Object.values(prices)],
+  );
+}
+
+async function findPrices(
+  keys: readonly DefinitionKey[],
+): Promise<readonly (bigint | undefined)[]> {
+  const { rows } = await db.query<{ amount: bigint | null }>(
+    `select price.amount
+       from unnest($1::text[], $2::text[]) with ordinality as asked (project_id, id, position)
+       left join price using (project_id, id)
+      order by position`,
+    [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  );
+  return rows.map((row) => row.amount ?? undefined);
+}
+
+test("a service that bumps in its own transaction forgets after it", async () => {
+  const { versions, cache, project } = givenProcess();
+  expect(await cache.get(project, "apple")).toBeUndefined();
+  await db.transaction(async (tx) => {
+    await setPrices(tx, project, { apple: 5n });
+    await bumpDefinitions(tx, project);
+  });
+  versions.forget(project);
+  expect(await cache.get(project, "apple")).toBe(5n);
+});
