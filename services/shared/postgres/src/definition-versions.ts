@@ -110,7 +110,8 @@ export function createDefinitionVersions({
       const project = projectOf(projectId);
       const age = now() - project.checkedAt;
       if (age < CHECK_AFTER_MS) return project.epoch;
-      if (age >= MAX_AGE_MS) return checkedNow(project, now() - MAX_AGE_MS, () => check(projectId, project));
+      if (age >= MAX_AGE_MS)
+        return checkedNow(project, now() - MAX_AGE_MS, () => check(projectId, project));
       // It fails again, and then for all to see, once what is known is too old to serve.
       check(projectId, project).catch(() => {});
       return project.epoch;
