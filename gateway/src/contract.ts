@@ -5,6 +5,7 @@ import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -20,6 +21,7 @@ export const publicServices: readonly DescService[] = [
   ValidationService,
   OrderService,
   ProductService,
+  StackingRulesService,
 ];
 
 /** Served by the gateway itself. */

@@ -3,6 +3,7 @@ import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -64,5 +65,6 @@ function transportsOf({ urls, serviceKeys }: ProcessConfig): ReadonlyMap<string,
     [ValidationService.typeName, validation],
     [OrderService.typeName, validation],
     [ProductService.typeName, validation],
+    [StackingRulesService.typeName, validation],
   ]);
 }

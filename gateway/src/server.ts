@@ -13,21 +13,24 @@ import type { Logger, Metrics } from "@scrip/telemetry";
 import Koa from "koa";
 
 import { createAuthenticator } from "./auth/authenticate.ts";
+import { toTenant } from "./auth/principal.ts";
 import { createThrottle } from "./auth/throttle.ts";
 import type { DoorConfig } from "./config.ts";
 import { ownServices, publicServices } from "./contract.ts";
 import { createDeadlines } from "./door/deadlines.ts";
 import { createDoor } from "./door/door.ts";
+import type { PipelineDeps } from "./door/pipeline.ts";
 import { answerBrokenRequest, answerConnect } from "./door/raw-errors.ts";
 import { type Route, toRoute } from "./door/route.ts";
 import { createRouter, type Router } from "./door/router.ts";
 import { createKeptAnswers } from "./idempotency/at-the-door.ts";
-import { createLimits } from "./limits/limits.ts";
+import { createLimits, type Limits } from "./limits/limits.ts";
 import { documentationPages, openApiOf } from "./openapi/index.ts";
 import { operationalPages, type StaticPage } from "./operations/pages.ts";
 import { createReports, type Reports } from "./operations/reports.ts";
 import { createCategories } from "./references/categories.ts";
 import type { GatewayService } from "./service.ts";
+import { findProject } from "./store/projects.ts";
 import { createTranscoder } from "./transcode/index.ts";
 
 export type GatewayOptions = {
@@ -59,7 +62,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const bindings = bindingsOf(options.services ?? publicServices);
   const transports = withOwn(options);
   const limits = parts.use(startLimits(config, reports));
-  const categories = transports.get(CategoryService.typeName);
 
   const app = new Koa();
   // What goes wrong is reported by the door, with the request that it belongs to.
@@ -67,18 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   app.use(
     createDoor({
       router: routerOf(bindings, transports),
-      pipeline: {
-        auth: createAuthenticator({
-          directory: service.directory,
-          management: config.management,
-          throttle: createThrottle(limits),
-          clock: service.clock,
-        }),
-        limits,
-        body: config,
-        answers: createKeptAnswers(service.db, reports.answerNotKept),
-        categories: categories && createCategories(categories),
-      },
+      pipeline: pipelineOf(options, { transports, limits, reports }),
       deadlines: parts.use(createDeadlines(options.deadlineMs ?? REQUEST_DEADLINE_MS)),
       clock: service.clock,
       trustedProxies: config.trustedProxies,
@@ -110,6 +101,37 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       if (config.drainSeconds > 0) await sleep(config.drainSeconds * 1_000);
       await close(server);
       await running.disposeAsync();
+    },
+  };
+}
+
+function pipelineOf(
+  { config, service }: GatewayOptions,
+  {
+    transports,
+    limits,
+    reports,
+  }: {
+    readonly transports: ReadonlyMap<string, Transport>;
+    readonly limits: Limits;
+    readonly reports: Reports;
+  },
+): Omit<PipelineDeps, "fail"> {
+  const categories = transports.get(CategoryService.typeName);
+  return {
+    auth: createAuthenticator({
+      directory: service.directory,
+      management: config.management,
+      throttle: createThrottle(limits),
+      clock: service.clock,
+    }),
+    limits,
+    body: config,
+    answers: createKeptAnswers(service.db, reports.answerNotKept),
+    categories: categories && createCategories(categories),
+    findTenant: async (projectId) => {
+      const project = await findProject(service.db, projectId);
+      return project && toTenant(project);
     },
   };
 }

@@ -1,5 +1,11 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table definition_version (
+  project_id text not null,
+  version bigint not null,
+  constraint definition_version_pkey PRIMARY KEY (project_id)
+);
+
 create table outbox (
   project_id text not null,
   id text not null,
@@ -68,6 +74,15 @@ create table sku (
   constraint sku_price_not_negative CHECK (price >= 0),
   constraint sku_project_id_product_id_fkey FOREIGN KEY (project_id, product_id) REFERENCES product(project_id, id) ON DELETE CASCADE,
   constraint sku_source_id_length CHECK (length(source_id) >= 1 AND length(source_id) <= 255)
+);
+
+create table stacking_rules (
+  project_id text not null,
+  id text not null,
+  options jsonb not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint stacking_rules_pkey PRIMARY KEY (project_id)
 );
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);

@@ -8,8 +8,7 @@ import type { Credentials, KeyOfProject } from "../store/credentials.ts";
 import { addressFilter, type AddressFilter } from "./addresses.ts";
 
 /** Who makes a request, ready for everything that a request needs to know of it. */
-export type Principal = {
-  readonly project: ProjectContext;
+export type Principal = Tenant & {
   readonly caller: Caller;
   readonly keyId: string;
   readonly kind: ApiKey["kind"];
@@ -21,8 +20,18 @@ export type Principal = {
   readonly tokenKeyId: string;
   readonly trusts: TrustedDomains;
   readonly allowedFrom: AddressFilter | undefined;
+};
+
+/** The project that a request works in. */
+export type Tenant = {
+  readonly project: ProjectContext;
   readonly sandboxNow: number | null;
 };
+
+export const toTenant = (project: Project): Tenant => ({
+  project: toContext(project),
+  sandboxNow: project.sandboxNow,
+});
 
 export function toPrincipal(credentials: KeyOfProject & Partial<Credentials>): Principal {
   const { key, project, token } = credentials;
@@ -30,7 +39,7 @@ export function toPrincipal(credentials: KeyOfProject & Partial<Credentials>): P
   const fromToken =
     token === undefined || token.keyId === key.id ? undefined : addressFilter(token.allowedIps);
   return {
-    project: toContext(project),
+    ...toTenant(project),
     caller: { side: key.kind, id: key.id },
     keyId: key.id,
     kind: key.kind,
@@ -40,7 +49,6 @@ export function toPrincipal(credentials: KeyOfProject & Partial<Credentials>): P
     tokenKeyId: token?.keyId ?? key.id,
     trusts: trustedDomains(project.clientTrustedDomains),
     allowedFrom: both(fromKey, fromToken),
-    sandboxNow: project.sandboxNow,
   };
 }
 

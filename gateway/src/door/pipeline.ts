@@ -1,11 +1,12 @@
 import type { Message } from "@bufbuild/protobuf";
-import { Refusal } from "@scrip/errors";
+import { notFound, Refusal } from "@scrip/errors";
 import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
 import { type Call, invoke, type ProjectContext, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
 import { limitAddress } from "../auth/addresses.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { checkOrigin } from "../auth/client-origin.ts";
+import type { Tenant } from "../auth/principal.ts";
 import { opens } from "../domain/scope.ts";
 import type { KeptAnswers } from "../idempotency/at-the-door.ts";
 import { hashRequest, readKey, scopeKey } from "../idempotency/request-key.ts";
@@ -25,6 +26,7 @@ export type PipelineDeps = {
   readonly body: BodyLimits;
   readonly answers: KeptAnswers;
   readonly categories: Categories | undefined;
+  readonly findTenant: (projectId: string) => Promise<Tenant | undefined>;
   /** Turns what the call threw into its answer, which may be kept for repeats. */
   readonly fail: (thrown: unknown, exchange: Exchange) => Answer;
 };
@@ -164,12 +166,13 @@ type Work = {
 async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Promise<Answer> {
   const { categories } = deps;
   const { route, message, idempotency } = work;
-  const projectId = exchange.principal?.project.id ?? "";
+  const tenant = await tenantOf(deps, exchange, work);
+  const projectId = tenant?.project.id ?? "";
   const request =
     route.references === undefined || categories === undefined
       ? message
       : await resolveRequest(route.references, message, categories, projectId);
-  const call = callOf(exchange, route, idempotency);
+  const call = callOf(exchange, { route, tenant, idempotency });
   const answered = await invoke(route.transport, route.rpc, request, call);
   if (route.changesCategories) categories?.forget(projectId);
   const whole =
@@ -179,13 +182,34 @@ async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Prom
   return toAnswer(route, whole);
 }
 
-function callOf(exchange: Exchange, route: Route, idempotency: Call["idempotency"]): Call {
+/** The project of the credentials, or the one that a management path names. */
+async function tenantOf(
+  { findTenant }: PipelineDeps,
+  { principal }: Exchange,
+  { route, message }: Work,
+): Promise<Tenant | undefined> {
+  const field = route.managedProject;
+  if (field === undefined) return principal;
+  const projectId = (message as Message & Record<string, unknown>)[field] as string;
+  const tenant = await findTenant(projectId);
+  if (tenant === undefined) throw notFound("project", projectId);
+  return tenant;
+}
+
+function callOf(
+  exchange: Exchange,
+  {
+    route,
+    tenant,
+    idempotency,
+  }: Pick<Work, "route" | "idempotency"> & { readonly tenant: Tenant | undefined },
+): Call {
   const { principal, requestId, now } = exchange;
   return {
-    project: principal?.project ?? NO_PROJECT,
+    project: tenant?.project ?? NO_PROJECT,
     requestId,
     deadline: now + REQUEST_DEADLINE_MS,
-    now: principal?.sandboxNow ?? now,
+    now: tenant?.sandboxNow ?? now,
     caller: principal?.caller ?? (route.side === "management" ? MANAGEMENT : ANYONE),
     ...(idempotency !== undefined && {
       idempotency,

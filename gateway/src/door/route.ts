@@ -4,6 +4,7 @@ import type { Binding, Side } from "@scrip/contract";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
+import { ownServices } from "../contract.ts";
 import { canonicalScope, isKnownScope } from "../domain/scope.ts";
 import { type AnswerPlan, planAnswer, planRequest, type RequestPlan } from "../references/plan.ts";
 import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
@@ -27,6 +28,8 @@ export type Route = {
   /** Who keeps the answer for a repeat: the door, the service in its transaction, or nobody. */
   readonly idempotency: "at_the_door" | "in_service" | "none";
   readonly output: "json" | "empty" | "bytes";
+  /** The field that names the project, where credentials do not: the management of other services. */
+  readonly managedProject: string | undefined;
   readonly references: RequestPlan | undefined;
   readonly composed: AnswerPlan | undefined;
   readonly changesCategories: boolean;
@@ -51,6 +54,7 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
     cacheSeconds: access.cacheSeconds,
     idempotency: idempotencyOf(access.idempotency),
     output,
+    managedProject: managedProjectOf(binding),
     references: planRequest(rpc.input),
     composed: planAnswer(rpc.output),
     changesCategories: rpc.parent.typeName === CategoryService.typeName && httpMethod !== "GET",
@@ -59,6 +63,16 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
 }
 
 const isUnary = (rpc: DescMethod): rpc is DescMethodUnary => rpc.methodKind === "unary";
+
+function managedProjectOf({ side, method, segments, path }: Binding): string | undefined {
+  if (side !== "management" || ownServices.includes(method.parent)) return undefined;
+  for (const segment of segments) {
+    if (segment.kind === "field" && segment.field.name === "project_id") {
+      return segment.field.localName;
+    }
+  }
+  throw new Error(`${path} is of another service and names no project`);
+}
 
 function scopeOf({ scope, path }: Binding): string {
   if (scope === undefined || scope === "") return "";

@@ -1,7 +1,8 @@
 import type { newId } from "@scrip/ids";
-import type { Database } from "@scrip/postgres";
+import type { Database, DefinitionCache, DefinitionVersions } from "@scrip/postgres";
 
 import type { Clients } from "./clients.ts";
+import type { StackingRules } from "./domain/stacking-rules.ts";
 import type { StoredOrder } from "./store/orders.ts";
 
 /** Everything a handler may touch. The clock is the call's. */
@@ -9,6 +10,10 @@ export type Deps = {
   readonly db: Database;
   readonly newId: typeof newId;
   readonly clients: Clients;
+  /** Every write of what is remembered goes through it. */
+  readonly definitions: DefinitionVersions;
+  /** Of each project that has set some, read by gatherStackingRules. */
+  readonly stackingRules: DefinitionCache<StackingRules>;
   /** Orders that are stored at the same time are stored together. */
   readonly saveOrder: (order: StoredOrder) => Promise<void>;
   /** To be called after what may have written events. */

@@ -1,5 +1,6 @@
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { implement } from "@scrip/rpc";
 
@@ -7,18 +8,23 @@ import type { Deps } from "./deps.ts";
 import { createOrder } from "./handlers/create-order.ts";
 import { createProduct } from "./handlers/create-product.ts";
 import { createSku } from "./handlers/create-sku.ts";
+import { createStackingRules } from "./handlers/create-stacking-rules.ts";
 import { deleteProduct } from "./handlers/delete-product.ts";
 import { deleteSku } from "./handlers/delete-sku.ts";
+import { deleteStackingRules } from "./handlers/delete-stacking-rules.ts";
 import { getOrder } from "./handlers/get-order.ts";
 import { getProduct } from "./handlers/get-product.ts";
 import { getSku } from "./handlers/get-sku.ts";
+import { getStackingRules } from "./handlers/get-stacking-rules.ts";
 import { listOrders } from "./handlers/list-orders.ts";
 import { listProducts } from "./handlers/list-products.ts";
 import { listSkus } from "./handlers/list-skus.ts";
+import { listStackingRules } from "./handlers/list-stacking-rules.ts";
 import { redeemVoucher } from "./handlers/redeem-voucher.ts";
 import { updateOrder } from "./handlers/update-order.ts";
 import { updateProduct } from "./handlers/update-product.ts";
 import { updateSku } from "./handlers/update-sku.ts";
+import { updateStackingRules } from "./handlers/update-stacking-rules.ts";
 import { validateVoucher } from "./handlers/validate-voucher.ts";
 import { validate } from "./handlers/validate.ts";
 
@@ -46,5 +52,12 @@ export const routes = (deps: Deps) => [
     getSku: getSku(deps),
     updateSku: updateSku(deps),
     deleteSku: deleteSku(deps),
+  }),
+  implement(StackingRulesService, {
+    createStackingRules: createStackingRules(deps),
+    listStackingRules: listStackingRules(deps),
+    getStackingRules: getStackingRules(deps),
+    updateStackingRules: updateStackingRules(deps),
+    deleteStackingRules: deleteStackingRules(deps),
   }),
 ];

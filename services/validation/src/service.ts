@@ -2,11 +2,12 @@ import path from "node:path";
 
 import { type EventBus, startRelay } from "@scrip/events";
 import { newId } from "@scrip/ids";
-import { createDatabase, migrate } from "@scrip/postgres";
+import { createDatabase, createDefinitionVersions, migrate } from "@scrip/postgres";
 import { createCoalescer, type Service } from "@scrip/rpc";
 
 import { createClients, type Transports } from "./clients.ts";
 import { onRedemptionMade, REDEMPTIONS_TOPIC } from "./events/on-redemption-made.ts";
+import { createStackingRulesCache } from "./gather/stacking-rules.ts";
 import { routes } from "./routes.ts";
 import { saveOrders, type StoredOrder } from "./store/orders.ts";
 
@@ -35,6 +36,7 @@ export async function createValidationService(options: ValidationOptions): Promi
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
+  const definitions = createDefinitionVersions({ db });
   const redemptions = await options.bus.subscribe({
     group: "validation",
     topics: [REDEMPTIONS_TOPIC],
@@ -61,6 +63,8 @@ export async function createValidationService(options: ValidationOptions): Promi
       db,
       newId,
       clients: createClients(options.transports, onBatch),
+      definitions,
+      stackingRules: createStackingRulesCache(db, definitions),
       saveOrder,
       onEvents: relay.wake,
       trackingSecret,

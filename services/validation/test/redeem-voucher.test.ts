@@ -1,5 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { newId, requestId } from "@scrip/ids";
+import { createDefinitionVersions } from "@scrip/postgres";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { CustomerAnswerSchema } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { RedeemVoucherRequestSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
@@ -13,6 +14,7 @@ import type { Call } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { createStackingRulesCache } from "../src/gather/stacking-rules.ts";
 import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 
@@ -33,9 +35,12 @@ function given(...outcomes: Outcome[]) {
   const commands: RedemptionCommand[] = [];
   let version = 0n;
   let customersWritten = 0;
+  const definitions = createDefinitionVersions({ db });
   const redeem = redeemVoucher({
     db,
     newId,
+    definitions,
+    stackingRules: createStackingRulesCache(db, definitions),
     saveOrder: async () => {},
     onEvents: () => {},
     trackingSecret: "secret",

@@ -52,6 +52,11 @@ export const catalogue = {
   not_acceptable: { http: 406, message: "Not acceptable" },
   request_timeout: { http: 408, message: "Request timeout" },
   duplicate_found: { http: 409, message: "Duplicated resource found", code: Code.AlreadyExists },
+  stacking_rules_exist: {
+    http: 409,
+    message: "Stacking rules exist",
+    code: Code.AlreadyExists,
+  },
   idempotency_in_progress: {
     http: 409,
     message: "A request with this Idempotency-Key is in progress",

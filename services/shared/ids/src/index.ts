@@ -36,6 +36,7 @@ export type IdPrefix =
   | "sku"
   | "ssn"
   | "stack"
+  | "stcr"
   | "tbe"
   | "user"
   | "v"

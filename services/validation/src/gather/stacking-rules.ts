@@ -1,14 +1,39 @@
+import {
+  createDefinitionCache,
+  type DefinitionCache,
+  type DefinitionVersions,
+  type Queryable,
+} from "@scrip/postgres";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type StackingRules, stackingRulesOf } from "../domain/stacking-rules.ts";
-import { findStackingRules } from "../store/stacking-rules.ts";
+import {
+  DEFAULT_STACKING_RULES,
+  type StackingRules,
+  stackingRulesOf,
+} from "../domain/stacking-rules.ts";
+import { findStackingOptions } from "../store/stacking-rules.ts";
 
 /** How the redeemables of a request of this project go together. */
 export async function gatherStackingRules(
-  deps: Pick<Deps, "db">,
+  deps: Pick<Deps, "stackingRules">,
   call: Call,
 ): Promise<StackingRules> {
-  const stored = await findStackingRules(deps.db, call.project.id);
-  return stackingRulesOf(stored?.options ?? {});
+  return (await deps.stackingRules.get(call.project.id, STACKING_RULES)) ?? DEFAULT_STACKING_RULES;
+}
+
+/** There is one set for a project. */
+const STACKING_RULES = "";
+const MAX_PROJECTS = 10_000;
+
+export function createStackingRulesCache(
+  db: Queryable,
+  versions: DefinitionVersions,
+): DefinitionCache<StackingRules> {
+  return createDefinitionCache<StackingRules>({
+    versions,
+    maxEntries: MAX_PROJECTS,
+    load: async (keys) =>
+      (await findStackingOptions(db, keys)).map((options) => options && stackingRulesOf(options)),
+  });
 }

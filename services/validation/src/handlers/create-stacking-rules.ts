@@ -3,15 +3,21 @@ import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stac
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { categoriesNamed } from "../domain/stacking-rules.ts";
 import { insertStackingRules, type StackingRulesRow } from "../store/stacking-rules.ts";
-import { changedOptions, checkOptions } from "./stacking-options.ts";
+import {
+  changedOptions,
+  refuseContradiction,
+  refuseUnknownCategories,
+} from "./stacking-options.ts";
 import { toProjectStackingRules } from "./stacking-rules-message.ts";
 
 export const createStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.createStackingRules> =>
   async (request, call) => {
     const options = changedOptions({}, request);
-    await checkOptions(deps, call, { before: {}, after: options });
+    refuseContradiction(options);
+    await refuseUnknownCategories(deps, call, categoriesNamed(options));
 
     const row: StackingRulesRow = {
       id: deps.newId("stcr"),
@@ -19,7 +25,11 @@ export const createStackingRules =
       created_at: new Date(call.now),
       updated_at: null,
     };
-    if (!(await insertStackingRules(deps.db, call.project.id, row))) {
+    const projectId = call.project.id;
+    const isFirst = await deps.definitions.write(projectId, (tx) =>
+      insertStackingRules(tx, projectId, row),
+    );
+    if (!isFirst) {
       throw new Refusal("stacking_rules_exist", {
         details: "Cannot exist more stacking rules for given project",
       });

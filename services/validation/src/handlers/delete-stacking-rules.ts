@@ -10,7 +10,9 @@ import { deleteStackingRules as removeStackingRules } from "../store/stacking-ru
 export const deleteStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.deleteStackingRules> =>
   async ({ stackingRulesId }, { project }) => {
-    const found = await removeStackingRules(deps.db, project.id, stackingRulesId);
+    const found = await deps.definitions.write(project.id, (tx) =>
+      removeStackingRules(tx, project.id, stackingRulesId),
+    );
     if (!found) throw notFound("stacking_rules", stackingRulesId);
     return create(EmptySchema);
   };

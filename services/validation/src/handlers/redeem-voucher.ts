@@ -22,12 +22,13 @@ import type { Deps } from "../deps.ts";
 import { decide } from "../domain/decide.ts";
 import type { Applicable, Inapplicable } from "../domain/decision.ts";
 import type { VoucherFacts } from "../domain/facts.ts";
-import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
+import type { StackingRules } from "../domain/stacking-rules.ts";
 import { withCatalogue } from "../gather/catalogue.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
 import { customerFacts } from "../gather/customer-facts.ts";
 import { gatherCustomer, gatherVouchers, refuseSession, trackingId } from "../gather/gather.ts";
 import { orderFacts } from "../gather/order-facts.ts";
+import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { fromTimestamp, toTimestamp } from "../gather/timestamps.ts";
 import { voucherFacts } from "../gather/voucher-facts.ts";
 import { repairOrders } from "../store/orders.ts";
@@ -40,15 +41,16 @@ export const redeemVoucher =
     const request = await withCatalogue(deps, call, sent);
     const said = request.customer ?? request.order?.customer;
 
-    const [first, customer] = await Promise.all([
+    const [first, customer, stacking] = await Promise.all([
       gatherVouchers(deps, call, [request.code]),
       gatherCustomer(deps, call, said),
+      gatherStackingRules(deps, call),
     ]);
     if (first.earlier !== undefined) return answer(deps, call, first.earlier);
 
     const order = request.order && (await takeOrder(deps, call, request.order));
     const stored = once(() => storeCustomer(deps, call, { said, found: customer }));
-    const facts: Facts = { deps, call, request, said, customer, stored, order };
+    const facts: Facts = { deps, call, request, said, customer, stacking, stored, order };
     try {
       const outcome = await redeem(facts, first.vouchers[0]);
       if (outcome.outcome.case !== "made" || outcome.replayed) await order?.release();
@@ -81,6 +83,7 @@ type Facts = {
   readonly request: RedeemVoucherRequest;
   readonly said: Customer | undefined;
   readonly customer: StoredCustomer | undefined;
+  readonly stacking: StackingRules;
   /** The customer as a redemption leaves it; however often it is decided, it is written once. */
   readonly stored: () => Promise<StoredCustomer | undefined>;
   readonly order: OrderInHand | undefined;
@@ -109,7 +112,7 @@ async function redeemOnce(
     customer: customerFacts(facts.said, facts.customer),
     metadata: request.metadata ?? {},
     moment: { now: call.now, timeZone: call.project.timeZone },
-    stacking: DEFAULT_STACKING_RULES,
+    stacking: facts.stacking,
   });
   if (decision.kind === "malformed") throw toRefusal(decision.refusal);
   const [judged] = decision.redeemables;

@@ -7,7 +7,6 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import {
-  categoriesNamed,
   DEFAULT_STACKING_RULES,
   stackingContradiction,
   type StackingOptions,
@@ -29,24 +28,22 @@ export function changedOptions(stored: StackingOptions, request: Request): Stack
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as StackingOptions;
 }
 
-/**
- * Refuses options that contradict each other, and categories that nobody knows: they would change
- * nothing, and nobody would notice. Those that were stored before are not looked at again.
- */
-export async function checkOptions(
+export function refuseContradiction(options: StackingOptions): void {
+  const contradiction = stackingContradiction(options);
+  if (contradiction !== null) throw invalidPayload(contradiction);
+}
+
+/** A category that nobody knows would change nothing, and nobody would notice. */
+export async function refuseUnknownCategories(
   deps: Pick<Deps, "clients">,
   call: Call,
-  change: { readonly before: StackingOptions; readonly after: StackingOptions },
+  ids: readonly string[],
 ): Promise<void> {
-  const contradiction = stackingContradiction(change.after);
-  if (contradiction !== null) throw invalidPayload(contradiction);
-  const known = new Set(categoriesNamed(change.before));
-  const named = categoriesNamed(change.after).filter((id) => !known.has(id));
   const answers = await Promise.all(
-    named.map((id) => deps.clients.resolveCategory({ projectId: call.project.id, id })),
+    ids.map((id) => deps.clients.resolveCategory({ projectId: call.project.id, id })),
   );
   for (const [index, { category }] of answers.entries()) {
-    if (category === undefined) throw notFound("category", named[index] ?? "");
+    if (category === undefined) throw notFound("category", ids[index] ?? "");
   }
 }
 

@@ -3,12 +3,17 @@ import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stac
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { categoriesNamed } from "../domain/stacking-rules.ts";
 import {
   findStackingRules,
   lockStackingRules,
   updateStackingRules as writeStackingRules,
 } from "../store/stacking-rules.ts";
-import { changedOptions, checkOptions } from "./stacking-options.ts";
+import {
+  changedOptions,
+  refuseContradiction,
+  refuseUnknownCategories,
+} from "./stacking-options.ts";
 import { toProjectStackingRules } from "./stacking-rules-message.ts";
 
 export const updateStackingRules =
@@ -16,10 +21,21 @@ export const updateStackingRules =
   async (request, call) => {
     const { stackingRulesId: id } = request;
     const projectId = call.project.id;
-    const updated = await deps.db.transaction(async (tx) => {
+    const stored = await findStackingRules(deps.db, projectId);
+    // Ids that were stored before are not looked at again: their categories may be gone by now.
+    const known = new Set(categoriesNamed(stored?.options ?? {}));
+    const sent = categoriesNamed(changedOptions({}, request));
+    await refuseUnknownCategories(
+      deps,
+      call,
+      sent.filter((category) => !known.has(category)),
+    );
+
+    const updated = await deps.definitions.write(projectId, async (tx) => {
       const before = await lockStackingRules(tx, projectId, id);
       if (before === undefined) throw notFound("stacking_rules", id);
       const options = changedOptions(before.options, request);
+      refuseContradiction(options);
       const row = { ...before, options, updated_at: new Date(call.now) };
       await writeStackingRules(tx, projectId, row);
       return row;

@@ -15,7 +15,6 @@ import type { Deps } from "../deps.ts";
 import { decide } from "../domain/decide.ts";
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import type { VoucherFacts } from "../domain/facts.ts";
-import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
 import { withCatalogue } from "../gather/catalogue.ts";
 import { customerFacts } from "../gather/customer-facts.ts";
 import {
@@ -26,6 +25,7 @@ import {
   trackingId,
 } from "../gather/gather.ts";
 import { orderFacts } from "../gather/order-facts.ts";
+import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { voucherFacts } from "../gather/voucher-facts.ts";
 
 export const validateVoucher =
@@ -34,10 +34,11 @@ export const validateVoucher =
     refuseSession(sent.session);
     const request = await withCatalogue(deps, call, sent);
 
-    const [{ vouchers }, customer, stored] = await Promise.all([
+    const [{ vouchers }, customer, stored, stacking] = await Promise.all([
       gatherVouchers(deps, call, [request.code]),
       gatherCustomer(deps, call, request.customer),
       gatherOrder(deps, call, request.order),
+      gatherStackingRules(deps, call),
     ]);
     const [gathered] = vouchers;
     const facts = gathered && voucherFacts(gathered);
@@ -49,7 +50,7 @@ export const validateVoucher =
       customer: customerFacts(request.customer, customer),
       metadata: request.metadata ?? {},
       moment: { now: call.now, timeZone: call.project.timeZone },
-      stacking: DEFAULT_STACKING_RULES,
+      stacking,
     });
     if (decision.kind === "malformed") throw toRefusal(decision.refusal);
     const [judged] = decision.redeemables;

@@ -19,7 +19,7 @@ import type { Deps } from "../deps.ts";
 import { checkRedeemables, decide, type RedeemableName } from "../domain/decide.ts";
 import type { Decision } from "../domain/decision.ts";
 import type { VoucherRedeemable } from "../domain/facts.ts";
-import { DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
+import type { StackingRules } from "../domain/stacking-rules.ts";
 import { withCatalogue } from "../gather/catalogue.ts";
 import { gatherCategories } from "../gather/categories.ts";
 import { customerFacts } from "../gather/customer-facts.ts";
@@ -31,14 +31,18 @@ import {
   trackingId,
 } from "../gather/gather.ts";
 import { orderFacts } from "../gather/order-facts.ts";
+import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { voucherFacts } from "../gather/voucher-facts.ts";
 
 export const validate =
   (deps: Deps): Handlers<typeof ValidationService>["validate"] =>
   async (sent, call) => {
     refuseSession(sent.session);
-    const request = await withCatalogue(deps, call, sent);
-    const refused = checkRedeemables(request.redeemables.map(refOf), DEFAULT_STACKING_RULES);
+    const [request, stacking] = await Promise.all([
+      withCatalogue(deps, call, sent),
+      gatherStackingRules(deps, call),
+    ]);
+    const refused = checkRedeemables(request.redeemables.map(refOf), stacking);
     if (refused !== null) throw toRefusal(refused);
 
     const codes = request.redeemables.flatMap(({ object, id }) =>
@@ -51,7 +55,7 @@ export const validate =
     ]);
     const gathered = new Map(vouchers.map((voucher, index) => [codes[index] ?? "", voucher]));
 
-    const decision = decisionOn(request, call, { gathered, customer, stored });
+    const decision = decisionOn(request, call, { gathered, customer, stored, stacking });
 
     const expand = new Set(request.options?.expand);
     const categories = expand.has("category")
@@ -75,7 +79,7 @@ export const validate =
       customer,
     );
     const shown =
-      decision.valid && DEFAULT_STACKING_RULES.redeemablesApplicationMode === "PARTIAL"
+      decision.valid && stacking.redeemablesApplicationMode === "PARTIAL"
         ? results.filter(({ status }) => status === "APPLICABLE")
         : results;
     return create(ValidationSchema, {
@@ -84,7 +88,7 @@ export const validate =
       redeemables: shown,
       skippedRedeemables: results.filter(({ status }) => status === "SKIPPED"),
       inapplicableRedeemables: results.filter(({ status }) => status === "INAPPLICABLE"),
-      stackingRules: stackingRulesMessage(DEFAULT_STACKING_RULES),
+      stackingRules: stackingRulesMessage(stacking),
       ...(tracking !== undefined && { trackingId: tracking }),
       ...(decision.order !== null &&
         request.order !== undefined && {
@@ -96,7 +100,7 @@ export const validate =
 function decisionOn(
   request: ValidateRequest,
   call: Call,
-  { gathered, customer, stored }: Gathered,
+  { gathered, customer, stored, stacking }: Gathered,
 ): Extract<Decision, { kind: "decided" }> {
   const decision = decide({
     redeemables: request.redeemables.map((ref) => redeemableOf(ref, gathered)),
@@ -104,7 +108,7 @@ function decisionOn(
     customer: customerFacts(customerOf(request), customer),
     metadata: request.metadata ?? {},
     moment: { now: call.now, timeZone: call.project.timeZone },
-    stacking: DEFAULT_STACKING_RULES,
+    stacking,
   });
   if (decision.kind === "malformed") throw toRefusal(decision.refusal);
   return decision;
@@ -114,6 +118,7 @@ type Gathered = {
   readonly gathered: ReadonlyMap<string, GatheredVoucher>;
   readonly customer: StoredCustomer | undefined;
   readonly stored: Order | null;
+  readonly stacking: StackingRules;
 };
 
 const refOf = ({ object, id }: RedeemableRef): RedeemableName => ({

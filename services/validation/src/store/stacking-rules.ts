@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import type { DefinitionKey, Queryable } from "@scrip/postgres";
 
 import type { StackingOptions } from "../domain/stacking-rules.ts";
 
@@ -19,6 +19,20 @@ export async function findStackingRules(
     [projectId],
   );
   return rows[0];
+}
+
+/** For the cache: what is set in each project, in the order of the keys. */
+export async function findStackingOptions(
+  db: Queryable,
+  keys: readonly DefinitionKey[],
+): Promise<readonly (StackingOptions | undefined)[]> {
+  const { rows } = await db.query<{ project_id: string; options: StackingOptions }>({
+    name: "find_stacking_options",
+    text: "select project_id, options from stacking_rules where project_id = any($1::text[])",
+    values: [keys.map(({ projectId }) => projectId)],
+  });
+  const found = new Map(rows.map(({ project_id: id, options }) => [id, options]));
+  return keys.map(({ projectId }) => found.get(projectId));
 }
 
 /** Reads the set and holds it, so that two changes run one after the other. */
