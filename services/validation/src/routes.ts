@@ -20,11 +20,17 @@ import { listOrders } from "./handlers/list-orders.ts";
 import { listProducts } from "./handlers/list-products.ts";
 import { listSkus } from "./handlers/list-skus.ts";
 import { listStackingRules } from "./handlers/list-stacking-rules.ts";
+import { redeemPromotionTier } from "./handlers/redeem-promotion-tier.ts";
 import { redeemVoucher } from "./handlers/redeem-voucher.ts";
+import { redeem } from "./handlers/redeem.ts";
+import { rollbackRedemption } from "./handlers/rollback-redemption.ts";
+import { rollbackRedemptions } from "./handlers/rollback-redemptions.ts";
 import { updateOrder } from "./handlers/update-order.ts";
 import { updateProduct } from "./handlers/update-product.ts";
 import { updateSku } from "./handlers/update-sku.ts";
 import { updateStackingRules } from "./handlers/update-stacking-rules.ts";
+import { validatePromotionTier } from "./handlers/validate-promotion-tier.ts";
+import { validatePromotions } from "./handlers/validate-promotions.ts";
 import { validateVoucher } from "./handlers/validate-voucher.ts";
 import { validate } from "./handlers/validate.ts";
 
@@ -34,6 +40,12 @@ export const routes = (deps: Deps) => [
     validateVoucher: validateVoucher(deps),
     validate: validate(deps),
     redeemVoucher: redeemVoucher(deps),
+    redeem: redeem(deps),
+    redeemPromotionTier: redeemPromotionTier(deps),
+    validatePromotionTier: validatePromotionTier(deps),
+    validatePromotions: validatePromotions(deps),
+    rollbackRedemption: rollbackRedemption(deps),
+    rollbackRedemptions: rollbackRedemptions(deps),
   }),
   implement(OrderService, {
     createOrder: createOrder(deps),
