@@ -1,17 +1,13 @@
-import { type Condition, type FilterContext, type Operand, Violation } from "./condition.ts";
+import { type Condition, type FilterContext, inUtc, Violation } from "./condition.ts";
 import { compileDate } from "./dates.ts";
 import { type Bind, type FilterField, findField } from "./fields.ts";
-import { isOperator, type Operator, OPERATORS } from "./operators.ts";
 import { compileScalar } from "./scalars.ts";
+import { readTree } from "./tree.ts";
 
 export type CompiledFilters =
   | { readonly kind: "sql"; readonly text: string }
   /** What is wrong, in the words of the API. */
   | { readonly kind: "violation"; readonly text: string };
-
-/** A filter is small: more conditions than these are an attempt at something else. */
-const MAX_CONDITIONS = 20;
-const MAX_VALUES = 100;
 
 /**
  * Turns a tree of filters (spec/campaigns-loyalty-platform.md §3) into a condition of SQL. Fields come
@@ -31,66 +27,16 @@ export function compileFilters(filters: unknown, context: FilterContext): Compil
 }
 
 function compileTree(filters: unknown, context: FilterContext, bind: Bind): string {
-  if (!isObject(filters)) throw new Violation(`Property .filters must be object. ${FORMS}`);
-  let junction = "and";
-  let conditions = 0;
-  const parts: string[] = [];
-  for (const [name, tree] of Object.entries(filters)) {
-    if (name === "junction") {
-      junction = junctionOf(tree);
-      continue;
-    }
+  const { junction, fields } = readTree(filters);
+  const parts = fields.map(({ name, conditions }) => {
     const field = findField(context.fields, name, bind);
     if (field === undefined) throw new Violation(`Unknown filter field ${name}`);
-    const operators = conditionsOf(name, tree);
-    conditions += operators.length;
-    if (conditions > MAX_CONDITIONS) {
-      throw new Violation(`Filters cannot have more than ${MAX_CONDITIONS} conditions`);
-    }
-    const compiled = operators.map(([operator, operand]) =>
-      compileCondition(
-        { name, field, operator, operands: operandsOf(name, operand) },
-        context,
-        bind,
-      ),
+    const compiled = conditions.map((condition) =>
+      compileCondition({ name, field, ...condition }, context, bind),
     );
-    parts.push(`(${compiled.join(" and ")})`);
-  }
+    return `(${compiled.join(" and ")})`;
+  });
   return parts.length === 0 ? "true" : `(${parts.join(` ${junction} `)})`;
-}
-
-function junctionOf(value: unknown): "and" | "or" {
-  const junction = typeof value === "string" ? value.toLowerCase() : value;
-  if (junction === "and" || junction === "or") return junction;
-  throw new Violation("Property .filters.junction must be 'and' or 'or'");
-}
-
-function conditionsOf(name: string, tree: unknown): [Operator, unknown][] {
-  const conditions = isObject(tree) ? tree["conditions"] : undefined;
-  if (!isObject(conditions) || Object.keys(conditions).length === 0) {
-    throw new Violation(`Property .filters.${name} must have conditions. ${FORMS}`);
-  }
-  return Object.entries(conditions).map(([operator, operand]) => {
-    if (!isOperator(operator)) throw new Violation(`Unknown operator ${operator}. ${FORMS}`);
-    return [operator, operand];
-  });
-}
-
-const FORMS =
-  `Accepted forms: "<field>": {"conditions": {"<operator>": <value>}} and ` +
-  `"<field>": {"conditions": {"<operator>": [<value>, …]}}, in a query ` +
-  `filters[<field>][conditions][<operator>]=<value> and ` +
-  `filters[<field>][conditions][<operator>][0]=<value>. Operators: ${OPERATORS.join(", ")}`;
-
-function operandsOf(name: string, operand: unknown): readonly Operand[] {
-  const operands: readonly unknown[] = Array.isArray(operand) ? operand : [operand];
-  if (operands.length > MAX_VALUES) {
-    throw new Violation(`Filter ${name} cannot have more than ${MAX_VALUES} values`);
-  }
-  return operands.map((one) => {
-    if (one === null || ["string", "number", "boolean"].includes(typeof one)) return one as Operand;
-    throw new Violation(`Values of filter ${name} must be strings, numbers or booleans`);
-  });
 }
 
 function compileCondition(condition: Condition, context: FilterContext, bind: Bind): string {
@@ -99,19 +45,27 @@ function compileCondition(condition: Condition, context: FilterContext, bind: Bi
   if (state !== undefined) return `(${state(() => `${bind(new Date(context.now))}::timestamptz`)})`;
   if (operator === "$has_value") return `(${presentSql(field)})`;
   if (operator === "$is_unknown") return `(not (${presentSql(field)}))`;
-  const sql =
-    field.type === "date"
-      ? compileDate(condition, context, bind)
-      : compileScalar(condition, context, bind);
+  const sql = compileValue(condition, context, bind);
   if (sql === undefined) {
     throw new Violation(`Operator ${operator} cannot be used on filter ${condition.name}`);
   }
   return `(${sql})`;
 }
 
+function compileValue(
+  condition: Condition,
+  context: FilterContext,
+  bind: Bind,
+): string | undefined {
+  const { field } = condition;
+  if (field.type === "date") return compileDate(condition, context, bind);
+  if (field.type !== "day") return compileScalar(condition, context, bind);
+  // A day without a zone: the project's calendar, read as if it were that of UTC.
+  const sql = `((${field.sql})::timestamp at time zone 'UTC')`;
+  const moment = inUtc(context);
+  return compileDate({ ...condition, field: { ...field, sql } }, { ...context, ...moment }, bind);
+}
+
 /** A JSON null is as unknown as a key that is not there. */
 const presentSql = ({ type, sql }: FilterField): string =>
   type === "json" ? `coalesce(jsonb_typeof(${sql}), 'null') <> 'null'` : `${sql} is not null`;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,11 +1,13 @@
+import { localTimeAt } from "@scrip/rules";
+
 import type { FilterField, FilterFields } from "./fields.ts";
 import type { Operator } from "./operators.ts";
 
-export type FilterContext = {
+/** The project's present, epoch milliseconds; and where its days begin. */
+export type Moment = { readonly now: number; readonly timeZone: string };
+
+export type FilterContext = Moment & {
   readonly fields: FilterFields;
-  /** The project's present, epoch milliseconds; and where its days begin. */
-  readonly now: number;
-  readonly timeZone: string;
   /** Of the statement that the condition becomes a part of; values are appended. */
   readonly values: unknown[];
 };
@@ -22,4 +24,12 @@ export type Condition = {
 /** Thrown inside this package only, where a condition cannot be compiled. */
 export class Violation extends Error {
   override readonly name = "Violation";
+}
+
+export const MS_PER_DAY = 86_400_000;
+
+/** The moment when clocks of UTC show what those of the project do now. */
+export function inUtc({ now, timeZone }: Moment): Moment {
+  const { epochDay, msOfDay } = localTimeAt(timeZone, now);
+  return { now: epochDay * MS_PER_DAY + msOfDay, timeZone: "UTC" };
 }

@@ -1,11 +1,16 @@
 import { civilFromDays, daysFromCivil, instantOf, localTimeAt } from "@scrip/rules";
 
-import { type Condition, type FilterContext, type Operand, Violation } from "./condition.ts";
+import {
+  type Condition,
+  type FilterContext,
+  type Moment,
+  MS_PER_DAY,
+  type Operand,
+  Violation,
+} from "./condition.ts";
 import type { Bind } from "./fields.ts";
 import { monthDaysOf, monthDaySpan } from "./month-days.ts";
 import { spanOf } from "./spans.ts";
-
-const MS_PER_DAY = 86_400_000;
 
 /**
  * Conditions on instants. Days, weeks, months and years are those of the project's time zone; a
@@ -41,7 +46,7 @@ export function compileDate(
 export function instantOfOperand(
   name: string,
   operand: Operand,
-  { timeZone }: Pick<FilterContext, "timeZone">,
+  { timeZone }: Pick<Moment, "timeZone">,
 ): number {
   const text = String(operand);
   const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
@@ -79,14 +84,14 @@ function compileSpan(
   return `${field.sql} >= ${from}::timestamptz and ${field.sql} < ${to}::timestamptz`;
 }
 
-const MAX_DAYS = 36_500;
+export const MAX_DAYS = 36_500;
 
 /** The number that follows `…_days_…` and `…_years_…`; 0 where the operator takes none. */
-function daysOperand(operator: string, name: string, operands: readonly Operand[]): number {
+export function daysOperand(operator: string, name: string, operands: readonly Operand[]): number {
   return /days|years/.test(operator) ? wholeNumber(name, operands[0], MAX_DAYS) : 0;
 }
 
-function wholeNumber(name: string, operand: Operand | undefined, max: number): number {
+export function wholeNumber(name: string, operand: Operand | undefined, max: number): number {
   const text = String(operand);
   if (!/^\d{1,6}$/.test(text) || Number(text) > max) {
     throw new Violation(`Values of filter ${name} must be whole numbers from 0 to ${max}`);
@@ -122,7 +127,7 @@ function compileDistance(
   }
 }
 
-const DISTANCES: ReadonlySet<string> = new Set([
+export const DISTANCES: ReadonlySet<string> = new Set([
   "$more_than",
   "$more_than_ago",
   "$more_than_equal",
@@ -147,7 +152,9 @@ function compilePart(
 }
 
 /** `dow` counts from Sunday as 0, as the API does. */
-const PARTS: Readonly<Record<string, { readonly name: string; readonly max: number }>> = {
+export const PARTS: Readonly<
+  Record<string, { readonly name: "day" | "dow" | "month" | "year"; readonly max: number }>
+> = {
   $is_day_of_month: { name: "day", max: 31 },
   $is_day: { name: "dow", max: 6 },
   $is_month: { name: "month", max: 12 },

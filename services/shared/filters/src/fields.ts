@@ -5,8 +5,11 @@ export type Bind = (value: unknown) => string;
 
 /** A field that may be filtered by, and the SQL that reads it. Only what is listed can be named. */
 export type FilterField = {
-  /** `array`: a Postgres array. `json`: one value of jsonb, of any type. */
-  readonly type: "text" | "number" | "boolean" | "date" | "array" | "json";
+  /**
+   * `date`: an instant. `day`: a date without a time. `array`: a Postgres array. `json`: one value of
+   * jsonb, of any type.
+   */
+  readonly type: "text" | "number" | "boolean" | "date" | "day" | "array" | "json";
   /** Written by us, never by a client. */
   readonly sql: string;
   /** What tests of state mean for it, such as `$active`; `now` binds the present. */

@@ -1,4 +1,6 @@
 export { compileFilters, type CompiledFilters } from "./compile.ts";
-export type { FilterContext } from "./condition.ts";
+export type { FilterContext, Moment } from "./condition.ts";
 export { type FilterField, type FilterFields, jsonMember } from "./fields.ts";
 export { OPERATORS } from "./operators.ts";
+export { type CompiledPredicate, compilePredicate, type Predicate } from "./predicate.ts";
+export { memberOf, type RecordField, type RecordFields } from "./record.ts";

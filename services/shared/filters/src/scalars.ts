@@ -1,6 +1,7 @@
 import { type Condition, type FilterContext, type Operand, Violation } from "./condition.ts";
 import { instantOfOperand } from "./dates.ts";
 import type { Bind } from "./fields.ts";
+import { ISO_DATE, ZONED } from "./iso-date.ts";
 
 /**
  * Conditions on texts, numbers, booleans, arrays and values of JSON. Several values under one
@@ -89,8 +90,11 @@ function matching(
   if (field.type !== "text" && field.type !== "json") return undefined;
   const patterns = operands.map((one) => pattern(escapeLike(textOf(one))));
   const text = field.type === "json" ? jsonText(field.sql) : field.sql;
-  return `${text} ilike any(${bind(patterns)}::text[])`;
+  return `${text} collate ${CASELESS} ilike any(${bind(patterns)}::text[])`;
 }
+
+/** Folds the letters of all scripts, whatever the locale of the database: one answer everywhere. */
+const CASELESS = "pg_catalog.pg_c_utf8";
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
@@ -134,22 +138,22 @@ function jsonDate(
   if (field.type !== "json") return undefined;
   const instants = operands.map((one) => new Date(instantOfOperand(name, one, context)));
   const text = jsonText(field.sql);
-  return `case when ${text} ~ '${ISO_DATE}' and pg_input_is_valid(${text}, 'timestamptz')
-               then ${text}::timestamptz ${comparator} any(${bind(instants)}::timestamptz[])
+  // Without a zone it is that of UTC, and not that of the connection.
+  const zoned = `(${text} || case when ${text} ~ '${ZONED}' then '' else 'Z' end)`;
+  return `case when ${text} ~ '${ISO_DATE.source}' and pg_input_is_valid(${zoned}, 'timestamptz')
+               then ${zoned}::timestamptz ${comparator} any(${bind(instants)}::timestamptz[])
                else false end`;
 }
-
-const ISO_DATE = String.raw`^\d{4}-\d{2}-\d{2}(T[0-9:.]+(Z|[+-]\d{2}:?\d{2})?)?$`;
 
 const jsonText = (sql: string): string => `(${sql} #>> '{}')`;
 
 const jsonNumber = (sql: string): string =>
   `(case when jsonb_typeof(${sql}) = 'number' then (${sql} #>> '{}')::numeric end)`;
 
-const textOf = (operand: Operand): string => String(operand ?? "");
+export const textOf = (operand: Operand): string => String(operand ?? "");
 
 /** Digits in quotes are a number too: all that a query string can send. */
-function numberOf(name: string, operand: Operand): string {
+export function numberOf(name: string, operand: Operand): string {
   const text = String(operand);
   if (!/^-?\d{1,30}(?:\.\d{1,30})?$/.test(text)) {
     throw new Violation(`Values of filter ${name} must be numbers`);
@@ -157,7 +161,7 @@ function numberOf(name: string, operand: Operand): string {
   return text;
 }
 
-function booleanOf(name: string, operand: Operand): boolean {
+export function booleanOf(name: string, operand: Operand): boolean {
   const text = String(operand).toLowerCase();
   if (text !== "true" && text !== "false") {
     throw new Violation(`Values of filter ${name} must be true or false`);

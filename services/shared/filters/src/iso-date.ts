@@ -1,0 +1,29 @@
+import { civilFromDays, daysFromCivil } from "@scrip/rules";
+
+import { MS_PER_DAY } from "./condition.ts";
+
+/**
+ * A date or date-time as metadata holds it, to microseconds. Read alike by Postgres and by
+ * `microsOfText`: what the two would take differently, such as a second 60, is none.
+ */
+export const ISO_DATE =
+  /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,6}))?)?(?:Z|([+-])(0\d|1[0-4]):?([0-5]\d))?)?$/;
+
+/** Says itself which zone it is of. */
+export const ZONED = String.raw`T.*(Z|[+-]\d{2}:?\d{2})$`;
+
+/** Microseconds since 1970, or undefined for a text that is no date. Without a zone it is UTC's. */
+export function microsOfText(text: string): bigint | undefined {
+  const match = ISO_DATE.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = ""] = match;
+  const [sign, offsetHours = 0, offsetMinutes = 0] = match.slice(8);
+  const date = { year: Number(year), month: Number(month), day: Number(day) };
+  const epochDay = daysFromCivil(date);
+  const civil = civilFromDays(epochDay);
+  if (date.year === 0 || civil.month !== date.month || civil.day !== date.day) return undefined;
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === "-" ? -1 : 1);
+  const minutes = Number(hour) * 60 + Number(minute) - offset;
+  const ms = epochDay * MS_PER_DAY + (minutes * 60 + Number(second)) * 1000;
+  return BigInt(ms) * 1000n + BigInt(fraction.padEnd(6, "0"));
+}

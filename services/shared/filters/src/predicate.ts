@@ -1,0 +1,87 @@
+import { daysFromCivil } from "@scrip/rules";
+
+import { inUtc, type Moment, MS_PER_DAY, Violation } from "./condition.ts";
+import { dateTest } from "./record-dates.ts";
+import { type ScalarCondition, scalarTest, type ValueTest } from "./record-scalars.ts";
+import {
+  findRecordField,
+  type RecordField,
+  type RecordFields,
+  type RecordValue,
+} from "./record.ts";
+import { readTree } from "./tree.ts";
+
+/** Whether a record meets the filters, seen from a moment of its project. */
+export type Predicate<Subject> = (subject: Subject, moment: Moment) => boolean;
+
+export type CompiledPredicate<Subject> =
+  | { readonly kind: "predicate"; readonly matches: Predicate<Subject> }
+  /** What is wrong, in the words of the API. */
+  | { readonly kind: "violation"; readonly text: string };
+
+/**
+ * The same filters as `compileFilters`, over a record in memory. The two agree: for a row and the
+ * record that was read from it they answer alike.
+ */
+export function compilePredicate<Subject>(
+  filters: unknown,
+  fields: RecordFields<Subject>,
+): CompiledPredicate<Subject> {
+  try {
+    return { kind: "predicate", matches: predicateOf(filters, fields) };
+  } catch (error) {
+    if (error instanceof Violation) return { kind: "violation", text: error.message };
+    throw error;
+  }
+}
+
+function predicateOf<Subject>(filters: unknown, fields: RecordFields<Subject>): Predicate<Subject> {
+  const tree = readTree(filters);
+  const parts = tree.fields.map(({ name, conditions }): Predicate<Subject> => {
+    const field = findRecordField(fields, name);
+    if (field === undefined) throw new Violation(`Unknown filter field ${name}`);
+    const tests = conditions.map((condition) => testOf(field, { name, ...condition }));
+    return (subject, moment) => {
+      const value = field.read(subject) ?? null;
+      return tests.every((test) => test(value, moment));
+    };
+  });
+  if (parts.length === 0 || tree.junction === "and") {
+    return (subject, moment) => parts.every((part) => part(subject, moment));
+  }
+  return (subject, moment) => parts.some((part) => part(subject, moment));
+}
+
+function testOf<Subject>(
+  { type }: RecordField<Subject>,
+  said: Omit<ScalarCondition, "type">,
+): ValueTest {
+  const condition = { ...said, type };
+  if (condition.operator === "$has_value") return isKnown;
+  if (condition.operator === "$is_unknown") return (value) => !isKnown(value);
+  const test = valueTest(condition);
+  if (test === undefined) {
+    throw new Violation(`Operator ${condition.operator} cannot be used on filter ${said.name}`);
+  }
+  // Values that cannot be read are refused now, not when the first record comes.
+  test(null, { now: 0, timeZone: "UTC" });
+  return test;
+}
+
+const isKnown = (value: RecordValue): boolean => value !== null;
+
+function valueTest(condition: ScalarCondition): ValueTest | undefined {
+  if (condition.type === "date") {
+    const test = dateTest(condition);
+    return test && ((value, moment) => test(value as number | null, moment));
+  }
+  if (condition.type !== "day") return scalarTest(condition);
+  const test = dateTest(condition);
+  return test && ((value, moment) => test(midnightOf(value as string | null), inUtc(moment)));
+}
+
+function midnightOf(day: string | null): number | null {
+  if (day === null) return null;
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  return daysFromCivil({ year, month, day: date }) * MS_PER_DAY;
+}

@@ -1,0 +1,91 @@
+import { civilFromDays, localTimeAt } from "@scrip/rules";
+
+import { type Moment, MS_PER_DAY } from "./condition.ts";
+import { daysOperand, DISTANCES, instantOfOperand, MAX_DAYS, PARTS, wholeNumber } from "./dates.ts";
+import { monthDaysOf, monthDaySpan } from "./month-days.ts";
+import type { ScalarCondition } from "./record-scalars.ts";
+import { spanOf } from "./spans.ts";
+
+/** Whether an instant, epoch milliseconds, meets a condition; `null` meets negative ones only. */
+export type DateTest = (value: number | null, moment: Moment) => boolean;
+
+/** What `compileDate` compiles, for instants in memory. Undefined where the operator means nothing. */
+export function dateTest(condition: ScalarCondition): DateTest | undefined {
+  const { name, operator, operands } = condition;
+  const operandsAt = (moment: Moment): readonly number[] =>
+    operands.map((one) => instantOfOperand(name, one, moment));
+  switch (operator) {
+    case "$in":
+    case "$is":
+      return (value, moment) => operandsAt(moment).some((one) => one === value);
+    case "$not_in":
+    case "$is_not":
+      return (value, moment) => !operandsAt(moment).some((one) => one === value);
+    case "$after":
+      return (value, moment) => operandsAt(moment).some((one) => value !== null && value > one);
+    case "$before":
+      return (value, moment) => operandsAt(moment).some((one) => value !== null && value < one);
+    default:
+      return spanTest(condition) ?? distanceTest(condition) ?? partTest(condition);
+  }
+}
+
+const dayAt = (instant: number, { timeZone }: Moment): number =>
+  localTimeAt(timeZone, instant).epochDay;
+
+/** Operators that name one stretch of the calendar, or a set of days of the year. */
+function spanTest({ name, operator, operands }: ScalarCondition): DateTest | undefined {
+  const days = daysOperand(operator, name, operands);
+  if (monthDaySpan(operator, 0, days) !== undefined) {
+    return (value, moment) => {
+      const span = monthDaySpan(operator, dayAt(moment.now, moment), days);
+      if (value === null || span === undefined) return false;
+      const { month, day } = civilFromDays(dayAt(value, moment));
+      return monthDaysOf(span).includes(month * 100 + day);
+    };
+  }
+  if (spanOf(operator, 0, days) === undefined) return undefined;
+  return (value, moment) => {
+    const span = spanOf(operator, dayAt(moment.now, moment), days);
+    if (value === null || span === undefined) return false;
+    const day = dayAt(value, moment);
+    return day >= span.from && day < span.to;
+  };
+}
+
+function distanceTest({ name, operator, operands }: ScalarCondition): DateTest | undefined {
+  if (!DISTANCES.has(operator)) return undefined;
+  const distance = wholeNumber(name, operands[0], MAX_DAYS) * MS_PER_DAY;
+  return (value, { now }) => {
+    if (value === null) return false;
+    switch (operator) {
+      case "$more_than":
+      case "$more_than_ago":
+        return value < now - distance;
+      case "$more_than_equal":
+        return value <= now - distance;
+      case "$less_than":
+      case "$less_than_ago":
+        return value > now - distance && value <= now;
+      case "$less_than_equal":
+        return value >= now - distance && value <= now;
+      case "$more_than_future":
+        return value > now + distance;
+      default:
+        return value < now + distance && value >= now;
+    }
+  };
+}
+
+/** Parts of the calendar: any of the numbers that are named. */
+function partTest({ name, operator, operands }: ScalarCondition): DateTest | undefined {
+  const part = PARTS[operator];
+  if (part === undefined) return undefined;
+  const numbers = new Set(operands.map((one) => wholeNumber(name, one, part.max)));
+  return (value, moment) => {
+    if (value === null) return false;
+    const { epochDay, weekday } = localTimeAt(moment.timeZone, value);
+    const parts = { ...civilFromDays(epochDay), dow: weekday };
+    return numbers.has(parts[part.name]);
+  };
+}

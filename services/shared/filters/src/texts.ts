@@ -1,0 +1,50 @@
+/** A value of JSON as Postgres writes it: what `#>> '{}'` gives of jsonb, `null` for nothing. */
+export function jsonText(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === "string" ? value : jsonbText(value);
+}
+
+function jsonbText(value: unknown): string {
+  if (typeof value === "number") return plainNumber(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(jsonbText).join(", ")}]`;
+  const members = Object.entries(value).toSorted(([a], [b]) => compareKeys(a, b));
+  return `{${members.map(([key, one]) => `${JSON.stringify(key)}: ${jsonbText(one)}`).join(", ")}}`;
+}
+
+/** jsonb keeps shorter keys first, and keys of one length in the order of their bytes. */
+function compareKeys(a: string, b: string): number {
+  const [bytesA, bytesB] = [Buffer.from(a), Buffer.from(b)];
+  return bytesA.length - bytesB.length || Buffer.compare(bytesA, bytesB);
+}
+
+/** Without an exponent. */
+export function plainNumber(value: number): string {
+  const match = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(JSON.stringify(value));
+  if (match === null) return JSON.stringify(value);
+  const [, sign, whole = "", fraction = "", exponent] = match;
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
+  if (point >= digits.length) return `${sign}${digits.padEnd(point, "0")}`;
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/**
+ * Letters as they are compared without regard to case, one by one: a whole text would fold a sigma at
+ * the end of a word differently.
+ */
+export const caseless = (text: string): string =>
+  Array.from(text, (letter) => Array.from(letter.toLowerCase())[0]).join("");
+
+/** Plain decimals of any length: negative, zero or positive, as `a` is below, equal to or above `b`. */
+export function compareNumbers(a: string, b: string): number {
+  const scale = Math.max(scaleOf(a), scaleOf(b));
+  const difference = unscaled(a, scale) - unscaled(b, scale);
+  return difference === 0n ? 0 : difference < 0n ? -1 : 1;
+}
+
+const scaleOf = (text: string): number => text.split(".")[1]?.length ?? 0;
+
+const unscaled = (text: string, scale: number): bigint =>
+  BigInt(text.replace(".", "") + "0".repeat(scale - scaleOf(text)));
