@@ -1,7 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
+import { newId } from "@scrip/ids";
 import { DiscountEffect, DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
 import {
@@ -56,7 +58,6 @@ describe("CreateVoucher", () => {
         redeemedQuantity: 0n,
         url: "/v1/vouchers/%C3%89t%C3%A9%20100%25%2F%231/redemptions?page=1&limit=10",
       },
-      validationRulesAssignments: { data: [], total: 0n },
     });
     expect(voucher.updatedAt).toBeUndefined();
     for (const code of [voucher.code, voucher.id]) {
@@ -146,12 +147,25 @@ describe("CreateVoucher", () => {
   test.each([
     ["campaign", { campaignId: "camp_1" }],
     ["campaign", { campaign: "Summer" }],
-    ["validation_rules", { validationRules: ["val_1"] }],
   ])("does not find an unknown %s", async (resourceType, body) => {
     await expect(givenDiscount(fixture, body)).rejects.toMatchObject({
       key: "not_found",
       options: { resourceType },
     });
+  });
+
+  test("takes the id that the gateway reserved, and no rules that came past it", async () => {
+    const reservedId = newId("v");
+    expect((await givenDiscount(fixture, { reservedId })).id).toBe(reservedId);
+    await expect(givenDiscount(fixture, { validationRules: ["val_1"] })).rejects.toMatchObject({
+      key: "invalid_payload",
+      options: { details: expect.stringContaining("CreateAssignment") },
+    });
+    const outside: Call = { ...fixture.call(), caller: { side: "service", id: "till" } };
+    const body = { type: VoucherType.LOYALTY_CARD, loyaltyCard: { points: 1n } };
+    await expect(
+      fixture.vouchers.createVoucher({ ...body, reservedId: newId("v") }, outside),
+    ).rejects.toMatchObject({ key: "invalid_payload" });
   });
 
   test("refuses recurring limits that contradict each other, and codes nobody can see", async () => {

@@ -16,6 +16,7 @@ export {
   runProcess,
   transportTo,
 } from "./process.ts";
+export { type Reservation, takeId } from "./reserved-object.ts";
 export { runUntilStopped } from "./run-until-stopped.ts";
 export { startRepeating } from "./repeat.ts";
 export { serve, type RpcServer } from "./serve.ts";

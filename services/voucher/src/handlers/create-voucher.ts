@@ -1,5 +1,14 @@
 import { randomInt } from "node:crypto";
 
+import {
+  capacityOf,
+  type CodeConfig,
+  type CodeMask,
+  drawCode,
+  isPrintable,
+  mergeCodeConfig,
+  parseCodeConfig,
+} from "@scrip/codes";
 import { duplicate, invalidPayload, notFound, Refusal } from "@scrip/errors";
 import {
   type CodeConfig as CodeConfigMessage,
@@ -8,30 +17,13 @@ import {
   VoucherType as VoucherTypes,
   type VoucherService,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import type { Call, Handler } from "@scrip/rpc";
+import { type Call, type Handler, takeId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import {
-  capacityOf,
-  type CodeConfig,
-  type CodeMask,
-  drawCode,
-  isPrintable,
-  parseCodeConfig,
-} from "../domain/code-config.ts";
 import { codeKeyOf, type VoucherDefinition, type VoucherType } from "../domain/voucher.ts";
 import { insertVoucher, newUsage, type NewVoucher } from "../store/vouchers.ts";
 import { toVoucher } from "./voucher-message.ts";
-import {
-  invalidVoucher,
-  nameOf,
-  requireValidity,
-  toDaysOfWeek,
-  toDiscountDefinition,
-  toHours,
-  toInstant,
-  toTimeframe,
-} from "./voucher-request.ts";
+import { invalidVoucher, requireValidity, toDiscountDefinition } from "./voucher-request.ts";
 
 /** How often a generated code may turn out to be taken before the config counts as exhausted. */
 const MAX_DRAWS = 100;
@@ -39,27 +31,23 @@ const MAX_DRAWS = 100;
 export const createVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.createVoucher> =>
   async (request, call) => {
-    const made = await insertUnderCode(deps, { request, call, draft: parse(request, call) });
+    const id = takeId(request, call, () => deps.newId("v"));
+    const draft = { ...parse(request, call), id };
+    const made = await insertUnderCode(deps, { request, call, draft });
     return toVoucher({ definition: made.definition, usage: newUsage(made) });
   };
 
-type Draft = Omit<VoucherDefinition, "id" | "code" | "assetId"> & {
+type Draft = Omit<VoucherDefinition, "code" | "assetId"> & {
   readonly quantity: bigint | null;
   readonly amount: bigint | null;
 };
 
-function parse(request: CreateVoucherRequest, call: Call): Draft {
+function parse(request: CreateVoucherRequest, call: Call): Omit<Draft, "id"> {
   refuseUnknown(request);
   const type = nameOf(VoucherTypes, request.type);
   if (type === undefined) throw invalidPayload("Property .type is required");
   requireValues(request, type);
-  const validity = {
-    startDate: toInstant(request.startDate),
-    expirationDate: toInstant(request.expirationDate),
-    timeframe: toTimeframe(request.validityTimeframe),
-    daysOfWeek: toDaysOfWeek(request.validityDayOfWeek),
-    hours: toHours(request.validityHours),
-  };
+  const validity = validityOf(request);
   requireValidity(validity);
   return {
     projectId: call.project.id,
@@ -89,11 +77,9 @@ function parse(request: CreateVoucherRequest, call: Call): Draft {
 
 /** What the request names and nobody has. */
 function refuseUnknown(request: CreateVoucherRequest): void {
-  const { campaign, campaignId, category, categoryId, validationRules } = request;
+  const { campaign, campaignId, category, categoryId } = request;
   const wanted = campaignId ?? campaign;
   if (wanted !== undefined) throw notFound("campaign", wanted);
-  const [rule] = validationRules;
-  if (rule !== undefined) throw notFound("validation_rules", rule);
   // The gateway has turned names into ids; a gRPC caller sends the id.
   if (category !== undefined && categoryId === undefined) {
     throw invalidPayload("Property .category must be .category_id here");
@@ -163,7 +149,6 @@ function withCode(deps: Deps, { call, draft }: Creation, code: string): NewVouch
     amount,
     definition: {
       ...rest,
-      id: deps.newId("v"),
       code,
       assetId: deps.assets.seal(call.project.id, code),
     },
@@ -172,7 +157,7 @@ function withCode(deps: Deps, { call, draft }: Creation, code: string): NewVouch
 
 /** The request's config over the project's: a length that is sent replaces a pattern that is not. */
 function maskOf(sent: CodeConfigMessage | undefined, { project }: Call): CodeMask {
-  const { pattern, ...defaults }: CodeConfig =
+  const defaults: CodeConfig =
     project.codeConfig === undefined ? {} : (JSON.parse(project.codeConfig) as CodeConfig);
   const own: CodeConfig = {
     ...(sent?.length !== undefined && { length: Number(sent.length) }),
@@ -181,8 +166,7 @@ function maskOf(sent: CodeConfigMessage | undefined, { project }: Call): CodeMas
     ...(sent?.prefix !== undefined && { prefix: sent.prefix }),
     ...(sent?.postfix !== undefined && { postfix: sent.postfix }),
   };
-  const inherited = sent?.length === undefined ? { ...defaults, pattern } : defaults;
-  const parsed = parseCodeConfig({ ...inherited, ...own }, project.caseSensitiveCodes);
+  const parsed = parseCodeConfig(mergeCodeConfig(defaults, own), project.caseSensitiveCodes);
   if (parsed.kind === "violation") {
     throw new Refusal("invalid_code_config", { details: parsed.text });
   }
