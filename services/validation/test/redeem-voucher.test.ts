@@ -30,6 +30,18 @@ const HELD: Outcome = {
 };
 const MADE: Outcome = { case: "made", value: { redemptions: [{ id: "r_1" }] } };
 
+const never = async () => {
+  throw new Error("nobody asks for this");
+};
+const NEVER_ASKED = {
+  countRedemptions: never,
+  reserveVouchers: never,
+  commitRollback: never,
+  getRedemption: never,
+  resolveCampaigns: never,
+  resolveCategory: never,
+};
+
 /** The handler beside services that answer each commit with the next of these, then with the last. */
 function given(...outcomes: Outcome[]) {
   const commands: RedemptionCommand[] = [];
@@ -60,9 +72,7 @@ function given(...outcomes: Outcome[]) {
         if (upsert === true) customersWritten += 1;
         return create(CustomerAnswerSchema, { customer: { id: "cust_1" } });
       },
-      resolveCategory: async () => {
-        throw new Error("nobody asks for categories");
-      },
+      ...NEVER_ASKED,
     },
   });
   const request = create(RedeemVoucherRequestSchema, {
@@ -71,7 +81,7 @@ function given(...outcomes: Outcome[]) {
   });
   return {
     redeem: (deadlineMs: number) => redeem(request, callOf(deadlineMs)),
-    versions: () => commands.map(({ vouchers }) => vouchers[0]?.definitionVersion),
+    versions: () => commands.map(({ parts }) => parts[0]?.definitionVersion),
     customersWritten: () => customersWritten,
   };
 }
