@@ -8,6 +8,7 @@ import type {
   RedemptionService,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
+import { instantOf } from "@scrip/terms";
 
 import { type Contention, createContention } from "../contention.ts";
 import type { Deps } from "../deps.ts";
@@ -17,7 +18,6 @@ import { findAnswers } from "../store/idempotency.ts";
 import { currentDefinitions } from "./commit-definitions.ts";
 import { keyOf, lockVouchers, namesToLock } from "./commit-locks.ts";
 import { type Command, nowOf, renderCommits } from "./commit-outcomes.ts";
-import { instantOf } from "./voucher-message.ts";
 
 const MAX_RETRIES = 3;
 /** Spreads the retries of batches that met each other. */

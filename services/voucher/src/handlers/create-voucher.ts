@@ -18,6 +18,7 @@ import {
   type VoucherService,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, type Handler, takeId } from "@scrip/rpc";
+import { nameOf, validityOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { codeKeyOf, type VoucherDefinition, type VoucherType } from "../domain/voucher.ts";

@@ -5,13 +5,14 @@ import type {
   VoucherService,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Handler } from "@scrip/rpc";
+import { instantOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { codeKeyOf } from "../domain/voucher.ts";
 import { voucherFilters } from "../store/voucher-filters.ts";
 import { listVouchers as list, type VoucherOrder } from "../store/voucher-lists.ts";
 import { pageOf } from "./page.ts";
-import { instantOf, toVoucher } from "./voucher-message.ts";
+import { toVoucher } from "./voucher-message.ts";
 
 const MAX_PAGE = 99;
 

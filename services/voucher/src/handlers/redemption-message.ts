@@ -6,11 +6,12 @@ import {
   RedemptionResult,
   RedemptionStatus,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { timestampOf } from "@scrip/terms";
 
 import type { VoucherUsage } from "../domain/commit.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { StoredVoucher } from "../store/vouchers.ts";
-import { timestampOf, toVoucher } from "./voucher-message.ts";
+import { toVoucher } from "./voucher-message.ts";
 
 /**
  * A redemption from the books. Its voucher has the counters of that moment and the definition of

@@ -6,22 +6,14 @@ import {
   VoucherType,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
+import { changedValidity, nameOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
 import { lockUsages } from "../store/usages.ts";
 import { findVoucher, type StoredVoucher, updateVoucher as write } from "../store/vouchers.ts";
 import { toVoucher } from "./voucher-message.ts";
-import {
-  invalidVoucher,
-  nameOf,
-  requireValidity,
-  toDaysOfWeek,
-  toDiscountDefinition,
-  toHours,
-  toInstant,
-  toTimeframe,
-} from "./voucher-request.ts";
+import { invalidVoucher, requireValidity, toDiscountDefinition } from "./voucher-request.ts";
 
 export const updateVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.updateVoucher> =>
@@ -89,7 +81,7 @@ function applyRequest(
 ): VoucherEdit {
   const sent = new Set(request.updateMask?.paths);
   requireOwnType(request, definition);
-  const validity = applyValidity(definition, request, sent);
+  const validity = changedValidity(definition.validity, request, sent);
   requireValidity(validity);
   const quantity = sent.has("redemption") ? (request.redemption?.quantity ?? null) : usage.quantity;
   if (quantity !== null && quantity < usage.redeemedQuantity) {
@@ -113,26 +105,6 @@ function applyRequest(
         : definition.metadata,
       updatedAt: now,
     },
-  };
-}
-
-function applyValidity(
-  { validity }: VoucherDefinition,
-  request: UpdateVoucherRequest,
-  sent: ReadonlySet<string>,
-): VoucherDefinition["validity"] {
-  return {
-    startDate: sent.has("start_date") ? toInstant(request.startDate) : validity.startDate,
-    expirationDate: sent.has("expiration_date")
-      ? toInstant(request.expirationDate)
-      : validity.expirationDate,
-    timeframe: sent.has("validity_timeframe")
-      ? toTimeframe(request.validityTimeframe)
-      : validity.timeframe,
-    daysOfWeek: sent.has("validity_day_of_week")
-      ? toDaysOfWeek(request.validityDayOfWeek)
-      : validity.daysOfWeek,
-    hours: sent.has("validity_hours") ? toHours(request.validityHours) : validity.hours,
   };
 }
 

@@ -29,6 +29,37 @@ const MAX_CODE_LENGTH = 255;
 
 const PLACEHOLDER = "#";
 
+/** As campaigns keep and answer it: complete, so that no later default changes it. */
+export type NormalCodeConfig = {
+  /** How many characters are drawn. */
+  readonly length: number;
+  readonly charset: string;
+  readonly pattern: string;
+  readonly prefix?: string;
+  readonly postfix?: string;
+};
+
+/**
+ * What is sent over what stands: a length that is sent replaces a pattern that is not, since the
+ * pattern would win over it.
+ */
+export function mergeCodeConfig(standing: CodeConfig, sent: CodeConfig): CodeConfig {
+  const { pattern, ...others } = standing;
+  const inherited = sent.length === undefined ? { ...others, pattern } : others;
+  return { ...inherited, ...sent };
+}
+
+/** Of a config that `parseCodeConfig` took: the mask it is drawn by, and nothing that is missing. */
+export function normalize(config: CodeConfig, { mask }: CodeMask): NormalCodeConfig {
+  return {
+    length: placeholdersOf(mask),
+    charset: config.charset ?? DEFAULT_CHARSET,
+    pattern: mask,
+    ...(config.prefix !== undefined && { prefix: config.prefix }),
+    ...(config.postfix !== undefined && { postfix: config.postfix }),
+  };
+}
+
 /** Answers what is wrong with a config in the words of `invalid_code_config`, or its mask. */
 export function parseCodeConfig(config: CodeConfig, caseSensitive: boolean): ParsedCodeConfig {
   const { length = DEFAULT_LENGTH, charset = DEFAULT_CHARSET, prefix = "", postfix = "" } = config;
@@ -72,6 +103,20 @@ export const capacityOf = ({ mask, alphabet }: CodeMask): bigint =>
   BigInt(alphabet.length) ** BigInt(placeholdersOf(mask));
 
 const placeholdersOf = (mask: string): number => mask.split(PLACEHOLDER).length - 1;
+
+/** A regular expression (of Postgres too) that matches whole codes of this mask and no others. */
+export function patternOf({ mask, alphabet, prefix, postfix }: CodeMask): string {
+  const drawn = `[${alphabet.map(escapeInClass).join("")}]`;
+  const filled = mask
+    .split(PLACEHOLDER)
+    .map((text) => escape(text))
+    .join(drawn);
+  return `^${escape(prefix)}${filled}${escape(postfix)}$`;
+}
+
+const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+const escapeInClass = (character: string): string => character.replace(/[\\\]^[-]/, "\\$&");
 
 /** Draws a code; `randomIndex(n)` answers a number from 0 to n − 1, each as likely as any other. */
 export function drawCode(

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { capacityOf, type CodeConfig, drawCode, parseCodeConfig } from "./code-config.ts";
+import {
+  capacityOf,
+  type CodeConfig,
+  drawCode,
+  mergeCodeConfig,
+  normalize,
+  parseCodeConfig,
+  patternOf,
+} from "./code-config.ts";
 
 const maskOf = (config: CodeConfig, caseSensitive = true) => {
   const parsed = parseCodeConfig(config, caseSensitive);
@@ -51,6 +59,53 @@ describe("parseCodeConfig", () => {
 
   test("255 characters are not too many", () => {
     expect(parseCodeConfig({ length: 200, prefix: "p".repeat(55) }, true).kind).toBe("mask");
+  });
+});
+
+describe("mergeCodeConfig", () => {
+  test("a length that is sent replaces a pattern that is not", () => {
+    const standing = { pattern: "X-##", charset: "ab", prefix: "p" };
+    expect(mergeCodeConfig(standing, { length: 3 })).toEqual({
+      charset: "ab",
+      prefix: "p",
+      length: 3,
+    });
+    expect(mergeCodeConfig(standing, { charset: "xy" })).toEqual({ ...standing, charset: "xy" });
+  });
+});
+
+describe("normalize", () => {
+  test("counts what is drawn, and leaves nothing to a later default", () => {
+    const config = { pattern: "L-CARD-#######" };
+    expect(normalize(config, maskOf(config))).toEqual({
+      length: 7,
+      charset: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+      pattern: "L-CARD-#######",
+    });
+    const short = { length: 2, charset: "ab", prefix: "<" };
+    expect(normalize(short, maskOf(short))).toEqual({
+      length: 2,
+      charset: "ab",
+      pattern: "##",
+      prefix: "<",
+    });
+  });
+});
+
+describe("patternOf", () => {
+  test("matches every code that is drawn, whatever stands around the placeholders", () => {
+    const text = fc.stringMatching(/^[-a-c#.*+?^$()[\]{}|\\/ ]{1,8}$/);
+    const charset = fc
+      .uniqueArray(fc.constantFrom("a", "]", "[", "^", "-", "\\", "7"), { minLength: 1 })
+      .map((characters) => characters.join(""));
+    fc.assert(
+      fc.property(text, text, charset, fc.nat(), (pattern, prefix, characters, seed) => {
+        const mask = maskOf({ pattern, prefix, charset: characters });
+        const code = drawCode(mask, (size) => seed % size);
+        expect(code).toMatch(new RegExp(patternOf(mask)));
+        expect(`${code}!`).not.toMatch(new RegExp(patternOf(mask)));
+      }),
+    );
   });
 });
 

@@ -1,0 +1,68 @@
+import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import {
+  type Discount,
+  DiscountEffect,
+  DiscountSchema,
+  DiscountType,
+} from "@scrip/proto/scrip/common/v1/discount_pb";
+import { type DiscountDefinition, parseDiscount } from "@scrip/rules";
+
+import { nameOf } from "./names.ts";
+
+export type ReadDiscount =
+  | { readonly kind: "definition"; readonly definition: DiscountDefinition }
+  /** Why no decision could apply it, in the words of the API. */
+  | { readonly kind: "violation"; readonly text: string };
+
+/**
+ * Reads a discount as it is sent. Values of other types than its own are dropped: what is stored is
+ * never ignored.
+ */
+export function readDiscount(discount: Discount): ReadDiscount {
+  const type = nameOf(DiscountType, discount.type);
+  if (type === undefined) return { kind: "violation", text: "Property .discount.type is required" };
+  const own = <Value>(of: DiscountDefinition["type"], value: Value | undefined): Value | null =>
+    type === of ? (value ?? null) : null;
+  const definition: DiscountDefinition = {
+    type,
+    effect: nameOf(DiscountEffect, discount.effect) ?? null,
+    percentOff: own("PERCENT", discount.percentOff),
+    percentOffFormula: own("PERCENT", discount.percentOffFormula),
+    amountOff: own("AMOUNT", discount.amountOff),
+    amountOffFormula: own("AMOUNT", discount.amountOffFormula),
+    fixedAmount: own("FIXED", discount.fixedAmount),
+    fixedAmountFormula: own("FIXED", discount.fixedAmountFormula),
+    amountLimit: discount.amountLimit ?? null,
+    aggregatedAmountLimit: discount.aggregatedAmountLimit ?? null,
+  };
+  const parsed = parseDiscount(definition);
+  return parsed.kind === "violation" ? parsed : { kind: "definition", definition };
+}
+
+export function toDiscount(discount: DiscountDefinition): Discount {
+  return {
+    $typeName: "scrip.common.v1.Discount",
+    type: DiscountType[discount.type],
+    effect: discount.effect === null ? undefined : DiscountEffect[discount.effect],
+    percentOff: discount.percentOff ?? undefined,
+    percentOffFormula: discount.percentOffFormula ?? undefined,
+    amountOff: discount.amountOff ?? undefined,
+    amountOffFormula: discount.amountOffFormula ?? undefined,
+    amountLimit: discount.amountLimit ?? undefined,
+    aggregatedAmountLimit: discount.aggregatedAmountLimit ?? undefined,
+    fixedAmount: discount.fixedAmount ?? undefined,
+    fixedAmountFormula: discount.fixedAmountFormula ?? undefined,
+    units: [],
+  };
+}
+
+/** For a column: the JSON form of the message, which holds whatever the contract adds to it. */
+export const discountToJson = (discount: DiscountDefinition): JsonValue =>
+  toJson(DiscountSchema, toDiscount(discount), { useProtoFieldName: true });
+
+export function discountFromJson(json: JsonValue): DiscountDefinition {
+  const read = readDiscount(fromJson(DiscountSchema, json));
+  // Refused when it was stored unless it could be read, so this is a bug, not an input.
+  if (read.kind === "violation") throw new Error(`a stored discount: ${read.text}`);
+  return read.definition;
+}
