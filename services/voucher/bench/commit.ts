@@ -60,6 +60,7 @@ const ORDER: Order = {
     appliedQuantity: 0n,
     appliedQuantityAmount: 0n,
     subtotalAmount: 2000n * n,
+    applicationDetails: [],
   })),
   redemptions: {},
 };
@@ -160,12 +161,17 @@ async function commit(
     requestId: "v-bench",
     now,
     channel: { $typeName: "scrip.voucher.v1.Channel", channelId: "app", channelType: "API" },
-    vouchers: [
+    note: new Uint8Array(),
+    parts: [
       {
-        $typeName: "scrip.voucher.v1.VoucherRedemption",
-        voucherId: `v_${number}`,
+        $typeName: "scrip.voucher.v1.RedemptionPart",
+        redeemable: { case: "voucherId", value: `v_${number}` },
         definitionVersion: 1n,
         credits: 0n,
+        orderAmount: 0n,
+        discountedAmount: 0n,
+        units: [],
+        guards: [],
       },
     ],
     ...(full && {

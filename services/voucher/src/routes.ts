@@ -4,17 +4,23 @@ import { implement, type Implementation } from "@scrip/rpc";
 
 import type { Deps } from "./deps.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
+import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
+import { countRedemptions } from "./handlers/count-redemptions.ts";
 import { createVoucher } from "./handlers/create-voucher.ts";
 import { deleteVoucher } from "./handlers/delete-voucher.ts";
 import { disableVoucher } from "./handlers/disable-voucher.ts";
 import { enableVoucher } from "./handlers/enable-voucher.ts";
 import { gatherVouchers } from "./handlers/gather-vouchers.ts";
 import { getBarcode } from "./handlers/get-barcode.ts";
+import { getExplanation } from "./handlers/get-explanation.ts";
 import { getQr } from "./handlers/get-qr.ts";
 import { getRedemption } from "./handlers/get-redemption.ts";
 import { getVoucher } from "./handlers/get-voucher.ts";
+import { listRedemptions } from "./handlers/list-redemptions.ts";
 import { listVoucherRedemptions } from "./handlers/list-voucher-redemptions.ts";
 import { listVouchers } from "./handlers/list-vouchers.ts";
+import { releaseSession } from "./handlers/release-session.ts";
+import { reserveVouchers } from "./handlers/reserve-vouchers.ts";
 import { updateVoucher } from "./handlers/update-voucher.ts";
 
 /** The table of contents of this service: one line for each RPC. */
@@ -33,7 +39,13 @@ export const routes = (deps: Deps): readonly Implementation[] => [
   implement(RedemptionService, {
     getRedemption: getRedemption(deps),
     listVoucherRedemptions: listVoucherRedemptions(deps),
+    listRedemptions: listRedemptions(),
+    getExplanation: getExplanation(),
+    releaseSession: releaseSession(),
     gatherVouchers: gatherVouchers(deps),
     commitRedemptions: commitRedemptions(deps),
+    countRedemptions: countRedemptions(),
+    reserveVouchers: reserveVouchers(),
+    commitRollbacks: commitRollbacks(),
   }),
 ];

@@ -221,7 +221,7 @@ describe("CommitRedemptions", () => {
     const definitionVersion = gathered?.vouchers[0]?.definitionVersion ?? 0n;
     const [made] = await commit({
       ...command,
-      vouchers: command.vouchers.map((take) => ({ ...take, definitionVersion })),
+      parts: command.parts.map((part) => ({ ...part, definitionVersion })),
     });
     expect(madeOf(made)[0]?.voucher?.active).toBe(true);
   });

@@ -113,8 +113,8 @@ export function commandOf(
     requestId: requestId(),
     now: { seconds: BigInt(NOON / 1000), nanos: 0 },
     channel: { channelId: "app_1", channelType: "API" },
-    vouchers: takes.map(({ voucher, credits = 0n }) => ({
-      voucherId: voucher.id,
+    parts: takes.map(({ voucher, credits = 0n }) => ({
+      redeemable: { case: "voucherId" as const, value: voucher.id },
       definitionVersion: 1n,
       credits,
     })),
