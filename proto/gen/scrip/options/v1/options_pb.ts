@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file scrip/options/v1/options.proto.
  */
 export const file_scrip_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNjcmlwLm9wdGlvbnMudjEi1QEKBkFjY2VzcxIOCgZzZXJ2ZXIYASABKAkSDgoGY2xpZW50GAIgASgJEhIKCm1hbmFnZW1lbnQYAyABKAgSEAoIa2V5X29ubHkYBCABKAgSDgoGYW55b25lGAUgASgIEgwKBGZvcm0YBiABKAgSMgoLaWRlbXBvdGVuY3kYByABKA4yHS5zY3JpcC5vcHRpb25zLnYxLklkZW1wb3RlbmN5EgwKBGJ1bGsYCCABKAgSFQoNY2FjaGVfc2Vjb25kcxgJIAEoBRIOCgZzdGF0dXMYCiABKAUiWQoFU2hhcGUSDgoGb2JqZWN0GAEgASgJEhAKCGRhdGFfcmVmGAIgASgJEhQKDHNjYWxhcl9maWVsZBgDIAEoCRIYChBzY2FsYXJfaWRfcHJlZml4GAQgASgJIp8ECgRSdWxlEhAKCHJlcXVpcmVkGAEgASgIEhAKCG51bGxhYmxlGAIgASgIEhAKA21pbhgDIAEoA0gAiAEBEhAKA21heBgEIAEoA0gBiAEBEhcKCm1pbl9sZW5ndGgYBSABKAVIAogBARIXCgptYXhfbGVuZ3RoGAYgASgFSAOIAQESDwoHcGF0dGVybhgHIAEoCRIWCgltaW5faXRlbXMYCCABKAVIBIgBARIWCgltYXhfaXRlbXMYCSABKAVIBYgBARIPCgdkZWNpbWFsGAogASgIEgwKBGRhdGUYCyABKAgSEAoIZHVyYXRpb24YDCABKAgSEAoIaW50ZXJuYWwYDSABKAgSDgoGdmFsdWVzGA4gAygJEhIKCm9taXRfZW1wdHkYDyABKAgSDAoEanNvbhgQIAEoCRIOCgZzZWNyZXQYESABKAgSLgoJcmVmZXJlbmNlGBIgASgOMhsuc2NyaXAub3B0aW9ucy52MS5SZWZlcmVuY2USEwoLbWluX2RlY2ltYWwYEyABKAkSEwoLbWF4X2RlY2ltYWwYFCABKAkSEAoIaW5fcXVlcnkYFSABKAgSDwoHcmVmdXNhbBgWIAEoCRIQCghyZXNlcnZlcxgYIAEoCUIGCgRfbWluQgYKBF9tYXhCDQoLX21pbl9sZW5ndGhCDQoLX21heF9sZW5ndGhCDAoKX21pbl9pdGVtc0IMCgpfbWF4X2l0ZW1zKlwKC0lkZW1wb3RlbmN5EhsKF0lERU1QT1RFTkNZX1VOU1BFQ0lGSUVEEAASGgoWSURFTVBPVEVOQ1lfSU5fU0VSVklDRRABEhQKEElERU1QT1RFTkNZX05PTkUQAiq5AQoJUmVmZXJlbmNlEhkKFVJFRkVSRU5DRV9VTlNQRUNJRklFRBAAEhsKF1JFRkVSRU5DRV9DQVRFR09SWV9OQU1FEAESGQoVUkVGRVJFTkNFX0NBVEVHT1JZX0lEEAISGAoUUkVGRVJFTkNFX0NBVEVHT1JJRVMQAxIeChpSRUZFUkVOQ0VfVkFMSURBVElPTl9SVUxFUxAEEh8KG1JFRkVSRU5DRV9SVUxFU19BU1NJR05NRU5UUxAFOlIKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyGC5zY3JpcC5vcHRpb25zLnYxLkFjY2Vzc1IGYWNjZXNzOlAKBXNoYXBlEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGNKGAyABKAsyFy5zY3JpcC5vcHRpb25zLnYxLlNoYXBlUgVzaGFwZTpLCgRydWxlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjThgMgASgLMhYuc2NyaXAub3B0aW9ucy52MS5SdWxlUgRydWxlYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("Ch5zY3JpcC9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNjcmlwLm9wdGlvbnMudjEi1QEKBkFjY2VzcxIOCgZzZXJ2ZXIYASABKAkSDgoGY2xpZW50GAIgASgJEhIKCm1hbmFnZW1lbnQYAyABKAgSEAoIa2V5X29ubHkYBCABKAgSDgoGYW55b25lGAUgASgIEgwKBGZvcm0YBiABKAgSMgoLaWRlbXBvdGVuY3kYByABKA4yHS5zY3JpcC5vcHRpb25zLnYxLklkZW1wb3RlbmN5EgwKBGJ1bGsYCCABKAgSFQoNY2FjaGVfc2Vjb25kcxgJIAEoBRIOCgZzdGF0dXMYCiABKAUiWQoFU2hhcGUSDgoGb2JqZWN0GAEgASgJEhAKCGRhdGFfcmVmGAIgASgJEhQKDHNjYWxhcl9maWVsZBgDIAEoCRIYChBzY2FsYXJfaWRfcHJlZml4GAQgASgJIs0ECgRSdWxlEhAKCHJlcXVpcmVkGAEgASgIEhAKCG51bGxhYmxlGAIgASgIEhAKA21pbhgDIAEoA0gAiAEBEhAKA21heBgEIAEoA0gBiAEBEhcKCm1pbl9sZW5ndGgYBSABKAVIAogBARIXCgptYXhfbGVuZ3RoGAYgASgFSAOIAQESDwoHcGF0dGVybhgHIAEoCRIWCgltaW5faXRlbXMYCCABKAVIBIgBARIWCgltYXhfaXRlbXMYCSABKAVIBYgBARIPCgdkZWNpbWFsGAogASgIEgwKBGRhdGUYCyABKAgSEAoIZHVyYXRpb24YDCABKAgSEAoIaW50ZXJuYWwYDSABKAgSDgoGdmFsdWVzGA4gAygJEhIKCm9taXRfZW1wdHkYDyABKAgSDAoEanNvbhgQIAEoCRIOCgZzZWNyZXQYESABKAgSLgoJcmVmZXJlbmNlGBIgASgOMhsuc2NyaXAub3B0aW9ucy52MS5SZWZlcmVuY2USEwoLbWluX2RlY2ltYWwYEyABKAkSEwoLbWF4X2RlY2ltYWwYFCABKAkSEAoIaW5fcXVlcnkYFSABKAgSDwoHcmVmdXNhbBgWIAEoCRIsCghtZXRhZGF0YRgXIAEoCzIaLnNjcmlwLm9wdGlvbnMudjEuTWV0YWRhdGESEAoIcmVzZXJ2ZXMYGCABKAlCBgoEX21pbkIGCgRfbWF4Qg0KC19taW5fbGVuZ3RoQg0KC19tYXhfbGVuZ3RoQgwKCl9taW5faXRlbXNCDAoKX21heF9pdGVtcyJjCghNZXRhZGF0YRIQCghyZXNvdXJjZRgBIAEoCRIQCghjb21wbGV0ZRgCIAEoCBIOCgZ1bmxlc3MYAyADKAkSDwoHaW5zdGVhZBgEIAEoCRISCgppbnN0ZWFkX2lmGAUgASgJKlwKC0lkZW1wb3RlbmN5EhsKF0lERU1QT1RFTkNZX1VOU1BFQ0lGSUVEEAASGgoWSURFTVBPVEVOQ1lfSU5fU0VSVklDRRABEhQKEElERU1QT1RFTkNZX05PTkUQAiq5AQoJUmVmZXJlbmNlEhkKFVJFRkVSRU5DRV9VTlNQRUNJRklFRBAAEhsKF1JFRkVSRU5DRV9DQVRFR09SWV9OQU1FEAESGQoVUkVGRVJFTkNFX0NBVEVHT1JZX0lEEAISGAoUUkVGRVJFTkNFX0NBVEVHT1JJRVMQAxIeChpSRUZFUkVOQ0VfVkFMSURBVElPTl9SVUxFUxAEEh8KG1JFRkVSRU5DRV9SVUxFU19BU1NJR05NRU5UUxAFOlIKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyGC5zY3JpcC5vcHRpb25zLnYxLkFjY2Vzc1IGYWNjZXNzOlAKBXNoYXBlEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGNKGAyABKAsyFy5zY3JpcC5vcHRpb25zLnYxLlNoYXBlUgVzaGFwZTpLCgRydWxlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjThgMgASgLMhYuc2NyaXAub3B0aW9ucy52MS5SdWxlUgRydWxlYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * @generated from message scrip.options.v1.Access
@@ -296,6 +296,14 @@ export type Rule = Message<"scrip.options.v1.Rule"> & {
   refusal: string;
 
   /**
+   * The object is the metadata of a resource, and must meet the project's schema of it
+   * (services/decisions/0010-metadata-schemas-at-the-door.md).
+   *
+   * @generated from field: scrip.options.v1.Metadata metadata = 23;
+   */
+  metadata?: Metadata | undefined;
+
+  /**
    * The id that a new object of this kind gets, which the gateway makes when it has to know it before:
    * `voucher`, `campaign`, `promotion_tier`. Always internal, beside validation_rules.
    *
@@ -310,6 +318,56 @@ export type Rule = Message<"scrip.options.v1.Rule"> & {
  */
 export const RuleSchema: GenMessage<Rule> = /*@__PURE__*/
   messageDesc(file_scrip_options_v1_options, 2);
+
+/**
+ * Which schema metadata must meet, and how far (spec/campaigns-loyalty-platform.md §17).
+ *
+ * @generated from message scrip.options.v1.Metadata
+ */
+export type Metadata = Message<"scrip.options.v1.Metadata"> & {
+  /**
+   * The resource that the schema is of: `customer`, `order_item`, …
+   *
+   * @generated from field: string resource = 1;
+   */
+  resource: string;
+
+  /**
+   * Required keys must be there, as when something is made; otherwise only keys that are sent are
+   * looked at.
+   *
+   * @generated from field: bool complete = 2;
+   */
+  complete: boolean;
+
+  /**
+   * Fields of the same message that name what there is already: with one of them only keys that are
+   * sent are looked at.
+   *
+   * @generated from field: repeated string unless = 3;
+   */
+  unless: string[];
+
+  /**
+   * The schema of this resource counts instead where the boolean `instead_if` of the same message is
+   * true. Without an `instead_if` nobody but the owner knows, and meeting one of the two is enough.
+   *
+   * @generated from field: string instead = 4;
+   */
+  instead: string;
+
+  /**
+   * @generated from field: string instead_if = 5;
+   */
+  insteadIf: string;
+};
+
+/**
+ * Describes the message scrip.options.v1.Metadata.
+ * Use `create(MetadataSchema)` to create a new message.
+ */
+export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
+  messageDesc(file_scrip_options_v1_options, 3);
 
 /**
  * @generated from enum scrip.options.v1.Idempotency
