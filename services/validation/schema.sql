@@ -40,6 +40,15 @@ create table product (
   constraint product_source_id_length CHECK (length(source_id) >= 1 AND length(source_id) <= 255)
 );
 
+create table session_claim (
+  project_id text not null,
+  session_key text not null,
+  voucher_id text not null,
+  claimed_by text not null,
+  claimed_until timestamp with time zone not null,
+  constraint session_claim_pkey PRIMARY KEY (project_id, session_key, voucher_id)
+);
+
 create table shop_order (
   project_id text not null,
   id text not null,

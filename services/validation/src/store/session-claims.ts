@@ -1,0 +1,74 @@
+import type { Queryable } from "@scrip/postgres";
+
+/** How long a claim holds when its request dies: as long as that of an order. */
+const CLAIM_SECONDS = 15;
+
+export type SessionClaim = {
+  readonly projectId: string;
+  readonly sessionKey: string;
+  readonly voucherIds: readonly string[];
+  /** Who claims: the idempotency key, or the request. */
+  readonly by: string;
+};
+
+/**
+ * Takes the vouchers of a session for one redemption; answers who has one of them, or undefined when
+ * all were free. Rows are inserted in the order of their ids, so that two never wait for each other.
+ */
+export async function claimSession(
+  db: Queryable,
+  { projectId, sessionKey, voucherIds, by }: SessionClaim,
+): Promise<{ readonly by: string } | undefined> {
+  const { rows } = await db.query<{ voucher_id: string }>(
+    `insert into session_claim as held (project_id, session_key, voucher_id, claimed_by, claimed_until)
+     select $1, $2, voucher_id, $4, now() + interval '${CLAIM_SECONDS} seconds'
+       from unnest($3::text[]) as voucher_id
+      order by voucher_id
+     on conflict (project_id, session_key, voucher_id) do update
+        set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
+      where held.claimed_until < now()
+     returning voucher_id`,
+    [projectId, sessionKey, voucherIds, by],
+  );
+  const taken = new Set(rows.map(({ voucher_id: id }) => id));
+  const missing = voucherIds.filter((id) => !taken.has(id));
+  if (missing.length === 0) return undefined;
+  const others = await findSessionClaim(db, { projectId, sessionKey, voucherIds: missing });
+  if (taken.size > 0) {
+    await releaseSession(db, { projectId, sessionKey, voucherIds: [...taken], by });
+  }
+  return others ?? { by: "" };
+}
+
+/** Who redeems a voucher of the session right now. */
+export async function findSessionClaim(
+  db: Queryable,
+  { projectId, sessionKey, voucherIds }: Omit<SessionClaim, "by">,
+): Promise<{ readonly by: string } | undefined> {
+  const { rows } = await db.query<{ claimed_by: string }>(
+    `select claimed_by
+       from session_claim
+      where project_id = $1 and session_key = $2 and voucher_id = any($3::text[])
+        and claimed_until >= now()
+      limit 1`,
+    [projectId, sessionKey, voucherIds],
+  );
+  return rows[0] && { by: rows[0].claimed_by };
+}
+
+/**
+ * Ends a claim. What requests that died have left in the project goes too: only live claims are in
+ * the table, so that it needs no job to clean it.
+ */
+export async function releaseSession(
+  db: Queryable,
+  { projectId, sessionKey, voucherIds, by }: SessionClaim,
+): Promise<void> {
+  await db.query(
+    `delete from session_claim
+      where project_id = $1
+        and ((session_key = $2 and voucher_id = any($3::text[]) and claimed_by = $4)
+             or claimed_until < now() - interval '1 minute')`,
+    [projectId, sessionKey, voucherIds, by],
+  );
+}
