@@ -66,7 +66,15 @@ export default defineConfig({
       excludeFiles: ["**/*.test.ts"],
       rules: {
         ...mayNotImport(
-          ["@scrip/**", "!@scrip/money", "!@scrip/errors", "!@scrip/rules", "../**", "node:*"],
+          [
+            "@scrip/**",
+            "!@scrip/errors",
+            "!@scrip/filters",
+            "!@scrip/money",
+            "!@scrip/rules",
+            "../**",
+            "node:*",
+          ],
           "domain/ is pure: no I/O, no clock, no chance",
         ),
         "no-restricted-globals": ["error", "Date", "process", "fetch", "setTimeout"],
