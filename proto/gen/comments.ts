@@ -622,7 +622,6 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.voucher.v1.VoucherAnswer.earlier": "Set when the idempotency key was used before.",
   "scrip.voucher.v1.VoucherAnswer.vouchers": "In the order of the codes; without a voucher where there is none.",
   "scrip.voucher.v1.VoucherCampaign": "VoucherCampaign is what a voucher keeps of its campaign: none of it ever changes.",
-  "scrip.voucher.v1.VoucherCampaign.campaign_type": "LOYALTY_PROGRAM, GIFT_VOUCHERS, DISCOUNT_COUPONS or REFERRAL_PROGRAM.",
   "scrip.voucher.v1.VoucherCampaign.vouchers_count": "How many vouchers the campaign has already, none of them counted too few: whether enough codes are left is looked up when that may not be so.",
   "scrip.voucher.v1.VoucherQuery.codes": "Codes or `v_` ids.",
   "scrip.voucher.v1.VoucherQuery.now": "The project's present: what sessions held until before it does not count. Absent: no locks are read.",
