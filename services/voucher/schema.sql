@@ -6,6 +6,7 @@ create table idempotency (
   request_hash bytea not null,
   outcome bytea not null,
   created_at timestamp with time zone default now() not null,
+  kind text default 'redemption'::text not null,
   constraint idempotency_pkey PRIMARY KEY (project_id, key)
 );
 
@@ -30,7 +31,7 @@ create table outbox_lease (
 create table redemption (
   project_id text not null,
   id text not null,
-  voucher_id text not null,
+  voucher_id text,
   created_at timestamp with time zone not null,
   status text not null,
   amount bigint,
@@ -47,10 +48,82 @@ create table redemption (
   failure_code text,
   failure_message text,
   request_id text not null,
+  parent_id text,
+  promotion_tier_id text,
+  campaign_id text,
+  session_key text,
+  order_amount bigint,
+  discounted_amount bigint,
+  units jsonb,
+  promotion_tier_message bytea,
+  explanation bytea,
   constraint redemption_pkey PRIMARY KEY (project_id, id),
   constraint redemption_failure_has_a_code CHECK ((failure_code IS NOT NULL) = (status = 'FAILED'::text)),
+  constraint redemption_of_one_thing CHECK (voucher_id IS NULL OR promotion_tier_id IS NULL),
   constraint redemption_status_known CHECK (status = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text, 'ROLLED_BACK'::text])),
   constraint redemption_takes_no_negative_amount CHECK (amount >= 0)
+);
+
+create table redemption_rollback (
+  project_id text not null,
+  id text not null,
+  redemption_id text not null,
+  parent_id text,
+  voucher_id text,
+  promotion_tier_id text,
+  campaign_id text,
+  created_at timestamp with time zone not null,
+  status text not null,
+  amount bigint,
+  reason text,
+  order_mode text not null,
+  customer_id text,
+  tracking_id text,
+  metadata jsonb,
+  channel_id text not null,
+  channel_type text not null,
+  order_message bytea,
+  redeemed_quantity_after bigint,
+  amount_after bigint,
+  redeemed_amount_after bigint,
+  failure_code text,
+  failure_message text,
+  request_id text not null,
+  constraint redemption_rollback_pkey PRIMARY KEY (project_id, id),
+  constraint redemption_rollback_failure_has_a_code CHECK ((failure_code IS NOT NULL) = (status = 'FAILED'::text)),
+  constraint redemption_rollback_gives_no_negative_amount CHECK (amount >= 0),
+  constraint redemption_rollback_status_known CHECK (status = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text]))
+);
+
+create table redemption_total (
+  project_id text not null,
+  scope_id text not null,
+  redemptions bigint default 0 not null,
+  orders_amount bigint default 0 not null,
+  discounted_amount bigint default 0 not null,
+  gift_credits bigint default 0 not null,
+  constraint redemption_total_pkey PRIMARY KEY (project_id, scope_id),
+  constraint redemption_total_not_negative CHECK (redemptions >= 0 AND orders_amount >= 0 AND discounted_amount >= 0 AND gift_credits >= 0)
+) with (autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
+
+create table redemption_units (
+  project_id text not null,
+  scope_id text not null,
+  product_id text not null,
+  quantity bigint not null,
+  constraint redemption_units_pkey PRIMARY KEY (project_id, scope_id, product_id),
+  constraint redemption_units_not_negative CHECK (quantity >= 0)
+) with (fillfactor=50);
+
+create table reservation (
+  project_id text not null,
+  session_key text not null,
+  voucher_id text not null,
+  credits bigint not null,
+  expires_at timestamp with time zone not null,
+  kept_until timestamp with time zone not null,
+  constraint reservation_pkey PRIMARY KEY (project_id, session_key, voucher_id),
+  constraint reservation_holds_no_negative_credits CHECK (credits >= 0)
 );
 
 create table voucher (
@@ -80,6 +153,9 @@ create table voucher (
   updated_at timestamp with time zone,
   deleted_at timestamp with time zone,
   definition_version bigint not null,
+  campaign_name text,
+  campaign_type text,
+  activity_duration text,
   constraint voucher_pkey PRIMARY KEY (project_id, id),
   constraint voucher_discount_only_on_discount_vouchers CHECK ((discount IS NOT NULL) = (type = 'DISCOUNT_VOUCHER'::text)),
   constraint voucher_ends_after_its_start CHECK (expiration_date >= start_date),
@@ -113,6 +189,7 @@ create table voucher_usage (
   redeemed_amount bigint default 0 not null,
   version bigint default 0 not null,
   ledger_version bigint default 0 not null,
+  reserved boolean default false not null,
   constraint voucher_usage_pkey PRIMARY KEY (project_id, voucher_id),
   constraint voucher_balance_adds_up CHECK (balance = (amount - redeemed_amount)),
   constraint voucher_balance_with_amount CHECK ((balance IS NULL) = (amount IS NULL)),
@@ -124,7 +201,35 @@ CREATE INDEX idempotency_created_at ON idempotency USING brin (created_at);
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 
-CREATE INDEX redemption_project_voucher_created_at ON redemption USING btree (project_id, voucher_id, created_at, id);
+CREATE INDEX redemption_project_campaign_customer_created_at ON redemption USING btree (project_id, campaign_id, customer_id, created_at) WHERE campaign_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
+
+CREATE INDEX redemption_project_campaign_status_created_at ON redemption USING btree (project_id, campaign_id, status, created_at) WHERE campaign_id IS NOT NULL;
+
+CREATE INDEX redemption_project_created_at ON redemption USING btree (project_id, created_at, id);
+
+CREATE INDEX redemption_project_customer_voucher_created_at ON redemption USING btree (project_id, customer_id, voucher_id, status, created_at) WHERE customer_id IS NOT NULL;
+
+CREATE INDEX redemption_project_parent ON redemption USING btree (project_id, parent_id) WHERE parent_id IS NOT NULL;
+
+CREATE INDEX redemption_project_tier_created_at ON redemption USING btree (project_id, promotion_tier_id, created_at) WHERE promotion_tier_id IS NOT NULL AND status = 'SUCCEEDED'::text;
+
+CREATE INDEX redemption_project_tier_customer_created_at ON redemption USING btree (project_id, promotion_tier_id, customer_id, created_at) WHERE promotion_tier_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
+
+CREATE INDEX redemption_project_voucher_status_created_at ON redemption USING btree (project_id, voucher_id, status, created_at, id) WHERE voucher_id IS NOT NULL;
+
+CREATE UNIQUE INDEX redemption_rollback_once ON redemption_rollback USING btree (project_id, redemption_id) WHERE status = 'SUCCEEDED'::text;
+
+CREATE INDEX redemption_rollback_project_created_at ON redemption_rollback USING btree (project_id, created_at, id);
+
+CREATE INDEX redemption_rollback_project_redemption ON redemption_rollback USING btree (project_id, redemption_id, created_at);
+
+CREATE INDEX reservation_kept_until ON reservation USING btree (kept_until);
+
+CREATE INDEX reservation_project_voucher ON reservation USING btree (project_id, voucher_id);
+
+CREATE INDEX voucher_project_campaign ON voucher USING btree (project_id, campaign_id, id) WHERE campaign_id IS NOT NULL;
+
+CREATE INDEX voucher_project_campaign_name ON voucher USING btree (project_id, campaign_name, id) WHERE campaign_name IS NOT NULL;
 
 CREATE UNIQUE INDEX voucher_project_code_key ON voucher USING btree (project_id, code_key);
 

@@ -1,3 +1,4 @@
+import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { implement, type Implementation } from "@scrip/rpc";
@@ -7,6 +8,7 @@ import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
 import { createVoucher } from "./handlers/create-voucher.ts";
+import { createVouchers } from "./handlers/create-vouchers.ts";
 import { deleteVoucher } from "./handlers/delete-voucher.ts";
 import { disableVoucher } from "./handlers/disable-voucher.ts";
 import { enableVoucher } from "./handlers/enable-voucher.ts";
@@ -22,6 +24,7 @@ import { listVouchers } from "./handlers/list-vouchers.ts";
 import { releaseSession } from "./handlers/release-session.ts";
 import { reserveVouchers } from "./handlers/reserve-vouchers.ts";
 import { updateVoucher } from "./handlers/update-voucher.ts";
+import { updateVouchers } from "./handlers/update-vouchers.ts";
 
 /** The table of contents of this service: one line for each RPC. */
 export const routes = (deps: Deps): readonly Implementation[] => [
@@ -35,6 +38,10 @@ export const routes = (deps: Deps): readonly Implementation[] => [
     disableVoucher: disableVoucher(deps),
     getQr: getQr(deps),
     getBarcode: getBarcode(deps),
+  }),
+  implement(CampaignVoucherService, {
+    createVouchers: createVouchers(deps),
+    updateVouchers: updateVouchers(deps),
   }),
   implement(RedemptionService, {
     getRedemption: getRedemption(deps),

@@ -2,6 +2,13 @@ import type { DiscountDefinition, Validity } from "@scrip/rules";
 
 export type VoucherType = "DISCOUNT_VOUCHER" | "GIFT_VOUCHER" | "LOYALTY_CARD";
 
+/** The kinds of campaign that have vouchers. */
+export type CampaignType =
+  | "LOYALTY_PROGRAM"
+  | "GIFT_VOUCHERS"
+  | "DISCOUNT_COUPONS"
+  | "REFERRAL_PROGRAM";
+
 export type GiftEffect = "APPLY_TO_ORDER" | "APPLY_TO_ITEMS";
 
 /**
@@ -15,11 +22,15 @@ export type VoucherDefinition = {
   readonly code: string;
   readonly type: VoucherType;
   readonly campaignId: string | null;
+  readonly campaignName: string | null;
+  readonly campaignType: CampaignType | null;
   readonly categoryId: string | null;
   readonly discount: DiscountDefinition | null;
   readonly giftEffect: GiftEffect | null;
   readonly loyaltyPoints: bigint | null;
   readonly validity: Validity;
+  /** How long it can be used once it is published: an ISO 8601 duration. */
+  readonly activityDuration: string | null;
   readonly active: boolean | null;
   readonly additionalInfo: string | null;
   readonly metadata: Metadata;

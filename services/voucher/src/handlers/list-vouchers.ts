@@ -51,8 +51,9 @@ function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[
     conditions.push(`v.category_id = ${bind(request.categoryId)}`);
   }
   if (request.customer !== undefined) conditions.push(`v.holder_id = ${bind(request.customer)}`);
-  // No voucher belongs to a campaign yet; categories have their names in another service.
-  if (request.campaign !== undefined) conditions.push("v.campaign_id is not null and false");
+  if (request.campaign !== undefined) {
+    conditions.push(`v.campaign_name = ${bind(request.campaign)}`);
+  }
   if (request.category !== undefined) {
     throw invalidQuery(
       "Filter by .category_id: the names of categories are not stored with vouchers",

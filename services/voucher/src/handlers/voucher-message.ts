@@ -30,6 +30,7 @@ export function templateOf(definition: VoucherDefinition): VoucherTemplate {
     $typeName: "scrip.voucher.v1.Voucher",
     id: definition.id,
     code: definition.code,
+    campaign: definition.campaignName ?? undefined,
     campaignId: definition.campaignId ?? undefined,
     categoryId: definition.categoryId ?? undefined,
     // Filled in by the gateway from category_id (services/decisions/0004).

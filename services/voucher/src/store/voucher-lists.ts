@@ -18,13 +18,13 @@ export type VoucherListing = {
   readonly page: { readonly limit: number; readonly offset: number };
 };
 
-/** A campaign's or category's name belongs to another service, so its id stands for it. */
+/** A category's name belongs to another service, so its id stands for it. */
 const SORTABLE: Readonly<Record<string, string>> = {
   created_at: "v.created_at",
   updated_at: "v.updated_at",
   type: "v.type",
   code: "v.code",
-  campaign: "v.campaign_id",
+  campaign: "v.campaign_name",
   category: "v.category_id",
   active: "v.active",
 };

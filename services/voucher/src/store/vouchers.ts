@@ -1,8 +1,8 @@
 import type { Queryable } from "@scrip/postgres";
-import type { DiscountDefinition } from "@scrip/rules";
 
 import type { VoucherUsage } from "../domain/commit.ts";
 import {
+  type CampaignType,
   foldedKeyOf,
   type GiftEffect,
   type Metadata,
@@ -10,6 +10,7 @@ import {
   type VoucherType,
 } from "../domain/voucher.ts";
 import { int4Array, textArray } from "./arrays.ts";
+import { type DiscountJson, fromDiscountJson, toDiscountJson } from "./discount-json.ts";
 import { fromUsageRow, USAGE_COLUMNS, type UsageRow } from "./usages.ts";
 
 /** A voucher as it stands. */
@@ -23,6 +24,9 @@ export type VoucherRow = UsageRow & {
   code: string;
   type: VoucherType;
   campaign_id: string | null;
+  campaign_name: string | null;
+  campaign_type: CampaignType | null;
+  activity_duration: string | null;
   category_id: string | null;
   discount: DiscountJson | null;
   gift_effect: GiftEffect | null;
@@ -47,22 +51,9 @@ type HoursJson = {
   daily: { start_time: string; expiration_time: string; days_of_week: number[] }[];
 };
 
-/** Amounts fit JSON numbers exactly: the contract bounds them by 10^13. */
-type DiscountJson = {
-  type: DiscountDefinition["type"];
-  effect: DiscountDefinition["effect"];
-  percent_off?: string;
-  percent_off_formula?: string;
-  amount_off?: number;
-  amount_off_formula?: string;
-  fixed_amount?: number;
-  fixed_amount_formula?: string;
-  amount_limit?: number;
-  aggregated_amount_limit?: number;
-};
-
 /** Of `voucher v` joined with `voucher_usage u`. */
-export const VOUCHER_COLUMNS = `v.id, v.code, v.type, v.campaign_id, v.category_id, v.discount,
+export const VOUCHER_COLUMNS = `v.id, v.code, v.type, v.campaign_id, v.campaign_name, v.campaign_type,
+  v.activity_duration, v.category_id, v.discount,
   v.gift_effect, v.loyalty_points, v.start_date, v.expiration_date, v.validity_timeframe,
   v.validity_day_of_week, v.validity_hours, v.active, v.additional_info, v.metadata, v.asset_id,
   v.is_referral_code, v.holder_id, v.referrer_id, v.created_at, v.updated_at,
@@ -188,6 +179,9 @@ export async function insertVoucher(
       new Date(definition.createdAt),
       quantity,
       amount,
+      definition.campaignName,
+      definition.campaignType,
+      definition.activityDuration,
     ],
   });
   return rows[0]?.inserted === 1 ? "inserted" : "code_taken";
@@ -198,9 +192,10 @@ const INSERT_VOUCHER = `
     insert into voucher (project_id, id, definition_version, updated_at, category_id, discount,
            start_date, expiration_date, validity_timeframe, validity_day_of_week, validity_hours,
            active, additional_info, metadata, code, code_key, type, campaign_id, gift_effect,
-           loyalty_points, asset_id, is_referral_code, holder_id, referrer_id, created_at)
+           loyalty_points, asset_id, is_referral_code, holder_id, referrer_id, created_at,
+           campaign_name, campaign_type, activity_duration)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-           $20, $21, $22, $23, $24, $25)
+           $20, $21, $22, $23, $24, $25, $28, $29, $30)
         on conflict (project_id, code_key) do nothing
     returning project_id, id, definition_version, created_at
   ), usage as (
@@ -327,6 +322,8 @@ export function fromVoucherRow(row: VoucherRow): StoredVoucher {
       code: row.code,
       type: row.type,
       campaignId: row.campaign_id,
+      campaignName: row.campaign_name,
+      campaignType: row.campaign_type,
       categoryId: row.category_id,
       discount: row.discount && fromDiscountJson(row.discount),
       giftEffect: row.gift_effect,
@@ -339,6 +336,7 @@ export function fromVoucherRow(row: VoucherRow): StoredVoucher {
         hours: row.validity_hours && fromHoursJson(row.validity_hours),
       },
       active: row.active,
+      activityDuration: row.activity_duration,
       additionalInfo: row.additional_info,
       metadata: row.metadata,
       assetId: row.asset_id,
@@ -352,50 +350,9 @@ export function fromVoucherRow(row: VoucherRow): StoredVoucher {
   };
 }
 
-function toDiscountJson(discount: DiscountDefinition): DiscountJson {
-  return {
-    type: discount.type,
-    effect: discount.effect,
-    ...(discount.percentOff !== null && { percent_off: discount.percentOff }),
-    ...(discount.percentOffFormula !== null && {
-      percent_off_formula: discount.percentOffFormula,
-    }),
-    ...(discount.amountOff !== null && { amount_off: Number(discount.amountOff) }),
-    ...(discount.amountOffFormula !== null && {
-      amount_off_formula: discount.amountOffFormula,
-    }),
-    ...(discount.fixedAmount !== null && { fixed_amount: Number(discount.fixedAmount) }),
-    ...(discount.fixedAmountFormula !== null && {
-      fixed_amount_formula: discount.fixedAmountFormula,
-    }),
-    ...(discount.amountLimit !== null && { amount_limit: Number(discount.amountLimit) }),
-    ...(discount.aggregatedAmountLimit !== null && {
-      aggregated_amount_limit: Number(discount.aggregatedAmountLimit),
-    }),
-  };
-}
-
-function fromDiscountJson(json: DiscountJson): DiscountDefinition {
-  return {
-    type: json.type,
-    effect: json.effect,
-    percentOff: json.percent_off ?? null,
-    percentOffFormula: json.percent_off_formula ?? null,
-    amountOff: toBigInt(json.amount_off),
-    amountOffFormula: json.amount_off_formula ?? null,
-    fixedAmount: toBigInt(json.fixed_amount),
-    fixedAmountFormula: json.fixed_amount_formula ?? null,
-    amountLimit: toBigInt(json.amount_limit),
-    aggregatedAmountLimit: toBigInt(json.aggregated_amount_limit),
-  };
-}
-
-const toBigInt = (value: number | undefined): bigint | null =>
-  value === undefined ? null : BigInt(value);
-
 type Hours = NonNullable<VoucherDefinition["validity"]["hours"]>;
 
-const toHoursJson = ({ daily }: Hours): HoursJson => ({
+export const toHoursJson = ({ daily }: Hours): HoursJson => ({
   daily: daily.map((entry) => ({
     start_time: entry.startTime,
     expiration_time: entry.expirationTime,

@@ -1,0 +1,117 @@
+import { capacityOf, type CodeMask } from "@scrip/codes";
+import { Refusal, toErrorMessage } from "@scrip/errors";
+import type { Queryable } from "@scrip/postgres";
+import type {
+  CampaignVoucherItem,
+  CampaignVoucherService,
+  CreateVoucherOutcome,
+  VoucherCampaign as CampaignMessage,
+} from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import type { Call, Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { CampaignType } from "../domain/voucher.ts";
+import { countCodes } from "../store/campaign-vouchers.ts";
+import { newUsage } from "../store/vouchers.ts";
+import { draftOf, insertUnderCode, maskOf, type Origin } from "./new-voucher.ts";
+import { toVoucher } from "./voucher-message.ts";
+
+type CreateVouchers = Handler<typeof CampaignVoucherService.method.createVouchers>;
+
+/**
+ * One transaction for all: an item is refused before anything fails in the database, so that it takes
+ * nobody with it.
+ */
+export const createVouchers =
+  (deps: Deps): CreateVouchers =>
+  async ({ campaign, items }, call) => {
+    if (campaign === undefined) throw new Error("the contract requires a campaign");
+    const outcomes = await deps.db.transaction(async (tx) => {
+      const room = await roomOf(tx, { campaign, items, call });
+      const made: CreateVoucherOutcome[] = [];
+      for (const item of items)
+        made.push(await createOne(tx, deps, { campaign, item, call, room }));
+      return made;
+    });
+    return { $typeName: "scrip.voucher.v1.CreateVouchersResponse", outcomes };
+  };
+
+type Batch = {
+  readonly campaign: CampaignMessage;
+  readonly items: readonly CampaignVoucherItem[];
+  readonly call: Call;
+};
+
+type One = Pick<Batch, "campaign" | "call"> & {
+  readonly item: CampaignVoucherItem;
+  readonly room: ReadonlyMap<string, Refusal>;
+};
+
+async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVoucherOutcome> {
+  const { campaign, item, call, room } = one;
+  try {
+    const request = item.voucher;
+    if (request === undefined) throw new Error("the contract requires a voucher");
+    const draft = draftOf(request, call, {
+      id: deps.newId("v"),
+      campaign: campaignOf(campaign),
+      activityDuration: item.activityDurationAfterPublishing ?? null,
+    });
+    const mask = (): CodeMask => {
+      const own = ownMaskOf(item, call);
+      const refusal = room.get(JSON.stringify(own));
+      if (refusal !== undefined) throw refusal;
+      return own;
+    };
+    const made = await insertUnderCode(tx, deps, { request, call, draft, mask });
+    const voucher = toVoucher({ definition: made.definition, usage: newUsage(made) });
+    return outcomeOf({ case: "voucher", value: voucher });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return outcomeOf({ case: "refused", value: toErrorMessage(error, call.requestId) });
+  }
+}
+
+const outcomeOf = (outcome: CreateVoucherOutcome["outcome"]): CreateVoucherOutcome => ({
+  $typeName: "scrip.voucher.v1.CreateVoucherOutcome",
+  outcome,
+});
+
+const campaignOf = ({ id, name, campaignType }: CampaignMessage): Origin["campaign"] => ({
+  id,
+  name,
+  // The contract names its values.
+  type: campaignType as CampaignType,
+});
+
+const ownMaskOf = ({ voucher }: CampaignVoucherItem, call: Call): CodeMask =>
+  maskOf(voucher?.codeConfig, { standing: {}, caseSensitive: call.project.caseSensitiveCodes });
+
+/** The refusals of those masks that have not enough codes for what is asked for, by mask. */
+async function roomOf(
+  tx: Queryable,
+  { campaign, items, call }: Batch,
+): Promise<ReadonlyMap<string, Refusal>> {
+  const wanted = new Map<string, { readonly mask: CodeMask; readonly count: bigint }>();
+  for (const item of items) {
+    if (item.voucher?.code !== undefined) continue;
+    const mask = ownMaskOf(item, call);
+    const name = JSON.stringify(mask);
+    wanted.set(name, { mask, count: (wanted.get(name)?.count ?? 0n) + 1n });
+  }
+  const refusals = new Map<string, Refusal>();
+  for (const [name, { mask, count }] of wanted) {
+    const capacity = capacityOf(mask);
+    if (count + campaign.vouchersCount <= capacity) continue;
+    const made = await countCodes(tx, {
+      projectId: call.project.id,
+      campaignId: campaign.id,
+      mask,
+      caseSensitive: call.project.caseSensitiveCodes,
+    });
+    if (count + made <= capacity) continue;
+    const details = `Code config allows to generate up to ${capacity} unique codes, requested ${count}`;
+    refusals.set(name, new Refusal("invalid_code_config", { details }));
+  }
+  return refusals;
+}

@@ -1,0 +1,107 @@
+import type { Queryable } from "@scrip/postgres";
+import type {
+  CampaignVoucherService,
+  UpdateVouchersRequest,
+} from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import { GiftEffect } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Handler } from "@scrip/rpc";
+import type { Validity } from "@scrip/rules";
+import { nameOf, validityOf } from "@scrip/terms";
+
+import type { Deps } from "../deps.ts";
+import type { CampaignChange } from "../domain/campaign-change.ts";
+import {
+  type CampaignUpdate,
+  changeGiftAmounts,
+  listCampaignVoucherIds,
+  mergeMetadata,
+  repeatVersions,
+  updateTerms,
+} from "../store/campaign-vouchers.ts";
+import { lockUsages } from "../store/usages.ts";
+import { toDiscountDefinition } from "./voucher-request.ts";
+
+type UpdateVouchers = Handler<typeof CampaignVoucherService.method.updateVouchers>;
+
+/** Each chunk is a transaction of its own, so that no redemption waits long for one of them. */
+const CHUNK = 2_000;
+
+export const updateVouchers =
+  (deps: Deps): UpdateVouchers =>
+  async (request, call) => {
+    const { campaignId } = request;
+    const projectId = call.project.id;
+    const change = parse(request);
+    let after = "";
+    let updated = 0;
+    for (;;) {
+      const query = { projectId, campaignId, after, limit: CHUNK };
+      const ids = await listCampaignVoucherIds(deps.db, query);
+      const last = ids.at(-1);
+      if (last === undefined) break;
+      const update = { projectId, change, now: call.now, ids };
+      updated += await deps.db.transaction((tx) => updateChunk(tx, update));
+      after = last;
+    }
+    return { $typeName: "scrip.voucher.v1.UpdateVouchersResponse", updatedCount: BigInt(updated) };
+  };
+
+async function updateChunk(tx: Queryable, update: CampaignUpdate): Promise<number> {
+  const { projectId, change, now } = update;
+  // Ids sort as text, which is the order that everybody locks in.
+  const locked = await lockUsages(
+    tx,
+    update.ids.map((voucherId) => ({ projectId, voucherId })),
+  );
+  const live = locked.filter(({ deleted }) => !deleted);
+  const untouched = live.filter(({ redeemedQuantity }) => redeemedQuantity === 0n);
+  const idsOf = (usages: typeof live): string[] => usages.map(({ voucherId }) => voucherId);
+
+  const changed = await updateTerms(tx, { ...update, ids: idsOf(untouched) });
+  if (change.giftAmount !== undefined) {
+    await changeGiftAmounts(tx, { projectId, ids: changed, amount: change.giftAmount, now });
+  }
+  const hasMetadata =
+    Object.keys(change.metadata).length > 0 || change.unsetMetadataFields.length > 0;
+  if (hasMetadata) await mergeMetadata(tx, { ...update, ids: idsOf(live) });
+  const touched = hasMetadata ? idsOf(live) : changed;
+  await repeatVersions(tx, projectId, touched);
+  return touched.length;
+}
+
+function parse(request: UpdateVouchersRequest): CampaignChange {
+  const sent = new Set(request.updateMask?.paths);
+  const when = <Value>(path: string, value: Value): Value | undefined =>
+    sent.has(path) ? value : undefined;
+  return {
+    categoryId: when("category_id", request.categoryId ?? null),
+    validity: changedLimits(request, sent),
+    activityDuration: when(
+      "activity_duration_after_publishing",
+      request.activityDurationAfterPublishing ?? null,
+    ),
+    discount: request.discount && when("discount", toDiscountDefinition(request.discount)),
+    giftAmount: when("gift_amount", request.giftAmount),
+    giftEffect: when("gift_effect", nameOf(GiftEffect, request.giftEffect)),
+    loyaltyPoints: when("loyalty_points", request.loyaltyPoints),
+    metadata: request.metadata ?? {},
+    unsetMetadataFields: request.unsetMetadataFields,
+  };
+}
+
+const LIMITS = {
+  start_date: "startDate",
+  expiration_date: "expirationDate",
+  validity_timeframe: "timeframe",
+  validity_day_of_week: "daysOfWeek",
+  validity_hours: "hours",
+} as const satisfies Record<string, keyof Validity>;
+
+function changedLimits(
+  request: UpdateVouchersRequest,
+  sent: ReadonlySet<string>,
+): Partial<Validity> {
+  const validity = validityOf(request);
+  const entries = Object.entries(LIMITS).filter(([path]) => sent.has(path));
+  return Object.fromEntries(entries.map(([, field]) => [field, validity[field]]));
+}

@@ -1,0 +1,171 @@
+import { type CodeMask, patternOf } from "@scrip/codes";
+import type { Queryable } from "@scrip/postgres";
+
+import type { CampaignChange } from "../domain/campaign-change.ts";
+import { toDiscountJson } from "./discount-json.ts";
+import { toHoursJson } from "./vouchers.ts";
+
+type Campaign = { readonly projectId: string; readonly campaignId: string };
+
+/** How many codes of a campaign are of this mask, also of deleted vouchers: they stay taken. */
+export async function countCodes(
+  db: Queryable,
+  query: Campaign & { readonly mask: CodeMask; readonly caseSensitive: boolean },
+): Promise<bigint> {
+  const { rows } = await db.query<{ count: bigint }>(
+    `select count(*) as count
+       from voucher
+      where project_id = $1 and campaign_id = $2 and code_key is not null
+        and code ${query.caseSensitive ? "~" : "~*"} $3`,
+    [query.projectId, query.campaignId, patternOf(query.mask)],
+  );
+  return rows[0]?.count ?? 0n;
+}
+
+/** The ids of a campaign's vouchers behind one of them, in their order. */
+export async function listCampaignVoucherIds(
+  db: Queryable,
+  query: Campaign & { readonly after: string; readonly limit: number },
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id
+       from voucher
+      where project_id = $1 and campaign_id = $2 and id > $3 and deleted_at is null
+      order by id
+      limit $4`,
+    [query.projectId, query.campaignId, query.after, query.limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export type CampaignUpdate = {
+  readonly projectId: string;
+  readonly change: CampaignChange;
+  readonly now: number;
+  /** Whose usages are locked. */
+  readonly ids: readonly string[];
+};
+
+/**
+ * Gives vouchers that are not published the new terms of their campaign, and answers which. One whose
+ * own dates would then contradict each other keeps all that it has.
+ */
+export async function updateTerms(tx: Queryable, update: CampaignUpdate): Promise<string[]> {
+  const { projectId, change, now, ids } = update;
+  const values: unknown[] = [projectId, ids, new Date(now)];
+  const columns = columnsOf(change);
+  if (columns.size === 0 && change.giftAmount === undefined) return [];
+  const assignments = [...columns].map(
+    ([column, value]) => `${column} = $${values.push(value)}::${typeOf(column)}`,
+  );
+  const after = (column: string): string => {
+    const assignment = assignments.find((text) => text.startsWith(`${column} = `));
+    return assignment === undefined ? column : assignment.slice(`${column} = `.length);
+  };
+  const { rows } = await tx.query<{ id: string }>(
+    `update voucher
+        set definition_version = definition_version + 1, ${["updated_at = $3", ...assignments].join(", ")}
+      where project_id = $1 and id = any($2::text[]) and holder_id is null
+        and (${after("expiration_date")} >= ${after("start_date")}) is not false
+      returning id`,
+    values,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** What a change sets, by column; discounts, gifts and points only fit vouchers of one campaign. */
+function columnsOf(change: CampaignChange): ReadonlyMap<string, unknown> {
+  const columns = new Map<string, unknown>();
+  const { validity } = change;
+  const set = (column: string, value: unknown): void => {
+    if (value !== undefined) columns.set(column, value);
+  };
+  set("category_id", change.categoryId);
+  set("activity_duration", change.activityDuration);
+  set("discount", change.discount && JSON.stringify(toDiscountJson(change.discount)));
+  set("gift_effect", change.giftEffect);
+  set("loyalty_points", change.loyaltyPoints);
+  set("start_date", toDate(validity.startDate));
+  set("expiration_date", toDate(validity.expirationDate));
+  set("validity_timeframe", validity.timeframe && JSON.stringify(validity.timeframe));
+  set("validity_day_of_week", validity.daysOfWeek);
+  set("validity_hours", validity.hours && JSON.stringify(toHoursJson(validity.hours)));
+  return columns;
+}
+
+const toDate = (instant: number | null | undefined): Date | null | undefined =>
+  typeof instant === "number" ? new Date(instant) : instant;
+
+const TYPES: Readonly<Record<string, string>> = {
+  discount: "jsonb",
+  loyalty_points: "int8",
+  start_date: "timestamptz",
+  expiration_date: "timestamptz",
+  validity_timeframe: "jsonb",
+  validity_day_of_week: "smallint[]",
+  validity_hours: "jsonb",
+};
+
+const typeOf = (column: string): string => TYPES[column] ?? "text";
+
+/** Merges metadata into vouchers, and takes keys out of it. */
+export async function mergeMetadata(
+  tx: Queryable,
+  { projectId, change, now, ids }: CampaignUpdate,
+): Promise<void> {
+  await tx.query(
+    `update voucher
+        set definition_version = definition_version + 1, updated_at = $3,
+            metadata = (metadata || $4::jsonb) - $5::text[]
+      where project_id = $1 and id = any($2::text[])`,
+    [projectId, ids, new Date(now), JSON.stringify(change.metadata), change.unsetMetadataFields],
+  );
+}
+
+/** Gives gift vouchers that nothing was spent of another amount; their books get the difference. */
+export async function changeGiftAmounts(
+  tx: Queryable,
+  {
+    projectId,
+    ids,
+    amount,
+    now,
+  }: Pick<CampaignUpdate, "projectId" | "ids" | "now"> & {
+    readonly amount: bigint;
+  },
+): Promise<void> {
+  await tx.query(
+    `with before as (
+       select project_id, voucher_id, amount, ledger_version
+         from voucher_usage
+        where project_id = $1 and voucher_id = any($2::text[]) and amount <> $3
+     ), entry as (
+       insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after,
+              created_at)
+       select project_id, voucher_id, ledger_version + 1, $3::int8 - amount, $3::int8, $4
+         from before
+     )
+     update voucher_usage u
+        set amount = $3, balance = $3, ledger_version = u.ledger_version + 1
+       from before
+      where u.project_id = before.project_id and u.voucher_id = before.voucher_id`,
+    [projectId, ids, amount, new Date(now)],
+  );
+}
+
+/** Repeats the versions of definitions where redemptions look for them. */
+export async function repeatVersions(
+  tx: Queryable,
+  projectId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `update voucher_usage u
+        set definition_version = v.definition_version, version = u.version + 1
+       from voucher v
+      where v.project_id = $1 and v.id = any($2::text[])
+        and u.project_id = v.project_id and u.voucher_id = v.id
+        and u.definition_version <> v.definition_version`,
+    [projectId, ids],
+  );
+}

@@ -1,0 +1,225 @@
+import { randomBytes } from "node:crypto";
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import {
+  CampaignVoucherService,
+  type CreateVoucherOutcome,
+  type UpdateVouchersRequestSchema,
+} from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import {
+  type CreateVoucherRequestSchema,
+  type Voucher,
+  VoucherType,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { clientOf, createDirectTransport } from "@scrip/rpc";
+import { timestampOf } from "@scrip/terms";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { routes } from "../src/routes.ts";
+import { voucherInvariants } from "../src/store/invariants.ts";
+import { commandOf, committer, depsOf, madeOf, NOON, startFixture } from "./fixture.ts";
+
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+const client = clientOf(CampaignVoucherService, createDirectTransport(routes(depsOf(fixture.db))));
+
+type VoucherInit = MessageInitShape<typeof CreateVoucherRequestSchema>;
+
+const percent = (percentOff: string) => ({ type: DiscountType.PERCENT, percentOff });
+const coupon = (more: object = {}): VoucherInit => ({
+  type: VoucherType.DISCOUNT_VOUCHER,
+  discount: percent("10"),
+  ...more,
+});
+
+const newCampaign = (more: object = {}) => ({
+  id: `camp_${randomBytes(6).toString("hex")}`,
+  name: `Spring ${randomBytes(6).toString("hex")}`,
+  campaignType: "DISCOUNT_COUPONS",
+  vouchersCount: 0n,
+  ...more,
+});
+
+const create = async (
+  campaign: ReturnType<typeof newCampaign>,
+  vouchers: readonly VoucherInit[],
+): Promise<CreateVoucherOutcome[]> => {
+  const items = vouchers.map((voucher) => ({ voucher }));
+  return (await client.createVouchers({ campaign, items }, fixture.call())).outcomes;
+};
+
+const madeVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
+  outcomes.map(({ outcome }) => {
+    if (outcome.case !== "voucher") throw new Error(`refused: ${outcome.value?.details}`);
+    return outcome.value;
+  });
+
+const read = (code: string): Promise<Voucher> =>
+  fixture.vouchers.getVoucher({ code }, fixture.call());
+
+describe("CreateVouchers", () => {
+  test("makes vouchers that know their campaign, and refuses item by item", async () => {
+    const campaign = newCampaign();
+    const taken = `TAKEN-${campaign.id}`;
+    const [first, second, third] = await create(campaign, [
+      coupon({ code: taken }),
+      coupon({ code: taken }),
+      coupon({ codeConfig: { pattern: "S-####" } }),
+    ]);
+    expect(second?.outcome).toMatchObject({
+      case: "refused",
+      value: { key: "duplicate_found", details: `Duplicated voucher exists with id ${taken}` },
+    });
+    const [made, drawn] = madeVouchers([first!, third!]);
+    expect(made).toMatchObject({ campaign: campaign.name, campaignId: campaign.id, code: taken });
+    expect(drawn?.code).toMatch(/^S-[0-9A-Za-z]{4}$/);
+    expect(await read(taken)).toEqual(made);
+  });
+
+  test("codes of a referral programme are referral codes", async () => {
+    const [made] = madeVouchers(
+      await create(newCampaign({ campaignType: "REFERRAL_PROGRAM" }), [coupon()]),
+    );
+    expect(made?.isReferralCode).toBe(true);
+  });
+
+  test("asks for no more codes than a mask has, counting those the campaign has", async () => {
+    const campaign = newCampaign();
+    const unique = randomBytes(4).toString("hex");
+    const codeConfig = { pattern: `${unique}-#-[.]`, charset: "a]^-\\" };
+    const three = [coupon({ codeConfig }), coupon({ codeConfig }), coupon({ codeConfig })];
+    expect(madeVouchers(await create(campaign, three))).toHaveLength(3);
+
+    const counted = { ...campaign, vouchersCount: 3n };
+    const refused = await create(counted, three);
+    expect(refused.map(({ outcome }) => outcome.value)).toMatchObject(
+      three.map(() => ({
+        key: "invalid_code_config",
+        details: "Code config allows to generate up to 5 unique codes, requested 3",
+      })),
+    );
+    const rest = await create(counted, three.slice(1));
+    expect(new Set(madeVouchers(rest).map(({ code }) => code)).size).toBe(2);
+  });
+
+  test("stands by the code config of the campaign, whatever the project's is", async () => {
+    const call = fixture.call({ codeConfig: JSON.stringify({ prefix: "PROJECT-" }) });
+    const { outcomes } = await client.createVouchers(
+      { campaign: newCampaign(), items: [{ voucher: coupon({ codeConfig: { length: 9n } }) }] },
+      call,
+    );
+    expect(madeVouchers(outcomes)[0]?.code).toMatch(/^[0-9A-Za-z]{9}$/);
+  });
+});
+
+describe("UpdateVouchers", () => {
+  const update = (
+    campaignId: string,
+    change: Omit<MessageInitShape<typeof UpdateVouchersRequestSchema>, "$typeName">,
+    paths: readonly string[],
+  ) =>
+    client.updateVouchers(
+      { campaignId, ...change, updateMask: { paths: [...paths] } },
+      fixture.call({ now: NOON + 1 }),
+    );
+
+  test("reaches what is neither published nor redeemed, and bumps its version", async () => {
+    const campaign = newCampaign();
+    const [fresh, redeemed, held] = madeVouchers(
+      await create(campaign, [coupon(), coupon(), coupon()]),
+    );
+    const [outcome] = await committer(fixture)(commandOf(fixture, [{ voucher: redeemed! }]));
+    madeOf(outcome);
+    await fixture.db.query("update voucher set holder_id = 'cust_1' where id = $1", [held!.id]);
+
+    const { updatedCount } = await update(
+      campaign.id,
+      {
+        discount: percent("20"),
+        expirationDate: timestampOf(NOON + 5_000),
+        validityDayOfWeek: [1, 2],
+        categoryId: "cat_1",
+      },
+      ["discount", "expiration_date", "validity_day_of_week", "category_id"],
+    );
+    expect(updatedCount).toBe(1n);
+    expect(await read(fresh!.code)).toMatchObject({
+      discount: { percentOff: "20" },
+      expirationDate: timestampOf(NOON + 5_000),
+      validityDayOfWeek: [1, 2],
+      categoryId: "cat_1",
+      updatedAt: timestampOf(NOON + 1),
+    });
+    for (const { code } of [redeemed!, held!]) {
+      expect(await read(code)).toMatchObject({
+        discount: { percentOff: "10" },
+        categoryId: undefined,
+      });
+    }
+    const [stale] = await committer(fixture)(commandOf(fixture, [{ voucher: fresh! }]));
+    expect(stale?.outcome.case).toBe("stale");
+  });
+
+  test("leaves a voucher alone whose own dates would contradict each other", async () => {
+    const campaign = newCampaign();
+    const [own, other] = madeVouchers(
+      await create(campaign, [coupon({ startDate: timestampOf(NOON + 9_000) }), coupon()]),
+    );
+    await update(campaign.id, { expirationDate: timestampOf(NOON) }, ["expiration_date"]);
+    expect((await read(own!.code)).expirationDate).toBeUndefined();
+    expect((await read(other!.code)).expirationDate).toEqual(timestampOf(NOON));
+  });
+
+  test("another amount goes through the books", async () => {
+    const campaign = newCampaign({ campaignType: "GIFT_VOUCHERS" });
+    const gift = (amount: bigint) => ({ type: VoucherType.GIFT_VOUCHER, gift: { amount } });
+    const [made, empty] = madeVouchers(await create(campaign, [gift(100n), gift(0n)]));
+    await update(campaign.id, { giftAmount: 40n }, ["gift_amount"]);
+    for (const { code } of [made!, empty!]) {
+      expect((await read(code)).gift).toMatchObject({ amount: 40n, balance: 40n });
+    }
+    for (const { name, checkChunk } of voucherInvariants) {
+      const request = { projectId: fixture.projectId, after: "", limit: 1000 };
+      expect((await checkChunk(fixture.db, request)).violations, name).toEqual([]);
+    }
+  });
+
+  test("metadata reaches every voucher, merged by key", async () => {
+    const campaign = newCampaign();
+    const [fresh, redeemed] = madeVouchers(
+      await create(campaign, [
+        coupon({ metadata: { own: 1, old: true } }),
+        coupon({ metadata: { old: true } }),
+      ]),
+    );
+    madeOf((await committer(fixture)(commandOf(fixture, [{ voucher: redeemed! }])))[0]);
+    await update(campaign.id, { metadata: { shop: "x" }, unsetMetadataFields: ["old"] }, []);
+    expect((await read(fresh!.code)).metadata).toEqual({ own: 1, shop: "x" });
+    expect((await read(redeemed!.code)).metadata).toEqual({ shop: "x" });
+  });
+
+  test("touches nothing of another campaign or project", async () => {
+    const [made] = madeVouchers(await create(newCampaign(), [coupon()]));
+    const { updatedCount } = await update(newCampaign().id, { categoryId: "cat_1" }, [
+      "category_id",
+    ]);
+    expect(updatedCount).toBe(0n);
+    expect(await read(made!.code)).toEqual(made);
+  });
+});
+
+test("vouchers are listed by the name and by the id of their campaign", async () => {
+  const campaign = newCampaign();
+  const made = madeVouchers(await create(campaign, [coupon(), coupon()]));
+  await create(newCampaign(), [coupon()]);
+  for (const query of [
+    { campaign: campaign.name },
+    { campaignId: campaign.id },
+    { filters: { campaign: { conditions: { $is: campaign.name } } } },
+  ]) {
+    const { vouchers, total } = await fixture.vouchers.listVouchers(query, fixture.call());
+    expect(total).toBe(2n);
+    expect(new Set(vouchers.map(({ id }) => id))).toEqual(new Set(made.map(({ id }) => id)));
+  }
+});
