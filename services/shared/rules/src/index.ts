@@ -1,18 +1,23 @@
 export { civilFromDays, daysFromCivil, daysInMonth } from "./civil.ts";
 export {
   type AmountDiscount,
-  type AmountItemEffect,
   type Discount,
-  type DiscountDefinition,
-  type DiscountEffect,
-  type DiscountType,
   type FixedDiscount,
+  type MoneyDiscount,
   type ParsedDiscount,
   type PercentDiscount,
   parseDiscount,
 } from "./discount.ts";
+export type {
+  AmountItemEffect,
+  DiscountDefinition,
+  DiscountEffect,
+  DiscountType,
+  UnitDefinition,
+  UnitEffect,
+} from "./discount-definition.ts";
 export { type Duration, parseDuration } from "./duration.ts";
-export { parseDay } from "./formula/dates.ts";
+export { parseDay, parseInstant } from "./formula/dates.ts";
 export { type FormulaResult, type FormulaScope, evaluateFormula } from "./formula/evaluate.ts";
 export { type Formula, type ParsedFormula, parseFormula } from "./formula/parse.ts";
 export {
@@ -24,6 +29,7 @@ export {
   metadataValue,
   moneyValue,
 } from "./formula/value.ts";
+export { type UnitDiscount, type UnitGift, type UnitGiftEffect } from "./unit-discount.ts";
 export { type LocalTime, addDuration, instantOf, isTimeZone, localTimeAt } from "./time-zone.ts";
 export {
   type DailyHours,
@@ -34,3 +40,30 @@ export {
   checkValidity,
   judgeValidity,
 } from "./validity.ts";
+export type { Condition } from "./validation-rule/condition.ts";
+export {
+  type ItemScopeDefinition,
+  type ScopeEntryDefinition,
+  type UnitBudgetDefinition,
+  UNIT_BUDGET_NAMES,
+  type UnitBudgetName,
+  type ValidationRuleDefinition,
+} from "./validation-rule/definition.ts";
+export {
+  type ItemIdentity,
+  type ItemObject,
+  type ItemRef,
+  matchesItem,
+} from "./validation-rule/items.ts";
+export { type ParsedValidationRule, parseValidationRule } from "./validation-rule/parse.ts";
+export type { RuleClass, RuleName } from "./validation-rule/names.ts";
+export type {
+  ApplicationEffect,
+  BundlePart,
+  BundleRules,
+  ItemScope,
+  Rule,
+  ScopeEntry,
+  UnitBudget,
+  ValidationRule,
+} from "./validation-rule/rule.ts";

@@ -5,6 +5,7 @@ import { checkRedeemables, decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 import type { OrderFacts, Redeemable, VoucherFacts } from "./facts.ts";
 import {
+  NOTHING_GATHERED,
   amountOff,
   givenDiscount,
   givenDiscountVoucher,
@@ -18,7 +19,13 @@ import { a, b, broken, coupon, scenarios, x2 } from "./stack.scenarios.ts";
 import { DEFAULT_STACKING_RULES, type StackingRules } from "./stacking-rules.ts";
 
 const moment = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
-const context = { customer: null, metadata: {}, moment, stacking: DEFAULT_STACKING_RULES };
+const context = {
+  customer: null,
+  metadata: {},
+  moment,
+  stacking: DEFAULT_STACKING_RULES,
+  ...NOTHING_GATHERED,
+};
 
 describe("a stack of vouchers", () => {
   test.each(scenarios)("%s", (_what, stacking, vouchers, expected) => {

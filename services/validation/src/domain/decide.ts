@@ -1,7 +1,7 @@
 import type { Metadata, Moment } from "@scrip/rules";
 
 import type { Applicable, Decision, OrderFigures } from "./decision.ts";
-import type { CustomerFacts, OrderFacts, Redeemable } from "./facts.ts";
+import type { CallerFacts, CatalogueItem, CustomerFacts, OrderFacts, Redeemable } from "./facts.ts";
 import { type OrderState, checkOrder, orderFigures, startOrder } from "./order.ts";
 import type { Refused } from "./refusal.ts";
 import { applyStack } from "./stack.ts";
@@ -16,6 +16,13 @@ export type DecisionRequest = {
   readonly metadata: Metadata;
   readonly moment: Moment;
   readonly stacking: StackingRules;
+  /** What was redeemed before, by `countKey`: the counts of `neededCounts`. */
+  readonly counts: ReadonlyMap<string, bigint>;
+  /** By the id or source id that a discount or an entry of a scope names. */
+  readonly catalogue: ReadonlyMap<string, CatalogueItem>;
+  readonly caller: CallerFacts;
+  /** Whether to tell how it was decided, and what would have to change. */
+  readonly trace: boolean;
 };
 
 /**
@@ -23,7 +30,7 @@ export type DecisionRequest = {
  * redemption commits it under its guards; both decide here, so they never disagree.
  */
 export function decide(request: DecisionRequest): Decision {
-  const { redeemables, order, customer, metadata, moment, stacking } = request;
+  const { redeemables, order, stacking } = request;
   const refusal =
     checkRedeemables(redeemables, stacking) ??
     checkDistinct(redeemables) ??
@@ -31,8 +38,7 @@ export function decide(request: DecisionRequest): Decision {
   if (refusal !== null) return { kind: "malformed", refusal };
 
   const start = startOrder(order);
-  const context = { moment, stacking, start, order, customer, metadata };
-  const stacked = applyStack(redeemables, context);
+  const stacked = applyStack(redeemables, { ...request, start });
   if (!stacked.valid) {
     const { valid, redeemables: judged } = stacked;
     return { kind: "decided", valid, redeemables: judged, order: null, guards: [] };
@@ -59,7 +65,7 @@ function finalFigures(
 
 /** A redeemable as it is sent: a promotion is named before it can be found. */
 export type RedeemableName = {
-  readonly object: Redeemable["object"] | "promotion_tier" | "promotion_stack";
+  readonly object: Redeemable["object"];
   readonly id: string;
 };
 
@@ -87,9 +93,12 @@ export function checkRedeemables(
 
 /** One voucher may hide behind its code and its id, or behind two spellings of a code. */
 function checkDistinct(redeemables: readonly Redeemable[]): Refused | null {
-  const found = redeemables.flatMap(({ voucher }) => (voucher === null ? [] : [voucher.id]));
+  const found = redeemables.flatMap((redeemable) => foundId(redeemable) ?? []);
   return new Set(found).size < found.length ? duplicatedRedeemables : null;
 }
+
+const foundId = (redeemable: Redeemable): string | undefined =>
+  redeemable.object === "voucher" ? redeemable.voucher?.id : redeemable.tier?.id;
 
 const invalidPayload = (details: string): Refused => ({ key: "invalid_payload", details });
 

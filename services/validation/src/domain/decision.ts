@@ -1,7 +1,11 @@
-import type { Discount, DiscountEffect } from "@scrip/rules";
+import type { Discount, DiscountEffect, Metadata, ScopeEntry } from "@scrip/rules";
 
-import type { GiftEffect, Redeemable } from "./facts.ts";
+import type { BundleResult } from "./bundle-result.ts";
+import type { CountName } from "./counts.ts";
+import type { CatalogueItem, GiftEffect, Redeemable } from "./facts.ts";
+import type { Hint } from "./hints.ts";
 import type { Refused } from "./refusal.ts";
+import type { Trace } from "./trace.ts";
 
 /** The figures of a calculated order. The `applied…` ones belong to one redeemable, or one request. */
 export type OrderFigures = {
@@ -14,11 +18,13 @@ export type OrderFigures = {
   readonly appliedDiscountAmount: bigint;
   readonly itemsAppliedDiscountAmount: bigint;
   readonly totalAppliedDiscountAmount: bigint;
-  /** At the positions of the lines that were sent. */
+  /** At the positions of the lines that were sent; lines that were added come after them. */
   readonly lines: readonly LineFigures[];
 };
 
 export type LineFigures = {
+  /** What a redeemable added the line for; null for one that was sent. */
+  readonly added: CatalogueItem | null;
   readonly price: bigint | null;
   readonly quantity: bigint;
   readonly initialQuantity: bigint;
@@ -31,6 +37,20 @@ export type LineFigures = {
   readonly appliedDiscountQuantity: bigint;
   readonly appliedQuantity: bigint;
   readonly appliedQuantityAmount: bigint;
+  /** Exchanges that the line took part in. */
+  readonly applications: readonly Application[];
+};
+
+/** Units of one line that were exchanged for units of another (§1.9). */
+export type Application = {
+  readonly sourceIndex: number;
+  /** Negative: removed. */
+  readonly sourceAppliedQuantity: bigint;
+  readonly sourceAppliedQuantityAmount: bigint;
+  readonly targetIndex: number;
+  readonly targetAppliedQuantity: bigint;
+  readonly targetAppliedQuantityAmount: bigint;
+  readonly targetAppliedDiscountAmount: bigint;
 };
 
 /**
@@ -44,7 +64,17 @@ export type Guard =
       readonly definitionVersion: bigint;
     }
   | { readonly kind: "quantity_left"; readonly voucherId: string }
-  | { readonly kind: "gift_balance"; readonly voucherId: string; readonly credits: bigint };
+  | { readonly kind: "gift_balance"; readonly voucherId: string; readonly credits: bigint }
+  | {
+      /** Holds while the count with `add` on top meets the conditions. */
+      readonly kind: "count";
+      readonly count: CountName;
+      readonly add: bigint;
+      /** Operators and operands of a validation rule. */
+      readonly conditions: Metadata;
+      /** What is answered when it does not hold; null: decide again. */
+      readonly refusal: Refused | null;
+    };
 
 /** What an applicable redeemable gives. */
 export type Benefit =
@@ -56,6 +86,8 @@ export type Benefit =
       readonly isDynamic: boolean;
       /** The discount with the value of the formula, when it gave one for all that was discounted. */
       readonly value: Discount | null;
+      /** Units that were given, one for each element of the discount; empty for money. */
+      readonly given: readonly GivenUnits[];
     }
   | {
       readonly kind: "gift";
@@ -65,6 +97,15 @@ export type Benefit =
       readonly credits: bigint;
       readonly lockedCredits: bigint;
     };
+
+export type GivenUnits = {
+  /** Before bundles multiply it. */
+  readonly unitOff: bigint;
+  /** True when a formula gave it. */
+  readonly isDynamic: boolean;
+  /** What is given; null when the catalogue does not know it, or when it is more of the same. */
+  readonly item: CatalogueItem | null;
+};
 
 export type SkipKey =
   | "applicable_redeemables_limit_exceeded"
@@ -83,17 +124,59 @@ type Judged = {
   readonly redeemable: Redeemable;
 };
 
+/** An entry of the scope, and what of the order it reached. */
+export type ReachedEntry = ScopeEntry & {
+  readonly productSourceId: string | null;
+  /** Positions of lines, in the order in which they were served. */
+  readonly orderItemIndices: readonly number[];
+  /** Which units of the lines, counted from 1, when not all of them were reached. */
+  readonly orderItemUnits: readonly ReachedUnits[];
+};
+
+export type ReachedUnits = {
+  readonly index: number;
+  /** null when the order has too many units to name them. */
+  readonly units: readonly bigint[] | null;
+};
+
+/** What an effect is limited to; both lists are empty when it is not. */
+export type ReachedScope = {
+  readonly applicable: readonly ReachedEntry[];
+  readonly inapplicable: readonly ReachedEntry[];
+};
+
+/** Units of a product that an item-level effect discounted. */
+export type DiscountedUnits = { readonly productId: string; readonly quantity: bigint };
+
 export type Applicable = Judged & {
   readonly status: "APPLICABLE";
   readonly benefit: Benefit;
   /** After this redeemable; null when the request carries no order. */
   readonly order: OrderFigures | null;
   readonly guards: readonly Guard[];
+  /** Null without bundle rules. */
+  readonly bundle: BundleResult | null;
+  readonly scope: ReachedScope;
+  readonly units: readonly DiscountedUnits[];
+  /** Null unless it was asked for. */
+  readonly trace: Trace | null;
 };
 
-export type Inapplicable = Judged & { readonly status: "INAPPLICABLE"; readonly refusal: Refused };
+export type Inapplicable = Judged & {
+  readonly status: "INAPPLICABLE";
+  readonly refusal: Refused;
+  readonly bundle: BundleResult | null;
+  readonly scope: ReachedScope;
+  /** Empty unless a trace was asked for. */
+  readonly hints: readonly Hint[];
+  readonly trace: Trace | null;
+};
 
-export type Skipped = Judged & { readonly status: "SKIPPED"; readonly skip: Skip };
+export type Skipped = Judged & {
+  readonly status: "SKIPPED";
+  readonly skip: Skip;
+  readonly trace: Trace | null;
+};
 
 export type JudgedRedeemable = Applicable | Inapplicable | Skipped;
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type Evaluation, categoriesOf, evaluate } from "./evaluate.ts";
 import type { OrderFacts, Redeemable, VoucherFacts } from "./facts.ts";
 import {
+  NOTHING_GATHERED,
   givenCampaign,
   givenGiftCard,
   givenOrder,
@@ -190,5 +191,6 @@ function evaluated(
     order: facts,
     customer: null,
     metadata: {},
+    ...NOTHING_GATHERED,
   });
 }

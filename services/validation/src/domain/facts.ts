@@ -1,4 +1,4 @@
-import type { Discount, Metadata, Validity } from "@scrip/rules";
+import type { Discount, Metadata, Validity, ValidationRule } from "@scrip/rules";
 
 /**
  * What a decision is made of: plain data, gathered before. Amounts and points are minor units,
@@ -22,6 +22,10 @@ export type OrderContent = {
 export type LineFacts = {
   readonly productId: string | null;
   readonly skuId: string | null;
+  readonly productSourceId: string | null;
+  readonly skuSourceId: string | null;
+  /** Those that hold the line, of the product collections that rules of the request name. */
+  readonly collections: readonly string[];
   /** null means one. */
   readonly quantity: bigint | null;
   readonly amount: bigint | null;
@@ -45,16 +49,28 @@ export type LinePrices = {
 };
 
 /** The buyer: what is stored, with what the request tells laid over it. */
-export type CustomerFacts = { readonly metadata: Metadata; readonly birthdate: string | null };
+export type CustomerFacts = {
+  /** null for one who is not stored. */
+  readonly id: string | null;
+  readonly sourceId: string | null;
+  readonly metadata: Metadata;
+  readonly birthdate: string | null;
+  /** Ids of the segments and loyalty tiers that the customer is in. */
+  readonly segments: readonly string[];
+  readonly loyaltyTiers: readonly string[];
+};
 
 export type CategoryFacts = { readonly id: string; readonly hierarchy: number };
 
 export type CampaignFacts = {
   readonly id: string;
+  readonly name: string;
   /** null counts as switched on, here and in a voucher. */
   readonly active: boolean | null;
   readonly validity: Validity;
   readonly categories: readonly CategoryFacts[];
+  readonly metadata: Metadata;
+  readonly rules: readonly ValidationRule[];
 };
 
 export type VoucherFacts = {
@@ -74,6 +90,12 @@ export type VoucherFacts = {
   readonly categories: readonly CategoryFacts[];
   readonly metadata: Metadata;
   readonly publishCount: bigint;
+  /** Its own; those of the campaign are the campaign's. */
+  readonly rules: readonly ValidationRule[];
+  /** A code of a referral programme, which its holder may not redeem. */
+  readonly isReferralCode: boolean;
+  /** The customer whom it was published to. */
+  readonly holderId: string | null;
 };
 
 export type VoucherValue =
@@ -90,6 +112,22 @@ export type VoucherValue =
 
 export type GiftEffect = "APPLY_TO_ORDER" | "APPLY_TO_ITEMS";
 
+/** A promotion tier: a discount that needs no code. */
+export type TierFacts = {
+  readonly id: string;
+  readonly name: string;
+  readonly banner: string | null;
+  /** null counts as switched on. */
+  readonly active: boolean | null;
+  readonly validity: Validity;
+  readonly discount: Discount | null;
+  readonly campaign: CampaignFacts | null;
+  readonly categories: readonly CategoryFacts[];
+  readonly metadata: Metadata;
+  readonly hierarchy: number;
+  readonly rules: readonly ValidationRule[];
+};
+
 /** A redeemable of the request, together with what was found for it. */
 export type VoucherRedeemable = {
   readonly object: "voucher";
@@ -102,4 +140,33 @@ export type VoucherRedeemable = {
   readonly rewardId: string | null;
 };
 
-export type Redeemable = VoucherRedeemable;
+/** A stack is replaced by its tiers before it is decided on, so only an unknown one is left. */
+export type TierRedeemable = {
+  readonly object: "promotion_tier" | "promotion_stack";
+  readonly id: string;
+  readonly tier: TierFacts | null;
+};
+
+export type Redeemable = VoucherRedeemable | TierRedeemable;
+
+/** What the catalogue knows of a product or SKU that a discount adds or a rule names. */
+export type CatalogueItem = {
+  readonly productId: string;
+  readonly skuId: string | null;
+  readonly productSourceId: string | null;
+  readonly skuSourceId: string | null;
+  readonly name: string | null;
+  /** `sku.sku`. */
+  readonly skuLabel: string | null;
+  readonly price: bigint | null;
+  readonly metadata: Metadata;
+  readonly productMetadata: Metadata;
+  readonly collections: readonly string[];
+};
+
+/** Who calls. */
+export type CallerFacts = {
+  /** The id of the application. */
+  readonly channelId: string;
+  readonly userId: string | null;
+};

@@ -5,6 +5,8 @@ import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 import type { CustomerFacts, OrderFacts, VoucherFacts } from "./facts.ts";
 import {
+  NOTHING_GATHERED,
+  givenCustomer,
   givenDiscount,
   givenDiscountVoucher,
   givenLine,
@@ -56,7 +58,7 @@ describe("the formula of a discount on the order", () => {
     ["ORDER_UNITS_QUANTITY", FALLBACK, { order: null }],
     ["ORDER_BUNDLE_QUANTITY", 100n],
     ['ORDER_METADATA("region")', 700n],
-    ['CUSTOMER_METADATA("age")', 3000n, { customer: { metadata: { age: 30 }, birthdate: null } }],
+    ['CUSTOMER_METADATA("age")', 3000n, { customer: givenCustomer({ metadata: { age: 30 } }) }],
     ['CUSTOMER_METADATA("age")', FALLBACK],
     ['REDEMPTION_METADATA("n")', 250n, { metadata: { n: 2.5 } }],
     ['REDEMPTION_METADATA("n")', FALLBACK],
@@ -73,7 +75,7 @@ describe("the formula of a discount on the order", () => {
     [
       "YEARS_SINCE(CUSTOMER_BIRTHDATE)",
       3600n,
-      { customer: { metadata: {}, birthdate: "1990-11-21" } },
+      { customer: givenCustomer({ birthdate: "1990-11-21" }) },
     ],
     ["YEARS_SINCE(CUSTOMER_BIRTHDATE)", FALLBACK],
     ["CHEAPEST_ORDER_ITEM_PRICE", 1000n],
@@ -228,6 +230,7 @@ function decided(
     metadata: given.metadata ?? {},
     moment,
     stacking: DEFAULT_STACKING_RULES,
+    ...NOTHING_GATHERED,
   });
   if (decision.kind !== "decided") throw new Error(decision.refusal.key);
   return decision;

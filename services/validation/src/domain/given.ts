@@ -8,11 +8,15 @@ import {
 
 import type {
   CampaignFacts,
+  CatalogueItem,
+  CustomerFacts,
   LineFacts,
   LinePrices,
   OrderFacts,
-  Redeemable,
+  TierFacts,
+  TierRedeemable,
   VoucherFacts,
+  VoucherRedeemable,
 } from "./facts.ts";
 
 /** Facts for tests, which name only what they are about. */
@@ -31,6 +35,9 @@ export const givenLine = (
 ): LineFacts => ({
   productId: null,
   skuId: null,
+  productSourceId: null,
+  skuSourceId: null,
+  collections: [],
   quantity: null,
   amount: null,
   initialQuantity: null,
@@ -75,6 +82,10 @@ export function givenDiscount(
     fixedAmountFormula: null,
     amountLimit: null,
     aggregatedAmountLimit: null,
+    unitOff: null,
+    unitOffFormula: null,
+    unitType: null,
+    units: [],
     ...definition,
   });
   if (parsed.kind === "violation") throw new Error(parsed.text);
@@ -91,9 +102,12 @@ export const amountOff = (
 
 export const givenCampaign = (campaign: Partial<CampaignFacts> = {}): CampaignFacts => ({
   id: "camp_1",
+  name: "Campaign",
   active: true,
   validity: unlimited,
   categories: [],
+  metadata: {},
+  rules: [],
   ...campaign,
 });
 
@@ -111,6 +125,9 @@ export const givenVoucher = (voucher: Partial<VoucherFacts> = {}): VoucherFacts 
   categories: [],
   metadata: {},
   publishCount: 0n,
+  rules: [],
+  isReferralCode: false,
+  holderId: null,
   ...voucher,
 });
 
@@ -130,8 +147,8 @@ export const givenGiftCard = (
 
 export const redeemableOf = (
   voucher: VoucherFacts,
-  asked: Partial<Pick<Redeemable, "credits" | "rewardId">> = {},
-): Redeemable => ({
+  asked: Partial<Pick<VoucherRedeemable, "credits" | "rewardId">> = {},
+): VoucherRedeemable => ({
   object: "voucher",
   id: voucher.code,
   voucher,
@@ -139,3 +156,42 @@ export const redeemableOf = (
   rewardId: null,
   ...asked,
 });
+
+export const givenTier = (tier: Partial<TierFacts> = {}): TierFacts => ({
+  id: "promo_1",
+  name: "Tier",
+  banner: null,
+  active: true,
+  validity: unlimited,
+  discount: percentOff("10"),
+  campaign: null,
+  categories: [],
+  metadata: {},
+  hierarchy: 1,
+  rules: [],
+  ...tier,
+});
+
+export const tierRedeemableOf = (tier: TierFacts): TierRedeemable => ({
+  object: "promotion_tier",
+  id: tier.id,
+  tier,
+});
+
+export const givenCustomer = (customer: Partial<CustomerFacts> = {}): CustomerFacts => ({
+  id: null,
+  sourceId: null,
+  metadata: {},
+  birthdate: null,
+  segments: [],
+  loyaltyTiers: [],
+  ...customer,
+});
+
+/** What a decision is made of besides the request: nothing was redeemed, nothing is in stock. */
+export const NOTHING_GATHERED = {
+  counts: new Map<string, bigint>(),
+  catalogue: new Map<string, CatalogueItem>(),
+  caller: { channelId: "app_1", userId: null },
+  trace: false,
+} as const;

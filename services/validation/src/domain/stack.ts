@@ -1,4 +1,4 @@
-import type { JudgedRedeemable, SkipKey } from "./decision.ts";
+import type { Inapplicable, JudgedRedeemable, SkipKey } from "./decision.ts";
 import { type EvaluationContext, categoriesOf, evaluate } from "./evaluate.ts";
 import type { CategoryFacts, Redeemable } from "./facts.ts";
 import { type OrderState, orderFigures } from "./order.ts";
@@ -78,16 +78,37 @@ function judge(
   const { redeemable, position, categories } = candidate;
   const evaluation = evaluate(redeemable, state, context);
   if (evaluation.kind === "inapplicable") {
-    const { refusal } = evaluation;
-    return { judged: { status: "INAPPLICABLE", position, redeemable, refusal }, state };
+    const { refusal, bundle, scope, hints, trace } = evaluation;
+    const judged: Inapplicable = {
+      status: "INAPPLICABLE",
+      position,
+      redeemable,
+      refusal,
+      bundle,
+      scope,
+      hints,
+      trace,
+    };
+    return { judged, state };
   }
   if (!evaluation.hasEffect && skipsWithoutEffect(categories, context.stacking)) {
     return { judged: skipped(candidate, "no_effect"), state };
   }
-  const { benefit, guards } = evaluation;
+  const { benefit, guards, bundle, scope, units, trace } = evaluation;
   const figures = context.order === null ? null : orderFigures(state, evaluation.state);
   return {
-    judged: { status: "APPLICABLE", position, redeemable, benefit, guards, order: figures },
+    judged: {
+      status: "APPLICABLE",
+      position,
+      redeemable,
+      benefit,
+      guards,
+      order: figures,
+      bundle,
+      scope,
+      units,
+      trace,
+    },
     state: evaluation.state,
   };
 }
@@ -97,6 +118,7 @@ const skipped = ({ redeemable, position }: Candidate, key: SkipKey): JudgedRedee
   position,
   redeemable,
   skip: skipOf(key),
+  trace: null,
 });
 
 /** Sorting is stable, so that ties stay in the order of the request. */

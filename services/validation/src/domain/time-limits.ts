@@ -1,12 +1,23 @@
 import { type Moment, type TimeVerdict, judgeValidity } from "@scrip/rules";
 
-import type { VoucherFacts } from "./facts.ts";
+import type { TierFacts, VoucherFacts } from "./facts.ts";
 import { type Refused, refusedForCode } from "./refusal.ts";
 
 /** Refuses a voucher that its own time limits or its campaign's close at this moment. */
 export function checkVoucherTime(voucher: VoucherFacts, moment: Moment): Refused | null {
   const verdict = judgeValidity(voucher.validity, voucher.campaign?.validity ?? null, moment);
   return verdict === "open" ? null : refusedForCode(keys[verdict], voucher.code);
+}
+
+/** Tiers and their campaigns have one key for all that time can be wrong about. */
+export function checkTierTime(tier: TierFacts, moment: Moment): Refused | null {
+  const verdict = judgeValidity(tier.validity, tier.campaign?.validity ?? null, moment);
+  return verdict === "open"
+    ? null
+    : {
+        key: "promotion_not_active_now",
+        details: `Promotion Tier with id: ${tier.id} is not active now.`,
+      };
 }
 
 const keys = {

@@ -10,7 +10,11 @@ export function customerFacts(
 ): CustomerFacts | null {
   if (sent === undefined && stored === undefined) return null;
   return {
+    id: stored?.id ?? null,
+    sourceId: stored?.sourceId ?? sent?.sourceId ?? null,
     metadata: { ...stored?.metadata, ...sent?.metadata },
     birthdate: stored?.birthdate ?? null,
+    segments: [],
+    loyaltyTiers: [],
   };
 }

@@ -35,6 +35,9 @@ export function inlineLine(item: OrderItemInput): LineFacts {
   return {
     productId: item.productId ?? item.product?.id ?? null,
     skuId: item.skuId ?? item.sku?.id ?? null,
+    productSourceId: item.product?.sourceId ?? null,
+    skuSourceId: item.sku?.sourceId ?? null,
+    collections: [],
     quantity: item.quantity ?? null,
     amount: item.amount ?? null,
     prices: {
@@ -57,6 +60,9 @@ export function storedLine(item: OrderItem): LineFacts {
   return {
     productId: item.productId ?? null,
     skuId: item.skuId ?? null,
+    productSourceId: item.product?.sourceId ?? null,
+    skuSourceId: item.sku?.sourceId ?? null,
+    collections: [],
     quantity: item.quantity,
     amount: item.amount,
     prices: {

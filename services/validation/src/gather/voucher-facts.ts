@@ -1,11 +1,7 @@
-import {
-  type Discount,
-  DiscountEffect,
-  DiscountType,
-} from "@scrip/proto/scrip/common/v1/discount_pb";
 import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { type DiscountDefinition, parseDiscount, type Validity } from "@scrip/rules";
+import { parseDiscount, type Validity } from "@scrip/rules";
+import { discountDefinition } from "@scrip/terms";
 
 import type { VoucherFacts, VoucherValue } from "../domain/facts.ts";
 import { fromTimestamp } from "./timestamps.ts";
@@ -28,6 +24,9 @@ export function voucherFacts(gathered: GatheredVoucher): VoucherFacts | null {
     categories: voucher.categoryId === undefined ? [] : [{ id: voucher.categoryId, hierarchy: 0 }],
     metadata: voucher.metadata ?? {},
     publishCount: voucher.publish?.count ?? 0n,
+    rules: [],
+    isReferralCode: voucher.isReferralCode ?? false,
+    holderId: voucher.holderId ?? null,
   };
 }
 
@@ -60,54 +59,10 @@ function valueOf(voucher: Voucher): VoucherValue {
 
 function discountOf({ id, discount }: Voucher) {
   if (discount === undefined) return null;
-  const parsed = parseDiscount(definitionOf(discount));
+  const definition = discountDefinition(discount);
+  if (definition === undefined) throw new Error(`a discount of unknown type ${discount.type}`);
+  const parsed = parseDiscount(definition);
   // Vouchers are refused when stored unless their discount parses, so this is a bug, not an input.
   if (parsed.kind === "violation") throw new Error(`the discount of ${id}: ${parsed.text}`);
   return parsed.discount;
 }
-
-// A number that this version does not know reads as unspecified.
-const TYPES: Readonly<Record<number, DiscountDefinition["type"]>> = {
-  [DiscountType.PERCENT]: "PERCENT",
-  [DiscountType.AMOUNT]: "AMOUNT",
-  [DiscountType.UNIT]: "UNIT",
-  [DiscountType.FIXED]: "FIXED",
-};
-
-function definitionOf(discount: Discount): DiscountDefinition {
-  const type = TYPES[discount.type];
-  if (type === undefined) throw new Error(`a discount of unknown type ${discount.type}`);
-  return {
-    type,
-    effect: effectOf(discount.effect),
-    percentOff: discount.percentOff ?? null,
-    percentOffFormula: discount.percentOffFormula ?? null,
-    amountOff: discount.amountOff ?? null,
-    amountOffFormula: discount.amountOffFormula ?? null,
-    fixedAmount: discount.fixedAmount ?? null,
-    fixedAmountFormula: discount.fixedAmountFormula ?? null,
-    amountLimit: discount.amountLimit ?? null,
-    aggregatedAmountLimit: discount.aggregatedAmountLimit ?? null,
-  };
-}
-
-type EffectName = NonNullable<DiscountDefinition["effect"]>;
-
-/** The names of the wire are those of the specification. */
-function effectOf(effect: DiscountEffect | undefined): EffectName | null {
-  return effect === undefined ? null : (EFFECTS[effect] ?? null);
-}
-
-const EFFECTS: Readonly<Record<number, EffectName>> = {
-  [DiscountEffect.APPLY_TO_ORDER]: "APPLY_TO_ORDER",
-  [DiscountEffect.APPLY_TO_ITEMS]: "APPLY_TO_ITEMS",
-  [DiscountEffect.APPLY_TO_ITEMS_BY_QUANTITY]: "APPLY_TO_ITEMS_BY_QUANTITY",
-  [DiscountEffect.APPLY_TO_ITEMS_PROPORTIONALLY]: "APPLY_TO_ITEMS_PROPORTIONALLY",
-  [DiscountEffect.APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY]:
-    "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY",
-  [DiscountEffect.ADD_NEW_ITEMS]: "ADD_NEW_ITEMS",
-  [DiscountEffect.ADD_MISSING_ITEMS]: "ADD_MISSING_ITEMS",
-  [DiscountEffect.ADD_MANY_ITEMS]: "ADD_MANY_ITEMS",
-  [DiscountEffect.ADD_SAME_ITEMS]: "ADD_SAME_ITEMS",
-  [DiscountEffect.REPLACE_ITEMS]: "REPLACE_ITEMS",
-};

@@ -113,6 +113,10 @@ async function redeemOnce(
     metadata: request.metadata ?? {},
     moment: { now: call.now, timeZone: call.project.timeZone },
     stacking: facts.stacking,
+    counts: new Map(),
+    catalogue: new Map(),
+    caller: { channelId: call.caller.id, userId: null },
+    trace: false,
   });
   if (decision.kind === "malformed") throw toRefusal(decision.refusal);
   const [judged] = decision.redeemables;

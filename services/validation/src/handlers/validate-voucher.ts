@@ -51,6 +51,10 @@ export const validateVoucher =
       metadata: request.metadata ?? {},
       moment: { now: call.now, timeZone: call.project.timeZone },
       stacking,
+      counts: new Map(),
+      catalogue: new Map(),
+      caller: { channelId: call.caller.id, userId: null },
+      trace: false,
     });
     if (decision.kind === "malformed") throw toRefusal(decision.refusal);
     const [judged] = decision.redeemables;

@@ -109,6 +109,10 @@ function decisionOn(
     metadata: request.metadata ?? {},
     moment: { now: call.now, timeZone: call.project.timeZone },
     stacking,
+    counts: new Map(),
+    catalogue: new Map(),
+    caller: { channelId: call.caller.id, userId: null },
+    trace: false,
   });
   if (decision.kind === "malformed") throw toRefusal(decision.refusal);
   return decision;

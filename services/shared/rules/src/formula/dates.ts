@@ -30,6 +30,10 @@ export function parseInstant(text: string): number | undefined {
   return Number.isNaN(instant) ? undefined : instant;
 }
 
+/** Whether a text is a day or a time with its offset, in whatever time zone. */
+export const isDateText = (text: string): boolean =>
+  parseDay(text, "UTC") !== undefined || parseInstant(text) !== undefined;
+
 const isDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
 

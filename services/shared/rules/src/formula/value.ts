@@ -50,9 +50,15 @@ export function metadataValue(metadata: Metadata, key: string): KnownValue | nul
 }
 
 function fromJson(value: MetadataValue): KnownValue | null {
+  if (isList(value)) return listValue(value);
+  return typeof value === "string" && value.length > MAX_TEXT ? null : fromScalar(value);
+}
+
+/** A text, number or boolean; null for anything else, and for a number out of range. */
+export function fromScalar(value: MetadataValue): KnownValue | null {
   switch (typeof value) {
     case "string":
-      return value.length > MAX_TEXT ? null : textValue(value);
+      return textValue(value);
     case "boolean":
       return booleanValue(value);
     case "number": {
@@ -60,11 +66,15 @@ function fromJson(value: MetadataValue): KnownValue | null {
       return decimal === undefined ? null : numberValue(decimal);
     }
     default:
-      return isList(value) ? listValue(value) : null;
+      return null;
   }
 }
 
-const isList = (value: MetadataValue): value is readonly MetadataValue[] => Array.isArray(value);
+export const isList = (value: MetadataValue): value is readonly MetadataValue[] =>
+  Array.isArray(value);
+
+export const isObject = (value: MetadataValue): value is Metadata =>
+  typeof value === "object" && value !== null && !isList(value);
 
 function listValue(values: readonly MetadataValue[]): KnownValue | null {
   if (values.length > MAX_LIST) return null;

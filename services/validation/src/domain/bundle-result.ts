@@ -1,0 +1,21 @@
+/** How often an order holds what a rule asks for together; spec/validation-and-redemption.md §1.10. */
+export type BundleResult = {
+  readonly quantity: bigint;
+  readonly limit: bigint;
+  readonly identified: readonly IdentifiedItem[];
+  /** Empty unless the quantity is zero. */
+  readonly missing: readonly MissingItem[];
+};
+
+export type IdentifiedItem = {
+  readonly id: string;
+  readonly object: "product" | "sku";
+  readonly itemIndex: number;
+  readonly itemQuantity: bigint;
+};
+
+export type MissingItem = {
+  readonly id: string;
+  readonly object: "product" | "sku" | "products_collection";
+  readonly itemQuantity: bigint;
+};
