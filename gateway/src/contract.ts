@@ -1,10 +1,13 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
@@ -14,6 +17,7 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 export const publicServices: readonly DescService[] = [
   TokenService,
   ProjectService,
+  MetadataSchemaService,
   VoucherService,
   RedemptionService,
   CategoryService,
@@ -21,8 +25,14 @@ export const publicServices: readonly DescService[] = [
   ValidationService,
   OrderService,
   ProductService,
+  ProductCollectionService,
   StackingRulesService,
+  ValidationRuleService,
 ];
 
 /** Served by the gateway itself. */
-export const ownServices: readonly DescService[] = [TokenService, ProjectService];
+export const ownServices: readonly DescService[] = [
+  TokenService,
+  ProjectService,
+  MetadataSchemaService,
+];

@@ -3,6 +3,7 @@ import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
@@ -66,5 +67,6 @@ function transportsOf({ urls, serviceKeys }: ProcessConfig): ReadonlyMap<string,
     [OrderService.typeName, validation],
     [ProductService.typeName, validation],
     [StackingRulesService.typeName, validation],
+    [ValidationRuleService.typeName, validation],
   ]);
 }

@@ -40,6 +40,31 @@ create table product (
   constraint product_source_id_length CHECK (length(source_id) >= 1 AND length(source_id) <= 255)
 );
 
+create table product_collection (
+  project_id text not null,
+  id text not null,
+  name text not null,
+  type text not null,
+  filter jsonb,
+  created_at timestamp with time zone not null,
+  constraint product_collection_pkey PRIMARY KEY (project_id, id),
+  constraint product_collection_filter_of_dynamic CHECK ((type = 'AUTO_UPDATE'::text) = (filter IS NOT NULL)),
+  constraint product_collection_type CHECK (type = ANY (ARRAY['STATIC'::text, 'AUTO_UPDATE'::text]))
+);
+
+create table product_collection_entry (
+  project_id text not null,
+  collection_id text not null,
+  position bigint not null,
+  product_id text,
+  sku_id text,
+  constraint product_collection_entry_pkey PRIMARY KEY (project_id, collection_id, "position"),
+  constraint product_collection_entry_names_one CHECK ((product_id IS NULL) <> (sku_id IS NULL)),
+  constraint product_collection_entry_project_id_collection_id_fkey FOREIGN KEY (project_id, collection_id) REFERENCES product_collection(project_id, id) ON DELETE CASCADE,
+  constraint product_collection_entry_project_id_sku_id_fkey FOREIGN KEY (project_id, sku_id) REFERENCES sku(project_id, id) ON DELETE CASCADE,
+  constraint product_in_collection FOREIGN KEY (project_id, product_id) REFERENCES product(project_id, id)
+);
+
 create table session_claim (
   project_id text not null,
   session_key text not null,
@@ -94,11 +119,41 @@ create table stacking_rules (
   constraint stacking_rules_pkey PRIMARY KEY (project_id)
 );
 
+create table validation_rule (
+  project_id text not null,
+  id text not null,
+  name text not null,
+  type text not null,
+  context_type text not null,
+  rules jsonb not null,
+  bundle_rules jsonb,
+  applicable_to jsonb,
+  error_message text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint validation_rule_pkey PRIMARY KEY (project_id, id)
+);
+
+create table validation_rule_assignment (
+  project_id text not null,
+  id text not null,
+  rule_id text not null,
+  object_type text not null,
+  object_id text not null,
+  created_at timestamp with time zone not null,
+  constraint validation_rule_assignment_pkey PRIMARY KEY (project_id, id),
+  constraint validation_rule_assignment_project_id_rule_id_fkey FOREIGN KEY (project_id, rule_id) REFERENCES validation_rule(project_id, id)
+);
+
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 
 CREATE INDEX product_project_created_at ON product USING btree (project_id, created_at, id);
 
 CREATE UNIQUE INDEX product_project_source_id ON product USING btree (project_id, source_id);
+
+CREATE INDEX product_collection_entry_project_product ON product_collection_entry USING btree (project_id, product_id) WHERE product_id IS NOT NULL;
+
+CREATE INDEX product_collection_entry_project_sku ON product_collection_entry USING btree (project_id, sku_id) WHERE sku_id IS NOT NULL;
 
 CREATE INDEX shop_order_project_created_at ON shop_order USING btree (project_id, created_at);
 
@@ -107,3 +162,13 @@ CREATE UNIQUE INDEX shop_order_project_source_id ON shop_order USING btree (proj
 CREATE INDEX sku_project_product ON sku USING btree (project_id, product_id, created_at, id);
 
 CREATE UNIQUE INDEX sku_project_source_id ON sku USING btree (project_id, source_id);
+
+CREATE INDEX validation_rule_project_created_at ON validation_rule USING btree (project_id, created_at, id);
+
+CREATE UNIQUE INDEX validation_rule_assignment_project_campaign ON validation_rule_assignment USING btree (project_id, object_id) WHERE object_type = 'campaign'::text;
+
+CREATE INDEX validation_rule_assignment_project_created_at ON validation_rule_assignment USING btree (project_id, created_at, id);
+
+CREATE UNIQUE INDEX validation_rule_assignment_project_object_rule ON validation_rule_assignment USING btree (project_id, object_id, rule_id);
+
+CREATE INDEX validation_rule_assignment_project_rule ON validation_rule_assignment USING btree (project_id, rule_id, created_at, id);

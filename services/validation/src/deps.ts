@@ -2,7 +2,9 @@ import type { newId } from "@scrip/ids";
 import type { Database, DefinitionCache, DefinitionVersions } from "@scrip/postgres";
 
 import type { Clients } from "./clients.ts";
+import type { Collection } from "./domain/collections.ts";
 import type { StackingRules } from "./domain/stacking-rules.ts";
+import type { RuleCaches } from "./gather/rules.ts";
 import type { StoredOrder } from "./store/orders.ts";
 
 /** Everything a handler may touch. The clock is the call's. */
@@ -14,6 +16,10 @@ export type Deps = {
   readonly definitions: DefinitionVersions;
   /** Of each project that has set some, read by gatherStackingRules. */
   readonly stackingRules: DefinitionCache<StackingRules>;
+  /** Validation rules and what they are assigned to, read by gatherRules. */
+  readonly ruleCaches: RuleCaches;
+  /** Product collections by id, read by gatherCollections. */
+  readonly collections: DefinitionCache<Collection>;
   /** Orders that are stored at the same time are stored together. */
   readonly saveOrder: (order: StoredOrder) => Promise<void>;
   /** To be called after what may have written events. */

@@ -1,3 +1,4 @@
+import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
@@ -6,17 +7,22 @@ import { implement } from "@scrip/rpc";
 
 import type { Deps } from "./deps.ts";
 import { createOrder } from "./handlers/create-order.ts";
+import { createProductCollection } from "./handlers/create-product-collection.ts";
 import { createProduct } from "./handlers/create-product.ts";
 import { createSku } from "./handlers/create-sku.ts";
 import { createStackingRules } from "./handlers/create-stacking-rules.ts";
+import { deleteProductCollection } from "./handlers/delete-product-collection.ts";
 import { deleteProduct } from "./handlers/delete-product.ts";
 import { deleteSku } from "./handlers/delete-sku.ts";
 import { deleteStackingRules } from "./handlers/delete-stacking-rules.ts";
 import { getOrder } from "./handlers/get-order.ts";
+import { getProductCollection } from "./handlers/get-product-collection.ts";
 import { getProduct } from "./handlers/get-product.ts";
 import { getSku } from "./handlers/get-sku.ts";
 import { getStackingRules } from "./handlers/get-stacking-rules.ts";
+import { listCollectionProducts } from "./handlers/list-collection-products.ts";
 import { listOrders } from "./handlers/list-orders.ts";
+import { listProductCollections } from "./handlers/list-product-collections.ts";
 import { listProducts } from "./handlers/list-products.ts";
 import { listSkus } from "./handlers/list-skus.ts";
 import { listStackingRules } from "./handlers/list-stacking-rules.ts";
@@ -33,6 +39,7 @@ import { validatePromotionTier } from "./handlers/validate-promotion-tier.ts";
 import { validatePromotions } from "./handlers/validate-promotions.ts";
 import { validateVoucher } from "./handlers/validate-voucher.ts";
 import { validate } from "./handlers/validate.ts";
+import { ruleRoutes } from "./rule-routes.ts";
 
 /** The table of contents of this service: one line for each RPC. */
 export const routes = (deps: Deps) => [
@@ -64,6 +71,14 @@ export const routes = (deps: Deps) => [
     getSku: getSku(deps),
     updateSku: updateSku(deps),
     deleteSku: deleteSku(deps),
+  }),
+  ruleRoutes(deps),
+  implement(ProductCollectionService, {
+    createProductCollection: createProductCollection(deps),
+    listProductCollections: listProductCollections(deps),
+    getProductCollection: getProductCollection(deps),
+    deleteProductCollection: deleteProductCollection(deps),
+    listCollectionProducts: listCollectionProducts(deps),
   }),
   implement(StackingRulesService, {
     createStackingRules: createStackingRules(deps),

@@ -7,6 +7,8 @@ import { createCoalescer, type Service } from "@scrip/rpc";
 
 import { createClients, type Transports } from "./clients.ts";
 import { onRedemptionMade, REDEMPTIONS_TOPIC } from "./events/on-redemption-made.ts";
+import { createRuleCaches } from "./gather/rules.ts";
+import { createCollectionsCache } from "./gather/collections.ts";
 import { createStackingRulesCache } from "./gather/stacking-rules.ts";
 import { routes } from "./routes.ts";
 import { saveOrders, type StoredOrder } from "./store/orders.ts";
@@ -65,6 +67,8 @@ export async function createValidationService(options: ValidationOptions): Promi
       clients: createClients(options.transports, onBatch),
       definitions,
       stackingRules: createStackingRulesCache(db, definitions),
+      collections: createCollectionsCache(db, definitions),
+      ruleCaches: createRuleCaches(db, definitions),
       saveOrder,
       onEvents: relay.wake,
       trackingSecret,

@@ -14,6 +14,8 @@ import type { Call } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { createCollectionsCache } from "../src/gather/collections.ts";
+import { createRuleCaches } from "../src/gather/rules.ts";
 import { createStackingRulesCache } from "../src/gather/stacking-rules.ts";
 import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
@@ -53,6 +55,8 @@ function given(...outcomes: Outcome[]) {
     newId,
     definitions,
     stackingRules: createStackingRulesCache(db, definitions),
+    ruleCaches: createRuleCaches(db, definitions),
+    collections: createCollectionsCache(db, definitions),
     saveOrder: async () => {},
     onEvents: () => {},
     trackingSecret: "secret",

@@ -55,3 +55,11 @@ export const newId: NewId = (prefix) => `${prefix}_${opaque()}`;
 
 /** What the API calls a request in its answers, its logs and its errors. */
 export const requestId = (): string => `v-${opaque()}`;
+
+const DIGITS = /_([0-9a-f]{12})[0-9a-f]{6}$/;
+
+/** When an id was made, in epoch milliseconds of the clock of the process that made it. */
+export function madeAt(id: string): number | undefined {
+  const digits = DIGITS.exec(id)?.[1];
+  return digits === undefined ? undefined : Number.parseInt(digits, 16);
+}

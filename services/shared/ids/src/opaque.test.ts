@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { newId, requestId } from "./index.ts";
+import { madeAt, newId, requestId } from "./index.ts";
 import { createOpaqueSource } from "./opaque.ts";
 
 const HALF = 2 ** 23;
@@ -15,6 +15,16 @@ function clockOf(times: readonly number[]): () => number {
 test("an id is its prefix and eighteen lower-case hex digits", () => {
   expect(newId("camp")).toMatch(/^camp_[0-9a-f]{18}$/);
   expect(requestId()).toMatch(/^v-[0-9a-f]{18}$/);
+});
+
+test("an id says when it was made, and what is no id says nothing", () => {
+  const before = Date.now();
+  const made = madeAt(newId("v")) ?? 0;
+  expect(made).toBeGreaterThanOrEqual(before);
+  expect(made).toBeLessThanOrEqual(before + 60_000);
+  expect(madeAt("v_019aa8f3c2d1000000")).toBe(0x019aa8f3c2d1);
+  expect(madeAt("v_1")).toBeUndefined();
+  expect(madeAt("SUMMER")).toBeUndefined();
 });
 
 test("ids grow with every call, whatever the clock does and wherever the counter starts", () => {

@@ -1,0 +1,77 @@
+import { fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
+import {
+  type RuleScope,
+  type RuleScopeEntry,
+  RuleScopeSchema,
+} from "@scrip/proto/scrip/validation/v1/rules_pb";
+import {
+  type ItemScopeDefinition,
+  type ScopeEntryDefinition,
+  UNIT_BUDGET_NAMES,
+  type UnitBudgetDefinition,
+  type UnitBudgetName,
+  type ValidationRuleDefinition,
+} from "@scrip/rules";
+
+import type { RuleContent } from "../store/validation-rules.ts";
+
+/** A stored rule in the words of the evaluator. */
+export function definitionOf(id: string, content: RuleContent): ValidationRuleDefinition {
+  return {
+    id,
+    rules: content.rules,
+    bundleRules: content.bundle_rules,
+    applicableTo: content.applicable_to === null ? null : toScope(scopeOf(content.applicable_to)),
+    errorMessage: content.error_message,
+  };
+}
+
+/** As it was sent. */
+export const scopeOf = (stored: JsonObject): RuleScope => fromJson(RuleScopeSchema, stored);
+
+export const storedScope = (scope: RuleScope): JsonObject =>
+  toJson(RuleScopeSchema, scope, { useProtoFieldName: true }) as JsonObject;
+
+const toScope = (scope: RuleScope): ItemScopeDefinition => ({
+  included: scope.included.map(toEntry),
+  excluded: scope.excluded.map(toEntry),
+  includedAll: scope.includedAll,
+});
+
+const toEntry = (entry: RuleScopeEntry): ScopeEntryDefinition => ({
+  object: entry.object,
+  id: entry.id ?? null,
+  sourceId: entry.sourceId ?? null,
+  productId: entry.productId ?? null,
+  strict: entry.strict ?? null,
+  effect: entry.effect ?? null,
+  target: entry.target ?? null,
+  skipInitially: entry.skipInitially ?? null,
+  repeat: entry.repeat ?? null,
+  price: entry.price ?? null,
+  priceFormula: entry.priceFormula ?? null,
+  quantityLimit: entry.quantityLimit ?? null,
+  aggregatedQuantityLimit: entry.aggregatedQuantityLimit ?? null,
+  amountLimit: entry.amountLimit ?? null,
+  aggregatedAmountLimit: entry.aggregatedAmountLimit ?? null,
+  budgets: UNIT_BUDGET_NAMES.flatMap((name) => toBudget(name, entry)),
+});
+
+function toBudget(name: UnitBudgetName, entry: RuleScopeEntry): readonly UnitBudgetDefinition[] {
+  const field = BUDGET_FIELDS[name];
+  const limit = entry[field] ?? null;
+  const formula = entry[`${field}Formula`] ?? null;
+  return limit === null && formula === null ? [] : [{ name, limit, formula }];
+}
+
+const BUDGET_FIELDS = {
+  product_campaign: "productCampaignQuantityLimit",
+  product_customer_campaign: "productCustomerCampaignQuantityLimit",
+  product_promotion_tier: "productPromotionTierQuantityLimit",
+  product_customer_promotion_tier: "productCustomerPromotionTierQuantityLimit",
+  product_in_collection_campaign: "productInCollectionCampaignQuantityLimit",
+  product_in_collection_customer_campaign: "productInCollectionCustomerCampaignQuantityLimit",
+  product_in_collection_promotion_tier: "productInCollectionPromotionTierQuantityLimit",
+  product_in_collection_customer_promotion_tier:
+    "productInCollectionCustomerPromotionTierQuantityLimit",
+} as const satisfies Record<UnitBudgetName, keyof RuleScopeEntry>;

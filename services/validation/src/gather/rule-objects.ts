@@ -1,0 +1,63 @@
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { ObjectType } from "../store/rule-assignments.ts";
+
+type Asked = { readonly type: ObjectType; readonly name: string };
+
+/** How many codes one question to the voucher service may name. */
+const MAX_CODES = 30;
+
+/** The id of a voucher (by id or code), campaign (by id or name) or promotion tier, if there is one. */
+export async function findObject(
+  deps: Pick<Deps, "clients">,
+  { project }: Pick<Call, "project">,
+  { type, name }: Asked,
+): Promise<string | undefined> {
+  if (type === "voucher") {
+    const [found] = await findVouchers(deps, project.id, [name]);
+    return found;
+  }
+  const { campaigns, tiers } = await deps.clients.resolveCampaigns({
+    projectId: project.id,
+    ...(type === "campaign" ? { campaignIds: [name], campaignNames: [name] } : { tierIds: [name] }),
+  });
+  if (type === "promotion_tier") return tiers.find(({ id }) => id === name)?.id;
+  const found = campaigns.find(({ id }) => id === name) ?? campaigns.find((it) => it.name === name);
+  return found?.id;
+}
+
+/** Those of the objects that exist. */
+export async function findExisting(
+  deps: Pick<Deps, "clients">,
+  { project }: Pick<Call, "project">,
+  objects: readonly { readonly object_type: string; readonly object_id: string }[],
+): Promise<ReadonlySet<string>> {
+  const idsOf = (type: ObjectType): string[] =>
+    objects.filter((it) => it.object_type === type).map((it) => it.object_id);
+  const campaignIds = idsOf("campaign");
+  const tierIds = idsOf("promotion_tier");
+  const [vouchers, { campaigns, tiers }] = await Promise.all([
+    findVouchers(deps, project.id, idsOf("voucher")),
+    campaignIds.length + tierIds.length === 0
+      ? { campaigns: [], tiers: [] }
+      : deps.clients.resolveCampaigns({ projectId: project.id, campaignIds, tierIds }),
+  ]);
+  return new Set([...vouchers, ...campaigns.map(({ id }) => id), ...tiers.map(({ id }) => id)]);
+}
+
+async function findVouchers(
+  { clients }: Pick<Deps, "clients">,
+  projectId: string,
+  codes: readonly string[],
+): Promise<readonly string[]> {
+  const questions = Array.from({ length: Math.ceil(codes.length / MAX_CODES) }, (_, index) =>
+    clients.gatherVouchers({
+      $typeName: "scrip.voucher.v1.VoucherQuery",
+      projectId,
+      codes: codes.slice(index * MAX_CODES, (index + 1) * MAX_CODES),
+    }),
+  );
+  const answers = await Promise.all(questions);
+  return answers.flatMap(({ vouchers }) => vouchers.flatMap(({ voucher }) => voucher?.id ?? []));
+}

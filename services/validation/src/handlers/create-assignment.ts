@@ -1,0 +1,58 @@
+import { duplicate, invalidPayload, notFound, type Refusal } from "@scrip/errors";
+import type { Queryable } from "@scrip/postgres";
+import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findObject } from "../gather/rule-objects.ts";
+import {
+  type AssignmentRow,
+  findAssignmentsOfObject,
+  insertAssignments,
+  type ObjectType,
+} from "../store/rule-assignments.ts";
+import { findRule, holdRules } from "../store/validation-rules.ts";
+import { toAssignment } from "./validation-rule-message.ts";
+
+const ASSIGNABLE: ReadonlySet<string> = new Set<ObjectType>([
+  "voucher",
+  "campaign",
+  "promotion_tier",
+]);
+
+export const createAssignment =
+  (deps: Deps): Handler<typeof ValidationRuleService.method.createAssignment> =>
+  async (request, call) => {
+    const { validationRuleId: ruleId, relatedObjectType: type, relatedObjectId: name } = request;
+    const projectId = call.project.id;
+    if ((await findRule(deps.db, projectId, ruleId)) === undefined) throw unknownRule(ruleId);
+    const objectId = isAssignable(type) ? await findObject(deps, call, { type, name }) : undefined;
+    if (objectId === undefined) throw notFound(type, name);
+
+    const row: AssignmentRow = {
+      id: deps.newId("asgm"),
+      rule_id: ruleId,
+      object_type: type,
+      object_id: objectId,
+      created_at: new Date(call.now),
+    };
+    await deps.definitions.write(projectId, (tx) => assign(tx, projectId, row));
+    return toAssignment(row);
+  };
+
+async function assign(tx: Queryable, projectId: string, row: AssignmentRow): Promise<void> {
+  if (!(await holdRules(tx, projectId, [row.rule_id])).has(row.rule_id)) {
+    throw unknownRule(row.rule_id);
+  }
+  if ((await insertAssignments(tx, projectId, [row])).length > 0) return;
+  const own = await findAssignmentsOfObject(tx, projectId, row.object_id);
+  const same = own.find((it) => it.rule_id === row.rule_id);
+  if (same !== undefined) throw duplicate("validation_rules_assignment", "id", same.id);
+  throw invalidPayload(
+    `A campaign has one validation rule at most: ${row.object_id} has ${own[0]?.rule_id}`,
+  );
+}
+
+const isAssignable = (type: string): type is ObjectType => ASSIGNABLE.has(type);
+
+const unknownRule = (id: string): Refusal => notFound("validation_rules", id);

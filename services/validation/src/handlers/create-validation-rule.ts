@@ -1,0 +1,17 @@
+import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { saveRule } from "../store/validation-rules.ts";
+import { changedRule, refuseUnreadable } from "./edit-validation-rule.ts";
+import { toValidationRule } from "./validation-rule-message.ts";
+
+export const createValidationRule =
+  (deps: Deps): Handler<typeof ValidationRuleService.method.createValidationRule> =>
+  async (request, { project, now }) => {
+    const row = changedRule(request, undefined, { newId: () => deps.newId("val"), now });
+    refuseUnreadable(row);
+    // Nobody can have asked for it yet, so nothing that is remembered changes.
+    await saveRule(deps.db, project.id, row);
+    return toValidationRule({ ...row, assignments_count: 0n });
+  };

@@ -1,0 +1,18 @@
+import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listAssignments as findPage } from "../store/rule-assignments.ts";
+import { pageOf } from "./page.ts";
+import { toAssignmentList } from "./validation-rule-message.ts";
+
+export const listAssignments =
+  (deps: Deps): Handler<typeof ValidationRuleService.method.listAssignments> =>
+  async (request, { project }) =>
+    toAssignmentList(
+      await findPage(deps.db, {
+        projectId: project.id,
+        order: request.order ?? "-created_at",
+        ...pageOf(request),
+      }),
+    );

@@ -1,0 +1,19 @@
+import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listAssignments } from "../store/rule-assignments.ts";
+import { pageOf } from "./page.ts";
+import { toAssignmentList } from "./validation-rule-message.ts";
+
+export const listRuleAssignments =
+  (deps: Deps): Handler<typeof ValidationRuleService.method.listRuleAssignments> =>
+  async (request, { project }) =>
+    toAssignmentList(
+      await listAssignments(deps.db, {
+        projectId: project.id,
+        ruleId: request.validationRuleId,
+        order: request.order ?? "-created_at",
+        ...pageOf(request),
+      }),
+    );

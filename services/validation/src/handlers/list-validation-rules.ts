@@ -1,0 +1,22 @@
+import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listRules } from "../store/validation-rules.ts";
+import { pageOf } from "./page.ts";
+import { toValidationRule } from "./validation-rule-message.ts";
+
+export const listValidationRules =
+  (deps: Deps): Handler<typeof ValidationRuleService.method.listValidationRules> =>
+  async (request, { project }) => {
+    const { rows, total } = await listRules(deps.db, {
+      projectId: project.id,
+      order: request.order ?? "-created_at",
+      ...pageOf(request),
+    });
+    return {
+      $typeName: "scrip.validation.v1.ListValidationRulesResponse",
+      data: rows.map(toValidationRule),
+      total,
+    };
+  };

@@ -1,0 +1,30 @@
+import type {
+  AssignmentsAnswer,
+  AssignmentsQuery,
+  ValidationRuleService,
+} from "@scrip/proto/scrip/validation/v1/rules_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { assignmentsOf } from "../gather/assignments.ts";
+import { toAssignment } from "./validation-rule-message.ts";
+
+export const resolveAssignments =
+  (deps: Deps): Handler<typeof ValidationRuleService.method.resolveAssignments> =>
+  async ({ queries }) => ({
+    $typeName: "scrip.validation.v1.ResolveAssignmentsResponse",
+    answers: await Promise.all(queries.map((query) => answer(deps, query))),
+  });
+
+async function answer(
+  { ruleCaches }: Deps,
+  { projectId, relatedObjectIds }: AssignmentsQuery,
+): Promise<AssignmentsAnswer> {
+  const found = await assignmentsOf(ruleCaches, projectId, relatedObjectIds);
+  return {
+    $typeName: "scrip.validation.v1.AssignmentsAnswer",
+    assignments: [...new Set(relatedObjectIds)].flatMap((id) =>
+      (found.get(id) ?? []).map(toAssignment),
+    ),
+  };
+}

@@ -1,0 +1,23 @@
+import { notFound } from "@scrip/errors";
+import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { lockRule, saveRule } from "../store/validation-rules.ts";
+import { changedRule, refuseUnreadable } from "./edit-validation-rule.ts";
+import { toValidationRule } from "./validation-rule-message.ts";
+
+export const updateValidationRule =
+  (deps: Deps): Handler<typeof ValidationRuleService.method.updateValidationRule> =>
+  async (request, { project, now }) => {
+    const { validationRuleId: id } = request;
+    const updated = await deps.definitions.write(project.id, async (tx) => {
+      const stored = await lockRule(tx, project.id, id);
+      if (stored === undefined) throw notFound("validation_rules", id);
+      const row = changedRule(request, stored, { newId: () => id, now });
+      refuseUnreadable(row);
+      await saveRule(tx, project.id, row);
+      return { ...row, assignments_count: stored.assignments_count };
+    });
+    return toValidationRule(updated);
+  };

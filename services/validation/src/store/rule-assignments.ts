@@ -1,0 +1,175 @@
+import type { DefinitionKey, Queryable } from "@scrip/postgres";
+
+export type ObjectType = "voucher" | "campaign" | "promotion_tier";
+
+export type AssignmentRow = {
+  readonly id: string;
+  readonly rule_id: string;
+  readonly object_type: string;
+  readonly object_id: string;
+  readonly created_at: Date;
+};
+
+const COLUMNS = "id, rule_id, object_type, object_id, created_at";
+
+/**
+ * Answers those that were not there yet. Left out is also a second rule of a campaign. The rules must
+ * be held.
+ */
+export async function insertAssignments(
+  tx: Queryable,
+  projectId: string,
+  rows: readonly AssignmentRow[],
+): Promise<readonly string[]> {
+  const { rows: inserted } = await tx.query<{ id: string }>(
+    `insert into validation_rule_assignment (project_id, ${COLUMNS})
+     select $1, * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+         on conflict do nothing
+     returning id`,
+    [
+      projectId,
+      rows.map(({ id }) => id),
+      rows.map(({ rule_id: ruleId }) => ruleId),
+      rows.map(({ object_type: type }) => type),
+      rows.map(({ object_id: objectId }) => objectId),
+      rows.map(({ created_at: at }) => at),
+    ],
+  );
+  return inserted.map(({ id }) => id);
+}
+
+/** Answers whether the rule had such an assignment. */
+export async function deleteAssignment(
+  tx: Queryable,
+  projectId: string,
+  { ruleId, id }: { readonly ruleId: string; readonly id: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `delete from validation_rule_assignment
+      where project_id = $1 and rule_id = $2 and id = $3`,
+    [projectId, ruleId, id],
+  );
+  return rowCount === 1;
+}
+
+export async function deleteAssignments(
+  tx: Queryable,
+  projectId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(
+    "delete from validation_rule_assignment where project_id = $1 and id = any($2::text[])",
+    [projectId, ids],
+  );
+}
+
+export async function deleteAssignmentsOfObjects(
+  tx: Queryable,
+  projectId: string,
+  objectIds: readonly string[],
+): Promise<void> {
+  await tx.query(
+    "delete from validation_rule_assignment where project_id = $1 and object_id = any($2::text[])",
+    [projectId, objectIds],
+  );
+}
+
+/** The rules of one object, oldest first. */
+export async function findAssignmentsOfObject(
+  db: Queryable,
+  projectId: string,
+  objectId: string,
+): Promise<readonly AssignmentRow[]> {
+  const { rows } = await db.query<AssignmentRow>(
+    `select ${COLUMNS} from validation_rule_assignment
+      where project_id = $1 and object_id = $2
+      order by created_at, id`,
+    [projectId, objectId],
+  );
+  return rows;
+}
+
+export type AssignmentListing = {
+  readonly projectId: string;
+  /** Of this rule only. */
+  readonly ruleId?: string;
+  readonly order: string;
+  readonly limit: number;
+  readonly offset: number;
+};
+
+/** One page, and how many there are in all. Ties are broken by id. */
+export async function listAssignments(
+  db: Queryable,
+  { projectId, ruleId, order, limit, offset }: AssignmentListing,
+): Promise<{ readonly rows: readonly AssignmentRow[]; readonly total: bigint }> {
+  const direction = order.startsWith("-") ? "desc" : "asc";
+  const from = `from validation_rule_assignment
+    where project_id = $1 ${ruleId === undefined ? "" : "and rule_id = $2"}`;
+  const values = [projectId, ...(ruleId === undefined ? [] : [ruleId])];
+  const [{ rows }, { rows: counts }] = await Promise.all([
+    db.query<AssignmentRow>(
+      `select ${COLUMNS} ${from}
+        order by created_at ${direction}, id ${direction}
+        limit ${limit} offset ${offset}`,
+      values,
+    ),
+    db.query<{ total: bigint }>(`select count(*) as total ${from}`, values),
+  ]);
+  return { rows, total: counts[0]?.total ?? 0n };
+}
+
+/** For the cache: the assignments of each object, oldest first, in the order of the keys. */
+export async function findAssignmentsOfObjects(
+  db: Queryable,
+  keys: readonly DefinitionKey[],
+): Promise<readonly (readonly AssignmentRow[] | undefined)[]> {
+  const { rows } = await db.query<AssignmentRow & { position: bigint }>({
+    name: "find_assignments_of_objects",
+    text: `select position, ${COLUMNS}
+             from unnest($1::text[], $2::text[])
+                  with ordinality as asked (project_id, object_id, position)
+             join validation_rule_assignment using (project_id, object_id)
+            order by position, created_at, id`,
+    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  });
+  return grouped(rows, keys.length);
+}
+
+/**
+ * For the cache: all assignments of each project, oldest first, in the order of the keys; of projects
+ * with more than `limit` one more than that.
+ */
+export async function findAssignmentsOfProjects(
+  db: Queryable,
+  keys: readonly DefinitionKey[],
+  limit: number,
+): Promise<readonly (readonly AssignmentRow[] | undefined)[]> {
+  const { rows } = await db.query<AssignmentRow & { position: bigint }>({
+    name: "find_assignments_of_projects",
+    text: `select position, found.*
+             from unnest($1::text[]) with ordinality as asked (project_id, position)
+             cross join lateral (
+               select ${COLUMNS} from validation_rule_assignment assignment
+                where assignment.project_id = asked.project_id
+                order by created_at, id
+                limit $2) as found
+            order by position, created_at, id`,
+    values: [keys.map(({ projectId }) => projectId), limit + 1],
+  });
+  return grouped(rows, keys.length);
+}
+
+function grouped(
+  rows: readonly (AssignmentRow & { readonly position: bigint })[],
+  length: number,
+): readonly (readonly AssignmentRow[] | undefined)[] {
+  const groups = Array.from({ length }, (): AssignmentRow[] | undefined => undefined);
+  for (const { position, ...row } of rows) {
+    const index = Number(position) - 1;
+    const group = groups[index];
+    if (group === undefined) groups[index] = [row];
+    else group.push(row);
+  }
+  return groups;
+}

@@ -1,0 +1,156 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { DefinitionKey, Queryable } from "@scrip/postgres";
+
+/** What a rule says, in the words of the contract; `applicable_to` as the JSON of its message. */
+export type RuleContent = {
+  readonly rules: JsonObject;
+  readonly bundle_rules: JsonObject | null;
+  readonly applicable_to: JsonObject | null;
+  readonly error_message: string | null;
+};
+
+export type RuleRow = RuleContent & {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly context_type: string;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+export type CountedRuleRow = RuleRow & { readonly assignments_count: bigint };
+
+const CONTENT = "rules, bundle_rules, applicable_to, error_message";
+const COLUMNS = `id, name, type, context_type, ${CONTENT}, created_at, updated_at`;
+const COUNTED = `${COLUMNS}, (select count(*) from validation_rule_assignment assignment
+   where assignment.project_id = rule.project_id and assignment.rule_id = rule.id) as assignments_count`;
+
+export async function findRule(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<CountedRuleRow | undefined> {
+  const { rows } = await db.query<CountedRuleRow>(
+    `select ${COUNTED} from validation_rule rule where project_id = $1 and id = $2`,
+    [projectId, id],
+  );
+  return rows[0];
+}
+
+/** Reads a rule and holds it, so that two changes run one after the other. */
+export async function lockRule(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+): Promise<CountedRuleRow | undefined> {
+  const { rows } = await tx.query<CountedRuleRow>(
+    `select ${COUNTED} from validation_rule rule
+      where project_id = $1 and id = $2
+        for no key update of rule`,
+    [projectId, id],
+  );
+  return rows[0];
+}
+
+/** Holds rules so that none is deleted before the transaction ends; answers the ids of those there are. */
+export async function holdRules(
+  tx: Queryable,
+  projectId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from validation_rule
+      where project_id = $1 and id = any($2::text[])
+      order by id
+        for key share`,
+    [projectId, ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Writes a rule whole. */
+export async function saveRule(db: Queryable, projectId: string, row: RuleRow): Promise<void> {
+  await db.query(
+    `insert into validation_rule (project_id, ${COLUMNS})
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+         on conflict (project_id, id) do update
+        set name = excluded.name, type = excluded.type, context_type = excluded.context_type,
+            rules = excluded.rules, bundle_rules = excluded.bundle_rules,
+            applicable_to = excluded.applicable_to, error_message = excluded.error_message,
+            updated_at = excluded.updated_at`,
+    [
+      projectId,
+      row.id,
+      row.name,
+      row.type,
+      row.context_type,
+      row.rules,
+      row.bundle_rules,
+      row.applicable_to,
+      row.error_message,
+      row.created_at,
+      row.updated_at,
+    ],
+  );
+}
+
+/** Answers whether there was one. Fails while it is assigned to something. */
+export async function deleteRule(db: Queryable, projectId: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    "delete from validation_rule where project_id = $1 and id = $2",
+    [projectId, id],
+  );
+  return rowCount === 1;
+}
+
+export type RuleListing = {
+  readonly projectId: string;
+  readonly order: string;
+  readonly limit: number;
+  readonly offset: number;
+};
+
+const SORTABLE: Readonly<Record<string, string>> = {
+  created_at: "created_at",
+  updated_at: "coalesce(updated_at, created_at)",
+};
+
+/** One page, and how many there are in all. Ties are broken by id. */
+export async function listRules(
+  db: Queryable,
+  { projectId, order, limit, offset }: RuleListing,
+): Promise<{ readonly rows: readonly CountedRuleRow[]; readonly total: bigint }> {
+  const direction = order.startsWith("-") ? "desc" : "asc";
+  const column = SORTABLE[order.replace("-", "")];
+  if (column === undefined) throw new Error(`rules cannot be sorted by ${order}`);
+  const [{ rows }, { rows: counts }] = await Promise.all([
+    db.query<CountedRuleRow>(
+      `select ${COUNTED} from validation_rule rule
+        where project_id = $1
+        order by ${column} ${direction}, id ${direction}
+        limit $2 offset $3`,
+      [projectId, limit, offset],
+    ),
+    db.query<{ total: bigint }>(
+      "select count(*) as total from validation_rule where project_id = $1",
+      [projectId],
+    ),
+  ]);
+  return { rows, total: counts[0]?.total ?? 0n };
+}
+
+/** For the cache: what each of the rules says, in the order of the keys. */
+export async function findRuleContents(
+  db: Queryable,
+  keys: readonly DefinitionKey[],
+): Promise<readonly (RuleContent | undefined)[]> {
+  const { rows } = await db.query<RuleContent & { position: bigint }>({
+    name: "find_rule_contents",
+    text: `select position, ${CONTENT}
+             from unnest($1::text[], $2::text[]) with ordinality as asked (project_id, id, position)
+             join validation_rule using (project_id, id)`,
+    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  });
+  const found = new Map(rows.map((row) => [Number(row.position), row]));
+  return keys.map((_, index) => found.get(index + 1));
+}

@@ -1,0 +1,281 @@
+import path from "node:path";
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { newId, requestId } from "@scrip/ids";
+import { createDefinitionVersions } from "@scrip/postgres";
+import {
+  type CampaignAnswerSchema,
+  CampaignAnswerSchema as CampaignAnswer,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import {
+  type CreateValidationRuleRequestSchema,
+  ValidationRuleService,
+} from "@scrip/proto/scrip/validation/v1/rules_pb";
+import { VoucherAnswerSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
+import { testDatabase } from "@scrip/testing";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { createRuleCaches, gatherRules } from "../src/gather/rules.ts";
+import { ruleRoutes } from "../src/rule-routes.ts";
+
+const db = await testDatabase({
+  schema: "validation",
+  role: "scrip_validation",
+  folder: path.join(import.meta.dirname, "../migrations"),
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+type NewRule = MessageInitShape<typeof CreateValidationRuleRequestSchema>;
+
+const NOON = Date.parse("2026-03-01T12:00:00Z");
+const ABOVE_100 = { "1": { name: "order.amount", conditions: { $more_than: [10_000] } } };
+
+describe("gatherRules", () => {
+  test("answers the rules of what has some, in the order in which they were assigned", async () => {
+    const shop = givenShop();
+    const [one, two] = [await shop.rule(), await shop.rule()];
+    const [voucher, other, bare] = [newId("v"), newId("v"), newId("v")];
+    await shop.assign(voucher, [two.id]);
+    await shop.assign(voucher, [one.id], NOON + 1);
+    await shop.assign(other, [one.id]);
+    const gathered = await shop.gather([voucher, bare, other]);
+    expect([...gathered.keys()].toSorted()).toEqual([voucher, other].toSorted());
+    expect(gathered.get(voucher)?.map(({ id }) => id)).toEqual([two.id, one.id]);
+    expect(gathered.get(other)?.map(({ id }) => id)).toEqual([one.id]);
+  });
+
+  test("asks nothing about what it knows, one question about all that is new", async () => {
+    const shop = givenShop();
+    const rule = await shop.rule();
+    const old = Array.from({ length: 1_000 }, (_, i) => oldId(i));
+    await shop.assign(oldId(7), [rule.id]);
+    expect((await shop.gather(old)).size).toBe(1);
+    const before = shop.queries();
+    expect((await shop.gather(old)).size).toBe(1);
+    expect((await shop.gather(["v_000000000000001000"])).size).toBe(0);
+    expect(shop.queries()).toBe(before);
+    const fresh = Array.from({ length: 100 }, () => newId("v"));
+    await Promise.all(fresh.map((id) => shop.gather([id])));
+    expect(shop.queries()).toBe(before + 1);
+  });
+
+  test("a project with very many assignments is remembered object by object", async () => {
+    const shop = givenShop();
+    const rule = await shop.rule();
+    const objects = Array.from({ length: 1_500 }, (_, i) => oldId(i));
+    await shop.assignAll(objects, rule.id);
+    expect((await shop.gather(objects)).size).toBe(1_500);
+    expect((await shop.gather([oldId(9_999)])).size).toBe(0);
+    const before = shop.queries();
+    expect((await shop.gather([...objects, oldId(9_999)])).size).toBe(1_500);
+    expect(shop.queries()).toBe(before);
+  });
+
+  test("a change of a rule and of an assignment counts at once", async () => {
+    const shop = givenShop({ vouchers: ["SUMMER"] });
+    const rule = await shop.rule({ error: { message: "old" } });
+    const voucher = shop.idOf("SUMMER");
+    expect((await shop.gather([voucher])).size).toBe(0);
+    const { id } = await shop.client.createAssignment(
+      { validationRuleId: rule.id, relatedObjectType: "voucher", relatedObjectId: "SUMMER" },
+      shop.call,
+    );
+    expect((await shop.gather([voucher])).get(voucher)?.[0]?.message).toBe("old");
+    await shop.client.updateValidationRule(
+      { validationRuleId: rule.id, error: { message: "new" } },
+      shop.call,
+    );
+    expect((await shop.gather([voucher])).get(voucher)?.[0]?.message).toBe("new");
+    await shop.client.deleteAssignment({ validationRuleId: rule.id, assignmentId: id }, shop.call);
+    expect((await shop.gather([voucher])).size).toBe(0);
+  });
+
+  test("an object that was just made through another process has its rules", async () => {
+    const here = givenShop();
+    const there = givenShop({ project: here.call.project.id });
+    const rule = await here.rule();
+    await there.assign(oldId(1), [rule.id]);
+    expect((await here.gather([oldId(1)])).size).toBe(1);
+    const made = newId("v");
+    await there.assign(made, [rule.id]);
+    expect((await here.gather([made])).get(made)).toHaveLength(1);
+  });
+
+  test("a rule that is stored and cannot be read is an error, not a rule less", async () => {
+    const shop = givenShop();
+    const rule = await shop.rule();
+    await shop.assign(oldId(1), [rule.id]);
+    await db.query("update validation_rule set rules = '{\"1\": 5}' where id = $1", [rule.id]);
+    await expect(shop.gather([oldId(1)])).rejects.toThrow(rule.id);
+  });
+});
+
+describe("AssignRules", () => {
+  test("assigns all rules of an item or none, and a repeat changes nothing", async () => {
+    const shop = givenShop();
+    const [one, two] = [await shop.rule(), await shop.rule()];
+    const [good, bad] = [newId("v"), newId("v")];
+    const request = {
+      items: [shop.item(good, [one.id, two.id, one.id]), shop.item(bad, [one.id, "val_unknown"])],
+    };
+    const { outcomes } = await shop.client.assignRules(request, shop.call);
+    expect(outcomes.map(({ unknownRuleId }) => unknownRuleId)).toEqual([undefined, "val_unknown"]);
+    await shop.client.assignRules(request, shop.call);
+    expect(await shop.assignmentsOf(good)).toEqual([one.id, two.id]);
+    expect(await shop.assignmentsOf(bad)).toEqual([]);
+    await shop.client.revokeRules(
+      { items: [{ projectId: shop.call.project.id, relatedObjectId: good }] },
+      shop.call,
+    );
+    expect(await shop.assignmentsOf(good)).toEqual([]);
+  });
+
+  test("a rule of another project is unknown", async () => {
+    const rule = await givenShop().rule();
+    const shop = givenShop();
+    const { outcomes } = await shop.client.assignRules(
+      { items: [shop.item(newId("v"), [rule.id])] },
+      shop.call,
+    );
+    expect(outcomes[0]?.unknownRuleId).toBe(rule.id);
+  });
+
+  test("one of a campaign's two rules is assigned when both come at once", async () => {
+    const shop = givenShop({ campaigns: ["Spring"] });
+    const rules = await Promise.all(Array.from({ length: 8 }, () => shop.rule()));
+    const outcomes = await Promise.allSettled(
+      rules.map(({ id }) =>
+        shop.client.createAssignment(
+          { validationRuleId: id, relatedObjectType: "campaign", relatedObjectId: "Spring" },
+          shop.call,
+        ),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") {
+        expect(outcome.reason).toMatchObject({ key: "invalid_payload" });
+      }
+    }
+  });
+});
+
+describe("DeleteValidationRule", () => {
+  test("is refused while something uses the rule, and while something may be about to", async () => {
+    const shop = givenShop({ vouchers: ["SUMMER"] });
+    const rule = await shop.rule();
+    await shop.assign(shop.idOf("SUMMER"), [rule.id]);
+    const deleting = () =>
+      shop.client.deleteValidationRule({ validationRuleId: rule.id }, shop.call);
+    await expect(deleting()).rejects.toMatchObject({
+      key: "resource_in_use",
+      options: {
+        details: `Resource validation_rules with id ${rule.id} is in use by vouchers with ids [${shop.idOf("SUMMER")}]`,
+        resourceId: rule.id,
+        resourceType: "validation_rules",
+      },
+    });
+    const young = await shop.rule();
+    await shop.assign(newId("v"), [young.id]);
+    await expect(
+      shop.client.deleteValidationRule({ validationRuleId: young.id }, shop.call),
+    ).rejects.toMatchObject({ key: "resource_in_use" });
+  });
+
+  test("clears away what is left of objects that are gone or were never made", async () => {
+    const shop = givenShop();
+    const rule = await shop.rule();
+    const gone = Array.from({ length: 250 }, (_, i) => oldId(i));
+    await shop.assignAll(gone, rule.id);
+    await db.query(
+      "update validation_rule_assignment set id = 'asgm_000000' || substr(id, 12) where rule_id = $1",
+      [rule.id],
+    );
+    await shop.client.deleteValidationRule({ validationRuleId: rule.id }, shop.call);
+    expect((await shop.gather(gone)).size).toBe(0);
+    await expect(
+      shop.client.deleteValidationRule({ validationRuleId: rule.id }, shop.call),
+    ).rejects.toMatchObject({ key: "not_found" });
+  });
+});
+
+/** A project beside services that know these vouchers and campaigns, seen by one process. */
+function givenShop({
+  project = newId("proj"),
+  vouchers = [] as readonly string[],
+  campaigns = [] as readonly string[],
+} = {}) {
+  let queries = 0;
+  const counted = {
+    ...db,
+    query: (...asked: Parameters<typeof db.query>) => {
+      queries += 1;
+      return db.query(...asked);
+    },
+  } as typeof db;
+  const ids = new Map([
+    ...vouchers.map((code, i): [string, string] => [code, oldId(i)]),
+    ...campaigns.map((name, i): [string, string] => [name, oldId(i).replace("v_", "camp_")]),
+  ]);
+  const named = (name: string) => [...ids].find(([key, id]) => key === name || id === name);
+  const definitions = createDefinitionVersions({ db: counted, now: () => 0 });
+  const ruleCaches = createRuleCaches(counted, definitions);
+  const clients = {
+    gatherVouchers: async ({ codes }: { readonly codes: readonly string[] }) =>
+      create(VoucherAnswerSchema, {
+        vouchers: codes.map((code) => {
+          const found = named(code);
+          return found === undefined ? {} : { voucher: { id: found[1], code: found[0] } };
+        }),
+      }),
+    resolveCampaigns: async (query: { readonly campaignNames?: readonly string[] | undefined }) =>
+      create(CampaignAnswer, {
+        campaigns: (query.campaignNames ?? []).flatMap((name) => {
+          const found = named(name);
+          return found === undefined ? [] : { id: found[1], name: found[0] };
+        }),
+      } satisfies MessageInitShape<typeof CampaignAnswerSchema>),
+  };
+  const deps = { db: counted, newId, definitions, ruleCaches, clients };
+  // The other services and settings are not asked by what is tested here.
+  const routes = ruleRoutes(deps as unknown as Parameters<typeof ruleRoutes>[0]);
+  const client = clientOf(ValidationRuleService, createDirectTransport([routes]));
+  const call: Call = {
+    project: { id: project, timeZone: "UTC", caseSensitiveCodes: true },
+    requestId: requestId(),
+    deadline: Date.now() + 60_000,
+    now: NOON,
+    caller: { side: "server", id: "app_1" },
+  };
+  const item = (objectId: string, ruleIds: string[], now = NOON) => ({
+    projectId: project,
+    now: timestampFromMs(now),
+    relatedObjectType: "voucher",
+    relatedObjectId: objectId,
+    ruleIds,
+  });
+  return {
+    call,
+    client,
+    item,
+    idOf: (name: string) => ids.get(name) ?? "",
+    queries: () => queries,
+    rule: (rule: Partial<NewRule> = {}) =>
+      client.createValidationRule({ name: "A rule", rules: ABOVE_100, ...rule } as NewRule, call),
+    assign: (objectId: string, ruleIds: string[], now = NOON) =>
+      client.assignRules({ items: [item(objectId, ruleIds, now)] }, call),
+    assignAll: (objectIds: readonly string[], ruleId: string) =>
+      client.assignRules({ items: objectIds.map((id) => item(id, [ruleId])) }, call),
+    assignmentsOf: async (objectId: string) => {
+      const queried = { projectId: project, relatedObjectIds: [objectId] };
+      const { answers } = await client.resolveAssignments({ queries: [queried] }, call);
+      return answers[0]?.assignments.map(({ ruleId }) => ruleId);
+    },
+    gather: (objectIds: readonly string[]) => gatherRules({ ruleCaches }, call, objectIds),
+  };
+}
+
+/** Of an object that was made long ago. */
+const oldId = (index: number): string => `v_000000000001${index.toString(16).padStart(6, "0")}`;
