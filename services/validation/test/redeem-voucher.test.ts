@@ -16,6 +16,7 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { createCollectionsCache } from "../src/gather/collections.ts";
 import { createRuleCaches } from "../src/gather/rules.ts";
+import { createCollectionsCache } from "../src/gather/collections.ts";
 import { createStackingRulesCache } from "../src/gather/stacking-rules.ts";
 import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
@@ -55,6 +56,7 @@ function given(...outcomes: Outcome[]) {
     newId,
     definitions,
     stackingRules: createStackingRulesCache(db, definitions),
+    collections: createCollectionsCache(db, definitions),
     ruleCaches: createRuleCaches(db, definitions),
     collections: createCollectionsCache(db, definitions),
     saveOrder: async () => {},

@@ -1,7 +1,8 @@
-import type { OrderInput, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { Order, OrderInput, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import type { CatalogueItem, CatalogueLine } from "../domain/collections.ts";
 import {
   type Catalogue,
   findInCatalogue,
@@ -25,41 +26,153 @@ export async function withCatalogue<Request extends { readonly order?: OrderInpu
   return { ...request, order: { ...order, items } };
 }
 
-export async function describedItems(
+/** The same for a stored order: its lines keep what they were stored with, and get what they lack. */
+export async function describedOrder(
   deps: Pick<Deps, "db">,
   call: Call,
-  items: OrderItemInput[],
-): Promise<OrderItemInput[]> {
-  const skus = items.flatMap((item) => skuName(item) ?? []);
-  const products = items.flatMap((item) => productName(item) ?? []);
-  if (skus.length === 0 && products.length === 0) return items;
-  const catalogue = await findInCatalogue(deps.db, { projectId: call.project.id, skus, products });
-  return items.map((item) => described(item, catalogue));
+  order: Order,
+): Promise<Order> {
+  if (order.items.length === 0) return order;
+  return { ...order, items: await describedItems(deps, call, order.items) };
 }
 
-const skuName = ({ skuId, sku, relatedObject, sourceId }: OrderItemInput): string | undefined =>
+/** How a line of an order names its product and SKU. */
+export type NamedLine = Pick<
+  OrderItemInput,
+  "productId" | "skuId" | "relatedObject" | "sourceId" | "product" | "sku"
+>;
+
+export async function describedItems<Line extends NamedLine>(
+  deps: Pick<Deps, "db">,
+  call: Call,
+  items: Line[],
+): Promise<Line[]> {
+  return (await gatherCatalogue(deps, call, items)).items;
+}
+
+export type DescribedLines<Line> = {
+  /** With what the catalogue knows of them under what was sent. */
+  readonly items: Line[];
+  /** For each of them what collections ask of it; metadata that was sent lies over what is stored. */
+  readonly lines: readonly CatalogueLine[];
+};
+
+/** What the catalogue knows of lines; nothing is asked when none of them has a name. */
+export async function gatherCatalogue<Line extends NamedLine>(
+  deps: Pick<Deps, "db">,
+  call: Call,
+  items: Line[],
+): Promise<DescribedLines<Line>> {
+  const skus = items.flatMap((item) => skuName(item) ?? []);
+  const products = items.flatMap((item) => productName(item) ?? []);
+  if (skus.length === 0 && products.length === 0) {
+    return { items, lines: items.map(() => ({ product: null, sku: null })) };
+  }
+  const catalogue = await findInCatalogue(deps.db, { projectId: call.project.id, skus, products });
+  const found = items.map((item) => ({ item, ...entriesOf(item, catalogue) }));
+  return {
+    items: found.map(({ item, sku, product }) => described(item, sku, product)),
+    lines: found.map(({ item, sku, product }) => ({
+      product: product === undefined ? null : productItem(product, item.product?.metadata),
+      sku: sku === undefined ? null : skuItem(sku, product, item.sku?.metadata),
+    })),
+  };
+}
+
+/** What is known of a product or SKU that is named by an id or a source id, for units to be added. */
+export type CatalogueUnit = {
+  readonly productId: string;
+  readonly productSourceId: string | null;
+  /** Null for a product. */
+  readonly skuId: string | null;
+  readonly skuSourceId: string | null;
+  /** Of the product. */
+  readonly name: string | null;
+  /** The label of the SKU. */
+  readonly sku: string | null;
+  /** Of the SKU, or else of its product. */
+  readonly price: bigint | null;
+  readonly productMetadata: Readonly<Record<string, unknown>>;
+  readonly skuMetadata: Readonly<Record<string, unknown>>;
+  /** For collections. */
+  readonly line: CatalogueLine;
+};
+
+/**
+ * What the catalogue holds under these names, each an id or a source id of a product or a SKU; ids come
+ * before source ids, and products before SKUs. Names that it does not know are not in the answer.
+ */
+export async function findCatalogueItems(
+  deps: Pick<Deps, "db">,
+  call: Call,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, CatalogueUnit>> {
+  if (names.length === 0) return new Map();
+  const asked = [...new Set(names)];
+  const catalogue = await findInCatalogue(deps.db, {
+    projectId: call.project.id,
+    skus: asked,
+    products: asked,
+  });
+  return new Map(
+    asked.flatMap((name): [string, CatalogueUnit][] => {
+      const byName = { product: catalogue.product(name), sku: catalogue.sku(name) };
+      const isSku = byName.product === undefined || byName.sku?.id === name;
+      const sku = isSku ? byName.sku : undefined;
+      const product = sku === undefined ? byName.product : catalogue.product(sku.product_id);
+      return product === undefined ? [] : [[name, unitOf(product, sku)]];
+    }),
+  );
+}
+
+const unitOf = (product: ProductRow, sku: SkuRow | undefined): CatalogueUnit => ({
+  productId: product.id,
+  productSourceId: product.source_id,
+  skuId: sku?.id ?? null,
+  skuSourceId: sku?.source_id ?? null,
+  name: product.name,
+  sku: sku?.sku ?? null,
+  price: sku?.price ?? product.price,
+  productMetadata: product.metadata,
+  skuMetadata: sku?.metadata ?? {},
+  line: {
+    product: productItem(product),
+    sku: sku === undefined ? null : skuItem(sku, product),
+  },
+});
+
+export const skuName = ({ skuId, sku, relatedObject, sourceId }: NamedLine): string | undefined =>
   skuId ?? sku?.id ?? sku?.sourceId ?? (relatedObject === "sku" ? sourceId : undefined);
 
-const productName = (item: OrderItemInput): string | undefined =>
+export const productName = (item: NamedLine): string | undefined =>
   item.productId ??
   item.product?.id ??
   item.product?.sourceId ??
   (item.relatedObject === "sku" ? undefined : item.sourceId);
 
-function described(item: OrderItemInput, catalogue: Catalogue): OrderItemInput {
+function entriesOf(
+  item: NamedLine,
+  catalogue: Catalogue,
+): { readonly sku: SkuRow | undefined; readonly product: ProductRow | undefined } {
   const sku = catalogue.sku(skuName(item) ?? "");
   const product = catalogue.product(sku?.product_id ?? productName(item) ?? "");
-  return {
-    ...item,
-    ...(sku !== undefined && { skuId: sku.id, sku: describedSku(item, sku) }),
-    ...(product !== undefined && {
-      productId: product.id,
-      product: describedProduct(item, product),
-    }),
-  };
+  return { sku, product };
 }
 
-function describedSku({ sku: sent, product }: OrderItemInput, sku: SkuRow) {
+const described = <Line extends NamedLine>(
+  item: Line,
+  sku: SkuRow | undefined,
+  product: ProductRow | undefined,
+): Line => ({
+  ...item,
+  ...(sku !== undefined && { skuId: sku.id, sku: describedSku(item, sku) }),
+  ...(product !== undefined && {
+    productId: product.id,
+    product: describedProduct(item, product),
+  }),
+});
+
+function describedSku({ sku: sent, product }: NamedLine, sku: SkuRow) {
   // A price that was sent for the product comes before the one that is stored for its SKU.
   const price = sent?.price ?? (product?.price === undefined ? sku.price : null);
   return {
@@ -73,7 +186,7 @@ function describedSku({ sku: sent, product }: OrderItemInput, sku: SkuRow) {
   };
 }
 
-function describedProduct({ product: sent }: OrderItemInput, product: ProductRow) {
+function describedProduct({ product: sent }: NamedLine, product: ProductRow) {
   const price = sent?.price ?? product.price;
   return {
     ...sent,
@@ -85,3 +198,40 @@ function describedProduct({ product: sent }: OrderItemInput, product: ProductRow
     ...(price !== null && { price }),
   };
 }
+
+const productItem = (
+  product: ProductRow,
+  sent: Readonly<Record<string, unknown>> = {},
+): CatalogueItem => ({
+  object: "product",
+  id: product.id,
+  sourceId: product.source_id,
+  productId: null,
+  name: product.name,
+  price: product.price,
+  attributes: product.attributes,
+  imageUrl: product.image_url,
+  skuIds: [],
+  metadata: { ...product.metadata, ...sent },
+  createdAt: product.created_at.getTime(),
+  updatedAt: product.updated_at?.getTime() ?? null,
+});
+
+const skuItem = (
+  sku: SkuRow,
+  product: ProductRow | undefined,
+  sent: Readonly<Record<string, unknown>> = {},
+): CatalogueItem => ({
+  object: "sku",
+  id: sku.id,
+  sourceId: sku.source_id,
+  productId: sku.product_id,
+  name: sku.sku,
+  price: sku.price ?? product?.price ?? null,
+  attributes: Object.keys(sku.attributes),
+  imageUrl: sku.image_url,
+  skuIds: [],
+  metadata: { ...sku.metadata, ...sent },
+  createdAt: sku.created_at.getTime(),
+  updatedAt: sku.updated_at?.getTime() ?? null,
+});

@@ -193,6 +193,22 @@ export async function findSkusOf(
   return skus;
 }
 
+/** Ids of the SKUs of each of the products. */
+export async function findSkuIdsOf(
+  db: Queryable,
+  projectId: string,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  if (productIds.length === 0) return new Map();
+  const { rows } = await db.query<{ product_id: string; ids: readonly string[] }>(
+    `select product_id, array_agg(id order by id) as ids from sku
+      where project_id = $1 and product_id = any($2::text[])
+      group by product_id`,
+    [projectId, productIds],
+  );
+  return new Map(rows.map(({ product_id, ids }) => [product_id, ids]));
+}
+
 /** What was found, by id or source id; an id decides. */
 export type Catalogue = {
   readonly sku: (name: string) => SkuRow | undefined;

@@ -1,0 +1,77 @@
+import {
+  createDefinitionCache,
+  type DefinitionCache,
+  type DefinitionVersions,
+  type Queryable,
+} from "@scrip/postgres";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import {
+  type CatalogueLine,
+  type Collection,
+  collectionsOf,
+  readCollectionFilter,
+} from "../domain/collections.ts";
+import { findSkuIdsOf } from "../store/catalogue.ts";
+import { type CollectionRow, findCollections } from "../store/collections.ts";
+
+/** The collections of these ids, from memory where they are known; one that is gone is not there. */
+export async function gatherCollections(
+  deps: Pick<Deps, "collections">,
+  call: Call,
+  ids: readonly string[],
+): Promise<readonly Collection[]> {
+  return [...(await deps.collections.getMany(call.project.id, [...new Set(ids)])).values()];
+}
+
+/**
+ * For each line the ids of those of the collections that it is in. Asks the database nothing when the
+ * collections are in memory, except for the SKUs of products where a filter reads them.
+ */
+export async function gatherLineCollections(
+  deps: Pick<Deps, "collections" | "db">,
+  call: Call,
+  of: { readonly lines: readonly CatalogueLine[]; readonly ids: readonly string[] },
+): Promise<readonly (readonly string[])[]> {
+  const collections = await gatherCollections(deps, call, of.ids);
+  const usesSkus = collections.some((each) => each.type === "AUTO_UPDATE" && each.usesSkus);
+  const lines = usesSkus ? await withSkuIds(deps, call, of.lines) : of.lines;
+  const moment = { now: call.now, timeZone: call.project.timeZone };
+  return lines.map((line) => collectionsOf(line, collections, moment));
+}
+
+async function withSkuIds(
+  deps: Pick<Deps, "db">,
+  call: Call,
+  lines: readonly CatalogueLine[],
+): Promise<readonly CatalogueLine[]> {
+  const ids = lines.flatMap(({ product }) => product?.id ?? []);
+  const skuIds = await findSkuIdsOf(deps.db, call.project.id, [...new Set(ids)]);
+  return lines.map((line) =>
+    line.product === null
+      ? line
+      : { ...line, product: { ...line.product, skuIds: skuIds.get(line.product.id) ?? [] } },
+  );
+}
+
+/** There are a hundred in a project at most. */
+const MAX_COLLECTIONS = 20_000;
+
+export function createCollectionsCache(
+  db: Queryable,
+  versions: DefinitionVersions,
+): DefinitionCache<Collection> {
+  return createDefinitionCache<Collection>({
+    versions,
+    maxEntries: MAX_COLLECTIONS,
+    load: async (keys) => (await findCollections(db, keys)).map((row) => row && toDomain(row)),
+  });
+}
+
+function toDomain({ id, type, filter, entries }: CollectionRow): Collection {
+  if (type === "STATIC") return { id, type, itemIds: new Set(entries.map((entry) => entry.id)) };
+  const read = readCollectionFilter(filter);
+  if (read.kind === "violation") throw new Error(`collection ${id} has no filter: ${read.text}`);
+  return { id, type, matches: read.matches, usesSkus: read.usesSkus };
+}

@@ -1,0 +1,18 @@
+import { create } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { notFound } from "@scrip/errors";
+import type { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { deleteCollection } from "../store/collections.ts";
+
+export const deleteProductCollection =
+  (deps: Deps): Handler<typeof ProductCollectionService.method.deleteProductCollection> =>
+  async ({ productCollectionId: id }, { project }) => {
+    const outcome = await deps.definitions.write(project.id, (tx) =>
+      deleteCollection(tx, project.id, id),
+    );
+    if (outcome === "not_found") throw notFound("products_collection", id);
+    return create(EmptySchema);
+  };

@@ -1,0 +1,34 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  ListCollectionProductsResponseSchema,
+  type ProductCollectionService,
+} from "@scrip/proto/scrip/validation/v1/collections_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listCollectionProducts as list } from "../store/collections.ts";
+import { requireCollection } from "./get-product-collection.ts";
+import { pageOf } from "./page.ts";
+
+export const listCollectionProducts =
+  (deps: Deps): Handler<typeof ProductCollectionService.method.listCollectionProducts> =>
+  async (request, { project, now }) => {
+    const collection = await requireCollection(deps, project.id, request.productCollectionId);
+    const { rows, total } = await list(deps.db, collection, {
+      projectId: project.id,
+      moment: { now, timeZone: project.timeZone },
+      order: request.order ?? "-created_at",
+      ...pageOf(request),
+    });
+    return create(ListCollectionProductsResponseSchema, {
+      data: rows.map(({ id, object, source_id: sourceId, product_id: productId, created_at }) => ({
+        id,
+        object,
+        createdAt: timestampFromDate(created_at),
+        ...(sourceId !== null && { sourceId }),
+        ...(productId !== null && { productId }),
+      })),
+      total,
+    });
+  };

@@ -1,0 +1,22 @@
+import type { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listCollections } from "../store/collections.ts";
+import { toCollection } from "./collection-message.ts";
+import { pageOf } from "./page.ts";
+
+export const listProductCollections =
+  (deps: Deps): Handler<typeof ProductCollectionService.method.listProductCollections> =>
+  async (request, { project }) => {
+    const { rows, total } = await listCollections(deps.db, {
+      projectId: project.id,
+      order: request.order ?? "-created_at",
+      ...pageOf(request),
+    });
+    return {
+      $typeName: "scrip.validation.v1.ListProductCollectionsResponse",
+      data: rows.map((row) => toCollection(row)),
+      total,
+    };
+  };

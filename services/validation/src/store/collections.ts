@@ -1,0 +1,230 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { compileFilters, type FilterFields, jsonMember, type Moment } from "@scrip/filters";
+import type { Queryable } from "@scrip/postgres";
+
+export type CollectionRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: Date;
+  /** In the order they were listed. */
+  readonly entries: readonly CollectionEntry[];
+} & (
+  | { readonly type: "STATIC"; readonly filter: null }
+  | { readonly type: "AUTO_UPDATE"; readonly filter: JsonObject }
+);
+
+export type CollectionEntry = {
+  readonly object: "product" | "sku";
+  readonly id: string;
+  /** Of a SKU. */
+  readonly product_id: string | null;
+};
+
+/**
+ * How many collections the project has. Whoever makes one at the same time waits until the
+ * transaction ends, so that the number still holds then.
+ */
+export async function countCollections(tx: Queryable, projectId: string): Promise<bigint> {
+  await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [
+    `product_collection ${projectId}`,
+  ]);
+  const { rows } = await tx.query<{ total: bigint }>(
+    "select count(*) as total from product_collection where project_id = $1",
+    [projectId],
+  );
+  return rows[0]?.total ?? 0n;
+}
+
+export async function insertCollection(
+  tx: Queryable,
+  projectId: string,
+  row: CollectionRow,
+): Promise<void> {
+  const { id, name, type, filter, created_at, entries } = row;
+  await tx.query(
+    `insert into product_collection (project_id, id, name, type, filter, created_at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [projectId, id, name, type, filter, created_at],
+  );
+  if (entries.length === 0) return;
+  const idsOf = (object: CollectionEntry["object"]): (string | null)[] =>
+    entries.map((entry) => (entry.object === object ? entry.id : null));
+  await tx.query(
+    `insert into product_collection_entry (project_id, collection_id, position, product_id, sku_id)
+     select $1, $2, position, product_id, sku_id
+       from unnest($3::text[], $4::text[]) with ordinality as entry (product_id, sku_id, position)`,
+    [projectId, id, idsOf("product"), idsOf("sku")],
+  );
+}
+
+const COLLECTIONS = `
+  select c.project_id, c.id, c.name, c.type, c.filter, c.created_at,
+         coalesce(
+           (select jsonb_agg(
+                     jsonb_build_object(
+                       'object', case when e.sku_id is null then 'product' else 'sku' end,
+                       'id', coalesce(e.sku_id, e.product_id),
+                       'product_id', s.product_id)
+                     order by e.position)
+              from product_collection_entry e
+              left join sku s on s.project_id = e.project_id and s.id = e.sku_id
+             where e.project_id = c.project_id and e.collection_id = c.id),
+           '[]') as entries
+    from product_collection c`;
+
+export async function findCollection(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<CollectionRow | undefined> {
+  return (await findCollections(db, [{ projectId, key: id }]))[0];
+}
+
+/** Of any projects, in the order of the keys. */
+export async function findCollections(
+  db: Queryable,
+  keys: readonly { readonly projectId: string; readonly key: string }[],
+): Promise<readonly (CollectionRow | undefined)[]> {
+  const { rows } = await db.query<CollectionRow & { project_id: string }>(
+    `${COLLECTIONS}
+      where (c.project_id, c.id) in (select * from unnest($1::text[], $2::text[]))`,
+    [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  );
+  const found = new Map(rows.map((row) => [JSON.stringify([row.project_id, row.id]), row]));
+  return keys.map(({ projectId, key }) => found.get(JSON.stringify([projectId, key])));
+}
+
+export type CollectionListing = {
+  readonly projectId: string;
+  /** A column that may be sorted by; `-` in front is descending. */
+  readonly order: string;
+  readonly limit: number;
+  readonly offset: number;
+};
+
+const SORTABLE: ReadonlySet<string> = new Set(["created_at", "name"]);
+
+function sortingOf(order: string): string {
+  const direction = order.startsWith("-") ? "desc" : "asc";
+  const column = order.replace("-", "");
+  if (!SORTABLE.has(column)) throw new Error(`collections cannot be sorted by ${order}`);
+  return `${column} ${direction}, id ${direction}`;
+}
+
+export async function listCollections(
+  db: Queryable,
+  { projectId, order, limit, offset }: CollectionListing,
+): Promise<{ readonly rows: readonly CollectionRow[]; readonly total: bigint }> {
+  const [{ rows }, { rows: counts }] = await Promise.all([
+    db.query<CollectionRow>(
+      `${COLLECTIONS} where c.project_id = $1
+        order by ${sortingOf(order)} limit ${limit} offset ${offset}`,
+      [projectId],
+    ),
+    db.query<{ total: bigint }>(
+      "select count(*) as total from product_collection where project_id = $1",
+      [projectId],
+    ),
+  ]);
+  return { rows, total: counts[0]?.total ?? 0n };
+}
+
+export async function deleteCollection(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+): Promise<"deleted" | "not_found"> {
+  const { rowCount } = await tx.query(
+    "delete from product_collection where project_id = $1 and id = $2",
+    [projectId, id],
+  );
+  return rowCount === 1 ? "deleted" : "not_found";
+}
+
+/** Ids of the collections that list the product itself. */
+export async function findCollectionsOfProduct(
+  db: Queryable,
+  projectId: string,
+  productId: string,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ collection_id: string }>(
+    `select distinct collection_id from product_collection_entry
+      where project_id = $1 and product_id = $2
+      order by collection_id`,
+    [projectId, productId],
+  );
+  return rows.map(({ collection_id }) => collection_id);
+}
+
+export type CollectionProductRow = {
+  readonly object: "product" | "sku";
+  readonly id: string;
+  readonly source_id: string | null;
+  readonly product_id: string | null;
+  readonly created_at: Date;
+};
+
+/** Products and SKUs as one table, with what filters read of them. */
+const ITEMS = `
+  (select project_id, 'product' as object, id, null::text as product_id, source_id, name, price,
+          attributes, image_url, metadata, created_at, updated_at
+     from product
+    where project_id = $1
+    union all
+   select s.project_id, 'sku', s.id, s.product_id, s.source_id, s.sku, coalesce(s.price, p.price),
+          array(select jsonb_object_keys(s.attributes)), s.image_url, s.metadata, s.created_at,
+          s.updated_at
+     from sku s
+     join product p on p.project_id = s.project_id and p.id = s.product_id
+    where s.project_id = $1) i`;
+
+/** Twins of the fields of domain/collections.ts, over `ITEMS`. */
+const fields: FilterFields = {
+  named: {
+    id: { type: "text", sql: "i.id" },
+    product_id: { type: "text", sql: "i.product_id" },
+    source_id: { type: "text", sql: "i.source_id" },
+    name: { type: "text", sql: "i.name" },
+    price: { type: "number", sql: "i.price" },
+    object: { type: "text", sql: "i.object" },
+    attributes: { type: "array", sql: "i.attributes" },
+    image_url: { type: "text", sql: "i.image_url" },
+    skus: {
+      type: "array",
+      sql: "array(select k.id from sku k where k.project_id = i.project_id and k.product_id = i.id)",
+    },
+    created_at: { type: "date", sql: "i.created_at" },
+    updated_at: { type: "date", sql: "i.updated_at" },
+  },
+  prefixed: { "metadata.": jsonMember("i.metadata") },
+};
+
+/** One page of what is in the collection, and how many there are on all of them. */
+export async function listCollectionProducts(
+  db: Queryable,
+  collection: CollectionRow,
+  listing: CollectionListing & { readonly moment: Moment },
+): Promise<{ readonly rows: readonly CollectionProductRow[]; readonly total: bigint }> {
+  const { projectId, moment, order, limit, offset } = listing;
+  const values: unknown[] = [projectId];
+  const members = membersOf(collection, moment, values);
+  const [{ rows }, { rows: counts }] = await Promise.all([
+    db.query<CollectionProductRow>(
+      `select i.object, i.id, i.source_id, i.product_id, i.created_at
+         from ${ITEMS} where ${members}
+        order by ${sortingOf(order)} limit ${limit} offset ${offset}`,
+      values,
+    ),
+    db.query<{ total: bigint }>(`select count(*) as total from ${ITEMS} where ${members}`, values),
+  ]);
+  return { rows, total: counts[0]?.total ?? 0n };
+}
+
+function membersOf(collection: CollectionRow, moment: Moment, values: unknown[]): string {
+  if (collection.type === "STATIC") {
+    return `i.id = any($${values.push(collection.entries.map(({ id }) => id))}::text[])`;
+  }
+  const compiled = compileFilters(collection.filter, { ...moment, fields, values });
+  if (compiled.kind === "violation") throw new Error(`a stored filter is none: ${compiled.text}`);
+  return compiled.text;
+}

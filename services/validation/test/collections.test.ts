@@ -1,0 +1,203 @@
+import { newId } from "@scrip/ids";
+import { createDefinitionVersions } from "@scrip/postgres";
+import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
+import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
+import { testDatabase } from "@scrip/testing";
+import { afterAll, describe, expect, test } from "vitest";
+
+import type { Deps } from "../src/deps.ts";
+import { collectionsOf } from "../src/domain/collections.ts";
+import { findCatalogueItems, gatherCatalogue } from "../src/gather/catalogue.ts";
+import {
+  createCollectionsCache,
+  gatherCollections,
+  gatherLineCollections,
+} from "../src/gather/collections.ts";
+import { routes } from "../src/routes.ts";
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+
+const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+afterAll(() => db[Symbol.asyncDispose]());
+const definitions = createDefinitionVersions({ db });
+// The routes of the catalogue need nothing else.
+const deps = {
+  db,
+  newId,
+  definitions,
+  collections: createCollectionsCache(db, definitions),
+} as unknown as Deps;
+const transport = createDirectTransport(routes(deps));
+const products = clientOf(ProductService, transport);
+const collections = clientOf(ProductCollectionService, transport);
+
+const callOf = (projectId: string): Call => ({
+  project: { id: projectId, timeZone: "Europe/Warsaw", caseSensitiveCodes: true },
+  requestId: "v-000000000000000000",
+  deadline: Date.now() + 10_000,
+  now: Date.parse("2026-11-21T12:00:00Z"),
+  caller: { side: "server", id: "app_test" },
+});
+
+/** Two shirts with SKUs, and a mug without. */
+async function givenShop() {
+  const call = callOf(newId("proj"));
+  const product = (sourceId: string, price: bigint, metadata: Record<string, string>) =>
+    products.createProduct(
+      { sourceId, name: sourceId, price, metadata, attributes: ["size"] },
+      call,
+    );
+  const sku = (productId: string, sourceId: string, price?: bigint) =>
+    products.createSku(
+      {
+        productId,
+        sourceId,
+        sku: sourceId,
+        attributes: { size: "L" },
+        ...(price !== undefined && { price }),
+      },
+      call,
+    );
+  await product("linen", 500n, { line: "summer" });
+  await product("wool", 900n, { line: "winter" });
+  await product("mug", 300n, {});
+  await sku("linen", "linen-m");
+  await sku("linen", "linen-l", 650n);
+  await sku("wool", "wool-m", 1_200n);
+  return { call, names: ["linen", "wool", "mug", "linen-m", "linen-l", "wool-m"] };
+}
+
+describe("what a collection lists is what a decision finds in it", () => {
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ["price", { price: { conditions: { $less_than: 600 } } }, ["linen", "mug", "linen-m"]],
+    ["object", { object: { conditions: { $is: "sku" } } }, ["linen-m", "linen-l", "wool-m"]],
+    ["number of SKUs", { skus: { conditions: { $count_more: 1 } } }, ["linen"]],
+    ["metadata", { "metadata.line": { conditions: { $has_value: "" } } }, ["linen", "wool"]],
+    [
+      "name or attribute",
+      {
+        junction: "or",
+        name: { conditions: { $starts_with: "MU" } },
+        attributes: { conditions: { $count: 1 } },
+        product_id: { conditions: { $has_value: "" } },
+      },
+      ["linen", "wool", "mug", "linen-m", "linen-l", "wool-m"],
+    ],
+    [
+      "age",
+      {
+        created_at: { conditions: { $today: "" } },
+        updated_at: { conditions: { $has_value: "" } },
+      },
+      [],
+    ],
+    [
+      "source id",
+      { source_id: { conditions: { $ends_with: ["-m", "ug"] } } },
+      ["mug", "linen-m", "wool-m"],
+    ],
+  ])("by %s", async (_name, filter, expected) => {
+    const { call, names } = await givenShop();
+    const { id } = await collections.createProductCollection(
+      { name: "some", type: "AUTO_UPDATE", filter: { junction: "and", ...filter } as never },
+      call,
+    );
+    const listed = await collections.listCollectionProducts(
+      { productCollectionId: id, limit: 100n },
+      call,
+    );
+    expect(new Set(listed.data.map(({ sourceId }) => sourceId))).toEqual(new Set(expected));
+    expect(listed.total).toBe(BigInt(expected.length));
+
+    const units = await findCatalogueItems(deps, call, names);
+    const found = await gatherLineCollections(deps, call, {
+      lines: names.map((name) => units.get(name)!.line),
+      ids: [id],
+    });
+    expect(names.filter((_each, index) => found[index]?.includes(id))).toEqual(
+      names.filter((name) => expected.includes(name)),
+    );
+  });
+});
+
+test("lines of an order are found by what they name, with their metadata over what is stored", async () => {
+  const { call } = await givenShop();
+  const line = (said: object) =>
+    ({ $typeName: "scrip.common.v1.OrderItemInput", ...said }) as never;
+  const { items, lines } = await gatherCatalogue(deps, call, [
+    line({ sourceId: "linen", product: { metadata: { line: "sale", extra: 1 } } }),
+    line({ sku: { sourceId: "wool-m" } }),
+    line({ sourceId: "unknown", price: 5n }),
+  ]);
+  expect(items[0]).toMatchObject({
+    product: { metadata: { line: "sale", extra: 1 }, price: 500n },
+  });
+  expect(lines).toMatchObject([
+    { product: { sourceId: "linen", metadata: { line: "sale", extra: 1 } }, sku: null },
+    { product: { sourceId: "wool" }, sku: { sourceId: "wool-m", price: 1_200n } },
+    { product: null, sku: null },
+  ]);
+});
+
+test("a name is a product's or a SKU's, and an id goes before a source id", async () => {
+  const { call } = await givenShop();
+  const wool = await products.getProduct({ productId: "wool" }, call);
+  const [sku] = wool.skus!.data;
+  // A product whose source id is the id of that SKU.
+  await products.createProduct({ sourceId: sku!.id, price: 1n }, call);
+  const units = await findCatalogueItems(deps, call, [
+    "wool",
+    wool.id,
+    "wool-m",
+    sku!.id,
+    "nothing",
+  ]);
+  expect([...units.keys()]).toEqual(["wool", wool.id, "wool-m", sku!.id]);
+  expect(units.get("wool")).toMatchObject({
+    productId: wool.id,
+    productSourceId: "wool",
+    skuId: null,
+    price: 900n,
+    productMetadata: { line: "winter" },
+  });
+  expect(units.get("wool-m")).toMatchObject({ skuId: sku!.id, sku: "wool-m", price: 1_200n });
+  expect(units.get(sku!.id)).toMatchObject({ productId: wool.id, skuId: sku!.id });
+});
+
+test("a collection of a list covers the SKUs of its products, and is gone at once when deleted", async () => {
+  const { call } = await givenShop();
+  const { id, products: entries } = await collections.createProductCollection(
+    {
+      name: "listed",
+      type: "STATIC",
+      products: [
+        { object: "product", id: "linen" },
+        { object: "sku", id: "wool-m", productId: "wool" },
+        { object: "product", id: "linen" },
+      ],
+    },
+    call,
+  );
+  expect(entries.map(({ object }) => object)).toEqual(["product", "sku"]);
+  const units = await findCatalogueItems(deps, call, ["linen", "linen-l", "wool", "wool-m", "mug"]);
+  const moment = { now: call.now, timeZone: "UTC" };
+  const known = await gatherCollections(deps, call, [id, "pc_unknown", id]);
+  const isIn = (name: string) => collectionsOf(units.get(name)!.line, known, moment).includes(id);
+  expect([...units.keys()].map(isIn)).toEqual([true, true, false, true, false]);
+
+  const listed = await collections.listCollectionProducts({ productCollectionId: id }, call);
+  expect(listed.data.map(({ sourceId }) => sourceId)).toEqual(["wool-m", "linen"]);
+  await collections.deleteProductCollection({ productCollectionId: id }, call);
+  expect(await gatherCollections(deps, call, [id])).toEqual([]);
+});
+
+test("a project has a hundred collections at most, also when they are made at once", async () => {
+  const call = callOf(newId("proj"));
+  const filter = { junction: "and", price: { conditions: { $more_than: 1 } } };
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 105 }, (_, index) =>
+      collections.createProductCollection({ name: `c${index}`, type: "AUTO_UPDATE", filter }, call),
+    ),
+  );
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
+});
