@@ -30,6 +30,12 @@ create table api_key (
   constraint api_key_secret_hashed CHECK (octet_length(secret_hash) = 32)
 );
 
+create table definition_version (
+  project_id text not null,
+  version bigint not null,
+  constraint definition_version_pkey PRIMARY KEY (project_id)
+);
+
 create table idempotency (
   project_id text not null,
   scoped_key text not null,
@@ -42,6 +48,19 @@ create table idempotency (
   expires_at timestamp with time zone not null,
   constraint idempotency_pkey PRIMARY KEY (project_id, scoped_key),
   constraint idempotency_answer_whole CHECK ((status IS NULL) = (headers IS NULL))
+);
+
+create table metadata_schema (
+  project_id text not null,
+  id text not null,
+  related_object text not null,
+  properties jsonb not null,
+  allow_defined_only boolean not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint metadata_schema_pkey PRIMARY KEY (project_id, id),
+  constraint metadata_schema_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(project_id),
+  constraint metadata_schema_related_object_length CHECK (length(related_object) >= 1 AND length(related_object) <= 100)
 );
 
 create table project (
@@ -75,3 +94,5 @@ CREATE INDEX access_token_project_id_created_at ON access_token USING btree (pro
 CREATE INDEX api_key_project_id ON api_key USING btree (project_id, key_id);
 
 CREATE INDEX idempotency_expires_at ON idempotency USING btree (expires_at);
+
+CREATE UNIQUE INDEX metadata_schema_project_related_object ON metadata_schema USING btree (project_id, related_object);

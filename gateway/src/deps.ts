@@ -1,11 +1,13 @@
-import type { Database } from "@scrip/postgres";
+import type { Database, DefinitionVersions } from "@scrip/postgres";
 
 import type { Directory } from "./auth/directory.ts";
 
 export type Deps = {
   readonly db: Database;
   readonly directory: Directory;
-  readonly newId: (prefix: "proj" | "app") => string;
+  /** Every write of what is remembered of a project goes through it. */
+  readonly definitions: DefinitionVersions;
+  readonly newId: (prefix: "proj" | "app" | "ms") => string;
   /** Real time in epoch milliseconds: tokens and keys do not follow sandbox clocks. */
   readonly clock: () => number;
   readonly tokenSeconds: number;

@@ -129,6 +129,7 @@ function pipelineOf(
     body: config,
     answers: createKeptAnswers(service.db, reports.answerNotKept),
     categories: categories && createCategories(categories),
+    findSchemas: service.findSchemas,
     findTenant: async (projectId) => {
       const project = await findProject(service.db, projectId);
       return project && toTenant(project);

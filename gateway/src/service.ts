@@ -1,12 +1,13 @@
 import path from "node:path";
 
 import { newId } from "@scrip/ids";
-import { createDatabase, migrate, type Queryable } from "@scrip/postgres";
+import { createDatabase, createDefinitionVersions, migrate, type Queryable } from "@scrip/postgres";
 import type { Service } from "@scrip/rpc";
 
 import { createDirectory, type Directory } from "./auth/directory.ts";
 import { type BootstrapKeys, ensureProject } from "./bootstrap.ts";
 import { startExpiry } from "./jobs/expire.ts";
+import { type FindSchemas, rememberSchemas } from "./metadata/schemas.ts";
 import { routes } from "./routes.ts";
 
 export type GatewayServiceOptions = {
@@ -17,7 +18,7 @@ export type GatewayServiceOptions = {
   /** The first project, when there is none yet; without it an empty installation does not start. */
   readonly bootstrap?: BootstrapKeys | undefined;
   readonly logger: { error(fields: object, message: string): void };
-  readonly newId?: (prefix: "proj" | "app") => string;
+  readonly newId?: (prefix: "proj" | "app" | "ms") => string;
   /** Real time in epoch milliseconds. */
   readonly clock?: () => number;
 };
@@ -26,6 +27,7 @@ export type GatewayServiceOptions = {
 export type GatewayService = Service & {
   readonly db: Queryable;
   readonly directory: Directory;
+  readonly findSchemas: FindSchemas;
   readonly clock: () => number;
   /** Whether the keys given for the first project are those of a project. */
   readonly hasBootstrapKeys: boolean;
@@ -56,6 +58,7 @@ export async function createGatewayService(
   const hasBootstrapKeys = await ensureProject(db, options.bootstrap, clock());
 
   const directory = createDirectory(db, clock);
+  const definitions = createDefinitionVersions({ db });
   parts.use(
     startExpiry(db, (error) => logger.error({ error }, "old tokens and answers were not removed")),
   );
@@ -65,12 +68,14 @@ export async function createGatewayService(
     implementations: routes({
       db,
       directory,
+      definitions,
       newId: options.newId ?? newId,
       clock,
       tokenSeconds: options.tokenSeconds ?? DEFAULT_TOKEN_SECONDS,
     }),
     db,
     directory,
+    findSchemas: rememberSchemas(db, definitions),
     clock,
     hasBootstrapKeys,
     ready: async () =>

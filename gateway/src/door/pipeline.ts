@@ -11,6 +11,8 @@ import { opens } from "../domain/scope.ts";
 import type { KeptAnswers } from "../idempotency/at-the-door.ts";
 import { hashRequest, readKey, scopeKey } from "../idempotency/request-key.ts";
 import type { Allowance, Limits } from "../limits/limits.ts";
+import { refuseMetadata } from "../metadata/enforce.ts";
+import type { FindSchemas } from "../metadata/schemas.ts";
 import type { Categories } from "../references/categories.ts";
 import { composeAnswer, resolveRequest } from "../references/resolve.ts";
 import type { RequestKey } from "../store/idempotency.ts";
@@ -26,6 +28,7 @@ export type PipelineDeps = {
   readonly body: BodyLimits;
   readonly answers: KeptAnswers;
   readonly categories: Categories | undefined;
+  readonly findSchemas: FindSchemas;
   readonly findTenant: (projectId: string) => Promise<Tenant | undefined>;
   /** Turns what the call threw into its answer, which may be kept for repeats. */
   readonly fail: (thrown: unknown, exchange: Exchange) => Answer;
@@ -168,6 +171,7 @@ async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Prom
   const { route, message, idempotency } = work;
   const tenant = await tenantOf(deps, exchange, work);
   const projectId = tenant?.project.id ?? "";
+  await checkMetadata(deps, work, projectId);
   const request =
     route.references === undefined || categories === undefined
       ? message
@@ -180,6 +184,17 @@ async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Prom
       ? answered
       : await composeAnswer(route.composed, answered, categories, projectId);
   return toAnswer(route, whole);
+}
+
+/** Before anything is made on the way, such as a category by its name. */
+async function checkMetadata(
+  { findSchemas }: PipelineDeps,
+  { route, message }: Work,
+  projectId: string,
+): Promise<void> {
+  if (route.metadata === undefined) return;
+  const schemas = await findSchemas(projectId);
+  if (schemas !== undefined) refuseMetadata(route.metadata, message, schemas);
 }
 
 /** The project of the credentials, or the one that a management path names. */

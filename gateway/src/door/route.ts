@@ -6,6 +6,7 @@ import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import { ownServices } from "../contract.ts";
 import { canonicalScope, isKnownScope } from "../domain/scope.ts";
+import { type MetadataPlan, planMetadata } from "../metadata/plan.ts";
 import { type AnswerPlan, planAnswer, planRequest, type RequestPlan } from "../references/plan.ts";
 import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
 
@@ -30,6 +31,7 @@ export type Route = {
   readonly output: "json" | "empty" | "bytes";
   /** The field that names the project, where credentials do not: the management of other services. */
   readonly managedProject: string | undefined;
+  readonly metadata: MetadataPlan | undefined;
   readonly references: RequestPlan | undefined;
   readonly composed: AnswerPlan | undefined;
   readonly changesCategories: boolean;
@@ -55,6 +57,7 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
     idempotency: idempotencyOf(access.idempotency),
     output,
     managedProject: managedProjectOf(binding),
+    metadata: planMetadata(rpc.input),
     references: planRequest(rpc.input),
     composed: planAnswer(rpc.output),
     changesCategories: rpc.parent.typeName === CategoryService.typeName && httpMethod !== "GET",

@@ -47,6 +47,8 @@ function singleSchema(field: DescField, rule: Rule, reference: Reference): JsonS
       return { type: "string", format: "date-time" };
     case "google.protobuf.Struct":
       return { type: "object", additionalProperties: true };
+    case "google.protobuf.Value":
+      return {};
     default:
       return reference(field.message);
   }

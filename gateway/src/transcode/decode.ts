@@ -1,6 +1,13 @@
-import type { DescField, DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+} from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
-import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { FeatureSet_FieldPresence, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
 import { isKey } from "@scrip/errors";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
@@ -179,6 +186,8 @@ function compileSingle(field: DescField, rule: Rule, context: Context): Decode {
         if (!isObject(value)) throw new Mismatch(expected("object", rule));
         return value;
       };
+    case "google.protobuf.Value":
+      return (value) => fromJson(ValueSchema, value);
     default: {
       const decoder = context.find(field.message);
       const wrong = expected("object", rule);

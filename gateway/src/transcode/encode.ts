@@ -1,5 +1,11 @@
-import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import {
+  type DescField,
+  type DescMessage,
+  type Message,
+  ScalarType,
+  toJson,
+} from "@bufbuild/protobuf";
+import { type Timestamp, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { enumNamesOf, isDecimal, jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
@@ -147,6 +153,8 @@ function compileSingle(field: DescField, rule: Rule, find: Find): EncodeValue {
       return (value) => encodeTimestamp(value as Timestamp);
     case "google.protobuf.Struct":
       return (value) => JSON.stringify(value);
+    case "google.protobuf.Value":
+      return (value) => JSON.stringify(toJson(ValueSchema, value as Value));
     default:
       return find(field.message) as EncodeValue;
   }

@@ -1,6 +1,12 @@
-import { type DescField, type DescMessage, type JsonObject, ScalarType } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
-import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { FeatureSet_FieldPresence, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { isSafeText, ruleOf } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 import fc from "fast-check";
@@ -56,6 +62,7 @@ function singleArbitrary(field: DescField, rule: Rule): fc.Arbitrary<unknown> {
   if (field.message === undefined) return scalarArbitrary(field.scalar, rule);
   if (field.message.typeName === "google.protobuf.Timestamp") return timestamp;
   if (field.message.typeName === "google.protobuf.Struct") return struct;
+  if (field.message.typeName === "google.protobuf.Value") return anyValue;
   return messageArbitrary(field.message);
 }
 
@@ -129,9 +136,18 @@ const timestamp = date.map((each) => {
   return { $typeName: "google.protobuf.Timestamp", seconds: BigInt(seconds), nanos };
 });
 
-const struct: fc.Arbitrary<JsonObject> = fc
-  .dictionary(text(0, 20), fc.jsonValue({ maxDepth: 3, stringUnit: "binary" }), { maxKeys: 4 })
-  // What JSON cannot tell apart, such as -0 and 0, is made one.
-  .map((value) => JSON.stringify(value))
-  .filter((each) => !/__proto__|constructor|\\u0000/.test(each))
-  .map((each) => JSON.parse(each) as JsonObject);
+// What JSON cannot tell apart, such as -0 and 0, is made one.
+const clean = (value: fc.Arbitrary<unknown>): fc.Arbitrary<JsonValue> =>
+  value
+    .map((each) => JSON.stringify(each))
+    .filter((each) => !/__proto__|constructor|\\u0000/.test(each))
+    .map((each) => JSON.parse(each) as JsonValue);
+
+const json = fc.jsonValue({ maxDepth: 3, stringUnit: "binary" });
+
+const struct = clean(fc.dictionary(text(0, 20), json, { maxKeys: 4 }));
+
+/** Any but null, which says in JSON that the field is absent. */
+const anyValue = clean(json)
+  .filter((value) => value !== null)
+  .map((value) => fromJson(ValueSchema, value));

@@ -1,0 +1,62 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { parseDay, parseInstant } from "@scrip/rules";
+
+import type { MetadataType } from "./metadata-schema.ts";
+
+/** What a value of a type must be, where this one is not. */
+export const typeFaultOf = (type: MetadataType, value: JsonValue): string | undefined =>
+  TYPES[type].fits(value) ? undefined : `must be ${TYPES[type].name}`;
+
+const TYPES: Readonly<
+  Record<MetadataType, { readonly name: string; readonly fits: (value: JsonValue) => boolean }>
+> = {
+  string: { name: "a string", fits: (value) => typeof value === "string" },
+  number: { name: "a number", fits: (value) => typeof value === "number" },
+  boolean: { name: "a boolean", fits: (value) => typeof value === "boolean" },
+  object: { name: "an object", fits: isJsonObject },
+  nested: { name: "an object", fits: isJsonObject },
+  date: {
+    name: "a date",
+    fits: (value) => typeof value === "string" && parseDay(value, "UTC") !== undefined,
+  },
+  datetime: {
+    name: "a datetime",
+    fits: (value) => typeof value === "string" && parseInstant(value) !== undefined,
+  },
+  geopoint: { name: "a geopoint", fits: isGeopoint },
+  image_url: { name: "an image URL", fits: isHttpUrl },
+};
+
+export function isJsonObject(value: JsonValue): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `latitude,longitude` in degrees. */
+function isGeopoint(value: JsonValue): boolean {
+  if (typeof value !== "string") return false;
+  const match = /^(-?\d{1,2}(?:\.\d{1,15})?), ?(-?\d{1,3}(?:\.\d{1,15})?)$/.exec(value);
+  return match !== null && Math.abs(Number(match[1])) <= 90 && Math.abs(Number(match[2])) <= 180;
+}
+
+function isHttpUrl(value: JsonValue): boolean {
+  return typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value);
+}
+
+/** Where a value of a type that has an order stands in it; instants for dates. NaN for others. */
+export function rankOf(type: MetadataType, value: JsonValue): number {
+  if (type === "number" && typeof value === "number") return value;
+  if (typeof value !== "string") return Number.NaN;
+  if (type === "date") return parseDay(value, "UTC") ?? Number.NaN;
+  return type === "datetime" ? (parseInstant(value) ?? Number.NaN) : Number.NaN;
+}
+
+/** Whether two values of a type are the same one: an instant may be written in several ways. */
+export const isSame = (type: MetadataType, one: JsonValue, other: JsonValue): boolean =>
+  type === "datetime" ? rankOf(type, one) === rankOf(type, other) : one === other;
+
+/** Counts characters, not the halves that some of them are stored in. */
+export function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+}

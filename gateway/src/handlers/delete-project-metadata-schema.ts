@@ -1,0 +1,33 @@
+import { create } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { notFound, Refusal } from "@scrip/errors";
+import type { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { objectTypesOf } from "../domain/metadata-schema.ts";
+import { deleteMetadataSchema } from "../store/metadata-schemas.ts";
+import { editSchemas, RESOURCE } from "./edit-metadata-schema.ts";
+
+export const deleteProjectMetadataSchema =
+  (deps: Deps): Handler<typeof MetadataSchemaService.method.deleteProjectMetadataSchema> =>
+  async ({ projectId, schemaId }) => {
+    await editSchemas(deps, projectId, async (tx, schemas) => {
+      const schema = schemas.find(({ id }) => id === schemaId);
+      if (schema === undefined) throw notFound(RESOURCE, schemaId);
+      const users = schemas.filter(
+        ({ id, properties }) =>
+          id !== schemaId && objectTypesOf(properties).includes(schema.relatedObject),
+      );
+      if (users.length > 0) {
+        const ids = users.map(({ id }) => id).join(", ");
+        throw new Refusal("resource_in_use", {
+          details: `Resource ${RESOURCE} with id ${schemaId} is in use by ${RESOURCE}s with ids [${ids}]`,
+          resourceId: schemaId,
+          resourceType: RESOURCE,
+        });
+      }
+      await deleteMetadataSchema(tx, projectId, schemaId);
+    });
+    return create(EmptySchema);
+  };

@@ -1,0 +1,20 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ListMetadataSchemasResponseSchema,
+  type MetadataSchemaService,
+} from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listMetadataSchemas as listSchemas } from "../store/metadata-schemas.ts";
+import { toSchemaMessage } from "./metadata-schema-message.ts";
+
+export const listMetadataSchemas =
+  (deps: Deps): Handler<typeof MetadataSchemaService.method.listMetadataSchemas> =>
+  async (_, { project }) => {
+    const schemas = await listSchemas(deps.db, project.id);
+    return create(ListMetadataSchemasResponseSchema, {
+      schemas: schemas.map(toSchemaMessage),
+      total: BigInt(schemas.length),
+    });
+  };

@@ -1,0 +1,26 @@
+import { create } from "@bufbuild/protobuf";
+import { notFound } from "@scrip/errors";
+import {
+  ListProjectMetadataSchemasResponseSchema,
+  type MetadataSchemaService,
+} from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listMetadataSchemas } from "../store/metadata-schemas.ts";
+import { findProject } from "../store/projects.ts";
+import { toProjectSchemaMessage } from "./metadata-schema-message.ts";
+
+export const listProjectMetadataSchemas =
+  (deps: Deps): Handler<typeof MetadataSchemaService.method.listProjectMetadataSchemas> =>
+  async ({ projectId }) => {
+    const [project, schemas] = await Promise.all([
+      findProject(deps.db, projectId),
+      listMetadataSchemas(deps.db, projectId),
+    ]);
+    if (project === undefined) throw notFound("project", projectId);
+    return create(ListProjectMetadataSchemasResponseSchema, {
+      schemas: schemas.map(toProjectSchemaMessage),
+      total: BigInt(schemas.length),
+    });
+  };

@@ -1,0 +1,90 @@
+import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
+import { type Metadata, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+
+/** Where in a request metadata stands; messages without any have no plan and cost nothing. */
+export type MetadataPlan = {
+  readonly own: OwnMetadata | undefined;
+  readonly children: readonly Child[];
+};
+
+/** The metadata of a message itself; fields by their local names. */
+export type OwnMetadata = {
+  readonly field: string;
+  readonly resource: string;
+  readonly isComplete: boolean;
+  /** With one of these only what is sent is looked at. */
+  readonly unless: readonly string[];
+  readonly instead: Instead | undefined;
+};
+
+/** Another schema that counts where `field` is true; without a field either of the two may be met. */
+export type Instead = { readonly resource: string; readonly field: string | undefined };
+
+export type Child = { readonly field: string; readonly many: boolean; readonly plan: MetadataPlan };
+
+export function planMetadata(desc: DescMessage): MetadataPlan | undefined {
+  return planOf(desc, new Map());
+}
+
+function planOf(
+  desc: DescMessage,
+  known: Map<DescMessage, MetadataPlan | undefined>,
+): MetadataPlan | undefined {
+  if (known.has(desc)) return known.get(desc);
+  // What contains itself is not followed any deeper: the contract has no such requests with metadata.
+  known.set(desc, undefined);
+  const children = desc.fields.flatMap((field) => childOf(field, known) ?? []);
+  const own = ownOf(desc);
+  const plan = own === undefined && children.length === 0 ? undefined : { own, children };
+  known.set(desc, plan);
+  return plan;
+}
+
+function childOf(
+  field: DescField,
+  known: Map<DescMessage, MetadataPlan | undefined>,
+): Child | undefined {
+  const { message, localName } = field;
+  if (message === undefined) return undefined;
+  const plan = planOf(message, known);
+  if (plan === undefined) return undefined;
+  if (field.oneof !== undefined || field.fieldKind === "map") {
+    throw new Error(`metadata in a oneof or a map: ${field.toString()}`);
+  }
+  return { field: localName, many: field.fieldKind === "list", plan };
+}
+
+function ownOf(desc: DescMessage): OwnMetadata | undefined {
+  const found = desc.fields.flatMap((field) => {
+    const option = getOption(field, rule).metadata;
+    return option === undefined ? [] : [{ field, option }];
+  });
+  if (found.length > 1) throw new Error(`${desc.typeName} has the metadata of two resources`);
+  const [first] = found;
+  return first && toOwn(desc, first.field, first.option);
+}
+
+function toOwn(desc: DescMessage, field: DescField, option: Metadata): OwnMetadata {
+  const { resource, complete, unless, instead, insteadIf } = option;
+  if (resource === "" || field.message?.typeName !== "google.protobuf.Struct") {
+    throw new Error(`${field.toString()} is no metadata of a resource`);
+  }
+  const localNameOf = (name: string): string => {
+    const other = desc.fields.find((each) => each.name === name);
+    if (other === undefined) throw new Error(`${desc.typeName} has no ${name}`);
+    return other.localName;
+  };
+  return {
+    field: field.localName,
+    resource,
+    isComplete: complete,
+    unless: unless.map(localNameOf),
+    instead:
+      instead === ""
+        ? undefined
+        : {
+            resource: instead,
+            field: insteadIf === "" ? undefined : localNameOf(insteadIf),
+          },
+  };
+}
