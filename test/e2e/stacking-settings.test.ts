@@ -137,7 +137,8 @@ describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (comp
   test("made twice at once are made once", async () => {
     const { path } = await givenProject();
     const answers = await Promise.all(Array.from({ length: 8 }, () => management.post(path, {})));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(409)]);
+    const made = answers.filter(({ status }) => status === 200);
+    expect([made.length, answers.filter(({ status }) => status === 409).length]).toEqual([1, 7]);
   });
 
   async function givenProject() {

@@ -1,0 +1,280 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Answer, type Api, apiWith, type Json, managementApi, newCode } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const management = managementApi(stack);
+
+  test("are kept by the operator and read by the shop", async () => {
+    const { api, path } = await givenProject();
+    const created = await management.post(path, {
+      related_object: "customer",
+      properties: {
+        tier: { type: "string", optional: true, eq: ["gold", "silver"], max_length: 10 },
+        spent: { type: "number", gte: 0 },
+      },
+    });
+    expect(created.status, created.text).toBe(200);
+    expect(created.body).toEqual({
+      id: expect.stringMatching(/^ms_[0-9a-f]{18}$/),
+      object: "metadata_schema",
+      related_object: "customer",
+      properties: {
+        tier: {
+          type: "string",
+          array: false,
+          optional: true,
+          eq: ["gold", "silver"],
+          max_length: 10,
+          deleted: false,
+        },
+        spent: { type: "number", array: false, optional: false, gte: 0, deleted: false },
+      },
+      allow_defined_only: false,
+      created_at: expect.any(String),
+      updated_at: null,
+    });
+    const one = `${path}/${created.body["id"]}`;
+    expect((await management.get(one)).body).toEqual(created.body);
+    expect((await management.get(path)).body).toEqual({
+      object: "list",
+      data_ref: "schemas",
+      schemas: [created.body],
+      total: 1,
+    });
+
+    const read = await api.get("/v1/metadata-schemas/customer");
+    expect(read.body["properties"].tier).toEqual({
+      type: "string",
+      array: false,
+      optional: true,
+      eq: ["gold", "silver"],
+      maxLength: 10,
+      deleted: false,
+    });
+    const listed = await api.get("/v1/metadata-schemas");
+    expect(listed.body).toEqual({
+      object: "list",
+      data_ref: "schemas",
+      schemas: [read.body],
+      total: 1,
+    });
+
+    const updated = await management.put(one, {
+      properties: { tier: { type: "string" }, since: { type: "date" } },
+      allow_defined_only: true,
+    });
+    expect(updated.body["allow_defined_only"]).toBe(true);
+    expect(Object.keys(updated.body["properties"]).toSorted()).toEqual(["since", "spent", "tier"]);
+    expect(updated.body["properties"].tier).toEqual({
+      type: "string",
+      array: false,
+      optional: false,
+      deleted: false,
+    });
+    expect(updated.body["updated_at"]).not.toBeNull();
+
+    expect((await management.delete(one)).status).toBe(204);
+    const gone = await api.get("/v1/metadata-schemas/customer");
+    expect([gone.status, gone.body["resource_type"], gone.body["details"]]).toEqual([
+      404,
+      "metadata schema",
+      "Cannot find metadata schema with id customer",
+    ]);
+  });
+
+  test("are refused where they make no sense", async () => {
+    const { path } = await givenProject();
+    const keys = async (answer: Promise<Answer>): Promise<unknown[]> => {
+      const { status, body } = await answer;
+      return [status, body["key"]];
+    };
+    const bad: Json[] = [
+      { properties: {} },
+      { related_object: "voucher", properties: { a: {} } },
+      { related_object: "voucher", properties: { a: { type: "text" } } },
+      { related_object: "voucher", properties: { a: { type: "number", lt: "5" } } },
+      { related_object: "voucher", properties: { a: { type: "string", eq: [1] } } },
+      { related_object: "voucher", properties: { a: { type: "nested" } } },
+      {
+        related_object: "voucher",
+        properties: Object.fromEntries(
+          Array.from({ length: 101 }, (_, index) => [`k${index}`, { type: "string" }]),
+        ),
+      },
+    ];
+    for (const body of bad) {
+      expect(await keys(management.post(path, body)), JSON.stringify(body)).toEqual([
+        400,
+        "invalid_payload",
+      ]);
+    }
+    const nested = { type: "nested", object_type: "address" };
+    const unknown = { related_object: "voucher", properties: { home: nested } };
+    expect(await keys(management.post(path, unknown))).toEqual([404, "not_found"]);
+
+    const address = { related_object: "address", properties: { street: { type: "string" } } };
+    const { id } = (await management.post(path, address)).body;
+    expect(await keys(management.post(path, address))).toEqual([409, "duplicate_found"]);
+    expect((await management.post(path, unknown)).status).toBe(200);
+    const inUse = await management.delete(`${path}/${id}`);
+    expect([inUse.status, inUse.body["key"]]).toEqual([400, "resource_in_use"]);
+    const retyped = await management.put(`${path}/${id}`, {
+      properties: { street: { type: "number" } },
+    });
+    expect([retyped.status, retyped.body["details"]]).toEqual([
+      400,
+      "Property .properties.street.type must stay string: the type of a definition never changes",
+    ]);
+    const nowhere = "/management/v1/projects/proj_000000000000000000/metadata-schemas";
+    expect(await keys(management.post(nowhere, address))).toEqual([404, "not_found"]);
+    expect(await keys(management.get(nowhere))).toEqual([404, "not_found"]);
+    expect(await keys(management.get(`${path}/ms_unknown`))).toEqual([404, "not_found"]);
+  });
+
+  test("decide over every request that carries metadata of their resource", async () => {
+    const { api, given } = await givenProject();
+    for (const resource of [
+      "customer",
+      "order",
+      "order_item",
+      "product",
+      "voucher",
+      "redemption",
+    ]) {
+      await given(resource, { [`of_${resource}`]: { type: "number", optional: true } });
+    }
+    const voucher = {
+      code: newCode("META"),
+      type: "DISCOUNT_VOUCHER",
+      discount: { type: "AMOUNT", amount_off: 100 },
+    };
+    const stored = await api.post("/v1/vouchers", voucher);
+    expect(stored.status, stored.text).toBe(200);
+    const product = (await api.post("/v1/products", { name: "Tea" })).body;
+    const customer = { source_id: newCode("ann") };
+    const redeemables = [{ object: "voucher", id: voucher.code }];
+
+    const wrong = (resource: string): Json => ({ metadata: { [`of_${resource}`]: "x" } });
+    const attempts: readonly (readonly [resource: string, path: string, body: Json])[] = [
+      ["customer", "/v1/customers", { ...customer, ...wrong("customer") }],
+      ["customer", "/v1/orders", { customer: { ...customer, ...wrong("customer") } }],
+      ["order", "/v1/orders", wrong("order")],
+      ["order_item", "/v1/orders", { items: [{ amount: 5 }, wrong("order_item")] }],
+      ["product", "/v1/orders", { items: [{ amount: 5, product: wrong("product") }] }],
+      ["product", "/v1/orders", { items: [{ amount: 5, sku: wrong("product") }] }],
+      ["product", "/v1/products", wrong("product")],
+      ["product", `/v1/products/${product["id"]}/skus`, { sku: "s", ...wrong("product") }],
+      ["voucher", "/v1/vouchers", { ...voucher, code: newCode("META"), ...wrong("voucher") }],
+      ["redemption", "/v1/validations", { redeemables, ...wrong("redemption") }],
+      ["customer", "/v1/validations", { redeemables, customer: wrong("customer") }],
+      ["order", "/v1/validations", { redeemables, order: wrong("order") }],
+      ["order_item", "/v1/validations", { redeemables, order: { items: [wrong("order_item")] } }],
+      ["redemption", `/v1/vouchers/${voucher.code}/validate`, wrong("redemption")],
+      ["redemption", `/v1/vouchers/${voucher.code}/redemption`, wrong("redemption")],
+      ["customer", `/v1/vouchers/${voucher.code}/redemption`, { customer: wrong("customer") }],
+    ];
+    for (const [resource, path, body] of attempts) {
+      const answer = await api.post(path, body);
+      const { key, message, details } = answer.body;
+      expect([answer.status, key, message, details], `${path} ${JSON.stringify(body)}`).toEqual([
+        400,
+        "metadata_validation_failed",
+        "Metadata validation failed",
+        `of_${resource}: must be a number (actual value is 'x')`,
+      ]);
+    }
+    const put = await api.put(`/v1/vouchers/${voucher.code}`, wrong("voucher"));
+    expect([put.status, put.body["key"]]).toEqual([400, "metadata_validation_failed"]);
+
+    const redeemed = await api.post(`/v1/vouchers/${voucher.code}/redemption`, {
+      customer: { ...customer, metadata: { of_customer: 1 } },
+      order: { amount: 500, metadata: { of_order: 2 } },
+      metadata: { of_redemption: 3 },
+    });
+    expect(redeemed.status, redeemed.text).toBe(200);
+  });
+
+  test("tell of all faults at once", async () => {
+    const { api, given } = await givenProject();
+    await given("order", { channel: { type: "string" } });
+    await given("order_item", { gift: { type: "boolean" } });
+    const answer = await api.post("/v1/orders", {
+      metadata: { channel: 4 },
+      items: [{ amount: 5, metadata: { gift: "no" } }, { amount: 6 }],
+    });
+    expect(answer.body["details"]).toBe(
+      "channel: must be a string (actual value is '4'), " +
+        "gift: must be a boolean (actual value is 'no'), gift: must be present",
+    );
+  });
+
+  test("demand required keys of what is made, and not of what is there already", async () => {
+    const { api, given } = await givenProject();
+    const sourceId = newCode("ann");
+    const before = await api.post("/v1/customers", { source_id: sourceId });
+    await given("customer", { city: { type: "string" } });
+    await given("order", { channel: { type: "string" } });
+
+    const refused = await api.post("/v1/customers", { source_id: newCode("bob") });
+    expect([refused.status, refused.body["details"]]).toEqual([400, "city: must be present"]);
+    // What is stored is never looked at again, and an id says that it is there.
+    const { id } = before.body;
+    expect((await api.put(`/v1/customers/${id}`, { name: "Ann" })).status).toBe(200);
+    expect((await api.post("/v1/customers", { id, name: "Ann" })).status).toBe(200);
+    const nulled = await api.put(`/v1/customers/${id}`, { metadata: { city: null } });
+    expect(nulled.body["details"]).toBe("city: must be present");
+
+    const made = await api.post("/v1/orders", { customer: { source_id: sourceId } });
+    expect(made.body["details"]).toBe("channel: must be present");
+    const order = await api.post("/v1/orders", {
+      customer: { source_id: sourceId },
+      metadata: { channel: "web" },
+    });
+    expect(order.status, order.text).toBe(200);
+    const named = await api.put(`/v1/orders/${order.body["id"]}`, { metadata: { till: 4 } });
+    expect(named.status, named.text).toBe(200);
+  });
+
+  test("change at once for who changes them, and leave other projects alone", async () => {
+    const one = await givenProject();
+    const two = await givenProject();
+    const make = (api: Api): Promise<Answer> =>
+      api.post("/v1/products", { name: "Tea", metadata: { kind: 1 } });
+    expect((await make(one.api)).status).toBe(200);
+    const { id } = await one.given("product", { kind: { type: "string" } });
+    expect((await make(one.api)).status).toBe(400);
+    expect((await make(two.api)).status).toBe(200);
+    const path = `${one.path}/${id}`;
+    await management.put(path, { properties: { kind: { type: "string", deleted: true } } });
+    expect((await make(one.api)).status).toBe(200);
+    await management.put(path, { allow_defined_only: true });
+    expect((await make(one.api)).body["details"]).toBe("kind: must be defined in the schema");
+    await management.delete(path);
+    expect((await make(one.api)).status).toBe(200);
+  });
+
+  async function givenProject() {
+    const created = await management.post("/management/v1/projects", { name: newCode("project") });
+    expect(created.status, created.text).toBe(200);
+    const { app_id: appId, app_token: appToken } = created.body["server_side_key"];
+    const key = { "x-app-id": appId, "x-app-token": appToken };
+    const token = await fetch(`${stack.url}/v1/oauth/token`, {
+      method: "POST",
+      headers: key,
+      body: new URLSearchParams({ grant_type: "client_credentials", scope: "api" }),
+    });
+    const { access_token: bearer } = (await token.json()) as Json;
+    const api: Api = apiWith(stack.url, { ...key, authorization: `Bearer ${bearer}` });
+    const path = `/management/v1/projects/${created.body["id"]}/metadata-schemas`;
+    const given = async (resource: string, properties: Json): Promise<Json> => {
+      const made = await management.post(path, { related_object: resource, properties });
+      expect(made.status, made.text).toBe(200);
+      return made.body;
+    };
+    return { api, path, given };
+  }
+});
