@@ -1,16 +1,18 @@
 import { decimalText, roundDecimal } from "@scrip/money";
 import { type Discount, DiscountEffect } from "@scrip/proto/scrip/common/v1/discount_pb";
 import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Discount as DomainDiscount } from "@scrip/rules";
 
 import type { Benefit } from "../domain/decision.ts";
 
-/** The voucher's discount with the effect and the value that were really used. */
-export function discountResult(voucher: Voucher, benefit: Benefit): Discount | undefined {
-  if (benefit.kind !== "discount" || voucher.discount === undefined) return undefined;
+/** The discount of a voucher or tier with the effect and the value that were really used. */
+export function discountResult(
+  discount: Discount | undefined,
+  benefit: Benefit,
+): Discount | undefined {
+  if (benefit.kind !== "discount" || discount === undefined) return undefined;
   return {
-    ...voucher.discount,
+    ...discount,
     ...(benefit.value !== null && valueOf(benefit.value)),
     isDynamic: benefit.isDynamic,
     ...(benefit.effect !== null && { effect: DiscountEffect[benefit.effect] }),
@@ -41,5 +43,6 @@ export function giftResult(benefit: Benefit): GiftResult | undefined {
     $typeName: "scrip.validation.v1.GiftResult",
     balance: benefit.balance,
     credits: benefit.credits,
+    lockedCredits: benefit.lockedCredits,
   };
 }

@@ -1,91 +1,121 @@
 import { create } from "@bufbuild/protobuf";
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
-import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import {
-  type RedeemableRef,
   type RedeemableResult,
   RedeemableResultSchema,
   type ResultDetails,
   ResultDetailsSchema,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision.ts";
-import { categoryKind, DEFAULT_STACKING_RULES } from "../domain/stacking-rules.ts";
+import { categoryKind } from "../domain/stacking-rules.ts";
+import { expandOf } from "../gather/asked.ts";
+import type { Gathered } from "../gather/decision.ts";
 import { NOTHING_LISTED } from "./applicable-to.ts";
 import { discountResult, giftResult } from "./benefit.ts";
+import { bundleMessage } from "./bundle.ts";
 import { errorMessage } from "./error.ts";
+import { explanationOf, readerOf } from "./explanation.ts";
+import { hintMessages } from "./hints.ts";
 import { orderMessage } from "./order.ts";
-
-export type ResultContext = {
-  readonly voucher: Voucher | undefined;
-  readonly ref: RedeemableRef | undefined;
-  readonly input: OrderInput | undefined;
-  readonly stored: Order | null;
-  /** `options.expand` (spec/validation-and-redemption.md §5.3). */
-  readonly expand: ReadonlySet<string>;
-  readonly categories: ReadonlyMap<string, Category> | undefined;
-  readonly requestId: string;
-};
 
 /** One redeemable of an answer, with as much beside it as was asked for. */
 export function redeemableResult(
   judged: JudgedRedeemable,
-  context: ResultContext,
+  gathered: Gathered,
+  call: Call,
 ): RedeemableResult {
-  const { voucher, ref, input, stored, expand } = context;
+  const { asked, stored } = gathered;
+  const { object, id } = judged.redeemable;
+  const expand = expandOf(asked);
   // Asking for something else leaves the order out unless it is asked for as well.
   const showsOrder = expand.has("order") || !expand.has("redeemable");
   return create(RedeemableResultSchema, {
     status: judged.status,
-    id: ref?.id ?? judged.redeemable.id,
-    object: ref?.object ?? judged.redeemable.object,
-    result: resultOf(judged, context),
+    id,
+    object,
+    result: resultOf(judged, gathered, call),
     ...(judged.status === "APPLICABLE" && {
       applicableTo: NOTHING_LISTED,
       inapplicableTo: NOTHING_LISTED,
       ...(showsOrder &&
         judged.order !== null &&
-        input !== undefined && { order: orderMessage(judged.order, input, stored) }),
+        asked.order !== undefined && { order: orderMessage(judged.order, asked.order, stored) }),
     }),
-    ...(expand.has("redeemable") && voucher !== undefined && describe(voucher)),
-    ...(expand.has("category") && { categories: categoriesOf(voucher, context) }),
+    ...(expand.has("redeemable") && describe(judged, gathered)),
+    ...(expand.has("category") && { categories: categoriesOf(judged, gathered) }),
   });
 }
 
-function resultOf(judged: JudgedRedeemable, { voucher, requestId }: ResultContext): ResultDetails {
+function resultOf(judged: JudgedRedeemable, gathered: Gathered, call: Call): ResultDetails {
+  const expand = expandOf(gathered.asked);
+  const reader = readerOf(call);
+  const explanation = expand.has("explanation") ? explanationOf(judged, reader) : undefined;
+  const explained = explanation !== undefined && { explanation };
   switch (judged.status) {
     case "APPLICABLE": {
-      const discount = voucher && discountResult(voucher, judged.benefit);
+      const discount = discountResult(definitionOf(judged, gathered), judged.benefit);
       const gift = giftResult(judged.benefit);
       return create(ResultDetailsSchema, {
         ...(discount !== undefined && { discount }),
         ...(gift !== undefined && { gift }),
+        ...(judged.bundle !== null && { bundle: bundleMessage(judged.bundle) }),
+        ...explained,
       });
     }
     case "SKIPPED":
-      return create(ResultDetailsSchema, { details: { ...judged.skip } });
+      return create(ResultDetailsSchema, { details: { ...judged.skip }, ...explained });
     case "INAPPLICABLE": {
-      const error = errorMessage(judged.refusal, requestId);
-      const { key, message } = error;
-      return create(ResultDetailsSchema, { error, details: { key, message } });
+      const error = errorMessage(judged.refusal, call.requestId);
+      const message = error.error?.message ?? error.message;
+      return create(ResultDetailsSchema, {
+        error,
+        details: { key: error.key, message },
+        ...(judged.bundle !== null && { bundle: bundleMessage(judged.bundle) }),
+        ...(expand.has("hints") && { hints: hintMessages(judged.hints, reader) }),
+        ...explained,
+      });
     }
     default:
       return judged satisfies never;
   }
 }
 
-function describe(voucher: Voucher) {
+/** The discount of a voucher or tier as it was defined. */
+export function definitionOf({ redeemable }: JudgedRedeemable, { vouchers, promotions }: Gathered) {
+  return redeemable.object === "voucher"
+    ? vouchers.get(redeemable.id)?.voucher?.discount
+    : promotions.tiers.get(redeemable.id)?.action?.discount;
+}
+
+function describe({ redeemable }: JudgedRedeemable, { vouchers, promotions }: Gathered) {
+  const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
+  if (facts === null) return {};
+  const voucher = vouchers.get(redeemable.id)?.voucher;
+  const tier = promotions.tiers.get(redeemable.id);
+  const campaignName = facts.campaign?.name ?? voucher?.campaign;
+  const campaignId = facts.campaign?.id ?? voucher?.campaignId;
   return {
-    metadata: voucher.metadata ?? {},
-    ...(voucher.campaign !== undefined && { campaignName: voucher.campaign }),
-    ...(voucher.campaignId !== undefined && { campaignId: voucher.campaignId }),
+    metadata: voucher?.metadata ?? tier?.metadata ?? {},
+    ...(campaignName !== undefined && { campaignName }),
+    ...(campaignId !== undefined && { campaignId }),
+    ...(tier !== undefined && { name: tier.name }),
   };
 }
 
-function categoriesOf(voucher: Voucher | undefined, { categories }: ResultContext): Category[] {
-  const category = categories?.get(voucher?.categoryId ?? "");
-  if (category === undefined) return [];
-  const stackingRulesType = categoryKind(category.id, DEFAULT_STACKING_RULES);
-  return [{ ...category, stackingRulesType }];
+/** Of the redeemable itself, then of its campaign. */
+function categoriesOf({ redeemable }: JudgedRedeemable, gathered: Gathered): Category[] {
+  const { vouchers, promotions, categories, stacking } = gathered;
+  const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
+  const own = categories.get(vouchers.get(redeemable.id)?.voucher?.categoryId ?? "");
+  const all = [
+    ...(own === undefined ? [] : [own]),
+    ...(promotions.tiers.get(redeemable.id)?.categories ?? []),
+    ...(promotions.campaigns.get(facts?.campaign?.id ?? "")?.categories ?? []),
+  ];
+  return [...new Map(all.map((category) => [category.id, category])).values()].map((category) => ({
+    ...category,
+    stackingRulesType: categoryKind(category.id, stacking),
+  }));
 }

@@ -8,7 +8,8 @@ export type KeptOrderContext = {
   readonly customerId: string | undefined;
   readonly referrerId: string | undefined;
   readonly now: number;
-  readonly newItemId: () => string;
+  /** Of the line at this position: orders of one redemption that grow share the ids of their lines. */
+  readonly newItemId: (position: number) => string;
 };
 
 /**
@@ -33,7 +34,9 @@ export function keptOrder(
     status,
     createdAt: stored?.createdAt ?? toTimestamp(now),
     ...(stored !== null && { updatedAt: toTimestamp(now) }),
-    items: order.items.map((item) => (item.id === undefined ? { ...item, id: newItemId() } : item)),
+    items: order.items.map((item, position) =>
+      item.id === undefined ? { ...item, id: newItemId(position) } : item,
+    ),
     ...(customerId !== undefined && { customerId, customer: reference(customerId) }),
     ...(referrerId !== undefined && { referrerId, referrer: reference(referrerId) }),
   };

@@ -1,7 +1,6 @@
-import { invalidPayload, notFound, Refusal } from "@scrip/errors";
+import { invalidPayload, notFound } from "@scrip/errors";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
-import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { VoucherAnswer } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
@@ -11,21 +10,29 @@ import { findOrder, type OrderKey } from "../store/orders.ts";
 import { toTimestamp } from "./timestamps.ts";
 import { trackingIdOf } from "./tracking-id.ts";
 
-/** Asks for vouchers by code or id, and for the answer that an idempotency key already has. */
+/**
+ * Asks for vouchers by code or id, and for the answer that an idempotency key already has. What live
+ * sessions of others hold comes with them.
+ */
 export async function gatherVouchers(
-  deps: Deps,
+  deps: Pick<Deps, "clients">,
   call: Call,
-  codes: string[],
+  { codes, sessionKey }: { readonly codes: string[]; readonly sessionKey?: string | undefined },
 ): Promise<VoucherAnswer> {
+  if (codes.length === 0 && call.idempotency === undefined) return NO_VOUCHERS;
   return deps.clients.gatherVouchers({
     $typeName: "scrip.voucher.v1.VoucherQuery",
     projectId: call.project.id,
     codes,
+    now: toTimestamp(call.now),
+    ...(sessionKey !== undefined && { sessionKey }),
     ...(call.idempotency !== undefined && {
       idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
     }),
   });
 }
+
+const NO_VOUCHERS: VoucherAnswer = { $typeName: "scrip.voucher.v1.VoucherAnswer", vouchers: [] };
 
 /**
  * Finds the customer that a request names, without writing. An unknown source id is a customer with
@@ -80,13 +87,5 @@ export function trackingId(
   return trackingIdOf(deps.trackingSecret, call.project.id, {
     trackingId: said.trackingId,
     sourceId: stored?.sourceId ?? said.customer?.sourceId,
-  });
-}
-
-/** A lock that is not held must not be promised: sessions arrive with the decision engine. */
-export function refuseSession(session: Session | undefined): void {
-  if (session === undefined) return;
-  throw new Refusal("invalid_payload", {
-    details: "Property .session is not available yet: nothing would be locked",
   });
 }

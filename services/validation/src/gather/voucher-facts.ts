@@ -8,17 +8,17 @@ import { fromTimestamp } from "./timestamps.ts";
 
 /** What a decision needs to know of a voucher as the voucher service answered it. */
 export function voucherFacts(gathered: GatheredVoucher): VoucherFacts | null {
-  const { voucher, definitionVersion } = gathered;
+  const { voucher, definitionVersion, lockedQuantity, lockedCredits } = gathered;
   if (voucher === undefined) return null;
   return {
     id: voucher.id,
     code: voucher.code,
     active: voucher.active ?? null,
     validity: validityOf(voucher),
-    value: valueOf(voucher),
+    value: valueOf(voucher, lockedCredits),
     quantity: voucher.redemption?.quantity ?? null,
     redeemedQuantity: voucher.redemption?.redeemedQuantity ?? 0n,
-    lockedQuantity: 0n,
+    lockedQuantity,
     definitionVersion,
     campaign: null,
     categories: voucher.categoryId === undefined ? [] : [{ id: voucher.categoryId, hierarchy: 0 }],
@@ -41,13 +41,13 @@ function validityOf(voucher: Voucher): Validity {
   };
 }
 
-function valueOf(voucher: Voucher): VoucherValue {
+function valueOf(voucher: Voucher, lockedCredits: bigint): VoucherValue {
   switch (voucher.type) {
     case VoucherType.GIFT_VOUCHER:
       return {
         type: "GIFT_VOUCHER",
         balance: voucher.gift?.balance ?? 0n,
-        lockedCredits: 0n,
+        lockedCredits,
         effect: voucher.gift?.effect === GiftEffect.APPLY_TO_ITEMS ? "APPLY_TO_ITEMS" : null,
       };
     case VoucherType.LOYALTY_CARD:

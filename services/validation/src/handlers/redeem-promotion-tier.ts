@@ -1,11 +1,27 @@
-import { Refusal } from "@scrip/errors";
+import { notFound } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
+import { singleRedemption } from "../answer/redemptions.ts";
 import type { Deps } from "../deps.ts";
+import { singleStacking } from "../domain/single.ts";
+import { redeemAsked } from "./redemption.ts";
 
 export const redeemPromotionTier =
-  (_deps: Deps): Handlers<typeof ValidationService>["redeemPromotionTier"] =>
-  async () => {
-    throw new Refusal("not_implemented");
+  (deps: Deps): Handlers<typeof ValidationService>["redeemPromotionTier"] =>
+  async (sent, call) => {
+    const { tierId } = sent;
+    const redeemables = [{ object: "promotion_tier" as const, id: tierId }];
+    const redeemed = await redeemAsked(
+      deps,
+      call,
+      { ...sent, redeemables },
+      {
+        stacking: singleStacking,
+        check: ({ promotions }) => {
+          if (!promotions.tiers.has(tierId)) throw notFound("promotion_tier", tierId);
+        },
+      },
+    );
+    return singleRedemption(redeemed.made, redeemed.note);
   };

@@ -1,11 +1,15 @@
-import { Refusal } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
+import { redemptionsMessage } from "../answer/redemptions.ts";
 import type { Deps } from "../deps.ts";
+import { refOf } from "../gather/asked.ts";
+import { redeemAsked } from "./redemption.ts";
 
 export const redeem =
-  (_deps: Deps): Handlers<typeof ValidationService>["redeem"] =>
-  async () => {
-    throw new Refusal("not_implemented");
+  (deps: Deps): Handlers<typeof ValidationService>["redeem"] =>
+  async (sent, call) => {
+    const asked = { ...sent, redeemables: sent.redeemables.map(refOf) };
+    const { made, note } = await redeemAsked(deps, call, asked);
+    return redemptionsMessage(made, note);
   };

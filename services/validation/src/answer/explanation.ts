@@ -1,0 +1,78 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { fromJson } from "@bufbuild/protobuf";
+import type { Value } from "@bufbuild/protobuf/wkt";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import type { Explanation, ExplanationStep } from "@scrip/proto/scrip/common/v1/explanation_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { JudgedRedeemable } from "../domain/decision.ts";
+import type { Trace, TraceKind, TraceStep } from "../domain/trace.ts";
+
+/** Who reads an explanation: callers from a browser or an app see no internals of rules. */
+export type Reader = "server" | "client";
+
+export const readerOf = ({ caller }: Call): Reader =>
+  caller.side === "client" ? "client" : "server";
+
+/** How a redeemable was decided; undefined when nobody asked for it before it was. */
+export function explanationOf(
+  { status, trace }: Pick<JudgedRedeemable, "status" | "trace">,
+  reader: Reader,
+): Explanation | undefined {
+  if (trace === null) return undefined;
+  const stepOf = reader === "server" ? stepMessage : safeStepMessage;
+  return {
+    $typeName: "scrip.common.v1.Explanation",
+    status,
+    steps: trace.steps.map(stepOf),
+    allocations: trace.allocations.map(allocationMessage),
+  };
+}
+
+const stepMessage = (step: TraceStep): ExplanationStep => ({
+  ...safeStepMessage(step),
+  message: step.message,
+  ...(step.validationRuleId !== undefined && { validationRuleId: step.validationRuleId }),
+  ...(step.rule !== undefined && { rule: step.rule }),
+  ...(step.name !== undefined && { name: step.name }),
+  ...(step.property !== undefined && { property: step.property }),
+  ...(step.conditions !== undefined && { conditions: step.conditions as JsonObject }),
+  ...(step.value !== undefined && { value: valueMessage(step.value as JsonValue) }),
+  ...(step.used !== undefined && { used: step.used }),
+  ...(step.limit !== undefined && { limit: step.limit }),
+});
+
+/** Whether a step passed, and of what kind it was: no conditions, no values, no names of rules. */
+const safeStepMessage = ({ kind, passed }: TraceStep): ExplanationStep => ({
+  $typeName: "scrip.common.v1.ExplanationStep",
+  kind,
+  passed,
+  message: passed ? SAFE_TEXTS[kind].passed : SAFE_TEXTS[kind].failed,
+});
+
+const allocationMessage = ({ orderItemIndex, amount, quantity }: Trace["allocations"][number]) => ({
+  $typeName: "scrip.common.v1.Allocation" as const,
+  amount,
+  ...(orderItemIndex !== null && { orderItemIndex }),
+  ...(quantity !== null && { quantity }),
+});
+
+const valueMessage = (value: JsonValue): Value => fromJson(ValueSchema, value);
+
+const text = (passed: string, failed: string) => ({ passed, failed });
+
+const SAFE_TEXTS: Readonly<
+  Record<TraceKind, { readonly passed: string; readonly failed: string }>
+> = {
+  active: text("It is switched on", "It is switched off"),
+  dates: text("It can be used now", "It cannot be used now"),
+  quantity: text("It can be redeemed once more", "It cannot be redeemed any more"),
+  balance: text("Enough is left on it", "Not enough is left on it"),
+  rule: text("A condition is met", "A condition is not met"),
+  bundle: text("The order holds all that is needed together", "The order lacks something"),
+  scope: text("It applies to this order", "It applies to nothing in this order"),
+  formula: text("Its value was calculated", "Its fixed value is used"),
+  effect: text("It changes the order", "It does not change the order"),
+  limit: text("No limit was reached", "A limit was reached"),
+  stacking: text("It can be combined", "It cannot be combined"),
+};

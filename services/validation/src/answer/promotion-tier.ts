@@ -1,0 +1,50 @@
+import type { PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type {
+  PromotionTierCampaign,
+  PromotionTierSummary,
+} from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
+
+import type { Promotions } from "../gather/promotions.ts";
+
+/** A promotion tier as a redemption keeps it: as it is now. */
+export function tierSummary(
+  tier: PromotionTier,
+  { campaigns }: Pick<Promotions, "campaigns">,
+): PromotionTierSummary {
+  const { action, banner, metadata, startDate, expirationDate } = tier;
+  const campaign = tierCampaign(tier, { campaigns });
+  return {
+    $typeName: "scrip.common.v1.PromotionTierSummary",
+    id: tier.id,
+    name: tier.name,
+    hierarchy: tier.hierarchy,
+    ...(banner !== undefined && { banner }),
+    ...(action?.discount !== undefined && {
+      action: {
+        $typeName: "scrip.common.v1.PromotionTierAction" as const,
+        discount: action.discount,
+      },
+    }),
+    ...(metadata !== undefined && { metadata }),
+    ...(campaign !== undefined && { campaign }),
+    ...(startDate !== undefined && { startDate }),
+    ...(expirationDate !== undefined && { expirationDate }),
+  };
+}
+
+export function tierCampaign(
+  { campaignId }: PromotionTier,
+  { campaigns }: Pick<Promotions, "campaigns">,
+): PromotionTierCampaign | undefined {
+  const campaign = campaigns.get(campaignId);
+  if (campaign === undefined) return undefined;
+  const { id, name, active, startDate, expirationDate } = campaign;
+  return {
+    $typeName: "scrip.common.v1.PromotionTierCampaign",
+    id,
+    name,
+    active,
+    ...(startDate !== undefined && { startDate }),
+    ...(expirationDate !== undefined && { expirationDate }),
+  };
+}

@@ -1,0 +1,45 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  type RedemptionNote,
+  RedemptionNoteSchema,
+} from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { JudgedRedeemable } from "../domain/decision.ts";
+import { expandOf } from "../gather/asked.ts";
+import type { Gathered } from "../gather/decision.ts";
+import { explanationOf, readerOf } from "./explanation.ts";
+import { redeemableResult } from "./redeemable.ts";
+
+/** What the answer shows beside the redemptions. Most redemptions have nothing to note. */
+export function noteOf(
+  judged: readonly JudgedRedeemable[],
+  gathered: Gathered,
+  call: Call,
+): Uint8Array {
+  const left = judged.filter(({ status }) => status !== "APPLICABLE");
+  const explains = expandOf(gathered.asked).has("explanation");
+  if (left.length === 0 && !explains) return NOTHING;
+  const results = left.map((each) => redeemableResult(each, gathered, call));
+  const reader = readerOf(call);
+  return toBinary(
+    RedemptionNoteSchema,
+    create(RedemptionNoteSchema, {
+      inapplicableRedeemables: results.filter(({ status }) => status === "INAPPLICABLE"),
+      skippedRedeemables: results.filter(({ status }) => status === "SKIPPED"),
+      explanations: explains
+        ? judged.flatMap((each) =>
+            each.status === "APPLICABLE" ? (explanationOf(each, reader) ?? []) : [],
+          )
+        : [],
+    }),
+  );
+}
+
+const NOTHING = new Uint8Array();
+
+export const readNote = (note: Uint8Array): RedemptionNote =>
+  note.length === 0 ? EMPTY_NOTE : fromBinary(RedemptionNoteSchema, note);
+
+/** Read-only, so all answers share it. */
+const EMPTY_NOTE = create(RedemptionNoteSchema);

@@ -1,0 +1,86 @@
+import { atLeastZero, least, sumOf } from "./minor-units.ts";
+
+/** A line of a stored order, as far as a rollback changes it. */
+export type StoredLine = {
+  readonly id: string | null;
+  readonly quantity: bigint;
+  readonly initialQuantity: bigint;
+  readonly amount: bigint;
+  readonly initialAmount: bigint;
+  readonly discountAmount: bigint;
+  readonly discountQuantity: bigint;
+};
+
+export type StoredFigures<Line extends StoredLine> = {
+  readonly amount: bigint;
+  readonly initialAmount: bigint;
+  readonly discountAmount: bigint;
+  readonly lines: readonly Line[];
+};
+
+/** What a redemption did to an order. */
+export type AppliedFigures = {
+  readonly discountAmount: bigint;
+  readonly lines: ReadonlyMap<string, AppliedLine>;
+};
+
+export type AppliedLine = {
+  readonly discountAmount: bigint;
+  readonly discountQuantity: bigint;
+  readonly quantity: bigint;
+  readonly quantityAmount: bigint;
+};
+
+export type RolledBackFigures<Line extends StoredLine> = StoredFigures<Line> & {
+  readonly itemsDiscountAmount: bigint;
+};
+
+/**
+ * Takes out of an order what one redemption had put in; what others did stays
+ * (spec/validation-and-redemption.md §8.7.6). With `isLast` no redemption is left, and so the order is
+ * what it was before the first of them. Lines are found by their ids: the order may have been edited
+ * since, so nothing goes below zero, and no discount beyond what it is taken from.
+ */
+export function rollBackFigures<Line extends StoredLine>(
+  order: StoredFigures<Line>,
+  applied: AppliedFigures,
+  isLast: boolean,
+): RolledBackFigures<Line> {
+  const lines = order.lines
+    .map((line) => rollBackLine(line, applied.lines.get(line.id ?? ""), isLast))
+    .filter((line) => line.quantity > 0n || line.initialQuantity > 0n);
+  const moved = sumOf(lines, (line) => line.amount) - sumOf(order.lines, (line) => line.amount);
+  const amount = isLast ? order.initialAmount : atLeastZero(order.amount + moved);
+  const itemsDiscountAmount = sumOf(lines, (line) => line.discountAmount);
+  const discountAmount = least(
+    atLeastZero(order.discountAmount - applied.discountAmount),
+    atLeastZero(amount - itemsDiscountAmount),
+  );
+  return { amount, initialAmount: order.initialAmount, discountAmount, itemsDiscountAmount, lines };
+}
+
+function rollBackLine<Line extends StoredLine>(
+  line: Line,
+  applied: AppliedLine = NOTHING,
+  isLast: boolean,
+): Line {
+  const quantity = isLast ? line.initialQuantity : atLeastZero(line.quantity - applied.quantity);
+  const amount = isLast ? line.initialAmount : atLeastZero(line.amount - applied.quantityAmount);
+  return {
+    ...line,
+    quantity,
+    amount,
+    discountAmount: least(atLeastZero(line.discountAmount - applied.discountAmount), amount),
+    discountQuantity: least(
+      atLeastZero(line.discountQuantity - applied.discountQuantity),
+      quantity,
+    ),
+  };
+}
+
+const NOTHING: AppliedLine = {
+  discountAmount: 0n,
+  discountQuantity: 0n,
+  quantity: 0n,
+  quantityAmount: 0n,
+};

@@ -1,0 +1,53 @@
+import type { CampaignDefinition } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import type { PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
+import { parseDiscount, type ValidationRule } from "@scrip/rules";
+import { discountDefinition, validityOf } from "@scrip/terms";
+
+import type { CampaignFacts, CategoryFacts, TierFacts } from "../domain/facts.ts";
+
+/** What a decision needs to know of a campaign as the campaign service answered it. */
+export const campaignFacts = (
+  campaign: CampaignDefinition,
+  rules: readonly ValidationRule[],
+): CampaignFacts => ({
+  id: campaign.id,
+  name: campaign.name,
+  active: campaign.active,
+  validity: validityOf(campaign),
+  categories: campaign.categories.map(categoryFacts),
+  metadata: campaign.metadata ?? {},
+  rules,
+});
+
+export const tierFacts = (
+  tier: PromotionTier,
+  campaign: CampaignFacts | null,
+  rules: readonly ValidationRule[],
+): TierFacts => ({
+  id: tier.id,
+  name: tier.name,
+  banner: tier.banner ?? null,
+  active: tier.active,
+  validity: validityOf(tier),
+  discount: discountOf(tier),
+  campaign,
+  categories: tier.categories.map(categoryFacts),
+  metadata: tier.metadata ?? {},
+  hierarchy: Number(tier.hierarchy),
+  rules,
+});
+
+export const categoryFacts = ({ id, hierarchy }: Category): CategoryFacts => ({
+  id,
+  hierarchy: Number(hierarchy),
+});
+
+function discountOf({ id, action }: PromotionTier): TierFacts["discount"] {
+  const definition = action?.discount && discountDefinition(action.discount);
+  if (definition === undefined) return null;
+  const parsed = parseDiscount(definition);
+  // Tiers are refused when stored unless their discount parses, so this is a bug, not an input.
+  if (parsed.kind === "violation") throw new Error(`the discount of ${id}: ${parsed.text}`);
+  return parsed.discount;
+}

@@ -1,0 +1,72 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import {
+  type Count,
+  type CountGuard,
+  CountMeasure,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+
+import { errorMessage } from "../answer/error.ts";
+import type { Deps } from "../deps.ts";
+import { type CountName, countKey } from "../domain/counts.ts";
+import type { Guard } from "../domain/decision.ts";
+import { toTimestamp } from "./timestamps.ts";
+
+/** As many as one query may name. */
+const MAX_COUNTS = 1_000;
+
+/** What was redeemed before, by `countKey`. */
+export async function gatherCounts(
+  deps: Pick<Deps, "clients">,
+  call: Call,
+  names: readonly CountName[],
+): Promise<ReadonlyMap<string, bigint>> {
+  if (names.length === 0) return NOTHING_COUNTED;
+  const distinct = [...new Map(names.map((name) => [countKey(name), name])).entries()];
+  const parts = await Promise.all(
+    chunks(distinct, MAX_COUNTS).map(async (chunk) => {
+      const { values } = await deps.clients.countRedemptions({
+        $typeName: "scrip.voucher.v1.CountQuery",
+        projectId: call.project.id,
+        counts: chunk.map(([, name]) => countMessage(name)),
+      });
+      return chunk.map(([key], index) => [key, values[index] ?? 0n] as const);
+    }),
+  );
+  return new Map(parts.flat());
+}
+
+const NOTHING_COUNTED: ReadonlyMap<string, bigint> = new Map();
+
+function chunks<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
+}
+
+/** What the commit checks again under its locks. */
+export const countGuard = (
+  { count, add, conditions, refusal }: Extract<Guard, { kind: "count" }>,
+  requestId: string,
+): CountGuard => ({
+  $typeName: "scrip.voucher.v1.CountGuard",
+  count: countMessage(count),
+  add,
+  conditions: conditions as JsonObject,
+  ...(refusal !== null && { refusal: errorMessage(refusal, requestId) }),
+});
+
+const countMessage = (name: CountName): Count => ({
+  $typeName: "scrip.voucher.v1.Count",
+  scope: { case: SCOPES[name.scope.kind], value: name.scope.id },
+  measure: CountMeasure[name.measure],
+  ...(name.customerId !== null && { customerId: name.customerId }),
+  ...(name.channelId !== null && { channelId: name.channelId }),
+  ...(name.since !== null && { since: toTimestamp(name.since) }),
+  ...(name.productId !== null && { productId: name.productId }),
+});
+
+const SCOPES = {
+  voucher: "voucherId",
+  promotion_tier: "promotionTierId",
+  campaign: "campaignId",
+} as const;

@@ -1,0 +1,77 @@
+import type {
+  CampaignAnswer,
+  CampaignDefinition,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { Ref } from "./asked.ts";
+
+/** Promotion tiers and stacks by id, and all campaigns that a request has to do with. */
+export type Promotions = {
+  readonly tiers: ReadonlyMap<string, PromotionTier>;
+  readonly stacks: ReadonlyMap<string, PromotionStack>;
+  readonly campaigns: ReadonlyMap<string, CampaignDefinition>;
+};
+
+const NO_PROMOTIONS: Promotions = { tiers: new Map(), stacks: new Map(), campaigns: new Map() };
+
+/** The tiers and stacks that a request names, with their campaigns. */
+export async function gatherPromotions(
+  deps: Pick<Deps, "clients">,
+  call: Call,
+  refs: readonly Ref[],
+): Promise<Promotions> {
+  const tierIds = idsOf(refs, "promotion_tier");
+  const stackIds = idsOf(refs, "promotion_stack");
+  if (tierIds.length === 0 && stackIds.length === 0) return NO_PROMOTIONS;
+  return promotionsOf(
+    await deps.clients.resolveCampaigns({ projectId: call.project.id, tierIds, stackIds }),
+  );
+}
+
+/** Every tier that is switched on, in a campaign that is. */
+export async function gatherAllPromotions(
+  deps: Pick<Deps, "clients">,
+  call: Call,
+): Promise<Promotions> {
+  const projectId = call.project.id;
+  return promotionsOf(await deps.clients.resolveCampaigns({ projectId, allActiveTiers: true }));
+}
+
+/** The campaigns of vouchers, beside those that are known already. */
+export async function withCampaigns(
+  deps: Pick<Deps, "clients">,
+  call: Call,
+  { known, ids }: { readonly known: Promotions["campaigns"]; readonly ids: readonly string[] },
+): Promise<Promotions["campaigns"]> {
+  const campaignIds = [...new Set(ids)].filter((id) => !known.has(id));
+  if (campaignIds.length === 0) return known;
+  const { campaigns } = await deps.clients.resolveCampaigns({
+    projectId: call.project.id,
+    campaignIds,
+  });
+  return new Map([...known, ...byId(campaigns)]);
+}
+
+/** A stack stands for its tiers, in its order; an unknown one for itself. */
+export const expandStacks = (refs: readonly Ref[], { stacks }: Promotions): readonly Ref[] =>
+  refs.flatMap((ref): readonly Ref[] => {
+    const stack = ref.object === "promotion_stack" ? stacks.get(ref.id) : undefined;
+    return stack?.tiers === undefined
+      ? [ref]
+      : stack.tiers.ids.map((id) => ({ object: "promotion_tier", id }));
+  });
+
+const promotionsOf = ({ tiers, stacks, campaigns }: CampaignAnswer): Promotions => ({
+  tiers: byId(tiers),
+  stacks: byId(stacks),
+  campaigns: byId(campaigns),
+});
+
+const byId = <Item extends { readonly id: string }>(items: readonly Item[]): Map<string, Item> =>
+  new Map(items.map((item) => [item.id, item]));
+
+const idsOf = (refs: readonly Ref[], object: Ref["object"]): string[] =>
+  refs.flatMap((ref) => (ref.object === object ? [ref.id] : []));

@@ -1,0 +1,172 @@
+import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type {
+  RedemptionCommand,
+  RedemptionPart,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+
+import { errorMessage } from "../answer/error.ts";
+import { explanationOf } from "../answer/explanation.ts";
+import { orderMessage } from "../answer/order.ts";
+import { tierSummary } from "../answer/promotion-tier.ts";
+import { redeemedOrder } from "../answer/redeemed-order.ts";
+import type { Deps } from "../deps.ts";
+import type { Applicable, JudgedRedeemable, OrderFigures } from "../domain/decision.ts";
+import type { Refused } from "../domain/refusal.ts";
+import type { OrderInHand } from "../gather/claim.ts";
+import { countGuard } from "../gather/counts.ts";
+import type { Gathered } from "../gather/decision.ts";
+import { toTimestamp } from "../gather/timestamps.ts";
+import { shownCustomer } from "./stored-customer.ts";
+import { applicableOf, type Decided } from "./validation.ts";
+
+/** What a command is written from, beside the decision. */
+export type CommandContext = {
+  readonly deps: Deps;
+  readonly call: Call;
+  readonly gathered: Gathered;
+  readonly order: OrderInHand | undefined;
+  readonly tracking: string | undefined;
+};
+
+/** Takes what applies: one part for each redeemable, and the order after all of them. */
+export function redeemCommand(
+  context: CommandContext,
+  decision: Decided,
+  { customer, note }: { readonly customer: StoredCustomer | undefined; readonly note: Uint8Array },
+): RedemptionCommand {
+  const applicable = applicableOf(decision);
+  const orderOf = orderWriter(context, applicable, customer);
+  const isStacked = applicable.length > 1;
+  const order = orderOf(decision.order);
+  return {
+    ...commandBase(context, customer),
+    note,
+    parts: applicable.map((judged) => ({
+      ...partOf(judged, context),
+      // One redeemable leaves the order as the request does.
+      ...(isStacked && judged.order !== null && { order: orderOf(judged.order) }),
+    })),
+    ...(order !== undefined && { order }),
+  };
+}
+
+/** A refused redemption stores nothing but itself: no order, no customer. */
+export const refusalCommand = (
+  context: CommandContext,
+  judged: JudgedRedeemable,
+  refusal: Refused,
+): RedemptionCommand => ({
+  ...commandBase(context, context.gathered.customer),
+  parts: [{ ...redeemableOf(judged, context), ...NOTHING_TAKEN }],
+  refused: errorMessage(refusal, context.call.requestId),
+});
+
+/** The lines of all orders of one redemption have the same ids. */
+function orderWriter(
+  { deps, call, gathered, order }: CommandContext,
+  applicable: readonly Applicable[],
+  customer: StoredCustomer | undefined,
+): (figures: OrderFigures | null) => Order | undefined {
+  const { order: input } = gathered.asked;
+  const itemIds = new Map<number, string>();
+  const newItemId = (position: number): string => {
+    const id = itemIds.get(position) ?? deps.newId("ordli");
+    itemIds.set(position, id);
+    return id;
+  };
+  const referrerId = referrerOf(applicable) ?? input?.referrer?.id ?? input?.referrerId;
+  return (figures) => {
+    if (figures === null || input === undefined || order === undefined) return undefined;
+    return redeemedOrder(orderMessage(figures, input, order.stored), {
+      id: order.id,
+      stored: order.stored,
+      customerId: customer?.id,
+      referrerId,
+      now: call.now,
+      newItemId,
+    });
+  };
+}
+
+/** The holder of the referral code that is used (spec/validation-and-redemption.md §8.6). */
+const referrerOf = (applicable: readonly Applicable[]): string | undefined =>
+  applicable
+    .flatMap(({ redeemable }) =>
+      redeemable.object === "voucher" && redeemable.voucher?.isReferralCode === true
+        ? (redeemable.voucher.holderId ?? [])
+        : [],
+    )
+    .at(0);
+
+function partOf(judged: Applicable, context: CommandContext): RedemptionPart {
+  const { redeemable, benefit, order, units, guards } = judged;
+  const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
+  const explanation = explanationOf(judged, "server");
+  return {
+    ...redeemableOf(judged, context),
+    ...NOTHING_TAKEN,
+    credits: benefit.kind === "gift" ? benefit.credits : 0n,
+    ...(facts !== null && facts.campaign !== null && { campaignId: facts.campaign.id }),
+    ...(order !== null && {
+      orderAmount: order.amount,
+      discountedAmount: order.totalAppliedDiscountAmount,
+    }),
+    units: units.map((unit) => ({ $typeName: "scrip.voucher.v1.DiscountedUnits", ...unit })),
+    guards: guards.flatMap((guard) =>
+      guard.kind === "count" ? countGuard(guard, context.call.requestId) : [],
+    ),
+    ...(explanation !== undefined && { explanation }),
+  };
+}
+
+const NOTHING_TAKEN = {
+  $typeName: "scrip.voucher.v1.RedemptionPart",
+  credits: 0n,
+  orderAmount: 0n,
+  discountedAmount: 0n,
+  units: [],
+  guards: [],
+} satisfies Partial<RedemptionPart>;
+
+function redeemableOf(
+  { redeemable }: JudgedRedeemable,
+  { gathered }: CommandContext,
+): Pick<RedemptionPart, "redeemable" | "definitionVersion"> {
+  if (redeemable.object === "voucher") {
+    if (redeemable.voucher === null) throw new Error("an unknown voucher cannot be redeemed");
+    const { id, definitionVersion } = redeemable.voucher;
+    return { redeemable: { case: "voucherId", value: id }, definitionVersion };
+  }
+  const tier = gathered.promotions.tiers.get(redeemable.id);
+  if (tier === undefined) throw new Error("an unknown promotion tier cannot be redeemed");
+  const summary = tierSummary(tier, gathered.promotions);
+  return { redeemable: { case: "promotionTier", value: summary }, definitionVersion: 0n };
+}
+
+function commandBase(
+  { call, gathered, tracking }: CommandContext,
+  customer: StoredCustomer | undefined,
+): Omit<RedemptionCommand, "parts"> {
+  const { metadata, session } = gathered.asked;
+  return {
+    $typeName: "scrip.voucher.v1.RedemptionCommand",
+    projectId: call.project.id,
+    requestId: call.requestId,
+    now: toTimestamp(call.now),
+    note: new Uint8Array(),
+    channel: {
+      $typeName: "scrip.voucher.v1.Channel",
+      channelId: call.caller.id,
+      channelType: "API",
+    },
+    ...(call.idempotency !== undefined && {
+      idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
+    }),
+    ...(customer !== undefined && { customerId: customer.id, customer: shownCustomer(customer) }),
+    ...(tracking !== undefined && { trackingId: tracking }),
+    ...(metadata !== undefined && { metadata }),
+    ...(session?.key !== undefined && { sessionKey: session.key }),
+  };
+}

@@ -1,0 +1,201 @@
+import { Refusal, refusalOf } from "@scrip/errors";
+import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { RedemptionNote } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type { Redemption, RedemptionsMade } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+
+import { toRefusal } from "../answer/error.ts";
+import { noteOf, readNote } from "../answer/redemption-note.ts";
+import type { Deps } from "../deps.ts";
+import { checkRedeemables } from "../domain/decide.ts";
+import { type Asked, customerOf } from "../gather/asked.ts";
+import { withCatalogue } from "../gather/catalogue.ts";
+import { type OrderInHand, takeOrder } from "../gather/claim.ts";
+import {
+  type Circumstances,
+  gatherDecision,
+  type Gathered,
+  gatherNamed,
+  type Named,
+} from "../gather/decision.ts";
+import { gatherCustomer, trackingId } from "../gather/gather.ts";
+import { type SessionInHand, takeSession } from "../gather/session.ts";
+import { gatherStackingRules } from "../gather/stacking-rules.ts";
+import { fromTimestamp } from "../gather/timestamps.ts";
+import { repairOrders } from "../store/orders.ts";
+import { commitPatiently, pauseForChange } from "./patience.ts";
+import { redeemCommand, refusalCommand } from "./redemption-command.ts";
+import { refusalOfDecision } from "./redemption-refusal.ts";
+import { customerToStore, type CustomerToStore } from "./stored-customer.ts";
+import { decideOn, type ValidationOptions } from "./validation.ts";
+
+/** What was redeemed, now or by an earlier request with the same idempotency key. */
+export type Redeemed = {
+  readonly made: RedemptionsMade;
+  readonly note: RedemptionNote;
+};
+
+/**
+ * Redeems exactly once: gathers, decides as a validation does, and commits the decision under its
+ * guards. A refusal is thrown, after it was recorded (spec/validation-and-redemption.md §8).
+ */
+export async function redeemAsked(
+  deps: Deps,
+  call: Call,
+  sent: Asked,
+  options: ValidationOptions = {},
+): Promise<Redeemed> {
+  const settings = await gatherStackingRules(deps, call);
+  const stacking = options.stacking?.(settings) ?? settings;
+  const malformed = checkRedeemables(sent.redeemables, stacking);
+  if (malformed !== null) throw toRefusal(malformed);
+
+  const said = customerOf(sent);
+  const [asked, named, customer] = await Promise.all([
+    withCatalogue(deps, call, sent),
+    gatherNamed(deps, call, sent),
+    gatherCustomer(deps, call, said),
+  ]);
+  if (named.earlier !== undefined) return answered(deps, call, named.earlier);
+  options.check?.(named);
+  const tracking = trackingId(
+    deps,
+    call,
+    { trackingId: sent.trackingId, customer: said },
+    customer,
+  );
+
+  const order = asked.order && (await takeOrder(deps, call, asked.order));
+  let session: SessionInHand | undefined;
+  try {
+    session = await sessionOf(deps, call, asked, named);
+    const stored = order?.stored ?? null;
+    const circumstances = { asked, said, customer, stored, stacking, trace: true };
+    const toStore = customerToStore(deps, call, { said, found: customer });
+    const request = { deps, call, order, tracking, toStore };
+    const outcome = await decideAndCommit(request, circumstances, named);
+    if (outcome.outcome.case !== "made" || outcome.replayed) await order?.release();
+    return await answered(deps, call, outcome);
+  } catch (error) {
+    await order?.release();
+    throw error;
+  } finally {
+    await session?.release();
+  }
+}
+
+type Request = {
+  readonly deps: Deps;
+  readonly call: Call;
+  readonly order: OrderInHand | undefined;
+  readonly tracking: string | undefined;
+  readonly toStore: CustomerToStore;
+};
+
+/** Decides and commits, again and again while what was decided on changes under the decision. */
+async function decideAndCommit(
+  request: Request,
+  circumstances: Circumstances,
+  first: Named,
+): Promise<CommitOutcome> {
+  const { deps, call } = request;
+  let named = first;
+  for (let attempt = 0; ; attempt += 1) {
+    const gathered = await gatherDecision(deps, call, circumstances, named);
+    const outcome = await decideOnce(request, gathered, named);
+    if (outcome.outcome.case !== "stale") return outcome;
+    if (!(await pauseForChange(attempt, call.deadline))) break;
+    named = await gatherNamed(deps, call, circumstances.asked);
+  }
+  const names = circumstances.asked.redeemables.map(({ id }) => id).join(", ");
+  throw new Refusal("service_unavailable", {
+    details: `What is redeemed is being changed (${names}); try again`,
+  });
+}
+
+/** Decides, then commits what was decided: value taken, or a refusal recorded. */
+async function decideOnce(
+  request: Request,
+  gathered: Gathered,
+  named: Named,
+): Promise<CommitOutcome> {
+  const { deps, call, toStore } = request;
+  const decision = decideOn(gathered);
+  if (!decision.valid) {
+    const { refusal, recordedOn } = refusalOfDecision(decision, gathered);
+    if (recordedOn === undefined) throw toRefusal(refusal);
+    const context = { ...request, gathered };
+    return commitPatiently(deps.clients, refusalCommand(context, recordedOn, refusal));
+  }
+  const customer = await toStore();
+  if (gathered.customer === undefined && customer !== undefined && hasRules(gathered)) {
+    // Counts of a customer are guarded by an id, which a new one has only now.
+    const known = await gatherDecision(deps, call, { ...gathered, customer }, named);
+    return decideOnce(request, known, named);
+  }
+  const note = noteOf(decision.redeemables, gathered, call);
+  const command = redeemCommand({ ...request, gathered }, decision, { customer, note });
+  return commitPatiently(deps.clients, command);
+}
+
+const hasRules = ({ request }: Gathered): boolean =>
+  request.redeemables.some((redeemable) => {
+    const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
+    return facts !== null && (facts.rules.length > 0 || (facts.campaign?.rules.length ?? 0) > 0);
+  });
+
+async function sessionOf(
+  deps: Deps,
+  call: Call,
+  { session }: Asked,
+  { vouchers }: Named,
+): Promise<SessionInHand | undefined> {
+  const voucherIds = [...vouchers.values()].flatMap(({ voucher }) => voucher?.id ?? []);
+  if (session?.key === undefined || voucherIds.length === 0) return undefined;
+  return takeSession(deps, call, { sessionKey: session.key, voucherIds });
+}
+
+/**
+ * Gives the outcome its answer, and stores the order of the redemption. The commit was the truth:
+ * when this process dies before the order is stored, a repeat or the redemption's event stores it.
+ */
+async function answered(deps: Deps, call: Call, outcome: CommitOutcome): Promise<Redeemed> {
+  if (outcome.replayed) call.onReplay?.();
+  switch (outcome.outcome.case) {
+    case "made": {
+      const made = outcome.outcome.value;
+      const whole = wholeOf(made);
+      if (whole.order !== undefined) {
+        await storeOrder(deps, call, whole.order, outcome.replayed ? whole : undefined);
+      }
+      return { made, note: readNote(made.note) };
+    }
+    case "refused":
+      throw refusalOf(outcome.outcome.value);
+    default:
+      throw new Error("a commit without an outcome");
+  }
+}
+
+/** What stands for all that was redeemed: the parent, or the only one. */
+export function wholeOf({ redemptions, parentRedemption }: RedemptionsMade): Redemption {
+  const whole = parentRedemption ?? redemptions[0];
+  if (whole === undefined) throw new Error("a redemption was committed and not answered");
+  return whole;
+}
+
+/** A repeat only mends what is missing: the order may have moved on since the first answer. */
+async function storeOrder(
+  deps: Deps,
+  call: Call,
+  order: Order,
+  repeated: Redemption | undefined,
+): Promise<void> {
+  const projectId = call.project.id;
+  if (repeated === undefined) {
+    await deps.saveOrder({ projectId, order, at: new Date(call.now) });
+  } else if (repeated.date !== undefined) {
+    await repairOrders(deps.db, [{ projectId, order, at: new Date(fromTimestamp(repeated.date)) }]);
+  }
+}

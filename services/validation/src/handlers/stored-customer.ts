@@ -1,0 +1,61 @@
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { toTimestamp } from "../gather/timestamps.ts";
+
+/** The customer as a redemption leaves it; however often it is decided, it is written once. */
+export type CustomerToStore = () => Promise<StoredCustomer | undefined>;
+
+/**
+ * Creates or updates the customer when a redemption is going to happen
+ * (spec/validation-and-redemption.md §8.2). One of whom nothing new is said is not written.
+ */
+export function customerToStore(
+  deps: Pick<Deps, "clients">,
+  call: Call,
+  {
+    said,
+    found,
+  }: { readonly said: Customer | undefined; readonly found: StoredCustomer | undefined },
+): CustomerToStore {
+  let asked: Promise<StoredCustomer | undefined> | undefined;
+  return () => (asked ??= storeCustomer(deps, call, { said, found }));
+}
+
+async function storeCustomer(
+  deps: Pick<Deps, "clients">,
+  call: Call,
+  {
+    said,
+    found,
+  }: { readonly said: Customer | undefined; readonly found: StoredCustomer | undefined },
+): Promise<StoredCustomer | undefined> {
+  if (said === undefined || (said.id === undefined && said.sourceId === undefined))
+    return undefined;
+  if (found !== undefined && !saysMore(said)) return found;
+  const answered = await deps.clients.resolveCustomer({
+    projectId: call.project.id,
+    customer: said,
+    upsert: true,
+    now: toTimestamp(call.now),
+  });
+  return answered.customer;
+}
+
+const IDENTITY: ReadonlySet<string> = new Set(["$typeName", "id", "sourceId"]);
+
+const saysMore = (customer: Customer): boolean =>
+  Object.entries(customer).some(([field, value]) => value !== undefined && !IDENTITY.has(field));
+
+export function shownCustomer(customer: StoredCustomer): Customer {
+  return {
+    $typeName: "scrip.common.v1.Customer",
+    id: customer.id,
+    ...(customer.sourceId !== undefined && { sourceId: customer.sourceId }),
+    ...(customer.name !== undefined && { name: customer.name }),
+    ...(customer.email !== undefined && { email: customer.email }),
+    ...(customer.metadata !== undefined && { metadata: customer.metadata }),
+  };
+}

@@ -1,0 +1,131 @@
+import { Refusal } from "@scrip/errors";
+import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
+import type { ReservationOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+
+import { toRefusal } from "../answer/error.ts";
+import type { Deps } from "../deps.ts";
+import { checkRedeemables, decide } from "../domain/decide.ts";
+import type { Applicable, Decision } from "../domain/decision.ts";
+import type { StackingRules } from "../domain/stacking-rules.ts";
+import { type Asked, customerOf, expandOf } from "../gather/asked.ts";
+import { withCatalogue } from "../gather/catalogue.ts";
+import { gatherDecision, type Gathered, gatherNamed, type Named } from "../gather/decision.ts";
+import { gatherCustomer, gatherOrder, trackingId } from "../gather/gather.ts";
+import { type Hold, holdOf, refuseWhileRedeemed } from "../gather/session.ts";
+import { gatherStackingRules } from "../gather/stacking-rules.ts";
+import { toTimestamp } from "../gather/timestamps.ts";
+import { pauseForChange } from "./patience.ts";
+
+export type Decided = Extract<Decision, { kind: "decided" }>;
+
+/** A decision that was only asked for, with what its answer is written from. */
+export type Validated = {
+  readonly gathered: Gathered;
+  readonly decision: Decided;
+  readonly tracking: string | undefined;
+  /** When what was decided is locked. */
+  readonly session: Session | undefined;
+};
+
+export type ValidationOptions = {
+  /** Replaces rules of the project that make no sense where a single redeemable is asked for. */
+  readonly stacking?: (rules: StackingRules) => StackingRules;
+  /** Ends the request before anything is decided, such as for one that is not there. */
+  readonly check?: (named: Named) => void;
+};
+
+/**
+ * Decides, and locks what a session asks for (spec/validation-and-redemption.md §7). A lock that
+ * somebody else was faster to take is a decision made again, which then tells why not.
+ */
+export async function validateAsked(
+  deps: Deps,
+  call: Call,
+  sent: Asked,
+  options: ValidationOptions = {},
+): Promise<Validated> {
+  const hold = holdOf(deps, call, sent.session);
+  const asked = hold === undefined ? sent : { ...sent, session: hold.session };
+  const settings = await gatherStackingRules(deps, call);
+  const stacking = options.stacking?.(settings) ?? settings;
+  const malformed = checkRedeemables(asked.redeemables, stacking);
+  if (malformed !== null) throw toRefusal(malformed);
+
+  const said = customerOf(asked);
+  const [described, first, customer, stored] = await Promise.all([
+    withCatalogue(deps, call, asked),
+    gatherNamed(deps, call, asked),
+    gatherCustomer(deps, call, said),
+    gatherOrder(deps, call, asked.order),
+  ]);
+  options.check?.(first);
+  const tracking = trackingId(
+    deps,
+    call,
+    { trackingId: asked.trackingId, customer: said },
+    customer,
+  );
+  const expand = expandOf(asked);
+  const trace = expand.has("explanation") || expand.has("hints");
+  const circumstances = { asked: described, said, customer, stored, stacking, trace };
+
+  let named = first;
+  for (let attempt = 0; ; attempt += 1) {
+    const gathered = await gatherDecision(deps, call, circumstances, named);
+    const decision = decideOn(gathered);
+    if (hold === undefined || !decision.valid) {
+      return { gathered, decision, tracking, session: undefined };
+    }
+    const outcome = await reserve(deps, call, hold, decision);
+    if (outcome.case === "reserved") {
+      return { gathered, decision, tracking, session: hold.session };
+    }
+    if (!(await pauseForChange(attempt, call.deadline))) break;
+    named = await gatherNamed(deps, call, asked);
+  }
+  throw new Refusal("service_unavailable", {
+    details: "What the session would lock is being changed; try again",
+  });
+}
+
+export function decideOn({ request }: Gathered): Decided {
+  const decision = decide(request);
+  if (decision.kind === "malformed") throw toRefusal(decision.refusal);
+  return decision;
+}
+
+export const applicableOf = ({ redeemables }: Decided): readonly Applicable[] =>
+  redeemables.filter((judged) => judged.status === "APPLICABLE");
+
+/** Locks a use of every voucher that applies, and the credits it would give. */
+async function reserve(
+  deps: Deps,
+  call: Call,
+  { session, expiresAt }: Hold,
+  decision: Decided,
+): Promise<ReservationOutcome["outcome"]> {
+  const sessionKey = session.key;
+  const reservations = applicableOf(decision).flatMap(({ redeemable, benefit }) =>
+    redeemable.object === "voucher" && redeemable.voucher !== null
+      ? {
+          $typeName: "scrip.voucher.v1.Reservation" as const,
+          voucherId: redeemable.voucher.id,
+          definitionVersion: redeemable.voucher.definitionVersion,
+          credits: benefit.kind === "gift" ? benefit.credits : 0n,
+        }
+      : [],
+  );
+  const voucherIds = reservations.map(({ voucherId }) => voucherId);
+  if (voucherIds.length > 0) await refuseWhileRedeemed(deps, call, { sessionKey, voucherIds });
+  const { outcome } = await deps.clients.reserveVouchers({
+    $typeName: "scrip.voucher.v1.ReservationCommand",
+    projectId: call.project.id,
+    requestId: call.requestId,
+    sessionKey,
+    now: toTimestamp(call.now),
+    expiresAt: toTimestamp(expiresAt),
+    reservations,
+  });
+  return outcome;
+}
