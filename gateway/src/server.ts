@@ -7,6 +7,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { createRedis } from "@scrip/redis";
 import { createDirectTransport, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
@@ -29,6 +30,7 @@ import { documentationPages, openApiOf } from "./openapi/index.ts";
 import { operationalPages, type StaticPage } from "./operations/pages.ts";
 import { createReports, type Reports } from "./operations/reports.ts";
 import { createCategories } from "./references/categories.ts";
+import { createRules } from "./references/rules.ts";
 import type { GatewayService } from "./service.ts";
 import { findProject } from "./store/projects.ts";
 import { createTranscoder } from "./transcode/index.ts";
@@ -118,6 +120,7 @@ function pipelineOf(
   },
 ): Omit<PipelineDeps, "fail"> {
   const categories = transports.get(CategoryService.typeName);
+  const rules = transports.get(ValidationRuleService.typeName);
   return {
     auth: createAuthenticator({
       directory: service.directory,
@@ -128,7 +131,10 @@ function pipelineOf(
     limits,
     body: config,
     answers: createKeptAnswers(service.db, reports.answerNotKept),
-    categories: categories && createCategories(categories),
+    references: {
+      categories: categories && createCategories(categories),
+      rules: rules && createRules(rules),
+    },
     findSchemas: service.findSchemas,
     findTenant: async (projectId) => {
       const project = await findProject(service.db, projectId);

@@ -1,12 +1,26 @@
 import { create } from "@bufbuild/protobuf";
 import { Refusal } from "@scrip/errors";
 import {
+  CampaignSchema,
+  CampaignService,
+  type CreateCampaignRequest,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import {
   CategoryService,
   type ResolveCategoriesRequest,
   ResolveCategoriesResponseSchema,
   type UpdateCategoryRequest,
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CategorySchema } from "@scrip/proto/scrip/common/v1/category_pb";
+import {
+  type AssignRulesRequest,
+  AssignRulesResponseSchema,
+  type ResolveAssignmentsRequest,
+  ResolveAssignmentsResponseSchema,
+  type RevokeRulesRequest,
+  RevokeRulesResponseSchema,
+  ValidationRuleService,
+} from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { RedemptionSchema, RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import {
   type CreateVoucherRequest,
@@ -22,8 +36,11 @@ import { standIn } from "./stand-ins.ts";
 import { startTestGateway } from "./start.ts";
 
 const names = new Map([["cat_1", "Books"]]);
+const assigned = new Map<string, readonly string[]>();
+const questions: ResolveAssignmentsRequest[] = [];
+let failure: Error | undefined;
 const batches: ResolveCategoriesRequest[] = [];
-let arrived: CreateVoucherRequest | UpdateVoucherRequest | undefined;
+let arrived: CreateVoucherRequest | UpdateVoucherRequest | CreateCampaignRequest | undefined;
 let listed: string[] = [];
 
 const category = (id: string) => create(CategorySchema, { id, name: names.get(id) ?? "" });
@@ -33,8 +50,12 @@ const gateway = await startTestGateway({
     standIn(VoucherService, {
       async createVoucher(request: CreateVoucherRequest) {
         arrived = request;
+        if (failure !== undefined) throw failure;
         const categoryId = request.categoryId ?? "";
-        return create(VoucherSchema, { id: "v_1", ...(categoryId !== "" && { categoryId }) });
+        return create(VoucherSchema, {
+          id: request.reservedId ?? "v_1",
+          ...(categoryId !== "" && { categoryId }),
+        });
       },
       async updateVoucher(request: UpdateVoucherRequest) {
         arrived = request;
@@ -42,13 +63,47 @@ const gateway = await startTestGateway({
       },
       async listVouchers() {
         return create(ListVouchersResponseSchema, {
-          vouchers: listed.map((categoryId) => ({ categoryId })),
+          vouchers: listed.map((id) =>
+            id.startsWith("v_") ? { id, campaignId: "camp_1" } : { categoryId: id },
+          ),
         });
       },
     }),
     standIn(RedemptionService, {
       async getRedemption() {
         return create(RedemptionSchema, { id: "r_1", voucher: { id: "v_1", categoryId: "cat_1" } });
+      },
+    }),
+    standIn(CampaignService, {
+      async createCampaign(request: CreateCampaignRequest) {
+        arrived = request;
+        return create(CampaignSchema, { id: request.reservedId ?? "" });
+      },
+    }),
+    standIn(ValidationRuleService, {
+      async assignRules({ items }: AssignRulesRequest) {
+        return create(AssignRulesResponseSchema, {
+          outcomes: items.map(({ relatedObjectId, ruleIds }) => {
+            const unknownRuleId = ruleIds.find((id) => !id.startsWith("val_"));
+            if (unknownRuleId !== undefined) return { unknownRuleId };
+            assigned.set(relatedObjectId, ruleIds);
+            return {};
+          }),
+        });
+      },
+      async revokeRules({ items }: RevokeRulesRequest) {
+        for (const { relatedObjectId } of items) assigned.delete(relatedObjectId);
+        return create(RevokeRulesResponseSchema);
+      },
+      async resolveAssignments(request: ResolveAssignmentsRequest) {
+        questions.push(request);
+        return create(ResolveAssignmentsResponseSchema, {
+          answers: request.queries.map(({ relatedObjectIds }) => ({
+            assignments: relatedObjectIds.flatMap((relatedObjectId) =>
+              (assigned.get(relatedObjectId) ?? []).map((ruleId) => ({ relatedObjectId, ruleId })),
+            ),
+          })),
+        });
       },
     }),
     standIn(CategoryService, {
@@ -80,12 +135,15 @@ const call = (method: string, path: string, body?: object) =>
 beforeEach(() => {
   batches.length = 0;
   arrived = undefined;
+  questions.length = 0;
+  assigned.clear();
+  failure = undefined;
 });
 
 test("the name of a category becomes its id, and its answer shows both", async () => {
   const { json } = await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", category: "Books" });
   expect(arrived).toMatchObject({ categoryId: "cat_1" });
-  expect(arrived?.category).toBeUndefined();
+  expect((arrived as CreateVoucherRequest).category).toBeUndefined();
   expect(json).toMatchObject({
     category: "Books",
     category_id: "cat_1",
@@ -157,3 +215,83 @@ test("a new name shows at once", async () => {
   const { json } = await call("GET", "/v1/vouchers");
   expect(json.vouchers[0].category).toBe("Music");
 });
+
+const withRules = (...rules: string[]) => ({ type: "GIFT_VOUCHER", validation_rules: rules });
+
+test("rules are assigned to a voucher before it is made, under the id that it gets", async () => {
+  const { json } = await call("POST", "/v1/vouchers", withRules("val_1", "val_2"));
+  expect(json.id).toMatch(/^v_[0-9a-f]{18}$/);
+  expect(arrived).toMatchObject({ reservedId: json.id, validationRules: [] });
+  expect(assigned).toEqual(new Map([[json.id, ["val_1", "val_2"]]]));
+  expect(json.validation_rules_assignments).toMatchObject({
+    object: "list",
+    data_ref: "data",
+    total: 2,
+    data: [
+      { object: "validation_rules_assignment", rule_id: "val_1", related_object_id: json.id },
+      { rule_id: "val_2" },
+    ],
+  });
+});
+
+test("a client cannot choose the id", async () => {
+  await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", reserved_id: "v_mine" });
+  expect((arrived as CreateVoucherRequest).reservedId).toBeUndefined();
+});
+
+test("an unknown rule is 404, and neither a voucher nor an assignment is made", async () => {
+  expect(await call("POST", "/v1/vouchers", withRules("val_1", "other"))).toMatchObject({
+    status: 404,
+    json: { key: "not_found", resource_type: "validation_rules", resource_id: "other" },
+  });
+  expect(arrived).toBeUndefined();
+  expect(assigned.size).toBe(0);
+});
+
+test("a voucher that is refused leaves no assignment, one that may have been made keeps it", async () => {
+  failure = new Refusal("duplicate_found");
+  expect((await call("POST", "/v1/vouchers", withRules("val_1"))).status).toBe(409);
+  expect(assigned.size).toBe(0);
+  failure = new Refusal("service_unavailable");
+  expect((await call("POST", "/v1/vouchers", withRules("val_1"))).status).toBe(503);
+  expect(assigned.size).toBe(1);
+});
+
+test("objects inside of a new object get their rules too, all of them or none", async () => {
+  const tier = (rule: string) => ({
+    name: "Tier",
+    action: { discount: { type: "PERCENT", percent_off: 10 } },
+    validation_rules: [rule],
+  });
+  const campaign = (rule: string) => ({
+    name: "Sale",
+    validation_rules: ["val_1"],
+    promotion: { tiers: [tier("val_2"), tier(rule)] },
+  });
+  expect((await call("POST", "/v1/campaigns", campaign("other"))).status).toBe(404);
+  expect(assigned.size).toBe(0);
+  await call("POST", "/v1/campaigns", campaign("val_3"));
+  const { reservedId, promotion } = arrived as CreateCampaignRequest;
+  const tiers = promotion?.tiers ?? [];
+  expect(assigned).toEqual(
+    new Map([
+      [reservedId, ["val_1"]],
+      [tiers[0]?.reservedId, ["val_2"]],
+      [tiers[1]?.reservedId, ["val_3"]],
+    ]),
+  );
+  expect(tiers[1]).toMatchObject({ validationRules: [], name: "Tier" });
+});
+
+test("a list shows the rules of its vouchers and of their campaign, with one question", async () => {
+  assigned.set("v_2", ["val_2"]).set("camp_1", ["val_1"]);
+  listed = ["v_1", "v_2"];
+  const { json } = await call("GET", "/v1/vouchers");
+  expect(questions.flatMap(({ queries }) => queries)).toHaveLength(1);
+  const shown = json.vouchers.map((voucher: { validation_rules_assignments: Assignments }) =>
+    voucher.validation_rules_assignments.data.map((each) => each.rule_id),
+  );
+  expect(shown).toEqual([["val_1"], ["val_2", "val_1"]]);
+});
+
+type Assignments = { readonly data: readonly { readonly rule_id: string }[] };

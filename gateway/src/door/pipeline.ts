@@ -13,8 +13,9 @@ import { hashRequest, readKey, scopeKey } from "../idempotency/request-key.ts";
 import type { Allowance, Limits } from "../limits/limits.ts";
 import { refuseMetadata } from "../metadata/enforce.ts";
 import type { FindSchemas } from "../metadata/schemas.ts";
-import type { Categories } from "../references/categories.ts";
-import { composeAnswer, resolveRequest } from "../references/resolve.ts";
+import { withRules } from "../references/assign.ts";
+import { composeAnswer, type Sources } from "../references/compose.ts";
+import { resolveRequest } from "../references/resolve.ts";
 import type { RequestKey } from "../store/idempotency.ts";
 import type { RequestParts } from "../transcode/index.ts";
 import { type BodyLimits, readForm, readJsonBody } from "./body.ts";
@@ -27,7 +28,7 @@ export type PipelineDeps = {
   readonly limits: Limits;
   readonly body: BodyLimits;
   readonly answers: KeptAnswers;
-  readonly categories: Categories | undefined;
+  readonly references: Sources;
   readonly findSchemas: FindSchemas;
   readonly findTenant: (projectId: string) => Promise<Tenant | undefined>;
   /** Turns what the call threw into its answer, which may be kept for repeats. */
@@ -167,23 +168,34 @@ type Work = {
 };
 
 async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Promise<Answer> {
-  const { categories } = deps;
+  const { references } = deps;
   const { route, message, idempotency } = work;
   const tenant = await tenantOf(deps, exchange, work);
   const projectId = tenant?.project.id ?? "";
   await checkMetadata(deps, work, projectId);
-  const request =
-    route.references === undefined || categories === undefined
-      ? message
-      : await resolveRequest(route.references, message, categories, projectId);
   const call = callOf(exchange, { route, tenant, idempotency });
-  const answered = await invoke(route.transport, route.rpc, request, call);
-  if (route.changesCategories) categories?.forget(projectId);
+  const answered = await withRules(
+    references.rules,
+    { plan: route.rules, message, call },
+    async (sent) =>
+      invoke(route.transport, route.rpc, await resolved(deps, route, sent, projectId), call),
+  );
+  if (route.changesCategories) references.categories?.forget(projectId);
   const whole =
-    route.composed === undefined || categories === undefined
+    route.composed === undefined
       ? answered
-      : await composeAnswer(route.composed, answered, categories, projectId);
+      : await composeAnswer(route.composed, answered, references, projectId);
   return toAnswer(route, whole);
+}
+
+function resolved(
+  { references: { categories } }: PipelineDeps,
+  { references: plan }: Route,
+  message: Message,
+  projectId: string,
+): Message | Promise<Message> {
+  if (plan === undefined || categories === undefined) return message;
+  return resolveRequest(plan, message, categories, projectId);
 }
 
 /** Before anything is made on the way, such as a category by its name. */

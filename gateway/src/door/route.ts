@@ -7,6 +7,7 @@ import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 import { ownServices } from "../contract.ts";
 import { canonicalScope, isKnownScope } from "../domain/scope.ts";
 import { type MetadataPlan, planMetadata } from "../metadata/plan.ts";
+import { planRules, type RulesPlan } from "../references/plan-rules.ts";
 import { type AnswerPlan, planAnswer, planRequest, type RequestPlan } from "../references/plan.ts";
 import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
 
@@ -33,6 +34,7 @@ export type Route = {
   readonly managedProject: string | undefined;
   readonly metadata: MetadataPlan | undefined;
   readonly references: RequestPlan | undefined;
+  readonly rules: RulesPlan | undefined;
   readonly composed: AnswerPlan | undefined;
   readonly changesCategories: boolean;
 } & BoundTranscoder;
@@ -59,6 +61,7 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
     managedProject: managedProjectOf(binding),
     metadata: planMetadata(rpc.input),
     references: planRequest(rpc.input),
+    rules: planRules(rpc.input),
     composed: planAnswer(rpc.output),
     changesCategories: rpc.parent.typeName === CategoryService.typeName && httpMethod !== "GET",
     ...transcoder.bind(binding),

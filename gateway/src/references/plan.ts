@@ -11,16 +11,23 @@ export type RequestPlan = {
 
 type Names = { readonly local: string; readonly proto: string };
 
-/** Where in an answer categories stand; messages without any have no plan and cost nothing. */
+/** What in an answer refers to other things; messages that do not have no plan and cost nothing. */
 export type AnswerPlan = {
-  readonly own: OwnFields | undefined;
+  readonly categories: CategoryFields | undefined;
+  readonly assignments: AssignmentFields | undefined;
   readonly children: readonly Child[];
 };
 
-export type OwnFields = {
+export type CategoryFields = {
   readonly id: string;
   readonly name: string | undefined;
   readonly all: string;
+};
+
+export type AssignmentFields = {
+  readonly list: string;
+  /** The fields with the ids of the objects whose validation rules count. */
+  readonly ids: readonly string[];
 };
 
 export type Child = { readonly local: string; readonly many: boolean; readonly plan: AnswerPlan };
@@ -50,22 +57,34 @@ function planOf(
     if (message === undefined || field.fieldKind === "map") continue;
     const plan = planOf(message, known);
     if (plan === undefined) continue;
-    if (field.oneof !== undefined) throw new Error(`categories in a oneof: ${field.toString()}`);
+    if (field.oneof !== undefined) throw new Error(`references in a oneof: ${field.toString()}`);
     children.push({ local: field.localName, many: field.fieldKind === "list", plan });
   }
-  const own = ownFields(desc);
-  const plan = own === undefined && children.length === 0 ? undefined : { own, children };
+  const categories = categoryFields(desc);
+  const assignments = assignmentFields(desc);
+  const isPlain = categories === undefined && assignments === undefined && children.length === 0;
+  const plan = isPlain ? undefined : { categories, assignments, children };
   known.set(desc, plan);
   return plan;
 }
 
-function ownFields(desc: DescMessage): OwnFields | undefined {
+function categoryFields(desc: DescMessage): CategoryFields | undefined {
   const all = fieldOf(desc, Reference.CATEGORIES);
   if (all === undefined) return undefined;
   const id = desc.fields.find(({ name }) => name === "category_id");
   if (id === undefined) throw new Error(`${desc.typeName} has categories but no category_id`);
   const name = desc.fields.find((field) => field.name === "category");
   return { id: id.localName, name: name?.localName, all: all.localName };
+}
+
+/** An object has its own rules and those of its campaign, in this order. */
+function assignmentFields(desc: DescMessage): AssignmentFields | undefined {
+  const list = fieldOf(desc, Reference.RULES_ASSIGNMENTS);
+  if (list === undefined) return undefined;
+  const ids = ["id", "campaign_id"].flatMap(
+    (name) => desc.fields.find((field) => field.name === name)?.localName ?? [],
+  );
+  return { list: list.localName, ids };
 }
 
 const fieldOf = (desc: DescMessage, reference: Reference): DescField | undefined =>

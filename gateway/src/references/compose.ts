@@ -1,0 +1,135 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
+import type {
+  ValidationRulesAssignment,
+  ValidationRulesAssignmentList,
+} from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
+
+import type { Categories } from "./categories.ts";
+import type { AnswerPlan, AssignmentFields, CategoryFields } from "./plan.ts";
+import type { Rules } from "./rules.ts";
+
+/** Who knows what answers refer to; one that the door has no way to is left out. */
+export type Sources = {
+  readonly categories: Categories | undefined;
+  readonly rules: Rules | undefined;
+};
+
+// Only the plans know what the messages are; to this module they are records of fields.
+type Fields = Record<string, unknown>;
+
+type Wanted = { readonly categories: Set<string>; readonly objects: Set<string> };
+
+type Found = {
+  readonly categories: ReadonlyMap<string, Category> | undefined;
+  readonly assignments: ReadonlyMap<string, readonly ValidationRulesAssignment[]> | undefined;
+};
+
+/** How many assignments of one object an answer shows; the total counts them all. */
+const SHOWN_ASSIGNMENTS = 100;
+
+/**
+ * Fills in what an answer refers to: categories from their ids, and the validation rules of objects.
+ * Messages are read-only once sent, so what changes is copied, and only that.
+ */
+export async function composeAnswer(
+  plan: AnswerPlan,
+  message: Message,
+  sources: Sources,
+  projectId: string,
+): Promise<Message> {
+  const wanted: Wanted = { categories: new Set(), objects: new Set() };
+  collect(plan, message as Message & Fields, wanted);
+  if (wanted.categories.size === 0 && wanted.objects.size === 0) return message;
+  const [categories, assignments] = await Promise.all([
+    sources.categories && findCategories(sources.categories, projectId, wanted.categories),
+    sources.rules?.find(projectId, [...wanted.objects]),
+  ]);
+  return fill(plan, message as Message & Fields, { categories, assignments });
+}
+
+async function findCategories(
+  categories: Categories,
+  projectId: string,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, Category>> {
+  const found = new Map<string, Category>();
+  await Promise.all(
+    [...ids].map(async (id) => {
+      const category = await categories.recall(projectId, id);
+      if (category !== undefined) found.set(id, category);
+    }),
+  );
+  return found;
+}
+
+function collect(plan: AnswerPlan, fields: Fields, wanted: Wanted): void {
+  const categoryId = plan.categories && fields[plan.categories.id];
+  if (isId(categoryId)) wanted.categories.add(categoryId);
+  if (plan.assignments !== undefined) {
+    for (const id of objectsOf(plan.assignments, fields)) wanted.objects.add(id);
+  }
+  for (const { local, many, plan: child } of plan.children) {
+    const value = fields[local];
+    if (value === undefined) continue;
+    if (many) for (const item of value as Fields[]) collect(child, item, wanted);
+    else collect(child, value as Fields, wanted);
+  }
+}
+
+/** The object itself and its campaign; nothing where the service has filled the list in. */
+function objectsOf({ list, ids }: AssignmentFields, fields: Fields): readonly string[] {
+  return fields[list] === undefined ? ids.map((id) => fields[id]).filter(isId) : [];
+}
+
+const isId = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+function fill<M extends Fields>(plan: AnswerPlan, fields: M, found: Found): M {
+  const copy: Fields = { ...fields };
+  for (const { local, many, plan: child } of plan.children) {
+    const value = fields[local];
+    if (value === undefined) continue;
+    copy[local] = many
+      ? (value as Fields[]).map((item) => fill(child, item, found))
+      : fill(child, value as Fields, found);
+  }
+  if (plan.categories !== undefined && found.categories !== undefined) {
+    Object.assign(copy, categoriesOf(plan.categories, fields, found.categories));
+  }
+  if (plan.assignments !== undefined && found.assignments !== undefined) {
+    Object.assign(copy, assignmentsOf(plan.assignments, fields, found.assignments));
+  }
+  return copy as M;
+}
+
+function categoriesOf(
+  { id: idField, name, all }: CategoryFields,
+  fields: Fields,
+  found: ReadonlyMap<string, Category>,
+): Fields {
+  const id = fields[idField];
+  if (!isId(id)) return {};
+  const category = found.get(id);
+  return {
+    // What is in a category that was deleted is in none.
+    [all]: category === undefined ? [] : [category],
+    [idField]: category?.id,
+    ...(name !== undefined && { [name]: category?.name }),
+  };
+}
+
+function assignmentsOf(
+  plan: AssignmentFields,
+  fields: Fields,
+  found: ReadonlyMap<string, readonly ValidationRulesAssignment[]>,
+): Fields {
+  const ids = objectsOf(plan, fields);
+  if (ids.length === 0) return {};
+  const assignments = ids.flatMap((id) => found.get(id) ?? []);
+  const list: ValidationRulesAssignmentList = {
+    $typeName: "scrip.common.v1.ValidationRulesAssignmentList",
+    data: assignments.slice(0, SHOWN_ASSIGNMENTS),
+    total: BigInt(assignments.length),
+  };
+  return { [plan.list]: list };
+}

@@ -1,0 +1,83 @@
+import type { Transport } from "@connectrpc/connect";
+import { requestId } from "@scrip/ids";
+import type { ValidationRulesAssignment } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
+import {
+  type AssignmentsQuery,
+  type AssignRulesOutcome,
+  type ObjectOfProject,
+  type RulesOfObject,
+  ValidationRuleService,
+} from "@scrip/proto/scrip/validation/v1/rules_pb";
+import { batchCall, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+
+/** Assigns validation rules for requests and looks them up for answers, many at a time. */
+export type Rules = {
+  /** All rules of the object or, when one of them is unknown, none. */
+  assign(item: RulesOfObject): Promise<AssignRulesOutcome>;
+  /** Takes all rules away from an object that was not made after all. */
+  revoke(item: ObjectOfProject): Promise<void>;
+  /** The assignments of objects, oldest first. */
+  find(
+    projectId: string,
+    objectIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly ValidationRulesAssignment[]>>;
+};
+
+const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 10_000 };
+
+/** As many as a page has vouchers, twice: for their campaigns. */
+const MAX_OBJECTS = 200;
+
+export function createRules(transport: Transport): Rules {
+  const client = clientOf(ValidationRuleService, transport);
+  const ask = createCoalescer<AssignmentsQuery, readonly ValidationRulesAssignment[]>({
+    ...BATCH,
+    async send(queries) {
+      const request = {
+        $typeName: "scrip.validation.v1.ResolveAssignmentsRequest" as const,
+        queries: [...queries],
+      };
+      const { answers } = await client.resolveAssignments(request, ownCall());
+      return answers.map(({ assignments }) => assignments);
+    },
+  });
+  return {
+    assign: createCoalescer<RulesOfObject, AssignRulesOutcome>({
+      ...BATCH,
+      async send(items) {
+        const request = {
+          $typeName: "scrip.validation.v1.AssignRulesRequest" as const,
+          items: [...items],
+        };
+        return (await client.assignRules(request, ownCall())).outcomes;
+      },
+    }),
+    revoke: createCoalescer<ObjectOfProject, void>({
+      ...BATCH,
+      async send(items) {
+        await client.revokeRules(
+          { $typeName: "scrip.validation.v1.RevokeRulesRequest" as const, items: [...items] },
+          ownCall(),
+        );
+        return items.map(() => undefined);
+      },
+    }),
+    async find(projectId, objectIds) {
+      const questions = Array.from({ length: Math.ceil(objectIds.length / MAX_OBJECTS) }, (_, at) =>
+        ask({
+          $typeName: "scrip.validation.v1.AssignmentsQuery",
+          projectId,
+          relatedObjectIds: objectIds.slice(at * MAX_OBJECTS, (at + 1) * MAX_OBJECTS),
+        }),
+      );
+      const found = (await Promise.all(questions)).flat();
+      return Map.groupBy(found, ({ relatedObjectId }) => relatedObjectId);
+    },
+  };
+}
+
+/** A batch is nobody's request: its items carry their projects. */
+function ownCall(): ReturnType<typeof batchCall> {
+  const now = Date.now();
+  return batchCall(requestId(), now + REQUEST_DEADLINE_MS, now);
+}
