@@ -513,8 +513,8 @@ export const DeleteProjectMetadataSchemaRequestSchema: GenMessage<DeleteProjectM
 /**
  * MetadataSchemaService keeps what the metadata of resources must look like
  * (spec/campaigns-loyalty-platform.md §17). The door refuses requests whose metadata does not, with
- * `metadata_validation_failed`: required keys when something is made, otherwise what is sent. Stored
- * metadata is never looked at again. Changes count from the next request on; in other replicas within
+ * `metadata_validation_failed`: required keys when something is made, which a POST without an `id`
+ * does, otherwise what is sent. Stored metadata is never looked at again. Changes count from the next request on; in other replicas within
  * a second.
  *
  * @generated from service scrip.gateway.v1.MetadataSchemaService
