@@ -3,6 +3,7 @@ import type { Queryable } from "@scrip/postgres";
 import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { toAssignment } from "../answer/assignment.ts";
 import type { Deps } from "../deps.ts";
 import { findObject } from "../gather/rule-objects.ts";
 import {
@@ -12,7 +13,6 @@ import {
   type ObjectType,
 } from "../store/rule-assignments.ts";
 import { findRule, holdRules } from "../store/validation-rules.ts";
-import { toAssignment } from "./validation-rule-message.ts";
 
 const ASSIGNABLE: ReadonlySet<string> = new Set<ObjectType>([
   "voucher",

@@ -21,6 +21,7 @@ import {
 } from "../gather/decision.ts";
 import { gatherCustomer, trackingId } from "../gather/gather.ts";
 import { type SessionInHand, takeSession } from "../gather/session.ts";
+import { showRules } from "../gather/shown-rules.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { fromTimestamp } from "../gather/timestamps.ts";
 import { repairOrders } from "../store/orders.ts";
@@ -169,7 +170,7 @@ async function answered(deps: Deps, call: Call, outcome: CommitOutcome): Promise
       if (whole.order !== undefined) {
         await storeOrder(deps, call, whole.order, outcome.replayed ? whole : undefined);
       }
-      return { made, note: readNote(made.note) };
+      return { made: await showRules(deps, call, made), note: readNote(made.note) };
     }
     case "refused":
       throw refusalOf(outcome.outcome.value);

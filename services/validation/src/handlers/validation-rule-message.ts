@@ -1,10 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
-  type ValidationRulesAssignment,
   type ValidationRulesAssignmentList,
   ValidationRulesAssignmentListSchema,
-  ValidationRulesAssignmentSchema,
 } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import {
   RuleScopeSchema,
@@ -12,6 +10,7 @@ import {
   ValidationRuleSchema,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 
+import { toAssignment } from "../answer/assignment.ts";
 import { scopeOf } from "../gather/rule-definition.ts";
 import type { AssignmentRow } from "../store/rule-assignments.ts";
 import type { CountedRuleRow } from "../store/validation-rules.ts";
@@ -30,15 +29,6 @@ export const toValidationRule = (row: CountedRuleRow): ValidationRule =>
     ...(row.bundle_rules !== null && { bundleRules: row.bundle_rules }),
     ...(row.error_message !== null && { error: { message: row.error_message } }),
     ...(row.updated_at !== null && { updatedAt: timestampFromDate(row.updated_at) }),
-  });
-
-export const toAssignment = (row: AssignmentRow): ValidationRulesAssignment =>
-  create(ValidationRulesAssignmentSchema, {
-    id: row.id,
-    ruleId: row.rule_id,
-    relatedObjectId: row.object_id,
-    relatedObjectType: row.object_type,
-    createdAt: timestampFromDate(row.created_at),
   });
 
 export const toAssignmentList = ({
