@@ -4,6 +4,7 @@ import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_sc
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
@@ -22,6 +23,7 @@ export const publicServices: readonly DescService[] = [
   RedemptionService,
   CategoryService,
   CustomerService,
+  SegmentService,
   ValidationService,
   OrderService,
   ProductService,

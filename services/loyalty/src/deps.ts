@@ -1,8 +1,18 @@
-import type { newId } from "@scrip/ids";
-import type { Database } from "@scrip/postgres";
+import { newId } from "@scrip/ids";
+import { createDefinitionVersions, type Database, type DefinitionVersions } from "@scrip/postgres";
+
+import { createSegmentDefinitions, type SegmentDefinitions } from "./store/segment-definitions.ts";
 
 /** Everything a handler may touch. The clock is the call's. */
 export type Deps = {
   readonly db: Database;
   readonly newId: typeof newId;
+  /** Every write of what is remembered goes through it. */
+  readonly definitions: DefinitionVersions;
+  readonly segmentsOf: SegmentDefinitions;
 };
+
+export function createDeps(db: Database): Deps {
+  const definitions = createDefinitionVersions({ db });
+  return { db, newId, definitions, segmentsOf: createSegmentDefinitions(db, definitions) };
+}

@@ -1,10 +1,10 @@
 import path from "node:path";
 
 import type { EventBus } from "@scrip/events";
-import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import type { Service } from "@scrip/rpc";
 
+import { createDeps } from "./deps.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
 import { onRedemptionMade, REDEMPTIONS_TOPIC } from "./events/on-redemption-made.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
@@ -48,7 +48,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
   const running = parts.move();
   return {
     name: "loyalty",
-    implementations: routes({ db, newId }),
+    implementations: routes(createDeps(db)),
     ready: () =>
       db.query("select 1").then(
         () => true,

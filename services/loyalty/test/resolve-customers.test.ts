@@ -4,12 +4,13 @@ import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
+import { createDeps } from "../src/deps.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
-const client = clientOf(CustomerService, createDirectTransport(routes({ db, newId })));
+const client = clientOf(CustomerService, createDirectTransport(routes(createDeps(db))));
 
 test("looking a customer up never makes one", async () => {
   const { resolve } = givenProject();

@@ -11,21 +11,20 @@ import { deleteCustomer } from "../store/customers.ts";
 import { requireCustomerId } from "./find-customer.ts";
 
 /**
- * Tells what was removed, by kind. Customers have no activity and no segments yet; orders and
- * redemptions belong to services that this one does not call, and keep the id of who is gone.
+ * Tells what was removed, by kind. Customers have no activity yet; orders and redemptions belong
+ * to services that this one does not call, and keep the id of who is gone.
  */
 export const deleteCustomerPermanently =
   (deps: Deps): Handler<typeof CustomerService.method.deleteCustomerPermanently> =>
   async ({ customerId }, { project }) => {
     const id = await requireCustomerId(deps.db, project.id, customerId);
-    if ((await deleteCustomer(deps.db, project.id, id)) === "not_found") {
-      throw notFound("customer", customerId);
-    }
+    const removed = await deleteCustomer(deps.db, project.id, id);
+    if (removed === undefined) throw notFound("customer", customerId);
     return create(PermanentDeletionSchema, {
       id: deps.newId("del"),
       relatedObjectId: id,
       relatedObject: "customer",
       status: "DONE",
-      dataJson: { customer: 1n },
+      dataJson: { customer: 1n, segments: removed.segments },
     });
   };

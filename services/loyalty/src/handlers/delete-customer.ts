@@ -12,8 +12,7 @@ export const deleteCustomer =
   (deps: Deps): Handler<typeof CustomerService.method.deleteCustomer> =>
   async ({ customerId }, { project }) => {
     const id = await requireCustomerId(deps.db, project.id, customerId);
-    if ((await remove(deps.db, project.id, id)) === "not_found") {
-      throw notFound("customer", customerId);
-    }
+    const removed = await remove(deps.db, project.id, id);
+    if (removed === undefined) throw notFound("customer", customerId);
     return create(EmptySchema);
   };

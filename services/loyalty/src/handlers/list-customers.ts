@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Refusal } from "@scrip/errors";
+import { compileFilters, type Moment } from "@scrip/filters";
 import {
   type CustomerService,
   type ListCustomersRequest,
@@ -10,13 +11,15 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { type CustomerOrder, listProfiles } from "../store/profiles.ts";
+import { customerFilters } from "../store/segment-filters.ts";
+import { findSegment } from "../store/segments.ts";
 import { toProfile } from "./customer-message.ts";
 
 const DEFAULT_LIMIT = 10n;
 
 export const listCustomers =
   (deps: Deps): Handler<typeof CustomerService.method.listCustomers> =>
-  async (request, { project }) => {
+  async (request, { project, now }) => {
     const order = orderOf(request.order);
     if (request.startingAfter !== undefined && order.by === "source_id") {
       throw new Refusal("invalid_query_params", {
@@ -26,7 +29,14 @@ export const listCustomers =
     const limit = Number(request.limit ?? DEFAULT_LIMIT);
     const values: unknown[] = [project.id];
     const { customers, total } = await listProfiles(deps.db, {
-      conditions: conditionsOf(request, values),
+      conditions: [
+        ...conditionsOf(request, values),
+        ...(await segmentConditions(deps, request, {
+          projectId: project.id,
+          moment: { now, timeZone: project.timeZone },
+          values,
+        })),
+      ],
       values,
       order,
       startingAfter:
@@ -43,7 +53,6 @@ function conditionsOf(request: ListCustomersRequest, values: unknown[]): string[
   for (const field of ["email", "city", "name"] as const) {
     if (request[field] !== undefined) conditions.push(`${field} = ${bind(request[field])}`);
   }
-  if (request.segmentId !== undefined) conditions.push("false");
   for (const [column, range] of [
     ["created_at", request.createdAt],
     ["updated_at", request.updatedAt],
@@ -56,6 +65,29 @@ function conditionsOf(request: ListCustomersRequest, values: unknown[]): string[
     }
   }
   return conditions;
+}
+
+/** Those who are in the segment now; nobody is in one that is not there. */
+async function segmentConditions(
+  deps: Deps,
+  { segmentId }: ListCustomersRequest,
+  context: { readonly projectId: string; readonly moment: Moment; readonly values: unknown[] },
+): Promise<readonly string[]> {
+  if (segmentId === undefined) return [];
+  const { projectId, moment, values } = context;
+  const segment = await findSegment(deps.db, projectId, segmentId);
+  if (segment === undefined) return ["false"];
+  if (segment.filter === null) {
+    return [
+      `id in (select customer_id from segment_customer
+               where project_id = $1 and segment_id = $${values.push(segmentId)})`,
+    ];
+  }
+  const compiled = compileFilters(segment.filter, { ...moment, fields: customerFilters, values });
+  if (compiled.kind === "violation") {
+    throw new Error(`segment ${segmentId} has no filter: ${compiled.text}`);
+  }
+  return [compiled.text];
 }
 
 /** A column of the contract's list, `-` in front for descending; newest first without one. */

@@ -16,6 +16,7 @@ import {
   type FoundCustomer,
   mergeCustomer,
 } from "../store/customers.ts";
+import { segmentsOfCustomers } from "./segments-of-customers.ts";
 
 export const resolveCustomers =
   (deps: Deps): Handlers<typeof CustomerService>["resolveCustomers"] =>
@@ -53,13 +54,39 @@ export const resolveCustomers =
       if (merged !== undefined) found.set(textOf(key), merged);
     }
 
+    const segmentIds = await segmentIdsOf(deps, questions, found);
     return create(ResolveCustomersResponseSchema, {
-      answers: questions.map(({ key }) => {
+      answers: questions.map(({ key, query }) => {
         const customer = key && found.get(textOf(key));
-        return customer === undefined ? {} : { customer: toProto(customer) };
+        return {
+          ...(customer !== undefined && { customer: toProto(customer) }),
+          segmentIds: segmentIds.get(query) ?? [],
+        };
       }),
     });
   };
+
+/** Of the queries that ask for segments; the others cost nothing. */
+async function segmentIdsOf(
+  deps: Deps,
+  questions: readonly Question[],
+  found: ReadonlyMap<string, FoundCustomer>,
+): Promise<ReadonlyMap<CustomerQuery, string[]>> {
+  const asking = questions.filter(({ query }) => query.withSegments);
+  if (asking.length === 0) return new Map();
+  const segments = await segmentsOfCustomers(
+    deps,
+    asking.map(({ query, key, at }) => ({
+      projectId: query.projectId,
+      customerId: (key && found.get(textOf(key))?.id) ?? null,
+      said: query.customer,
+      moment: { now: at.getTime(), timeZone: query.timeZone || "UTC" },
+    })),
+  );
+  return new Map(
+    asking.map(({ query }, index) => [query, (segments[index] ?? []).map(({ id }) => id)]),
+  );
+}
 
 type Question = {
   readonly query: CustomerQuery;

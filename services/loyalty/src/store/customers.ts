@@ -128,17 +128,19 @@ export async function upsertCustomer(
   return id;
 }
 
-/** What the customer left, if there was one. */
+/** How many static segments the customer was taken out of; undefined when there was no such customer. */
 export async function deleteCustomer(
   db: Queryable,
   projectId: string,
   id: string,
-): Promise<"deleted" | "not_found"> {
-  const { rowCount } = await db.query("delete from customer where project_id = $1 and id = $2", [
-    projectId,
-    id,
-  ]);
-  return rowCount === 1 ? "deleted" : "not_found";
+): Promise<{ readonly segments: bigint } | undefined> {
+  const { rows } = await db.query<{ segments: bigint }>(
+    `delete from customer where project_id = $1 and id = $2
+     returning (select count(*) from segment_customer
+                 where project_id = $1 and customer_id = $2) as segments`,
+    [projectId, id],
+  );
+  return rows[0];
 }
 
 function fromRow(row: CustomerRow): FoundCustomer {

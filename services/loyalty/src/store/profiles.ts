@@ -8,6 +8,7 @@ import {
 } from "../domain/customer.ts";
 
 type ProfileRow = Readonly<Record<CustomerField, string | null>> & {
+  readonly project_id: string;
   readonly id: string;
   readonly source_id: string | null;
   readonly metadata: Record<string, unknown>;
@@ -28,7 +29,7 @@ const FIELDS = CUSTOMER_FIELDS.map((field) =>
 
 /** The profiles of the customers that `page`, a query over `customer`, gives. */
 const profilesOf = (page: string): string =>
-  `select c.id, c.source_id, ${FIELDS}, c.metadata, c.created_at, c.updated_at,
+  `select c.project_id, c.id, c.source_id, ${FIELDS}, c.metadata, c.created_at, c.updated_at,
           coalesce(r.succeeded, 0) as redemptions, coalesce(r.gift_amount, 0) as gift_amount,
           o.orders, o.orders_amount, l.amount as last_amount, l.changed_at as last_at
      from (${page}) c
@@ -59,6 +60,23 @@ export async function findProfile(
 ): Promise<CustomerProfile | undefined> {
   const { rows } = await db.query<ProfileRow>(profilesOf(named("*")), [projectId, idOrSourceId]);
   return rows[0] && fromRow(rows[0]);
+}
+
+/** Of any projects; ids that are not there are left out. */
+export async function findProfilesOf(
+  db: Queryable,
+  customers: readonly { readonly projectId: string; readonly id: string }[],
+): Promise<readonly { readonly projectId: string; readonly profile: CustomerProfile }[]> {
+  if (customers.length === 0) return [];
+  const { rows } = await db.query<ProfileRow>({
+    name: "find_profiles",
+    text: profilesOf(
+      `select * from customer
+        where (project_id, id) in (select * from unnest($1::text[], $2::text[]))`,
+    ),
+    values: [customers.map(({ projectId }) => projectId), customers.map(({ id }) => id)],
+  });
+  return rows.map((row) => ({ projectId: row.project_id, profile: fromRow(row) }));
 }
 
 /** The id of the customer that a path names, by id or else by source id. */

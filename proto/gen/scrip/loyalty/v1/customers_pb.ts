@@ -511,7 +511,7 @@ export type ListCustomersRequest = Message<"scrip.loyalty.v1.ListCustomersReques
   name?: string | undefined;
 
   /**
-   * There are no segments yet, so nobody is in one.
+   * Only who is in this segment now.
    *
    * @generated from field: optional string segment_id = 6;
    */

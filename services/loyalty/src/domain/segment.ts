@@ -1,0 +1,125 @@
+import {
+  compilePredicate,
+  memberOf,
+  type Moment,
+  type Predicate,
+  type RecordFields,
+} from "@scrip/filters";
+
+import {
+  ADDRESS_FIELDS,
+  averageOf,
+  type CustomerChange,
+  type CustomerCounts,
+  type CustomerField,
+  type CustomerProfile,
+} from "./customer.ts";
+
+/** Somebody who may be in segments: a stored customer, or one of whom only what was sent is known. */
+export type Subject = {
+  readonly id: string | null;
+  readonly sourceId: string | null;
+  readonly fields: Partial<Readonly<Record<CustomerField, string | null>>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Epoch milliseconds, here and below. */
+  readonly createdAt: number | null;
+  readonly updatedAt: number | null;
+  readonly summary: CustomerCounts;
+};
+
+const NOTHING: CustomerCounts = {
+  redemptions: 0n,
+  giftAmount: 0n,
+  orders: 0n,
+  ordersAmount: 0n,
+  lastOrder: null,
+};
+
+export const NOBODY: Subject = {
+  id: null,
+  sourceId: null,
+  fields: {},
+  metadata: {},
+  createdAt: null,
+  updatedAt: null,
+  summary: NOTHING,
+};
+
+export const subjectOf = (profile: CustomerProfile): Subject => ({
+  id: profile.id,
+  sourceId: profile.sourceId,
+  fields: profile,
+  metadata: profile.metadata,
+  createdAt: profile.createdAt.getTime(),
+  updatedAt: profile.updatedAt?.getTime() ?? null,
+  summary: profile.summary,
+});
+
+/** With what a request says about the customer laid over what is known, as storing it would. */
+export const saidOf = (
+  subject: Subject,
+  said: CustomerChange & { readonly sourceId: string | null },
+): Subject => ({
+  ...subject,
+  sourceId: subject.sourceId ?? said.sourceId,
+  fields: { ...subject.fields, ...said.fields },
+  metadata: { ...subject.metadata, ...said.metadata },
+});
+
+/** A segment of whoever meets its filter. */
+export type DynamicSegment = {
+  readonly id: string;
+  readonly name: string;
+  readonly matches: Predicate<Subject>;
+};
+
+/** Those of the segments that the customer is in. */
+export const segmentsOf = (
+  subject: Subject,
+  segments: readonly DynamicSegment[],
+  moment: Moment,
+): readonly DynamicSegment[] => segments.filter(({ matches }) => matches(subject, moment));
+
+const TEXTS = ["name", "description", "email", "phone"] as const;
+
+const textField = (field: CustomerField) => ({
+  type: "text" as const,
+  read: ({ fields: known }: Subject) => known[field] ?? null,
+});
+
+const count = (read: (summary: CustomerCounts) => bigint) => ({
+  type: "number" as const,
+  read: ({ summary }: Subject) => read(summary),
+});
+
+/** What filters of segments may ask; twins of the SQL of store/segment-filters.ts. */
+const fields: RecordFields<Subject> = {
+  named: {
+    id: { type: "text", read: ({ id }) => id },
+    source_id: { type: "text", read: ({ sourceId }) => sourceId },
+    ...Object.fromEntries(TEXTS.map((field) => [field, textField(field)])),
+    ...Object.fromEntries(ADDRESS_FIELDS.map((field) => [`address.${field}`, textField(field)])),
+    birthdate: { type: "day", read: ({ fields: known }) => known.birthdate ?? null },
+    created_at: { type: "date", read: ({ createdAt }) => createdAt },
+    updated_at: { type: "date", read: ({ updatedAt }) => updatedAt },
+    "summary.redemptions.total_redeemed": count(({ redemptions }) => redemptions),
+    "summary.redemptions.total_succeeded": count(({ redemptions }) => redemptions),
+    "summary.redemptions.gift.redeemed_amount": count(({ giftAmount }) => giftAmount),
+    "summary.orders.total_amount": count(({ ordersAmount }) => ordersAmount),
+    "summary.orders.total_count": count(({ orders }) => orders),
+    "summary.orders.average_amount": count(({ ordersAmount, orders }) =>
+      averageOf(ordersAmount, orders),
+    ),
+    "summary.orders.last_order_amount": count(({ lastOrder }) => lastOrder?.amount ?? 0n),
+    "summary.orders.last_order_date": {
+      type: "date",
+      read: ({ summary }) => summary.lastOrder?.at.getTime() ?? null,
+    },
+  },
+  prefixed: {
+    "metadata.": (key) => ({ type: "json", read: ({ metadata }) => memberOf(metadata, key) }),
+  },
+};
+
+/** Reads the filter of a segment, as it is sent and stored. */
+export const readSegmentFilter = (filter: unknown) => compilePredicate(filter, fields);

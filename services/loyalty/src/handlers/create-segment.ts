@@ -1,0 +1,77 @@
+import { invalidPayload, notFound } from "@scrip/errors";
+import type { Queryable } from "@scrip/postgres";
+import type {
+  CreateSegmentRequest,
+  SegmentService,
+} from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { readSegmentFilter } from "../domain/segment.ts";
+import {
+  addToSegment,
+  countSegments,
+  insertSegment,
+  type SegmentRow,
+  type SegmentType,
+} from "../store/segments.ts";
+import { toSegment } from "./segment-message.ts";
+
+/** Each of these is tried for every customer whose segments are asked. */
+const MAX_DYNAMIC = 100n;
+const MAX_SEGMENTS = 10_000n;
+
+export const createSegment =
+  (deps: Deps): Handler<typeof SegmentService.method.createSegment> =>
+  async (request, { project, now }) => {
+    const row: SegmentRow = {
+      id: deps.newId("seg"),
+      name: request.name,
+      type: request.type as SegmentType,
+      filter: filterOf(request),
+      created_at: new Date(now),
+      updated_at: null,
+    };
+    await deps.definitions.write(project.id, async (tx) => {
+      await requireRoom(tx, project.id, row);
+      await insertSegment(tx, project.id, row);
+      await fill(tx, { projectId: project.id, segmentId: row.id }, request.customers);
+    });
+    return toSegment(row);
+  };
+
+function filterOf({ type, filter, customers }: CreateSegmentRequest): SegmentRow["filter"] {
+  if (type === "static") {
+    if (filter !== undefined) throw invalidPayload("A 'static' segment has no .filter");
+    return null;
+  }
+  if (customers.length > 0) throw invalidPayload(`A '${type}' segment has no .customers`);
+  if (filter === undefined) {
+    throw invalidPayload("Payload should have required property 'filter'");
+  }
+  const read = readSegmentFilter(filter);
+  if (read.kind === "violation") throw invalidPayload(read.text.replaceAll(".filters", ".filter"));
+  return filter;
+}
+
+async function requireRoom(tx: Queryable, projectId: string, row: SegmentRow): Promise<void> {
+  const { total, dynamic } = await countSegments(tx, projectId);
+  if (total >= MAX_SEGMENTS) {
+    throw invalidPayload(`A project cannot have more than ${MAX_SEGMENTS} segments`);
+  }
+  if (row.filter !== null && dynamic >= MAX_DYNAMIC) {
+    throw invalidPayload(`A project cannot have more than ${MAX_DYNAMIC} segments with a filter`);
+  }
+}
+
+async function fill(
+  tx: Queryable,
+  segment: { readonly projectId: string; readonly segmentId: string },
+  customers: readonly string[],
+): Promise<void> {
+  if (customers.length === 0) return;
+  const customerIds = [...new Set(customers)];
+  const added = await addToSegment(tx, { ...segment, customerIds });
+  const unknown = customerIds.find((id) => !added.has(id));
+  if (unknown !== undefined) throw notFound("customer", unknown);
+}

@@ -1,0 +1,22 @@
+import { create } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { notFound } from "@scrip/errors";
+import type { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { deleteSegment as remove } from "../store/segments.ts";
+
+/**
+ * Rules that name segments belong to a service that this one may not call, so a segment is never
+ * refused for being in use.
+ */
+export const deleteSegment =
+  (deps: Deps): Handler<typeof SegmentService.method.deleteSegment> =>
+  async ({ segmentId }, { project }) => {
+    const outcome = await deps.definitions.write(project.id, (tx) =>
+      remove(tx, project.id, segmentId),
+    );
+    if (outcome === "not_found") throw notFound("segment", segmentId);
+    return create(EmptySchema);
+  };

@@ -1,0 +1,28 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ListCustomerSegmentsResponseSchema,
+  type SegmentService,
+} from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findCustomerId } from "../store/profiles.ts";
+import { segmentsOfCustomers } from "./segments-of-customers.ts";
+
+export const listCustomerSegments =
+  (deps: Deps): Handler<typeof SegmentService.method.listCustomerSegments> =>
+  async ({ customerId }, { project, now }) => {
+    const id = await findCustomerId(deps.db, project.id, customerId);
+    const [segments = []] = await segmentsOfCustomers(deps, [
+      {
+        projectId: project.id,
+        customerId: id ?? null,
+        said: undefined,
+        moment: { now, timeZone: project.timeZone },
+      },
+    ]);
+    return create(ListCustomerSegmentsResponseSchema, {
+      data: segments.map(({ id: segmentId, name }) => ({ id: segmentId, name })),
+      total: BigInt(segments.length),
+    });
+  };

@@ -1,0 +1,50 @@
+import {
+  createDefinitionCache,
+  type DefinitionCache,
+  type DefinitionVersions,
+  type Queryable,
+} from "@scrip/postgres";
+
+import { type DynamicSegment, readSegmentFilter } from "../domain/segment.ts";
+import { findSegmentsOfProjects, type ProjectSegmentRows } from "./segments.ts";
+
+/** What must be known of a project's segments to tell who is in which. */
+export type ProjectSegments = {
+  readonly dynamic: readonly DynamicSegment[];
+  /** Whether anybody's memberships need to be looked up. */
+  readonly hasStatic: boolean;
+};
+
+export type SegmentDefinitions = (projectId: string) => Promise<ProjectSegments>;
+
+const MAX_PROJECTS = 5_000;
+
+/** Remembers the segments of projects, ready to be asked. */
+export function createSegmentDefinitions(
+  db: Queryable,
+  versions: DefinitionVersions,
+): SegmentDefinitions {
+  const cache: DefinitionCache<ProjectSegments> = createDefinitionCache({
+    versions,
+    maxEntries: MAX_PROJECTS,
+    load: async (keys) =>
+      (
+        await findSegmentsOfProjects(
+          db,
+          keys.map(({ projectId }) => projectId),
+        )
+      ).map(fromRows),
+  });
+  return async (projectId) => (await cache.get(projectId, "")) ?? NONE;
+}
+
+const NONE: ProjectSegments = { dynamic: [], hasStatic: false };
+
+const fromRows = ({ dynamic, hasStatic }: ProjectSegmentRows): ProjectSegments => ({
+  dynamic: dynamic.map(({ id, name, filter }) => {
+    const read = readSegmentFilter(filter);
+    if (read.kind === "violation") throw new Error(`segment ${id} has no filter: ${read.text}`);
+    return { id, name, matches: read.matches };
+  }),
+  hasStatic,
+});

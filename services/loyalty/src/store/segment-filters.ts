@@ -1,0 +1,59 @@
+import { type FilterFields, jsonMember } from "@scrip/filters";
+
+import { ADDRESS_FIELDS } from "../domain/customer.ts";
+
+const ofRedemptions = (column: string): string =>
+  `coalesce(
+     (select r.${column} from customer_redemptions r
+       where r.project_id = customer.project_id and r.customer_id = customer.id), 0)`;
+
+const ofOrders = (sql: string): string =>
+  `(select ${sql} from customer_order o
+     where o.project_id = customer.project_id and o.customer_id = customer.id)`;
+
+const ofLastOrder = (column: string): string =>
+  `(select o.${column} from customer_order o
+     where o.project_id = customer.project_id and o.customer_id = customer.id
+     order by o.changed_at desc limit 1)`;
+
+/** What filters of segments may ask, over `customer`; twins of the fields of domain/segment.ts. */
+export const customerFilters: FilterFields = {
+  named: {
+    id: { type: "text", sql: "customer.id" },
+    source_id: { type: "text", sql: "customer.source_id" },
+    name: { type: "text", sql: "customer.name" },
+    description: { type: "text", sql: "customer.description" },
+    email: { type: "text", sql: "customer.email" },
+    phone: { type: "text", sql: "customer.phone" },
+    ...Object.fromEntries(
+      ADDRESS_FIELDS.map((field) => [
+        `address.${field}`,
+        { type: "text" as const, sql: `customer.${field}` },
+      ]),
+    ),
+    birthdate: { type: "day", sql: "customer.birthdate" },
+    created_at: { type: "date", sql: "customer.created_at" },
+    updated_at: { type: "date", sql: "customer.updated_at" },
+    "summary.redemptions.total_redeemed": { type: "number", sql: ofRedemptions("succeeded") },
+    "summary.redemptions.total_succeeded": { type: "number", sql: ofRedemptions("succeeded") },
+    "summary.redemptions.gift.redeemed_amount": {
+      type: "number",
+      sql: ofRedemptions("gift_amount"),
+    },
+    "summary.orders.total_amount": { type: "number", sql: ofOrders("coalesce(sum(o.amount), 0)") },
+    "summary.orders.total_count": { type: "number", sql: ofOrders("count(*)") },
+    "summary.orders.average_amount": {
+      type: "number",
+      // Rounded half up; zero without orders.
+      sql: ofOrders(
+        "coalesce(div(2 * sum(o.amount) + count(*), nullif(2 * count(*), 0)::numeric), 0)",
+      ),
+    },
+    "summary.orders.last_order_amount": {
+      type: "number",
+      sql: `coalesce(${ofLastOrder("amount")}, 0)`,
+    },
+    "summary.orders.last_order_date": { type: "date", sql: ofLastOrder("changed_at") },
+  },
+  prefixed: { "metadata.": jsonMember("customer.metadata") },
+};

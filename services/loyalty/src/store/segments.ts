@@ -1,0 +1,172 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Queryable } from "@scrip/postgres";
+
+export type SegmentType = "static" | "auto-update" | "passive";
+
+export type SegmentRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly type: SegmentType;
+  /** Null for a static one. */
+  readonly filter: JsonObject | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const COLUMNS = "id, name, type, filter, created_at, updated_at";
+
+/**
+ * How many segments the project has. Whoever makes one at the same time waits until the transaction
+ * ends, so that the numbers still hold then.
+ */
+export async function countSegments(
+  tx: Queryable,
+  projectId: string,
+): Promise<{ readonly total: bigint; readonly dynamic: bigint }> {
+  await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`segment ${projectId}`]);
+  const { rows } = await tx.query<{ total: bigint; dynamic: bigint }>(
+    `select count(*) as total, count(*) filter (where type <> 'static') as dynamic
+       from segment where project_id = $1`,
+    [projectId],
+  );
+  return rows[0] ?? { total: 0n, dynamic: 0n };
+}
+
+export async function insertSegment(
+  tx: Queryable,
+  projectId: string,
+  row: SegmentRow,
+): Promise<void> {
+  await tx.query(
+    `insert into segment (project_id, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)`,
+    [projectId, row.id, row.name, row.type, row.filter, row.created_at, row.updated_at],
+  );
+}
+
+/** Puts customers into a static segment; answers who of them there are. */
+export async function addToSegment(
+  tx: Queryable,
+  members: {
+    readonly projectId: string;
+    readonly segmentId: string;
+    readonly customerIds: readonly string[];
+  },
+): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<{ customer_id: string }>(
+    `insert into segment_customer (project_id, segment_id, customer_id)
+     select project_id, $2, id from customer where project_id = $1 and id = any($3::text[])
+     returning customer_id`,
+    [members.projectId, members.segmentId, members.customerIds],
+  );
+  return new Set(rows.map(({ customer_id }) => customer_id));
+}
+
+export async function findSegment(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<SegmentRow | undefined> {
+  const { rows } = await db.query<SegmentRow>(
+    `select ${COLUMNS} from segment where project_id = $1 and id = $2`,
+    [projectId, id],
+  );
+  return rows[0];
+}
+
+export type SegmentListing = {
+  /** Over `segment`, and its values; the first is the project. */
+  readonly condition: string;
+  readonly values: readonly unknown[];
+  readonly limit: number;
+  readonly offset: number;
+};
+
+/** One page, newest first, and how many there are on all of them. */
+export async function listSegments(
+  db: Queryable,
+  { condition, values, limit, offset }: SegmentListing,
+): Promise<{ readonly rows: readonly SegmentRow[]; readonly total: bigint }> {
+  const from = `from segment where project_id = $1 and ${condition}`;
+  const [{ rows }, { rows: counts }] = await Promise.all([
+    db.query<SegmentRow>(
+      `select ${COLUMNS} ${from} order by created_at desc, id desc limit ${limit} offset ${offset}`,
+      values,
+    ),
+    db.query<{ total: bigint }>(`select count(*) as total ${from}`, values),
+  ]);
+  return { rows, total: counts[0]?.total ?? 0n };
+}
+
+export async function deleteSegment(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+): Promise<"deleted" | "not_found"> {
+  const { rowCount } = await tx.query("delete from segment where project_id = $1 and id = $2", [
+    projectId,
+    id,
+  ]);
+  return rowCount === 1 ? "deleted" : "not_found";
+}
+
+export type ProjectSegmentRows = {
+  readonly dynamic: readonly Pick<SegmentRow, "id" | "name" | "filter">[];
+  readonly hasStatic: boolean;
+};
+
+/** What the projects have, in their order: all segments with filters, and whether there are lists. */
+export async function findSegmentsOfProjects(
+  db: Queryable,
+  projectIds: readonly string[],
+): Promise<readonly ProjectSegmentRows[]> {
+  const { rows } = await db.query<ProjectSegmentRows & { project_id: string }>(
+    `select p.project_id,
+            coalesce(
+              (select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'filter', filter)
+                                order by id)
+                 from segment
+                where project_id = p.project_id and type <> 'static'),
+              '[]') as dynamic,
+            exists (select from segment
+                     where project_id = p.project_id and type = 'static') as "hasStatic"
+       from unnest($1::text[]) as p (project_id)`,
+    [projectIds],
+  );
+  const found = new Map(rows.map((row) => [row.project_id, row]));
+  return projectIds.map((id) => found.get(id) ?? { dynamic: [], hasStatic: false });
+}
+
+export type Membership = {
+  readonly projectId: string;
+  readonly customerId: string;
+  readonly segmentId: string;
+  readonly name: string;
+};
+
+/** The static segments of customers of any projects. */
+export async function findMemberships(
+  db: Queryable,
+  customers: readonly { readonly projectId: string; readonly id: string }[],
+): Promise<readonly Membership[]> {
+  if (customers.length === 0) return [];
+  const { rows } = await db.query<{
+    project_id: string;
+    customer_id: string;
+    segment_id: string;
+    name: string;
+  }>({
+    name: "find_memberships",
+    text: `select m.project_id, m.customer_id, m.segment_id, s.name
+             from segment_customer m
+             join segment s on s.project_id = m.project_id and s.id = m.segment_id
+            where (m.project_id, m.customer_id) in
+                  (select * from unnest($1::text[], $2::text[]))`,
+    values: [customers.map(({ projectId }) => projectId), customers.map(({ id }) => id)],
+  });
+  return rows.map((row) => ({
+    projectId: row.project_id,
+    customerId: row.customer_id,
+    segmentId: row.segment_id,
+    name: row.name,
+  }));
+}
