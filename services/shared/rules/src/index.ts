@@ -24,6 +24,7 @@ export {
   type KnownValue,
   type Metadata,
   type MetadataValue,
+  booleanValue,
   countValue,
   dateValue,
   metadataValue,
@@ -40,7 +41,14 @@ export {
   checkValidity,
   judgeValidity,
 } from "./validity.ts";
+export {
+  type CheckedRule,
+  type CheckPhase,
+  type RuleOutcome,
+  checkRule,
+} from "./validation-rule/check.ts";
 export type { Condition } from "./validation-rule/condition.ts";
+export { meetsConditions } from "./validation-rule/counts.ts";
 export {
   type ItemScopeDefinition,
   type ScopeEntryDefinition,
@@ -56,7 +64,9 @@ export {
   matchesItem,
 } from "./validation-rule/items.ts";
 export { type ParsedValidationRule, parseValidationRule } from "./validation-rule/parse.ts";
-export type { RuleClass, RuleName } from "./validation-rule/names.ts";
+export { type RuleClass, type RuleName, traitsOf } from "./validation-rule/names.ts";
+export type { RuleLine, RuleReader } from "./validation-rule/reader.ts";
+export { idsOperand, metadataOperand } from "./validation-rule/rule-value.ts";
 export type {
   ApplicationEffect,
   BundlePart,

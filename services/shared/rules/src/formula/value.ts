@@ -38,7 +38,10 @@ export const dateValue = (instant: number): KnownValue => ({ kind: "date", insta
 
 export const textValue = (value: string): KnownValue => ({ kind: "text", value });
 
-export const booleanValue = (value: boolean): KnownValue => ({ kind: "boolean", value });
+export const booleanValue = (value: boolean): KnownValue & { readonly kind: "boolean" } => ({
+  kind: "boolean",
+  value,
+});
 
 /** More than this in one key of metadata is no operand, so that reading one is a step as any other. */
 const MAX_TEXT = 1000;

@@ -61,7 +61,7 @@ function parsePart(definition: MetadataValue, path: string): BundlePart {
     throw new Violation(`Property ${path} must NOT have more than ${MOST_ITEMS} items`);
   }
   return {
-    items: parseItems(items, (text) => new Violation(`Property ${path} ${text}`)),
+    items: parseItems(items, null, (text) => new Violation(`Property ${path} ${text}`)),
     quantity: parseQuantity(definition["rules"] ?? null, path),
   };
 }

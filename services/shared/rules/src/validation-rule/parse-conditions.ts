@@ -3,6 +3,7 @@ import type { Metadata, MetadataValue } from "../formula/value.ts";
 import { fromScalar, isList } from "../formula/value.ts";
 import type { KnownValue } from "../formula/value.ts";
 import type { Condition } from "./condition.ts";
+import type { ItemObject } from "./items.ts";
 import { type RuleName, type RuleOperand, traitsOf } from "./names.ts";
 import { parseItems } from "./parse-items.ts";
 import { parseWindow } from "./parse-window.ts";
@@ -132,8 +133,18 @@ const OPERATORS: Readonly<Record<RuleOperand, ReadonlySet<string>>> = {
   ]),
 };
 
-const itemsOf = ({ name, sent, operands }: Sent) =>
-  parseItems(operands, (text) => new Violation(`Rule '${name}': operator '${sent}' ${text}`));
+const itemsOf = ({ name, operator, sent, operands }: Sent) =>
+  parseItems(
+    operands,
+    operator === "$from" ? "products_collection" : defaultObject(name),
+    (text) => new Violation(`Rule '${name}': operator '${sent}' ${text}`),
+  );
+
+/** Older names tell themselves what they are about. */
+function defaultObject(name: RuleName): ItemObject | null {
+  if (name === "product.id") return "product";
+  return name === "sku.id" ? "sku" : null;
+}
 
 function scalarsOf(given: Sent, operand: RuleOperand): readonly KnownValue[] {
   return given.operands.map((sent) => {

@@ -23,7 +23,11 @@ const MAX_TEXT = 1000;
 export function parseValidationRule(definition: ValidationRuleDefinition): ParsedValidationRule {
   const parsed = reading((): ValidationRule => {
     const { id, rules, bundleRules, applicableTo, errorMessage } = definition;
-    const group = parseGroup(rules, "rules", { parent: null, left: { count: MAX_RULES } });
+    const group = parseGroup(rules, "rules", {
+      parent: null,
+      depth: 1,
+      left: { count: MAX_RULES },
+    });
     return {
       id,
       ...group,
@@ -36,12 +40,13 @@ export function parseValidationRule(definition: ValidationRuleDefinition): Parse
 }
 
 type Place = {
-  readonly parent: Rule["name"] | null;
+  readonly parent: RuleName | null;
+  readonly depth: number;
   /** How many rules may still come. */
   readonly left: { count: number };
 };
 
-function parseGroup(definition: Metadata, path: string, place: Place, depth = 1): RuleGroup {
+function parseGroup(definition: Metadata, path: string, place: Place): RuleGroup {
   const rules = new Map<number, Rule>();
   for (const [key, value] of Object.entries(definition)) {
     if (key === "logic") continue;
@@ -51,7 +56,7 @@ function parseGroup(definition: Metadata, path: string, place: Place, depth = 1)
     if (place.left.count < 0)
       throw new Violation(`Property .rules must NOT have more than ${MAX_RULES} rules`);
     const number = Number(key);
-    rules.set(number, parseRule(number, value, `${path}.${key}`, place, depth));
+    rules.set(number, parseRule(number, value, `${path}.${key}`, place));
   }
   return { logic: parseGroupLogic(definition["logic"] ?? null, rules, path), rules };
 }
@@ -74,15 +79,9 @@ function parseGroupLogic(
   throw new Violation(`Property .${path}.logic names rule ${unknown}, which is not there`);
 }
 
-function parseRule(
-  number: number,
-  definition: MetadataValue,
-  path: string,
-  { parent, left }: Place,
-  depth: number,
-): Rule {
+function parseRule(number: number, definition: MetadataValue, path: string, place: Place): Rule {
   if (!isObject(definition)) throw new Violation(`Property .${path} must be object`);
-  const name = parseName(definition["name"] ?? null, path, parent);
+  const name = parseName(definition["name"] ?? null, path, place.parent);
   const property = parseProperty(definition["property"] ?? null, name);
   const conditions = definition["conditions"] ?? null;
   if (!isObject(conditions)) throw new Violation(`Rule '${name}' must have 'conditions'`);
@@ -92,7 +91,7 @@ function parseRule(
     property,
     conditions: parseConditions(name, conditions),
     definition: conditions,
-    children: parseChildren(name, definition["rules"] ?? null, path, left, depth),
+    children: parseChildren(name, definition["rules"] ?? null, path, place),
     message: parseMessage(definition["error"] ?? null, name),
   };
 }
@@ -127,8 +126,7 @@ function parseChildren(
   name: RuleName,
   definition: MetadataValue,
   path: string,
-  left: Place["left"],
-  depth: number,
+  { depth, left }: Place,
 ): RuleGroup | null {
   if (definition === null) return null;
   if (!isObject(definition)) throw new Violation(`Property .${path}.rules must be object`);
@@ -136,7 +134,7 @@ function parseChildren(
   if (depth === MAX_DEPTH || !takesSubRules(name)) {
     throw new Violation(`Rule '${name}' must not have sub-rules`);
   }
-  return parseGroup(definition, `${path}.rules`, { parent: name, left }, depth + 1);
+  return parseGroup(definition, `${path}.rules`, { parent: name, depth: depth + 1, left });
 }
 
 const takesSubRules = (name: RuleName): boolean =>

@@ -1,0 +1,189 @@
+import { type KnownValue, type Metadata, booleanValue, countValue } from "../formula/value.ts";
+import type { CheckedRule } from "./check.ts";
+import type { Condition } from "./condition.ts";
+import { evaluateLogic } from "./evaluate-logic.ts";
+import { matchesItem } from "./items.ts";
+import { meetsAll } from "./meets.ts";
+import type { RuleLine, RuleReader } from "./reader.ts";
+import { metadataOperand } from "./rule-value.ts";
+import type { Rule, RuleGroup } from "./rule.ts";
+
+type Answer = Pick<CheckedRule, "passed" | "value" | "lacks" | "children">;
+
+type PlacedLine = RuleLine & { readonly position: number };
+
+/** Prices or metadata of any line, or of each one; false for an order without lines. */
+export function checkLineValues(rule: Rule, { lines, moment }: RuleReader): Answer {
+  const isPrice = rule.name === "order.items.price_any" || rule.name === "order.items.price_each";
+  const isAny = rule.name === "order.items.price_any" || rule.name === "order.items.metadata_any";
+  const values = lines.map((line) => (isPrice ? priceOf(line) : metadataOf(line.metadata, rule)));
+  const isMet = (value: KnownValue | null): boolean => meetsAll(value, rule.conditions, moment);
+  return {
+    passed: isAny ? values.some(isMet) : values.length > 0 && values.every(isMet),
+    value: { kind: "list", values: values.filter((value) => value !== null) },
+    lacks: null,
+    children: [],
+  };
+}
+
+/** Which lines there are, and what is asked of those that match. */
+export function checkItems(rule: Rule, reader: RuleReader): Answer {
+  const lines = reader.lines.map((line, position) => ({ ...line, position }));
+  const { passed, matched } = match(rule, lines, reader);
+  const { verdict, children } =
+    rule.children === null || matched.length === 0
+      ? { verdict: true, children: [] }
+      : checkChildren(rule, rule.children, { matched, all: lines }, reader);
+  return {
+    // Nothing may match together with all that is asked of it.
+    passed: rule.name === "order.items.none" ? !(passed && verdict) : passed && verdict,
+    value: { kind: "list", values: matched.map(({ position }) => countValue(BigInt(position))) },
+    lacks: null,
+    children,
+  };
+}
+
+type Match = { readonly passed: boolean; readonly matched: readonly PlacedLine[] };
+
+function match(rule: Rule, lines: readonly PlacedLine[], reader: RuleReader): Match {
+  switch (rule.name) {
+    case "order.items.every": {
+      const matched = lines.filter((line) => fits(line, rule.conditions));
+      return { passed: lines.length > 0 && matched.length === lines.length, matched };
+    }
+    case "order.items.cheapest":
+      return matchExtreme(rule, lines, -1n);
+    case "order.items.most_expensive":
+      return matchExtreme(rule, lines, 1n);
+    case "product.metadata":
+      return anyOf(
+        lines.filter((line) =>
+          meetsAll(metadataOf(line.productMetadata, rule), rule.conditions, reader.moment),
+        ),
+      );
+    case "product.id":
+    case "sku.id":
+      return matchOldForm(rule, lines);
+    default:
+      return anyOf(lines.filter((line) => fits(line, rule.conditions)));
+  }
+}
+
+const anyOf = (matched: readonly PlacedLine[]): Match => ({ passed: matched.length > 0, matched });
+
+/** Lines of the pool at the extreme price, of which one at least must match. */
+function matchExtreme(rule: Rule, lines: readonly PlacedLine[], sign: 1n | -1n): Match {
+  const pool = lines.filter(
+    (line) => line.price !== null && fits(line, rule.conditions.filter(isFrom)),
+  );
+  let extreme: bigint | null = null;
+  for (const { price } of pool) {
+    if (price !== null && (extreme === null || price * sign > extreme * sign)) extreme = price;
+  }
+  const others = rule.conditions.filter((condition) => !isFrom(condition));
+  return anyOf(pool.filter((line) => line.price === extreme && fits(line, others)));
+}
+
+const isFrom = (condition: Condition): boolean => condition.operator === "$from";
+
+/** What is not to be there is asked of the whole order, as it was when the names were new. */
+function matchOldForm(rule: Rule, lines: readonly PlacedLine[]): Match {
+  const [excluding, including] = [
+    rule.conditions.filter(isNegative),
+    rule.conditions.filter(isPositive),
+  ];
+  const matched = lines.filter((line) => fits(line, including));
+  const isFree = lines.every((line) => fits(line, excluding));
+  return { passed: isFree && (including.length === 0 || matched.length > 0), matched };
+}
+
+const isNegative = ({ operator }: Condition): boolean =>
+  operator === "$is_not" || operator === "$not_in";
+
+const isPositive = (condition: Condition): boolean => !isNegative(condition);
+
+const fits = (line: PlacedLine, conditions: readonly Condition[]): boolean =>
+  conditions.every((condition) => {
+    if (condition.kind !== "items") return false;
+    const isListed = condition.items.some((item) => matchesItem(item, line));
+    return isNegative(condition) ? !isListed : isListed;
+  });
+
+type Matched = { readonly matched: readonly PlacedLine[]; readonly all: readonly PlacedLine[] };
+
+function checkChildren(
+  parent: Rule,
+  group: RuleGroup,
+  lines: Matched,
+  reader: RuleReader,
+): { readonly verdict: boolean; readonly children: readonly CheckedRule[] } {
+  const children: CheckedRule[] = [];
+  const verdict = evaluateLogic(group.logic, (number, isRequired) => {
+    const rule = group.rules.get(number);
+    if (rule === undefined) throw new RangeError(`rule '${parent.name}' has no sub-rule ${number}`);
+    const { passed, value } = checkChild(parent, rule, lines, reader);
+    children.push({ rule, passed, value, lacks: null, isRequired, children: [] });
+    return passed;
+  });
+  return { verdict: verdict === true, children };
+}
+
+function checkChild(
+  parent: Rule,
+  rule: Rule,
+  { matched, all }: Matched,
+  { moment }: RuleReader,
+): { readonly passed: boolean; readonly value: KnownValue | null } {
+  const isMet = (value: KnownValue | null): boolean => meetsAll(value, rule.conditions, moment);
+  const summed = (amountOf: (line: PlacedLine) => bigint) => {
+    const value = countValue(matched.reduce((sum, line) => sum + amountOf(line), 0n));
+    return { passed: isMet(value), value };
+  };
+  const quantified = (valueOf: (line: PlacedLine) => KnownValue | null) => {
+    const values = matched.map(valueOf);
+    return {
+      passed: asksEach(parent) ? values.every(isMet) : values.some(isMet),
+      value: { kind: "list", values: values.filter((value) => value !== null) } as const,
+    };
+  };
+  switch (rule.name) {
+    case "order.items.aggregated_quantity":
+    case "product.metadata.aggregated_quantity":
+      return summed(({ quantity }) => quantity);
+    case "order.items.aggregated_amount":
+    case "product.metadata.aggregated_amount":
+      return summed(({ amount }) => amount);
+    case "order.items.quantity":
+    case "product.quantity":
+    case "sku.quantity":
+      return quantified(({ quantity }) => countValue(quantity));
+    case "order.items.price":
+    case "product.price":
+    case "sku.price":
+      return quantified(priceOf);
+    case "order.items.metadata":
+      return quantified((line) => metadataOf(line.metadata, rule));
+    case "product.metadata.match_all": {
+      const value = booleanValue(matched.length === all.length);
+      return { passed: value.value || !isMet(booleanValue(true)), value };
+    }
+    // Marks a product as one that may be discounted; the scope of the effect says which ones are.
+    case "product.discount_applicable":
+    case "sku.discount_applicable":
+    case "product.metadata.discount_applicable":
+      return { passed: true, value: null };
+    default:
+      throw new RangeError(`rule '${rule.name}' is no sub-rule`);
+  }
+}
+
+const asksEach = ({ name }: Rule): boolean =>
+  name === "order.items.every" ||
+  name === "order.items.cheapest" ||
+  name === "order.items.most_expensive";
+
+const priceOf = ({ price }: RuleLine): KnownValue | null =>
+  price === null ? null : countValue(price);
+
+const metadataOf = (metadata: Metadata, { property }: Rule): KnownValue | null =>
+  property === null ? null : metadataOperand(metadata, property);

@@ -1,0 +1,80 @@
+import type { KnownValue } from "../formula/value.ts";
+import { checkItems, checkLineValues } from "./check-items.ts";
+import { evaluateLogic } from "./evaluate-logic.ts";
+import { meetsAll } from "./meets.ts";
+import { traitsOf } from "./names.ts";
+import type { RuleReader } from "./reader.ts";
+import type { Rule, ValidationRule } from "./rule.ts";
+
+/** Whether the effect of the redeemable is worked out already. */
+export type CheckPhase = "before_effect" | "after_effect";
+
+/** A numbered rule that was looked at, with what it read. */
+export type CheckedRule = {
+  readonly rule: Rule;
+  /** null: only the effect will tell. */
+  readonly passed: boolean | null;
+  /** What was compared; of items, the positions of the lines that matched. */
+  readonly value: KnownValue | null;
+  /** What it needed and did not have. */
+  readonly lacks: "customer" | "order" | null;
+  /** True when all fails where this one fails, whatever the others say. */
+  readonly isRequired: boolean;
+  readonly children: readonly CheckedRule[];
+};
+
+export type RuleOutcome = {
+  readonly rule: ValidationRule;
+  /** Pending: to be checked again when the effect is worked out. */
+  readonly status: "holds" | "violated" | "pending";
+  /** In the order in which they were looked at; what could not matter any more is left out. */
+  readonly checked: readonly CheckedRule[];
+};
+
+/** Checks a validation rule from left to right, no further than it takes to know. */
+export function checkRule(
+  rule: ValidationRule,
+  reader: RuleReader,
+  phase: CheckPhase,
+): RuleOutcome {
+  const checked: CheckedRule[] = [];
+  const verdict = evaluateLogic(rule.logic, (number, isRequired) => {
+    const one = rule.rules.get(number);
+    if (one === undefined) throw new RangeError(`validation rule ${rule.id} has no rule ${number}`);
+    const answer = { ...checkOne(one, reader, phase), rule: one, isRequired };
+    checked.push(answer);
+    return answer.passed;
+  });
+  if (verdict === null) return { rule, status: "pending", checked };
+  return { rule, status: verdict ? "holds" : "violated", checked };
+}
+
+type Answer = Pick<CheckedRule, "passed" | "value" | "lacks" | "children">;
+
+function checkOne(rule: Rule, reader: RuleReader, phase: CheckPhase): Answer {
+  const { needs, operand, isAfterEffect } = traitsOf(rule.name);
+  if (needs === "customer" && !reader.hasCustomer) return lacking("customer");
+  if (needs === "order" && !reader.hasOrder) return lacking("order");
+  if (isAfterEffect === true && phase === "before_effect") return answer(null, null);
+  if (operand === "items" || rule.name === "product.metadata") return checkItems(rule, reader);
+  switch (rule.name) {
+    case "order.items.price_any":
+    case "order.items.price_each":
+    case "order.items.metadata_any":
+    case "order.items.metadata_each":
+      return checkLineValues(rule, reader);
+    default: {
+      const value = reader.read(rule.name, rule.property);
+      return answer(meetsAll(value, rule.conditions, reader.moment), value);
+    }
+  }
+}
+
+const answer = (passed: boolean | null, value: KnownValue | null): Answer => ({
+  passed,
+  value,
+  lacks: null,
+  children: [],
+});
+
+const lacking = (lacks: "customer" | "order"): Answer => ({ ...answer(false, null), lacks });
