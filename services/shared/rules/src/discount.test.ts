@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { type DiscountDefinition, parseDiscount } from "./discount.ts";
+import type { DiscountDefinition } from "./discount-definition.ts";
+import { parseDiscount } from "./discount.ts";
 
 const nothing = {
   effect: null,
@@ -12,6 +13,10 @@ const nothing = {
   fixedAmountFormula: null,
   amountLimit: null,
   aggregatedAmountLimit: null,
+  unitOff: null,
+  unitOffFormula: null,
+  unitType: null,
+  units: [],
 };
 const limits = { formula: null, amountLimit: null, aggregatedAmountLimit: null };
 
@@ -100,11 +105,6 @@ describe("parseDiscount", () => {
       "Limits of .discount must not be negative",
     ],
     [
-      "units",
-      { type: "UNIT", effect: "ADD_NEW_ITEMS" },
-      "Discounts of type UNIT are not available yet",
-    ],
-    [
       "an effect that a percentage cannot have",
       { type: "PERCENT", percentOff: "1", effect: "APPLY_TO_ITEMS_PROPORTIONALLY" },
       "Effect APPLY_TO_ITEMS_PROPORTIONALLY is not available for a discount of type PERCENT",
@@ -153,4 +153,121 @@ describe("parseDiscount", () => {
       discount: { formula: { readsLine: false } },
     });
   });
+});
+
+const gift = { unitOff: 2n, formula: null, unitType: "prod_1" };
+
+describe("parseDiscount on units", () => {
+  test.each([
+    [
+      "what is missing, when nothing else is said",
+      { unitOff: 2n, unitType: "prod_1" },
+      "ADD_MISSING_ITEMS",
+      [{ ...gift, effect: "ADD_MISSING_ITEMS" }],
+    ],
+    [
+      "more of the same, of no type",
+      { effect: "ADD_SAME_ITEMS", unitOff: 2n },
+      "ADD_SAME_ITEMS",
+      [{ ...gift, effect: "ADD_SAME_ITEMS", unitType: null }],
+    ],
+    [
+      "several kinds",
+      {
+        units: [
+          { effect: "ADD_NEW_ITEMS", unitOff: 2n, unitOffFormula: null, unitType: "prod_1" },
+          { effect: "REPLACE_ITEMS", unitOff: 1n, unitOffFormula: null, unitType: "sku_1" },
+        ],
+      },
+      "ADD_MANY_ITEMS",
+      [
+        { ...gift, effect: "ADD_NEW_ITEMS" },
+        { ...gift, effect: "REPLACE_ITEMS", unitOff: 1n, unitType: "sku_1" },
+      ],
+    ],
+    [
+      "a replacement without elements",
+      { effect: "REPLACE_ITEMS", unitOff: 2n, unitType: "prod_1" },
+      "REPLACE_ITEMS",
+      [{ ...gift, effect: "REPLACE_ITEMS" }],
+    ],
+  ] satisfies [string, Partial<DiscountDefinition>, string, object[]][])(
+    "reads %s",
+    (_what, sent, effect, gifts) => {
+      expect(parseDiscount({ ...nothing, type: "UNIT", ...sent })).toEqual({
+        kind: "discount",
+        discount: { type: "UNIT", effect, gifts },
+      });
+    },
+  );
+
+  test("reads the formula of a number of units", () => {
+    const sent = { unitOff: 1n, unitOffFormula: "ORDER_AMOUNT / 10", unitType: "prod_1" };
+    expect(parseDiscount({ ...nothing, type: "UNIT", ...sent })).toMatchObject({
+      kind: "discount",
+      discount: { gifts: [{ formula: { readsLine: false } }] },
+    });
+  });
+
+  const unit = {
+    effect: "ADD_NEW_ITEMS",
+    unitOff: 1n,
+    unitOffFormula: null,
+    unitType: "prod_1",
+  } as const;
+  test.each([
+    [
+      "no number of units",
+      { unitType: "prod_1" },
+      "Property .discount.unit_off is required for a discount of type UNIT",
+    ],
+    [
+      "a negative number of units",
+      { unitOff: -1n, unitType: "prod_1" },
+      "Property .discount.unit_off must not be negative",
+    ],
+    [
+      "units of nothing",
+      { unitOff: 1n },
+      "Property .discount.unit_type is required for effect ADD_MISSING_ITEMS",
+    ],
+    [
+      "many kinds of nothing",
+      { effect: "ADD_MANY_ITEMS", unitOff: 1n },
+      "Property .discount.units is required for effect ADD_MANY_ITEMS",
+    ],
+    [
+      "elements of an effect that has none",
+      { effect: "ADD_NEW_ITEMS", units: [unit] },
+      "Property .discount.units does not belong to effect ADD_NEW_ITEMS",
+    ],
+    [
+      "an element that is money",
+      { units: [unit, { ...unit, effect: "APPLY_TO_ITEMS" }] },
+      "Effect APPLY_TO_ITEMS is not available for a discount of type UNIT",
+    ],
+    [
+      "an element without its type",
+      { units: [unit, { ...unit, unitType: null }] },
+      "Property .discount.units[1].unit_type is required for effect ADD_NEW_ITEMS",
+    ],
+    [
+      "an element whose formula does not parse",
+      { units: [{ ...unit, unitOffFormula: "1+" }] },
+      "Property .discount.units[0].unit_off_formula is not a formula: it ends too early",
+    ],
+    [
+      "an effect that is money",
+      { effect: "APPLY_TO_ORDER", unitOff: 1n, unitType: "prod_1" },
+      "Effect APPLY_TO_ORDER is not available for a discount of type UNIT",
+    ],
+  ] satisfies [string, Partial<DiscountDefinition>, string][])(
+    "refuses %s",
+    (_what, sent, text) => {
+      expect(parseDiscount({ ...nothing, type: "UNIT", ...sent })).toEqual({
+        kind: "violation",
+        text,
+      });
+    },
+  );
 });

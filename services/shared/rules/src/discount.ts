@@ -1,41 +1,15 @@
 import { type Decimal, parseDecimal } from "@scrip/money";
 
+import type {
+  AmountItemEffect,
+  DiscountDefinition,
+  DiscountEffect,
+  DiscountType,
+  ItemEffect,
+  OrderEffect,
+} from "./discount-definition.ts";
 import { type Formula, parseFormula } from "./formula/parse.ts";
-
-export type DiscountType = "PERCENT" | "AMOUNT" | "UNIT" | "FIXED";
-
-export type OrderEffect = "APPLY_TO_ORDER";
-
-export type ItemEffect = "APPLY_TO_ITEMS";
-
-export type AmountItemEffect =
-  | ItemEffect
-  | "APPLY_TO_ITEMS_BY_QUANTITY"
-  | "APPLY_TO_ITEMS_PROPORTIONALLY"
-  | "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY";
-
-export type UnitEffect =
-  | "ADD_NEW_ITEMS"
-  | "ADD_MISSING_ITEMS"
-  | "ADD_MANY_ITEMS"
-  | "ADD_SAME_ITEMS"
-  | "REPLACE_ITEMS";
-
-export type DiscountEffect = OrderEffect | AmountItemEffect | UnitEffect;
-
-/** A discount as it is sent and stored. Amounts are minor units. */
-export type DiscountDefinition = {
-  readonly type: DiscountType;
-  readonly effect: DiscountEffect | null;
-  readonly percentOff: string | null;
-  readonly percentOffFormula: string | null;
-  readonly amountOff: bigint | null;
-  readonly amountOffFormula: string | null;
-  readonly fixedAmount: bigint | null;
-  readonly fixedAmountFormula: string | null;
-  readonly amountLimit: bigint | null;
-  readonly aggregatedAmountLimit: bigint | null;
-};
+import { type UnitDiscount, parseUnits } from "./unit-discount.ts";
 
 type Terms = {
   /** Gives the value when it can; the static value stands in where it cannot. */
@@ -65,8 +39,11 @@ export type FixedDiscount = Terms & {
   readonly fixedAmount: bigint;
 };
 
+/** A discount that takes money off what is in the order. */
+export type MoneyDiscount = PercentDiscount | AmountDiscount | FixedDiscount;
+
 /** A discount that can be calculated: of one type, with its value and an effect that fits. */
-export type Discount = PercentDiscount | AmountDiscount | FixedDiscount;
+export type Discount = MoneyDiscount | UnitDiscount;
 
 export type ParsedDiscount =
   | { readonly kind: "discount"; readonly discount: Discount }
@@ -77,46 +54,43 @@ export type ParsedDiscount =
  * it cannot be. Who stores a discount refuses it on a violation, so that who reads one meets none.
  */
 export function parseDiscount(definition: DiscountDefinition): ParsedDiscount {
-  const { amountLimit, aggregatedAmountLimit } = definition;
+  const { type, amountLimit, aggregatedAmountLimit } = definition;
+  if (type === "UNIT") return parseUnits(definition);
   for (const limit of [amountLimit, aggregatedAmountLimit]) {
     if (limit !== null && limit < 0n) return violation("Limits of .discount must not be negative");
   }
-  const { field, text } = formulaOf(definition);
+  const { field, text } = formulaOf(type, definition);
   const parsed = text === null ? null : parseFormula(text);
   if (parsed?.kind === "violation") {
     return violation(`Property .discount.${field} is not a formula: ${parsed.text}`);
   }
   const terms = { formula: parsed?.formula ?? null, amountLimit, aggregatedAmountLimit };
-  switch (definition.type) {
+  switch (type) {
     case "PERCENT":
       return parsePercent(definition, terms);
     case "AMOUNT":
       return parseAmount(definition, terms);
     case "FIXED":
       return parseFixed(definition, terms);
-    case "UNIT":
-      return violation("Discounts of type UNIT are not available yet");
     default:
-      return definition.type satisfies never;
+      return type satisfies never;
   }
 }
 
 /** The formula of the type, and the field it was sent in; those of other types mean nothing. */
-function formulaOf(definition: DiscountDefinition): {
-  readonly field: string;
-  readonly text: string | null;
-} {
-  switch (definition.type) {
+function formulaOf(
+  type: MoneyDiscount["type"],
+  definition: DiscountDefinition,
+): { readonly field: string; readonly text: string | null } {
+  switch (type) {
     case "PERCENT":
       return { field: "percent_off_formula", text: definition.percentOffFormula };
     case "AMOUNT":
       return { field: "amount_off_formula", text: definition.amountOffFormula };
     case "FIXED":
       return { field: "fixed_amount_formula", text: definition.fixedAmountFormula };
-    case "UNIT":
-      return { field: "unit_off_formula", text: null };
     default:
-      return definition.type satisfies never;
+      return type satisfies never;
   }
 }
 

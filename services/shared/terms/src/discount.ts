@@ -4,8 +4,9 @@ import {
   DiscountEffect,
   DiscountSchema,
   DiscountType,
+  type UnitDiscount,
 } from "@scrip/proto/scrip/common/v1/discount_pb";
-import { type DiscountDefinition, parseDiscount } from "@scrip/rules";
+import { type DiscountDefinition, parseDiscount, type UnitDefinition } from "@scrip/rules";
 
 import { nameOf } from "./names.ts";
 
@@ -14,16 +15,26 @@ export type ReadDiscount =
   /** Why no decision could apply it, in the words of the API. */
   | { readonly kind: "violation"; readonly text: string };
 
-/**
- * Reads a discount as it is sent. Values of other types than its own are dropped: what is stored is
- * never ignored.
- */
+/** Reads a discount as it is sent. */
 export function readDiscount(discount: Discount): ReadDiscount {
+  const definition = discountDefinition(discount);
+  if (definition === undefined) {
+    return { kind: "violation", text: "Property .discount.type is required" };
+  }
+  const parsed = parseDiscount(definition);
+  return parsed.kind === "violation" ? parsed : { kind: "definition", definition };
+}
+
+/**
+ * The message as it is parsed and stored; undefined without a type. Values of other types than its own
+ * are dropped: what is stored is never ignored.
+ */
+export function discountDefinition(discount: Discount): DiscountDefinition | undefined {
   const type = nameOf(DiscountType, discount.type);
-  if (type === undefined) return { kind: "violation", text: "Property .discount.type is required" };
+  if (type === undefined) return undefined;
   const own = <Value>(of: DiscountDefinition["type"], value: Value | undefined): Value | null =>
     type === of ? (value ?? null) : null;
-  const definition: DiscountDefinition = {
+  return {
     type,
     effect: nameOf(DiscountEffect, discount.effect) ?? null,
     percentOff: own("PERCENT", discount.percentOff),
@@ -32,11 +43,23 @@ export function readDiscount(discount: Discount): ReadDiscount {
     amountOffFormula: own("AMOUNT", discount.amountOffFormula),
     fixedAmount: own("FIXED", discount.fixedAmount),
     fixedAmountFormula: own("FIXED", discount.fixedAmountFormula),
-    amountLimit: discount.amountLimit ?? null,
-    aggregatedAmountLimit: discount.aggregatedAmountLimit ?? null,
+    amountLimit: type === "UNIT" ? null : (discount.amountLimit ?? null),
+    aggregatedAmountLimit: type === "UNIT" ? null : (discount.aggregatedAmountLimit ?? null),
+    unitOff: own("UNIT", discount.unitOff),
+    unitOffFormula: own("UNIT", discount.unitOffFormula),
+    unitType: own("UNIT", discount.unitType),
+    units: type === "UNIT" ? discount.units.map(unitDefinition) : [],
   };
-  const parsed = parseDiscount(definition);
-  return parsed.kind === "violation" ? parsed : { kind: "definition", definition };
+}
+
+/** An element without an effect is one of the default effect. */
+function unitDefinition(unit: UnitDiscount): UnitDefinition {
+  return {
+    effect: nameOf(DiscountEffect, unit.effect) ?? "ADD_MISSING_ITEMS",
+    unitOff: unit.unitOff ?? null,
+    unitOffFormula: unit.unitOffFormula ?? null,
+    unitType: unit.unitType ?? null,
+  };
 }
 
 export function toDiscount(discount: DiscountDefinition): Discount {
@@ -52,9 +75,20 @@ export function toDiscount(discount: DiscountDefinition): Discount {
     aggregatedAmountLimit: discount.aggregatedAmountLimit ?? undefined,
     fixedAmount: discount.fixedAmount ?? undefined,
     fixedAmountFormula: discount.fixedAmountFormula ?? undefined,
-    units: [],
+    unitOff: discount.unitOff ?? undefined,
+    unitOffFormula: discount.unitOffFormula ?? undefined,
+    unitType: discount.unitType ?? undefined,
+    units: discount.units.map(toUnitDiscount),
   };
 }
+
+const toUnitDiscount = (unit: UnitDefinition): UnitDiscount => ({
+  $typeName: "scrip.common.v1.UnitDiscount",
+  effect: DiscountEffect[unit.effect],
+  unitOff: unit.unitOff ?? undefined,
+  unitOffFormula: unit.unitOffFormula ?? undefined,
+  unitType: unit.unitType ?? undefined,
+});
 
 /** For a column: the JSON form of the message, which holds whatever the contract adds to it. */
 export const discountToJson = (discount: DiscountDefinition): JsonValue =>

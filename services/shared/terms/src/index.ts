@@ -1,4 +1,5 @@
 export {
+  discountDefinition,
   discountFromJson,
   discountToJson,
   readDiscount,
