@@ -3,7 +3,7 @@ import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { claimOrder, releaseOrder } from "../store/orders.ts";
+import { claimOrder, type OrderKey, releaseOrder } from "../store/orders.ts";
 import { orderKey } from "./gather.ts";
 
 /** The order that a redemption works on. */
@@ -22,6 +22,26 @@ export async function takeOrder(deps: Deps, call: Call, input: OrderInput): Prom
   if (key === undefined) {
     return { id: deps.newId("ord"), stored: null, release: NOTHING_TO_RELEASE };
   }
+  const taken = await take(deps, call, key);
+  if (taken === undefined) throw notFound("order", key.value);
+  return taken;
+}
+
+/**
+ * Takes the order of a redemption that is known. It is undefined when the process of the redemption
+ * died before it stored the order.
+ */
+export const takeStoredOrder = (
+  deps: Pick<Deps, "db" | "newId">,
+  call: Call,
+  id: string,
+): Promise<OrderInHand | undefined> => take(deps, call, { column: "id", value: id });
+
+async function take(
+  deps: Pick<Deps, "db" | "newId">,
+  call: Call,
+  key: OrderKey,
+): Promise<OrderInHand | undefined> {
   const projectId = call.project.id;
   const by = call.idempotency?.key ?? call.requestId;
   const at = new Date(call.now);
@@ -34,7 +54,7 @@ export async function takeOrder(deps: Deps, call: Call, input: OrderInput): Prom
         release: () => releaseOrder(deps.db, { projectId, id: claim.id, by }),
       };
     case "not_found":
-      throw notFound("order", key.value);
+      return undefined;
     case "taken":
       throw claim.by === call.idempotency?.key
         ? new Refusal("idempotency_in_progress")

@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type {
-  CommitOutcome,
-  RedemptionCommand,
-} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-
-import type { Clients } from "../clients.ts";
+import type { CommitOutcome, RollbackOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 /** About 300 ms in all: whoever holds a voucher for longer is not just another redemption. */
 const PAUSES_WHILE_HELD_MS = [20, 40, 80, 160];
@@ -14,19 +9,18 @@ const PAUSES_WHILE_HELD_MS = [20, 40, 80, 160];
  * Commits, again after a pause while something else holds the voucher. Nothing was done then, so the
  * decision still stands; whether the voucher was changed meanwhile is for the commit to notice.
  */
-export async function commitPatiently(
-  { commitRedemption }: Pick<Clients, "commitRedemption">,
-  command: RedemptionCommand,
-): Promise<CommitOutcome> {
+export async function commitPatiently<
+  Outcome extends Pick<CommitOutcome, "outcome"> | Pick<RollbackOutcome, "outcome">,
+>(commit: () => Promise<Outcome>): Promise<Outcome> {
   for (const pause of PAUSES_WHILE_HELD_MS) {
-    const outcome = await commitRedemption(command);
+    const outcome = await commit();
     if (!isHeld(outcome)) return outcome;
     await sleep(spread(pause));
   }
-  return commitRedemption(command);
+  return commit();
 }
 
-const isHeld = ({ outcome }: CommitOutcome): boolean =>
+const isHeld = ({ outcome }: Pick<CommitOutcome, "outcome"> | Pick<RollbackOutcome, "outcome">) =>
   outcome.case === "refused" && outcome.value.key === "service_unavailable";
 
 const FIRST_PAUSE_MS = 5;

@@ -127,7 +127,8 @@ async function decideOnce(
     const { refusal, recordedOn } = refusalOfDecision(decision, gathered);
     if (recordedOn === undefined) throw toRefusal(refusal);
     const context = { ...request, gathered };
-    return commitPatiently(deps.clients, refusalCommand(context, recordedOn, refusal));
+    const command = refusalCommand(context, recordedOn, refusal);
+    return commitPatiently(() => deps.clients.commitRedemption(command));
   }
   const customer = await toStore();
   if (gathered.customer === undefined && customer !== undefined && hasRules(gathered)) {
@@ -137,7 +138,7 @@ async function decideOnce(
   }
   const note = noteOf(decision.redeemables, gathered, call);
   const command = redeemCommand({ ...request, gathered }, decision, { customer, note });
-  return commitPatiently(deps.clients, command);
+  return commitPatiently(() => deps.clients.commitRedemption(command));
 }
 
 const hasRules = ({ request }: Gathered): boolean =>

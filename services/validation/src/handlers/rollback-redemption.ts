@@ -1,11 +1,14 @@
-import { Refusal } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { rollBackAsked } from "./rollback.ts";
 
 export const rollbackRedemption =
-  (_deps: Deps): Handlers<typeof ValidationService>["rollbackRedemption"] =>
-  async () => {
-    throw new Refusal("not_implemented");
+  (deps: Deps): Handlers<typeof ValidationService>["rollbackRedemption"] =>
+  async (request, call) => {
+    const { rollbacks } = await rollBackAsked(deps, call, { ...request, stacked: false });
+    const [rollback] = rollbacks;
+    if (rollback === undefined) throw new Error("a rollback was committed and not answered");
+    return rollback;
   };

@@ -1,11 +1,21 @@
-import { Refusal } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { rollBackAsked } from "./rollback.ts";
 
 export const rollbackRedemptions =
-  (_deps: Deps): Handlers<typeof ValidationService>["rollbackRedemptions"] =>
-  async () => {
-    throw new Refusal("not_implemented");
+  (deps: Deps): Handlers<typeof ValidationService>["rollbackRedemptions"] =>
+  async (request, call) => {
+    const { rollbacks, parentRollback } = await rollBackAsked(deps, call, {
+      ...request,
+      stacked: true,
+    });
+    const order = (parentRollback ?? rollbacks[0])?.order;
+    return {
+      $typeName: "scrip.validation.v1.Rollbacks",
+      rollbacks,
+      ...(parentRollback !== undefined && { parentRollback }),
+      ...(order !== undefined && { order }),
+    };
   };

@@ -1,11 +1,28 @@
-import { Refusal } from "@scrip/errors";
+import { notFound } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
+import { tierValidation } from "../answer/tier-validation.ts";
 import type { Deps } from "../deps.ts";
+import { singleStacking } from "../domain/single.ts";
+import { validateAsked } from "./validation.ts";
 
 export const validatePromotionTier =
-  (_deps: Deps): Handlers<typeof ValidationService>["validatePromotionTier"] =>
-  async () => {
-    throw new Refusal("not_implemented");
+  (deps: Deps): Handlers<typeof ValidationService>["validatePromotionTier"] =>
+  async (sent, call) => {
+    const { tierId } = sent;
+    const redeemables = [{ object: "promotion_tier" as const, id: tierId }];
+    const asked = { ...sent, redeemables };
+    const { gathered, decision, tracking, session } = await validateAsked(deps, call, asked, {
+      stacking: singleStacking,
+      check: ({ promotions }) => {
+        if (!promotions.tiers.has(tierId)) throw notFound("promotion_tier", tierId);
+      },
+    });
+    const [judged] = decision.redeemables;
+    if (judged === undefined) throw new Error("a decision without its redeemable");
+    return {
+      ...tierValidation(judged, gathered, { call, tracking }),
+      ...(session !== undefined && { session }),
+    };
   };

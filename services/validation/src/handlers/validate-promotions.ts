@@ -1,11 +1,40 @@
-import { Refusal } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
+import { tierValidation } from "../answer/tier-validation.ts";
 import type { Deps } from "../deps.ts";
+import { singleStacking } from "../domain/single.ts";
+import { gatherDecision } from "../gather/decision.ts";
+import { gatherAllPromotions } from "../gather/promotions.ts";
+import { gatherStackingRules } from "../gather/stacking-rules.ts";
+import { decideOn, gatherCircumstances } from "./validation.ts";
 
 export const validatePromotions =
-  (_deps: Deps): Handlers<typeof ValidationService>["validatePromotions"] =>
-  async () => {
-    throw new Refusal("not_implemented");
+  (deps: Deps): Handlers<typeof ValidationService>["validatePromotions"] =>
+  async (sent, call) => {
+    const stacking = singleStacking(await gatherStackingRules(deps, call));
+    const asked = { ...sent, redeemables: [] };
+    const [{ circumstances, tracking }, promotions] = await Promise.all([
+      gatherCircumstances(deps, call, asked, stacking),
+      gatherAllPromotions(deps, call),
+    ]);
+    const tiers = [...promotions.tiers.values()].toSorted(
+      (a, b) => Number(a.hierarchy - b.hierarchy) || (a.id < b.id ? -1 : 1),
+    );
+    const refs = tiers.map(({ id }) => ({ object: "promotion_tier" as const, id }));
+    const named = { refs, vouchers: new Map(), promotions, earlier: undefined };
+    const gathered = await gatherDecision(deps, call, circumstances, named);
+
+    // Each on its own: what one gives, another does not see.
+    const judged = gathered.request.redeemables.flatMap((redeemable) => {
+      const request = { ...gathered.request, redeemables: [redeemable] };
+      return decideOn({ ...gathered, request }).redeemables;
+    });
+    const valid = judged.filter(({ status }) => status === "APPLICABLE");
+    return {
+      $typeName: "scrip.validation.v1.PromotionsValidation",
+      valid: valid.length > 0,
+      promotions: valid.map((each) => tierValidation(each, gathered, { call, tracking })),
+      ...(tracking !== undefined && { trackingId: tracking }),
+    };
   };

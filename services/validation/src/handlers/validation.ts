@@ -10,7 +10,13 @@ import type { Applicable, Decision } from "../domain/decision.ts";
 import type { StackingRules } from "../domain/stacking-rules.ts";
 import { type Asked, customerOf, expandOf } from "../gather/asked.ts";
 import { withCatalogue } from "../gather/catalogue.ts";
-import { gatherDecision, type Gathered, gatherNamed, type Named } from "../gather/decision.ts";
+import {
+  type Circumstances,
+  gatherDecision,
+  type Gathered,
+  gatherNamed,
+  type Named,
+} from "../gather/decision.ts";
 import { gatherCustomer, gatherOrder, trackingId } from "../gather/gather.ts";
 import { type Hold, holdOf, refuseWhileRedeemed } from "../gather/session.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
@@ -52,23 +58,11 @@ export async function validateAsked(
   const malformed = checkRedeemables(asked.redeemables, stacking);
   if (malformed !== null) throw toRefusal(malformed);
 
-  const said = customerOf(asked);
-  const [described, first, customer, stored] = await Promise.all([
-    withCatalogue(deps, call, asked),
+  const [{ circumstances, tracking }, first] = await Promise.all([
+    gatherCircumstances(deps, call, asked, stacking),
     gatherNamed(deps, call, asked),
-    gatherCustomer(deps, call, said),
-    gatherOrder(deps, call, asked.order),
   ]);
   options.check?.(first);
-  const tracking = trackingId(
-    deps,
-    call,
-    { trackingId: asked.trackingId, customer: said },
-    customer,
-  );
-  const expand = expandOf(asked);
-  const trace = expand.has("explanation") || expand.has("hints");
-  const circumstances = { asked: described, said, customer, stored, stacking, trace };
 
   let named = first;
   for (let attempt = 0; ; attempt += 1) {
@@ -87,6 +81,29 @@ export async function validateAsked(
   throw new Refusal("service_unavailable", {
     details: "What the session would lock is being changed; try again",
   });
+}
+
+/** What a decision that is only asked for is made under; nothing is written or claimed for it. */
+export async function gatherCircumstances(
+  deps: Deps,
+  call: Call,
+  asked: Asked,
+  stacking: StackingRules,
+): Promise<{ readonly circumstances: Circumstances; readonly tracking: string | undefined }> {
+  const said = customerOf(asked);
+  const [described, customer, stored] = await Promise.all([
+    withCatalogue(deps, call, asked),
+    gatherCustomer(deps, call, said),
+    gatherOrder(deps, call, asked.order),
+  ]);
+  const { trackingId: sent } = asked;
+  const tracking = trackingId(deps, call, { trackingId: sent, customer: said }, customer);
+  const expand = expandOf(asked);
+  const trace = expand.has("explanation") || expand.has("hints");
+  return {
+    circumstances: { asked: described, said, customer, stored, stacking, trace },
+    tracking,
+  };
 }
 
 export function decideOn({ request }: Gathered): Decided {

@@ -1,0 +1,103 @@
+import { type Order, type OrderItem, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+
+import {
+  type AppliedFigures,
+  rollBackFigures,
+  type StoredFigures,
+  type StoredLine,
+} from "../domain/rollback.ts";
+import type { StackingRules } from "../domain/stacking-rules.ts";
+import { toTimestamp } from "../gather/timestamps.ts";
+
+export type RollbackContext = {
+  /** Of the redemption that is taken back; its key in `redemptions`. */
+  readonly redemptionId: string;
+  readonly mode: StackingRules["redeemablesRollbackOrderMode"];
+  readonly now: number;
+};
+
+/**
+ * The order as the rollback of a redemption leaves it (spec/validation-and-redemption.md §8.7.6). Its
+ * entry in `redemptions` is completed by the commit, which makes the rollback's id. `redeemed` is the
+ * order as that redemption left it.
+ */
+export function rolledBackOrder(stored: Order, redeemed: Order, context: RollbackContext): Order {
+  const updatedAt = toTimestamp(context.now);
+  if (context.mode === "WITHOUT_ORDER") return { ...stored, updatedAt };
+  const isLast = !Object.entries(stored.redemptions).some(
+    ([id, entry]) => id !== context.redemptionId && entry.rollbackId === undefined,
+  );
+  const figures = rollBackFigures(figuresOf(stored), appliedBy(redeemed), isLast);
+  const { amount, discountAmount, itemsDiscountAmount } = figures;
+  return {
+    ...stored,
+    ...NOTHING_APPLIED,
+    amount,
+    discountAmount,
+    itemsDiscountAmount,
+    totalDiscountAmount: discountAmount + itemsDiscountAmount,
+    totalAmount: amount - discountAmount - itemsDiscountAmount,
+    items: figures.lines.map(itemOf),
+    updatedAt,
+    ...(isLast && { status: OrderStatus.CANCELED }),
+  };
+}
+
+const NOTHING_APPLIED = {
+  appliedDiscountAmount: 0n,
+  itemsAppliedDiscountAmount: 0n,
+  totalAppliedDiscountAmount: 0n,
+} as const;
+
+/** A line with the item that it is about. */
+type Line = StoredLine & { readonly item: OrderItem };
+
+const figuresOf = ({
+  amount,
+  initialAmount,
+  discountAmount,
+  items,
+}: Order): StoredFigures<Line> => ({
+  amount,
+  initialAmount,
+  discountAmount,
+  lines: items.map((item) => ({
+    item,
+    id: item.id ?? null,
+    quantity: item.quantity,
+    initialQuantity: item.initialQuantity,
+    amount: item.amount,
+    initialAmount: item.initialAmount,
+    discountAmount: item.discountAmount,
+    discountQuantity: item.discountQuantity,
+  })),
+});
+
+const appliedBy = ({ appliedDiscountAmount, items }: Order): AppliedFigures => ({
+  discountAmount: appliedDiscountAmount,
+  lines: new Map(
+    items.map((item) => [
+      item.id ?? "",
+      {
+        discountAmount: item.appliedDiscountAmount,
+        discountQuantity: item.appliedDiscountQuantity,
+        quantity: item.appliedQuantity,
+        quantityAmount: item.appliedQuantityAmount,
+      },
+    ]),
+  ),
+});
+
+const itemOf = ({ item, quantity, amount, discountAmount, discountQuantity }: Line): OrderItem => ({
+  ...item,
+  quantity,
+  amount,
+  discountAmount,
+  discountQuantity,
+  subtotalAmount: amount - discountAmount,
+  appliedDiscountAmount: 0n,
+  appliedDiscountQuantity: 0n,
+  appliedQuantity: 0n,
+  appliedQuantityAmount: 0n,
+  applicationDetails: [],
+});

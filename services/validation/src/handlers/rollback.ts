@@ -1,0 +1,151 @@
+import { refusalOf } from "@scrip/errors";
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { RollbackRedemptionsRequest } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type {
+  Redemption,
+  RollbackCommand,
+  RollbackOutcome,
+  RollbacksMade,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+import { addDuration } from "@scrip/rules";
+
+import { rolledBackOrder } from "../answer/rolled-back-order.ts";
+import type { Deps } from "../deps.ts";
+import { type OrderInHand, takeStoredOrder } from "../gather/claim.ts";
+import { gatherStackingRules } from "../gather/stacking-rules.ts";
+import { fromTimestamp, toTimestamp } from "../gather/timestamps.ts";
+import { repairOrders } from "../store/orders.ts";
+import { commitPatiently } from "./patience.ts";
+
+/** A request to take back one redemption, or with `stacked` a whole stack. */
+export type AskedRollback = Omit<RollbackRedemptionsRequest, "$typeName"> & {
+  readonly stacked: boolean;
+};
+
+/**
+ * Gives back what a redemption took, and then takes it out of its order
+ * (spec/validation-and-redemption.md §8.7). The order is claimed meanwhile, so that no redemption
+ * calculates on figures that are about to change.
+ */
+export async function rollBackAsked(
+  deps: Deps,
+  call: Call,
+  asked: AskedRollback,
+): Promise<RollbacksMade> {
+  const [redemption, stacking, customerId] = await Promise.all([
+    deps.clients.getRedemption(asked.redemptionId, call),
+    gatherStackingRules(deps, call),
+    customerIdOf(deps, call, asked.customer),
+  ]);
+  const redeemed = redemption.order;
+  const taken =
+    redeemed?.id === undefined ? undefined : await takeStoredOrder(deps, call, redeemed.id);
+  try {
+    const mode = stacking.redeemablesRollbackOrderMode;
+    const context = { redemptionId: redemption.id, mode, now: call.now };
+    const order =
+      redeemed && rolledBackOrder(baseOf(taken, redemption) ?? redeemed, redeemed, context);
+    const orderId = orderIdOf(asked.order, baseOf(taken, redemption) ?? redeemed);
+    const command = {
+      ...commandOf(call, asked, redemption),
+      orderMode: mode,
+      ...(order !== undefined && { order }),
+      ...(customerId !== undefined && { customerId }),
+      ...(orderId !== undefined && { orderId }),
+    };
+    const outcome = await commitPatiently(() => deps.clients.commitRollback(command));
+    if (outcome.outcome.case !== "made" || outcome.replayed) await taken?.release();
+    return await answered(deps, call, outcome);
+  } catch (error) {
+    await taken?.release();
+    throw error;
+  }
+}
+
+/** What is stored may be from before the redemption, when its process died before it stored the order. */
+function baseOf(taken: OrderInHand | undefined, { id }: Redemption): Order | undefined {
+  const stored = taken?.stored ?? undefined;
+  return stored !== undefined && Object.hasOwn(stored.redemptions, id) ? stored : undefined;
+}
+
+/** As names that are nobody's are refused by the commit, an unknown customer or order is one. */
+const NOBODY = "";
+
+async function customerIdOf(
+  deps: Pick<Deps, "clients">,
+  call: Call,
+  customer: Customer | undefined,
+): Promise<string | undefined> {
+  if (customer === undefined) return undefined;
+  if (customer.id !== undefined) return customer.id;
+  const answer = await deps.clients.resolveCustomer({
+    projectId: call.project.id,
+    customer,
+    upsert: false,
+    now: toTimestamp(call.now),
+  });
+  return answer.customer?.id ?? NOBODY;
+}
+
+function orderIdOf(input: OrderInput | undefined, own: Order | undefined): string | undefined {
+  if (input === undefined) return undefined;
+  if (input.id !== undefined) return input.id;
+  if (input.sourceId === undefined) return undefined;
+  return own?.sourceId === input.sourceId ? own.id : NOBODY;
+}
+
+/** How long a redemption can be taken back. */
+const ROLLBACK_PERIOD = { months: 3, days: 0, ms: 0 };
+
+function commandOf(call: Call, asked: AskedRollback, redemption: Redemption): RollbackCommand {
+  const { reason, trackingId, metadata } = asked;
+  const date = redemption.date === undefined ? 0 : fromTimestamp(redemption.date);
+  const last = addDuration(call.project.timeZone, date, ROLLBACK_PERIOD, 1);
+  return {
+    $typeName: "scrip.voucher.v1.RollbackCommand",
+    projectId: call.project.id,
+    requestId: call.requestId,
+    now: toTimestamp(call.now),
+    redemptionId: redemption.id,
+    stacked: asked.stacked,
+    orderMode: "",
+    // Three months back from now are not always the months after the redemption, so the end is
+    // worked out from its date.
+    notBefore: toTimestamp(call.now > last ? date + 1 : date),
+    channel: {
+      $typeName: "scrip.voucher.v1.Channel",
+      channelId: call.caller.id,
+      channelType: "API",
+    },
+    ...(call.idempotency !== undefined && {
+      idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
+    }),
+    ...(reason !== undefined && { reason }),
+    ...(trackingId !== undefined && { trackingId }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}
+
+/** As with redemptions the commit was the truth, and a repeat only mends what is missing. */
+async function answered(deps: Deps, call: Call, outcome: RollbackOutcome): Promise<RollbacksMade> {
+  if (outcome.replayed) call.onReplay?.();
+  switch (outcome.outcome.case) {
+    case "made": {
+      const made = outcome.outcome.value;
+      const whole = made.parentRollback ?? made.rollbacks[0];
+      if (whole?.order !== undefined) {
+        const { order, date } = whole;
+        const at = new Date(date === undefined ? call.now : fromTimestamp(date));
+        const stored = { projectId: call.project.id, order, at };
+        await (outcome.replayed ? repairOrders(deps.db, [stored]) : deps.saveOrder(stored));
+      }
+      return made;
+    }
+    case "refused":
+      throw refusalOf(outcome.outcome.value);
+    default:
+      throw new Error("a rollback without an outcome");
+  }
+}
