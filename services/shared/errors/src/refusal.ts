@@ -12,7 +12,16 @@ export type RefusalOptions = {
   readonly resourceType?: string | undefined;
   /** The merchant's own words (`error.error.message`). */
   readonly customMessage?: string | undefined;
+  /** What uses the resource. */
+  readonly related?: RelatedObjects | undefined;
   readonly cause?: unknown;
+};
+
+export type RelatedObjects = {
+  readonly type: string;
+  readonly ids: readonly string[];
+  /** How many there are, when `ids` names only some. */
+  readonly total: bigint;
 };
 
 /** A refusal that the caller is meant to see. Anything else that is thrown is a bug or an outage. */
@@ -46,13 +55,23 @@ export function duplicate(resourceType: string, property: "name" | "id", value: 
   });
 }
 
+/** 400 in the words of spec/validation-and-redemption.md §10: the resource cannot go yet. */
+export function inUse(resourceType: string, id: string, related: RelatedObjects): Refusal {
+  return new Refusal("resource_in_use", {
+    details: `Resource ${resourceType} with id ${id} is in use by ${related.type}s with ids [${related.ids.join(", ")}]`,
+    resourceId: id,
+    resourceType,
+    related,
+  });
+}
+
 export function invalidPayload(details: string): Refusal {
   return new Refusal("invalid_payload", { details });
 }
 
 /** The wire form of a refusal. */
 export function toErrorMessage(refusal: Refusal, requestId: string): ErrorMessage {
-  const { details, resourceId, resourceType, customMessage } = refusal.options;
+  const { details, resourceId, resourceType, customMessage, related } = refusal.options;
   return create(ErrorSchema, {
     code: catalogue[refusal.key].http,
     key: refusal.key,
@@ -62,5 +81,10 @@ export function toErrorMessage(refusal: Refusal, requestId: string): ErrorMessag
     ...(resourceId !== undefined && { resourceId }),
     ...(resourceType !== undefined && { resourceType }),
     ...(customMessage !== undefined && { error: { message: customMessage } }),
+    ...(related !== undefined && {
+      relatedObjectIds: [...related.ids],
+      relatedObjectType: related.type,
+      relatedObjectTotal: related.total,
+    }),
   });
 }

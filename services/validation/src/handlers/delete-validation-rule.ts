@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { notFound, Refusal } from "@scrip/errors";
+import { inUse as resourceInUse, notFound, Refusal } from "@scrip/errors";
 import { madeAt } from "@scrip/ids";
 import { sqlState } from "@scrip/postgres";
 import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
@@ -48,7 +48,7 @@ async function findLeftOver(
   call: Call,
   ruleId: string,
 ): Promise<readonly AssignmentRow[]> {
-  const { rows } = await listAssignments(deps.db, {
+  const { rows, total } = await listAssignments(deps.db, {
     projectId: call.project.id,
     ruleId,
     order: "created_at",
@@ -60,18 +60,15 @@ async function findLeftOver(
   const inUse = rows.filter(
     ({ id, object_id: objectId }) => existing.has(objectId) || (madeAt(id) ?? 0) > oldest,
   );
-  if (inUse.length > 0) throw refuseInUse(ruleId, inUse);
+  if (inUse.length > 0) throw refuseInUse(ruleId, inUse, total);
   return rows;
 }
 
-function refuseInUse(ruleId: string, inUse: readonly AssignmentRow[]): Refusal {
+/** Names those of one type: there may be vouchers and campaigns. */
+function refuseInUse(ruleId: string, inUse: readonly AssignmentRow[], total: bigint): Refusal {
   const type = inUse[0]?.object_type ?? "";
   const ids = inUse.filter((it) => it.object_type === type).map((it) => it.object_id);
-  return new Refusal("resource_in_use", {
-    details: `Resource validation_rules with id ${ruleId} is in use by ${type}s with ids [${ids.join(", ")}]`,
-    resourceId: ruleId,
-    resourceType: "validation_rules",
-  });
+  return resourceInUse("validation_rules", ruleId, { type, ids, total });
 }
 
 /** Answers whether the rule is gone; not while more is assigned than was looked at. */

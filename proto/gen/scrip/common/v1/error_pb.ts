@@ -4,13 +4,14 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file scrip/common/v1/error.proto.
  */
 export const file_scrip_common_v1_error: GenFile = /*@__PURE__*/
-  fileDesc("ChtzY3JpcC9jb21tb24vdjEvZXJyb3IucHJvdG8SD3NjcmlwLmNvbW1vbi52MSLuAQoFRXJyb3ISDAoEY29kZRgBIAEoBRILCgNrZXkYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIUCgdkZXRhaWxzGAQgASgJSACIAQESEgoKcmVxdWVzdF9pZBgFIAEoCRIYCgtyZXNvdXJjZV9pZBgGIAEoCUgBiAEBEhoKDXJlc291cmNlX3R5cGUYByABKAlIAogBARIrCgVlcnJvchgIIAEoCzIcLnNjcmlwLmNvbW1vbi52MS5OZXN0ZWRFcnJvckIKCghfZGV0YWlsc0IOCgxfcmVzb3VyY2VfaWRCEAoOX3Jlc291cmNlX3R5cGUiHgoLTmVzdGVkRXJyb3ISDwoHbWVzc2FnZRgBIAEoCWIGcHJvdG8z");
+  fileDesc("ChtzY3JpcC9jb21tb24vdjEvZXJyb3IucHJvdG8SD3NjcmlwLmNvbW1vbi52MSKIAwoFRXJyb3ISDAoEY29kZRgBIAEoBRILCgNrZXkYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIUCgdkZXRhaWxzGAQgASgJSACIAQESEgoKcmVxdWVzdF9pZBgFIAEoCRIYCgtyZXNvdXJjZV9pZBgGIAEoCUgBiAEBEhoKDXJlc291cmNlX3R5cGUYByABKAlIAogBARIrCgVlcnJvchgIIAEoCzIcLnNjcmlwLmNvbW1vbi52MS5OZXN0ZWRFcnJvchIiChJyZWxhdGVkX29iamVjdF9pZHMYCSADKAlCBpq1GAJ4ARIgChNyZWxhdGVkX29iamVjdF90eXBlGAogASgJSAOIAQESIQoUcmVsYXRlZF9vYmplY3RfdG90YWwYCyABKANIBIgBAUIKCghfZGV0YWlsc0IOCgxfcmVzb3VyY2VfaWRCEAoOX3Jlc291cmNlX3R5cGVCFgoUX3JlbGF0ZWRfb2JqZWN0X3R5cGVCFwoVX3JlbGF0ZWRfb2JqZWN0X3RvdGFsIh4KC05lc3RlZEVycm9yEg8KB21lc3NhZ2UYASABKAliBnByb3RvMw", [file_scrip_options_v1_options]);
 
 /**
  * Error is the one shape of every refusal (spec/interface.md, Errors). It travels as a detail of a
@@ -66,6 +67,23 @@ export type Error = Message<"scrip.common.v1.Error"> & {
    * @generated from field: scrip.common.v1.NestedError error = 8;
    */
   error?: NestedError | undefined;
+
+  /**
+   * With `resource_in_use`: what uses the resource, some of it at least, and how many there are.
+   *
+   * @generated from field: repeated string related_object_ids = 9;
+   */
+  relatedObjectIds: string[];
+
+  /**
+   * @generated from field: optional string related_object_type = 10;
+   */
+  relatedObjectType?: string | undefined;
+
+  /**
+   * @generated from field: optional int64 related_object_total = 11;
+   */
+  relatedObjectTotal?: bigint | undefined;
 };
 
 /**
