@@ -5,7 +5,7 @@ import { checkRule } from "./check.ts";
 import { givenDefinition, givenReader, givenRule } from "./given.ts";
 import { parseValidationRule } from "./parse.ts";
 import { metadataOperand } from "./rule-value.ts";
-import { operators, refusedConditions } from "./rule.scenarios.ts";
+import { operators, refusedConditions } from "./conditions.scenarios.ts";
 
 describe("a condition", () => {
   test.each(operators)("%s %j", (operator, operands, met, unmet) => {
