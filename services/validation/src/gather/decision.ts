@@ -7,7 +7,7 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { DecisionRequest } from "../domain/decide.ts";
-import type { StackingRules } from "../domain/stacking-rules.ts";
+import { categoriesNamed, type StackingRules } from "../domain/stacking-rules.ts";
 import { type Asked, expandOf, type Ref } from "./asked.ts";
 import { gatherCategories } from "./categories.ts";
 import { gatherCounts } from "./counts.ts";
@@ -80,9 +80,8 @@ export async function gatherDecision(
   const { asked, said, customer, stored, stacking, trace } = circumstances;
   const vouchers = [...named.vouchers.values()].flatMap(({ voucher }) => voucher ?? []);
   const campaignIds = vouchers.flatMap(({ campaignId }) => campaignId ?? []);
-  const categoryIds = needsCategories(circumstances)
-    ? vouchers.flatMap(({ categoryId }) => categoryId ?? [])
-    : [];
+  const knowsCategories = needsCategories(circumstances);
+  const categoryIds = knowsCategories ? vouchers.flatMap(({ categoryId }) => categoryId ?? []) : [];
   const [campaigns, rules, categories] = await Promise.all([
     withCampaigns(deps, call, { known: named.promotions.campaigns, ids: campaignIds }),
     gatherRules(deps, call, [
@@ -94,7 +93,12 @@ export async function gatherDecision(
     gatherCategories(deps, call, categoryIds),
   ]);
   const promotions = { ...named.promotions, campaigns };
-  const redeemables = redeemablesOf({ ...named, promotions, rules, categories });
+  const redeemables = redeemablesOf({
+    ...named,
+    promotions,
+    rules,
+    categories: knowsCategories ? categories : null,
+  });
   const order = asked.order === undefined ? null : orderFacts(asked.order, stored);
   const moment = { now: call.now, timeZone: call.project.timeZone };
   const caller = { channelId: call.caller.id, userId: null };
@@ -119,6 +123,11 @@ export async function gatherDecision(
   };
 }
 
-/** Whoever sorts by hierarchy or shows categories has to know more of them than their ids. */
+/**
+ * Whoever sorts by hierarchy or shows categories has to know more of them than their ids; and where
+ * rules name categories, one that was deleted must not count.
+ */
 const needsCategories = ({ asked, stacking }: Circumstances): boolean =>
-  stacking.redeemablesSortingRule === "CATEGORY_HIERARCHY" || expandOf(asked).has("category");
+  categoriesNamed(stacking).length > 0 ||
+  stacking.redeemablesSortingRule === "CATEGORY_HIERARCHY" ||
+  expandOf(asked).has("category");

@@ -16,8 +16,8 @@ export type FoundRedeemables = {
   readonly promotions: Promotions;
   /** By the id of the voucher, tier or campaign. */
   readonly rules: ReadonlyMap<string, readonly ValidationRule[]>;
-  /** Of vouchers, when their hierarchy counts. */
-  readonly categories: ReadonlyMap<string, Category>;
+  /** Of vouchers, by id; null where ids are enough. */
+  readonly categories: ReadonlyMap<string, Category> | null;
 };
 
 /** The redeemables as a decision sees them; what they share, such as a campaign, is built once. */
@@ -55,12 +55,18 @@ function voucherOf(
   const gathered = found.vouchers.get(code);
   const facts = gathered && voucherFacts(gathered);
   if (!facts) return null;
-  const category = found.categories.get(gathered.voucher?.categoryId ?? "");
+  const { categories } = found;
   return {
     ...facts,
     campaign: campaignOf(gathered.voucher?.campaignId),
     rules: rulesOf(found, facts.id),
-    ...(category !== undefined && { categories: [categoryFacts(category)] }),
+    // What is in a category that was deleted is in none.
+    ...(categories !== null && {
+      categories: facts.categories.flatMap(({ id }) => {
+        const category = categories.get(id);
+        return category === undefined ? [] : [categoryFacts(category)];
+      }),
+    }),
   };
 }
 
