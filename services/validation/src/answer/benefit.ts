@@ -32,6 +32,8 @@ function valueOf(discount: DomainDiscount): Partial<Discount> {
       return { amountOff: discount.amountOff };
     case "FIXED":
       return { fixedAmount: discount.fixedAmount };
+    case "UNIT":
+      return {};
     default:
       return discount satisfies never;
   }

@@ -1,9 +1,9 @@
-import type { AmountDiscount, Discount, DiscountDefinition } from "@scrip/rules";
+import type { AmountDiscount, DiscountDefinition, MoneyDiscount } from "@scrip/rules";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import type { OrderFigures } from "./decision.ts";
-import { applyDiscount } from "./discount.ts";
+import { type MoneyTerms, applyMoney } from "./discount.ts";
 import type { OrderFacts } from "./facts.ts";
 import {
   amountOff,
@@ -12,13 +12,14 @@ import {
   givenLines,
   givenOrder,
   percentOff,
+  wholePicks,
 } from "./given.ts";
-import { orderFigures, startOrder } from "./order.ts";
+import { type OrderState, orderFigures, startOrder } from "./order.ts";
 import type { CalculationMode } from "./stacking-rules.ts";
 
-const noFormula = () => null;
+type Limits = Partial<Pick<DiscountDefinition, "amountLimit" | "aggregatedAmountLimit">>;
 
-const itemsPercent = (text: string, rest: Partial<DiscountDefinition> = {}): Discount =>
+const itemsPercent = (text: string, rest: Limits = {}): MoneyDiscount =>
   givenDiscount({ type: "PERCENT", percentOff: text, effect: "APPLY_TO_ITEMS", ...rest });
 
 describe("a discount on the order", () => {
@@ -90,16 +91,6 @@ describe("a discount on the order", () => {
       appliedDiscountAmount: 800n,
       totalAmount: 0n,
     });
-  });
-
-  test("the effect is on the order when none is named", () => {
-    const start = startOrder(givenOrder({ amount: 100n }));
-    const applied = applyDiscount(percentOff("10"), start, {
-      mode: "DISCOUNTED_AMOUNT",
-      selection: [],
-      formulaValue: noFormula,
-    });
-    expect(applied.effect).toBe("APPLY_TO_ORDER");
   });
 });
 
@@ -278,7 +269,7 @@ const amountEffect = fc.constantFrom<AmountDiscount["effect"][]>(
 );
 const plainEffect = fc.constantFrom(null, "APPLY_TO_ORDER" as const, "APPLY_TO_ITEMS" as const);
 const anyLimits = { amountLimit: limit, aggregatedAmountLimit: limit };
-const anyDiscount: fc.Arbitrary<Discount> = fc.oneof(
+const anyDiscount: fc.Arbitrary<MoneyDiscount> = fc.oneof(
   fc
     .record({ percent: fc.integer({ min: 0, max: 10_000 }), effect: plainEffect, ...anyLimits })
     .map(({ percent: hundredths, ...rest }) =>
@@ -303,16 +294,11 @@ describe("whatever is taken off whichever order", () => {
         (discounts, order, mode) => {
           const facts = givenOrder({ amount: order.amount, lines: givenLines(...order.lines) });
           const start = startOrder(facts);
-          const selection = start.lines.map((_, index) => index);
           let state = start;
           let applied = 0n;
           for (const discount of discounts) {
             const before = state;
-            ({ state } = applyDiscount(discount, state, {
-              mode,
-              selection,
-              formulaValue: noFormula,
-            }));
+            ({ state } = apply(discount, state, { mode, picks: wholePicks(state) }));
             const figures = orderFigures(before, state);
             expectSound(figures);
             expect(figures.totalAppliedDiscountAmount >= 0n).toBe(true);
@@ -373,24 +359,32 @@ function expectSound(figures: OrderFigures): void {
   }
 }
 
-const offOrder = (discount: Discount, amount: bigint): bigint =>
+const offOrder = (discount: MoneyDiscount, amount: bigint): bigint =>
   figuresOf([discount], { amount }).appliedDiscountAmount;
 
 function figuresOf(
-  discounts: readonly Discount[],
+  discounts: readonly MoneyDiscount[],
   order: Partial<OrderFacts>,
   mode: CalculationMode = "DISCOUNTED_AMOUNT",
   selection?: readonly number[],
 ): OrderFigures {
   const start = startOrder(givenOrder(order));
-  const terms = {
-    mode,
-    selection: selection ?? start.lines.map((_, index) => index),
-    formulaValue: noFormula,
-  };
+  const picks = wholePicks(start, selection);
   const end = discounts.reduce(
-    (state, discount) => applyDiscount(discount, state, terms).state,
+    (state, discount) => apply(discount, state, { mode, picks }).state,
     start,
   );
   return orderFigures(start, end);
 }
+
+const apply = (
+  discount: MoneyDiscount,
+  state: OrderState,
+  terms: Pick<MoneyTerms, "mode" | "picks">,
+) =>
+  applyMoney(discount, state, {
+    ...terms,
+    effect: discount.effect ?? "APPLY_TO_ORDER",
+    formulas: () => () => null,
+    multiplier: 1n,
+  });

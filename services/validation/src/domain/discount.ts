@@ -1,81 +1,74 @@
-import { type Decimal, allocate, percentOf } from "@scrip/money";
-import type { AmountDiscount, Discount, DiscountEffect } from "@scrip/rules";
+import { type Decimal, multiplyDecimals, percentIn, percentOf } from "@scrip/money";
+import type { MoneyDiscount } from "@scrip/rules";
 
-import { type FormulaValues, withValue } from "./formula.ts";
-import { atLeastZero, least, sumOf } from "./minor-units.ts";
-import {
-  type LineDiscount,
-  type LineState,
-  type OrderState,
-  discountLines,
-  discountOrder,
-  subtotalAmount,
-  totalAmount,
-} from "./order.ts";
+import { type FormulaValues, type Formulas, amountIn, withValue } from "./formula.ts";
+import { atLeastZero, least } from "./minor-units.ts";
+import { type LineDiscount, discountLines, discountOrder } from "./order-change.ts";
+import { type OrderState, totalAmount } from "./order.ts";
+import type { LinePick } from "./selection.ts";
+import { type Served, percentOfShare, serveLines, servedLines, shareOf } from "./serve.ts";
+import { splitAmount } from "./split.ts";
 import type { CalculationMode } from "./stacking-rules.ts";
 
-export type DiscountTerms = {
+export type MoneyTerms = {
   readonly mode: CalculationMode;
-  /** Positions of the lines an item-level effect reaches, in the order in which they are served. */
-  readonly selection: readonly number[];
-  readonly formulaValue: FormulaValues;
+  /** What an item-level effect reaches, in the order in which it is served. */
+  readonly picks: readonly LinePick[];
+  readonly formulas: Formulas;
+  /** The number of bundles, where they count; otherwise one. */
+  readonly multiplier: bigint;
 };
 
-export type AppliedDiscount = {
+export type AppliedMoney = {
   readonly state: OrderState;
-  readonly effect: DiscountEffect;
   /** True when a formula gave a value, of one line at least. */
   readonly isDynamic: boolean;
   /** The discount with that value, when the formula gave one for all that was discounted. */
-  readonly value: Discount | null;
+  readonly value: MoneyDiscount | null;
+  /** What was taken off which line, in the order in which they were served. */
+  readonly lines: readonly LineDiscount[];
 };
 
+export type MoneyEffect = NonNullable<MoneyDiscount["effect"]>;
+
 /** Takes a discount off the order or its lines; spec/validation-and-redemption.md §1.5 and §1.6. */
-export function applyDiscount(
-  discount: Discount,
+export function applyMoney(
+  discount: MoneyDiscount,
   state: OrderState,
-  terms: DiscountTerms,
-): AppliedDiscount {
-  switch (discount.effect) {
-    // Rules that name products will turn the default into APPLY_TO_ITEMS; none are attached yet.
-    case null:
+  terms: MoneyTerms & { readonly effect: MoneyEffect },
+): AppliedMoney {
+  const values = terms.formulas(discount.formula);
+  switch (terms.effect) {
     case "APPLY_TO_ORDER": {
-      const given = terms.formulaValue(null);
-      const amount = orderDiscount(withValue(discount, given), state, terms.mode);
-      return {
-        effect: "APPLY_TO_ORDER",
-        state: discountOrder(state, amount),
-        ...told(discount, [given]),
-      };
+      const given = values(null);
+      const amount = orderDiscount(withValue(discount, given), state, terms);
+      return { state: discountOrder(state, amount), lines: [], ...told(discount, [given]) };
     }
     case "APPLY_TO_ITEMS":
-    case "APPLY_TO_ITEMS_BY_QUANTITY": {
-      const given = terms.selection.map((index) => terms.formulaValue(index));
-      return {
-        effect: discount.effect,
-        state: discountLines(state, serveLines(discount, state, terms, given)),
-        ...told(discount, given),
-      };
-    }
+    case "APPLY_TO_ITEMS_BY_QUANTITY":
+      return discountItems(discount, state, { ...terms, values });
     case "APPLY_TO_ITEMS_PROPORTIONALLY":
     case "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY": {
-      const given = terms.formulaValue(null);
-      return {
-        effect: discount.effect,
-        state: discountLines(state, splitAmount(withValue(discount, given), state, terms)),
-        ...told(discount, [given]),
-      };
+      const given = values(null);
+      const own = withValue(discount, given);
+      if (own.type !== "AMOUNT") throw new Error(`a split of type ${own.type}`);
+      const lines = splitAmount(servedLines(state, terms.picks), state, {
+        amount: least(own.amountOff * terms.multiplier, sumLimit(own)),
+        effect: terms.effect,
+        mode: terms.mode,
+      });
+      return { state: discountLines(state, lines), lines, ...told(discount, [given]) };
     }
     default:
-      return discount satisfies never;
+      return terms.effect satisfies never;
   }
 }
 
 /** Of formula values, one by one as they were used; null where the static value was. */
 function told(
-  discount: Discount,
+  discount: MoneyDiscount,
   given: readonly (Decimal | null)[],
-): Pick<AppliedDiscount, "isDynamic" | "value"> {
+): Pick<AppliedMoney, "isDynamic" | "value"> {
   const [first = null, ...others] = given;
   return {
     isDynamic: given.some((value) => value !== null),
@@ -84,125 +77,116 @@ function told(
   };
 }
 
-function orderDiscount(discount: Discount, state: OrderState, mode: CalculationMode): bigint {
-  const total = totalAmount(state);
-  const { amountLimit, aggregatedAmountLimit } = discount;
-  return least(orderValue(discount, state, mode), amountLimit, aggregatedAmountLimit, total);
-}
-
-function orderValue(discount: Discount, state: OrderState, mode: CalculationMode): bigint {
-  switch (discount.type) {
-    case "PERCENT":
-      return percentOf(
-        mode === "INITIAL_AMOUNT" ? state.amount : totalAmount(state),
-        discount.percentOff,
-      );
-    case "AMOUNT":
-      return discount.amountOff;
-    case "FIXED":
-      return atLeastZero(totalAmount(state) - discount.fixedAmount);
-    default:
-      return discount satisfies never;
-  }
-}
-
-/** Serves the lines in turn, so that a limit on the sum favours the earlier ones. */
-function serveLines(
-  discount: Discount,
+function orderDiscount(
+  discount: MoneyDiscount,
   state: OrderState,
-  { mode, selection }: DiscountTerms,
-  given: readonly (Decimal | null)[],
-): LineDiscount[] {
-  let left = least(totalAmount(state), sumLimit(discount));
-  return selectedLines(state, selection).map(({ index, line }, at) => {
-    const own = withValue(discount, given[at] ?? null);
-    const amount = least(lineValue(own, line, mode), subtotalAmount(line), left);
-    left -= amount;
-    return { index, amount };
-  });
-}
-
-function lineValue(discount: Discount, line: LineState, mode: CalculationMode): bigint {
+  { mode, multiplier }: MoneyTerms,
+): bigint {
+  const total = totalAmount(state);
+  // A fixed amount is what is left to pay, however many bundles there are.
+  const times = discount.type === "FIXED" ? 1n : multiplier;
+  const limits = [discount.amountLimit, discount.aggregatedAmountLimit].map((limit) =>
+    limit === null ? null : limit * times,
+  );
   switch (discount.type) {
     case "PERCENT": {
-      const base = mode === "INITIAL_AMOUNT" ? line.amount : subtotalAmount(line);
-      return least(percentOf(base, discount.percentOff), discount.amountLimit);
+      const base = mode === "INITIAL_AMOUNT" ? state.amount : total;
+      return least(percentOf(base, percentTimes(discount.percentOff, times)), ...limits, total);
     }
     case "AMOUNT":
-      return discount.effect === "APPLY_TO_ITEMS_BY_QUANTITY"
-        ? least(discount.amountOff, line.price) * line.quantity
-        : discount.amountOff;
+      return least(discount.amountOff * times, ...limits, total);
     case "FIXED":
-      return atLeastZero(subtotalAmount(line) - discount.fixedAmount * line.quantity);
+      return least(atLeastZero(total - discount.fixedAmount), ...limits, total);
     default:
       return discount satisfies never;
   }
 }
 
-/** A limit on all that a discount takes off. An amount also accepts it under the other name. */
-const sumLimit = (discount: Discount): bigint | null =>
-  discount.type === "AMOUNT" ? amountSumLimit(discount) : discount.aggregatedAmountLimit;
+type ItemTerms = MoneyTerms & { readonly effect: MoneyEffect; readonly values: FormulaValues };
 
-function amountSumLimit({ amountLimit, aggregatedAmountLimit }: AmountDiscount): bigint | null {
-  return amountLimit === null ? aggregatedAmountLimit : least(amountLimit, aggregatedAmountLimit);
-}
-
-/** Splits one amount over the lines; the parts add up to it exactly. */
-function splitAmount(
-  discount: AmountDiscount,
-  state: OrderState,
-  { mode, selection }: DiscountTerms,
-): LineDiscount[] {
-  const parts = selectedLines(state, selection)
-    .map(({ index, line }) => ({
-      index,
-      cap: subtotalAmount(line),
-      weight: splitWeight(discount, line, mode),
-    }))
-    .filter((part) => part.cap > 0n && part.weight > 0n);
-  const capacity = sumOf(parts, (part) => part.cap);
-  const amount = least(discount.amountOff, sumLimit(discount), totalAmount(state), capacity);
-  return allocateWithin(amount, parts);
-}
-
-function splitWeight(discount: AmountDiscount, line: LineState, mode: CalculationMode): bigint {
-  if (discount.effect === "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY") return line.quantity;
-  return mode === "INITIAL_AMOUNT" ? line.amount : subtotalAmount(line);
-}
-
-type Part = { readonly index: number; readonly cap: bigint; readonly weight: bigint };
-
-/**
- * Largest remainder under a cap for each part: a share above its cap is fixed there and the rest is
- * split over the others. The part with the least room for its weight overflows first, so one pass
- * in that order finds all that do; once a share fits, those of all later parts fit too. `amount`
- * must not exceed the sum of the caps.
- */
-function allocateWithin(amount: bigint, parts: readonly Part[]): LineDiscount[] {
-  const tightestFirst = parts.toSorted((a, b) => Number(a.cap * b.weight - b.cap * a.weight));
-  const full = new Set<Part>();
-  let left = amount;
-  let weight = sumOf(parts, (part) => part.weight);
-  for (const part of tightestFirst) {
-    if (left * part.weight <= part.cap * weight) break;
-    full.add(part);
-    left -= part.cap;
-    weight -= part.weight;
-  }
-  const open = parts.filter((part) => !full.has(part));
-  const shares = allocate(
-    left,
-    open.map((part) => part.weight),
-  );
-  return [
-    ...[...full].map(({ index, cap }) => ({ index, amount: cap })),
-    ...open.map(({ index }, at) => ({ index, amount: shares[at] ?? 0n })),
-  ];
-}
-
-function selectedLines(state: OrderState, selection: readonly number[]) {
-  return selection.flatMap((index) => {
-    const line = state.lines[index];
-    return line === undefined ? [] : [{ index, line }];
+function discountItems(discount: MoneyDiscount, state: OrderState, terms: ItemTerms): AppliedMoney {
+  const served = servedLines(state, terms.picks);
+  const worth = new Map(served.map((one) => [one, termsOfLine(discount, one, terms)]));
+  const lines = serveLines(served, state, {
+    limit: sumLimit(discount),
+    valueOf(one) {
+      const { given = null, price = null } = worth.get(one) ?? {};
+      return lineValue(withValue(discount, given), one, { ...terms, price });
+    },
   });
+  const known = told(
+    discount,
+    [...worth.values()].map(({ given }) => given),
+  );
+  const isDynamic = known.isDynamic || [...worth.values()].some((line) => line.isDynamic);
+  return { state: discountLines(state, lines), lines, value: known.value, isDynamic };
 }
+
+type TermsOfLine = {
+  /** What the formula of the discount gave; null where the static value counts. */
+  readonly given: Decimal | null;
+  /** Of a unit, when the entry of the line fixes it. */
+  readonly price: bigint | null;
+  readonly isDynamic: boolean;
+};
+
+/** A price of the entry comes before what the discount says of all lines. */
+function termsOfLine(
+  discount: MoneyDiscount,
+  { pick: { index, entry } }: Served,
+  { formulas, values }: ItemTerms,
+): TermsOfLine {
+  if (discount.type === "FIXED" && entry !== null) {
+    const price = formulas(entry.priceFormula)(index);
+    if (price !== null) return { given: null, price: amountIn(price), isDynamic: true };
+    if (entry.price !== null) return { given: null, price: entry.price, isDynamic: false };
+  }
+  const given = values(index);
+  return { given, price: null, isDynamic: given !== null };
+}
+
+type LineTerms = Pick<ItemTerms, "mode" | "effect" | "multiplier"> & Pick<TermsOfLine, "price">;
+
+function lineValue(
+  discount: MoneyDiscount,
+  served: Served,
+  { mode, effect, multiplier, price }: LineTerms,
+): bigint {
+  const { line, pick } = served;
+  switch (discount.type) {
+    case "PERCENT": {
+      const base = mode === "INITIAL_AMOUNT" ? line.amount : line.amount - line.discountAmount;
+      const { amountLimit } = discount;
+      const percent = percentTimes(discount.percentOff, multiplier);
+      return least(
+        percentOfShare(base, percent, served),
+        amountLimit === null ? null : amountLimit * multiplier,
+      );
+    }
+    case "AMOUNT":
+      return effect === "APPLY_TO_ITEMS_BY_QUANTITY"
+        ? least(discount.amountOff, line.price) * pick.units
+        : discount.amountOff * multiplier;
+    case "FIXED": {
+      const fixed = (price ?? discount.fixedAmount) * pick.units;
+      return atLeastZero(shareOf(line.amount - line.discountAmount, served) - fixed);
+    }
+    default:
+      return discount satisfies never;
+  }
+}
+
+const percentTimes = (percent: Decimal, multiplier: bigint): Decimal =>
+  multiplier === 1n
+    ? percent
+    : percentIn(multiplyDecimals(percent, { unscaled: multiplier, scale: 0 }) ?? ALL);
+
+/** A product that is too large to be told is more than everything. */
+const ALL: Decimal = { unscaled: 100n, scale: 0 };
+
+/** A limit on all that a discount takes off. An amount also accepts it under the other name. */
+const sumLimit = (discount: MoneyDiscount): bigint | null => {
+  const { type, amountLimit, aggregatedAmountLimit } = discount;
+  if (type !== "AMOUNT" || amountLimit === null) return aggregatedAmountLimit;
+  return least(amountLimit, aggregatedAmountLimit);
+};

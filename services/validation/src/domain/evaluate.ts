@@ -1,25 +1,18 @@
+import type { Moment } from "@scrip/rules";
+
 import type { BundleResult } from "./bundle-result.ts";
+import { findBundles } from "./bundle.ts";
 import type { DecisionRequest } from "./decide.ts";
 import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "./decision.ts";
-import { applyDiscount } from "./discount.ts";
-import type {
-  CategoryFacts,
-  Redeemable,
-  TierFacts,
-  TierRedeemable,
-  VoucherFacts,
-  VoucherRedeemable,
-} from "./facts.ts";
-import { formulaValues } from "./formula.ts";
-import { spendGift } from "./gift.ts";
+import type { CategoryFacts, Redeemable, TierFacts, VoucherFacts } from "./facts.ts";
 import type { Hint } from "./hints.ts";
-import { refuseReward } from "./loyalty.ts";
-import { type OrderState, totalAmount } from "./order.ts";
+import type { OrderState } from "./order.ts";
 import { type Refused, refusedForCode, resourceNotFound } from "./refusal.ts";
-import { selectLines } from "./selection.ts";
 import { calculationMode } from "./stacking-rules.ts";
+import { type Subject, rulesOf, subjectOf } from "./subject.ts";
 import { checkTierTime, checkVoucherTime } from "./time-limits.ts";
 import type { Trace } from "./trace.ts";
+import { applyValue } from "./value.ts";
 
 /** What stays the same for all redeemables of a request. */
 export type EvaluationContext = Omit<DecisionRequest, "redeemables"> & {
@@ -58,47 +51,39 @@ export function evaluate(
   state: OrderState,
   context: EvaluationContext,
 ): Evaluation {
-  if (redeemable.object !== "voucher") return evaluateTier(redeemable, state, context);
-  const { voucher } = redeemable;
-  if (voucher === null) return inapplicable(resourceNotFound(redeemable.object, redeemable.id));
+  const subject = subjectOf(redeemable);
+  if (subject === null) return inapplicable(resourceNotFound(redeemable.object, redeemable.id));
   const refusal =
-    checkActive(voucher) ?? checkVoucherTime(voucher, context.moment) ?? checkQuantity(voucher);
+    subject.kind === "voucher"
+      ? checkVoucher(subject.facts, context.moment)
+      : checkTier(subject.facts, context.moment);
   if (refusal !== null) return inapplicable(refusal);
-  return applyValue(redeemable, voucher, state, context);
-}
 
-function evaluateTier(
-  { object, id, tier }: TierRedeemable,
-  state: OrderState,
-  context: EvaluationContext,
-): Evaluation {
-  if (tier === null) return inapplicable(resourceNotFound(object, id));
-  const refusal = checkTierActive(tier) ?? checkTierTime(tier, context.moment);
-  if (refusal !== null) return inapplicable(refusal);
-  const { discount } = tier;
-  const applied = discount && applyDiscount(discount, state, termsOf(tier, state, context));
-  const after = applied?.state ?? state;
+  const bundles = findBundles(rulesOf(subject), state);
+  if (bundles.failed.length > 0) {
+    const violated = bundles.failed.map(({ id }) => id).join(", ");
+    return {
+      ...inapplicable({
+        key: "order_rules_violated",
+        details: `Cannot be redeemed because of violated validation rules: ${violated}`,
+      }),
+      bundle: bundles.result,
+    };
+  }
+  const mode = calculationMode(categoriesOf(redeemable), context.stacking);
+  const applied = applyValue(redeemable, subject, state, { ...context, mode, bundles });
+  if (applied.kind === "refused") return inapplicable(applied.refusal);
+  const { benefit, hasEffect, scope, units } = applied;
   return {
     kind: "applicable",
-    benefit: {
-      kind: "discount",
-      effect: applied?.effect ?? null,
-      isDynamic: applied?.isDynamic ?? false,
-      value: applied?.value ?? null,
-    },
-    hasEffect: totalAmount(after) < totalAmount(state),
-    state: after,
-    guards: [],
-    ...NOTHING_BESIDE,
-  };
-}
-
-function termsOf(tier: TierFacts, state: OrderState, context: EvaluationContext) {
-  const { stacking, start } = context;
-  return {
-    mode: calculationMode(categoriesOf({ object: "promotion_tier", id: tier.id, tier }), stacking),
-    selection: selectLines(state, start, stacking.redeemablesProductsApplicationMode),
-    formulaValue: () => null,
+    benefit,
+    hasEffect,
+    state: applied.state,
+    guards: [...guardsOf(subject, benefit), ...applied.guards],
+    bundle: bundles.result,
+    scope,
+    units,
+    trace: null,
   };
 }
 
@@ -111,6 +96,12 @@ export function categoriesOf(redeemable: Redeemable): readonly CategoryFacts[] {
   const own = new Set(categories.map((category) => category.id));
   return [...categories, ...campaign.categories.filter((category) => !own.has(category.id))];
 }
+
+const checkVoucher = (voucher: VoucherFacts, moment: Moment): Refused | null =>
+  checkActive(voucher) ?? checkVoucherTime(voucher, moment) ?? checkQuantity(voucher);
+
+const checkTier = (tier: TierFacts, moment: Moment): Refused | null =>
+  checkTierActive(tier) ?? checkTierTime(tier, moment);
 
 function checkActive(voucher: VoucherFacts): Refused | null {
   const isSwitchedOff = voucher.active === false || voucher.campaign?.active === false;
@@ -131,70 +122,18 @@ function checkQuantity(voucher: VoucherFacts): Refused | null {
   return isUsedUp ? refusedForCode("quantity_exceeded", voucher.code) : null;
 }
 
-function applyValue(
-  redeemable: VoucherRedeemable,
-  voucher: VoucherFacts,
-  state: OrderState,
-  context: EvaluationContext,
-): Evaluation {
-  const { value } = voucher;
-  const { stacking, start } = context;
-  const selection = selectLines(state, start, stacking.redeemablesProductsApplicationMode);
-  switch (value.type) {
-    case "DISCOUNT_VOUCHER": {
-      const mode = calculationMode(categoriesOf(redeemable), stacking);
-      const formulaValue = formulaValues(value.discount?.formula ?? null, voucher, state, context);
-      const applied =
-        value.discount === null
-          ? { effect: null, isDynamic: false, value: null, state }
-          : applyDiscount(value.discount, state, { mode, selection, formulaValue });
-      const { effect, isDynamic, value: dynamicValue } = applied;
-      return {
-        kind: "applicable",
-        benefit: { kind: "discount", effect, isDynamic, value: dynamicValue },
-        hasEffect: totalAmount(applied.state) < totalAmount(state),
-        state: applied.state,
-        guards: guardsOf(voucher, 0n),
-        ...NOTHING_BESIDE,
-      };
-    }
-    case "GIFT_VOUCHER": {
-      const { credits } = redeemable;
-      const outcome = spendGift({ voucher, value, credits, selection }, state);
-      if (outcome.kind === "refused") return inapplicable(outcome.refusal);
-      const { benefit } = outcome;
-      return {
-        kind: "applicable",
-        benefit,
-        hasEffect: benefit.credits > 0n,
-        state: outcome.state,
-        guards: guardsOf(voucher, benefit.credits),
-        ...NOTHING_BESIDE,
-      };
-    }
-    case "LOYALTY_CARD":
-      return inapplicable(refuseReward(redeemable.rewardId));
-    default:
-      return value satisfies never;
-  }
-}
-
-function guardsOf(voucher: VoucherFacts, giftCredits: bigint): readonly Guard[] {
-  const { id: voucherId, definitionVersion } = voucher;
+function guardsOf(subject: Subject, benefit: Benefit): readonly Guard[] {
+  if (subject.kind === "promotion_tier") return [];
+  const { id: voucherId, definitionVersion, quantity } = subject.facts;
   const guards: Guard[] = [{ kind: "definition_version", voucherId, definitionVersion }];
-  if (voucher.quantity !== null) guards.push({ kind: "quantity_left", voucherId });
-  if (giftCredits > 0n) guards.push({ kind: "gift_balance", voucherId, credits: giftCredits });
+  if (quantity !== null) guards.push({ kind: "quantity_left", voucherId });
+  if (benefit.kind === "gift" && benefit.credits > 0n) {
+    guards.push({ kind: "gift_balance", voucherId, credits: benefit.credits });
+  }
   return guards;
 }
 
-const NOTHING_BESIDE = {
-  bundle: null,
-  scope: { applicable: [], inapplicable: [] },
-  units: [],
-  trace: null,
-} as const;
-
-const inapplicable = (refusal: Refused): Evaluation => ({
+const inapplicable = (refusal: Refused): Evaluation & { kind: "inapplicable" } => ({
   kind: "inapplicable",
   refusal,
   bundle: null,

@@ -9,9 +9,10 @@ import {
   parseDay,
 } from "@scrip/rules";
 
-import type { CustomerFacts, LineFacts, OrderFacts, VoucherFacts } from "./facts.ts";
+import type { CustomerFacts, OrderFacts, TierFacts, VoucherFacts } from "./facts.ts";
 import { sumOf } from "./minor-units.ts";
 import { type LineState, type OrderState, subtotalAmount } from "./order.ts";
+import type { Subject } from "./subject.ts";
 
 export type ScopeContext = {
   readonly moment: Moment;
@@ -20,26 +21,32 @@ export type ScopeContext = {
   readonly metadata: Metadata;
 };
 
-type Facts = ScopeContext & { readonly voucher: VoucherFacts; readonly state: OrderState };
+/** What formulas are evaluated for, and on which order. */
+export type FormulaSubject = {
+  readonly subject: Subject;
+  readonly state: OrderState;
+  /** How many bundles the order holds; one without bundle rules. */
+  readonly bundles: bigint;
+};
 
-type Line = { readonly state: LineState; readonly facts: LineFacts | undefined };
+type Facts = ScopeContext & FormulaSubject;
 
 /**
- * What the names in the formula of a voucher mean, for the line that is being discounted or for the
- * order; spec/validation-and-redemption.md §2.3. A line at the extreme price is looked for once.
+ * What the names in a formula mean, for the line that is being discounted or for the order;
+ * spec/validation-and-redemption.md §2.3. A line at the extreme price is looked for once.
  */
 export function formulaScopes(
-  voucher: VoucherFacts,
-  state: OrderState,
+  subject: FormulaSubject,
   context: ScopeContext,
 ): (line: number | null) => FormulaScope {
-  const facts: Facts = { ...context, voucher, state };
-  const extremes = new Map<string, Line | null>();
-  const pickLine = (which: string, line: number | null): Line | null => {
-    if (which === "") return line === null ? null : lineAt(facts, line);
+  const facts: Facts = { ...context, ...subject };
+  const { lines } = subject.state;
+  const extremes = new Map<string, LineState | null>();
+  const pickLine = (which: string, line: number | null): LineState | null => {
+    if (which === "") return line === null ? null : (lines[line] ?? null);
     const known = extremes.get(which);
     if (known !== undefined) return known;
-    const found = findExtreme(facts, which === "CHEAPEST_" ? -1n : 1n);
+    const found = findExtreme(lines, which === "CHEAPEST_" ? -1n : 1n);
     extremes.set(which, found);
     return found;
   };
@@ -59,42 +66,48 @@ export function formulaScopes(
       const [, which = "", what = ""] = part;
       const read = LINE_METADATA.get(what);
       const picked = read && pickLine(which, line);
-      return picked?.facts === undefined || read === undefined ? null : read(picked.facts);
+      return picked ? read(picked) : null;
     },
   });
 }
 
 const LINE_NAME = /^(CHEAPEST_|MOST_EXPENSIVE_|)ORDER_ITEM_([A-Z_]+)$/;
 
-/** There are no bundles yet, and an order without any counts once. */
-const BUNDLES = 1n;
+type Operand = (facts: Facts) => KnownValue | null;
 
-const OPERANDS: ReadonlyMap<string, (facts: Facts) => KnownValue | null> = new Map<
-  string,
-  (facts: Facts) => KnownValue | null
->([
+function ofVoucher(read: (voucher: VoucherFacts) => KnownValue | null): Operand {
+  return ({ subject }) => (subject.kind === "voucher" ? read(subject.facts) : null);
+}
+
+function ofTier(read: (tier: TierFacts) => KnownValue | null): Operand {
+  return ({ subject }) => (subject.kind === "promotion_tier" ? read(subject.facts) : null);
+}
+
+const OPERANDS: ReadonlyMap<string, Operand> = new Map<string, Operand>([
   ["ORDER_AMOUNT", ({ state }) => (state.hasAmount ? moneyValue(state.amount) : null)],
   ["ORDER_ITEMS_QUANTITY", ({ order, state }) => order && countOf(state.lines.length)],
   [
     "ORDER_UNITS_QUANTITY",
     ({ order, state }) => order && countValue(sumOf(state.lines, (line) => line.quantity)),
   ],
-  ["ORDER_BUNDLE_QUANTITY", () => countValue(BUNDLES)],
+  ["ORDER_BUNDLE_QUANTITY", ({ bundles }) => countValue(bundles)],
   [
     "VOUCHER_REDEMPTION_QUANTITY",
-    ({ voucher }) => (voucher.quantity === null ? null : countValue(voucher.quantity)),
+    ofVoucher(({ quantity }) => (quantity === null ? null : countValue(quantity))),
   ],
-  ["VOUCHER_REDEEMED_QUANTITY", ({ voucher }) => countValue(voucher.redeemedQuantity)],
-  ["VOUCHER_PUBLISH_COUNT", ({ voucher }) => countValue(voucher.publishCount)],
-  ["VOUCHER_START_DATE", ({ voucher }) => dateOf(voucher.validity.startDate)],
-  ["VOUCHER_EXPIRATION_DATE", ({ voucher }) => dateOf(voucher.validity.expirationDate)],
+  ["VOUCHER_REDEEMED_QUANTITY", ofVoucher(({ redeemedQuantity }) => countValue(redeemedQuantity))],
+  ["VOUCHER_PUBLISH_COUNT", ofVoucher(({ publishCount }) => countValue(publishCount))],
+  ["VOUCHER_START_DATE", ofVoucher(({ validity }) => dateOf(validity.startDate))],
+  ["VOUCHER_EXPIRATION_DATE", ofVoucher(({ validity }) => dateOf(validity.expirationDate))],
+  ["PROMOTION_TIER_START_DATE", ofTier(({ validity }) => dateOf(validity.startDate))],
+  ["PROMOTION_TIER_EXPIRATION_DATE", ofTier(({ validity }) => dateOf(validity.expirationDate))],
   [
     "CUSTOMER_BIRTHDATE",
     ({ customer, moment }) => dateOf(parseDay(customer?.birthdate ?? "", moment.timeZone) ?? null),
   ],
 ]);
 
-/** Those of publications and promotion tiers have no value before these exist. */
+/** A publication is not gathered for a decision, so its metadata has no value. */
 const METADATA: ReadonlyMap<string, (facts: Facts) => Metadata | null> = new Map<
   string,
   (facts: Facts) => Metadata | null
@@ -102,25 +115,25 @@ const METADATA: ReadonlyMap<string, (facts: Facts) => Metadata | null> = new Map
   ["ORDER_METADATA", ({ order }) => order?.metadata ?? null],
   ["CUSTOMER_METADATA", ({ customer }) => customer?.metadata ?? null],
   ["REDEMPTION_METADATA", ({ metadata }) => metadata],
-  ["REDEEMABLE_METADATA", ({ voucher }) => voucher.metadata],
+  ["REDEEMABLE_METADATA", ({ subject }) => subject.facts.metadata],
 ]);
 
-const LINE_OPERANDS: ReadonlyMap<string, (line: Line) => KnownValue | null> = new Map<
+const LINE_OPERANDS: ReadonlyMap<string, (line: LineState) => KnownValue | null> = new Map<
   string,
-  (line: Line) => KnownValue | null
+  (line: LineState) => KnownValue | null
 >([
-  ["PRICE", ({ state }) => (state.price === null ? null : moneyValue(state.price))],
-  ["AMOUNT", ({ state }) => moneyValue(state.amount)],
-  ["SUBTOTAL", ({ state }) => moneyValue(subtotalAmount(state))],
-  ["UNITS_QUANTITY", ({ state }) => countValue(state.quantity)],
+  ["PRICE", ({ price }) => (price === null ? null : moneyValue(price))],
+  ["AMOUNT", ({ amount }) => moneyValue(amount)],
+  ["SUBTOTAL", (line) => moneyValue(subtotalAmount(line))],
+  ["UNITS_QUANTITY", ({ quantity }) => countValue(quantity)],
 ]);
 
-const LINE_METADATA: ReadonlyMap<string, (line: LineFacts) => Metadata> = new Map<
+const LINE_METADATA: ReadonlyMap<string, (line: LineState) => Metadata> = new Map<
   string,
-  (line: LineFacts) => Metadata
+  (line: LineState) => Metadata
 >([
-  ["METADATA", (line) => line.metadata],
-  ["PRODUCT_METADATA", (line) => line.productMetadata],
+  ["METADATA", ({ facts }) => facts.metadata],
+  ["PRODUCT_METADATA", ({ facts }) => facts.productMetadata],
 ]);
 
 const countOf = (count: number): KnownValue => countValue(BigInt(count));
@@ -128,20 +141,15 @@ const countOf = (count: number): KnownValue => countValue(BigInt(count));
 const dateOf = (instant: number | null): KnownValue | null =>
   instant === null ? null : dateValue(instant);
 
-function lineAt({ state, order }: Facts, index: number): Line | null {
-  const line = state.lines[index];
-  return line === undefined ? null : { state: line, facts: order?.lines[index] };
-}
-
-/** Of lines at the same price the one with the lowest subtotal, then the first. */
-function findExtreme(facts: Facts, sign: 1n | -1n): Line | null {
-  let found: { readonly index: number; readonly rank: readonly [bigint, bigint] } | null = null;
-  for (const [index, line] of facts.state.lines.entries()) {
-    if (line.price === null) continue;
+/** Of lines at the same price the one with the lowest subtotal, then the first; none without units. */
+function findExtreme(lines: readonly LineState[], sign: 1n | -1n): LineState | null {
+  let found: { readonly line: LineState; readonly rank: readonly [bigint, bigint] } | null = null;
+  for (const line of lines) {
+    if (line.price === null || line.quantity === 0n) continue;
     const rank = [line.price * -sign, subtotalAmount(line)] as const;
-    if (found === null || comesBefore(rank, found.rank)) found = { index, rank };
+    if (found === null || comesBefore(rank, found.rank)) found = { line, rank };
   }
-  return found && lineAt(facts, found.index);
+  return found?.line ?? null;
 }
 
 const comesBefore = (

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import type { OrderFacts } from "./facts.ts";
 import { type GiftOutcome, type GiftValue, spendGift } from "./gift.ts";
-import { givenGiftCard, givenLine, givenLines, givenOrder } from "./given.ts";
+import { givenGiftCard, givenLine, givenLines, givenOrder, wholePicks } from "./given.ts";
 import { orderFigures, startOrder } from "./order.ts";
 import type { Refused } from "./refusal.ts";
 
@@ -181,8 +181,8 @@ function spend(
   };
   const voucher = { ...givenGiftCard(gift), code: "GIFT" };
   const start = startOrder(order === null ? null : givenOrder(order));
-  const selection = start.lines.map((_, index) => index);
-  const outcome: GiftOutcome = spendGift({ voucher, value, credits, selection }, start);
+  const picks = wholePicks(start);
+  const outcome: GiftOutcome = spendGift({ voucher, value, credits, picks }, start);
   const end = outcome.kind === "spent" ? outcome.state : start;
   return { outcome, figures: orderFigures(start, end) };
 }

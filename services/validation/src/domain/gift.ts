@@ -1,15 +1,12 @@
 import type { Benefit } from "./decision.ts";
 import type { VoucherFacts, VoucherRedeemable, VoucherValue } from "./facts.ts";
 import { atLeastZero, least, sumOf } from "./minor-units.ts";
-import {
-  type LineDiscount,
-  type OrderState,
-  discountLines,
-  discountOrder,
-  subtotalAmount,
-  totalAmount,
-} from "./order.ts";
+import { discountLines, discountOrder } from "./order-change.ts";
+import { type OrderState, subtotalAmount, totalAmount } from "./order.ts";
 import { type Refused, refusedForCode } from "./refusal.ts";
+import type { LinePick } from "./selection.ts";
+import { serveLines, servedLines, shareOf } from "./serve.ts";
+import type { Allocation } from "./trace.ts";
 
 export type GiftValue = Extract<VoucherValue, { readonly type: "GIFT_VOUCHER" }>;
 
@@ -18,6 +15,7 @@ export type GiftOutcome =
       readonly kind: "spent";
       readonly benefit: Benefit & { kind: "gift" };
       readonly state: OrderState;
+      readonly allocations: readonly Allocation[];
     }
   | { readonly kind: "refused"; readonly refusal: Refused };
 
@@ -25,8 +23,8 @@ type GiftSpending = {
   readonly voucher: VoucherFacts;
   readonly value: GiftValue;
   readonly credits: VoucherRedeemable["credits"];
-  /** Positions of the lines that an effect on items may pay for. */
-  readonly selection: readonly number[];
+  /** What an effect on items may pay for. */
+  readonly picks: readonly LinePick[];
 };
 
 /**
@@ -43,37 +41,41 @@ export function spendGift(spending: GiftSpending, state: OrderState): GiftOutcom
   }
   if (value.effect === "APPLY_TO_ITEMS") return payForLines(spending, free, state);
   if (!state.hasAmount) {
-    return credits === null ? refused(missingAmount) : spent(value, credits, state);
+    return credits === null ? refused(missingAmount) : spent(value, credits, { state });
   }
   const amount = least(credits ?? free, totalAmount(state));
-  return spent(value, amount, discountOrder(state, amount));
+  const allocations = [{ orderItemIndex: null, amount, quantity: null }];
+  return spent(value, amount, { state: discountOrder(state, amount), allocations });
 }
 
 /** Pays for the lines in turn until the credits are used up. */
 function payForLines(spending: GiftSpending, free: bigint, state: OrderState): GiftOutcome {
-  const { value, credits, selection } = spending;
-  if (!selection.some((index) => (state.lines[index]?.amount ?? 0n) > 0n)) {
+  const { value, credits, picks } = spending;
+  if (!picks.some(({ index }) => (state.lines[index]?.amount ?? 0n) > 0n)) {
     return refused(missingOrderItemsAmount);
   }
-  let left = least(credits ?? free, totalAmount(state));
-  const payments: LineDiscount[] = [];
-  for (const index of selection) {
-    const line = state.lines[index];
-    if (line === undefined) continue;
-    const amount = least(subtotalAmount(line), left);
-    left -= amount;
-    payments.push({ index, amount });
-  }
-  const paid = sumOf(payments, (payment) => payment.amount);
-  return spent(value, paid, discountLines(state, payments));
+  const payments = serveLines(servedLines(state, picks), state, {
+    limit: credits ?? free,
+    valueOf: (one) => shareOf(subtotalAmount(one.line), one),
+  });
+  const paid = sumOf(payments, ({ amount }) => amount);
+  const allocations = payments.flatMap(({ index, amount }) =>
+    amount > 0n ? [{ orderItemIndex: index, amount, quantity: null }] : [],
+  );
+  return spent(value, paid, { state: discountLines(state, payments), allocations });
 }
 
-function spent(value: GiftValue, credits: bigint, state: OrderState): GiftOutcome {
+function spent(
+  value: GiftValue,
+  credits: bigint,
+  after: { readonly state: OrderState; readonly allocations?: readonly Allocation[] },
+): GiftOutcome {
   const { balance, lockedCredits } = value;
   const effect = value.effect ?? "APPLY_TO_ORDER";
   return {
     kind: "spent",
-    state,
+    state: after.state,
+    allocations: after.allocations ?? [],
     benefit: { kind: "gift", effect, balance, credits, lockedCredits },
   };
 }

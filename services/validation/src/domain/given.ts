@@ -2,6 +2,7 @@ import {
   type AmountDiscount,
   type Discount,
   type DiscountDefinition,
+  type MoneyDiscount,
   type Validity,
   parseDiscount,
 } from "@scrip/rules";
@@ -18,6 +19,8 @@ import type {
   VoucherFacts,
   VoucherRedeemable,
 } from "./facts.ts";
+import type { OrderState } from "./order.ts";
+import type { LinePick } from "./selection.ts";
 
 /** Facts for tests, which name only what they are about. */
 
@@ -69,9 +72,13 @@ export const unlimited: Validity = {
   hours: null,
 };
 
+export type SentDiscount = Partial<DiscountDefinition> & Pick<DiscountDefinition, "type">;
+
 export function givenDiscount(
-  definition: Partial<DiscountDefinition> & Pick<DiscountDefinition, "type">,
-): Discount {
+  definition: SentDiscount & { type: MoneyDiscount["type"] },
+): MoneyDiscount;
+export function givenDiscount(definition: SentDiscount): Discount;
+export function givenDiscount(definition: SentDiscount): Discount {
   const parsed = parseDiscount({
     effect: null,
     percentOff: null,
@@ -92,13 +99,23 @@ export function givenDiscount(
   return parsed.discount;
 }
 
-export const percentOff = (text: string): Discount =>
+export const percentOff = (text: string): MoneyDiscount =>
   givenDiscount({ type: "PERCENT", percentOff: text });
 
 export const amountOff = (
   amount: bigint,
   effect: AmountDiscount["effect"] = "APPLY_TO_ORDER",
-): Discount => givenDiscount({ type: "AMOUNT", amountOff: amount, effect });
+): MoneyDiscount => givenDiscount({ type: "AMOUNT", amountOff: amount, effect });
+
+/** Lines as an effect reaches them without rules: whole, in this order. */
+export const wholePicks = (
+  { lines }: OrderState,
+  indices: readonly number[] = [...lines.keys()],
+): readonly LinePick[] =>
+  indices.map((index) => {
+    const units = lines[index]?.quantity ?? 0n;
+    return { index, units, run: { first: 1n, step: 1n, count: units }, entry: null };
+  });
 
 export const givenCampaign = (campaign: Partial<CampaignFacts> = {}): CampaignFacts => ({
   id: "camp_1",

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 
 import type { LinePrices, OrderFacts } from "./facts.ts";
 import { givenLine, givenLines, givenOrder } from "./given.ts";
-import { checkOrder, discountLines, discountOrder, orderFigures, startOrder } from "./order.ts";
+import { discountLines, discountOrder } from "./order-change.ts";
+import { checkOrder, orderFigures, startOrder } from "./order.ts";
 
 describe("startOrder", () => {
   test.each([
@@ -144,8 +145,8 @@ describe("orderFigures", () => {
 
   test("shows sums up to here, and as applied only what came since", () => {
     const first = discountOrder(start, 500n);
-    const second = discountLines(first, [{ index: 1, amount: 700n }]);
-    const third = discountLines(second, [{ index: 1, amount: 300n }]);
+    const second = discountLines(first, [{ index: 1, amount: 700n, units: 0n }]);
+    const third = discountLines(second, [{ index: 1, amount: 300n, units: 0n }]);
     expect(orderFigures(second, third)).toMatchObject({
       discountAmount: 500n,
       itemsDiscountAmount: 1000n,
@@ -168,7 +169,7 @@ describe("orderFigures", () => {
 
   test("leaves the state before as it was", () => {
     const before = structuredClone(start);
-    discountLines(discountOrder(start, 1n), [{ index: 0, amount: 1n }]);
+    discountLines(discountOrder(start, 1n), [{ index: 0, amount: 1n, units: 0n }]);
     expect(start).toEqual(before);
   });
 });
@@ -221,6 +222,8 @@ describe("checkOrder", () => {
 
 const untouched = (line: { price: bigint; quantity: bigint; amount: bigint }) => ({
   ...line,
+  added: null,
+  applications: [],
   initialQuantity: line.quantity,
   initialAmount: line.amount,
   subtotalAmount: line.amount,

@@ -1,5 +1,5 @@
-import type { LineFigures, OrderFigures } from "./decision.ts";
-import type { LineFacts, LinePrices, OrderContent } from "./facts.ts";
+import type { Application, LineFigures, OrderFigures } from "./decision.ts";
+import type { CatalogueItem, LineFacts, LinePrices, OrderContent } from "./facts.ts";
 import { least, sumOf } from "./minor-units.ts";
 import type { Refused } from "./refusal.ts";
 
@@ -20,6 +20,10 @@ export type OrderState = {
 };
 
 export type LineState = {
+  /** What the line is of. */
+  readonly facts: LineFacts;
+  /** What a redeemable of this request added the line for; null for one that was sent. */
+  readonly added: CatalogueItem | null;
   readonly price: bigint | null;
   readonly quantity: bigint;
   readonly initialQuantity: bigint;
@@ -28,12 +32,14 @@ export type LineState = {
   readonly initialAmount: bigint;
   readonly discountAmount: bigint;
   readonly discountQuantity: bigint;
+  /** Exchanges that the line took part in, the latest last. */
+  readonly applications: readonly Application[];
 };
 
 /** Amounts are JSON numbers in the API, so they end where those stop being exact. */
 export const LARGEST_AMOUNT = BigInt(Number.MAX_SAFE_INTEGER);
 
-const MOST_LINES = 500;
+export const MOST_LINES = 500;
 
 /** What is left to pay. */
 export const totalAmount = (state: OrderState): bigint =>
@@ -78,6 +84,8 @@ function startLine(line: LineFacts, left: bigint): LineState {
   const quantity = line.quantity ?? 1n;
   const amount = lineAmount(line) ?? 0n;
   return {
+    facts: line,
+    added: null,
     price: unitPrice(line.prices),
     quantity,
     initialQuantity: line.initialQuantity ?? quantity,
@@ -85,8 +93,13 @@ function startLine(line: LineFacts, left: bigint): LineState {
     initialAmount: line.initialAmount ?? amount,
     discountAmount: least(line.discountAmount, amount, left),
     discountQuantity: line.discountQuantity,
+    applications: [],
   };
 }
+
+/** What discounted units of a line are counted under; null when the line does not tell. */
+export const productOf = ({ productId, productSourceId }: LineFacts): string | null =>
+  productId ?? productSourceId;
 
 export const unitPrice = (prices: LinePrices): bigint | null =>
   prices.line ??
@@ -128,27 +141,6 @@ const amountOutOfRange = (path: string): Refused =>
 
 const invalidOrder = (details: string): Refused => ({ key: "invalid_order", details });
 
-/** Takes `amount` off the order as a whole; the lines do not notice. */
-export const discountOrder = (state: OrderState, amount: bigint): OrderState => ({
-  ...state,
-  discountAmount: state.discountAmount + amount,
-});
-
-export type LineDiscount = { readonly index: number; readonly amount: bigint };
-
-/** Takes amounts off lines; the order-level discount does not change. */
-export function discountLines(state: OrderState, discounts: readonly LineDiscount[]): OrderState {
-  const lines = [...state.lines];
-  let total = 0n;
-  for (const { index, amount } of discounts) {
-    const line = lines[index];
-    if (line === undefined) throw new RangeError(`the order has no line ${index}`);
-    lines[index] = { ...line, discountAmount: line.discountAmount + amount };
-    total += amount;
-  }
-  return { ...state, lines, itemsDiscountAmount: state.itemsDiscountAmount + total };
-}
-
 /** The figures after `after`; what came between `before` and it counts as applied. */
 export function orderFigures(before: OrderState, after: OrderState): OrderFigures {
   const applied = after.discountAmount - before.discountAmount;
@@ -163,12 +155,18 @@ export function orderFigures(before: OrderState, after: OrderState): OrderFigure
     appliedDiscountAmount: applied,
     itemsAppliedDiscountAmount: itemsApplied,
     totalAppliedDiscountAmount: applied + itemsApplied,
-    lines: after.lines.map((line, index) => lineFigures(before.lines[index] ?? ADDED_LINE, line)),
+    lines: after.lines.map((line, index) => lineFigures(before.lines[index] ?? NO_LINE, line)),
   };
 }
 
-function lineFigures(before: LineState, after: LineState): LineFigures {
+type LineBefore = Pick<
+  LineState,
+  "quantity" | "amount" | "discountAmount" | "discountQuantity" | "applications"
+>;
+
+function lineFigures(before: LineBefore, after: LineState): LineFigures {
   return {
+    added: after.added,
     price: after.price,
     quantity: after.quantity,
     initialQuantity: after.initialQuantity,
@@ -181,16 +179,15 @@ function lineFigures(before: LineState, after: LineState): LineFigures {
     appliedDiscountQuantity: after.discountQuantity - before.discountQuantity,
     appliedQuantity: after.quantity - before.quantity,
     appliedQuantityAmount: after.amount - before.amount,
+    applications: after.applications.slice(before.applications.length),
   };
 }
 
 /** What a line that a redeemable added was before it. */
-const ADDED_LINE: LineState = {
-  price: null,
+const NO_LINE: LineBefore = {
   quantity: 0n,
-  initialQuantity: 0n,
   amount: 0n,
-  initialAmount: 0n,
   discountAmount: 0n,
   discountQuantity: 0n,
+  applications: [],
 };

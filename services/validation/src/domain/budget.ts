@@ -1,0 +1,129 @@
+import type { ScopeEntry, UnitBudget } from "@scrip/rules";
+
+import { type CountName, countKey } from "./counts.ts";
+import type { DiscountedUnits, Guard } from "./decision.ts";
+import type { CustomerFacts, LineFacts } from "./facts.ts";
+import { type Formulas, unitsIn } from "./formula.ts";
+import { belongingOf, unionOfScopes } from "./item-scope.ts";
+import { atLeastZero } from "./minor-units.ts";
+import { type OrderState, productOf } from "./order.ts";
+import type { BudgetLeft } from "./selection.ts";
+import { type Subject, campaignOf, rulesOf } from "./subject.ts";
+
+/** What budgets on units are reckoned with; spec/validation-and-redemption.md §1.7.7. */
+export type BudgetContext = {
+  readonly subject: Subject;
+  readonly customer: CustomerFacts | null;
+  readonly counts: ReadonlyMap<string, bigint>;
+  readonly formulas: Formulas;
+};
+
+/** What the tightest budget of the entry leaves for a product, beside what is taken of it now. */
+export const budgetLeftIn =
+  (state: OrderState, context: BudgetContext): BudgetLeft =>
+  (entry, index, taken) => {
+    const facts = state.lines[index]?.facts;
+    if (facts === undefined) return null;
+    let left: bigint | null = null;
+    for (const { budget, count } of budgetsOf(entry, facts, context)) {
+      const limit = limitOf(budget, index, context);
+      if (limit === null) continue;
+      const used = count === null ? 0n : (context.counts.get(countKey(count)) ?? 0n);
+      const rest = atLeastZero(limit - used - taken);
+      if (left === null || rest < left) left = rest;
+    }
+    return left;
+  };
+
+/** The counts that the budgets of a redeemable are compared with, for the lines of an order. */
+export function neededUnitCounts(
+  subject: Subject,
+  { lines, customer }: { lines: readonly LineFacts[]; customer: CustomerFacts | null },
+): readonly CountName[] {
+  const scope = unionOfScopes(rulesOf(subject));
+  if (scope === null || scope.included.every(({ budgets }) => budgets.length === 0)) return [];
+  return lines.flatMap((line) => {
+    const belonging = belongingOf(line, scope);
+    if (belonging.kind !== "entry") return [];
+    return budgetsOf(belonging.entry, line, { subject, customer }).flatMap(
+      ({ count }) => count ?? [],
+    );
+  });
+}
+
+/**
+ * What must still hold when the units are taken: with them, no budget is exceeded. When it no longer
+ * does, fewer units may be left, so it is decided again.
+ */
+export function budgetGuards(
+  picked: readonly { readonly entry: ScopeEntry; readonly index: number }[],
+  units: readonly DiscountedUnits[],
+  { state, ...context }: BudgetContext & { readonly state: OrderState },
+): readonly Guard[] {
+  const guards = new Map<string, Guard>();
+  for (const { entry, index } of picked) {
+    const facts = state.lines[index]?.facts;
+    const product = facts && productOf(facts);
+    const add = units.find(({ productId }) => productId === product)?.quantity ?? 0n;
+    if (facts === undefined || add === 0n) continue;
+    for (const { budget, count } of budgetsOf(entry, facts, context)) {
+      const limit = limitOf(budget, index, context);
+      if (limit === null || count === null) continue;
+      guards.set(`${countKey(count)} ${limit}`, {
+        kind: "count",
+        count,
+        add,
+        conditions: { $less_than_or_equal: [Number(limit)] },
+        refusal: null,
+      });
+    }
+  }
+  return [...guards.values()];
+}
+
+type BudgetOfProduct = {
+  readonly budget: UnitBudget;
+  /** null for a customer who is not stored: nothing was redeemed, and there is nothing to guard. */
+  readonly count: CountName | null;
+};
+
+/** Those that apply to the redeemable: a voucher has no budgets of tiers. */
+function budgetsOf(
+  { budgets }: ScopeEntry,
+  facts: LineFacts,
+  { subject, customer }: Pick<BudgetContext, "subject" | "customer">,
+): readonly BudgetOfProduct[] {
+  const product = productOf(facts);
+  if (product === null) return [];
+  return budgets.flatMap((budget): BudgetOfProduct[] => {
+    const scope = countScope(budget, subject);
+    if (scope === null) return [];
+    const customerId = budget.perCustomer ? (customer?.id ?? null) : null;
+    if (budget.perCustomer && customerId === null) return [{ budget, count: null }];
+    const count: CountName = {
+      scope,
+      measure: "UNITS",
+      customerId,
+      channelId: null,
+      since: null,
+      productId: product,
+    };
+    return [{ budget, count }];
+  });
+}
+
+function countScope(budget: UnitBudget, subject: Subject): CountName["scope"] | null {
+  if (budget.scope === "promotion_tier") {
+    return subject.kind === "promotion_tier"
+      ? { kind: "promotion_tier", id: subject.facts.id }
+      : null;
+  }
+  const campaign = campaignOf(subject);
+  return campaign && { kind: "campaign", id: campaign.id };
+}
+
+/** What the formula gives, or the number beside it. */
+function limitOf(budget: UnitBudget, index: number, { formulas }: Pick<BudgetContext, "formulas">) {
+  const given = formulas(budget.formula)(index);
+  return given === null ? budget.limit : unitsIn(given);
+}

@@ -1,0 +1,85 @@
+import type { Bundles } from "./bundle.ts";
+import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "./decision.ts";
+import { type EffectContext, applyDiscount, selectForGift } from "./effect.ts";
+import type { Redeemable } from "./facts.ts";
+import { spendGift } from "./gift.ts";
+import { unionOfScopes } from "./item-scope.ts";
+import { refuseReward } from "./loyalty.ts";
+import type { OrderState } from "./order.ts";
+import { storedScope } from "./reached-scope.ts";
+import type { Refused } from "./refusal.ts";
+import { type Subject, rulesOf } from "./subject.ts";
+import type { Allocation } from "./trace.ts";
+
+export type ValueContext = Omit<EffectContext, "subject" | "bundles"> & {
+  readonly bundles: Bundles;
+};
+
+/** What a redeemable gives, or why it gives nothing. */
+export type ValueOutcome =
+  | {
+      readonly kind: "applied";
+      readonly benefit: Benefit;
+      /** Something was taken off, units were given or exchanged, or credits were spent. */
+      readonly hasEffect: boolean;
+      readonly state: OrderState;
+      readonly scope: ReachedScope;
+      /** Units that an item-level effect discounted, by product. */
+      readonly units: readonly DiscountedUnits[];
+      /** On budgets of units. */
+      readonly guards: readonly Guard[];
+      readonly allocations: readonly Allocation[];
+    }
+  | { readonly kind: "refused"; readonly refusal: Refused };
+
+/** Applies the value of a redeemable that passed every check before it. */
+export function applyValue(
+  redeemable: Redeemable,
+  subject: Subject,
+  state: OrderState,
+  valueContext: ValueContext,
+): ValueOutcome {
+  const context: EffectContext = { ...valueContext, subject };
+  if (subject.kind === "promotion_tier") {
+    const { discount } = subject.facts;
+    return discount === null ? nothing(state, context) : applyDiscount(discount, state, context);
+  }
+  const { value } = subject.facts;
+  switch (value.type) {
+    case "DISCOUNT_VOUCHER":
+      return value.discount === null
+        ? nothing(state, context)
+        : applyDiscount(value.discount, state, context);
+    case "GIFT_VOUCHER": {
+      const credits = redeemable.object === "voucher" ? redeemable.credits : null;
+      const { picks, scope } =
+        value.effect === "APPLY_TO_ITEMS"
+          ? selectForGift(state, context)
+          : { picks: [], scope: storedScope(unionOfScopes(rulesOf(subject))) };
+      const spent = spendGift({ voucher: subject.facts, value, credits, picks }, state);
+      if (spent.kind === "refused") return spent;
+      const { benefit, allocations } = spent;
+      const hasEffect = benefit.credits > 0n;
+      const after = { state: spent.state, benefit, allocations, hasEffect };
+      return { kind: "applied", ...after, scope, units: [], guards: [] };
+    }
+    case "LOYALTY_CARD": {
+      const rewardId = redeemable.object === "voucher" ? redeemable.rewardId : null;
+      return { kind: "refused", refusal: refuseReward(rewardId) };
+    }
+    default:
+      return value satisfies never;
+  }
+}
+
+/** A voucher or tier without a discount may be used, and changes nothing. */
+const nothing = (state: OrderState, { subject }: EffectContext): ValueOutcome => ({
+  kind: "applied",
+  benefit: { kind: "discount", effect: null, isDynamic: false, value: null, given: [] },
+  hasEffect: false,
+  state,
+  scope: storedScope(unionOfScopes(rulesOf(subject))),
+  units: [],
+  guards: [],
+  allocations: [],
+});
