@@ -51,7 +51,7 @@ export const routes = (deps: Deps): readonly Implementation[] => [
     releaseSession: releaseSession(),
     gatherVouchers: gatherVouchers(deps),
     commitRedemptions: commitRedemptions(deps),
-    countRedemptions: countRedemptions(),
+    countRedemptions: countRedemptions(deps),
     reserveVouchers: reserveVouchers(),
     commitRollbacks: commitRollbacks(),
   }),

@@ -152,6 +152,7 @@ describe("CommitRedemptions", () => {
       ...command,
       refused: {
         $typeName: "scrip.common.v1.Error",
+        relatedObjectIds: [],
         code: 400,
         key: "quantity_exceeded",
         message: "",

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { type CommitCommand, decideCommits, rowKey, type VoucherUsage } from "./commit.ts";
+import { type CommitCommand, decideCommits, type Part } from "./commit.ts";
+import { NO_LOCKS } from "./session-locks.ts";
+import { rowKey, type VoucherUsage } from "./usage.ts";
 
 const PROJECT = "proj_1";
 
@@ -15,15 +17,33 @@ const usageOf = (overrides: Partial<VoucherUsage> = {}): VoucherUsage => ({
   amount: null,
   balance: null,
   redeemedAmount: 0n,
+  reserved: false,
   version: 0n,
   ledgerVersion: 0n,
+  ...overrides,
+});
+
+const partOf = (overrides: Partial<Part> = {}): Part => ({
+  voucherId: "v_1",
+  tierId: null,
+  definitionVersion: 1n,
+  credits: 0n,
+  campaignId: null,
+  orderAmount: 0n,
+  discountedAmount: 0n,
+  units: [],
+  guards: [],
   ...overrides,
 });
 
 const commandOf = (overrides: Partial<CommitCommand> = {}): CommitCommand => ({
   projectId: PROJECT,
   idempotency: null,
-  takes: [{ voucherId: "v_1", definitionVersion: 1n, credits: 0n }],
+  at: 0,
+  customerId: null,
+  channelId: "app_1",
+  sessionKey: null,
+  parts: [partOf()],
   refused: false,
   ...overrides,
 });
@@ -43,6 +63,8 @@ const decide = (
     answered: new Map(
       Object.entries(answered).map(([key, byte]) => [rowKey(PROJECT, key), new Uint8Array([byte])]),
     ),
+    counts: [],
+    locks: NO_LOCKS,
   });
 
 const gift = (balance: bigint, voucherId = "v_1"): VoucherUsage =>
@@ -59,21 +81,18 @@ describe("decideCommits", () => {
 
   test("leaves alone what somebody else holds, unless the key has its answer already", () => {
     const idempotency = keyOf("again");
-    const both = [
-      { voucherId: "v_1", definitionVersion: 1n, credits: 0n },
-      { voucherId: "v_2", definitionVersion: 1n, credits: 0n },
-    ];
+    const both = [partOf(), partOf({ voucherId: "v_2" })];
     const commands = [
-      commandOf({ takes: both, idempotency }),
-      commandOf({ takes: both, idempotency }),
-      commandOf({ takes: both, idempotency: keyOf("answered") }),
-      commandOf({ takes: both, refused: true }),
+      commandOf({ parts: both, idempotency }),
+      commandOf({ parts: both, idempotency }),
+      commandOf({ parts: both, idempotency: keyOf("answered") }),
+      commandOf({ parts: both, refused: true }),
       commandOf(),
     ];
     const decisions = decide(commands, [usageOf()], { answered: 1 }, ["v_2"]);
     expect(decisions).toEqual([
-      { kind: "held", take: 1 },
-      { kind: "held", take: 1 },
+      { kind: "held", part: 1 },
+      { kind: "held", part: 1 },
       { kind: "replayed", position: null },
       { kind: "recorded" },
       { kind: "made", usages: [usageOf({ redeemedQuantity: 1n, version: 1n })] },
@@ -87,16 +106,16 @@ describe("decideCommits", () => {
   });
 
   test("refuses credits beyond the balance, and takes none of them", () => {
-    const take = { voucherId: "v_1", definitionVersion: 1n, credits: 60n };
+    const part = partOf({ credits: 60n });
     const decisions = decide(
-      [commandOf({ takes: [take] }), commandOf({ takes: [take] })],
+      [commandOf({ parts: [part] }), commandOf({ parts: [part] })],
       [gift(100n)],
     );
     expect(decisions[0]).toMatchObject({
       kind: "made",
       usages: [{ balance: 40n, ledgerVersion: 2n }],
     });
-    expect(decisions[1]).toEqual({ kind: "refused", key: "gift_amount_exceeded", take: 0 });
+    expect(decisions[1]).toEqual({ kind: "refused", key: "gift_amount_exceeded", part: 0 });
   });
 
   test("a redemption without credits adds no ledger entry", () => {
@@ -106,27 +125,21 @@ describe("decideCommits", () => {
 
   test("takes from all vouchers of a command or from none", () => {
     const both = commandOf({
-      takes: [
-        { voucherId: "v_1", definitionVersion: 1n, credits: 10n },
-        { voucherId: "v_2", definitionVersion: 1n, credits: 0n },
-      ],
+      parts: [partOf({ credits: 10n }), partOf({ voucherId: "v_2" })],
     });
-    const after = commandOf({
-      takes: [{ voucherId: "v_1", definitionVersion: 1n, credits: 100n }],
-    });
+    const after = commandOf({ parts: [partOf({ credits: 100n })] });
     const spent = usageOf({ voucherId: "v_2", quantity: 1n, redeemedQuantity: 1n });
     expect(decide([both, after], [gift(100n), spent])).toMatchObject([
-      { kind: "refused", key: "quantity_exceeded", take: 1 },
+      { kind: "refused", key: "quantity_exceeded", part: 1 },
       { kind: "made", usages: [{ balance: 0n }] },
     ]);
   });
 
   test("one command that names a voucher twice takes twice", () => {
-    const take = { voucherId: "v_1", definitionVersion: 1n, credits: 0n };
-    const twice = commandOf({ takes: [take, take] });
+    const twice = commandOf({ parts: [partOf(), partOf()] });
     expect(decide([twice], [usageOf({ quantity: 1n })])[0]).toMatchObject({
       kind: "refused",
-      take: 1,
+      part: 1,
     });
     expect(
       decide([twice, commandOf()], [usageOf({ quantity: 2n })]).map(({ kind }) => kind),
@@ -137,7 +150,7 @@ describe("decideCommits", () => {
     ["was never there", []],
     ["was deleted", [usageOf({ deleted: true, definitionVersion: 2n })]],
   ] as const)("a voucher that %s is gone", (_name, usages) => {
-    expect(decide([commandOf()], usages)).toEqual([{ kind: "gone", take: 0 }]);
+    expect(decide([commandOf()], usages)).toEqual([{ kind: "gone", part: 0 }]);
   });
 
   test("a decision on another definition is stale, also when a guard fails too", () => {
@@ -185,7 +198,7 @@ describe("decideCommits", () => {
     test("a stale command leaves its key free", () => {
       const stale = commandOf({
         idempotency: keyOf("a"),
-        takes: [{ voucherId: "v_1", definitionVersion: 9n, credits: 0n }],
+        parts: [partOf({ definitionVersion: 9n })],
       });
       const commands = [stale, commandOf({ idempotency: keyOf("a") })];
       expect(decide(commands, [usageOf()]).map(({ kind }) => kind)).toEqual(["stale", "made"]);
@@ -193,11 +206,13 @@ describe("decideCommits", () => {
   });
 
   test("whatever comes, counters move by what was made, and no guard is ever broken", () => {
-    const take = fc.record({
-      voucherId: fc.constantFrom("v_1", "v_2", "v_3"),
-      definitionVersion: fc.constantFrom(1n, 1n, 1n, 2n),
-      credits: fc.bigInt(0n, 40n),
-    });
+    const part = fc
+      .record({
+        voucherId: fc.constantFrom("v_1", "v_2", "v_3"),
+        definitionVersion: fc.constantFrom(1n, 1n, 1n, 2n),
+        credits: fc.bigInt(0n, 40n),
+      })
+      .map(partOf);
     const command = fc.record({
       projectId: fc.constant(PROJECT),
       idempotency: fc.option(
@@ -206,11 +221,11 @@ describe("decideCommits", () => {
           requestHash: fc.constantFrom(new Uint8Array([1]), new Uint8Array([2])),
         }),
       ),
-      takes: fc.array(take, { minLength: 1, maxLength: 3 }),
+      parts: fc.array(part, { minLength: 1, maxLength: 3 }),
       refused: fc.boolean(),
     });
     fc.assert(
-      fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
+      fc.property(fc.array(command.map(commandOf), { maxLength: 60 }), (commands) => {
         const start = [
           usageOf({ quantity: 5n }),
           { ...gift(100n, "v_2"), quantity: 7n },
@@ -222,8 +237,9 @@ describe("decideCommits", () => {
           if (decision.kind !== "made") continue;
           const next = new Map(model);
           for (const [position, after] of decision.usages.entries()) {
+            if (after === null) throw new Error("there are no tiers here");
             const before = next.get(after.voucherId);
-            const credits = commands[index]?.takes[position]?.credits ?? 0n;
+            const credits = commands[index]?.parts[position]?.credits ?? 0n;
             expect(after.redeemedQuantity).toBe((before?.redeemedQuantity ?? 0n) + 1n);
             expect(after.redeemedAmount).toBe((before?.redeemedAmount ?? 0n) + credits);
             if (after.quantity !== null)

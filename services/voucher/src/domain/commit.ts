@@ -1,176 +1,209 @@
-/** What is left of a voucher: the row that a redemption locks. Amounts are minor units. */
-export type VoucherUsage = {
-  readonly projectId: string;
-  readonly voucherId: string;
-  readonly definitionVersion: bigint;
-  readonly deleted: boolean;
-  /** How often it may be redeemed; null means without limit. */
-  readonly quantity: bigint | null;
-  readonly redeemedQuantity: bigint;
-  /** Gift vouchers only: what was put on the card, and what is left of it. */
-  readonly amount: bigint | null;
-  readonly balance: bigint | null;
-  readonly redeemedAmount: bigint;
-  /** Grows with every change of this row. */
-  readonly version: bigint;
-  /** The number of ledger entries. */
-  readonly ledgerVersion: bigint;
-};
+import { type Addition, createTally, type Guard, type KnownCount, type Units } from "./counts.ts";
+import { decideOnce, type KeyedCommand, type Repetition } from "./idempotency.ts";
+import { createSessionLocks, type KnownLocks, type Locked } from "./session-locks.ts";
+import { rowKey, takeFrom, type VoucherUsage } from "./usage.ts";
 
-export type Take = {
-  readonly voucherId: string;
-  /** The definition that the decision was made on. */
+export { rowKey, type VoucherUsage } from "./usage.ts";
+
+/** One redeemable of a command: a voucher, or a promotion tier, of which nothing is taken. */
+export type Part = {
+  readonly voucherId: string | null;
+  readonly tierId: string | null;
+  /** Of a voucher: the definition that the decision was made on. */
   readonly definitionVersion: bigint;
   /** To take from a gift voucher. */
   readonly credits: bigint;
+  readonly campaignId: string | null;
+  readonly orderAmount: bigint;
+  readonly discountedAmount: bigint;
+  readonly units: readonly Units[];
+  readonly guards: readonly Guard[];
 };
 
-/** A request to redeem vouchers, all or none, or to record that they were refused. */
-export type CommitCommand = {
-  readonly projectId: string;
-  readonly idempotency: IdempotencyKey | null;
-  readonly takes: readonly Take[];
+/** A request to redeem parts, all or none, or to record that they were refused. */
+export type CommitCommand = KeyedCommand & {
+  /** The project's present, in epoch milliseconds. */
+  readonly at: number;
+  readonly customerId: string | null;
+  readonly channelId: string;
+  /** What this session holds does not count against the command, and is released by it. */
+  readonly sessionKey: string | null;
+  readonly parts: readonly Part[];
   readonly refused: boolean;
 };
-
-export type IdempotencyKey = { readonly key: string; readonly requestHash: Uint8Array };
 
 export type CommitBatch<Command extends CommitCommand = CommitCommand> = {
   /** In the order of arrival. */
   readonly commands: readonly Command[];
   /** As locked, by `rowKey` of project and voucher. */
   readonly usages: ReadonlyMap<string, VoucherUsage>;
-  /** Vouchers that were left out because somebody else holds them, named in the same way. */
+  /** Vouchers, tiers and campaigns that were left out because somebody else holds them. */
   readonly held: ReadonlySet<string>;
   /** Hashes of the requests that were answered before, by `rowKey` of project and key. */
   readonly answered: ReadonlyMap<string, Uint8Array>;
+  /** All counts that the guards name, as they are under the locks. */
+  readonly counts: readonly KnownCount[];
+  readonly locks: KnownLocks;
 };
 
-export type CommandDecision =
-  /** Take it: each voucher right after, in the order of the takes. */
-  | { readonly kind: "made"; readonly usages: readonly VoucherUsage[] }
-  /** A guard no longer holds for the voucher of this take. */
-  | { readonly kind: "refused"; readonly key: GuardKey; readonly take: number }
+export type CommandDecision = CommandVerdict | Repetition;
+
+export type CommandVerdict =
+  /** Take it: the voucher of each part right after, or null for a tier. */
+  | { readonly kind: "made"; readonly usages: readonly (VoucherUsage | null)[] }
+  /** The voucher of this part is used up. */
+  | { readonly kind: "refused"; readonly key: GuardKey; readonly part: number }
+  /** This count of this part no longer allows it. */
+  | { readonly kind: "guarded"; readonly part: number; readonly guard: number }
   /** The command came as a refusal, to be recorded. */
   | { readonly kind: "recorded" }
   /** Since it was gathered, the voucher was deleted, … */
-  | { readonly kind: "gone"; readonly take: number }
+  | { readonly kind: "gone"; readonly part: number }
   /** … or changed, so that the decision must be made again. */
   | { readonly kind: "stale" }
-  /** Somebody else holds the voucher of this take, so that nothing can be said of it now. */
-  | { readonly kind: "held"; readonly take: number }
-  /** Answered before: by an earlier batch, or by the command of this batch at `position`. */
-  | { readonly kind: "replayed"; readonly position: number | null }
-  | { readonly kind: "key_reused" };
+  /** Somebody else holds what this part needs, so that nothing can be said of it now. */
+  | { readonly kind: "held"; readonly part: number };
 
 export type GuardKey = "quantity_exceeded" | "gift_amount_exceeded";
 
+type State = {
+  readonly usages: Map<string, VoucherUsage>;
+  readonly held: ReadonlySet<string>;
+  readonly tally: ReturnType<typeof createTally>;
+  readonly locks: ReturnType<typeof createSessionLocks>;
+};
+
 /**
- * Decides a batch of commands over the locked vouchers, one after the other in the order of their
+ * Decides a batch of commands over the locked rows, one after the other in the order of their
  * arrival, each on what the ones before it left. The decision is the whole truth of a redemption:
  * whoever stores it adds nothing but ids, dates and texts.
  */
 export function decideCommits(batch: CommitBatch): readonly CommandDecision[] {
-  const usages = new Map(batch.usages);
-  const answeredHere = new Map<string, number>();
-  return batch.commands.map((command, position) => {
-    const { idempotency } = command;
-    if (idempotency === null) return decideCommand(command, usages, batch.held);
-    const key = rowKey(command.projectId, idempotency.key);
-    const stored = batch.answered.get(key);
-    if (stored !== undefined) return repeat(stored, idempotency, null);
-    const earlier = answeredHere.get(key);
-    if (earlier !== undefined) {
-      const first = batch.commands[earlier]?.idempotency?.requestHash;
-      return repeat(first, idempotency, earlier);
-    }
-    const decision = decideCommand(command, usages, batch.held);
-    if (isAnswer(decision)) answeredHere.set(key, position);
-    return decision;
+  const state: State = {
+    usages: new Map(batch.usages),
+    held: batch.held,
+    tally: createTally(batch.counts),
+    locks: createSessionLocks(batch.locks),
+  };
+  return decideOnce<CommitCommand, CommandVerdict>(batch.commands, batch.answered, {
+    decide: (command) => decideCommand(command, state),
+    isAnswer,
   });
 }
 
 /** A command that is to be tried again has no answer yet, so nothing keeps its key. */
 export const isAnswer = ({ kind }: CommandDecision): boolean => kind !== "stale" && kind !== "held";
 
-/** One string for a row that is found by project and something else. */
-export const rowKey = (projectId: string, id: string): string => `${projectId}\n${id}`;
-
-function repeat(
-  hash: Uint8Array | undefined,
-  { requestHash }: IdempotencyKey,
-  position: number | null,
-): CommandDecision {
-  if (hash === undefined || !equalBytes(hash, requestHash)) return { kind: "key_reused" };
-  return { kind: "replayed", position };
+/** The rows that a part needs: what it takes from and adds to, and what its guards count in. */
+export function rowsOf({ voucherId, tierId, campaignId, guards }: Part): PartRows {
+  const vouchers = voucherId === null ? [] : [voucherId];
+  const scopes = [tierId, campaignId].filter((id) => id !== null);
+  for (const { count } of guards) {
+    const rows = count.scope === "voucher" ? vouchers : scopes;
+    if (!rows.includes(count.scopeId)) rows.push(count.scopeId);
+  }
+  return { vouchers, scopes };
 }
 
-function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+/** Scopes are campaigns and promotion tiers. */
+export type PartRows = { readonly vouchers: readonly string[]; readonly scopes: readonly string[] };
+
+function isHeld(part: Part, projectId: string, held: ReadonlySet<string>): boolean {
+  const { vouchers, scopes } = rowsOf(part);
+  return [...vouchers, ...scopes].some((id) => held.has(rowKey(projectId, id)));
 }
 
-function decideCommand(
-  command: CommitCommand,
-  usages: Map<string, VoucherUsage>,
-  held: ReadonlySet<string>,
-): CommandDecision {
+function decideCommand(command: CommitCommand, state: State): CommandVerdict {
+  const { projectId, parts, sessionKey } = command;
   if (command.refused) return { kind: "recorded" };
-  const heldTake = command.takes.findIndex(({ voucherId }) =>
-    held.has(rowKey(command.projectId, voucherId)),
-  );
-  if (heldTake !== -1) return { kind: "held", take: heldTake };
-  const outdated = findOutdated(command, usages);
+  if (state.held.size > 0) {
+    const part = parts.findIndex((one) => isHeld(one, projectId, state.held));
+    if (part !== -1) return { kind: "held", part };
+  }
+  const outdated = findOutdated(command, state.usages);
   if (outdated !== undefined) return outdated;
 
-  const after: VoucherUsage[] = [];
-  for (const [take, { voucherId, credits }] of command.takes.entries()) {
-    // One command may name a voucher twice: the second take sees the first.
-    const usage =
-      after.findLast((one) => one.voucherId === voucherId) ??
-      usages.get(rowKey(command.projectId, voucherId));
-    if (usage === undefined) return { kind: "gone", take };
-    const key = checkGuards(usage, credits);
-    if (key !== undefined) return { kind: "refused", key, take };
-    after.push(applyTake(usage, credits));
+  const verdict = takeParts(command, state);
+  if (verdict.kind !== "made") return verdict;
+  for (const usage of verdict.usages) {
+    if (usage !== null) state.usages.set(rowKey(projectId, usage.voucherId), usage);
   }
-  for (const usage of after) usages.set(rowKey(command.projectId, usage.voucherId), usage);
+  if (sessionKey !== null) state.locks.release(projectId, sessionKey);
+  return verdict;
+}
+
+/** Each part on what the ones before it left, also when they name the same voucher or campaign. */
+function takeParts(command: CommitCommand, { usages, tally, locks }: State): CommandVerdict {
+  const { projectId, sessionKey } = command;
+  const after: (VoucherUsage | null)[] = [];
+  const added: Addition[] = [];
+  const refuse = (verdict: CommandVerdict): CommandVerdict => {
+    for (const addition of added) tally.add(addition, -1n);
+    return verdict;
+  };
+  for (const [part, one] of command.parts.entries()) {
+    const { voucherId, credits, guards } = one;
+    if (voucherId === null) {
+      after.push(null);
+    } else {
+      const usage =
+        after.findLast((earlier) => earlier?.voucherId === voucherId) ??
+        usages.get(rowKey(projectId, voucherId));
+      if (usage === undefined) return refuse({ kind: "gone", part });
+      const others = usage.reserved ? locks.ofOthers(projectId, voucherId, sessionKey) : NOTHING;
+      const key = whatLacks(usage, credits, others);
+      if (key !== undefined) return refuse({ kind: "refused", key, part });
+      // A mark that marks nothing any more is wiped off with the write that happens anyway.
+      after.push(takeFrom(usage, credits, others.quantity > 0n));
+    }
+    const guard = guards.findIndex((each) => !tally.holds(each));
+    if (guard !== -1) {
+      const refuses = guards[guard]?.refuses === true;
+      return refuse(refuses ? { kind: "guarded", part, guard } : { kind: "stale" });
+    }
+    const addition = additionOf(command, one);
+    tally.add(addition, 1n);
+    added.push(addition);
+  }
   return { kind: "made", usages: after };
 }
 
+const NOTHING: Locked = { quantity: 0n, credits: 0n };
+
+export const additionOf = (command: CommitCommand, part: Part): Addition => ({
+  projectId: command.projectId,
+  voucherId: part.voucherId,
+  tierId: part.tierId,
+  campaignId: part.campaignId,
+  customerId: command.customerId,
+  channelId: command.channelId,
+  at: command.at,
+  orderAmount: part.orderAmount,
+  discountedAmount: part.discountedAmount,
+  credits: part.credits,
+  units: part.units,
+});
+
 function findOutdated(
-  { projectId, takes }: CommitCommand,
+  { projectId, parts }: CommitCommand,
   usages: ReadonlyMap<string, VoucherUsage>,
-): CommandDecision | undefined {
+): CommandVerdict | undefined {
   let stale = false;
-  for (const [take, { voucherId, definitionVersion }] of takes.entries()) {
+  for (const [part, { voucherId, definitionVersion }] of parts.entries()) {
+    if (voucherId === null) continue;
     const usage = usages.get(rowKey(projectId, voucherId));
-    if (usage === undefined || usage.deleted) return { kind: "gone", take };
+    if (usage === undefined || usage.deleted) return { kind: "gone", part };
     stale ||= usage.definitionVersion !== definitionVersion;
   }
   return stale ? { kind: "stale" } : undefined;
 }
 
-function checkGuards(usage: VoucherUsage, credits: bigint): GuardKey | undefined {
-  if (usage.quantity !== null && usage.redeemedQuantity >= usage.quantity) {
+function whatLacks(usage: VoucherUsage, credits: bigint, others: Locked): GuardKey | undefined {
+  if (usage.quantity !== null && usage.redeemedQuantity + others.quantity >= usage.quantity) {
     return "quantity_exceeded";
   }
-  if (credits < 0n || credits > (usage.balance ?? 0n)) return "gift_amount_exceeded";
-  return undefined;
-}
-
-function applyTake(usage: VoucherUsage, credits: bigint): VoucherUsage {
-  return {
-    projectId: usage.projectId,
-    voucherId: usage.voucherId,
-    definitionVersion: usage.definitionVersion,
-    deleted: false,
-    quantity: usage.quantity,
-    redeemedQuantity: usage.redeemedQuantity + 1n,
-    amount: usage.amount,
-    balance: usage.balance === null ? null : usage.balance - credits,
-    redeemedAmount: usage.redeemedAmount + credits,
-    version: usage.version + 1n,
-    // An entry of nothing would say nothing.
-    ledgerVersion: credits === 0n ? usage.ledgerVersion : usage.ledgerVersion + 1n,
-  };
+  // Nothing is always there, also when an edit left less than what is held.
+  if (credits === 0n) return undefined;
+  const free = (usage.balance ?? 0n) - others.credits;
+  return credits < 0n || credits > free ? "gift_amount_exceeded" : undefined;
 }

@@ -8,12 +8,16 @@ export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 export type MadeFacts = {
   readonly projectId: string;
   readonly redemptionId: string;
-  readonly voucherId: string;
+  /** One of these two. */
+  readonly voucherId: string | null;
+  readonly tierId: string | null;
   readonly campaignId: string | null;
   readonly customerId: string | null;
   readonly date: Timestamp;
   readonly amount: bigint | null;
+  /** Only of the last redemption of a stack, as all of them left it. */
   readonly order: Uint8Array | null;
+  readonly parentId: string | null;
 };
 
 /**
@@ -25,7 +29,9 @@ export function encodeRedemptionMade(facts: MadeFacts): Uint8Array {
   const writer = new BinaryWriter();
   writer.uint32(1 * 8 + WireType.LengthDelimited).string(facts.projectId);
   writer.uint32(2 * 8 + WireType.LengthDelimited).string(facts.redemptionId);
-  writer.uint32(3 * 8 + WireType.LengthDelimited).string(facts.voucherId);
+  if (facts.voucherId !== null) {
+    writer.uint32(3 * 8 + WireType.LengthDelimited).string(facts.voucherId);
+  }
   if (facts.campaignId !== null) {
     writer.uint32(4 * 8 + WireType.LengthDelimited).string(facts.campaignId);
   }
@@ -39,6 +45,12 @@ export function encodeRedemptionMade(facts: MadeFacts): Uint8Array {
   if (facts.amount !== null) writer.uint32(7 * 8 + WireType.Varint).int64(facts.amount);
   if (facts.order !== null) {
     writer.uint32(8 * 8 + WireType.LengthDelimited).bytes(facts.order);
+  }
+  if (facts.parentId !== null) {
+    writer.uint32(9 * 8 + WireType.LengthDelimited).string(facts.parentId);
+  }
+  if (facts.tierId !== null) {
+    writer.uint32(10 * 8 + WireType.LengthDelimited).string(facts.tierId);
   }
   return writer.finish();
 }

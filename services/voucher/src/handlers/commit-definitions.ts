@@ -3,10 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
-import { rowKey, type Take, type VoucherUsage } from "../domain/commit.ts";
+import type { Part } from "../domain/commit.ts";
+import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
 import type { Templates } from "../templates.ts";
-import type { Command } from "./commit-outcomes.ts";
+import type { Command } from "./commit-command.ts";
 import type { VoucherTemplate } from "./voucher-message.ts";
 
 /** Of each locked voucher the definition that counts, by `rowKey` of project and voucher. */
@@ -37,18 +38,19 @@ export async function currentDefinitions(
     current.get(rowKey(projectId, voucherId)) ?? templates.byId(projectId, voucherId);
   if (changed.length === 0) return { templates: { byId }, commands };
 
-  const carryOver = (projectId: string, take: Take): Take => {
-    const decidedOn = templates.byVersion(projectId, take.voucherId, take.definitionVersion);
-    const now = current.get(rowKey(projectId, take.voucherId));
-    if (decidedOn === undefined || now === undefined) return take;
-    if (!decidesAlike(decidedOn.definition, now.definition)) return take;
-    return { ...take, definitionVersion: now.definition.version };
+  const carryOver = (projectId: string, part: Part): Part => {
+    if (part.voucherId === null) return part;
+    const decidedOn = templates.byVersion(projectId, part.voucherId, part.definitionVersion);
+    const now = current.get(rowKey(projectId, part.voucherId));
+    if (decidedOn === undefined || now === undefined) return part;
+    if (!decidesAlike(decidedOn.definition, now.definition)) return part;
+    return { ...part, definitionVersion: now.definition.version };
   };
   return {
     templates: { byId },
     commands: commands.map((command) => ({
       ...command,
-      takes: command.takes.map((take) => carryOver(command.projectId, take)),
+      parts: command.parts.map((part) => carryOver(command.projectId, part)),
     })),
   };
 }
@@ -59,8 +61,9 @@ type Batch = {
 };
 
 function findChanged(templates: Templates, { commands, usages }: Batch) {
-  return commands.flatMap(({ projectId, takes }) =>
-    takes.flatMap(({ voucherId: id, definitionVersion }) => {
+  return commands.flatMap(({ projectId, parts }) =>
+    parts.flatMap(({ voucherId: id, definitionVersion }) => {
+      if (id === null) return [];
       const version = usages.get(rowKey(projectId, id))?.definitionVersion;
       if (version === undefined || version === definitionVersion) return [];
       if (templates.byVersion(projectId, id, definitionVersion) === undefined) return [];

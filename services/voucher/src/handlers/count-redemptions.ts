@@ -1,9 +1,25 @@
-import { Refusal } from "@scrip/errors";
-import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { CountAnswer, RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
 
-/** How much was redeemed. */
+import type { Deps } from "../deps.ts";
+import { countKey } from "../domain/counts.ts";
+import { readCounts } from "../store/counts.ts";
+import { parseCount } from "./commit-command.ts";
+
+/** How much was redeemed, for the counts of a whole batch at once. */
 export const countRedemptions =
-  (): Handler<typeof RedemptionService.method.countRedemptions> => () => {
-    throw new Refusal("not_implemented");
+  (deps: Deps): Handler<typeof RedemptionService.method.countRedemptions> =>
+  async ({ queries }) => {
+    const wanted = queries.map(({ projectId, counts }) =>
+      counts.map((count) => parseCount(count, projectId)),
+    );
+    const known = await readCounts(deps.db, wanted.flat());
+    const values = new Map(known.map(({ count, value }) => [countKey(count), value]));
+    return {
+      $typeName: "scrip.voucher.v1.CountRedemptionsResponse",
+      answers: wanted.map((counts): CountAnswer => ({
+        $typeName: "scrip.voucher.v1.CountAnswer",
+        values: counts.map((count) => values.get(countKey(count)) ?? 0n),
+      })),
+    };
   };

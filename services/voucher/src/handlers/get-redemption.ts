@@ -13,6 +13,7 @@ export const getRedemption =
     const projectId = call.project.id;
     const redemption = await findRedemption(deps.db, projectId, redemptionId);
     if (redemption === undefined) throw notFound("redemption", redemptionId);
-    const [voucher] = await findVouchersById(deps.db, [{ projectId, id: redemption.voucherId }]);
+    const { voucherId: id } = redemption;
+    const [voucher] = id === null ? [] : await findVouchersById(deps.db, [{ projectId, id }]);
     return toRedemption(redemption, voucher);
   };

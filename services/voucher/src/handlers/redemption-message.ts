@@ -1,6 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import { PromotionTierSummarySchema } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
 import {
   type Redemption,
   RedemptionResult,
@@ -8,7 +9,7 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { timestampOf } from "@scrip/terms";
 
-import type { VoucherUsage } from "../domain/commit.ts";
+import type { VoucherUsage } from "../domain/usage.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { StoredVoucher } from "../store/vouchers.ts";
 import { toVoucher } from "./voucher-message.ts";
@@ -38,8 +39,14 @@ export function toRedemption(
       channelType: stored.channelType,
     },
     customer: stored.customer === null ? undefined : fromBinary(CustomerSchema, stored.customer),
-    relatedObjectType: "voucher",
-    relatedObjectId: stored.voucherId,
+    ...relatedObject(stored),
+    redemption: stored.parentId ?? undefined,
+    promotionTier:
+      stored.tier === null ? undefined : fromBinary(PromotionTierSummarySchema, stored.tier),
+    session:
+      stored.sessionKey === null
+        ? undefined
+        : { $typeName: "scrip.voucher.v1.RedemptionSession", key: stored.sessionKey },
     voucher: voucher && toVoucher({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
     gift:
       stored.amount === null
@@ -47,6 +54,25 @@ export function toRedemption(
         : { $typeName: "scrip.voucher.v1.RedemptionGift", amount: stored.amount },
     failureCode: stored.failure?.code,
     failureMessage: stored.failure?.message,
+  };
+}
+
+/** What was redeemed: a voucher, a promotion tier, or the parts of a parent. */
+export function relatedObject(of: {
+  readonly id: string;
+  readonly voucherId: string | null;
+  readonly tierId: string | null;
+  readonly campaignId: string | null;
+}) {
+  const id = of.voucherId ?? of.tierId;
+  if (id === null) return { relatedObjectType: "redemption", relatedObjectId: of.id };
+  const type = of.voucherId === null ? "promotion_tier" : "voucher";
+  return {
+    relatedObjectType: type,
+    relatedObjectId: id,
+    relatedObjectParentId: of.campaignId ?? undefined,
+    redeemableType: type,
+    redeemableId: id,
   };
 }
 

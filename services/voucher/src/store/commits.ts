@@ -1,7 +1,14 @@
 import type { Queryable } from "@scrip/postgres";
 
-import type { VoucherUsage } from "../domain/commit.ts";
-import { type ArrayValue, byteaArray, int8Array, textArray, timestampArray } from "./arrays.ts";
+import type { VoucherUsage } from "../domain/usage.ts";
+import {
+  type ArrayValue,
+  byteaArray,
+  int4Array,
+  int8Array,
+  textArray,
+  timestampArray,
+} from "./arrays.ts";
 
 export type LedgerEntry = {
   readonly projectId: string;
@@ -17,7 +24,12 @@ export type LedgerEntry = {
 export type NewRedemption = {
   readonly projectId: string;
   readonly id: string;
-  readonly voucherId: string;
+  /** The stacked redemption that this one is a part of. */
+  readonly parentId: string | null;
+  /** One of these two, or none of a parent. */
+  readonly voucherId: string | null;
+  readonly tierId: string | null;
+  readonly campaignId: string | null;
   readonly createdAt: number;
   readonly status: "SUCCEEDED" | "FAILED";
   readonly amount: bigint | null;
@@ -32,6 +44,15 @@ export type NewRedemption = {
   readonly after: VoucherUsage | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly requestId: string;
+  readonly sessionKey: string | null;
+  /** What it added to the sums of its campaign and tier. */
+  readonly orderAmount: bigint | null;
+  readonly discountedAmount: bigint | null;
+  /** JSON: a number for each product. */
+  readonly units: string | null;
+  /** Binary messages. */
+  readonly tier: Uint8Array | null;
+  readonly explanation: Uint8Array | null;
 };
 
 export type NewEvent = {
@@ -83,34 +104,42 @@ const WRITE_COMMITS = `
   with usages as (
     insert into voucher_usage as u
            (project_id, voucher_id, definition_version, quantity, redeemed_quantity, amount,
-            balance, redeemed_amount, version, ledger_version)
-    select * from unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::int8[], $6::int8[],
-                         $7::int8[], $8::int8[], $9::int8[], $10::int8[])
+            balance, redeemed_amount, reserved, version, ledger_version)
+    select project_id, voucher_id, definition_version, quantity, redeemed_quantity, amount,
+           balance, redeemed_amount, reserved <> 0, version, ledger_version
+      from unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::int8[], $6::int8[],
+                  $7::int8[], $8::int8[], $9::int8[], $10::int8[], $11::int4[])
+             as one (project_id, voucher_id, definition_version, quantity, redeemed_quantity,
+                     amount, balance, redeemed_amount, version, ledger_version, reserved)
         on conflict (project_id, voucher_id) do update
        set redeemed_quantity = excluded.redeemed_quantity, balance = excluded.balance,
-           redeemed_amount = excluded.redeemed_amount, version = excluded.version,
-           ledger_version = excluded.ledger_version
+           redeemed_amount = excluded.redeemed_amount, reserved = excluded.reserved,
+           version = excluded.version, ledger_version = excluded.ledger_version
   ), redemptions as (
     insert into redemption
            (project_id, id, voucher_id, created_at, status, amount, customer_id, tracking_id,
             metadata, channel_id, channel_type, order_message, customer_message,
             redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
-            failure_message, request_id)
-    select * from unnest($11::text[], $12::text[], $13::text[], $14::timestamptz[], $15::text[],
-                         $16::int8[], $17::text[], $18::text[], $19::text[]::jsonb[], $20::text[],
-                         $21::text[], $22::bytea[], $23::bytea[], $24::int8[], $25::int8[],
-                         $26::int8[], $27::text[], $28::text[], $29::text[])
+            failure_message, request_id, parent_id, promotion_tier_id, campaign_id, session_key,
+            order_amount, discounted_amount, units, promotion_tier_message, explanation)
+    select * from unnest($12::text[], $13::text[], $14::text[], $15::timestamptz[], $16::text[],
+                         $17::int8[], $18::text[], $19::text[], $20::text[]::jsonb[], $21::text[],
+                         $22::text[], $23::bytea[], $24::bytea[], $25::int8[], $26::int8[],
+                         $27::int8[], $28::text[], $29::text[], $30::text[], $31::text[],
+                         $32::text[], $33::text[], $34::text[], $35::int8[], $36::int8[],
+                         $37::text[]::jsonb[], $38::bytea[], $39::bytea[])
   ), ledger_entries as (
     insert into voucher_ledger_entry
            (project_id, voucher_id, version, amount, balance_after, redemption_id, created_at)
-    select * from unnest($30::text[], $31::text[], $32::int8[], $33::int8[], $34::int8[],
-                         $35::text[], $36::timestamptz[])
+    select * from unnest($40::text[], $41::text[], $42::int8[], $43::int8[], $44::int8[],
+                         $45::text[], $46::timestamptz[])
   ), events as (
     insert into outbox (project_id, id, topic, key, payload, type)
-    select *, 'scrip.events.v1.RedemptionMade' from unnest($37::text[], $38::text[], $39::text[], $40::text[], $41::bytea[])
+    select *, 'scrip.events.v1.RedemptionMade'
+      from unnest($47::text[], $48::text[], $49::text[], $50::text[], $51::bytea[])
   ), answers as (
     insert into idempotency (project_id, key, request_hash, outcome)
-    select * from unnest($42::text[], $43::text[], $44::bytea[], $45::bytea[])
+    select * from unnest($52::text[], $53::text[], $54::bytea[], $55::bytea[])
         on conflict do nothing
     returning 1
   )
@@ -127,6 +156,7 @@ const usageValues = (rows: readonly VoucherUsage[]): ArrayValue[] => [
   int8Array(rows.map(({ redeemedAmount }) => redeemedAmount)),
   int8Array(rows.map(({ version }) => version)),
   int8Array(rows.map(({ ledgerVersion }) => ledgerVersion)),
+  int4Array(rows.map(({ reserved }) => (reserved ? 1 : 0))),
 ];
 
 const redemptionValues = (rows: readonly NewRedemption[]): ArrayValue[] => [
@@ -149,6 +179,15 @@ const redemptionValues = (rows: readonly NewRedemption[]): ArrayValue[] => [
   textArray(rows.map(({ failure }) => failure && failure.code)),
   textArray(rows.map(({ failure }) => failure && failure.message)),
   textArray(rows.map(({ requestId }) => requestId)),
+  textArray(rows.map(({ parentId }) => parentId)),
+  textArray(rows.map(({ tierId }) => tierId)),
+  textArray(rows.map(({ campaignId }) => campaignId)),
+  textArray(rows.map(({ sessionKey }) => sessionKey)),
+  int8Array(rows.map(({ orderAmount }) => orderAmount)),
+  int8Array(rows.map(({ discountedAmount }) => discountedAmount)),
+  textArray(rows.map(({ units }) => units)),
+  byteaArray(rows.map(({ tier }) => tier)),
+  byteaArray(rows.map(({ explanation }) => explanation)),
 ];
 
 const ledgerValues = (rows: readonly LedgerEntry[]): ArrayValue[] => [

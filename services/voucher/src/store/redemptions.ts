@@ -5,7 +5,12 @@ import type { Queryable } from "@scrip/postgres";
 export type StoredRedemption = {
   readonly projectId: string;
   readonly id: string;
-  readonly voucherId: string;
+  /** The stacked redemption that this one is a part of. */
+  readonly parentId: string | null;
+  /** One of these two, or none of a parent. */
+  readonly voucherId: string | null;
+  readonly tierId: string | null;
+  readonly campaignId: string | null;
   readonly createdAt: number;
   readonly status: RedemptionStatus;
   readonly amount: bigint | null;
@@ -20,6 +25,9 @@ export type StoredRedemption = {
   /** The voucher right after; null when nothing was taken. */
   readonly after: UsageAfter | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
+  readonly sessionKey: string | null;
+  /** Binary message: the tier as it was. */
+  readonly tier: Uint8Array | null;
 };
 
 export type RedemptionStatus = "SUCCEEDED" | "FAILED" | "ROLLED_BACK";
@@ -33,7 +41,10 @@ export type UsageAfter = {
 type RedemptionRow = {
   project_id: string;
   id: string;
-  voucher_id: string;
+  parent_id: string | null;
+  voucher_id: string | null;
+  promotion_tier_id: string | null;
+  campaign_id: string | null;
   created_at: Date;
   status: RedemptionStatus;
   amount: bigint | null;
@@ -49,11 +60,14 @@ type RedemptionRow = {
   redeemed_amount_after: bigint | null;
   failure_code: string | null;
   failure_message: string | null;
+  session_key: string | null;
+  promotion_tier_message: Uint8Array | null;
 };
 
-const COLUMNS = `project_id, id, voucher_id, created_at, status, amount, customer_id, tracking_id,
-  metadata, channel_id, channel_type, order_message, customer_message, redeemed_quantity_after,
-  amount_after, redeemed_amount_after, failure_code, failure_message`;
+const COLUMNS = `project_id, id, parent_id, voucher_id, promotion_tier_id, campaign_id, created_at,
+  status, amount, customer_id, tracking_id, metadata, channel_id, channel_type, order_message,
+  customer_message, redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
+  failure_message, session_key, promotion_tier_message`;
 
 export async function findRedemption(
   db: Queryable,
@@ -98,7 +112,10 @@ function fromRow(row: RedemptionRow): StoredRedemption {
   return {
     projectId: row.project_id,
     id: row.id,
+    parentId: row.parent_id,
     voucherId: row.voucher_id,
+    tierId: row.promotion_tier_id,
+    campaignId: row.campaign_id,
     createdAt: row.created_at.getTime(),
     status: row.status,
     amount: row.amount,
@@ -114,6 +131,8 @@ function fromRow(row: RedemptionRow): StoredRedemption {
       row.failure_code === null
         ? null
         : { code: row.failure_code, message: row.failure_message ?? "" },
+    sessionKey: row.session_key,
+    tier: row.promotion_tier_message,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 
-import type { VoucherUsage } from "../domain/commit.ts";
+import type { VoucherUsage } from "../domain/usage.ts";
 import { textArray } from "./arrays.ts";
 
 export type UsageRow = {
@@ -13,13 +13,15 @@ export type UsageRow = {
   amount: bigint | null;
   balance: bigint | null;
   redeemed_amount: bigint;
+  reserved: boolean;
   version: bigint;
   ledger_version: bigint;
 };
 
 /** Of `voucher_usage u`. */
 export const USAGE_COLUMNS = `u.project_id, u.voucher_id, u.definition_version, u.deleted, u.quantity,
-  u.redeemed_quantity, u.amount, u.balance, u.redeemed_amount, u.version, u.ledger_version`;
+  u.redeemed_quantity, u.amount, u.balance, u.redeemed_amount, u.reserved, u.version,
+  u.ledger_version`;
 
 export type UsageName = { readonly projectId: string; readonly voucherId: string };
 
@@ -90,6 +92,7 @@ export function fromUsageRow(row: UsageRow): VoucherUsage {
     amount: row.amount,
     balance: row.balance,
     redeemedAmount: row.redeemed_amount,
+    reserved: row.reserved,
     version: row.version,
     ledgerVersion: row.ledger_version,
   };

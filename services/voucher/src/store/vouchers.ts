@@ -222,6 +222,7 @@ export const newUsage = ({ definition, quantity, amount }: NewVoucher): VoucherU
   amount,
   balance: amount,
   redeemedAmount: 0n,
+  reserved: false,
   version: 0n,
   ledgerVersion: amount === null || amount === 0n ? 0n : 1n,
 });
@@ -248,7 +249,9 @@ export async function updateVoucher(
   await tx.query({
     name: "update-usage-definition",
     text: `update voucher_usage
-              set definition_version = $3, quantity = $4, version = version + 1
+              set definition_version = $3, quantity = $4, version = version + 1,
+                  -- What sessions hold may begin to matter with a limit.
+                  reserved = reserved or quantity is distinct from $4
             where project_id = $1 and voucher_id = $2`,
     values: [definition.projectId, definition.id, definition.version, quantity],
   });

@@ -14,11 +14,12 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/redemptions.proto.
  */
 export const file_scrip_events_v1_redemptions: GenFile = /*@__PURE__*/
-  fileDesc("CiFzY3JpcC9ldmVudHMvdjEvcmVkZW1wdGlvbnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSKjAgoOUmVkZW1wdGlvbk1hZGUSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgHIAEoA0gCiAEBEioKBW9yZGVyGAggASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySAOIAQFCDgoMX2NhbXBhaWduX2lkQg4KDF9jdXN0b21lcl9pZEIJCgdfYW1vdW50QggKBl9vcmRlcmIGcHJvdG8z", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
+  fileDesc("CiFzY3JpcC9ldmVudHMvdjEvcmVkZW1wdGlvbnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSKVAwoOUmVkZW1wdGlvbk1hZGUSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgHIAEoA0gCiAEBEioKBW9yZGVyGAggASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySAOIAQESIQoUcGFyZW50X3JlZGVtcHRpb25faWQYCSABKAlIBIgBARIeChFwcm9tb3Rpb25fdGllcl9pZBgKIAEoCUgFiAEBQg4KDF9jYW1wYWlnbl9pZEIOCgxfY3VzdG9tZXJfaWRCCQoHX2Ftb3VudEIICgZfb3JkZXJCFwoVX3BhcmVudF9yZWRlbXB0aW9uX2lkQhQKEl9wcm9tb3Rpb25fdGllcl9pZCLRAwoUUmVkZW1wdGlvblJvbGxlZEJhY2sSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtyb2xsYmFja19pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhIKCnZvdWNoZXJfaWQYBCABKAkSHgoRcHJvbW90aW9uX3RpZXJfaWQYBSABKAlIAIgBARIYCgtjYW1wYWlnbl9pZBgGIAEoCUgBiAEBEhgKC2N1c3RvbWVyX2lkGAcgASgJSAKIAQESKAoEZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoGYW1vdW50GAkgASgDSAOIAQESKgoFb3JkZXIYCiABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIBIgBARIfChJwYXJlbnRfcm9sbGJhY2tfaWQYCyABKAlIBYgBARISCgpvcmRlcl9tb2RlGAwgASgJEg8KB3JlZnVzZWQYDSABKAhCFAoSX3Byb21vdGlvbl90aWVyX2lkQg4KDF9jYW1wYWlnbl9pZEIOCgxfY3VzdG9tZXJfaWRCCQoHX2Ftb3VudEIICgZfb3JkZXJCFQoTX3BhcmVudF9yb2xsYmFja19pZCLwAQoQUmVkZW1wdGlvbkZhaWxlZBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXJlZGVtcHRpb25faWQYAiABKAkSEgoKdm91Y2hlcl9pZBgDIAEoCRIeChFwcm9tb3Rpb25fdGllcl9pZBgEIAEoCUgAiAEBEhgKC2NhbXBhaWduX2lkGAUgASgJSAGIAQESEwoLY3VzdG9tZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCFAoSX3Byb21vdGlvbl90aWVyX2lkQg4KDF9jYW1wYWlnbl9pZGIGcHJvdG8z", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
 
 /**
- * RedemptionMade says that value was taken (topic scrip.redemptions.v1, key: voucher). The order is
- * stored from it when the redeeming process died in between.
+ * RedemptionMade says that value was taken, or a promotion tier used (topic scrip.redemptions.v1, key:
+ * voucher or tier). A stacked redemption has one for each of its parts. The order is stored from it
+ * when the redeeming process died in between.
  *
  * @generated from message scrip.events.v1.RedemptionMade
  */
@@ -34,6 +35,8 @@ export type RedemptionMade = Message<"scrip.events.v1.RedemptionMade"> & {
   redemptionId: string;
 
   /**
+   * One of voucher_id and promotion_tier_id is set.
+   *
    * @generated from field: string voucher_id = 3;
    */
   voucherId: string;
@@ -54,16 +57,30 @@ export type RedemptionMade = Message<"scrip.events.v1.RedemptionMade"> & {
   date?: Timestamp | undefined;
 
   /**
-   * Credits or points taken.
+   * Credits taken from a gift voucher.
    *
    * @generated from field: optional int64 amount = 7;
    */
   amount?: bigint | undefined;
 
   /**
+   * Of a stacked redemption only with its last part: the order as all of them left it.
+   *
    * @generated from field: optional scrip.common.v1.Order order = 8;
    */
   order?: Order | undefined;
+
+  /**
+   * The stacked redemption that this one is a part of.
+   *
+   * @generated from field: optional string parent_redemption_id = 9;
+   */
+  parentRedemptionId?: string | undefined;
+
+  /**
+   * @generated from field: optional string promotion_tier_id = 10;
+   */
+  promotionTierId?: string | undefined;
 };
 
 /**
@@ -72,4 +89,146 @@ export type RedemptionMade = Message<"scrip.events.v1.RedemptionMade"> & {
  */
 export const RedemptionMadeSchema: GenMessage<RedemptionMade> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_redemptions, 0);
+
+/**
+ * RedemptionRolledBack says that a redemption was taken back (topic scrip.redemptions.v1, key: voucher
+ * or tier). A stacked redemption has one for each of its parts, or one for a rollback that was refused.
+ *
+ * @generated from message scrip.events.v1.RedemptionRolledBack
+ */
+export type RedemptionRolledBack = Message<"scrip.events.v1.RedemptionRolledBack"> & {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * `rr_…`, or `rrf_…` of one that was refused: nothing was given back.
+   *
+   * @generated from field: string rollback_id = 2;
+   */
+  rollbackId: string;
+
+  /**
+   * @generated from field: string redemption_id = 3;
+   */
+  redemptionId: string;
+
+  /**
+   * @generated from field: string voucher_id = 4;
+   */
+  voucherId: string;
+
+  /**
+   * @generated from field: optional string promotion_tier_id = 5;
+   */
+  promotionTierId?: string | undefined;
+
+  /**
+   * @generated from field: optional string campaign_id = 6;
+   */
+  campaignId?: string | undefined;
+
+  /**
+   * @generated from field: optional string customer_id = 7;
+   */
+  customerId?: string | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp date = 8;
+   */
+  date?: Timestamp | undefined;
+
+  /**
+   * Credits given back to a gift voucher.
+   *
+   * @generated from field: optional int64 amount = 9;
+   */
+  amount?: bigint | undefined;
+
+  /**
+   * Of a stacked redemption only with its last part: the order as the rollback left it.
+   *
+   * @generated from field: optional scrip.common.v1.Order order = 10;
+   */
+  order?: Order | undefined;
+
+  /**
+   * The rollback of the stacked redemption that this one is a part of.
+   *
+   * @generated from field: optional string parent_rollback_id = 11;
+   */
+  parentRollbackId?: string | undefined;
+
+  /**
+   * WITH_ORDER or WITHOUT_ORDER.
+   *
+   * @generated from field: string order_mode = 12;
+   */
+  orderMode: string;
+
+  /**
+   * @generated from field: bool refused = 13;
+   */
+  refused: boolean;
+};
+
+/**
+ * Describes the message scrip.events.v1.RedemptionRolledBack.
+ * Use `create(RedemptionRolledBackSchema)` to create a new message.
+ */
+export const RedemptionRolledBackSchema: GenMessage<RedemptionRolledBack> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_redemptions, 1);
+
+/**
+ * RedemptionFailed says that a redemption of a known customer was refused and recorded (topic
+ * scrip.redemptions.v1, key: voucher or tier).
+ *
+ * @generated from message scrip.events.v1.RedemptionFailed
+ */
+export type RedemptionFailed = Message<"scrip.events.v1.RedemptionFailed"> & {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * `rf_…`.
+   *
+   * @generated from field: string redemption_id = 2;
+   */
+  redemptionId: string;
+
+  /**
+   * @generated from field: string voucher_id = 3;
+   */
+  voucherId: string;
+
+  /**
+   * @generated from field: optional string promotion_tier_id = 4;
+   */
+  promotionTierId?: string | undefined;
+
+  /**
+   * @generated from field: optional string campaign_id = 5;
+   */
+  campaignId?: string | undefined;
+
+  /**
+   * @generated from field: string customer_id = 6;
+   */
+  customerId: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp date = 7;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.RedemptionFailed.
+ * Use `create(RedemptionFailedSchema)` to create a new message.
+ */
+export const RedemptionFailedSchema: GenMessage<RedemptionFailed> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_redemptions, 2);
 

@@ -1,0 +1,88 @@
+import { catalogue, type Key } from "@scrip/errors";
+import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
+import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+
+import type { Command } from "./commit-command.ts";
+import type { RenderParts } from "./commit-outcomes.ts";
+import { rowOf } from "./commit-rows.ts";
+
+/** The answer to a command whose voucher or campaign somebody else holds. */
+export function heldBy(command: Command, part: number, parts: RenderParts): CommitOutcome {
+  const { voucherId, tierId } = command.parts[part] ?? {};
+  const name = voucherId ? `Voucher ${nameOf(command, part, parts)}` : `Promotion tier ${tierId}`;
+  const details = `${name} is held by something else; try again`;
+  return refusedBy(errorOf("service_unavailable", command.message.requestId, details));
+}
+
+export function goneBy(command: Command, part: number, parts: RenderParts): CommitOutcome {
+  const name = nameOf(command, part, parts);
+  return refusedBy({
+    ...errorOf("not_found", command.message.requestId, `Cannot find voucher with id ${name}`),
+    resourceId: name,
+    resourceType: "voucher",
+  });
+}
+
+/** The refusal that the guard of a part came with. */
+export function guardRefusal(command: Command, part: number, guard: number): ErrorMessage {
+  const refusal = command.message.parts[part]?.guards[guard]?.refusal;
+  if (refusal === undefined) throw new Error("a guard without its refusal");
+  return refusal;
+}
+
+/**
+ * Records a refusal as a failed redemption of this part. Nothing is recorded where there is none:
+ * whoever guesses codes must not fill the books.
+ */
+export function recordFailure(
+  command: Command,
+  part: number,
+  { error, parts }: { readonly error: ErrorMessage; readonly parts: RenderParts },
+): CommitOutcome {
+  const requestId = error.requestId === "" ? command.message.requestId : error.requestId;
+  if (command.parts[part] === undefined) return refusedBy({ ...error, requestId });
+  const id = parts.context.newId("rf");
+  parts.draft.redemptions.push({
+    ...rowOf(command, part, { id, parentId: null }),
+    status: "FAILED",
+    amount: null,
+    order: null,
+    after: null,
+    failure: { code: error.key, message: error.message },
+  });
+  // What was not found keeps its own name.
+  if (error.key === "not_found") return refusedBy({ ...error, requestId });
+  return refusedBy({ ...error, requestId, resourceId: id, resourceType: "redemption" });
+}
+
+/** The code of the voucher of this part, or its id when nothing is known of it any more. */
+export function nameOf(command: Command, part: number, { context }: RenderParts): string {
+  const voucherId = command.parts[part]?.voucherId ?? "";
+  return context.templates.byId(command.projectId, voucherId)?.definition.code ?? voucherId;
+}
+
+export const errorOf = (
+  key: Key,
+  requestId: string,
+  details: string | undefined,
+): ErrorMessage => ({
+  $typeName: "scrip.common.v1.Error",
+  relatedObjectIds: [],
+  code: catalogue[key].http,
+  key,
+  message: catalogue[key].message,
+  details,
+  requestId,
+});
+
+export const refusedBy = (error: ErrorMessage): CommitOutcome =>
+  outcomeOf({ case: "refused", value: error });
+
+export const outcomeOf = (outcome: CommitOutcome["outcome"]): CommitOutcome => ({
+  $typeName: "scrip.voucher.v1.CommitOutcome",
+  outcome,
+  replayed: false,
+});
+
+export const internalError = (requestId: string): CommitOutcome =>
+  refusedBy(errorOf("internal_error", requestId, undefined));

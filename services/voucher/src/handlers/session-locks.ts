@@ -1,0 +1,59 @@
+import type { Queryable } from "@scrip/postgres";
+
+import { type KnownLocks, NO_LOCKS } from "../domain/session-locks.ts";
+import { rowKey, type VoucherUsage } from "../domain/usage.ts";
+import { findLocked, findSessionLocks, type SessionName } from "../store/reservations.ts";
+
+type Caller = {
+  readonly projectId: string;
+  readonly sessionKey: string | null;
+  readonly at: number;
+};
+
+/**
+ * Reads what sessions hold of the vouchers of a batch. Of vouchers that are not marked as reserved
+ * there is nothing to read, and without a session in the batch neither.
+ */
+export async function gatherLocks(
+  db: Queryable,
+  usages: ReadonlyMap<string, VoucherUsage>,
+  callers: readonly Caller[],
+): Promise<KnownLocks> {
+  const sessions = sessionsOf(callers);
+  const reserved = [...usages.values()].filter((usage) => usage.reserved);
+  if (reserved.length === 0 && sessions.length === 0) return NO_LOCKS;
+  const now = earliestOf(callers);
+  const vouchers = reserved.map(({ projectId, voucherId }) => ({
+    projectId,
+    voucherId,
+    at: now.get(projectId) ?? 0,
+  }));
+  const [totals, own] = await Promise.all([
+    findLocked(db, vouchers),
+    findSessionLocks(db, sessions),
+  ]);
+  return { totals, own };
+}
+
+function sessionsOf(callers: readonly Caller[]): readonly SessionName[] {
+  const sessions = new Map<string, SessionName>();
+  const now = earliestOf(callers);
+  for (const { projectId, sessionKey } of callers) {
+    if (sessionKey === null) continue;
+    const at = now.get(projectId) ?? 0;
+    sessions.set(rowKey(projectId, sessionKey), { projectId, sessionKey, at });
+  }
+  return [...sessions.values()];
+}
+
+/**
+ * The callers of a batch are milliseconds apart. All of a project are decided by the earliest of them,
+ * so that what all hold and what one of them holds are seen at the same instant.
+ */
+function earliestOf(callers: readonly Caller[]): ReadonlyMap<string, number> {
+  const earliest = new Map<string, number>();
+  for (const { projectId, at } of callers) {
+    earliest.set(projectId, Math.min(earliest.get(projectId) ?? Infinity, at));
+  }
+  return earliest;
+}

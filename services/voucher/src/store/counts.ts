@@ -1,0 +1,112 @@
+import type { Queryable } from "@scrip/postgres";
+
+import { type Count, countKey, type CountScope, type KnownCount } from "../domain/counts.ts";
+import { int4Array, textArray, timestampArray } from "./arrays.ts";
+
+/**
+ * Reads numbers, each once, in a few statements whatever their number is. All that was ever redeemed
+ * by a code, in a campaign or by a tier lies in one row; everything of one customer, of one
+ * application or since an instant is counted over the redemptions themselves, through an index that
+ * holds those that succeeded. The statements travel together.
+ */
+export async function readCounts(
+  db: Queryable,
+  wanted: readonly Count[],
+): Promise<readonly KnownCount[]> {
+  if (wanted.length === 0) return [];
+  const counts = [...new Map(wanted.map((count) => [countKey(count), count])).values()];
+  const bySource = Map.groupBy(counts, sourceOf);
+  const found = await Promise.all(
+    [...bySource].map(([source, some]) => readFrom(db, source, some)),
+  );
+  return found.flat();
+}
+
+async function readFrom(
+  db: Queryable,
+  source: string,
+  counts: readonly Count[],
+): Promise<readonly KnownCount[]> {
+  const { rows } = await db.query<{ position: number; value: bigint }>({
+    name: `count-${source}`,
+    text: statementOf(source),
+    values: [
+      int4Array(counts.map((_, position) => position)),
+      textArray(counts.map(({ projectId }) => projectId)),
+      textArray(counts.map(({ scopeId }) => scopeId)),
+      textArray(counts.map(({ measure }) => measure)),
+      textArray(counts.map(({ customerId }) => customerId)),
+      textArray(counts.map(({ channelId }) => channelId)),
+      timestampArray(counts.map(({ since }) => since)),
+      textArray(counts.map(({ productId }) => productId)),
+    ],
+  });
+  const values = new Map(rows.map(({ position, value }) => [position, value]));
+  return counts.map((count, position) => ({ count, value: values.get(position) ?? 0n }));
+}
+
+/** Names the statement that answers a count. */
+function sourceOf({ scope, measure, customerId, channelId, since }: Count): string {
+  const isWhole = customerId === null && channelId === null && since === null;
+  if (isWhole && scope === "voucher" && measure === "redemptions") return "usage";
+  if (isWhole && scope !== "voucher") return measure === "units" ? "units" : "totals";
+  const what = measure === "redemptions" ? "number" : "sums";
+  const whose = customerId === null ? "all" : "customer";
+  return `${scope}-${what}-${whose}${channelId === null ? "" : "-channel"}`;
+}
+
+const NAMES = `
+  unnest($1::int4[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
+         $7::timestamptz[], $8::text[])
+    as name (position, project_id, scope_id, measure, customer_id, channel_id, since, product_id)`;
+
+const WHOLE: Readonly<Record<string, string>> = {
+  usage: `select name.position, u.redeemed_quantity as value
+            from ${NAMES}
+            join voucher_usage u
+              on u.project_id = name.project_id and u.voucher_id = name.scope_id`,
+  totals: `select name.position,
+                  case name.measure when 'redemptions' then t.redemptions
+                                    when 'orders_amount' then t.orders_amount
+                                    when 'discounted_amount' then t.discounted_amount
+                                    else t.gift_credits end as value
+             from ${NAMES}
+             join redemption_total t
+               on t.project_id = name.project_id and t.scope_id = name.scope_id`,
+  units: `select name.position, u.quantity as value
+            from ${NAMES}
+            join redemption_units u
+              on u.project_id = name.project_id and u.scope_id = name.scope_id
+             and u.product_id = name.product_id`,
+};
+
+const COLUMNS: Readonly<Record<CountScope, string>> = {
+  voucher: "voucher_id",
+  promotion_tier: "promotion_tier_id",
+  campaign: "campaign_id",
+};
+
+/** Sums read the rows; a number is answered by the index alone. */
+const SUMS = `case name.measure
+                when 'orders_amount' then sum(r.order_amount)
+                when 'discounted_amount' then sum(r.discounted_amount)
+                when 'gift_credits' then sum(r.amount)
+                else sum((r.units ->> name.product_id)::int8) end`;
+
+function statementOf(source: string): string {
+  const whole = WHOLE[source];
+  if (whole !== undefined) return whole;
+  const [scope, what, whose, channel] = source.split("-");
+  const column = COLUMNS[scope as CountScope];
+  return `select name.position, r.value
+            from ${NAMES}
+           cross join lateral (
+                   select coalesce(${what === "number" ? "count(*)" : SUMS}, 0)::int8 as value
+                     from redemption r
+                    where r.project_id = name.project_id and r.${column} = name.scope_id
+                      and r.status = 'SUCCEEDED'
+                      and r.created_at >= coalesce(name.since, '-infinity')
+                      ${whose === "customer" ? "and r.customer_id = name.customer_id" : ""}
+                      ${channel === undefined ? "" : "and r.channel_id = name.channel_id"}
+                 ) r`;
+}

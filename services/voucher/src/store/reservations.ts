@@ -1,0 +1,208 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { Locked, SessionLock } from "../domain/session-locks.ts";
+import { rowKey } from "../domain/usage.ts";
+import { int8Array, textArray, timestampArray } from "./arrays.ts";
+
+export type ReservedVoucher = {
+  readonly projectId: string;
+  readonly voucherId: string;
+  /** What has expired before is held by nobody. In epoch milliseconds. */
+  readonly at: number;
+};
+
+/** What live sessions hold of each voucher in all, by `rowKey` of project and voucher. */
+export async function findLocked(
+  db: Queryable,
+  vouchers: readonly ReservedVoucher[],
+): Promise<ReadonlyMap<string, Locked>> {
+  if (vouchers.length === 0) return new Map();
+  const { rows } = await db.query<{
+    project_id: string;
+    voucher_id: string;
+    quantity: bigint;
+    credits: bigint;
+  }>({
+    name: "find-locked",
+    text: `select name.project_id, name.voucher_id, r.quantity, r.credits
+             from unnest($1::text[], $2::text[], $3::timestamptz[])
+                    as name (project_id, voucher_id, at)
+            cross join lateral (
+                    select count(*) as quantity, coalesce(sum(credits), 0)::int8 as credits
+                      from reservation
+                     where project_id = name.project_id and voucher_id = name.voucher_id
+                       and expires_at > name.at
+                  ) r`,
+    values: [
+      textArray(vouchers.map(({ projectId }) => projectId)),
+      textArray(vouchers.map(({ voucherId }) => voucherId)),
+      timestampArray(vouchers.map(({ at }) => at)),
+    ],
+  });
+  return new Map(
+    rows.map((row) => [
+      rowKey(row.project_id, row.voucher_id),
+      { quantity: row.quantity, credits: row.credits },
+    ]),
+  );
+}
+
+export type SessionName = {
+  readonly projectId: string;
+  readonly sessionKey: string;
+  readonly at: number;
+};
+
+/** All that is held by these sessions, whatever it is of. Each session is to be named once. */
+export async function findSessionLocks(
+  db: Queryable,
+  sessions: readonly SessionName[],
+): Promise<readonly SessionLock[]> {
+  if (sessions.length === 0) return [];
+  const { rows } = await db.query<{
+    project_id: string;
+    session_key: string;
+    voucher_id: string;
+    credits: bigint;
+  }>({
+    name: "find-session-locks",
+    text: `select r.project_id, r.session_key, r.voucher_id, r.credits
+             from unnest($1::text[], $2::text[], $3::timestamptz[])
+                    as name (project_id, session_key, at)
+            cross join lateral (
+                    select * from reservation
+                     where project_id = name.project_id and session_key = name.session_key
+                       and expires_at > name.at
+                     offset 0
+                  ) r`,
+    values: [
+      textArray(sessions.map(({ projectId }) => projectId)),
+      textArray(sessions.map(({ sessionKey }) => sessionKey)),
+      timestampArray(sessions.map(({ at }) => at)),
+    ],
+  });
+  return rows.map((row) => ({
+    projectId: row.project_id,
+    sessionKey: row.session_key,
+    voucherId: row.voucher_id,
+    credits: row.credits,
+  }));
+}
+
+/**
+ * Forgets all that these sessions hold, also what has expired. Sorted, so that two batches that forget
+ * the same sessions wait for each other in one order; a reservation is never changed, so its place
+ * names it.
+ */
+export async function deleteSessions(
+  tx: Queryable,
+  sessions: readonly Omit<SessionName, "at">[],
+): Promise<void> {
+  if (sessions.length === 0) return;
+  const sorted = sessions.toSorted((a, b) =>
+    rowKey(a.projectId, a.sessionKey) < rowKey(b.projectId, b.sessionKey) ? -1 : 1,
+  );
+  await tx.query({
+    name: "delete-sessions",
+    text: `delete from reservation
+            where ctid = any (array(
+                    select r.place
+                      from unnest($1::text[], $2::text[]) as name (project_id, session_key)
+                     cross join lateral (
+                             select ctid as place from reservation
+                              where project_id = name.project_id
+                                and session_key = name.session_key
+                             offset 0
+                           ) r
+                  ))`,
+    values: [
+      textArray(sorted.map(({ projectId }) => projectId)),
+      textArray(sorted.map(({ sessionKey }) => sessionKey)),
+    ],
+  });
+}
+
+export type NewReservation = SessionLock & {
+  readonly expiresAt: number;
+  readonly keptUntil: number;
+};
+
+/** The sessions must hold nothing. */
+export async function insertReservations(
+  tx: Queryable,
+  rows: readonly NewReservation[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.query({
+    name: "insert-reservations",
+    text: `insert into reservation
+                  (project_id, session_key, voucher_id, credits, expires_at, kept_until)
+           select * from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::timestamptz[],
+                                $6::timestamptz[])`,
+    values: [
+      textArray(rows.map(({ projectId }) => projectId)),
+      textArray(rows.map(({ sessionKey }) => sessionKey)),
+      textArray(rows.map(({ voucherId }) => voucherId)),
+      int8Array(rows.map(({ credits }) => credits)),
+      timestampArray(rows.map(({ expiresAt }) => expiresAt)),
+      timestampArray(rows.map(({ keptUntil }) => keptUntil)),
+    ],
+  });
+}
+
+/**
+ * Marks vouchers, which must be locked, so that redemptions look for what sessions hold of them. Their
+ * rows exist, so the insert always meets a conflict and finds its row through the key.
+ */
+export async function markReserved(
+  tx: Queryable,
+  vouchers: readonly Omit<ReservedVoucher, "at">[],
+): Promise<void> {
+  if (vouchers.length === 0) return;
+  await tx.query({
+    name: "mark-reserved",
+    text: `insert into voucher_usage as u (project_id, voucher_id, definition_version)
+           select *, 0 from unnest($1::text[], $2::text[])
+               on conflict (project_id, voucher_id) do update
+              set reserved = true, version = u.version + 1
+            where not u.reserved`,
+    values: [
+      textArray(vouchers.map(({ projectId }) => projectId)),
+      textArray(vouchers.map(({ voucherId }) => voucherId)),
+    ],
+  });
+}
+
+/** Answers whether the session held something of the voucher that had not expired. */
+export async function releaseReservation(
+  db: Queryable,
+  lock: Omit<SessionLock, "credits">,
+  at: number,
+): Promise<boolean> {
+  const { rows } = await db.query<{ live: boolean }>(
+    `delete from reservation
+      where project_id = $1 and session_key = $2 and voucher_id = $3
+  returning expires_at > $4 as live`,
+    [lock.projectId, lock.sessionKey, lock.voucherId, new Date(at)],
+  );
+  return rows[0]?.live === true;
+}
+
+/** Forgets a chunk of what has expired long ago; answers how many. */
+export async function deleteExpiredReservations(
+  db: Queryable,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from reservation
+      where (project_id, session_key, voucher_id) in (
+              select project_id, session_key, voucher_id from reservation
+               where kept_until < $1
+               order by kept_until
+               limit $2
+            )`,
+    [new Date(now), limit],
+  );
+  return rowCount ?? 0;
+}
