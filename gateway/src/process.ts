@@ -1,16 +1,8 @@
 import type { Transport } from "@connectrpc/connect";
-import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
-import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
-import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
-import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
-import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
-import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { createServiceTransport, createTokenSource } from "@scrip/rpc";
 import { createLogger, createMetrics } from "@scrip/telemetry";
 
+import { ownServices, publicServices } from "./contract.ts";
 import type { ProcessConfig } from "./process-config.ts";
 import { type Gateway, startGateway } from "./server.ts";
 import { createGatewayService } from "./service.ts";
@@ -54,19 +46,21 @@ function transportsOf({ urls, serviceKeys }: ProcessConfig): ReadonlyMap<string,
     scopes: [],
     projects: ["*"],
   });
-  const to = (audience: keyof typeof urls): Transport =>
-    createServiceTransport({ baseUrl: urls[audience], audience, token });
-  const voucher = to("voucher");
-  const validation = to("validation");
-  return new Map([
-    [VoucherService.typeName, voucher],
-    [RedemptionService.typeName, voucher],
-    [CategoryService.typeName, to("campaign")],
-    [CustomerService.typeName, to("loyalty")],
-    [ValidationService.typeName, validation],
-    [OrderService.typeName, validation],
-    [ProductService.typeName, validation],
-    [StackingRulesService.typeName, validation],
-    [ValidationRuleService.typeName, validation],
-  ]);
+  const byOwner = new Map(
+    Object.entries(urls).map(([audience, baseUrl]) => [
+      audience,
+      createServiceTransport({ baseUrl, audience, token }),
+    ]),
+  );
+  const served = publicServices.filter((service) => !ownServices.includes(service));
+  return new Map(served.map(({ typeName }) => [typeName, transportOf(byOwner, typeName)]));
+}
+
+/** Packages are named after the service that serves them: `scrip.voucher.v1`. */
+function transportOf(byOwner: ReadonlyMap<string, Transport>, typeName: string): Transport {
+  const owner = typeName.split(".")[1] ?? "";
+  const transport = byOwner.get(owner);
+  if (transport === undefined)
+    throw new Error(`the gateway has no URL of the owner of ${typeName}`);
+  return transport;
 }
