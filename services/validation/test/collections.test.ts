@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { newId } from "@scrip/ids";
 import { createDefinitionVersions } from "@scrip/postgres";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
@@ -68,7 +69,7 @@ async function givenShop() {
 }
 
 describe("what a collection lists is what a decision finds in it", () => {
-  test.each<[string, Record<string, unknown>, string[]]>([
+  test.each<[string, JsonObject, string[]]>([
     ["price", { price: { conditions: { $less_than: 600 } } }, ["linen", "mug", "linen-m"]],
     ["object", { object: { conditions: { $is: "sku" } } }, ["linen-m", "linen-l", "wool-m"]],
     ["number of SKUs", { skus: { conditions: { $count_more: 1 } } }, ["linen"]],
@@ -99,7 +100,7 @@ describe("what a collection lists is what a decision finds in it", () => {
   ])("by %s", async (_name, filter, expected) => {
     const { call, names } = await givenShop();
     const { id } = await collections.createProductCollection(
-      { name: "some", type: "AUTO_UPDATE", filter: { junction: "and", ...filter } as never },
+      { name: "some", type: "AUTO_UPDATE", filter: { junction: "and", ...filter } },
       call,
     );
     const listed = await collections.listCollectionProducts(

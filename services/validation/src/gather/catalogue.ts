@@ -150,7 +150,7 @@ export const productName = (item: NamedLine): string | undefined =>
   item.product?.sourceId ??
   (item.relatedObject === "sku" ? undefined : item.sourceId);
 
-function entriesOf(
+export function entriesOf(
   item: NamedLine,
   catalogue: Catalogue,
 ): { readonly sku: SkuRow | undefined; readonly product: ProductRow | undefined } {

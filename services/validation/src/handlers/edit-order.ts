@@ -21,6 +21,7 @@ import { recordFigures } from "../domain/order-record.ts";
 import { describedItems } from "../gather/catalogue.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
 import { inlineLine, storedLine } from "../gather/order-facts.ts";
+import { upsertOverrides } from "../gather/overrides.ts";
 import { toTimestamp } from "../gather/timestamps.ts";
 import { saveOrders, setSourceId } from "../store/orders.ts";
 
@@ -56,6 +57,7 @@ export async function editOrder(
     const { createdAt = order.createdAt } = request;
     const dated = { ...order, ...(createdAt !== undefined && { createdAt }) };
     await save(deps, call, dated, taken);
+    await upsertOverrides(deps, call, edit.request);
     return dated;
   } catch (error) {
     await taken.release();
