@@ -16,7 +16,6 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { createCollectionsCache } from "../src/gather/collections.ts";
 import { createRuleCaches } from "../src/gather/rules.ts";
-import { createCollectionsCache } from "../src/gather/collections.ts";
 import { createStackingRulesCache } from "../src/gather/stacking-rules.ts";
 import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
@@ -56,7 +55,6 @@ function given(...outcomes: Outcome[]) {
     newId,
     definitions,
     stackingRules: createStackingRulesCache(db, definitions),
-    collections: createCollectionsCache(db, definitions),
     ruleCaches: createRuleCaches(db, definitions),
     collections: createCollectionsCache(db, definitions),
     saveOrder: async () => {},
@@ -114,7 +112,7 @@ describe("a redemption of a voucher that is edited", () => {
     const service = given(STALE);
     await expect(service.redeem(600)).rejects.toMatchObject({
       key: "service_unavailable",
-      options: { details: "Voucher CODE is being changed; try again" },
+      options: { details: "What is redeemed is being changed (CODE); try again" },
     });
   });
 });

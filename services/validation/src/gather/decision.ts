@@ -6,8 +6,11 @@ import type { CommitOutcome, GatheredVoucher } from "@scrip/proto/scrip/voucher/
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import type { CatalogueLine } from "../domain/collections.ts";
 import type { DecisionRequest } from "../domain/decide.ts";
+import type { CustomerFacts, OrderFacts } from "../domain/facts.ts";
 import { categoriesNamed, type StackingRules } from "../domain/stacking-rules.ts";
+import { neededItems } from "../domain/units.ts";
 import { type Asked, expandOf, type Ref } from "./asked.ts";
 import { gatherCategories } from "./categories.ts";
 import { gatherCounts } from "./counts.ts";
@@ -16,6 +19,7 @@ import { gatherVouchers } from "./gather.ts";
 import { orderFacts } from "./order-facts.ts";
 import { expandStacks, gatherPromotions, type Promotions, withCampaigns } from "./promotions.ts";
 import { redeemablesOf } from "./redeemables.ts";
+import { gatherRuleFacts, type RuleFacts } from "./rule-facts.ts";
 import { gatherRules } from "./rules.ts";
 
 /** The redeemables of a request as they are stored: read again each time it is decided. */
@@ -53,6 +57,8 @@ export type Circumstances = {
   readonly said: Customer | undefined;
   readonly customer: StoredCustomer | undefined;
   readonly stored: Order | null;
+  /** What the catalogue knows of the lines of the order. */
+  readonly lines: readonly CatalogueLine[];
   readonly stacking: StackingRules;
   /** Whether to tell how it was decided. */
   readonly trace: boolean;
@@ -99,9 +105,18 @@ export async function gatherDecision(
     rules,
     categories: knowsCategories ? categories : null,
   });
+  const facts = await gatherRuleFacts(deps, call, circumstances, {
+    rules: [...rules.values()].flat(),
+    collectionIds: [],
+    itemNames: neededItems(redeemables),
+  });
   const order = asked.order === undefined ? null : orderFacts(asked.order, stored);
-  const moment = { now: call.now, timeZone: call.project.timeZone };
-  const caller = { channelId: call.caller.id, userId: null };
+  const questions = {
+    order: order && withCollections(order, facts.collections),
+    customer: withMemberships(customerFacts(said, customer), facts),
+    moment: { now: call.now, timeZone: call.project.timeZone },
+    caller: { channelId: call.caller.id, userId: null },
+  };
   const counts = await gatherCounts(deps, call, []);
   return {
     ...circumstances,
@@ -110,18 +125,31 @@ export async function gatherDecision(
     categories,
     request: {
       redeemables,
-      order,
-      customer: customerFacts(said, customer),
+      ...questions,
       metadata: asked.metadata ?? {},
-      moment,
       stacking,
       counts,
-      catalogue: new Map(),
-      caller,
+      catalogue: facts.catalogue,
       trace,
     },
   };
 }
+
+const withCollections = (order: OrderFacts, collections: RuleFacts["collections"]): OrderFacts =>
+  collections.length === 0
+    ? order
+    : {
+        ...order,
+        lines: order.lines.map((line, index) => ({
+          ...line,
+          collections: collections[index] ?? [],
+        })),
+      };
+
+const withMemberships = (
+  customer: CustomerFacts | null,
+  { segments, loyaltyTiers }: RuleFacts,
+): CustomerFacts | null => customer && { ...customer, segments, loyaltyTiers };
 
 /**
  * Whoever sorts by hierarchy or shows categories has to know more of them than their ids; and where

@@ -35,8 +35,7 @@ export function inlineLine(item: OrderItemInput): LineFacts {
   return {
     productId: item.productId ?? item.product?.id ?? null,
     skuId: item.skuId ?? item.sku?.id ?? null,
-    productSourceId: item.product?.sourceId ?? null,
-    skuSourceId: item.sku?.sourceId ?? null,
+    ...sourceIdsOf(item),
     collections: [],
     quantity: item.quantity ?? null,
     amount: item.amount ?? null,
@@ -60,8 +59,7 @@ export function storedLine(item: OrderItem): LineFacts {
   return {
     productId: item.productId ?? null,
     skuId: item.skuId ?? null,
-    productSourceId: item.product?.sourceId ?? null,
-    skuSourceId: item.sku?.sourceId ?? null,
+    ...sourceIdsOf(item),
     collections: [],
     quantity: item.quantity,
     amount: item.amount,
@@ -78,5 +76,19 @@ export function storedLine(item: OrderItem): LineFacts {
     discountQuantity: item.discountQuantity,
     metadata: item.metadata ?? {},
     productMetadata: item.product?.metadata ?? {},
+  };
+}
+
+/** A line may name what it is of by a source id alone. */
+function sourceIdsOf({
+  product,
+  sku,
+  sourceId,
+  relatedObject,
+}: Pick<OrderItemInput, "product" | "sku" | "sourceId" | "relatedObject">) {
+  const own = sourceId ?? null;
+  return {
+    productSourceId: product?.sourceId ?? (relatedObject === "sku" ? null : own),
+    skuSourceId: sku?.sourceId ?? (relatedObject === "sku" ? own : null),
   };
 }

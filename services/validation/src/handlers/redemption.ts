@@ -10,7 +10,6 @@ import { noteOf, readNote } from "../answer/redemption-note.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables } from "../domain/decide.ts";
 import { type Asked, customerOf } from "../gather/asked.ts";
-import { withCatalogue } from "../gather/catalogue.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
 import {
   type Circumstances,
@@ -20,6 +19,7 @@ import {
   type Named,
 } from "../gather/decision.ts";
 import { gatherCustomer, trackingId } from "../gather/gather.ts";
+import { gatherOrderInQuestion } from "../gather/order-in-question.ts";
 import { type SessionInHand, takeSession } from "../gather/session.ts";
 import { showRules } from "../gather/shown-rules.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
@@ -53,8 +53,7 @@ export async function redeemAsked(
   if (malformed !== null) throw toRefusal(malformed);
 
   const said = customerOf(sent);
-  const [asked, named, customer] = await Promise.all([
-    withCatalogue(deps, call, sent),
+  const [named, customer] = await Promise.all([
     gatherNamed(deps, call, sent),
     gatherCustomer(deps, call, said),
   ]);
@@ -67,12 +66,17 @@ export async function redeemAsked(
     customer,
   );
 
-  const order = asked.order && (await takeOrder(deps, call, asked.order));
+  let order: OrderInHand | undefined;
   let session: SessionInHand | undefined;
   try {
+    const question = await gatherOrderInQuestion(deps, call, sent.order, async (input) => {
+      order = await takeOrder(deps, call, input);
+      return order.stored;
+    });
+    const { stored, lines } = question;
+    const asked = { ...sent, order: question.sent };
     session = await sessionOf(deps, call, asked, named);
-    const stored = order?.stored ?? null;
-    const circumstances = { asked, said, customer, stored, stacking, trace: true };
+    const circumstances = { asked, said, customer, stored, lines, stacking, trace: true };
     const toStore = customerToStore(deps, call, { said, found: customer });
     const request = { deps, call, order, tracking, toStore };
     const outcome = await decideAndCommit(request, circumstances, named);

@@ -9,7 +9,6 @@ import { checkRedeemables, decide } from "../domain/decide.ts";
 import type { Applicable, Decision } from "../domain/decision.ts";
 import type { StackingRules } from "../domain/stacking-rules.ts";
 import { type Asked, customerOf, expandOf } from "../gather/asked.ts";
-import { withCatalogue } from "../gather/catalogue.ts";
 import {
   type Circumstances,
   gatherDecision,
@@ -18,6 +17,7 @@ import {
   type Named,
 } from "../gather/decision.ts";
 import { gatherCustomer, gatherOrder, trackingId } from "../gather/gather.ts";
+import { gatherOrderInQuestion } from "../gather/order-in-question.ts";
 import { type Hold, holdOf, refuseWhileRedeemed } from "../gather/session.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { toTimestamp } from "../gather/timestamps.ts";
@@ -91,17 +91,16 @@ export async function gatherCircumstances(
   stacking: StackingRules,
 ): Promise<{ readonly circumstances: Circumstances; readonly tracking: string | undefined }> {
   const said = customerOf(asked);
-  const [described, customer, stored] = await Promise.all([
-    withCatalogue(deps, call, asked),
+  const [{ sent: order, stored, lines }, customer] = await Promise.all([
+    gatherOrderInQuestion(deps, call, asked.order, (input) => gatherOrder(deps, call, input)),
     gatherCustomer(deps, call, said),
-    gatherOrder(deps, call, asked.order),
   ]);
   const { trackingId: sent } = asked;
   const tracking = trackingId(deps, call, { trackingId: sent, customer: said }, customer);
   const expand = expandOf(asked);
   const trace = expand.has("explanation") || expand.has("hints");
   return {
-    circumstances: { asked: described, said, customer, stored, stacking, trace },
+    circumstances: { asked: { ...asked, order }, said, customer, stored, lines, stacking, trace },
     tracking,
   };
 }

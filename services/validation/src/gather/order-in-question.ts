@@ -1,0 +1,39 @@
+import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { CatalogueLine } from "../domain/collections.ts";
+import { gatherCatalogue } from "./catalogue.ts";
+
+/** The order that a request is about. */
+export type OrderInQuestion = {
+  readonly sent: OrderInput | undefined;
+  /** The stored one that the request names. */
+  readonly stored: Order | null;
+  /** What the catalogue knows of the lines that are decided on: those sent, or else those stored. */
+  readonly lines: readonly CatalogueLine[];
+};
+
+/**
+ * The order with what the catalogue knows of its lines. What was sent wins over what is stored
+ * (spec/validation-and-redemption.md §1.1); `find` reads or claims the stored one meanwhile.
+ */
+export async function gatherOrderInQuestion(
+  deps: Pick<Deps, "db">,
+  call: Call,
+  sent: OrderInput | undefined,
+  find: (input: OrderInput) => Promise<Order | null>,
+): Promise<OrderInQuestion> {
+  if (sent === undefined) return { sent, stored: null, lines: [] };
+  if (sent.items.length > 0) {
+    const [{ items, lines }, stored] = await Promise.all([
+      gatherCatalogue(deps, call, sent.items),
+      find(sent),
+    ]);
+    return { sent: { ...sent, items }, stored, lines };
+  }
+  const stored = await find(sent);
+  if (stored === null) return { sent, stored, lines: [] };
+  const { items, lines } = await gatherCatalogue(deps, call, stored.items);
+  return { sent, stored: { ...stored, items }, lines };
+}

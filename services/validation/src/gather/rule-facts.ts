@@ -1,0 +1,118 @@
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { CustomerAnswer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type { Call } from "@scrip/rpc";
+import type { Rule, ValidationRule } from "@scrip/rules";
+
+import type { Deps } from "../deps.ts";
+import type { CatalogueLine } from "../domain/collections.ts";
+import type { CatalogueItem } from "../domain/facts.ts";
+import { findCatalogueItems } from "./catalogue.ts";
+import { gatherLineCollections } from "./collections.ts";
+import { toTimestamp } from "./timestamps.ts";
+
+/** What only some rules and discounts read; most requests ask for none of it. */
+export type RuleFacts = {
+  /** Of the customer; empty unless a rule reads them. */
+  readonly segments: readonly string[];
+  readonly loyaltyTiers: readonly string[];
+  /** For each line the collections that hold it, of those that rules name. */
+  readonly collections: readonly (readonly string[])[];
+  /** By the id or source id that a discount or a rule names. */
+  readonly catalogue: ReadonlyMap<string, CatalogueItem>;
+};
+
+/** What of a request rules ask about. */
+export type RuleSubject = {
+  readonly said: Customer | undefined;
+  readonly lines: readonly CatalogueLine[];
+};
+
+export type RuleNeeds = {
+  readonly rules: readonly ValidationRule[];
+  readonly collectionIds: readonly string[];
+  readonly itemNames: readonly string[];
+};
+
+export async function gatherRuleFacts(
+  deps: Deps,
+  call: Call,
+  subject: RuleSubject,
+  needs: RuleNeeds,
+): Promise<RuleFacts> {
+  const { collectionIds, itemNames } = needs;
+  const { lines } = subject;
+  const [memberships, collections, catalogue] = await Promise.all([
+    needs.rules.some(readsMemberships) ? gatherMemberships(deps, call, subject) : undefined,
+    collectionIds.length > 0 && lines.length > 0
+      ? gatherLineCollections(deps, call, { lines, ids: collectionIds })
+      : [],
+    gatherItems(deps, call, { names: itemNames, collectionIds }),
+  ]);
+  return {
+    segments: memberships?.segmentIds ?? [],
+    loyaltyTiers: memberships?.loyaltyTierIds ?? [],
+    collections,
+    catalogue,
+  };
+}
+
+/** Somebody who is not stored may be in segments too. */
+async function gatherMemberships(
+  { clients }: Pick<Deps, "clients">,
+  call: Call,
+  { said }: RuleSubject,
+): Promise<CustomerAnswer | undefined> {
+  if (said === undefined) return undefined;
+  return clients.resolveCustomer({
+    projectId: call.project.id,
+    customer: said,
+    upsert: false,
+    now: toTimestamp(call.now),
+    withSegments: true,
+    timeZone: call.project.timeZone,
+  });
+}
+
+const MEMBERSHIPS: ReadonlySet<string> = new Set(["customer.segment", "customer.loyalty.tier"]);
+
+const readsMemberships = ({ rules }: { readonly rules: ReadonlyMap<number, Rule> }): boolean =>
+  [...rules.values()].some(
+    ({ name, children }) =>
+      MEMBERSHIPS.has(name) || (children !== null && readsMemberships(children)),
+  );
+
+async function gatherItems(
+  deps: Deps,
+  call: Call,
+  {
+    names,
+    collectionIds,
+  }: { readonly names: readonly string[]; readonly collectionIds: readonly string[] },
+): Promise<ReadonlyMap<string, CatalogueItem>> {
+  if (names.length === 0) return NO_ITEMS;
+  const found = [...(await findCatalogueItems(deps, call, names))];
+  const lines = found.map(([, { line }]) => line);
+  const collections =
+    collectionIds.length > 0
+      ? await gatherLineCollections(deps, call, { lines, ids: collectionIds })
+      : [];
+  return new Map(
+    found.map(([name, unit], index): [string, CatalogueItem] => [
+      name,
+      {
+        productId: unit.productId,
+        skuId: unit.skuId,
+        productSourceId: unit.productSourceId,
+        skuSourceId: unit.skuSourceId,
+        name: unit.name,
+        skuLabel: unit.sku,
+        price: unit.price,
+        metadata: unit.skuMetadata as CatalogueItem["metadata"],
+        productMetadata: unit.productMetadata as CatalogueItem["metadata"],
+        collections: collections[index] ?? [],
+      },
+    ]),
+  );
+}
+
+const NO_ITEMS: ReadonlyMap<string, CatalogueItem> = new Map();
