@@ -1,0 +1,394 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Api, apiWith, type Json, managementApi, newCode } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+/** A voucher of a scenario: what it gives, and `common` or the category that it is in. */
+type Given = { readonly in: "first" | "second" | "common"; readonly discount: Json };
+
+/** The categories by name where the options list them. */
+type Scenario = {
+  readonly name: string;
+  readonly options: (ids: { readonly first: string; readonly second: string }) => Json;
+  readonly given: readonly Given[];
+  /** In the order of processing: the position in the request, and `key` where it was skipped. */
+  readonly expected: readonly (readonly [position: number, status: string])[];
+  /** Of an order of 100.00. */
+  readonly discount: number;
+};
+
+const amount = (cents: number): Json => ({ type: "AMOUNT", amount_off: cents });
+const percent = (off: number): Json => ({ type: "PERCENT", percent_off: off });
+const common = (discount: Json): Given => ({ in: "common", discount });
+const first = (discount: Json): Given => ({ in: "first", discount });
+const second = (discount: Json): Given => ({ in: "second", discount });
+
+const APPLICABLE = "APPLICABLE";
+const EVERYTHING = amount(100_00);
+
+/** Every option once; specification A §5.1. The category `first` has the lower hierarchy. */
+const SCENARIOS: readonly Scenario[] = [
+  {
+    name: "applicable_redeemables_limit",
+    options: () => ({ applicable_redeemables_limit: 1 }),
+    given: [common(amount(100)), common(amount(200))],
+    expected: [
+      [0, APPLICABLE],
+      [1, "applicable_redeemables_limit_exceeded"],
+    ],
+    discount: 100,
+  },
+  {
+    name: "applicable_redeemables_per_category_limit",
+    options: () => ({ applicable_redeemables_per_category_limit: 1 }),
+    given: [first(amount(100)), first(amount(200)), second(amount(400)), common(amount(800))],
+    expected: [
+      [0, APPLICABLE],
+      [1, "applicable_redeemables_per_category_limit_exceeded"],
+      [2, APPLICABLE],
+      [3, APPLICABLE],
+    ],
+    discount: 1_300,
+  },
+  {
+    name: "applicable_redeemables_category_limits",
+    options: (ids) => ({
+      applicable_redeemables_per_category_limit: 1,
+      applicable_redeemables_category_limits: { [ids.first]: 2 },
+    }),
+    given: [first(amount(100)), first(amount(200)), second(amount(400)), second(amount(800))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+      [2, APPLICABLE],
+      [3, "applicable_redeemables_per_category_limit_exceeded"],
+    ],
+    discount: 700,
+  },
+  {
+    name: "exclusive_categories",
+    options: (ids) => ({ exclusive_categories: [ids.first] }),
+    given: [common(amount(100)), first(amount(200))],
+    expected: [
+      [0, "exclusion_rules_not_met"],
+      [1, APPLICABLE],
+    ],
+    discount: 200,
+  },
+  {
+    name: "applicable_exclusive_redeemables_limit by default",
+    options: (ids) => ({ exclusive_categories: [ids.first, ids.second] }),
+    given: [first(amount(100)), second(amount(200))],
+    expected: [
+      [0, APPLICABLE],
+      [1, "applicable_exclusive_redeemables_limit_exceeded"],
+    ],
+    discount: 100,
+  },
+  {
+    name: "applicable_exclusive_redeemables_limit",
+    options: (ids) => ({
+      exclusive_categories: [ids.first, ids.second],
+      applicable_exclusive_redeemables_limit: 2,
+    }),
+    given: [first(amount(100)), second(amount(200)), first(amount(400))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+      [2, "applicable_exclusive_redeemables_limit_exceeded"],
+    ],
+    discount: 300,
+  },
+  {
+    name: "applicable_exclusive_redeemables_per_category_limit by default",
+    options: (ids) => ({
+      exclusive_categories: [ids.first],
+      applicable_exclusive_redeemables_limit: 5,
+    }),
+    given: [first(amount(100)), first(amount(200))],
+    expected: [
+      [0, APPLICABLE],
+      [1, "applicable_exclusive_redeemables_per_category_limit_exceeded"],
+    ],
+    discount: 100,
+  },
+  {
+    name: "applicable_exclusive_redeemables_per_category_limit",
+    options: (ids) => ({
+      exclusive_categories: [ids.first],
+      applicable_exclusive_redeemables_limit: 5,
+      applicable_exclusive_redeemables_per_category_limit: 2,
+    }),
+    given: [first(amount(100)), first(amount(200)), first(amount(400))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+      [2, "applicable_exclusive_redeemables_per_category_limit_exceeded"],
+    ],
+    discount: 300,
+  },
+  {
+    name: "joint_categories, which go last",
+    options: (ids) => ({ exclusive_categories: [ids.first], joint_categories: [ids.second] }),
+    given: [second(amount(10_00)), first(percent(50)), common(amount(100))],
+    expected: [
+      [1, APPLICABLE],
+      [2, "exclusion_rules_not_met"],
+      [0, APPLICABLE],
+    ],
+    discount: 60_00,
+  },
+  {
+    name: "grouped_redeemables_sorting_rule",
+    options: (ids) => ({
+      exclusive_categories: [ids.first],
+      joint_categories: [ids.second],
+      grouped_redeemables_sorting_rule: "SORTING_RULE_ORDER",
+    }),
+    given: [second(amount(10_00)), first(percent(50))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+    ],
+    discount: 55_00,
+  },
+  {
+    name: "a category that is exclusive and joint, which is joint",
+    options: (ids) => ({ exclusive_categories: [ids.first], joint_categories: [ids.first] }),
+    given: [common(amount(100)), first(amount(200))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+    ],
+    discount: 300,
+  },
+  {
+    name: "redeemables_sorting_rule",
+    options: () => ({ redeemables_sorting_rule: "CATEGORY_HIERARCHY" }),
+    given: [common(amount(100)), second(amount(10_00)), first(percent(50))],
+    expected: [
+      [2, APPLICABLE],
+      [1, APPLICABLE],
+      [0, APPLICABLE],
+    ],
+    discount: 61_00,
+  },
+  {
+    name: "redeemables_no_effect_rule by default",
+    options: () => ({}),
+    given: [common(EVERYTHING), common(amount(100))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+    ],
+    discount: 100_00,
+  },
+  {
+    name: "redeemables_no_effect_rule",
+    options: () => ({ redeemables_no_effect_rule: "SKIP" }),
+    given: [common(EVERYTHING), common(amount(100))],
+    expected: [
+      [0, APPLICABLE],
+      [1, "no_effect"],
+    ],
+    discount: 100_00,
+  },
+  {
+    name: "no_effect_skip_categories",
+    options: (ids) => ({ no_effect_skip_categories: [ids.first] }),
+    given: [common(EVERYTHING), first(amount(100)), second(amount(100))],
+    expected: [
+      [0, APPLICABLE],
+      [1, "no_effect"],
+      [2, APPLICABLE],
+    ],
+    discount: 100_00,
+  },
+  {
+    name: "no_effect_redeem_anyway_categories",
+    options: (ids) => ({
+      redeemables_no_effect_rule: "SKIP",
+      no_effect_redeem_anyway_categories: [ids.first, ids.second],
+      no_effect_skip_categories: [ids.second],
+    }),
+    given: [common(EVERYTHING), first(amount(100)), second(amount(100))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+      [2, "no_effect"],
+    ],
+    discount: 100_00,
+  },
+  {
+    name: "discount_calculation_mode by default",
+    options: () => ({}),
+    given: [common(percent(10)), common(percent(20))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+    ],
+    discount: 28_00,
+  },
+  {
+    name: "discount_calculation_mode",
+    options: () => ({ discount_calculation_mode: "INITIAL_AMOUNT" }),
+    given: [common(percent(10)), common(percent(20))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+    ],
+    discount: 30_00,
+  },
+  {
+    name: "initial_amount_mode_categories",
+    options: (ids) => ({ initial_amount_mode_categories: [ids.first] }),
+    given: [common(percent(10)), first(percent(20)), second(percent(10))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+      [2, APPLICABLE],
+    ],
+    discount: 37_00,
+  },
+  {
+    name: "discounted_amount_mode_categories",
+    options: (ids) => ({
+      discount_calculation_mode: "INITIAL_AMOUNT",
+      discounted_amount_mode_categories: [ids.first],
+    }),
+    given: [common(percent(10)), first(percent(20)), second(percent(10))],
+    expected: [
+      [0, APPLICABLE],
+      [1, APPLICABLE],
+      [2, APPLICABLE],
+    ],
+    discount: 38_00,
+  },
+];
+
+describe.each(COMPOSITIONS)("stacking options on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const management = managementApi(stack);
+
+  test.each(SCENARIOS)("$name", async ({ options, given, expected, discount }) => {
+    const shop = await givenShop();
+    await shop.set(options(shop.ids));
+    const codes = await Promise.all(given.map((one) => shop.voucher(one)));
+    const answer = await shop.api.post("/v1/validations", {
+      redeemables: codes.map((id) => ({ object: "voucher", id })),
+      order: { amount: 100_00 },
+    });
+    expect(answer.status, answer.text).toBe(200);
+    const results = answer.body["redeemables"] as readonly Json[];
+    expect(
+      results.map(({ id, status, result }) => [
+        codes.indexOf(id),
+        status === "SKIPPED" ? result.details.key : status,
+      ]),
+    ).toEqual(expected);
+    expect(answer.body["valid"]).toBe(true);
+    expect(answer.body["order"].total_applied_discount_amount).toBe(discount);
+  });
+
+  test("redeemables_limit", async () => {
+    const shop = await givenShop();
+    await shop.set({ redeemables_limit: 1 });
+    const answer = await shop.api.post("/v1/validations", {
+      redeemables: ["A", "B"].map((id) => ({ object: "voucher", id })),
+    });
+    expect([answer.status, answer.body["key"]]).toEqual([400, "invalid_payload"]);
+  });
+
+  test("redeemables_application_mode", async () => {
+    const shop = await givenShop();
+    const codes = [await shop.voucher(common(amount(100))), newCode("UNKNOWN")];
+    const validate = () =>
+      shop.api.post("/v1/validations", {
+        redeemables: codes.map((id) => ({ object: "voucher", id })),
+        order: { amount: 100_00 },
+      });
+    expect((await validate()).body["valid"]).toBe(false);
+    await shop.set({ redeemables_application_mode: "PARTIAL" });
+    const partial = (await validate()).body;
+    expect(partial["valid"]).toBe(true);
+    expect(partial["redeemables"].map(({ id }: Json) => id)).toEqual([codes[0]]);
+    expect(partial["inapplicable_redeemables"].map(({ id }: Json) => id)).toEqual([codes[1]]);
+    expect(partial["stacking_rules"].redeemables_application_mode).toBe("PARTIAL");
+  });
+
+  test("redeemables_products_application_mode", async () => {
+    const shop = await givenShop();
+    const line = { ...percent(10), effect: "APPLY_TO_ITEMS" };
+    const codes = [await shop.voucher(common(line)), await shop.voucher(common(line))];
+    const discount = async (): Promise<number> => {
+      const { body, text } = await shop.api.post("/v1/validations", {
+        redeemables: codes.map((id) => ({ object: "voucher", id })),
+        order: { items: [{ quantity: 1, price: 100_00 }] },
+      });
+      expect(body["valid"], text).toBe(true);
+      return body["order"].total_applied_discount_amount;
+    };
+    expect(await discount()).toBe(19_00);
+    await shop.set({ redeemables_products_application_mode: "ONCE" });
+    expect(await discount()).toBe(10_00);
+  });
+
+  test("a deleted category counts for nothing", async () => {
+    const shop = await givenShop();
+    await shop.set({ exclusive_categories: [shop.ids.first] });
+    const codes = [await shop.voucher(common(amount(100))), await shop.voucher(first(amount(200)))];
+    expect((await shop.api.delete(`/v1/categories/${shop.ids.first}`)).status).toBe(204);
+    // What is remembered of categories may be a second old.
+    await expect
+      .poll(async () => {
+        const answer = await shop.api.post("/v1/validations", {
+          redeemables: codes.map((id) => ({ object: "voucher", id })),
+          order: { amount: 100_00 },
+        });
+        return answer.body["order"].total_applied_discount_amount;
+      })
+      .toBe(300);
+    const { data } = (await management.get(shop.path)).body;
+    const put = await management.put(`${shop.path}/${data[0].id}`, { redeemables_limit: 9 });
+    expect(put.status, put.text).toBe(200);
+  });
+
+  async function givenShop() {
+    const created = await management.post("/management/v1/projects", { name: newCode("project") });
+    expect(created.status, created.text).toBe(200);
+    const { app_id: appId, app_token: appToken } = created.body["server_side_key"];
+    const key = { "x-app-id": appId, "x-app-token": appToken };
+    const token = await fetch(`${stack.url}/v1/oauth/token`, {
+      method: "POST",
+      headers: key,
+      body: new URLSearchParams({ grant_type: "client_credentials", scope: "api" }),
+    });
+    const { access_token: bearer } = (await token.json()) as Json;
+    const api: Api = apiWith(stack.url, { ...key, authorization: `Bearer ${bearer}` });
+    const category = async (name: string, hierarchy: number): Promise<string> =>
+      (await api.post("/v1/categories", { name, hierarchy })).body["id"];
+    const ids = { first: await category("first", 1), second: await category("second", 2) };
+    const path = `/management/v1/projects/${created.body["id"]}/stacking-rules`;
+    return {
+      api,
+      ids,
+      path,
+      async set(options: Json) {
+        const answer = await management.post(path, options);
+        expect(answer.status, answer.text).toBe(200);
+      },
+      async voucher(one: Given): Promise<string> {
+        const code = newCode("STACK");
+        const answer = await api.post("/v1/vouchers", {
+          code,
+          type: "DISCOUNT_VOUCHER",
+          discount: one.discount,
+          ...(one.in !== "common" && { category_id: ids[one.in] }),
+        });
+        expect(answer.status, answer.text).toBe(200);
+        return code;
+      },
+    };
+  }
+});
