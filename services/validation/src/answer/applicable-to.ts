@@ -1,8 +1,62 @@
-import type { ApplicableTo } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type {
+  ApplicableItem,
+  ApplicableTo,
+  ItemUnits,
+} from "@scrip/proto/scrip/validation/v1/validations_pb";
 
-/** Read-only, so all answers share it: no rules limit a redeemable to products yet. */
-export const NOTHING_LISTED: ApplicableTo = {
+import type { JudgedRedeemable, ReachedEntry, ReachedUnits } from "../domain/decision.ts";
+
+/** Read-only, so all answers share it. */
+const NOTHING_LISTED: ApplicableTo = {
   $typeName: "scrip.validation.v1.ApplicableTo",
   data: [],
   total: 0n,
 };
+
+/** What a redeemable is limited to, and what of the order that reached (§1.7). */
+export function scopeLists(judged: JudgedRedeemable): {
+  readonly applicableTo: ApplicableTo;
+  readonly inapplicableTo: ApplicableTo;
+} {
+  if (judged.status === "SKIPPED") {
+    return { applicableTo: NOTHING_LISTED, inapplicableTo: NOTHING_LISTED };
+  }
+  const { applicable, inapplicable } = judged.scope;
+  return { applicableTo: listOf(applicable), inapplicableTo: listOf(inapplicable) };
+}
+
+const listOf = (entries: readonly ReachedEntry[]): ApplicableTo =>
+  entries.length === 0
+    ? NOTHING_LISTED
+    : { ...NOTHING_LISTED, data: entries.map(itemOf), total: BigInt(entries.length) };
+
+function itemOf(entry: ReachedEntry): ApplicableItem {
+  return {
+    $typeName: "scrip.validation.v1.ApplicableItem",
+    object: entry.object,
+    id: entry.id ?? entry.sourceId ?? "",
+    effect: entry.effect,
+    target: entry.target,
+    skipInitially: Number(entry.skipInitially),
+    repeat: Number(entry.repeat),
+    orderItemIndices: [...entry.orderItemIndices],
+    orderItemUnits: entry.orderItemUnits.map(unitsOf),
+    sourceId: entry.sourceId ?? undefined,
+    productId: entry.productId ?? undefined,
+    productSourceId: entry.productSourceId ?? undefined,
+    price: entry.price ?? undefined,
+    priceFormula: entry.priceFormulaText ?? undefined,
+    quantityLimit: entry.quantityLimit ?? undefined,
+    aggregatedQuantityLimit: entry.aggregatedQuantityLimit ?? undefined,
+    amountLimit: entry.amountLimit ?? undefined,
+    aggregatedAmountLimit: entry.aggregatedAmountLimit ?? undefined,
+    strict: entry.strict ?? undefined,
+  };
+}
+
+const unitsOf = ({ index, units }: ReachedUnits): ItemUnits => ({
+  $typeName: "scrip.validation.v1.ItemUnits",
+  index,
+  units: [...(units ?? [])],
+  unitsLimitExceeded: units === null ? true : undefined,
+});

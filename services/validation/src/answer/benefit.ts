@@ -1,9 +1,15 @@
 import { decimalText, roundDecimal } from "@scrip/money";
-import { type Discount, DiscountEffect } from "@scrip/proto/scrip/common/v1/discount_pb";
+import {
+  type Discount,
+  DiscountEffect,
+  type ProductSummary,
+  type SkuSummary,
+} from "@scrip/proto/scrip/common/v1/discount_pb";
 import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Discount as DomainDiscount } from "@scrip/rules";
 
-import type { Benefit } from "../domain/decision.ts";
+import type { Benefit, GivenUnits } from "../domain/decision.ts";
+import type { CatalogueItem } from "../domain/facts.ts";
 
 /** The discount of a voucher or tier with the effect and the value that were really used. */
 export function discountResult(
@@ -15,7 +21,44 @@ export function discountResult(
     ...discount,
     ...(benefit.value !== null && valueOf(benefit.value)),
     isDynamic: benefit.isDynamic,
+    ...givenUnits(discount, benefit.given),
     ...(benefit.effect !== null && { effect: DiscountEffect[benefit.effect] }),
+  };
+}
+
+/** Each number of units with what it is of, element by element as they are defined. */
+function givenUnits({ units }: Discount, given: readonly GivenUnits[]): Partial<Discount> {
+  if (units.length > 0) {
+    return {
+      units: units.map((unit, at) => {
+        const one = given[at];
+        return one === undefined
+          ? unit
+          : { ...unit, ...summaryOf(one.item), unitOff: one.unitOff, isDynamic: one.isDynamic };
+      }),
+    };
+  }
+  const [one] = given;
+  return one === undefined ? {} : { ...summaryOf(one.item), unitOff: one.unitOff };
+}
+
+function summaryOf(item: CatalogueItem | null): { product?: ProductSummary; sku?: SkuSummary } {
+  if (item === null) return {};
+  return {
+    product: {
+      $typeName: "scrip.common.v1.ProductSummary",
+      id: item.productId,
+      ...(item.productSourceId !== null && { sourceId: item.productSourceId }),
+      ...(item.name !== null && { name: item.name }),
+    },
+    ...(item.skuId !== null && {
+      sku: {
+        $typeName: "scrip.common.v1.SkuSummary",
+        id: item.skuId,
+        ...(item.skuSourceId !== null && { sourceId: item.skuSourceId }),
+        ...(item.skuLabel !== null && { sku: item.skuLabel }),
+      },
+    }),
   };
 }
 
@@ -33,6 +76,7 @@ function valueOf(discount: DomainDiscount): Partial<Discount> {
     case "FIXED":
       return { fixedAmount: discount.fixedAmount };
     case "UNIT":
+      // Told with what it is of.
       return {};
     default:
       return discount satisfies never;

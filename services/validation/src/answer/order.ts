@@ -1,11 +1,13 @@
 import type {
+  ApplicationDetails,
   Order,
   OrderInput,
   OrderItem,
   OrderItemInput,
 } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import type { LineFigures, OrderFigures } from "../domain/decision.ts";
+import type { Application, LineFigures, OrderFigures } from "../domain/decision.ts";
+import type { CatalogueItem } from "../domain/facts.ts";
 
 /** The figures of a decision as the order that a caller sees, with what was sent beside them. */
 export function orderMessage(
@@ -55,9 +57,38 @@ function itemMessage(line: LineFigures, item: OrderItemInput | OrderItem | undef
     appliedQuantity: line.appliedQuantity,
     appliedQuantityAmount: line.appliedQuantityAmount,
     subtotalAmount: line.subtotalAmount,
-    applicationDetails: [],
+    applicationDetails: line.applications.map(detailsOf),
     ...(line.price !== null && { price: line.price }),
     ...(item !== undefined && described(item)),
+    ...(line.added !== null && addedItem(line.added)),
+  };
+}
+
+const detailsOf = (application: Application): ApplicationDetails => ({
+  $typeName: "scrip.common.v1.ApplicationDetails",
+  ...application,
+});
+
+/** What an item is that a discount added. */
+function addedItem(item: CatalogueItem): Partial<OrderItem> {
+  return {
+    productId: item.productId,
+    relatedObject: item.skuId === null ? "product" : "sku",
+    product: {
+      $typeName: "scrip.common.v1.ItemProduct",
+      id: item.productId,
+      ...(item.productSourceId !== null && { sourceId: item.productSourceId }),
+      ...(item.name !== null && { name: item.name }),
+    },
+    ...(item.skuId !== null && {
+      skuId: item.skuId,
+      sku: {
+        $typeName: "scrip.common.v1.ItemSku",
+        id: item.skuId,
+        ...(item.skuSourceId !== null && { sourceId: item.skuSourceId }),
+        ...(item.skuLabel !== null && { sku: item.skuLabel }),
+      },
+    }),
   };
 }
 

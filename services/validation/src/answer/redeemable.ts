@@ -12,7 +12,7 @@ import type { JudgedRedeemable } from "../domain/decision.ts";
 import { categoryKind } from "../domain/stacking-rules.ts";
 import { expandOf } from "../gather/asked.ts";
 import type { Gathered } from "../gather/decision.ts";
-import { NOTHING_LISTED } from "./applicable-to.ts";
+import { scopeLists } from "./applicable-to.ts";
 import { discountResult, giftResult } from "./benefit.ts";
 import { bundleMessage } from "./bundle.ts";
 import { errorMessage } from "./error.ts";
@@ -37,8 +37,7 @@ export function redeemableResult(
     object,
     result: resultOf(judged, gathered, call),
     ...(judged.status === "APPLICABLE" && {
-      applicableTo: NOTHING_LISTED,
-      inapplicableTo: NOTHING_LISTED,
+      ...scopeLists(judged),
       ...(showsOrder &&
         judged.order !== null &&
         asked.order !== undefined && { order: orderMessage(judged.order, asked.order, stored) }),

@@ -3,7 +3,7 @@ import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import type { Gathered } from "../gather/decision.ts";
-import { NOTHING_LISTED } from "./applicable-to.ts";
+import { scopeLists } from "./applicable-to.ts";
 import { discountResult } from "./benefit.ts";
 import { tierCampaign } from "./promotion-tier.ts";
 import { singleResult } from "./single.ts";
@@ -28,8 +28,7 @@ export function tierValidation(
     name: tier.name,
     hierarchy: tier.hierarchy,
     metadata: tier.metadata ?? {},
-    applicableTo: NOTHING_LISTED,
-    inapplicableTo: NOTHING_LISTED,
+    ...scopeLists(judged),
     discountAmount: figures?.totalDiscountAmount ?? 0n,
     appliedDiscountAmount: figures?.totalAppliedDiscountAmount ?? 0n,
     ...singleResult(judged, gathered, call),

@@ -6,7 +6,7 @@ import type {
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Handlers } from "@scrip/rpc";
 
-import { NOTHING_LISTED } from "../answer/applicable-to.ts";
+import { scopeLists } from "../answer/applicable-to.ts";
 import { discountResult, giftResult } from "../answer/benefit.ts";
 import { toRefusal } from "../answer/error.ts";
 import { singleResult } from "../answer/single.ts";
@@ -62,8 +62,7 @@ function answerOf(
   return {
     $typeName: "scrip.validation.v1.VoucherValidation",
     code: voucher.code,
-    applicableTo: NOTHING_LISTED,
-    inapplicableTo: NOTHING_LISTED,
+    ...scopeLists(judged),
     metadata: voucher.metadata ?? {},
     ...singleResult(judged, gathered, call),
     ...(voucher.campaign !== undefined && { campaign: voucher.campaign }),
