@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { metadataFaults } from "./metadata-check.ts";
@@ -137,6 +138,16 @@ describe("a value", () => {
       const quoted = typeof value === "string" ? value : JSON.stringify(value);
       expect(check(definition, value)).toEqual([`key: ${wrong} (actual value is '${quoted}')`]);
     }
+  });
+
+  test("of any kind is judged, whatever the definition", () => {
+    const definition = fc.constantFrom(...VALUES.map((scenario) => scenario.definition));
+    fc.assert(
+      fc.property(definition, fc.jsonValue(), (each, value) => {
+        const json = JSON.parse(JSON.stringify(value)) as JsonValue;
+        for (const fault of check(each, json)) expect(fault).toMatch(/^key(\[\d+\])?: must /);
+      }),
+    );
   });
 
   test("that is long is quoted in short", () => {

@@ -27,7 +27,7 @@ const TYPES: Readonly<
   image_url: { name: "an image URL", fits: isHttpUrl },
 };
 
-export function isJsonObject(value: JsonValue): boolean {
+function isJsonObject(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
