@@ -20,6 +20,7 @@ import {
 } from "../gather/decision.ts";
 import { gatherCustomer, trackingId } from "../gather/gather.ts";
 import { gatherOrderInQuestion } from "../gather/order-in-question.ts";
+import { upsertOverrides } from "../gather/overrides.ts";
 import { type SessionInHand, takeSession } from "../gather/session.ts";
 import { showRules } from "../gather/shown-rules.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
@@ -80,8 +81,13 @@ export async function redeemAsked(
     const toStore = customerToStore(deps, call, { said, found: customer });
     const request = { deps, call, order, tracking, toStore };
     const outcome = await decideAndCommit(request, circumstances, named);
-    if (outcome.outcome.case !== "made" || outcome.replayed) await order?.release();
-    return await answered(deps, call, outcome);
+    const isMade = outcome.outcome.case === "made" && !outcome.replayed;
+    if (!isMade) await order?.release();
+    const [redeemed] = await Promise.all([
+      answered(deps, call, outcome),
+      isMade ? overrideCatalogue(deps, call, sent) : undefined,
+    ]);
+    return redeemed;
   } catch (error) {
     await order?.release();
     throw error;
@@ -150,6 +156,13 @@ const hasRules = ({ request }: Gathered): boolean =>
     const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
     return facts !== null && (facts.rules.length > 0 || (facts.campaign?.rules.length ?? 0) > 0);
   });
+
+/** Lines may say what the catalogue is to hold from now on; callers from outside may not. */
+async function overrideCatalogue(deps: Deps, call: Call, { order }: Asked): Promise<void> {
+  if (order !== undefined && call.caller.side !== "client") {
+    await upsertOverrides(deps, call, order);
+  }
+}
 
 async function sessionOf(
   deps: Deps,
