@@ -2,8 +2,10 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { type Binding, bindingsOf } from "@scrip/contract";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
+import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
+import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -11,6 +13,8 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 export const bindings = bindingsOf([
   TokenService,
   ProjectService,
+  MetadataSchemaService,
+  StackingRulesService,
   VoucherService,
   RedemptionService,
   ValidationService,
