@@ -202,3 +202,44 @@ test("a project has a hundred collections at most, also when they are made at on
   );
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
 });
+
+test("a product stays while a collection lists it, and a collection while a rule names it", async () => {
+  const { call } = await givenShop();
+  const { id } = await collections.createProductCollection(
+    {
+      name: "listed",
+      type: "STATIC",
+      products: [
+        { object: "product", id: "linen" },
+        { object: "sku", id: "wool-m" },
+      ],
+    },
+    call,
+  );
+  await expect(products.deleteProduct({ productId: "linen" }, call)).rejects.toMatchObject({
+    key: "resource_in_use",
+    options: { related: { type: "products_collection", ids: [id], total: 1n } },
+  });
+  await products.deleteProduct({ productId: "wool" }, call);
+  const left = await collections.getProductCollection({ productCollectionId: id }, call);
+  expect(left.products.map(({ object }) => object)).toEqual(["product"]);
+
+  const rule = {
+    logic: "1",
+    1: { name: "order.items.any", conditions: { $is: [{ object: "products_collection", id }] } },
+  };
+  await db.query(
+    `insert into validation_rule (project_id, id, name, type, context_type, rules, created_at)
+     values ($1, 'val_1', 'r', 'expression', 'global', $2, now())`,
+    [call.project.id, JSON.stringify(rule)],
+  );
+  await expect(
+    collections.deleteProductCollection({ productCollectionId: id }, call),
+  ).rejects.toMatchObject({
+    key: "resource_in_use",
+    options: { related: { type: "validation_rule", ids: ["val_1"], total: 1n } },
+  });
+  await db.query("delete from validation_rule where project_id = $1", [call.project.id]);
+  await collections.deleteProductCollection({ productCollectionId: id }, call);
+  await products.deleteProduct({ productId: "linen" }, call);
+});

@@ -1,6 +1,7 @@
 import { DatabaseError } from "pg";
 
 const UNIQUE_VIOLATION = "23505";
+const FOREIGN_KEY_VIOLATION = "23503";
 
 /** What a repeat of the whole transaction may cure: it lost against another, or its connection. */
 const RETRYABLE = [
@@ -44,13 +45,15 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
 
-export function isUniqueViolation(error: unknown, constraint: string): boolean {
-  return (
-    error instanceof DatabaseError &&
-    error.code === UNIQUE_VIOLATION &&
-    error.constraint === constraint
-  );
-}
+export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
+  violates(error, UNIQUE_VIOLATION, constraint);
+
+/** What is deleted or changed is still referred to, or what is referred to is not there. */
+export const isForeignKeyViolation = (error: unknown, constraint: string): boolean =>
+  violates(error, FOREIGN_KEY_VIOLATION, constraint);
+
+const violates = (error: unknown, code: string, constraint: string): boolean =>
+  error instanceof DatabaseError && error.code === code && error.constraint === constraint;
 
 /**
  * Whether the whole transaction may succeed when it is run again. A lost connection counts, and

@@ -10,6 +10,7 @@ export {
   explainRefusal,
   isRetryable,
   isUnavailable,
+  isForeignKeyViolation,
   isUniqueViolation,
   sqlState,
 } from "./errors.ts";

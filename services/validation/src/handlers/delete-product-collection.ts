@@ -1,15 +1,19 @@
 import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { notFound } from "@scrip/errors";
+import { inUse, notFound } from "@scrip/errors";
 import type { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { deleteCollection } from "../store/collections.ts";
+import { deleteCollection, findRulesNaming } from "../store/collections.ts";
 
 export const deleteProductCollection =
   (deps: Deps): Handler<typeof ProductCollectionService.method.deleteProductCollection> =>
   async ({ productCollectionId: id }, { project }) => {
+    const rules = await findRulesNaming(deps.db, project.id, id);
+    if (rules.total > 0n) {
+      throw inUse("products_collection", id, { type: "validation_rule", ...rules });
+    }
     const outcome = await deps.definitions.write(project.id, (tx) =>
       deleteCollection(tx, project.id, id),
     );

@@ -710,7 +710,8 @@ export const ProductService: GenService<{
     output: typeof ProductSchema;
   },
   /**
-   * DeleteProduct removes a product and its SKUs.
+   * DeleteProduct removes a product and its SKUs. Refused with `resource_in_use` while a collection
+   * lists the product itself; SKUs leave the lists that they are in.
    *
    * @generated from rpc scrip.validation.v1.ProductService.DeleteProduct
    */
