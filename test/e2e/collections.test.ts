@@ -1,0 +1,206 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("product collections on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  const ok = async (answer: ReturnType<typeof api.get>): Promise<Json> => {
+    const { status, text, body } = await answer;
+    expect(status, text).toBe(200);
+    return body;
+  };
+  const product = (said: Json = {}): Promise<Json> =>
+    ok(api.post("/v1/products", { source_id: newCode("p"), ...said }));
+  const sku = (productId: string, said: Json = {}): Promise<Json> =>
+    ok(api.post(`/v1/products/${productId}/skus`, { source_id: newCode("s"), ...said }));
+
+  test("a static collection lists products and SKUs", async () => {
+    const [shirt, mug] = [await product(), await product()];
+    const red = await sku(mug["id"]);
+    const collection = await ok(
+      api.post("/v1/product-collections", {
+        name: "Summer",
+        type: "STATIC",
+        products: [
+          { id: shirt["id"], object: "product" },
+          { id: red["id"], product_id: mug["id"], object: "sku" },
+        ],
+      }),
+    );
+    expect(collection).toMatchObject({
+      object: "products_collection",
+      name: "Summer",
+      type: "STATIC",
+      filter: null,
+      products: [
+        { id: shirt["id"], object: "product" },
+        { id: red["id"], object: "sku", product_id: mug["id"] },
+      ],
+    });
+    expect(collection["id"]).toMatch(/^pc_[0-9a-f]{18}$/);
+    const path = `/v1/product-collections/${collection["id"]}`;
+    expect(await ok(api.get(path))).toEqual(collection);
+    expect(await ok(api.get(`${path}/products`))).toEqual({
+      object: "list",
+      data_ref: "data",
+      data: [
+        {
+          id: red["id"],
+          source_id: red["source_id"],
+          product_id: mug["id"],
+          object: "sku",
+          created_at: red["created_at"],
+        },
+        {
+          id: shirt["id"],
+          source_id: shirt["source_id"],
+          object: "product",
+          created_at: shirt["created_at"],
+        },
+      ],
+      total: 2,
+    });
+
+    const inUse = await api.delete(`/v1/products/${shirt["id"]}`);
+    expect([inUse.status, inUse.body]).toMatchObject([
+      400,
+      {
+        key: "resource_in_use",
+        resource_id: shirt["id"],
+        related_object_ids: [collection["id"]],
+        related_object_type: "products_collection",
+        related_object_total: 1,
+      },
+    ]);
+    expect((await api.delete(path)).status).toBe(204);
+    expect((await api.delete(path)).body["details"]).toBe(
+      `Cannot find products_collection with id ${collection["id"]}`,
+    );
+    expect((await api.delete(`/v1/products/${shirt["id"]}`)).status).toBe(204);
+  });
+
+  test("a dynamic collection has what meets its filter now", async () => {
+    const line = newCode("line");
+    const shirt = await product({ price: 500, metadata: { line } });
+    const large = await sku(shirt["id"], { metadata: { line }, price: 700 });
+    await sku(shirt["id"]);
+    const filter = {
+      junction: "and",
+      "metadata.line": { conditions: { $is: line } },
+      price: { conditions: { $more_than: 400 } },
+    };
+    const { id } = await ok(
+      api.post("/v1/product-collections", { name: "Line", type: "AUTO_UPDATE", filter }),
+    );
+    const members = async (query = ""): Promise<unknown[]> =>
+      (await ok(api.get(`/v1/product-collections/${id}/products${query}`)))["data"].map(
+        (each: Json) => each["id"],
+      );
+    expect(await ok(api.get(`/v1/product-collections/${id}`))).toMatchObject({
+      filter,
+      products: [],
+    });
+    expect(await members("?order=created_at")).toEqual([shirt["id"], large["id"]]);
+    expect(await members("?limit=1")).toEqual([large["id"]]);
+    await ok(api.put(`/v1/products/${shirt["id"]}`, { price: 300 }));
+    expect(await members()).toEqual([large["id"]]);
+  });
+
+  test("collections are listed newest first, in pages", async () => {
+    const filter = { junction: "or", name: { conditions: { $is: "x" } } };
+    const made: string[] = [];
+    for (const name of ["one", "two", "three"]) {
+      const body = { name, type: "AUTO_UPDATE", filter };
+      made.push((await ok(api.post("/v1/product-collections", body)))["id"]);
+    }
+    const page = await ok(api.get("/v1/product-collections?limit=2"));
+    expect(page).toMatchObject({ object: "list", data_ref: "data" });
+    expect(page["data"].map(({ id }: Json) => id)).toEqual([made[2], made[1]]);
+  });
+
+  const dynamic = { name: "n", type: "AUTO_UPDATE" };
+  test.each<[string, Json, number, string]>([
+    ["no name", { type: "STATIC", products: [] }, 400, "invalid_payload"],
+    ["no type", { name: "n" }, 400, "invalid_payload"],
+    ["no products", { name: "n", type: "STATIC" }, 400, "invalid_payload"],
+    ["a filter without a junction", { ...dynamic, filter: {} }, 400, "invalid_payload"],
+    [
+      "a filter on nothing that is known",
+      { ...dynamic, filter: { junction: "and", colour: { conditions: { $is: "red" } } } },
+      400,
+      "invalid_payload",
+    ],
+    [
+      "an unknown product",
+      { name: "n", type: "STATIC", products: [{ id: "prod_x", object: "product" }] },
+      404,
+      "not_found",
+    ],
+    [
+      "too many products",
+      {
+        name: "n",
+        type: "STATIC",
+        products: Array.from({ length: 21 }, (_, i) => ({ id: `p${i}`, object: "product" })),
+      },
+      400,
+      "invalid_payload",
+    ],
+  ])("a collection with %s is refused", async (_name, body, status, key) => {
+    const answer = await api.post("/v1/product-collections", body);
+    expect([answer.status, answer.body["key"]], answer.text).toEqual([status, key]);
+  });
+
+  test("a dynamic collection tells what its filter lacks", async () => {
+    const { body } = await api.post("/v1/product-collections", dynamic);
+    expect(body["details"]).toBe(
+      "'AUTO_UPDATE' collection must contain valid filter with 'junction' property",
+    );
+  });
+
+  test("an order that is stored overrides the catalogue where its lines say so", async () => {
+    const [shirt, mug] = [newCode("shirt"), newCode("mug")];
+    await product({ source_id: shirt, name: "Shirt", price: 500, metadata: { a: 1 } });
+    await ok(
+      api.post("/v1/orders", {
+        items: [
+          { source_id: shirt, product: { override: true, price: 450, metadata: { b: 2 } } },
+          {
+            product: { source_id: mug, name: "Mug", override: true },
+            sku: { source_id: `${mug}-red`, sku: "Red", price: 300, override: true },
+          },
+        ],
+      }),
+    );
+    expect(await ok(api.get(`/v1/products/${shirt}`))).toMatchObject({
+      name: "Shirt",
+      price: 450,
+      metadata: { a: 1, b: 2 },
+    });
+    expect(await ok(api.get(`/v1/skus/${mug}-red`))).toMatchObject({
+      sku: "Red",
+      price: 300,
+      product: { source_id: mug, name: "Mug" },
+    });
+  });
+
+  test("a validation overrides nothing", async () => {
+    const code = newCode("TEN");
+    await ok(
+      api.post("/v1/vouchers", {
+        code,
+        type: "DISCOUNT_VOUCHER",
+        discount: { type: "AMOUNT", amount_off: 100 },
+      }),
+    );
+    const source_id = newCode("never");
+    const items = [{ product: { source_id, override: true, price: 900 } }];
+    const validated = await ok(api.post(`/v1/vouchers/${code}/validate`, { order: { items } }));
+    expect(validated["order"]).toMatchObject({ amount: 900 });
+    expect((await api.get(`/v1/products/${source_id}`)).status).toBe(404);
+  });
+});
