@@ -1,0 +1,186 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Answer, type Api, inParallel, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test("locks for 7 days under a key of ours unless it says otherwise", async () => {
+    const code = await givenVoucher(api, 1);
+    const made = await lock(api, code, { type: "LOCK" });
+    expect(made.body).toMatchObject({
+      valid: true,
+      session: {
+        type: "LOCK",
+        key: expect.stringMatching(/^ssn_[0-9a-f]{18}$/),
+        ttl: 7,
+        ttl_unit: "DAYS",
+      },
+    });
+    expect((await lock(api, code)).body).toMatchObject({
+      valid: false,
+      redeemables: [{ result: { error: { key: "quantity_exceeded", details: code } } }],
+    });
+    expect((await lock(api, code)).body).not.toHaveProperty("session");
+
+    const refused = await api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 100 } });
+    expect(refused.body).toMatchObject({ key: "quantity_exceeded" });
+
+    const session = { type: "LOCK", key: made.body["session"].key };
+    const redeemed = await api.post(`/v1/vouchers/${code}/redemption`, {
+      order: { amount: 100 },
+      session,
+    });
+    expect(redeemed.status, redeemed.text).toBe(200);
+    expect(redeemed.body).toMatchObject({ session: { key: session.key } });
+  });
+
+  test.each(["DAYS", "HOURS", "MINUTES", "SECONDS"])("counts its ttl in %s", async (unit) => {
+    const session = { type: "LOCK", key: newCode("key"), ttl: 3, ttl_unit: unit };
+    const made = await lock(api, await givenVoucher(api, 1), session);
+    expect(made.body).toMatchObject({ valid: true, session });
+  });
+
+  test.each([
+    ["MILLISECONDS", 1],
+    ["MICROSECONDS", 1_000],
+    ["NANOSECONDS", 1_000_000],
+  ])("is over when its ttl in %s is", async (unit, ttl) => {
+    const code = await givenVoucher(api, 1);
+    const session = { type: "LOCK", key: newCode("key"), ttl, ttl_unit: unit };
+    expect((await lock(api, code, session)).body).toMatchObject({ valid: true, session });
+    await expect.poll(() => isFree(api, code)).toBe(true);
+  });
+
+  test("is refused when it would last for ages or no time", async () => {
+    const code = await givenVoucher(api, 1);
+    const ages = await lock(api, code, { type: "LOCK", ttl: 4000, ttl_unit: "DAYS" });
+    expect(ages.status).toBe(400);
+    expect(ages.body).toMatchObject({ key: "invalid_payload" });
+    expect((await lock(api, code, { type: "LOCK", ttl: 0 })).status).toBe(400);
+    expect((await lock(api, code, { type: "OPEN" })).status).toBe(400);
+  });
+
+  test("replaces what its key held before", async () => {
+    const [one, other] = [await givenVoucher(api, 1), await givenVoucher(api, 1)];
+    const session = { type: "LOCK", key: newCode("key") };
+    expect((await lock(api, one, session)).body).toMatchObject({ valid: true });
+    expect((await lock(api, one, session)).body).toMatchObject({ valid: true });
+    expect((await lock(api, other, session)).body).toMatchObject({ valid: true });
+    expect(await isFree(api, one)).toBe(true);
+    expect(await isFree(api, other)).toBe(false);
+  });
+
+  test("fits as often as the voucher may be redeemed, whoever comes at the same time", async () => {
+    const code = await givenVoucher(api, 4);
+    const keys = Array.from({ length: 12 }, () => newCode("key"));
+    const answers = await inParallel(keys, 12, (key) => lock(api, code, { type: "LOCK", key }));
+    expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200));
+    expect(answers.filter(({ body }) => body["valid"])).toHaveLength(4);
+  });
+
+  test("locks all vouchers of a validation or none", async () => {
+    const [free, taken] = [await givenVoucher(api, 1), await givenVoucher(api, 1)];
+    await lock(api, taken, { type: "LOCK", key: newCode("key") });
+    const both = await api.post("/v1/validations", {
+      redeemables: [free, taken].map((id) => ({ object: "voucher", id })),
+      order: { amount: 1000 },
+      session: { type: "LOCK", key: newCode("key") },
+    });
+    expect(both.body).toMatchObject({ valid: false });
+    expect(both.body).not.toHaveProperty("session");
+    expect(await isFree(api, free)).toBe(true);
+  });
+
+  test("locks credits of a gift card, and tells others how many", async () => {
+    const code = newCode("GIFT");
+    await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 1000 } });
+    const held = await api.post(`/v1/vouchers/${code}/validate`, {
+      order: { amount: 700 },
+      session: { type: "LOCK", key: newCode("key") },
+    });
+    expect(held.body).toMatchObject({ valid: true, gift: { balance: 1000, credits: 700 } });
+
+    const rest = await api.post(`/v1/vouchers/${code}/validate`, { order: { amount: 700 } });
+    expect(rest.body).toMatchObject({
+      valid: true,
+      gift: { balance: 1000, credits: 300, locked_credits: 700 },
+    });
+    const more = await api.post(`/v1/vouchers/${code}/validate`, {
+      order: { amount: 700 },
+      gift: { credits: 301 },
+    });
+    expect(more.body).toMatchObject({ valid: false, error: { key: "gift_amount_exceeded" } });
+    const redeemed = await api.post(`/v1/vouchers/${code}/redemption`, {
+      order: { amount: 700 },
+      gift: { credits: 400 },
+    });
+    expect(redeemed.body).toMatchObject({ key: "gift_amount_exceeded" });
+  });
+
+  test("is given back by hand", async () => {
+    const code = await givenVoucher(api, 1);
+    const key = newCode("key");
+    await lock(api, code, { type: "LOCK", key });
+    expect((await api.delete(`/v1/vouchers/${code}/sessions/${key}`)).status).toBe(204);
+    expect(await isFree(api, code)).toBe(true);
+    const again = await api.delete(`/v1/vouchers/${code}/sessions/${key}`);
+    expect(again.status).toBe(404);
+    expect(again.body).toMatchObject({ key: "not_found", resource_type: "session" });
+    const unknown = await api.delete(`/v1/vouchers/${newCode("NONE")}/sessions/${key}`);
+    expect(unknown.body).toMatchObject({ key: "not_found", resource_type: "voucher" });
+  });
+
+  test("stays when a redemption with its key fails", async () => {
+    const code = await givenVoucher(api, 1);
+    const session = { type: "LOCK", key: newCode("key") };
+    await lock(api, code, session);
+    await api.post(`/v1/vouchers/${code}/disable`);
+    const failed = await api.post(`/v1/vouchers/${code}/redemption`, { session });
+    expect(failed.body).toMatchObject({ key: "voucher_disabled" });
+    await api.post(`/v1/vouchers/${code}/enable`);
+    expect(await isFree(api, code)).toBe(false);
+  });
+
+  test("redeems once when many requests carry its key at the same time", async () => {
+    const code = await givenVoucher(api, 1);
+    const session = { type: "LOCK", key: newCode("key") };
+    await lock(api, code, session);
+    const requests = Array.from({ length: 12 }, (_, index) => index);
+    const answers = await inParallel(requests, 12, () =>
+      api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 100 }, session }),
+    );
+    const made = answers.filter(({ status }) => status === 200);
+    const keys = new Set(answers.flatMap(({ body }) => (body["key"] as string) ?? []));
+    expect(made).toHaveLength(1);
+    expect([...keys].filter((key) => !LOSERS.has(key))).toEqual([]);
+  });
+});
+
+const LOSERS: ReadonlySet<string> = new Set(["multiple_requests", "quantity_exceeded"]);
+
+async function givenVoucher(api: Api, quantity: number): Promise<string> {
+  const code = newCode("LOCK");
+  const made = await api.post("/v1/vouchers", {
+    code,
+    type: "DISCOUNT_VOUCHER",
+    discount: { type: "AMOUNT", amount_off: 100 },
+    redemption: { quantity },
+  });
+  expect(made.status, made.text).toBe(200);
+  return code;
+}
+
+const lock = (api: Api, code: string, session?: unknown): Promise<Answer> =>
+  api.post("/v1/validations", {
+    redeemables: [{ object: "voucher", id: code }],
+    order: { amount: 1000 },
+    ...(session !== undefined && { session }),
+  });
+
+/** Whether somebody without a session may use the voucher now. */
+const isFree = async (api: Api, code: string): Promise<boolean> =>
+  (await lock(api, code)).body["valid"] as boolean;
