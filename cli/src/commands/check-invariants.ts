@@ -1,5 +1,5 @@
 import type { InvariantCheck, Queryable } from "@scrip/postgres";
-import { listOrderProjects, orderInvariants } from "@scrip/validation/invariants";
+import { listValidationProjects, validationInvariants } from "@scrip/validation/invariants";
 import {
   checkRedemptionEvents,
   listVoucherProjects,
@@ -60,8 +60,8 @@ const VOUCHER: Owner = {
 
 const VALIDATION: Owner = {
   schema: "validation",
-  invariants: orderInvariants,
-  listProjects: listOrderProjects,
+  invariants: validationInvariants,
+  listProjects: listValidationProjects,
 };
 
 async function checkOwner(url: string, owner: Owner, options: CheckOptions): Promise<Finding[]> {

@@ -19,6 +19,7 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { createRuleCaches, gatherRules } from "../src/gather/rules.ts";
 import { ruleRoutes } from "../src/rule-routes.ts";
+import { listValidationProjects, validationInvariants } from "../src/store/invariants.ts";
 
 const db = await testDatabase({
   schema: "validation",
@@ -109,6 +110,12 @@ describe("gatherRules", () => {
     await shop.assign(oldId(1), [rule.id]);
     await db.query("update validation_rule set rules = '{\"1\": 5}' where id = $1", [rule.id]);
     await expect(shop.gather([oldId(1)])).rejects.toThrow(rule.id);
+
+    const projectId = shop.call.project.id;
+    expect(await listValidationProjects(db)).toContain(projectId);
+    const check = validationInvariants.find(({ name }) => name === "Validation rules");
+    const chunk = await check?.checkChunk(db, { projectId, after: "", limit: 100 });
+    expect(chunk).toMatchObject({ checked: 1, last: null, violations: [{ subject: rule.id }] });
   });
 });
 

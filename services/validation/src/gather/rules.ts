@@ -7,9 +7,9 @@ import {
 import type { Call } from "@scrip/rpc";
 import { parseValidationRule, type ValidationRule } from "@scrip/rules";
 
+import { definitionOf } from "../store/rule-definition.ts";
 import { findRuleContents } from "../store/validation-rules.ts";
 import { type AssignmentCaches, assignmentsOf, createAssignmentCaches } from "./assignments.ts";
-import { definitionOf } from "./rule-definition.ts";
 
 /** What the process remembers of rules and of what they are assigned to. */
 export type RuleCaches = AssignmentCaches & { readonly rules: DefinitionCache<ValidationRule> };

@@ -5,7 +5,7 @@ import type {
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { parseValidationRule } from "@scrip/rules";
 
-import { definitionOf, storedScope } from "../gather/rule-definition.ts";
+import { definitionOf, storedScope } from "../store/rule-definition.ts";
 import type { RuleRow } from "../store/validation-rules.ts";
 
 type Context = { readonly newId: () => string; readonly now: number };

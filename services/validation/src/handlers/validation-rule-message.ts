@@ -11,8 +11,8 @@ import {
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 
 import { toAssignment } from "../answer/assignment.ts";
-import { scopeOf } from "../gather/rule-definition.ts";
 import type { AssignmentRow } from "../store/rule-assignments.ts";
+import { scopeOf } from "../store/rule-definition.ts";
 import type { CountedRuleRow } from "../store/validation-rules.ts";
 
 export const toValidationRule = (row: CountedRuleRow): ValidationRule =>

@@ -8,16 +8,29 @@ import {
   type Violation,
 } from "@scrip/postgres";
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import { parseValidationRule } from "@scrip/rules";
 
-/** Every project that has orders, also one that the gateway no longer knows. */
-export const listOrderProjects = (db: Queryable): Promise<readonly string[]> =>
-  listProjectsIn(db, "shop_order");
+import { definitionOf } from "./rule-definition.ts";
+import type { RuleContent } from "./validation-rules.ts";
 
-export const orderInvariants: readonly InvariantCheck[] = [
+/** Every project that has orders or rules, also one that the gateway no longer knows. */
+export async function listValidationProjects(db: Queryable): Promise<readonly string[]> {
+  const [orders, rules] = await Promise.all(
+    ["shop_order", "validation_rule"].map((table) => listProjectsIn(db, table)),
+  );
+  return [...new Set([...(orders ?? []), ...(rules ?? [])])].toSorted();
+}
+
+export const validationInvariants: readonly InvariantCheck[] = [
   {
     name: "Orders",
     states: "the figures of an order and its items add up, and no total is negative",
     checkChunk: checkOrders,
+  },
+  {
+    name: "Validation rules",
+    states: "a rule that is stored can be read by this version",
+    checkChunk: checkRules,
   },
 ];
 
@@ -79,4 +92,24 @@ function faultsOf(id: string, order: Order): Violation[] {
     ...(order.id === id ? [] : [{ subject: id, details: `its document is order ${order.id}` }]),
     ...(negative ? [{ subject: id, details: "a total is negative" }] : []),
   ];
+}
+
+/** A rule that cannot be read ends every decision on what it is assigned to. */
+async function checkRules(db: Queryable, request: ChunkRequest): Promise<Chunk> {
+  const { rows } = await db.query<RuleContent & { id: string }>(
+    `select id, rules, bundle_rules, applicable_to, error_message
+       from validation_rule
+      where project_id = $1 and id > $2
+      order by id
+      limit $3`,
+    [request.projectId, request.after, request.limit],
+  );
+  return {
+    checked: rows.length,
+    last: rows.length < request.limit ? null : (rows.at(-1)?.id ?? null),
+    violations: rows.flatMap((row): Violation[] => {
+      const parsed = parseValidationRule(definitionOf(row.id, row));
+      return parsed.kind === "rule" ? [] : [{ subject: row.id, details: parsed.text }];
+    }),
+  };
 }

@@ -13,7 +13,7 @@ import {
   type ValidationRuleDefinition,
 } from "@scrip/rules";
 
-import type { RuleContent } from "../store/validation-rules.ts";
+import type { RuleContent } from "./validation-rules.ts";
 
 /** A stored rule in the words of the evaluator. */
 export function definitionOf(id: string, content: RuleContent): ValidationRuleDefinition {
