@@ -1,5 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
+import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
@@ -22,6 +24,8 @@ export const publicServices: readonly DescService[] = [
   VoucherService,
   RedemptionService,
   CategoryService,
+  CampaignService,
+  PromotionService,
   CustomerService,
   SegmentService,
   ValidationService,

@@ -288,6 +288,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.options.v1.Access.form": "The body is application/x-www-form-urlencoded instead of JSON.",
   "scrip.options.v1.Access.idempotency": "How the answer to a repeated Idempotency-Key is kept (spec/rulings.md 5).",
   "scrip.options.v1.Access.key_only": "Opened by X-App-Id and X-App-Token alone: the token endpoints.",
+  "scrip.options.v1.Access.large": "Takes a long list at once: bodies of up to 1 MiB and 50,000 values, instead of what is usual.",
   "scrip.options.v1.Access.management": "Opened by the installation's management credentials (/management/v1/...).",
   "scrip.options.v1.Access.server": "The scope that opens the server-side paths (/v1/...). `api` opens them all.",
   "scrip.options.v1.Access.status": "The HTTP status of success; 0 means 200, or 204 when the answer is google.protobuf.Empty.",

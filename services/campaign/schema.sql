@@ -1,5 +1,43 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table campaign (
+  project_id text not null,
+  id text not null,
+  name text not null,
+  description text,
+  campaign_type text not null,
+  type text not null,
+  auto_join boolean not null,
+  join_once boolean not null,
+  use_voucher_metadata_schema boolean not null,
+  active boolean not null,
+  protected boolean default false not null,
+  creation_status text not null,
+  vouchers_generation_status text not null,
+  vouchers_count bigint default 0 not null,
+  category_id text,
+  start_date timestamp with time zone,
+  expiration_date timestamp with time zone,
+  validity_timeframe jsonb,
+  validity_day_of_week smallint[],
+  validity_hours jsonb,
+  activity_duration text,
+  metadata jsonb not null,
+  voucher jsonb,
+  referral_program jsonb,
+  loyalty_tiers_expiration jsonb,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  turn text,
+  turn_ends_at timestamp with time zone,
+  constraint campaign_pkey PRIMARY KEY (project_id, id),
+  constraint campaign_counts_from_zero CHECK (vouchers_count >= 0),
+  constraint campaign_ends_after_its_start CHECK (expiration_date >= start_date),
+  constraint campaign_kind_known CHECK (type = ANY (ARRAY['AUTO_UPDATE'::text, 'STATIC'::text, 'STANDALONE'::text])),
+  constraint campaign_makes_vouchers CHECK ((voucher IS NULL) = (campaign_type = 'PROMOTION'::text)),
+  constraint campaign_type_known CHECK (campaign_type = ANY (ARRAY['LOYALTY_PROGRAM'::text, 'GIFT_VOUCHERS'::text, 'DISCOUNT_COUPONS'::text, 'PROMOTION'::text, 'REFERRAL_PROGRAM'::text]))
+);
+
 create table category (
   project_id text not null,
   id text not null,
@@ -11,4 +49,61 @@ create table category (
   constraint category_hierarchy_not_negative CHECK (hierarchy >= 0)
 );
 
+create table definition_version (
+  project_id text not null,
+  version bigint not null,
+  constraint definition_version_pkey PRIMARY KEY (project_id)
+);
+
+create table promotion_stack (
+  project_id text not null,
+  id text not null,
+  campaign_id text not null,
+  name text not null,
+  tier_ids text[] not null,
+  category_id text,
+  metadata jsonb not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint promotion_stack_pkey PRIMARY KEY (project_id, id),
+  constraint promotion_stack_has_tiers CHECK (cardinality(tier_ids) >= 1 AND cardinality(tier_ids) <= 30),
+  constraint promotion_stack_of_a_campaign FOREIGN KEY (project_id, campaign_id) REFERENCES campaign(project_id, id) ON DELETE CASCADE
+);
+
+create table promotion_tier (
+  project_id text not null,
+  id text not null,
+  campaign_id text not null,
+  name text not null,
+  banner text,
+  discount jsonb not null,
+  hierarchy bigint not null,
+  active boolean not null,
+  category_id text,
+  start_date timestamp with time zone,
+  expiration_date timestamp with time zone,
+  validity_timeframe jsonb,
+  validity_day_of_week smallint[],
+  validity_hours jsonb,
+  metadata jsonb not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint promotion_tier_pkey PRIMARY KEY (project_id, id),
+  constraint promotion_tier_ends_after_its_start CHECK (expiration_date >= start_date),
+  constraint promotion_tier_hierarchy_not_negative CHECK (hierarchy >= 0),
+  constraint promotion_tier_of_a_campaign FOREIGN KEY (project_id, campaign_id) REFERENCES campaign(project_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX campaign_project_created_at ON campaign USING btree (project_id, created_at, id);
+
+CREATE UNIQUE INDEX campaign_project_name ON campaign USING btree (project_id, name);
+
 CREATE UNIQUE INDEX category_project_name ON category USING btree (project_id, name);
+
+CREATE INDEX promotion_stack_project_campaign ON promotion_stack USING btree (project_id, campaign_id, id);
+
+CREATE INDEX promotion_stack_project_created_at ON promotion_stack USING btree (project_id, created_at, id);
+
+CREATE INDEX promotion_tier_project_campaign ON promotion_tier USING btree (project_id, campaign_id, hierarchy);
+
+CREATE INDEX promotion_tier_project_created_at ON promotion_tier USING btree (project_id, created_at, id);

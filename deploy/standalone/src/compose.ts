@@ -74,8 +74,10 @@ async function startServices(
   const own = { databaseUrl, poolSize: POOL_SIZE, onError };
   const { assetSecret, trackingSecret } = secrets;
   const loyalty = parts.use(await createLoyaltyService({ ...own, bus }));
-  const campaign = parts.use(await createCampaignService(own));
   const voucher = parts.use(await createVoucherService({ ...own, bus, assetSecret }));
+  const campaign = parts.use(
+    await createCampaignService({ ...own, transports: { voucher: directTo([voucher]) } }),
+  );
   const below = [loyalty, campaign, voucher];
   const transport = directTo(below);
   const validation = parts.use(

@@ -1,8 +1,14 @@
 import type { newId } from "@scrip/ids";
 import type { Database } from "@scrip/postgres";
+import type { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import type { Client } from "@scrip/rpc";
+
+import type { Definitions } from "./definitions.ts";
 
 /** Everything a handler may touch. The clock is the call's. */
 export type Deps = {
   readonly db: Database;
   readonly newId: typeof newId;
+  readonly definitions: Definitions;
+  readonly vouchers: Client<typeof CampaignVoucherService>;
 };

@@ -1,16 +1,66 @@
+import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { implement } from "@scrip/rpc";
 
 import type { Deps } from "./deps.ts";
+import { createCampaignVouchers } from "./handlers/create-campaign-vouchers.ts";
+import { createCampaign } from "./handlers/create-campaign.ts";
 import { createCategory } from "./handlers/create-category.ts";
+import { createPromotionStack } from "./handlers/create-promotion-stack.ts";
+import { createPromotionTier } from "./handlers/create-promotion-tier.ts";
 import { deleteCategory } from "./handlers/delete-category.ts";
+import { deletePromotionStack } from "./handlers/delete-promotion-stack.ts";
+import { deletePromotionTier } from "./handlers/delete-promotion-tier.ts";
+import { disableCampaign } from "./handlers/disable-campaign.ts";
+import { disablePromotionTier } from "./handlers/disable-promotion-tier.ts";
+import { enableCampaign } from "./handlers/enable-campaign.ts";
+import { enablePromotionTier } from "./handlers/enable-promotion-tier.ts";
+import { getCampaign } from "./handlers/get-campaign.ts";
 import { getCategory } from "./handlers/get-category.ts";
+import { getPromotionStack } from "./handlers/get-promotion-stack.ts";
+import { getPromotionTier } from "./handlers/get-promotion-tier.ts";
+import { listCampaignStacks } from "./handlers/list-campaign-stacks.ts";
+import { listCampaignTiers } from "./handlers/list-campaign-tiers.ts";
+import { listCampaigns } from "./handlers/list-campaigns.ts";
 import { listCategories } from "./handlers/list-categories.ts";
+import { listPromotionStacks } from "./handlers/list-promotion-stacks.ts";
+import { listPromotionTiers } from "./handlers/list-promotion-tiers.ts";
+import { resolveCampaigns } from "./handlers/resolve-campaigns.ts";
 import { resolveCategories } from "./handlers/resolve-categories.ts";
+import { updateCampaign } from "./handlers/update-campaign.ts";
 import { updateCategory } from "./handlers/update-category.ts";
+import { updatePromotionStack } from "./handlers/update-promotion-stack.ts";
+import { updatePromotionTier } from "./handlers/update-promotion-tier.ts";
 
 /** The table of contents of this service: one line for each RPC. */
 export const routes = (deps: Deps) => [
+  implement(CampaignService, {
+    createCampaign: createCampaign(deps),
+    listCampaigns: listCampaigns(deps),
+    getCampaign: getCampaign(deps),
+    updateCampaign: updateCampaign(deps),
+    enableCampaign: enableCampaign(deps),
+    disableCampaign: disableCampaign(deps),
+    createCampaignVouchers: createCampaignVouchers(deps),
+    resolveCampaigns: resolveCampaigns(deps),
+  }),
+  implement(PromotionService, {
+    createPromotionTier: createPromotionTier(deps),
+    listCampaignTiers: listCampaignTiers(deps),
+    listPromotionTiers: listPromotionTiers(deps),
+    getPromotionTier: getPromotionTier(deps),
+    updatePromotionTier: updatePromotionTier(deps),
+    deletePromotionTier: deletePromotionTier(deps),
+    enablePromotionTier: enablePromotionTier(deps),
+    disablePromotionTier: disablePromotionTier(deps),
+    createPromotionStack: createPromotionStack(deps),
+    listCampaignStacks: listCampaignStacks(deps),
+    listPromotionStacks: listPromotionStacks(deps),
+    getPromotionStack: getPromotionStack(deps),
+    updatePromotionStack: updatePromotionStack(deps),
+    deletePromotionStack: deletePromotionStack(deps),
+  }),
   implement(CategoryService, {
     createCategory: createCategory(deps),
     listCategories: listCategories(deps),

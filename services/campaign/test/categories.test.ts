@@ -1,15 +1,24 @@
 import { newId } from "@scrip/ids";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
+import { createDefinitions } from "../src/definitions.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
-const client = clientOf(CategoryService, createDirectTransport(routes({ db, newId })));
+const nobody = createDirectTransport([]);
+const deps = {
+  db,
+  newId,
+  definitions: createDefinitions(db),
+  vouchers: clientOf(CampaignVoucherService, nobody),
+};
+const client = clientOf(CategoryService, createDirectTransport(routes(deps)));
 
 test("categories are listed newest first, with the project's present as their time", async () => {
   const call = givenProject();

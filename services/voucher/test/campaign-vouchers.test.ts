@@ -77,6 +77,18 @@ describe("CreateVouchers", () => {
     expect(await read(taken)).toEqual(made);
   });
 
+  test("makes none when one is refused and that is what is asked for", async () => {
+    const campaign = newCampaign();
+    const code = `GONE-${campaign.id}`;
+    const items = [{ voucher: coupon({ code }) }, { voucher: coupon({ code }) }];
+    const { outcomes } = await client.createVouchers(
+      { campaign, items, allOrNone: true },
+      fixture.call(),
+    );
+    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual(["refused"]);
+    await expect(read(code)).rejects.toMatchObject({ key: "not_found" });
+  });
+
   test("codes of a referral programme are referral codes", async () => {
     const [made] = madeVouchers(
       await create(newCampaign({ campaignType: "REFERRAL_PROGRAM" }), [coupon()]),

@@ -16,8 +16,10 @@ export const createCategory =
       createdAt: new Date(now),
       updatedAt: null,
     };
-    if ((await insertCategory(deps.db, project.id, category)) === "name_taken") {
-      throw duplicate("category", "name", name);
-    }
+    await deps.definitions.write(project.id, async (tx) => {
+      if ((await insertCategory(tx, project.id, category)) === "name_taken") {
+        throw duplicate("category", "name", name);
+      }
+    });
     return toProto(category);
   };

@@ -14,8 +14,10 @@ import { deleteCategory as remove } from "../store/categories.ts";
 export const deleteCategory =
   (deps: Deps): Handlers<typeof CategoryService>["deleteCategory"] =>
   async ({ categoryId }, { project }) => {
-    if ((await remove(deps.db, project.id, categoryId)) === "not_found") {
-      throw notFound("category", categoryId);
-    }
+    await deps.definitions.write(project.id, async (tx) => {
+      if ((await remove(tx, project.id, categoryId)) === "not_found") {
+        throw notFound("category", categoryId);
+      }
+    });
     return create(EmptySchema);
   };

@@ -1,5 +1,5 @@
 import { duplicate, notFound } from "@scrip/errors";
-import { isUniqueViolation } from "@scrip/postgres";
+import { isUniqueViolation, type Queryable } from "@scrip/postgres";
 import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import type { Handlers } from "@scrip/rpc";
 
@@ -11,11 +11,15 @@ export const updateCategory =
   (deps: Deps): Handlers<typeof CategoryService>["updateCategory"] =>
   async ({ categoryId, name, hierarchy = 0n }, { project, now }) => {
     const change = { id: categoryId, name, hierarchy, at: new Date(now) };
-    const category = await update(deps.db, project.id, change).catch((error: unknown) => {
+    const edit = async (tx: Queryable) => {
+      const category = await update(tx, project.id, change);
+      if (category === "not_found") throw notFound("category", categoryId);
+      return category;
+    };
+    const category = await deps.definitions.write(project.id, edit).catch((error: unknown) => {
       if (isUniqueViolation(error, "category_project_name"))
         throw duplicate("category", "name", name);
       throw error;
     });
-    if (category === "not_found") throw notFound("category", categoryId);
     return toProto(category);
   };

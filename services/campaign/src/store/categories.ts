@@ -1,6 +1,7 @@
-import type { Queryable } from "@scrip/postgres";
+import type { DefinitionKey, Queryable } from "@scrip/postgres";
 
 import type { Category } from "../domain/category.ts";
+import { inOrder } from "./columns.ts";
 
 type CategoryRow = {
   id: string;
@@ -83,7 +84,6 @@ export async function deleteCategory(
 }
 
 export type NewCategory = {
-  readonly projectId: string;
   readonly id: string;
   readonly name: string;
   readonly at: Date;
@@ -91,11 +91,13 @@ export type NewCategory = {
 
 /** Makes those categories whose names are new, each after the last of its project. */
 export async function ensureCategories(
-  db: Queryable,
+  tx: Queryable,
+  projectId: string,
   categories: readonly NewCategory[],
 ): Promise<void> {
-  for (const { projectId, id, name, at } of categories) {
-    await db.query(
+  // In one order, so that two requests that make the same names wait for each other and no more.
+  for (const { id, name, at } of categories.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    await tx.query(
       `insert into category (project_id, id, name, hierarchy, created_at)
        select $1, $2, $3, coalesce(max(hierarchy) + 1, 0), $4
          from category
@@ -106,21 +108,34 @@ export async function ensureCategories(
   }
 }
 
-export type CategoryKey = { readonly projectId: string; readonly value: string };
-
-export async function findCategoriesBy(
+/** For the cache: in the order of the keys, which are ids. */
+export async function findCategories(
   db: Queryable,
-  column: "id" | "name",
-  keys: readonly CategoryKey[],
-): Promise<(Category & { readonly projectId: string })[]> {
-  if (keys.length === 0) return [];
-  const { rows } = await db.query<CategoryRow & { project_id: string }>(
-    `select project_id, id, name, hierarchy, created_at, updated_at
-       from category
-      where (project_id, ${column}) in (select * from unnest($1::text[], $2::text[]))`,
-    [keys.map(({ projectId }) => projectId), keys.map(({ value }) => value)],
-  );
-  return rows.map((row) => ({ ...fromRow(row), projectId: row.project_id }));
+  keys: readonly DefinitionKey[],
+): Promise<readonly (Category | undefined)[]> {
+  const { rows } = await db.query<CategoryRow & { position: bigint }>({
+    name: "find_categories",
+    text: `select key.position, c.id, c.name, c.hierarchy, c.created_at, c.updated_at
+             from unnest($1::text[], $2::text[]) with ordinality as key (project_id, id, position)
+             join category c on c.project_id = key.project_id and c.id = key.id`,
+    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  });
+  return inOrder(keys, rows, fromRow);
+}
+
+/** For the cache: ids, in the order of the keys, which are names. */
+export async function findCategoryIds(
+  db: Queryable,
+  keys: readonly DefinitionKey[],
+): Promise<readonly (string | undefined)[]> {
+  const { rows } = await db.query<{ id: string; position: bigint }>({
+    name: "find_category_ids",
+    text: `select key.position, c.id
+             from unnest($1::text[], $2::text[]) with ordinality as key (project_id, name, position)
+             join category c on c.project_id = key.project_id and c.name = key.name`,
+    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  });
+  return inOrder(keys, rows, ({ id }) => id);
 }
 
 function fromRow(row: CategoryRow): Category {

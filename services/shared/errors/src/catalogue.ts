@@ -51,6 +51,7 @@ export const catalogue = {
   invalid_amount: { http: 400, message: "Invalid amount" },
   invalid_gift: { http: 400, message: "Invalid gift" },
   invalid_voucher: { http: 400, message: "Invalid voucher" },
+  resource_protected: { http: 400, message: "Resource protected" },
   invalid_code_config: { http: 400, message: "Invalid code config" },
   invalid_customer: { http: 400, message: "Invalid customer" },
   multiple_requests: { http: 400, message: "Multiple requests detected" },

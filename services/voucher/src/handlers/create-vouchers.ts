@@ -20,21 +20,44 @@ type CreateVouchers = Handler<typeof CampaignVoucherService.method.createVoucher
 
 /**
  * One transaction for all: an item is refused before anything fails in the database, so that it takes
- * nobody with it.
+ * nobody with it unless that is what the caller wants.
  */
 export const createVouchers =
   (deps: Deps): CreateVouchers =>
-  async ({ campaign, items }, call) => {
+  async ({ campaign, items, allOrNone }, call) => {
     if (campaign === undefined) throw new Error("the contract requires a campaign");
-    const outcomes = await deps.db.transaction(async (tx) => {
-      const room = await roomOf(tx, { campaign, items, call });
-      const made: CreateVoucherOutcome[] = [];
-      for (const item of items)
-        made.push(await createOne(tx, deps, { campaign, item, call, room }));
-      return made;
-    });
+    const batch = { campaign, items, call };
+    const outcomes = await deps.db
+      .transaction(async (tx) => {
+        const made = await createAll(tx, deps, batch);
+        if (allOrNone && made.some(isRefused)) throw new NoneMade(made);
+        return made;
+      })
+      .catch((error: unknown) => {
+        if (error instanceof NoneMade) return error.refused;
+        throw error;
+      });
     return { $typeName: "scrip.voucher.v1.CreateVouchersResponse", outcomes };
   };
+
+const isRefused = ({ outcome }: CreateVoucherOutcome): boolean => outcome.case === "refused";
+
+/** Rolls the transaction back, and carries what is to be answered past it. */
+class NoneMade extends Error {
+  readonly refused: CreateVoucherOutcome[];
+  constructor(outcomes: readonly CreateVoucherOutcome[]) {
+    super("an item was refused");
+    this.refused = outcomes.filter((outcome) => isRefused(outcome));
+  }
+}
+
+async function createAll(tx: Queryable, deps: Deps, batch: Batch): Promise<CreateVoucherOutcome[]> {
+  const { campaign, items, call } = batch;
+  const room = await roomOf(tx, batch);
+  const made: CreateVoucherOutcome[] = [];
+  for (const item of items) made.push(await createOne(tx, deps, { campaign, item, call, room }));
+  return made;
+}
 
 type Batch = {
   readonly campaign: CampaignMessage;

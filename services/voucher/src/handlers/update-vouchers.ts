@@ -1,3 +1,4 @@
+import { Refusal } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 import type {
   CampaignVoucherService,
@@ -35,6 +36,8 @@ export const updateVouchers =
     let after = "";
     let updated = 0;
     for (;;) {
+      // Nobody waits any more, and whoever changes the campaign next must not be overtaken.
+      if (Date.now() > call.deadline) throw new Refusal("deadline_exceeded");
       const query = { projectId, campaignId, after, limit: CHUNK };
       const ids = await listCampaignVoucherIds(deps.db, query);
       const last = ids.at(-1);

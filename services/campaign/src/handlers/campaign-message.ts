@@ -1,0 +1,122 @@
+import { create, type JsonObject } from "@bufbuild/protobuf";
+import {
+  type Campaign as CampaignMessage,
+  type CampaignDefinition,
+  CampaignDefinitionSchema,
+  CampaignKind,
+  CampaignSchema,
+  CampaignStatus,
+  CampaignType,
+  type CampaignVoucher,
+  CampaignVoucherSchema,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { timestampOf, toDiscount, toTimestamp, validityFields } from "@scrip/terms";
+
+import { type Campaign, type Json, voucherTypeOf } from "../domain/campaign.ts";
+import type { CampaignRecord } from "../store/campaigns.ts";
+import type { TierRecord } from "../store/tiers.ts";
+import { toTier } from "./promotion-message.ts";
+import { toProto } from "./to-proto.ts";
+
+export type CampaignView = CampaignRecord & {
+  /** Of a promotion. */
+  readonly tiers?: readonly TierRecord[] | undefined;
+};
+
+export function toCampaign({ campaign, category, tiers = [] }: CampaignView): CampaignMessage {
+  const { validityTimeframe, validityDayOfWeek, validityHours, startDate, expirationDate } =
+    validityFields(campaign.validity);
+  return create(CampaignSchema, {
+    id: campaign.id,
+    name: campaign.name,
+    description: campaign.description ?? undefined,
+    campaignType: CampaignType[campaign.campaignType],
+    type: CampaignKind[campaign.kind],
+    autoJoin: campaign.autoJoin,
+    joinOnce: campaign.joinOnce,
+    useVoucherMetadataSchema: campaign.useVoucherMetadataSchema,
+    vouchersCount: campaign.vouchersCount,
+    startDate,
+    expirationDate,
+    validityTimeframe,
+    validityDayOfWeek,
+    validityHours,
+    activityDurationAfterPublishing: campaign.activityDuration ?? undefined,
+    active: campaign.active,
+    metadata: campaign.metadata as JsonObject,
+    createdAt: timestampOf(campaign.createdAt),
+    updatedAt: toTimestamp(campaign.updatedAt),
+    creationStatus: CampaignStatus[campaign.creationStatus],
+    vouchersGenerationStatus: CampaignStatus[campaign.generationStatus],
+    protected: campaign.isProtected,
+    category: category?.name,
+    categoryId: category?.id,
+    categories: category === null ? [] : [toProto(category)],
+    voucher: toCampaignVoucher(campaign),
+    promotion:
+      campaign.campaignType === "PROMOTION"
+        ? { tiers: tiers.map((record) => toTier(record)) }
+        : undefined,
+    referralProgram: toStruct(campaign.referralProgram),
+    loyaltyTiersExpiration: toStruct(campaign.loyaltyTiersExpiration),
+    accessSettingsAssignments: { data: [], total: 0n },
+  });
+}
+
+// JSON that came through the contract's Struct and was stored as JSON.
+const toStruct = (json: Json | null): JsonObject | undefined =>
+  json === null ? undefined : (json as JsonObject);
+
+function toCampaignVoucher({
+  campaignType,
+  voucher,
+  validity,
+}: Campaign): CampaignVoucher | undefined {
+  const type = voucherTypeOf(campaignType);
+  if (voucher === null || type === null) return undefined;
+  const { discount, gift, loyaltyCard, quantity, codeConfig, code } = voucher;
+  const { startDate, expirationDate, validityTimeframe } = validityFields(validity);
+  return create(CampaignVoucherSchema, {
+    type: VoucherType[type],
+    discount: discount === null ? undefined : toDiscount(discount),
+    gift:
+      gift === null
+        ? undefined
+        : { amount: gift.amount, balance: gift.amount, effect: GiftEffect[gift.effect] },
+    loyaltyCard:
+      loyaltyCard === null
+        ? undefined
+        : {
+            points: loyaltyCard.points,
+            balance: loyaltyCard.points,
+            expirationRules: toStruct(loyaltyCard.expirationRules),
+          },
+    redemption: { quantity: quantity ?? undefined },
+    codeConfig: { ...codeConfig, length: BigInt(codeConfig.length) },
+    isReferralCode: campaignType === "REFERRAL_PROGRAM",
+    startDate,
+    expirationDate,
+    validityTimeframe,
+    code: code ?? undefined,
+  });
+}
+
+/** What decisions read of a campaign. */
+export const toDefinition = ({ campaign, category }: CampaignRecord): CampaignDefinition =>
+  create(CampaignDefinitionSchema, {
+    id: campaign.id,
+    name: campaign.name,
+    campaignType: CampaignType[campaign.campaignType],
+    type: CampaignKind[campaign.kind],
+    active: campaign.active,
+    ...validityFields(campaign.validity),
+    activityDurationAfterPublishing: campaign.activityDuration ?? undefined,
+    categoryId: category?.id,
+    categories: category === null ? [] : [toProto(category)],
+    joinOnce: campaign.joinOnce,
+    autoJoin: campaign.autoJoin,
+    metadata: campaign.metadata as JsonObject,
+    protected: campaign.isProtected,
+    createdAt: timestampOf(campaign.createdAt),
+  });

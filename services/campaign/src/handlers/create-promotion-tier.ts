@@ -1,0 +1,28 @@
+import { notFound } from "@scrip/errors";
+import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findCampaign } from "../store/campaigns.ts";
+import { countTiers, findTier, insertTier } from "../store/tiers.ts";
+import { lockPromotion, planTier, requireRoom } from "./new-tier.ts";
+import { toTier } from "./promotion-message.ts";
+
+export const createPromotionTier =
+  (deps: Deps): Handler<typeof PromotionService.method.createPromotionTier> =>
+  async (request, call) => {
+    const projectId = call.project.id;
+    const found = await findCampaign(deps.db, projectId, request.campaignId);
+    if (found === undefined) throw notFound("campaign", request.campaignId);
+    const campaignId = found.campaign.id;
+    const planned = await planTier(deps, call, { campaignId, body: request });
+    const record = await deps.definitions.write(projectId, async (tx) => {
+      const campaign = await lockPromotion(tx, projectId, campaignId);
+      const count = await countTiers(tx, projectId, campaign.id);
+      requireRoom(count);
+      await insertTier(tx, projectId, { ...planned, hierarchy: planned.hierarchy ?? count.next });
+      return findTier(tx, projectId, planned.id);
+    });
+    if (record === undefined) throw new Error("the tier that was just made is gone");
+    return toTier(record);
+  };

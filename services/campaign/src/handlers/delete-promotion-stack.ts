@@ -1,0 +1,19 @@
+import { notFound } from "@scrip/errors";
+import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { deleteStack } from "../store/stacks.ts";
+import { stackNameOf } from "./stack-name.ts";
+
+export const deletePromotionStack =
+  (deps: Deps): Handler<typeof PromotionService.method.deletePromotionStack> =>
+  async (request, { project }) => {
+    const name = await stackNameOf(deps.db, project.id, request);
+    await deps.definitions.write(project.id, async (tx) => {
+      if ((await deleteStack(tx, name)) === "not_found") {
+        throw notFound("promotion_stack", request.stackId);
+      }
+    });
+    return { $typeName: "google.protobuf.Empty" };
+  };

@@ -1,0 +1,30 @@
+import { notFound, Refusal } from "@scrip/errors";
+import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listStacksWith } from "../store/stacks.ts";
+import { deleteTier, lockTier } from "../store/tiers.ts";
+
+/** How many of the stacks that hold a tier a refusal names. */
+const MAX_NAMED = 100;
+
+export const deletePromotionTier =
+  (deps: Deps): Handler<typeof PromotionService.method.deletePromotionTier> =>
+  async ({ tierId }, { project }) => {
+    await deps.definitions.write(project.id, async (tx) => {
+      const held = await lockTier(tx, project.id, tierId);
+      if (held === undefined) throw notFound("promotion_tier", tierId);
+      const stacks = await listStacksWith(tx, project.id, { tierId, limit: MAX_NAMED });
+      if (stacks.length > 0) throw inUse(tierId, stacks);
+      await deleteTier(tx, project.id, tierId);
+    });
+    return { $typeName: "google.protobuf.Empty" };
+  };
+
+const inUse = (tierId: string, stacks: readonly string[]): Refusal =>
+  new Refusal("resource_in_use", {
+    details: `Resource promotion_tier with id ${tierId} is in use by promotion_stacks with ids [${stacks.join(", ")}]`,
+    resourceId: tierId,
+    resourceType: "promotion_tier",
+  });

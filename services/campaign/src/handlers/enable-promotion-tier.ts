@@ -1,0 +1,11 @@
+import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { editTier, switched } from "./edit-tier.ts";
+import { toTier } from "./promotion-message.ts";
+
+export const enablePromotionTier =
+  (deps: Deps): Handler<typeof PromotionService.method.enablePromotionTier> =>
+  async ({ tierId }, { project, now }) =>
+    toTier(await editTier(deps, { projectId: project.id, tierId }, switched(true, now)));

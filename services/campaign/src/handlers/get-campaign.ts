@@ -1,0 +1,30 @@
+import { notFound } from "@scrip/errors";
+import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { type CampaignRecord, findCampaign } from "../store/campaigns.ts";
+import { listTiersOf } from "../store/tiers.ts";
+import { type CampaignView, toCampaign } from "./campaign-message.ts";
+
+export const getCampaign =
+  (deps: Deps): Handler<typeof CampaignService.method.getCampaign> =>
+  async ({ campaignId }, { project }) => {
+    const record = await findCampaign(deps.db, project.id, campaignId);
+    if (record === undefined) throw notFound("campaign", campaignId);
+    const [view] = await withTiers(deps, project.id, [record]);
+    return toCampaign(view ?? record);
+  };
+
+/** Promotions are answered with their tiers. */
+export async function withTiers(
+  deps: Pick<Deps, "db">,
+  projectId: string,
+  records: readonly CampaignRecord[],
+): Promise<readonly CampaignView[]> {
+  const promotions = records.flatMap(({ campaign }) =>
+    campaign.campaignType === "PROMOTION" ? campaign.id : [],
+  );
+  const tiers = await listTiersOf(deps.db, projectId, promotions);
+  return records.map((record) => ({ ...record, tiers: tiers.get(record.campaign.id) }));
+}

@@ -1,0 +1,27 @@
+import { notFound } from "@scrip/errors";
+import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findCampaign } from "../store/campaigns.ts";
+import { listStacks } from "../store/stacks.ts";
+import { NEWEST_FIRST, pageOf } from "./page.ts";
+import { toStack } from "./promotion-message.ts";
+
+export const listCampaignStacks =
+  (deps: Deps): Handler<typeof PromotionService.method.listCampaignStacks> =>
+  async (request, { project }) => {
+    const found = await findCampaign(deps.db, project.id, request.campaignId);
+    if (found === undefined) throw notFound("campaign", request.campaignId);
+    const { records, total } = await listStacks(deps.db, {
+      projectId: project.id,
+      campaignId: found.campaign.id,
+      order: request.order ?? NEWEST_FIRST,
+      ...pageOf(request),
+    });
+    return {
+      $typeName: "scrip.campaign.v1.ListPromotionStacksResponse",
+      data: records.map((record) => toStack(record)),
+      total,
+    };
+  };

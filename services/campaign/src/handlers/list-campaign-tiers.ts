@@ -1,0 +1,27 @@
+import { notFound } from "@scrip/errors";
+import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findCampaign } from "../store/campaigns.ts";
+import { listTiers } from "../store/tier-lists.ts";
+import { NEWEST_FIRST, pageOf } from "./page.ts";
+import { toTier } from "./promotion-message.ts";
+
+export const listCampaignTiers =
+  (deps: Deps): Handler<typeof PromotionService.method.listCampaignTiers> =>
+  async (request, { project }) => {
+    const found = await findCampaign(deps.db, project.id, request.campaignId);
+    if (found === undefined) throw notFound("campaign", request.campaignId);
+    const { records, total } = await listTiers(deps.db, {
+      projectId: project.id,
+      campaignId: found.campaign.id,
+      order: request.order ?? NEWEST_FIRST,
+      ...pageOf(request),
+    });
+    return {
+      $typeName: "scrip.campaign.v1.ListPromotionTiersResponse",
+      tiers: records.map((record) => toTier(record)),
+      total,
+    };
+  };

@@ -1,0 +1,65 @@
+import { Refusal } from "@scrip/errors";
+import { compileFilters } from "@scrip/filters";
+import {
+  CampaignStatus,
+  CampaignType,
+  type CampaignService,
+  type ListCampaignsRequest,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import type { Call, Handler } from "@scrip/rpc";
+import { nameOf } from "@scrip/terms";
+
+import type { Deps } from "../deps.ts";
+import { campaignFilters } from "../store/campaign-filters.ts";
+import { listCampaigns as list } from "../store/campaign-lists.ts";
+import { toCampaign } from "./campaign-message.ts";
+import { withTiers } from "./get-campaign.ts";
+import { NEWEST_FIRST, pageOf } from "./page.ts";
+
+export const listCampaigns =
+  (deps: Deps): Handler<typeof CampaignService.method.listCampaigns> =>
+  async (request, call) => {
+    const values: unknown[] = [call.project.id];
+    const { records, total } = await list(deps.db, {
+      conditions: conditionsOf(request, call, values),
+      values,
+      order: request.order ?? NEWEST_FIRST,
+      ...pageOf(request),
+    });
+    const views = await withTiers(deps, call.project.id, records);
+    const expanded = request.expand.includes("category");
+    return {
+      $typeName: "scrip.campaign.v1.ListCampaignsResponse",
+      campaigns: views.map((view) => {
+        const message = toCampaign(view);
+        return expanded ? message : { ...message, categories: [] };
+      }),
+      total,
+    };
+  };
+
+/** SQL over `campaign p` and `category c`; whatever was sent is in `values`. */
+function conditionsOf(request: ListCampaignsRequest, call: Call, values: unknown[]): string[] {
+  const conditions: string[] = [];
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const type = nameOf(CampaignType, request.campaignType);
+  const status = nameOf(CampaignStatus, request.campaignStatus);
+  if (type !== undefined) conditions.push(`p.campaign_type = ${bind(type)}`);
+  if (status !== undefined) conditions.push(`p.creation_status = ${bind(status)}`);
+  if (request.isReferralCode !== undefined) {
+    conditions.push(`(p.campaign_type = 'REFERRAL_PROGRAM') = ${bind(request.isReferralCode)}`);
+  }
+  if (request.filters !== undefined) {
+    const compiled = compileFilters(request.filters, {
+      fields: campaignFilters,
+      now: call.now,
+      timeZone: call.project.timeZone,
+      values,
+    });
+    if (compiled.kind === "violation") {
+      throw new Refusal("invalid_query_params", { details: compiled.text });
+    }
+    conditions.push(compiled.text);
+  }
+  return conditions;
+}

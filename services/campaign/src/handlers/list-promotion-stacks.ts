@@ -1,0 +1,22 @@
+import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listStacks } from "../store/stacks.ts";
+import { NEWEST_FIRST, pageOf } from "./page.ts";
+import { toStack } from "./promotion-message.ts";
+
+export const listPromotionStacks =
+  (deps: Deps): Handler<typeof PromotionService.method.listPromotionStacks> =>
+  async (request, { project }) => {
+    const { records, total } = await listStacks(deps.db, {
+      projectId: project.id,
+      order: request.order ?? NEWEST_FIRST,
+      ...pageOf(request),
+    });
+    return {
+      $typeName: "scrip.campaign.v1.ListPromotionStacksResponse",
+      data: records.map((record) => toStack(record)),
+      total,
+    };
+  };

@@ -1,0 +1,59 @@
+import type {
+  CampaignAnswer,
+  CampaignQuery,
+  CampaignService,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import type { Handler } from "@scrip/rpc";
+
+import { type Definitions, USABLE } from "../definitions.ts";
+import type { Deps } from "../deps.ts";
+
+export const resolveCampaigns =
+  ({ definitions }: Deps): Handler<typeof CampaignService.method.resolveCampaigns> =>
+  async ({ queries }) => ({
+    $typeName: "scrip.campaign.v1.ResolveCampaignsResponse",
+    answers: await Promise.all(queries.map((query) => answerOf(definitions, query))),
+  });
+
+/** Stacks lead to tiers and tiers to campaigns. Queries that miss the cache at once travel together. */
+async function answerOf(definitions: Definitions, query: CampaignQuery): Promise<CampaignAnswer> {
+  const { projectId } = query;
+  const usable =
+    query.allActiveTiers || query.allActiveStacks
+      ? await definitions.usable.get(projectId, USABLE)
+      : undefined;
+  const [named, stacks] = await Promise.all([
+    definitions.campaignIds.getMany(projectId, query.campaignNames),
+    definitions.stacks.getMany(
+      projectId,
+      unique(query.stackIds, query.allActiveStacks ? (usable?.stackIds ?? []) : []),
+    ),
+  ]);
+  const tiers = await definitions.tiers.getMany(
+    projectId,
+    unique(
+      query.tierIds,
+      query.allActiveTiers ? (usable?.tierIds ?? []) : [],
+      [...stacks.values()].flatMap((stack) => stack.tiers?.ids ?? []),
+    ),
+  );
+  const campaigns = await definitions.campaigns.getMany(
+    projectId,
+    unique(
+      query.campaignIds,
+      [...named.values()],
+      [...tiers.values()].map(({ campaignId }) => campaignId),
+      [...stacks.values()].map(({ campaignId }) => campaignId),
+    ),
+  );
+  return {
+    $typeName: "scrip.campaign.v1.CampaignAnswer",
+    campaigns: [...campaigns.values()],
+    tiers: [...tiers.values()],
+    stacks: [...stacks.values()],
+  };
+}
+
+const unique = (...lists: readonly (readonly string[])[]): readonly string[] => [
+  ...new Set(lists.flat()),
+];

@@ -1,0 +1,54 @@
+import { invalidPayload, notFound } from "@scrip/errors";
+import type {
+  PromotionService,
+  UpdatePromotionStackRequest,
+} from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { PromotionStack } from "../domain/promotion.ts";
+import { findStack, lockStack, updateStack } from "../store/stacks.ts";
+import { categoryIdOf } from "./category-reference.ts";
+import { requireTiers } from "./new-stack.ts";
+import { toStack } from "./promotion-message.ts";
+import { stackNameOf } from "./stack-name.ts";
+
+export const updatePromotionStack =
+  (deps: Deps): Handler<typeof PromotionService.method.updatePromotionStack> =>
+  async (request, call) => {
+    const projectId = call.project.id;
+    const name = await stackNameOf(deps.db, projectId, request);
+    const categoryId = (await categoryIdOf(deps, request, call)) ?? null;
+    const record = await deps.definitions.write(projectId, async (tx) => {
+      const locked = await lockStack(tx, name);
+      if (locked === undefined) throw notFound("promotion_stack", request.stackId);
+      const stack = applyRequest(locked.stack, request, { categoryId, now: call.now });
+      await requireTiers(tx, projectId, stack.tierIds);
+      await updateStack(tx, projectId, stack);
+      return findStack(tx, name);
+    });
+    if (record === undefined) throw new Error("a stack that was held is gone");
+    return toStack(record);
+  };
+
+function applyRequest(
+  stack: PromotionStack,
+  request: UpdatePromotionStackRequest,
+  { categoryId, now }: { readonly categoryId: string | null; readonly now: number },
+): PromotionStack {
+  const sent = new Set(request.updateMask?.paths);
+  if (sent.has("name") && request.name === undefined) {
+    throw invalidPayload("Property .name must not be null");
+  }
+  if (sent.has("tiers") && request.tiers === undefined) {
+    throw invalidPayload("Property .tiers must not be null");
+  }
+  return {
+    ...stack,
+    name: request.name ?? stack.name,
+    tierIds: request.tiers?.ids ?? stack.tierIds,
+    categoryId: sent.has("category_id") ? categoryId : stack.categoryId,
+    metadata: sent.has("metadata") ? { ...stack.metadata, ...request.metadata } : stack.metadata,
+    updatedAt: now,
+  };
+}

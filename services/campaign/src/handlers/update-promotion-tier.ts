@@ -1,0 +1,54 @@
+import { invalidPayload } from "@scrip/errors";
+import type {
+  PromotionService,
+  UpdatePromotionTierRequest,
+} from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Handler } from "@scrip/rpc";
+import { changedValidity } from "@scrip/terms";
+
+import type { Deps } from "../deps.ts";
+import type { PromotionTier } from "../domain/promotion.ts";
+import { categoryIdOf } from "./category-reference.ts";
+import { editTier } from "./edit-tier.ts";
+import { toTier } from "./promotion-message.ts";
+import { requireDiscount, requireValidity } from "./terms.ts";
+
+export const updatePromotionTier =
+  (deps: Deps): Handler<typeof PromotionService.method.updatePromotionTier> =>
+  async (request, call) => {
+    const { tierId } = request;
+    const categoryId = (await categoryIdOf(deps, request, call)) ?? null;
+    const record = await editTier(deps, { projectId: call.project.id, tierId }, (tier) =>
+      applyRequest(tier, request, { categoryId, now: call.now }),
+    );
+    return toTier(record);
+  };
+
+function applyRequest(
+  tier: PromotionTier,
+  request: UpdatePromotionTierRequest,
+  { categoryId, now }: { readonly categoryId: string | null; readonly now: number },
+): PromotionTier {
+  const sent = new Set(request.updateMask?.paths);
+  const validity = changedValidity(tier.validity, request, sent);
+  requireValidity(validity);
+  return {
+    ...tier,
+    name: sent.has("name") ? required("name", request.name) : tier.name,
+    banner: sent.has("banner") ? (request.banner ?? null) : tier.banner,
+    discount: sent.has("action")
+      ? requireDiscount(required("action.discount", request.action?.discount))
+      : tier.discount,
+    hierarchy: sent.has("hierarchy") ? required("hierarchy", request.hierarchy) : tier.hierarchy,
+    active: sent.has("active") ? (request.active ?? true) : tier.active,
+    categoryId: sent.has("category_id") ? categoryId : tier.categoryId,
+    validity,
+    metadata: sent.has("metadata") ? { ...tier.metadata, ...request.metadata } : tier.metadata,
+    updatedAt: now,
+  };
+}
+
+function required<Value>(name: string, value: Value | undefined): Value {
+  if (value === undefined) throw invalidPayload(`Property .${name} must not be null`);
+  return value;
+}

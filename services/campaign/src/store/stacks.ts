@@ -1,0 +1,194 @@
+import type { DefinitionKey, Queryable } from "@scrip/postgres";
+
+import type { Json } from "../domain/campaign.ts";
+import type { Category } from "../domain/category.ts";
+import type { PromotionStack } from "../domain/promotion.ts";
+import {
+  CATEGORY_COLUMNS,
+  type CategoryColumns,
+  fromCategoryColumns,
+  inOrder,
+  orderSql,
+  toDate,
+  toJson,
+} from "./columns.ts";
+
+/** A stack as it stands, and its category while that exists. */
+export type StackRecord = { readonly stack: PromotionStack; readonly category: Category | null };
+
+type StackRow = CategoryColumns & {
+  id: string;
+  campaign_id: string;
+  name: string;
+  tier_ids: string[];
+  category_id: string | null;
+  metadata: Json;
+  created_at: Date;
+  updated_at: Date | null;
+};
+
+const COLUMNS = `s.id, s.campaign_id, s.name, s.tier_ids, s.category_id, s.metadata, s.created_at,
+  s.updated_at, ${CATEGORY_COLUMNS}`;
+const JOIN = "left join category c on c.project_id = s.project_id and c.id = s.category_id";
+const FROM_STACK = `from promotion_stack s ${JOIN}`;
+
+type StackName = {
+  readonly projectId: string;
+  readonly campaignId: string;
+  readonly id: string;
+};
+
+/** A stack of that campaign. */
+export async function findStack(
+  db: Queryable,
+  { projectId, campaignId, id }: StackName,
+): Promise<StackRecord | undefined> {
+  const { rows } = await db.query<StackRow>(
+    `select ${COLUMNS} ${FROM_STACK}
+      where s.project_id = $1 and s.campaign_id = $2 and s.id = $3`,
+    [projectId, campaignId, id],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** Holds a stack until the transaction ends. */
+export async function lockStack(
+  tx: Queryable,
+  { projectId, campaignId, id }: StackName,
+): Promise<StackRecord | undefined> {
+  const { rows } = await tx.query<StackRow>(
+    `select ${COLUMNS} ${FROM_STACK}
+      where s.project_id = $1 and s.campaign_id = $2 and s.id = $3
+        for no key update of s`,
+    [projectId, campaignId, id],
+  );
+  return rows[0] && fromRow(rows[0]);
+}
+
+/** For the cache: in the order of the keys, which are ids. */
+export async function findStacks(
+  db: Queryable,
+  keys: readonly DefinitionKey[],
+): Promise<readonly (StackRecord | undefined)[]> {
+  const { rows } = await db.query<StackRow & { position: bigint }>({
+    name: "find_stacks",
+    text: `select key.position, ${COLUMNS}
+             from unnest($1::text[], $2::text[]) with ordinality as key (project_id, id, position)
+             join promotion_stack s on s.project_id = key.project_id and s.id = key.id
+             ${JOIN}`,
+    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  });
+  return inOrder(keys, rows, fromRow);
+}
+
+export async function countStacks(tx: Queryable, projectId: string): Promise<number> {
+  const { rows } = await tx.query<{ total: bigint }>(
+    "select count(*) as total from promotion_stack where project_id = $1",
+    [projectId],
+  );
+  return Number(rows[0]?.total ?? 0n);
+}
+
+/** The ids of the stacks that hold a tier, at most that many. */
+export async function listStacksWith(
+  tx: Queryable,
+  projectId: string,
+  query: { readonly tierId: string; readonly limit: number },
+): Promise<readonly string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from promotion_stack
+      where project_id = $1 and $2 = any(tier_ids)
+      order by id
+      limit $3`,
+    [projectId, query.tierId, query.limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function insertStack(
+  tx: Queryable,
+  projectId: string,
+  stack: PromotionStack,
+): Promise<void> {
+  await tx.query(
+    `insert into promotion_stack (project_id, id, name, tier_ids, category_id, metadata, updated_at,
+            campaign_id, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [projectId, stack.id, ...editableValues(stack), stack.campaignId, new Date(stack.createdAt)],
+  );
+}
+
+export async function updateStack(
+  tx: Queryable,
+  projectId: string,
+  stack: PromotionStack,
+): Promise<void> {
+  await tx.query(
+    `update promotion_stack
+        set name = $3, tier_ids = $4, category_id = $5, metadata = $6, updated_at = $7
+      where project_id = $1 and id = $2`,
+    [projectId, stack.id, ...editableValues(stack)],
+  );
+}
+
+const editableValues = (stack: PromotionStack): unknown[] => [
+  stack.name,
+  stack.tierIds,
+  stack.categoryId,
+  toJson(stack.metadata),
+  toDate(stack.updatedAt),
+];
+
+export async function deleteStack(
+  tx: Queryable,
+  { projectId, campaignId, id }: StackName,
+): Promise<"deleted" | "not_found"> {
+  const { rowCount } = await tx.query(
+    "delete from promotion_stack where project_id = $1 and campaign_id = $2 and id = $3",
+    [projectId, campaignId, id],
+  );
+  return rowCount === 1 ? "deleted" : "not_found";
+}
+
+export type StackListing = {
+  readonly projectId: string;
+  /** Of all campaigns when absent. */
+  readonly campaignId?: string;
+  readonly order: string;
+  readonly limit: number;
+  readonly offset: number;
+};
+
+/** One page, and how many stacks there are in all. */
+export async function listStacks(
+  db: Queryable,
+  { projectId, campaignId, order, limit, offset }: StackListing,
+): Promise<{ readonly records: readonly StackRecord[]; readonly total: bigint }> {
+  const values = campaignId === undefined ? [projectId] : [projectId, campaignId];
+  const where = `where s.project_id = $1${campaignId === undefined ? "" : " and s.campaign_id = $2"}`;
+  const { rows: counts } = await db.query<{ total: bigint }>(
+    `select count(*) as total from promotion_stack s ${where}`,
+    values,
+  );
+  const { rows } = await db.query<StackRow>(
+    `select ${COLUMNS} ${FROM_STACK} ${where} ${orderSql(order, "s")} limit ${limit} offset ${offset}`,
+    values,
+  );
+  return { records: rows.map((row) => fromRow(row)), total: counts[0]?.total ?? 0n };
+}
+
+function fromRow(row: StackRow): StackRecord {
+  return {
+    category: fromCategoryColumns(row),
+    stack: {
+      id: row.id,
+      campaignId: row.campaign_id,
+      name: row.name,
+      tierIds: row.tier_ids,
+      categoryId: row.category_id,
+      metadata: row.metadata,
+      createdAt: row.created_at.getTime(),
+      updatedAt: row.updated_at?.getTime() ?? null,
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { Queryable } from "@scrip/postgres";
+
+import { orderSql } from "./columns.ts";
+import { FROM_TIER, fromTierRow, TIER_COLUMNS, type TierRecord, type TierRow } from "./tiers.ts";
+
+export type TierListing = {
+  readonly projectId: string;
+  /** Of all campaigns when absent. */
+  readonly campaignId?: string;
+  /** Only those that are switched on, and whose dates and campaign's dates, if any, include this instant. */
+  readonly availableAt?: number;
+  readonly order: string;
+  readonly limit: number;
+  readonly offset: number;
+};
+
+/** One page, and how many tiers there are in all. */
+export async function listTiers(
+  db: Queryable,
+  listing: TierListing,
+): Promise<{ readonly records: readonly TierRecord[]; readonly total: bigint }> {
+  const { projectId, campaignId, availableAt, order, limit, offset } = listing;
+  const values: unknown[] = [projectId];
+  const conditions = ["t.project_id = $1"];
+  if (campaignId !== undefined) conditions.push(`t.campaign_id = $${values.push(campaignId)}`);
+  if (availableAt !== undefined) {
+    const now = `$${values.push(new Date(availableAt))}::timestamptz`;
+    conditions.push("t.active", "p.active", includes("t", now), includes("p", now));
+  }
+  const from = `${FROM_TIER} where ${conditions.join(" and ")}`;
+  const { rows: counts } = await db.query<{ total: bigint }>(
+    `select count(*) as total ${from}`,
+    values,
+  );
+  const { rows } = await db.query<TierRow>(
+    `select ${TIER_COLUMNS} ${from} ${orderSql(order, "t")} limit ${limit} offset ${offset}`,
+    values,
+  );
+  return { records: rows.map((row) => fromTierRow(row)), total: counts[0]?.total ?? 0n };
+}
+
+const includes = (alias: string, now: string): string =>
+  `(${alias}.start_date <= ${now}) is not false and (${alias}.expiration_date >= ${now}) is not false`;

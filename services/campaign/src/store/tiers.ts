@@ -1,0 +1,228 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { DefinitionKey, Queryable } from "@scrip/postgres";
+import { discountFromJson, discountToJson } from "@scrip/terms";
+
+import type { Json } from "../domain/campaign.ts";
+import type { Category } from "../domain/category.ts";
+import type { PromotionTier } from "../domain/promotion.ts";
+import {
+  CATEGORY_COLUMNS,
+  type CategoryColumns,
+  fromCategoryColumns,
+  inOrder,
+  fromValidityRow,
+  toDate,
+  toJson,
+  type ValidityRow,
+  validityValues,
+} from "./columns.ts";
+
+/** What a tier tells of its campaign. */
+export type TierCampaign = {
+  readonly id: string;
+  readonly active: boolean;
+  readonly startDate: number | null;
+  readonly expirationDate: number | null;
+};
+
+/** A tier as it stands, with its campaign, and its category while that exists. */
+export type TierRecord = {
+  readonly tier: PromotionTier;
+  readonly campaign: TierCampaign;
+  readonly category: Category | null;
+};
+
+export type TierRow = ValidityRow &
+  CategoryColumns & {
+    id: string;
+    campaign_id: string;
+    name: string;
+    banner: string | null;
+    discount: JsonValue;
+    hierarchy: bigint;
+    active: boolean;
+    category_id: string | null;
+    metadata: Json;
+    created_at: Date;
+    updated_at: Date | null;
+    p_active: boolean;
+    p_start_date: Date | null;
+    p_expiration_date: Date | null;
+  };
+
+/** Of `promotion_tier t` with its `campaign p` and its category `c`. */
+export const TIER_COLUMNS = `t.id, t.campaign_id, t.name, t.banner, t.discount, t.hierarchy, t.active,
+  t.category_id, t.start_date, t.expiration_date, t.validity_timeframe, t.validity_day_of_week,
+  t.validity_hours, t.metadata, t.created_at, t.updated_at, p.active as p_active,
+  p.start_date as p_start_date, p.expiration_date as p_expiration_date, ${CATEGORY_COLUMNS}`;
+const JOINS = `join campaign p on p.project_id = t.project_id and p.id = t.campaign_id
+  left join category c on c.project_id = t.project_id and c.id = t.category_id`;
+export const FROM_TIER = `from promotion_tier t ${JOINS}`;
+
+export async function findTier(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<TierRecord | undefined> {
+  const { rows } = await db.query<TierRow>(
+    `select ${TIER_COLUMNS} ${FROM_TIER} where t.project_id = $1 and t.id = $2`,
+    [projectId, id],
+  );
+  return rows[0] && fromTierRow(rows[0]);
+}
+
+/** Holds a tier until the transaction ends: against other changes, and against new stacks of it. */
+export async function lockTier(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+): Promise<TierRecord | undefined> {
+  const { rows } = await tx.query<TierRow>(
+    `select ${TIER_COLUMNS} ${FROM_TIER} where t.project_id = $1 and t.id = $2 for update of t`,
+    [projectId, id],
+  );
+  return rows[0] && fromTierRow(rows[0]);
+}
+
+/** Keeps tiers from being deleted until the transaction ends; answers those that exist. */
+export async function holdTiers(
+  tx: Queryable,
+  projectId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from promotion_tier
+      where project_id = $1 and id = any($2::text[])
+      order by id
+        for key share`,
+    [projectId, ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** For the cache: in the order of the keys, which are ids. */
+export async function findTiers(
+  db: Queryable,
+  keys: readonly DefinitionKey[],
+): Promise<readonly (TierRecord | undefined)[]> {
+  const { rows } = await db.query<TierRow & { position: bigint }>({
+    name: "find_tiers",
+    text: `select key.position, ${TIER_COLUMNS}
+             from unnest($1::text[], $2::text[]) with ordinality as key (project_id, id, position)
+             join promotion_tier t on t.project_id = key.project_id and t.id = key.id
+             ${JOINS}`,
+    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  });
+  return inOrder(keys, rows, fromTierRow);
+}
+
+/** A campaign is listed whole in its own answer, so it holds no more tiers than this. */
+export const MAX_TIERS_OF_CAMPAIGN = 1_000;
+
+/** The tiers of campaigns in the order of their hierarchy. */
+export async function listTiersOf(
+  db: Queryable,
+  projectId: string,
+  campaignIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly TierRecord[]>> {
+  if (campaignIds.length === 0) return new Map();
+  const { rows } = await db.query<TierRow>(
+    `select ${TIER_COLUMNS} ${FROM_TIER}
+      where t.project_id = $1 and t.campaign_id = any($2::text[])
+      order by t.hierarchy, t.id
+      limit ${campaignIds.length * MAX_TIERS_OF_CAMPAIGN}`,
+    [projectId, campaignIds],
+  );
+  return Map.groupBy(
+    rows.map((row) => fromTierRow(row)),
+    ({ tier }) => tier.campaignId,
+  );
+}
+
+/** How many tiers a campaign has, and how many its project; and the number of the next one. */
+export async function countTiers(
+  tx: Queryable,
+  projectId: string,
+  campaignId: string,
+): Promise<{ readonly ofCampaign: number; readonly ofProject: number; readonly next: bigint }> {
+  const { rows } = await tx.query<{ own: bigint; total: bigint; next: bigint }>(
+    `select count(*) filter (where campaign_id = $2) as own, count(*) as total,
+            coalesce(max(hierarchy) filter (where campaign_id = $2) + 1, 1)::int8 as next
+       from promotion_tier
+      where project_id = $1`,
+    [projectId, campaignId],
+  );
+  const { own = 0n, total = 0n, next = 1n } = rows[0] ?? {};
+  return { ofCampaign: Number(own), ofProject: Number(total), next };
+}
+
+export async function insertTier(
+  tx: Queryable,
+  projectId: string,
+  tier: PromotionTier,
+): Promise<void> {
+  await tx.query(
+    `insert into promotion_tier (project_id, id, start_date, expiration_date, validity_timeframe,
+            validity_day_of_week, validity_hours, name, banner, discount, hierarchy, active,
+            category_id, metadata, updated_at, campaign_id, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+    [projectId, tier.id, ...editableValues(tier), tier.campaignId, new Date(tier.createdAt)],
+  );
+}
+
+export async function updateTier(
+  tx: Queryable,
+  projectId: string,
+  tier: PromotionTier,
+): Promise<void> {
+  await tx.query(
+    `update promotion_tier
+        set start_date = $3, expiration_date = $4, validity_timeframe = $5,
+            validity_day_of_week = $6, validity_hours = $7, name = $8, banner = $9, discount = $10,
+            hierarchy = $11, active = $12, category_id = $13, metadata = $14, updated_at = $15
+      where project_id = $1 and id = $2`,
+    [projectId, tier.id, ...editableValues(tier)],
+  );
+}
+
+export async function deleteTier(tx: Queryable, projectId: string, id: string): Promise<void> {
+  await tx.query("delete from promotion_tier where project_id = $1 and id = $2", [projectId, id]);
+}
+
+const editableValues = (tier: PromotionTier): unknown[] => [
+  ...validityValues(tier.validity),
+  tier.name,
+  tier.banner,
+  JSON.stringify(discountToJson(tier.discount)),
+  tier.hierarchy,
+  tier.active,
+  tier.categoryId,
+  toJson(tier.metadata),
+  toDate(tier.updatedAt),
+];
+
+export function fromTierRow(row: TierRow): TierRecord {
+  return {
+    category: fromCategoryColumns(row),
+    campaign: {
+      id: row.campaign_id,
+      active: row.p_active,
+      startDate: row.p_start_date?.getTime() ?? null,
+      expirationDate: row.p_expiration_date?.getTime() ?? null,
+    },
+    tier: {
+      id: row.id,
+      campaignId: row.campaign_id,
+      name: row.name,
+      banner: row.banner,
+      discount: discountFromJson(row.discount),
+      hierarchy: row.hierarchy,
+      active: row.active,
+      categoryId: row.category_id,
+      validity: fromValidityRow(row),
+      metadata: row.metadata,
+      createdAt: row.created_at.getTime(),
+      updatedAt: row.updated_at?.getTime() ?? null,
+    },
+  };
+}

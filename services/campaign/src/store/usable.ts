@@ -1,0 +1,51 @@
+import type { DefinitionKey, Queryable } from "@scrip/postgres";
+
+/** What is switched on in a project, whatever its dates. */
+export type Usable = { readonly tierIds: readonly string[]; readonly stackIds: readonly string[] };
+
+/** For the cache: one key per project. */
+export async function findUsable(
+  db: Queryable,
+  keys: readonly DefinitionKey[],
+): Promise<readonly Usable[]> {
+  const projectIds = keys.map(({ projectId }) => projectId);
+  const [tiers, stacks] = await Promise.all([
+    idsByProject(
+      db,
+      `select t.project_id, t.id
+         from promotion_tier t
+         join campaign p on p.project_id = t.project_id and p.id = t.campaign_id and p.active
+        where t.project_id = any($1::text[]) and t.active
+        order by t.hierarchy, t.id`,
+      projectIds,
+    ),
+    idsByProject(
+      db,
+      `select s.project_id, s.id
+         from promotion_stack s
+         join campaign p on p.project_id = s.project_id and p.id = s.campaign_id and p.active
+        where s.project_id = any($1::text[])
+        order by s.id`,
+      projectIds,
+    ),
+  ]);
+  return projectIds.map((projectId) => ({
+    tierIds: tiers.get(projectId) ?? [],
+    stackIds: stacks.get(projectId) ?? [],
+  }));
+}
+
+async function idsByProject(
+  db: Queryable,
+  sql: string,
+  projectIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { rows } = await db.query<{ project_id: string; id: string }>(sql, [projectIds]);
+  const ids = new Map<string, string[]>();
+  for (const { project_id: projectId, id } of rows) {
+    const known = ids.get(projectId);
+    if (known === undefined) ids.set(projectId, [id]);
+    else known.push(id);
+  }
+  return ids;
+}
