@@ -31,6 +31,8 @@ export {
   moneyValue,
 } from "./formula/value.ts";
 export { type UnitDiscount, type UnitGift, type UnitGiftEffect } from "./unit-discount.ts";
+export { nextOpening } from "./opening.ts";
+export { type Period, startOfNextPeriod, startOfPeriod } from "./period.ts";
 export { type LocalTime, addDuration, instantOf, isTimeZone, localTimeAt } from "./time-zone.ts";
 export {
   type DailyHours,

@@ -50,33 +50,44 @@ function isInsideWindows(own: Validity, parent: Validity | null, moment: Moment)
   if (daysOfWeek === null && hours === null) return true;
   const local = localTimeAt(moment.timeZone, moment.now);
   if (daysOfWeek !== null && !includesDay(daysOfWeek, local.weekday)) return false;
-  return (
-    hours === null || hours.daily.length === 0 || hours.daily.some((entry) => covers(entry, local))
-  );
+  return hours === null || isInsideHours(hours, local);
 }
 
-function isInsideTimeframe(own: Validity, parent: Validity | null, moment: Moment): boolean {
+export const isInsideHours = (
+  { daily }: { readonly daily: readonly DailyHours[] },
+  local: LocalTime,
+): boolean => daily.length === 0 || daily.some((entry) => covers(entry, local));
+
+/** Windows are counted from the start date of the object that defines them. */
+export function timeframeStart(own: Validity, parent: Validity | null): number | null {
+  const [first, second] = own.timeframe === null ? [parent, own] : [own, parent];
+  return first?.startDate ?? second?.startDate ?? null;
+}
+
+export function isInsideTimeframe(own: Validity, parent: Validity | null, moment: Moment): boolean {
   const timeframe = own.timeframe ?? parent?.timeframe ?? null;
   if (timeframe === null) return true;
-  // Windows are counted from the start date of the object that defines them.
-  const [first, second] = own.timeframe === null ? [parent, own] : [own, parent];
-  const start = first?.startDate ?? second?.startDate ?? null;
+  const start = timeframeStart(own, parent);
   const interval = parseDuration(timeframe.interval);
   const duration = parseDuration(timeframe.duration);
   // `checkValidity` lets none of these be stored. Should one turn up all the same, it stays shut.
   if (start === null || interval === undefined || duration === undefined) return false;
-  const opened = lastWindowStart(start, interval, moment);
+  const { instant: opened } = lastWindowStart(start, interval, moment);
   return opened <= moment.now && moment.now < addDuration(moment.timeZone, opened, duration, 1);
 }
 
 /** The latest start + k · interval that is not after now. Windows with a later start end later too. */
-function lastWindowStart(start: number, interval: Duration, { now, timeZone }: Moment): number {
+export function lastWindowStart(
+  start: number,
+  interval: Duration,
+  { now, timeZone }: Moment,
+): { readonly instant: number; readonly count: number } {
   const startOf = (k: number): number => addDuration(timeZone, start, interval, k);
   let k = Math.max(0, Math.floor((now - start) / averageMs(interval)));
   // Months differ in length and days in hours, so the average is a few windows off at most.
   while (k > 0 && startOf(k) > now) k -= 1;
   while (startOf(k + 1) <= now) k += 1;
-  return startOf(k);
+  return { instant: startOf(k), count: k };
 }
 
 const AVERAGE_DAYS_PER_MONTH = 30.436_875;
@@ -84,7 +95,7 @@ const AVERAGE_DAYS_PER_MONTH = 30.436_875;
 const averageMs = (duration: Duration): number =>
   (duration.months * AVERAGE_DAYS_PER_MONTH + duration.days) * MS_PER_DAY + duration.ms;
 
-const includesDay = (daysOfWeek: readonly number[], weekday: number): boolean =>
+export const includesDay = (daysOfWeek: readonly number[], weekday: number): boolean =>
   daysOfWeek.length === 0 || daysOfWeek.includes(weekday);
 
 /** Both ends are inside: 14:00:00.000 is the last instant of 12:00–14:00. */
@@ -101,7 +112,8 @@ function covers(entry: DailyHours, { msOfDay, weekday }: LocalTime): boolean {
 
 const msOf = (time: string): number => minutesOf(time) * 60_000;
 
-const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+export const minutesOf = (time: string): number =>
+  Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 
 /**
  * Tells what is wrong with limits that somebody wants to store, in the words of the API, or answers

@@ -13,6 +13,8 @@ export type Formula = {
   readonly root: Node;
   /** False when no operand of it is about the line that is being discounted. */
   readonly readsLine: boolean;
+  /** The operands it reads, apart from keys of metadata. */
+  readonly names: ReadonlySet<string>;
   /** How many steps an evaluation takes at most: one for each part, more for each power. */
   readonly steps: number;
 };
@@ -57,12 +59,14 @@ function readFormula(text: string): ParsedFormula {
       powers: 0,
       depth: 0,
       readsLine: false,
+      names: new Set(),
     };
     const root = readExpression(parser, 0);
     const rest = peek(parser);
     if (rest.kind !== "end") throw unexpected(rest);
-    const { nodes, powers, readsLine } = parser;
-    return { kind: "formula", formula: { root, readsLine, steps: nodes + powers * POWER_STEPS } };
+    const { nodes, powers, readsLine, names } = parser;
+    const steps = nodes + powers * POWER_STEPS;
+    return { kind: "formula", formula: { root, readsLine, names, steps } };
   } catch (error) {
     if (error instanceof FormulaSyntaxError) return { kind: "violation", text: error.message };
     throw error;
@@ -76,6 +80,7 @@ type Parser = {
   powers: number;
   depth: number;
   readsLine: boolean;
+  readonly names: Set<string>;
 };
 
 type Binding = { readonly operator: Operator; readonly power: number };
@@ -165,6 +170,7 @@ function readName(parser: Parser, token: Token & { readonly kind: "word" }): Nod
   if (word === "POW") parser.powers += 1;
   if (!takes(parser, "(")) {
     if (word === "SWITCH" || BUILT_INS.has(word)) throw wrongCount(token);
+    parser.names.add(word);
     return made(parser, { kind: "name", name: word });
   }
   if (word === "SWITCH") return nested(parser, () => readSwitch(parser));

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 
 import type { MetadataValue } from "../formula/value.ts";
 import { checkRule } from "./check.ts";
+import { operators, refusedConditions } from "./conditions.scenarios.ts";
 import { givenDefinition, givenReader, givenRule } from "./given.ts";
 import { parseValidationRule } from "./parse.ts";
 import { metadataOperand } from "./rule-value.ts";
-import { operators, refusedConditions } from "./conditions.scenarios.ts";
 
 describe("a condition", () => {
   test.each(operators)("%s %j", (operator, operands, met, unmet) => {
