@@ -158,7 +158,8 @@ async function readInput(
   if (!route.hasBody) return { path, query, body: undefined };
   // What a form holds must not stand in an address, which gets logged (RFC 6749 §2.3.1).
   if (route.form) return { path, query: "", body: await readForm(exchange.ctx) };
-  return { path, query, body: await readJsonBody(exchange.req, deps.body) };
+  const maxBodyBytes = Math.max(deps.body.maxBodyBytes, route.bodyBytes);
+  return { path, query, body: await readJsonBody(exchange.req, { maxBodyBytes }) };
 }
 
 type Work = {

@@ -1,6 +1,6 @@
 import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
-import type { Binding, Side } from "@scrip/contract";
+import { type Binding, LIMITS, type Side } from "@scrip/contract";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
@@ -24,6 +24,8 @@ export type Route = {
   readonly scope: string;
   readonly bulk: boolean;
   readonly form: boolean;
+  /** The least that the limit of a body may be; 0 where the usual one is enough. */
+  readonly bodyBytes: number;
   readonly hasBody: boolean;
   readonly status: number;
   readonly cacheSeconds: number;
@@ -53,6 +55,7 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
     scope: scopeOf(binding),
     bulk: access.bulk,
     form: access.form,
+    bodyBytes: access.large ? LARGE_BODY_BYTES : 0,
     hasBody: httpMethod === "POST" || httpMethod === "PUT" || httpMethod === "PATCH",
     status: access.status === 0 ? (output === "empty" ? 204 : 200) : access.status,
     cacheSeconds: access.cacheSeconds,
@@ -64,9 +67,13 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
     rules: planRules(rpc.input),
     composed: planAnswer(rpc.output),
     changesCategories: rpc.parent.typeName === CategoryService.typeName && httpMethod !== "GET",
-    ...transcoder.bind(binding),
+    ...transcoder.bind(binding, access.large ? LARGE_LIMITS : LIMITS),
   };
 }
+
+/** Room for the longest list of the contract: 20,000 ids. */
+const LARGE_BODY_BYTES = 1024 * 1024;
+const LARGE_LIMITS = { ...LIMITS, nodes: 50_000 };
 
 const isUnary = (rpc: DescMethod): rpc is DescMethodUnary => rpc.methodKind === "unary";
 

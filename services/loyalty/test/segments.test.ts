@@ -207,3 +207,23 @@ test("a project has a hundred segments with filters at most, also when they are 
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
   await segments.createSegment({ name: "static", type: "static" }, call);
 });
+
+test("a static segment takes 20,000 customers at once", async () => {
+  const call = callOf(newId("proj"));
+  const { rows } = await db.query<{ id: string }>(
+    `insert into customer (project_id, id, created_at)
+     select $1, 'cust_' || n, now() from generate_series(1, 20000) n returning id`,
+    [call.project.id],
+  );
+  const ids = rows.map(({ id }) => id);
+  const { id } = await segments.createSegment(
+    { name: "all", type: "static", customers: ids },
+    call,
+  );
+  const { total } = await customers.listCustomers({ segmentId: id }, call);
+  expect(total).toBe(20_000n);
+  const more = [...ids.slice(1), "cust_unknown"];
+  await expect(
+    segments.createSegment({ name: "more", type: "static", customers: more }, call),
+  ).rejects.toMatchObject({ key: "not_found", options: { resourceId: "cust_unknown" } });
+});

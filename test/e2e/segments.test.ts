@@ -1,0 +1,147 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  const ok = async (answer: ReturnType<typeof api.get>): Promise<Json> => {
+    const { status, text, body } = await answer;
+    expect(status, text).toBe(200);
+    return body;
+  };
+  const customer = async (said: Json = {}): Promise<Json> =>
+    ok(api.post("/v1/customers", { source_id: newCode("who"), ...said }));
+  const segmentsOf = async (name: string): Promise<unknown[]> =>
+    (await ok(api.get(`/v1/customers/${name}/segments`)))["data"].map(({ id }: Json) => id);
+
+  test("a static segment has those who are listed", async () => {
+    const [ann, ben] = [await customer(), await customer()];
+    const segment = await ok(
+      api.post("/v1/segments", { name: "Guests", type: "static", customers: [ann["id"]] }),
+    );
+    expect(segment).toMatchObject({
+      object: "segment",
+      name: "Guests",
+      type: "static",
+      filter: null,
+      initial_sync_status: "DONE",
+      updated_at: null,
+    });
+    expect(segment["id"]).toMatch(/^seg_[0-9a-f]{18}$/);
+    expect(await ok(api.get(`/v1/segments/${segment["id"]}`))).toEqual(segment);
+    expect(await ok(api.get(`/v1/customers/${ann["source_id"]}/segments`))).toEqual({
+      object: "list",
+      data_ref: "data",
+      data: [{ id: segment["id"], name: "Guests", object: "segment" }],
+      total: 1,
+    });
+    expect(await segmentsOf(ben["id"])).toEqual([]);
+    const listed = await ok(api.get(`/v1/customers?segment_id=${segment["id"]}`));
+    expect(listed["customers"].map(({ id }: Json) => id)).toEqual([ann["id"]]);
+
+    expect((await api.delete(`/v1/segments/${segment["id"]}`)).status).toBe(204);
+    expect(await segmentsOf(ann["id"])).toEqual([]);
+    const gone = await api.get(`/v1/segments/${segment["id"]}`);
+    expect([gone.status, gone.body["resource_type"]]).toEqual([404, "segment"]);
+  });
+
+  test("a segment with a filter has whoever meets it now", async () => {
+    const level = newCode("level");
+    const ann = await customer({ metadata: { level }, address: { country: "PL" } });
+    const filter = {
+      junction: "AND",
+      "metadata.level": { conditions: { $is: [level] } },
+      "address.country": { conditions: { $in: ["PL", "DE"] } },
+    };
+    const { id } = await ok(api.post("/v1/segments", { name: "Poles", type: "passive", filter }));
+    expect(await ok(api.get(`/v1/segments/${id}`))).toMatchObject({ type: "passive", filter });
+    expect(await segmentsOf(ann["id"])).toContain(id);
+    await ok(api.put(`/v1/customers/${ann["id"]}`, { country: "FR" }));
+    expect(await segmentsOf(ann["id"])).not.toContain(id);
+    expect((await ok(api.get(`/v1/customers?segment_id=${id}`)))["total"]).toBe(0);
+    await ok(api.put(`/v1/customers/${ann["id"]}`, { address: { country: "DE" } }));
+    expect((await ok(api.get(`/v1/customers?segment_id=${id}`)))["total"]).toBe(1);
+  });
+
+  test("somebody unknown is in the segments of an empty profile", async () => {
+    const { id } = await ok(
+      api.post("/v1/segments", {
+        name: "Nameless",
+        type: "auto-update",
+        filter: { name: { conditions: { $is_unknown: true } } },
+      }),
+    );
+    expect(await segmentsOf("nobody-at-all")).toContain(id);
+  });
+
+  test("segments are listed newest first, in pages, by filters", async () => {
+    const name = newCode("listed");
+    const made: string[] = [];
+    for (const type of ["static", "passive", "static"]) {
+      const filter = type === "static" ? {} : { filter: { id: { conditions: { $is: "x" } } } };
+      made.push((await ok(api.post("/v1/segments", { name, type, ...filter })))["id"]);
+    }
+    const filters = `filters[name][conditions][$is]=${name}`;
+    const page = await ok(api.get(`/v1/segments?limit=2&${filters}`));
+    expect(page).toMatchObject({ object: "list", data_ref: "data", total: 3 });
+    expect(page["data"].map(({ id }: Json) => id)).toEqual([made[2], made[1]]);
+    const statics = `${filters}&filters[type][conditions][$in][0]=static`;
+    expect((await ok(api.get(`/v1/segments?${statics}`)))["total"]).toBe(2);
+    const wrong = await api.get("/v1/segments?filters[colour][conditions][$is]=red");
+    expect([wrong.status, wrong.body["key"]]).toEqual([400, "invalid_query_params"]);
+  });
+
+  test.each<[string, Json, number, string]>([
+    ["no name", { type: "static" }, 400, "invalid_payload"],
+    ["another type", { name: "n", type: "dynamic" }, 400, "invalid_payload"],
+    ["no filter", { name: "n", type: "passive" }, 400, "invalid_payload"],
+    ["a filter of a list", { name: "n", type: "static", filter: {} }, 400, "invalid_payload"],
+    [
+      "customers of a filter",
+      { name: "n", type: "passive", filter: {}, customers: ["cust_1"] },
+      400,
+      "invalid_payload",
+    ],
+    [
+      "an unknown field",
+      { name: "n", type: "passive", filter: { shoes: { conditions: { $is: 43 } } } },
+      400,
+      "invalid_payload",
+    ],
+    [
+      "an unknown operator",
+      { name: "n", type: "passive", filter: { name: { conditions: { $like: "A" } } } },
+      400,
+      "invalid_payload",
+    ],
+    ["an unknown customer", { name: "n", type: "static", customers: ["cust_x"] }, 404, "not_found"],
+  ])("a segment with %s is refused", async (_name, body, status, key) => {
+    const answer = await api.post("/v1/segments", body);
+    expect([answer.status, answer.body["key"]], answer.text).toEqual([status, key]);
+  });
+
+  test("a list may be long, but not longer", async () => {
+    const ids = Array.from(
+      { length: 20_001 },
+      (_, index) => `cust_${String(index).padStart(18, "0")}`,
+    );
+    const body = (customers: string[]) => ({ name: "n", type: "static", customers });
+    const long = await api.post("/v1/segments", body(ids.slice(1)));
+    expect([long.status, long.body["resource_id"]], long.text).toEqual([404, ids[1]]);
+    const longer = await api.post("/v1/segments", body(ids));
+    expect([longer.status, longer.body["key"]]).toEqual([400, "invalid_payload"]);
+  });
+
+  test("permanent deletion tells how many lists somebody was on", async () => {
+    const ann = await customer();
+    for (const name of ["one", "two"]) {
+      await ok(api.post("/v1/segments", { name, type: "static", customers: [ann["id"]] }));
+    }
+    const answer = await ok(api.post(`/v1/customers/${ann["id"]}/permanent-deletion`, {}));
+    expect(answer["data_json"]).toMatchObject({ customer: 1, segments: 2 });
+  });
+});
