@@ -345,7 +345,12 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
       "not_found",
       "validation_rules",
     ]);
-    const taken = { name: campaign["name"], validation_rules: [two["id"]] };
+    const taken = {
+      name: campaign["name"],
+      campaign_type: "DISCOUNT_COUPONS",
+      voucher: voucherBody(),
+      validation_rules: [two["id"]],
+    };
     expect((await api.post("/v1/campaigns", taken)).status).toBe(409);
     expect(await ok(api.get(`/v1/validation-rules/${two["id"]}`))).toMatchObject({
       assignments_count: 1,
