@@ -1,6 +1,6 @@
 import type { ScopeEntry, UnitBudget } from "@scrip/rules";
 
-import { type CountName, countKey } from "./counts.ts";
+import { type CountName, countKey, countedCustomer } from "./counts.ts";
 import type { DiscountedUnits, Guard } from "./decision.ts";
 import type { CustomerFacts, LineFacts } from "./facts.ts";
 import { type Formulas, unitsIn } from "./formula.ts";
@@ -83,7 +83,7 @@ export function budgetGuards(
 
 type BudgetOfProduct = {
   readonly budget: UnitBudget;
-  /** null for a customer who is not stored: nothing was redeemed, and there is nothing to guard. */
+  /** null without a customer: nothing was redeemed, and there is nothing to guard. */
   readonly count: CountName | null;
 };
 
@@ -98,7 +98,7 @@ function budgetsOf(
   return budgets.flatMap((budget): BudgetOfProduct[] => {
     const scope = countScope(budget, subject);
     if (scope === null) return [];
-    const customerId = budget.perCustomer ? (customer?.id ?? null) : null;
+    const customerId = budget.perCustomer ? countedCustomer(customer) : null;
     if (budget.perCustomer && customerId === null) return [{ budget, count: null }];
     const count: CountName = {
       scope,

@@ -1,9 +1,8 @@
+import type { CustomerFacts } from "./facts.ts";
+
 /** A number that redemptions raise and rollbacks lower; mirrors `Count` of the voucher service. */
 export type CountName = {
-  readonly scope: {
-    readonly kind: "voucher" | "promotion_tier" | "campaign";
-    readonly id: string;
-  };
+  readonly scope: CountScope;
   readonly measure: CountMeasure;
   /** Only of this customer. */
   readonly customerId: string | null;
@@ -15,12 +14,27 @@ export type CountName = {
   readonly productId: string | null;
 };
 
+export type CountScope = {
+  readonly kind: "voucher" | "promotion_tier" | "campaign";
+  readonly id: string;
+};
+
 export type CountMeasure =
   | "REDEMPTIONS"
   | "ORDERS_AMOUNT"
   | "DISCOUNTED_AMOUNT"
   | "GIFT_CREDITS"
   | "UNITS";
+
+/**
+ * Stands for the id of a customer who will be stored with the redemption only. Nothing was redeemed
+ * before, but of two requests at once the second must see what the first one took.
+ */
+export const UNSTORED_CUSTOMER = "unstored";
+
+/** Whose redemptions are counted where a count is of one customer; null: nobody's. */
+export const countedCustomer = (customer: CustomerFacts | null): string | null =>
+  customer === null ? null : (customer.id ?? UNSTORED_CUSTOMER);
 
 /** The same text for the same number, to look counts up by. */
 export const countKey = ({
@@ -32,3 +46,48 @@ export const countKey = ({
   productId,
 }: CountName): string =>
   JSON.stringify([scope.kind, scope.id, measure, customerId, channelId, since, productId]);
+
+/** What one redemption adds to the counts of its voucher or tier, and of its campaign. */
+export type Use = {
+  readonly scopes: readonly CountScope[];
+  readonly orderAmount: bigint;
+  readonly discountedAmount: bigint;
+  readonly credits: bigint;
+  readonly units: readonly { readonly productId: string; readonly quantity: bigint }[];
+};
+
+/** What a use adds to a count of the same customer and caller. */
+export function addedBy(use: Use, { scope, measure, productId }: CountName): bigint {
+  if (!use.scopes.some(({ kind, id }) => kind === scope.kind && id === scope.id)) return 0n;
+  switch (measure) {
+    case "REDEMPTIONS":
+      return 1n;
+    case "ORDERS_AMOUNT":
+      return use.orderAmount;
+    case "DISCOUNTED_AMOUNT":
+      return use.discountedAmount;
+    case "GIFT_CREDITS":
+      return use.credits;
+    case "UNITS":
+      return use.units.reduce(
+        (sum, unit) => (unit.productId === productId ? sum + unit.quantity : sum),
+        0n,
+      );
+    default:
+      return measure satisfies never;
+  }
+}
+
+/** The counts as redeemables find them that come after this use in the same request. */
+export function countsAfter(
+  counts: ReadonlyMap<string, bigint>,
+  names: readonly CountName[],
+  use: Use,
+): ReadonlyMap<string, bigint> {
+  const after = new Map(counts);
+  for (const [key, name] of new Map(names.map((one) => [countKey(one), one]))) {
+    const added = addedBy(use, name);
+    if (added !== 0n) after.set(key, (counts.get(key) ?? 0n) + added);
+  }
+  return after;
+}

@@ -1,18 +1,22 @@
-import type { Moment } from "@scrip/rules";
+import type { ValidationRule } from "@scrip/rules";
 
 import type { BundleResult } from "./bundle-result.ts";
 import { findBundles } from "./bundle.ts";
+import type { Use } from "./counts.ts";
 import type { DecisionRequest } from "./decide.ts";
 import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "./decision.ts";
-import type { CategoryFacts, Redeemable, TierFacts, VoucherFacts } from "./facts.ts";
+import type { CategoryFacts, Redeemable } from "./facts.ts";
+import { formulaGuards } from "./formula-guards.ts";
+import { closedGate } from "./gates.ts";
 import type { Hint } from "./hints.ts";
 import type { OrderState } from "./order.ts";
-import { type Refused, refusedForCode, resourceNotFound } from "./refusal.ts";
+import { type Refused, resourceNotFound } from "./refusal.ts";
+import { type CheckedRules, checkRules, countGuards, refusedByRules } from "./rule-check.ts";
+import { type RuleEffect, ruleReader } from "./rule-reader.ts";
 import { calculationMode } from "./stacking-rules.ts";
-import { type Subject, rulesOf, subjectOf } from "./subject.ts";
-import { checkTierTime, checkVoucherTime } from "./time-limits.ts";
+import { type Subject, campaignOf, rulesOf, subjectOf } from "./subject.ts";
 import type { Trace } from "./trace.ts";
-import { applyValue } from "./value.ts";
+import { type ValueOutcome, applyValue } from "./value.ts";
 
 /** What stays the same for all redeemables of a request. */
 export type EvaluationContext = Omit<DecisionRequest, "redeemables"> & {
@@ -27,6 +31,8 @@ export type Evaluation =
       /** False when nothing was taken off and no credits were spent. */
       readonly hasEffect: boolean;
       readonly state: OrderState;
+      /** What it adds to the counts that others are limited by. */
+      readonly use: Use;
       readonly guards: readonly Guard[];
       readonly bundle: BundleResult | null;
       readonly scope: ReachedScope;
@@ -53,39 +59,85 @@ export function evaluate(
 ): Evaluation {
   const subject = subjectOf(redeemable);
   if (subject === null) return inapplicable(resourceNotFound(redeemable.object, redeemable.id));
-  const refusal =
-    subject.kind === "voucher"
-      ? checkVoucher(subject.facts, context.moment)
-      : checkTier(subject.facts, context.moment);
-  if (refusal !== null) return inapplicable(refusal);
+  const closed = closedGate(subject, context);
+  if (closed !== null) return inapplicable(closed.refusal);
 
-  const bundles = findBundles(rulesOf(subject), state);
+  const rules = rulesOf(subject);
+  const facts = { ...context, subject, state };
+  const before = checkRules(rules, subject, ruleReader(facts, null), "before_effect");
+  if (before.refusal !== null) return inapplicable(before.refusal);
+
+  const bundles = findBundles(rules, state);
   if (bundles.failed.length > 0) {
-    const violated = bundles.failed.map(({ id }) => id).join(", ");
-    return {
-      ...inapplicable({
-        key: "order_rules_violated",
-        details: `Cannot be redeemed because of violated validation rules: ${violated}`,
-      }),
-      bundle: bundles.result,
-    };
+    return { ...inapplicable(refusedByBundles(subject, bundles.failed)), bundle: bundles.result };
   }
   const mode = calculationMode(categoriesOf(redeemable), context.stacking);
   const applied = applyValue(redeemable, subject, state, { ...context, mode, bundles });
   if (applied.kind === "refused") return inapplicable(applied.refusal);
+
   const { benefit, hasEffect, scope, units } = applied;
+  const effect = effectOf(subject, state, applied, context);
+  const after = checkRules(pendingIn(before), subject, ruleReader(facts, effect), "after_effect");
+  if (after.refusal !== null) return inapplicable(after.refusal);
+  const outcomes = [
+    ...before.outcomes.filter(({ status }) => status !== "pending"),
+    ...after.outcomes,
+  ];
   return {
     kind: "applicable",
     benefit,
     hasEffect,
     state: applied.state,
-    guards: [...guardsOf(subject, benefit), ...applied.guards],
+    use: effect.use,
+    guards: [
+      ...guardsOf(subject, benefit),
+      ...countGuards(outcomes, subject, effect, context),
+      ...formulaGuards(subject),
+      ...applied.guards,
+    ],
     bundle: bundles.result,
     scope,
     units,
     trace: null,
   };
 }
+
+const refusedByBundles = (subject: Subject, failed: readonly ValidationRule[]): Refused =>
+  refusedByRules(subject, {
+    ruleIds: failed.map(({ id }) => id),
+    class: "order",
+    message: failed[0]?.message ?? null,
+  });
+
+const pendingIn = ({ outcomes }: CheckedRules): readonly ValidationRule[] =>
+  outcomes.flatMap(({ rule, status }) => (status === "pending" ? [rule] : []));
+
+/** What the redeemable does, as rules and counts see it. */
+function effectOf(
+  subject: Subject,
+  before: OrderState,
+  { state, benefit, units }: ValueOutcome & { readonly kind: "applied" },
+  { order }: EvaluationContext,
+): RuleEffect {
+  const campaign = campaignOf(subject);
+  return {
+    state,
+    points: null,
+    use: {
+      scopes: [
+        { kind: subject.kind, id: subject.facts.id },
+        ...(campaign === null ? [] : [{ kind: "campaign" as const, id: campaign.id }]),
+      ],
+      orderAmount: order === null ? 0n : state.amount,
+      discountedAmount: discountsOf(state) - discountsOf(before),
+      credits: benefit.kind === "gift" ? benefit.credits : 0n,
+      units,
+    },
+  };
+}
+
+const discountsOf = ({ discountAmount, itemsDiscountAmount }: OrderState): bigint =>
+  discountAmount + itemsDiscountAmount;
 
 /** Of the redeemable itself and of its campaign. */
 export function categoriesOf(redeemable: Redeemable): readonly CategoryFacts[] {
@@ -95,31 +147,6 @@ export function categoriesOf(redeemable: Redeemable): readonly CategoryFacts[] {
   if (campaign === null || campaign.categories.length === 0) return categories;
   const own = new Set(categories.map((category) => category.id));
   return [...categories, ...campaign.categories.filter((category) => !own.has(category.id))];
-}
-
-const checkVoucher = (voucher: VoucherFacts, moment: Moment): Refused | null =>
-  checkActive(voucher) ?? checkVoucherTime(voucher, moment) ?? checkQuantity(voucher);
-
-const checkTier = (tier: TierFacts, moment: Moment): Refused | null =>
-  checkTierActive(tier) ?? checkTierTime(tier, moment);
-
-function checkActive(voucher: VoucherFacts): Refused | null {
-  const isSwitchedOff = voucher.active === false || voucher.campaign?.active === false;
-  return isSwitchedOff ? refusedForCode("voucher_disabled", voucher.code) : null;
-}
-
-function checkTierActive(tier: TierFacts): Refused | null {
-  if (tier.active !== false && tier.campaign?.active !== false) return null;
-  return {
-    key: "promotion_inactive",
-    details: `Promotion Tier with id: ${tier.id} is disabled.`,
-  };
-}
-
-function checkQuantity(voucher: VoucherFacts): Refused | null {
-  const { quantity, redeemedQuantity, lockedQuantity } = voucher;
-  const isUsedUp = quantity !== null && redeemedQuantity + lockedQuantity >= quantity;
-  return isUsedUp ? refusedForCode("quantity_exceeded", voucher.code) : null;
 }
 
 function guardsOf(subject: Subject, benefit: Benefit): readonly Guard[] {

@@ -14,3 +14,14 @@ export const resourceNotFound = (resourceType: string, id: string): Refused => (
   resourceId: id,
   resourceType,
 });
+
+/** Endpoints for one voucher or tier have one key for all violated rules (§3.6). */
+export function singleRefusal(refusal: Refused): Refused {
+  switch (refusal.key) {
+    case "customer_rules_violated":
+    case "order_rules_violated":
+      return { ...refusal, key: "redemption_rules_violated" };
+    default:
+      return refusal;
+  }
+}

@@ -1,7 +1,9 @@
+import { type Use, countsAfter } from "./counts.ts";
 import type { Inapplicable, JudgedRedeemable, SkipKey } from "./decision.ts";
 import { type EvaluationContext, categoriesOf, evaluate } from "./evaluate.ts";
 import type { CategoryFacts, Redeemable } from "./facts.ts";
 import { type OrderState, orderFigures } from "./order.ts";
+import { countsRead } from "./rule-counts.ts";
 import { skipOf } from "./skips.ts";
 import {
   type CategoryKind,
@@ -54,15 +56,19 @@ export function applyStack(
 
   const tally = emptyTally();
   const judged: JudgedRedeemable[] = [];
+  // What one redeemable counts for is counted when the next one is decided.
+  const names = redeemables.length > 1 ? countsRead(redeemables, context) : [];
+  let { counts } = context;
   let state = start;
   for (const candidate of sortCandidates(candidates, stacking, isExclusiveLive)) {
     const skipKey = findSkip(candidate, tally, { stacking, isExclusiveLive });
     const step =
       skipKey === null
-        ? judge(candidate, state, context)
-        : { judged: skipped(candidate, skipKey), state };
+        ? judge(candidate, state, { ...context, counts })
+        : { judged: skipped(candidate, skipKey), state, use: null };
     judged.push(step.judged);
     state = step.state;
+    if (step.use !== null && names.length > 0) counts = countsAfter(counts, names, step.use);
     if (step.judged.status === "INAPPLICABLE") tally.failed = true;
     if (step.judged.status === "APPLICABLE") count(candidate, tally);
   }
@@ -74,7 +80,12 @@ function judge(
   candidate: Candidate,
   state: OrderState,
   context: EvaluationContext,
-): { readonly judged: JudgedRedeemable; readonly state: OrderState } {
+): {
+  readonly judged: JudgedRedeemable;
+  readonly state: OrderState;
+  /** Of one that applies. */
+  readonly use: Use | null;
+} {
   const { redeemable, position, categories } = candidate;
   const evaluation = evaluate(redeemable, state, context);
   if (evaluation.kind === "inapplicable") {
@@ -89,10 +100,10 @@ function judge(
       hints,
       trace,
     };
-    return { judged, state };
+    return { judged, state, use: null };
   }
   if (!evaluation.hasEffect && skipsWithoutEffect(categories, context.stacking)) {
-    return { judged: skipped(candidate, "no_effect"), state };
+    return { judged: skipped(candidate, "no_effect"), state, use: null };
   }
   const { benefit, guards, bundle, scope, units, trace } = evaluation;
   const figures = context.order === null ? null : orderFigures(state, evaluation.state);
@@ -110,6 +121,7 @@ function judge(
       trace,
     },
     state: evaluation.state,
+    use: evaluation.use,
   };
 }
 

@@ -9,10 +9,15 @@ export function checkVoucherTime(voucher: VoucherFacts, moment: Moment): Refused
   return verdict === "open" ? null : refusedForCode(keys[verdict], voucher.code);
 }
 
-/** Tiers and their campaigns have one key for all that time can be wrong about. */
+/**
+ * Tiers and their campaigns have one key for all that time can be wrong about. A tier does not
+ * outlive its campaign, whatever its own expiration date.
+ */
 export function checkTierTime(tier: TierFacts, moment: Moment): Refused | null {
-  const verdict = judgeValidity(tier.validity, tier.campaign?.validity ?? null, moment);
-  return verdict === "open"
+  const campaign = tier.campaign?.validity ?? null;
+  const isOver =
+    campaign !== null && campaign.expirationDate !== null && moment.now > campaign.expirationDate;
+  return !isOver && judgeValidity(tier.validity, campaign, moment) === "open"
     ? null
     : {
         key: "promotion_not_active_now",
