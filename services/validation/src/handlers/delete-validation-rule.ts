@@ -13,7 +13,7 @@ import {
   deleteAssignments,
   listAssignments,
 } from "../store/rule-assignments.ts";
-import { deleteRule, findRule } from "../store/validation-rules.ts";
+import { claimRule, deleteRule } from "../store/validation-rules.ts";
 
 /** How many assignments are looked at together; a refusal names as many objects at most. */
 const ROUND = 100;
@@ -73,15 +73,14 @@ function refuseInUse(ruleId: string, inUse: readonly AssignmentRow[], total: big
 
 /** Answers whether the rule is gone; not while more is assigned than was looked at. */
 async function clear(
-  { db, definitions }: Deps,
+  { definitions }: Deps,
   projectId: string,
   { ruleId, leftOver }: { readonly ruleId: string; readonly leftOver: readonly AssignmentRow[] },
 ): Promise<boolean> {
-  if (leftOver.length === 0 && (await findRule(db, projectId, ruleId)) === undefined) {
-    throw notFound("validation_rules", ruleId);
-  }
   try {
     await definitions.write(projectId, async (tx) => {
+      // First: whoever assigns the rule holds it too, and waits for assignments that go.
+      if (!(await claimRule(tx, projectId, ruleId))) throw notFound("validation_rules", ruleId);
       await deleteAssignments(
         tx,
         projectId,

@@ -68,6 +68,15 @@ export async function holdRules(
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Holds a rule against every use of it, before it is deleted; answers whether there is one. */
+export async function claimRule(tx: Queryable, projectId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    "select 1 from validation_rule where project_id = $1 and id = $2 for update",
+    [projectId, id],
+  );
+  return rowCount === 1;
+}
+
 /** Writes a rule whole. */
 export async function saveRule(db: Queryable, projectId: string, row: RuleRow): Promise<void> {
   await db.query(
@@ -94,13 +103,9 @@ export async function saveRule(db: Queryable, projectId: string, row: RuleRow): 
   );
 }
 
-/** Answers whether there was one. Fails while it is assigned to something. */
-export async function deleteRule(db: Queryable, projectId: string, id: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    "delete from validation_rule where project_id = $1 and id = $2",
-    [projectId, id],
-  );
-  return rowCount === 1;
+/** Fails while it is assigned to something. */
+export async function deleteRule(tx: Queryable, projectId: string, id: string): Promise<void> {
+  await tx.query("delete from validation_rule where project_id = $1 and id = $2", [projectId, id]);
 }
 
 export type RuleListing = {
