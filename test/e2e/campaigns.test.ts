@@ -1,0 +1,463 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+const percent = (value: number) => ({ type: "PERCENT", percent_off: value });
+
+describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  const ok = async (answer: ReturnType<typeof api.get>): Promise<Json> => {
+    const { status, text, body } = await answer;
+    expect(status, text).toBe(200);
+    return body;
+  };
+  const refused = async (answer: ReturnType<typeof api.get>): Promise<Json> => {
+    const { body, status } = await answer;
+    expect(body["code"]).toBe(status);
+    return body;
+  };
+  const create = (body: Json): Promise<Json> =>
+    ok(api.post("/v1/campaigns", { name: newCode("campaign"), ...body }));
+  const coupons = (more: Json = {}): Promise<Json> =>
+    create({ voucher: { discount: percent(10) }, ...more });
+  const read = (id: string): Promise<Json> => ok(api.get(`/v1/campaigns/${id}`));
+  const vouchersOf = async (id: string): Promise<Json[]> =>
+    (await ok(api.get(`/v1/vouchers?limit=100&campaign_id=${id}`)))["vouchers"];
+
+  test("answers a new campaign as one that is still made, and its codes can be used", async () => {
+    const name = newCode("spring sale #1 50%/");
+    const made = await create({
+      name,
+      description: "for friends",
+      type: "AUTO_UPDATE",
+      vouchers_count: 3,
+      start_date: "2026-01-01T00:00:00Z",
+      expiration_date: "2036-01-01T00:00:00Z",
+      validity_timeframe: { interval: "P2D", duration: "P1D" },
+      activity_duration_after_publishing: "P1M",
+      category: newCode("category"),
+      metadata: { shop: "x" },
+      access_settings: { assign: {} },
+      voucher: {
+        type: "DISCOUNT_VOUCHER",
+        discount: percent(10),
+        redemption: { quantity: 2 },
+        code_config: { pattern: "SPRING-#####" },
+      },
+    });
+    expect(made).toMatchObject({
+      object: "campaign",
+      name,
+      description: "for friends",
+      campaign_type: "DISCOUNT_COUPONS",
+      type: "AUTO_UPDATE",
+      auto_join: false,
+      join_once: false,
+      use_voucher_metadata_schema: false,
+      active: true,
+      protected: false,
+      creation_status: "IN_PROGRESS",
+      vouchers_generation_status: "IN_PROGRESS",
+      vouchers_count: 0,
+      start_date: "2026-01-01T00:00:00.000Z",
+      validity_timeframe: { interval: "P2D", duration: "P1D" },
+      validity_day_of_week: null,
+      validity_hours: null,
+      activity_duration_after_publishing: "P1M",
+      metadata: { shop: "x" },
+      categories: [{ object: "category" }],
+      voucher: {
+        type: "DISCOUNT_VOUCHER",
+        discount: percent(10),
+        redemption: { quantity: 2 },
+        is_referral_code: false,
+        start_date: "2026-01-01T00:00:00.000Z",
+        expiration_date: "2036-01-01T00:00:00.000Z",
+        validity_timeframe: { interval: "P2D", duration: "P1D" },
+      },
+      validation_rules_assignments: { object: "list", data_ref: "data", data: [], total: 0 },
+    });
+    expect(made["id"]).toMatch(/^camp_[0-9a-f]{18}$/);
+    expect(made["category_id"]).toBe(made["categories"][0].id);
+    expect(made["category"]).toBe(made["categories"][0].name);
+    expect(made["voucher"]["code_config"]).toEqual({
+      length: 5,
+      charset: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+      pattern: "SPRING-#####",
+    });
+    for (const absent of ["promotion", "referral_program", "updated_at", "readonly"]) {
+      expect(made).not.toHaveProperty(absent);
+    }
+
+    const done = {
+      ...made,
+      creation_status: "DONE",
+      vouchers_generation_status: "DONE",
+      vouchers_count: 3,
+    };
+    expect(await read(made["id"])).toEqual(done);
+    expect(await read(encodeURIComponent(name))).toEqual(done);
+    const vouchers = await vouchersOf(made["id"]);
+    expect(vouchers).toHaveLength(3);
+    for (const voucher of vouchers) {
+      expect(voucher).toMatchObject({
+        campaign: name,
+        campaign_id: made["id"],
+        category_id: made["category_id"],
+        type: "DISCOUNT_VOUCHER",
+        discount: percent(10),
+        redemption: { quantity: 2 },
+        start_date: made["start_date"],
+        expiration_date: made["expiration_date"],
+        validity_timeframe: made["validity_timeframe"],
+        // Not shared: the flag is not set.
+        metadata: {},
+      });
+      expect(voucher["code"]).toMatch(/^SPRING-[0-9A-Za-z]{5}$/);
+    }
+    const byName = await ok(api.get(`/v1/vouchers?campaign=${encodeURIComponent(name)}`));
+    expect(byName["total"]).toBe(3);
+    expect(
+      await refused(api.post("/v1/campaigns", { name, voucher: made["voucher"] })),
+    ).toMatchObject({
+      code: 409,
+      key: "duplicate_found",
+      details: `Duplicated campaign exists with name ${name}`,
+    });
+  });
+
+  test("makes campaigns of every kind", async () => {
+    const empty = await create({
+      campaign_type: "GIFT_VOUCHERS",
+      voucher: { type: "GIFT_VOUCHER", gift: { amount: 5_000, balance: 1 } },
+    });
+    expect(empty).toMatchObject({
+      creation_status: "DONE",
+      vouchers_generation_status: "DONE",
+      type: "STATIC",
+      voucher: {
+        gift: { amount: 5_000, balance: 5_000, effect: "APPLY_TO_ORDER" },
+        redemption: { quantity: null },
+      },
+    });
+    const loyalty = await create({
+      campaign_type: "LOYALTY_PROGRAM",
+      join_once: false,
+      auto_join: true,
+      vouchers_count: 1,
+      voucher: { loyalty_card: { points: 7, expiration_rules: { period_type: "MONTH" } } },
+      loyalty_tiers_expiration: { qualification_type: "BALANCE" },
+    });
+    expect(loyalty).toMatchObject({
+      join_once: true,
+      auto_join: true,
+      voucher: {
+        type: "LOYALTY_CARD",
+        loyalty_card: { points: 7, balance: 7, expiration_rules: { period_type: "MONTH" } },
+      },
+      loyalty_tiers_expiration: { qualification_type: "BALANCE" },
+    });
+    expect((await vouchersOf(loyalty["id"]))[0]).toMatchObject({
+      type: "LOYALTY_CARD",
+      loyalty_card: { points: 7, balance: 7 },
+    });
+    const referral = await create({
+      campaign_type: "REFERRAL_PROGRAM",
+      vouchers_count: 1,
+      voucher: { discount: percent(5) },
+      referral_program: { conversion_event_type: "redemption" },
+    });
+    expect(referral).toMatchObject({
+      voucher: { is_referral_code: true },
+      referral_program: { conversion_event_type: "redemption" },
+    });
+    expect((await vouchersOf(referral["id"]))[0]).toMatchObject({ is_referral_code: true });
+    const code = newCode("PUBLIC");
+    const standalone = await coupons({
+      type: "STANDALONE",
+      join_once: true,
+      voucher: { discount: percent(10), code },
+    });
+    expect(standalone).toMatchObject({ type: "STANDALONE", join_once: false, voucher: { code } });
+    expect(await ok(api.get(`/v1/vouchers/${code}`))).toMatchObject({
+      campaign_id: standalone["id"],
+    });
+  });
+
+  test.each([
+    [{ voucher: {} }, "invalid_campaign", "'discount' is required"],
+    [
+      { campaign_type: "REFERRAL_PROGRAM" },
+      "invalid_campaign",
+      "Property 'discount' is required for REFERRAL_PROGRAM campaign",
+    ],
+    [{ campaign_type: "GIFT_VOUCHERS", voucher: { gift: {} } }, "invalid_campaign", "gift.amount"],
+    [{ campaign_type: "LOYALTY_PROGRAM" }, "invalid_campaign", "loyalty_card.points"],
+    [
+      { voucher: { type: "GIFT_VOUCHER", discount: percent(1) } },
+      "invalid_campaign",
+      "must be of type DISCOUNT_VOUCHER",
+    ],
+    [{ type: "STANDALONE", voucher: { discount: percent(1) } }, "invalid_campaign", "'code'"],
+    [{ voucher: { discount: percent(1), code: "A" } }, "invalid_campaign", "STANDALONE"],
+    [{ campaign_type: "PROMOTION", vouchers_count: 1 }, "invalid_campaign", "PROMOTION"],
+    [{ voucher: { discount: { type: "AMOUNT" } } }, "invalid_voucher", "amount_off"],
+    [
+      { voucher: { discount: percent(1) }, vouchers_count: 101 },
+      "invalid_campaign_params",
+      "cannot be higher than 100",
+    ],
+    [
+      {
+        voucher: { discount: percent(1) },
+        start_date: "2026-02-01T00:00:00Z",
+        expiration_date: "2026-01-01T00:00:00Z",
+      },
+      "invalid_campaign_params",
+      ".expiration_date",
+    ],
+    [
+      {
+        voucher: { discount: percent(1) },
+        validity_timeframe: { interval: "P2D", duration: "P1D" },
+      },
+      "invalid_payload",
+      ".start_date",
+    ],
+    [
+      {
+        voucher: { discount: percent(1), code_config: { charset: "ab", length: 1 } },
+        vouchers_count: 3,
+      },
+      "invalid_code_config",
+      "Code config allows to generate up to 2 unique codes, requested 3",
+    ],
+    [{ voucher: { discount: percent(1), code_config: { length: 0 } } }, "invalid_code_config", ""],
+    [{ voucher: { discount: percent(1) }, category_id: "cat_no" }, "not_found", "category"],
+    [
+      { voucher: { discount: percent(1) }, category_id: "cat_no", category: "x" },
+      "invalid_payload",
+      "exclude",
+    ],
+    [{ name: "" }, "invalid_payload", ".name"],
+    [{ voucher: { discount: percent(1) }, campaign_type: "OTHER" }, "invalid_payload", ""],
+    [{ voucher: { discount: percent(1) }, vouchers_count: -1 }, "invalid_payload", ""],
+  ])("refuses %j with %s", async (body, key, details) => {
+    const name = newCode("refused");
+    const error = await refused(api.post("/v1/campaigns", { name, ...body }));
+    expect(error).toMatchObject({ key, details: expect.stringContaining(details) });
+    expect(await refused(api.get(`/v1/campaigns/${name}`))).toMatchObject({
+      key: "not_found",
+      resource_type: "campaign",
+      details: `Cannot find campaign with id ${name}`,
+    });
+  });
+
+  test("adds vouchers that have what they are not given from their campaign", async () => {
+    const campaign = await coupons({
+      expiration_date: "2036-01-01T00:00:00Z",
+      use_voucher_metadata_schema: true,
+      metadata: { shop: "x", kind: "campaign" },
+    });
+    const path = `/v1/campaigns/${encodeURIComponent(campaign["name"])}/vouchers`;
+    const plain = await ok(api.post(path));
+    expect(plain).toMatchObject({
+      object: "voucher",
+      campaign: campaign["name"],
+      campaign_id: campaign["id"],
+      discount: percent(10),
+      expiration_date: campaign["expiration_date"],
+      metadata: { shop: "x", kind: "campaign" },
+    });
+    const code = newCode("own code");
+    const own = await ok(
+      api.post(`${path}/${encodeURIComponent(code)}`, {
+        redemption: { quantity: 4 },
+        additional_info: "mine",
+        metadata: { kind: "own" },
+        start_date: "2030-01-01T00:00:00Z",
+        category: newCode("category"),
+      }),
+    );
+    expect(own).toMatchObject({
+      code,
+      redemption: { quantity: 4 },
+      additional_info: "mine",
+      metadata: { shop: "x", kind: "own" },
+      start_date: "2030-01-01T00:00:00.000Z",
+      expiration_date: campaign["expiration_date"],
+      categories: [{ object: "category" }],
+    });
+    expect(await ok(api.get(`/v1/vouchers/${encodeURIComponent(code)}`))).toEqual(own);
+    expect(await refused(api.post(path, { code }))).toMatchObject({
+      code: 409,
+      details: `Duplicated voucher exists with id ${code}`,
+    });
+    await ok(api.post(`${path}?vouchers_count=20`, { code_config: { pattern: "M-########" } }));
+    expect(await refused(api.post(`${path}?vouchers_count=101`))).toMatchObject({
+      key: "invalid_campaign_params",
+    });
+    const { vouchers_count: count } = await read(campaign["id"]);
+    expect(count).toBe(22);
+    const { total } = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}`));
+    expect(total).toBe(22);
+
+    const standalone = await coupons({
+      type: "STANDALONE",
+      voucher: { discount: percent(1), code: newCode("PUBLIC") },
+    });
+    expect(await refused(api.post(`/v1/campaigns/${standalone["id"]}/vouchers`))).toMatchObject({
+      key: "invalid_campaign",
+      details: "You can not generate vouchers for STANDALONE type campaign.",
+    });
+    expect(await refused(api.post("/v1/campaigns/camp_no/vouchers"))).toMatchObject({
+      key: "not_found",
+    });
+  });
+
+  test("vouchers that are added at once are all there, and no code more than there are", async () => {
+    const prefix = newCode("RACE");
+    const campaign = await coupons({
+      voucher: { discount: percent(1), code_config: { prefix, length: 1, charset: "abcde" } },
+    });
+    const answers = await inParallel(Array.from({ length: 12 }), 12, () =>
+      api.post(`/v1/campaigns/${campaign["id"]}/vouchers`),
+    );
+    const made = answers.filter(({ status }) => status === 200);
+    expect(made).toHaveLength(5);
+    expect(new Set(made.map(({ body }) => body["code"])).size).toBe(5);
+    for (const { status, body } of answers) {
+      if (status !== 200) expect(body).toMatchObject({ key: "invalid_code_config" });
+    }
+    expect(await read(campaign["id"])).toMatchObject({
+      vouchers_count: 5,
+      creation_status: "DONE",
+    });
+  });
+
+  test("an update reaches the vouchers that nobody has used", async () => {
+    const campaign = await coupons({
+      vouchers_count: 2,
+      metadata: { a: 1, b: 2, c: 3 },
+      voucher: { discount: percent(10), redemption: { quantity: 2 } },
+    });
+    const [used, fresh] = await vouchersOf(campaign["id"]);
+    await ok(api.post(`/v1/vouchers/${used!["code"]}/redemption`, { order: { amount: 1_000 } }));
+    const updated = await ok(
+      api.put(`/v1/campaigns/${campaign["id"]}`, {
+        id: campaign["id"],
+        name: "another name",
+        description: "new",
+        discount: percent(20),
+        expiration_date: "2036-01-01T00:00:00Z",
+        validity_day_of_week: [1],
+        metadata: { a: null, d: 4 },
+        unset_metadata_fields: ["b"],
+        type: "AUTO_UPDATE",
+        join_once: true,
+        category: newCode("category"),
+      }),
+    );
+    expect(updated).toMatchObject({
+      name: campaign["name"],
+      description: "new",
+      type: "AUTO_UPDATE",
+      join_once: true,
+      validity_day_of_week: [1],
+      metadata: { a: null, c: 3, d: 4 },
+      creation_status: "DONE",
+      voucher: { discount: percent(20), expiration_date: "2036-01-01T00:00:00.000Z" },
+      categories: [{ object: "category" }],
+    });
+    expect(updated["metadata"]).not.toHaveProperty("b");
+    expect(updated["updated_at"]).toEqual(expect.any(String));
+    expect(await read(campaign["id"])).toEqual(updated);
+    expect(await ok(api.get(`/v1/vouchers/${fresh!["code"]}`))).toMatchObject({
+      discount: percent(20),
+      expiration_date: updated["expiration_date"],
+      validity_day_of_week: [1],
+      category_id: updated["category_id"],
+      metadata: {},
+    });
+    expect(await ok(api.get(`/v1/vouchers/${used!["code"]}`))).toMatchObject({
+      discount: percent(10),
+      expiration_date: null,
+    });
+
+    const cleared = await ok(
+      api.put(`/v1/campaigns/${campaign["id"]}`, { expiration_date: null, category: null }),
+    );
+    expect(cleared).not.toHaveProperty("expiration_date");
+    expect(cleared).toMatchObject({ category_id: null, categories: [] });
+    expect(
+      await refused(
+        api.put(`/v1/campaigns/${campaign["id"]}`, {
+          discount: { type: "AMOUNT", amount_off: 100 },
+        }),
+      ),
+    ).toMatchObject({ key: "invalid_campaign" });
+    expect(
+      await refused(api.put(`/v1/campaigns/${campaign["id"]}`, { type: "STANDALONE" })),
+    ).toMatchObject({ key: "invalid_campaign" });
+    expect(await read(campaign["id"])).toEqual(cleared);
+  });
+
+  test("enable and disable answer nothing, and a repeat changes nothing", async () => {
+    const campaign = await coupons();
+    const path = `/v1/campaigns/${campaign["id"]}`;
+    expect(await ok(api.post(`${path}/disable`))).toEqual({});
+    const disabled = await read(campaign["id"]);
+    expect(disabled).toMatchObject({ active: false });
+    expect(await ok(api.post(`${path}/disable`, {}))).toEqual({});
+    expect(await read(campaign["id"])).toEqual(disabled);
+    expect(await ok(api.post(`${path}/enable`))).toEqual({});
+    expect(await read(campaign["id"])).toMatchObject({ active: true });
+    expect(await refused(api.post("/v1/campaigns/camp_no/enable"))).toMatchObject({ code: 404 });
+  });
+
+  test("lists campaigns newest first, with filters, and their categories when asked", async () => {
+    const shop = newCode("shop");
+    const first = await coupons({ metadata: { shop }, category: newCode("category") });
+    const second = await create({
+      campaign_type: "REFERRAL_PROGRAM",
+      metadata: { shop },
+      voucher: { discount: percent(1) },
+    });
+    const filter = `filters[metadata.shop][conditions][$is]=${shop}`;
+    const list = await ok(api.get(`/v1/campaigns?${filter}`));
+    expect(list).toMatchObject({ object: "list", data_ref: "campaigns", total: 2 });
+    expect(list["campaigns"].map(({ id }: Json) => id)).toEqual([second["id"], first["id"]]);
+    expect(list["campaigns"][1]).toEqual({ ...first, categories: [] });
+    const [expanded] = (
+      await ok(api.get(`/v1/campaigns?${filter}&expand=category&order=created_at`))
+    )["campaigns"];
+    expect(expanded).toEqual(first);
+    const only = async (query: string): Promise<string[]> =>
+      (await ok(api.get(`/v1/campaigns?${filter}&${query}`)))["campaigns"].map(
+        ({ id }: Json) => id,
+      );
+    expect(await only("campaign_type=REFERRAL_PROGRAM")).toEqual([second["id"]]);
+    expect(await only("is_referral_code=true")).toEqual([second["id"]]);
+    expect(await only("is_referral_code=false")).toEqual([first["id"]]);
+    expect(await only("campaign_status=DONE")).toHaveLength(2);
+    expect(await only("campaign_status=FAILED")).toEqual([]);
+    expect(await only("limit=1&page=2")).toEqual([first["id"]]);
+    expect(await only("filters[active][conditions][$disabled]=true")).toEqual([]);
+    for (const query of ["limit=101", "order=name", "page=101", "filters[no][conditions][$is]=1"]) {
+      expect(await refused(api.get(`/v1/campaigns?${query}`))).toMatchObject({
+        key: "invalid_query_params",
+      });
+    }
+  });
+
+  test("needs the scope campaigns", async () => {
+    const own = await serverApi(stack, "campaigns");
+    expect((await own.get("/v1/campaigns")).status).toBe(200);
+    const other = await serverApi(stack, "vouchers");
+    expect((await other.get("/v1/campaigns")).status).toBe(403);
+  });
+});
