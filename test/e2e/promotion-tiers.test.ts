@@ -1,0 +1,229 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Api, clientApi, type Json, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+const OFF_1000: Json = { type: "AMOUNT", amount_off: 1000 };
+const OFF_10_PERCENT: Json = { type: "PERCENT", percent_off: 10 };
+
+describe.each(COMPOSITIONS)("promotion tiers on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test("are validated one by one", async () => {
+    const { campaign, tier } = await givenTier(OFF_1000, { banner: "Ten off", metadata: { a: 1 } });
+    const answer = await api.post(`/v1/promotions/tiers/${tier["id"]}/validation`, {
+      order: { amount: 5000 },
+      customer: { source_id: newCode("buyer") },
+    });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body).toMatchObject({
+      object: "promotion_tier",
+      valid: true,
+      id: tier["id"],
+      name: tier["name"],
+      banner: "Ten off",
+      hierarchy: 1,
+      metadata: { a: 1 },
+      discount: { type: "AMOUNT", amount_off: 1000, effect: "APPLY_TO_ORDER", is_dynamic: false },
+      discount_amount: 1000,
+      applied_discount_amount: 1000,
+      applicable_to: { object: "list", data: [], total: 0 },
+      inapplicable_to: { object: "list", data: [], total: 0 },
+      tracking_id: expect.stringMatching(/^track_/),
+      order: { total_amount: 4000 },
+      campaign: { object: "campaign", id: campaign["id"], active: true },
+      start_date: null,
+      expiration_date: null,
+    });
+
+    const unknown = await api.post("/v1/promotions/tiers/promo_0/validation", {});
+    expect(unknown.status).toBe(404);
+    expect(unknown.body).toMatchObject({ key: "not_found", resource_type: "promotion_tier" });
+  });
+
+  test("say why they do not apply", async () => {
+    const { tier } = await givenTier(OFF_1000);
+    await api.post(`/v1/promotions/tiers/${tier["id"]}/disable`);
+    const answer = await api.post(`/v1/promotions/tiers/${tier["id"]}/validation`, {
+      order: { amount: 5000 },
+    });
+    expect(answer.body).toMatchObject({
+      valid: false,
+      reason: "Inactive Promotion",
+      error: {
+        code: 400,
+        key: "promotion_inactive",
+        details: `Promotion Tier with id: ${tier["id"]} is disabled.`,
+      },
+      discount_amount: 0,
+      applied_discount_amount: 0,
+      discount: { amount_off: 1000 },
+    });
+    expect(answer.body).not.toHaveProperty("order");
+
+    const early = await givenTier(OFF_1000, { start_date: "2999-01-01T00:00:00.000Z" });
+    const later = await api.post(`/v1/promotions/tiers/${early.tier["id"]}/validation`, {});
+    expect(later.body).toMatchObject({ valid: false, error: { key: "promotion_not_active_now" } });
+  });
+
+  test("are redeemed like vouchers, without a code", async () => {
+    const { campaign, tier } = await givenTier(OFF_1000);
+    const order = { source_id: newCode("order"), amount: 5000 };
+    const made = await api.post(`/v1/promotions/tiers/${tier["id"]}/redemption`, { order });
+    expect(made.status, made.text).toBe(200);
+    expect(made.body).toMatchObject({
+      object: "redemption",
+      result: "SUCCESS",
+      related_object_type: "promotion_tier",
+      related_object_id: tier["id"],
+      promotion_tier: {
+        object: "promotion_tier",
+        id: tier["id"],
+        name: tier["name"],
+        action: { discount: { amount_off: 1000 } },
+        campaign: { id: campaign["id"] },
+      },
+      order: { status: "PAID", total_amount: 4000 },
+    });
+    expect(made.body).not.toHaveProperty("voucher");
+    const stored = await api.get(`/v1/orders/${order.source_id}`);
+    expect(stored.body["redemptions"][made.body["id"]]).toMatchObject({
+      related_object_type: "promotion_tier",
+      related_object_id: tier["id"],
+      related_object_parent_id: campaign["id"],
+    });
+    const unknown = await api.post("/v1/promotions/tiers/promo_0/redemption", {});
+    expect(unknown.status).toBe(404);
+
+    await api.post(`/v1/promotions/tiers/${tier["id"]}/disable`);
+    const refused = await api.post(`/v1/promotions/tiers/${tier["id"]}/redemption`, { order });
+    expect(refused.body).toMatchObject({ key: "promotion_inactive", resource_type: "redemption" });
+    const failed = await api.get(`/v1/redemptions/${refused.body["resource_id"]}`);
+    expect(failed.body).toMatchObject({ result: "FAILURE", related_object_id: tier["id"] });
+  });
+
+  test("stand beside vouchers in one validation and one redemption", async () => {
+    const { tier } = await givenTier(OFF_10_PERCENT);
+    const code = newCode("BESIDE");
+    await api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount: OFF_1000 });
+    const body = {
+      redeemables: [
+        { object: "promotion_tier", id: tier["id"] },
+        { object: "voucher", id: code },
+      ],
+      order: { amount: 10_000 },
+    };
+    const validation = await api.post("/v1/validations", {
+      ...body,
+      options: { expand: ["order", "redeemable"] },
+    });
+    expect(validation.body).toMatchObject({
+      valid: true,
+      redeemables: [
+        {
+          object: "promotion_tier",
+          id: tier["id"],
+          name: tier["name"],
+          campaign_id: tier["campaign_id"],
+          result: { discount: { percent_off: 10 } },
+          order: { total_applied_discount_amount: 1000 },
+        },
+        { object: "voucher", id: code, order: { total_discount_amount: 2000 } },
+      ],
+      order: { total_amount: 8000 },
+    });
+    const redeemed = await api.post("/v1/redemptions", body);
+    expect(redeemed.body).toMatchObject({
+      redemptions: [{ promotion_tier: { id: tier["id"] } }, { voucher: { code } }],
+      order: { total_amount: 8000 },
+    });
+  });
+
+  test("are applied in the order of their stack, which stands alone", async () => {
+    const first = await givenTier(OFF_10_PERCENT);
+    const second = await givenTier(OFF_1000, {}, first.campaign);
+    const stacked = await api.post(`/v1/promotions/${first.campaign["id"]}/stacks`, {
+      name: newCode("stack"),
+      tiers: { ids: [second.tier["id"], first.tier["id"]] },
+    });
+    expect(stacked.status, stacked.text).toBe(200);
+    const redeemables = [{ object: "promotion_stack", id: stacked.body["id"] }];
+    const order = { amount: 10_000 };
+    const validation = await api.post("/v1/validations", { redeemables, order });
+    expect(validation.body).toMatchObject({
+      valid: true,
+      redeemables: [
+        { object: "promotion_tier", id: second.tier["id"], order: { total_amount: 9000 } },
+        { object: "promotion_tier", id: first.tier["id"], order: { total_amount: 8100 } },
+      ],
+      order: { total_amount: 8100 },
+    });
+    const redeemed = await api.post("/v1/redemptions", { redeemables, order });
+    expect(redeemed.body).toMatchObject({
+      redemptions: [{ related_object_id: second.tier["id"] }, {}],
+      parent_redemption: { related_object_type: "redemption" },
+    });
+
+    const beside = await api.post("/v1/validations", {
+      redeemables: [...redeemables, { object: "promotion_tier", id: first.tier["id"] }],
+    });
+    expect(beside.status).toBe(400);
+    expect(beside.body).toMatchObject({
+      key: "invalid_redeemables",
+      details: "Promotion Stack cannot be use with other redeemables",
+    });
+    const unknown = await api.post("/v1/validations", {
+      redeemables: [{ object: "promotion_stack", id: "stack_0" }],
+    });
+    expect(unknown.body).toMatchObject({
+      valid: false,
+      redeemables: [
+        {
+          object: "promotion_stack",
+          result: { error: { code: 404, key: "not_found", resource_type: "promotion_stack" } },
+        },
+      ],
+    });
+  });
+
+  test("are all answered that apply, by hierarchy and each on its own", async () => {
+    const low = await givenTier(OFF_1000, { hierarchy: 900_002 });
+    const high = await givenTier(OFF_10_PERCENT, { hierarchy: 900_001 }, low.campaign);
+    const off = await givenTier(OFF_1000, { hierarchy: 900_003, active: false }, low.campaign);
+    const ids = [high, low, off].map(({ tier }) => tier["id"]);
+    const request = { order: { amount: 10_000 } };
+    const answer = await api.post("/v1/promotions/validation", request);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body["valid"]).toBe(true);
+    const own = answer.body["promotions"].filter(({ id }: Json) => ids.includes(id));
+    expect(own).toMatchObject([
+      { id: high.tier["id"], order: { total_amount: 9000 } },
+      { id: low.tier["id"], order: { total_amount: 9000 } },
+    ]);
+    const client = await clientApi(stack, "https://shop.example");
+    const seen = await client.post("/client/v1/promotions/validation", request);
+    expect(seen.body["promotions"]).toHaveLength(answer.body["promotions"].length);
+  });
+
+  async function givenTier(discount: Json, fields: Json = {}, parent?: Json) {
+    const campaign = parent ?? (await givenCampaign(api));
+    const made = await api.post(`/v1/promotions/${campaign["id"]}/tiers`, {
+      name: newCode("tier"),
+      action: { discount },
+      ...fields,
+    });
+    expect(made.status, made.text).toBe(200);
+    return { campaign, tier: made.body };
+  }
+});
+
+async function givenCampaign(api: Api): Promise<Json> {
+  const made = await api.post("/v1/campaigns", {
+    name: newCode("promotion"),
+    campaign_type: "PROMOTION",
+  });
+  expect(made.status, made.text).toBe(200);
+  return made.body;
+}
