@@ -191,6 +191,26 @@ describe("DeleteValidationRule", () => {
     ).rejects.toMatchObject({ key: "resource_in_use" });
   });
 
+  test("of a rule that is deleted and assigned at once, one wins and nothing hangs in the air", async () => {
+    const shop = givenShop();
+    for (let round = 0; round < 20; round += 1) {
+      const rule = await shop.rule();
+      const voucher = newId("v");
+      const [deleted, assigned] = await Promise.allSettled([
+        shop.client.deleteValidationRule({ validationRuleId: rule.id }, shop.call),
+        shop.assign(voucher, [rule.id]),
+      ]);
+      if (deleted.status === "rejected") {
+        expect(deleted.reason).toMatchObject({ key: "resource_in_use" });
+      }
+      const outcome = assigned.status === "fulfilled" ? assigned.value.outcomes[0] : undefined;
+      expect(outcome?.unknownRuleId).toBe(deleted.status === "fulfilled" ? rule.id : undefined);
+      expect(await shop.assignmentsOf(voucher)).toEqual(
+        deleted.status === "fulfilled" ? [] : [rule.id],
+      );
+    }
+  });
+
   test("clears away what is left of objects that are gone or were never made", async () => {
     const shop = givenShop();
     const rule = await shop.rule();
