@@ -2,6 +2,7 @@ import type { VoucherValidation } from "@scrip/proto/scrip/validation/v1/validat
 import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision.ts";
+import { singleRefusal } from "../domain/refusal.ts";
 import { expandOf } from "../gather/asked.ts";
 import type { Gathered } from "../gather/decision.ts";
 import { bundleMessage } from "./bundle.ts";
@@ -39,7 +40,7 @@ export function singleResult(
       ...beside,
     };
   }
-  const error = errorMessage(judged.refusal, call.requestId);
+  const error = errorMessage(singleRefusal(judged.refusal), call.requestId);
   const hints = expand.has("hints") ? hintMessages(judged.hints, reader) : [];
   return { valid: false, hints, reason: error.message, error, ...beside };
 }

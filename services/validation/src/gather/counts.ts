@@ -8,7 +8,7 @@ import type { Call } from "@scrip/rpc";
 
 import { errorMessage } from "../answer/error.ts";
 import type { Deps } from "../deps.ts";
-import { type CountName, countKey } from "../domain/counts.ts";
+import { type CountName, countKey, UNSTORED_CUSTOMER } from "../domain/counts.ts";
 import type { Guard } from "../domain/decision.ts";
 import { toTimestamp } from "./timestamps.ts";
 
@@ -43,17 +43,27 @@ function chunks<Item>(items: readonly Item[], size: number): readonly (readonly 
   return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
 }
 
-/** What the commit checks again under its locks. */
+/** What the commit checks again under its locks, of the customer as the redemption has stored him. */
 export const countGuard = (
   { count, add, conditions, refusal }: Extract<Guard, { kind: "count" }>,
-  requestId: string,
+  {
+    requestId,
+    customerId,
+  }: { readonly requestId: string; readonly customerId: string | undefined },
 ): CountGuard => ({
   $typeName: "scrip.voucher.v1.CountGuard",
-  count: countMessage(count),
+  count: countMessage(
+    count.customerId === UNSTORED_CUSTOMER ? { ...count, customerId: idOf(customerId) } : count,
+  ),
   add,
   conditions: conditions as JsonObject,
   ...(refusal !== null && { refusal: errorMessage(refusal, requestId) }),
 });
+
+function idOf(customerId: string | undefined): string {
+  if (customerId === undefined) throw new Error("a count of a customer who was not stored");
+  return customerId;
+}
 
 const countMessage = (name: CountName): Count => ({
   $typeName: "scrip.voucher.v1.Count",

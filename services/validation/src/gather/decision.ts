@@ -9,6 +9,8 @@ import type { Deps } from "../deps.ts";
 import type { CatalogueLine } from "../domain/collections.ts";
 import type { DecisionRequest } from "../domain/decide.ts";
 import type { CustomerFacts, OrderFacts } from "../domain/facts.ts";
+import { neededCounts } from "../domain/rule-counts.ts";
+import { neededCollections } from "../domain/rule-needs.ts";
 import { categoriesNamed, type StackingRules } from "../domain/stacking-rules.ts";
 import { neededItems } from "../domain/units.ts";
 import { type Asked, expandOf, type Ref } from "./asked.ts";
@@ -105,9 +107,10 @@ export async function gatherDecision(
     rules,
     categories: knowsCategories ? categories : null,
   });
+  const allRules = [...rules.values()].flat();
   const facts = await gatherRuleFacts(deps, call, circumstances, {
-    rules: [...rules.values()].flat(),
-    collectionIds: [],
+    rules: allRules,
+    collectionIds: neededCollections(allRules),
     itemNames: neededItems(redeemables),
   });
   const order = asked.order === undefined ? null : orderFacts(asked.order, stored);
@@ -117,7 +120,7 @@ export async function gatherDecision(
     moment: { now: call.now, timeZone: call.project.timeZone },
     caller: { channelId: call.caller.id, userId: null },
   };
-  const counts = await gatherCounts(deps, call, []);
+  const counts = await gatherCounts(deps, call, neededCounts(redeemables, questions));
   return {
     ...circumstances,
     ...named,

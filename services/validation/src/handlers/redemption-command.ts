@@ -44,7 +44,7 @@ export function redeemCommand(
     ...commandBase(context, customer),
     note,
     parts: applicable.map((judged) => ({
-      ...partOf(judged, context),
+      ...partOf(judged, context, customer),
       // One redeemable leaves the order as the request does.
       ...(isStacked && judged.order !== null && { order: orderOf(judged.order) }),
     })),
@@ -100,7 +100,12 @@ const referrerOf = (applicable: readonly Applicable[]): string | undefined =>
     )
     .at(0);
 
-function partOf(judged: Applicable, context: CommandContext): RedemptionPart {
+function partOf(
+  judged: Applicable,
+  context: CommandContext,
+  customer: StoredCustomer | undefined,
+): RedemptionPart {
+  const { requestId } = context.call;
   const { redeemable, benefit, order, units, guards } = judged;
   const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
   const explanation = explanationOf(judged, "server");
@@ -115,7 +120,7 @@ function partOf(judged: Applicable, context: CommandContext): RedemptionPart {
     }),
     units: units.map((unit) => ({ $typeName: "scrip.voucher.v1.DiscountedUnits", ...unit })),
     guards: guards.flatMap((guard) =>
-      guard.kind === "count" ? countGuard(guard, context.call.requestId) : [],
+      guard.kind === "count" ? countGuard(guard, { requestId, customerId: customer?.id }) : [],
     ),
     ...(explanation !== undefined && { explanation }),
   };

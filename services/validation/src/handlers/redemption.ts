@@ -114,7 +114,7 @@ async function decideAndCommit(
   let named = first;
   for (let attempt = 0; ; attempt += 1) {
     const gathered = await gatherDecision(deps, call, circumstances, named);
-    const outcome = await decideOnce(request, gathered, named);
+    const outcome = await decideOnce(request, gathered);
     if (outcome.outcome.case !== "stale") return outcome;
     if (!(await pauseForChange(attempt, call.deadline))) break;
     named = await gatherNamed(deps, call, circumstances.asked);
@@ -126,11 +126,7 @@ async function decideAndCommit(
 }
 
 /** Decides, then commits what was decided: value taken, or a refusal recorded. */
-async function decideOnce(
-  request: Request,
-  gathered: Gathered,
-  named: Named,
-): Promise<CommitOutcome> {
+async function decideOnce(request: Request, gathered: Gathered): Promise<CommitOutcome> {
   const { deps, call, toStore } = request;
   const decision = decideOn(gathered);
   if (!decision.valid) {
@@ -141,21 +137,10 @@ async function decideOnce(
     return commitPatiently(() => deps.clients.commitRedemption(command));
   }
   const customer = await toStore();
-  if (gathered.customer === undefined && customer !== undefined && hasRules(gathered)) {
-    // Counts of a customer are guarded by an id, which a new one has only now.
-    const known = await gatherDecision(deps, call, { ...gathered, customer }, named);
-    return decideOnce(request, known, named);
-  }
   const note = noteOf(decision.redeemables, gathered, call);
   const command = redeemCommand({ ...request, gathered }, decision, { customer, note });
   return commitPatiently(() => deps.clients.commitRedemption(command));
 }
-
-const hasRules = ({ request }: Gathered): boolean =>
-  request.redeemables.some((redeemable) => {
-    const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
-    return facts !== null && (facts.rules.length > 0 || (facts.campaign?.rules.length ?? 0) > 0);
-  });
 
 /** Lines may say what the catalogue is to hold from now on; callers from outside may not. */
 async function overrideCatalogue(deps: Deps, call: Call, { order }: Asked): Promise<void> {
