@@ -1,6 +1,13 @@
 import { afterAll, describe, expect, test } from "vitest";
 
-import { type Answer, type Api, apiWith, type Json, managementApi, newCode } from "../stack/api.ts";
+import {
+  type Answer,
+  type Api,
+  type Json,
+  managementApi,
+  newCode,
+  newProject,
+} from "../stack/api.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
@@ -258,18 +265,8 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
   });
 
   async function givenProject() {
-    const created = await management.post("/management/v1/projects", { name: newCode("project") });
-    expect(created.status, created.text).toBe(200);
-    const { app_id: appId, app_token: appToken } = created.body["server_side_key"];
-    const key = { "x-app-id": appId, "x-app-token": appToken };
-    const token = await fetch(`${stack.url}/v1/oauth/token`, {
-      method: "POST",
-      headers: key,
-      body: new URLSearchParams({ grant_type: "client_credentials", scope: "api" }),
-    });
-    const { access_token: bearer } = (await token.json()) as Json;
-    const api: Api = apiWith(stack.url, { ...key, authorization: `Bearer ${bearer}` });
-    const path = `/management/v1/projects/${created.body["id"]}/metadata-schemas`;
+    const { id, api } = await newProject(stack);
+    const path = `/management/v1/projects/${id}/metadata-schemas`;
     const given = async (resource: string, properties: Json): Promise<Json> => {
       const made = await management.post(path, { related_object: resource, properties });
       expect(made.status, made.text).toBe(200);

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 
-import { type Api, apiWith, type Json, managementApi, newCode } from "../stack/api.ts";
+import { type Json, managementApi, newCode, newProject } from "../stack/api.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
 /** A voucher of a scenario: what it gives, and `common` or the category that it is in. */
@@ -355,21 +355,11 @@ describe.each(COMPOSITIONS)("stacking options on %s", async (composition) => {
   });
 
   async function givenShop() {
-    const created = await management.post("/management/v1/projects", { name: newCode("project") });
-    expect(created.status, created.text).toBe(200);
-    const { app_id: appId, app_token: appToken } = created.body["server_side_key"];
-    const key = { "x-app-id": appId, "x-app-token": appToken };
-    const token = await fetch(`${stack.url}/v1/oauth/token`, {
-      method: "POST",
-      headers: key,
-      body: new URLSearchParams({ grant_type: "client_credentials", scope: "api" }),
-    });
-    const { access_token: bearer } = (await token.json()) as Json;
-    const api: Api = apiWith(stack.url, { ...key, authorization: `Bearer ${bearer}` });
+    const { id, api } = await newProject(stack);
     const category = async (name: string, hierarchy: number): Promise<string> =>
       (await api.post("/v1/categories", { name, hierarchy })).body["id"];
     const ids = { first: await category("first", 1), second: await category("second", 2) };
-    const path = `/management/v1/projects/${created.body["id"]}/stacking-rules`;
+    const path = `/management/v1/projects/${id}/stacking-rules`;
     return {
       api,
       ids,

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 
-import { type Api, apiWith, type Json, managementApi, newCode } from "../stack/api.ts";
+import { type Json, managementApi, newProject } from "../stack/api.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
 const DEFAULTS = {
@@ -142,21 +142,11 @@ describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (comp
   });
 
   async function givenProject() {
-    const created = await management.post("/management/v1/projects", { name: newCode("project") });
-    expect(created.status, created.text).toBe(200);
-    const { app_id: appId, app_token: appToken } = created.body["server_side_key"];
-    const key = { "x-app-id": appId, "x-app-token": appToken };
-    const token = await fetch(`${stack.url}/v1/oauth/token`, {
-      method: "POST",
-      headers: key,
-      body: new URLSearchParams({ grant_type: "client_credentials", scope: "api" }),
-    });
-    const { access_token: bearer } = (await token.json()) as Json;
-    const api: Api = apiWith(stack.url, { ...key, authorization: `Bearer ${bearer}` });
+    const { id, api } = await newProject(stack);
     const echoed = async (): Promise<Json> => {
       const body = { redeemables: [{ object: "voucher", id: "NONE" }] };
       return (await api.post("/v1/validations", body)).body["stacking_rules"];
     };
-    return { api, path: `/management/v1/projects/${created.body["id"]}/stacking-rules`, echoed };
+    return { api, path: `/management/v1/projects/${id}/stacking-rules`, echoed };
   }
 });

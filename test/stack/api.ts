@@ -44,6 +44,21 @@ export function managementApi(stack: Stack): Api {
   });
 }
 
+/** A project of the test's own, with the credentials of its server. */
+export async function newProject(
+  stack: Stack,
+  settings: Json = {},
+): Promise<{ readonly id: string; readonly api: Api }> {
+  const made = await managementApi(stack).post("/management/v1/projects", {
+    name: newCode("project"),
+    ...settings,
+  });
+  if (made.status !== 200) throw new Error(`no project: ${made.text}`);
+  const { app_id: appId, app_token: appToken } = made.body["server_side_key"];
+  const api = await serverApi({ ...stack, keys: { ...stack.keys, appId, appToken } });
+  return { id: made.body["id"], api };
+}
+
 export function apiWith(url: string, headers: Record<string, string>): Api {
   const send = async (
     method: string,
