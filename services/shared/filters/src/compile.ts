@@ -1,6 +1,7 @@
-import { type Condition, type FilterContext, inUtc, Violation } from "./condition.ts";
+import { type Condition, type FilterContext, Violation } from "./condition.ts";
 import { compileDate } from "./dates.ts";
 import { type Bind, type FilterField, findField } from "./fields.ts";
+import { inUtc } from "./local-time.ts";
 import { compileScalar } from "./scalars.ts";
 import { readTree } from "./tree.ts";
 

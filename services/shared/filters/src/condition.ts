@@ -1,5 +1,3 @@
-import { localTimeAt } from "@scrip/rules";
-
 import type { FilterField, FilterFields } from "./fields.ts";
 import type { Operator } from "./operators.ts";
 
@@ -27,9 +25,3 @@ export class Violation extends Error {
 }
 
 export const MS_PER_DAY = 86_400_000;
-
-/** The moment when clocks of UTC show what those of the project do now. */
-export function inUtc({ now, timeZone }: Moment): Moment {
-  const { epochDay, msOfDay } = localTimeAt(timeZone, now);
-  return { now: epochDay * MS_PER_DAY + msOfDay, timeZone: "UTC" };
-}

@@ -1,6 +1,7 @@
 import { daysFromCivil } from "@scrip/rules";
 
-import { inUtc, type Moment, MS_PER_DAY, Violation } from "./condition.ts";
+import { type Moment, MS_PER_DAY, Violation } from "./condition.ts";
+import { inUtc } from "./local-time.ts";
 import { dateTest } from "./record-dates.ts";
 import { type ScalarCondition, scalarTest, type ValueTest } from "./record-scalars.ts";
 import {

@@ -1,7 +1,8 @@
-import { civilFromDays, localTimeAt } from "@scrip/rules";
+import { civilFromDays } from "@scrip/rules";
 
 import { type Moment, MS_PER_DAY } from "./condition.ts";
 import { daysOperand, DISTANCES, instantOfOperand, MAX_DAYS, PARTS, wholeNumber } from "./dates.ts";
+import { localTime } from "./local-time.ts";
 import { monthDaysOf, monthDaySpan } from "./month-days.ts";
 import type { ScalarCondition } from "./record-scalars.ts";
 import { spanOf } from "./spans.ts";
@@ -30,8 +31,7 @@ export function dateTest(condition: ScalarCondition): DateTest | undefined {
   }
 }
 
-const dayAt = (instant: number, { timeZone }: Moment): number =>
-  localTimeAt(timeZone, instant).epochDay;
+const dayAt = (instant: number, moment: Moment): number => localTime(instant, moment).epochDay;
 
 /** Operators that name one stretch of the calendar, or a set of days of the year. */
 function spanTest({ name, operator, operands }: ScalarCondition): DateTest | undefined {
@@ -84,7 +84,7 @@ function partTest({ name, operator, operands }: ScalarCondition): DateTest | und
   const numbers = new Set(operands.map((one) => wholeNumber(name, one, part.max)));
   return (value, moment) => {
     if (value === null) return false;
-    const { epochDay, weekday } = localTimeAt(moment.timeZone, value);
+    const { epochDay, weekday } = localTime(value, moment);
     const parts = { ...civilFromDays(epochDay), dow: weekday };
     return numbers.has(parts[part.name]);
   };

@@ -1,4 +1,4 @@
-import type { Order, OrderInput, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
@@ -10,45 +10,11 @@ import {
   type SkuRow,
 } from "../store/catalogue.ts";
 
-/**
- * The request with what the catalogue knows of the lines that name a product or a SKU. What was sent
- * wins over what is stored (spec/validation-and-redemption.md §1.1); lines without a name, and requests
- * without lines, cost nothing. An unknown product simply has no catalogue data.
- */
-export async function withCatalogue<Request extends { readonly order?: OrderInput | undefined }>(
-  deps: Pick<Deps, "db">,
-  call: Call,
-  request: Request,
-): Promise<Request> {
-  const { order } = request;
-  if (order === undefined || order.items.length === 0) return request;
-  const items = await describedItems(deps, call, order.items);
-  return { ...request, order: { ...order, items } };
-}
-
-/** The same for a stored order: its lines keep what they were stored with, and get what they lack. */
-export async function describedOrder(
-  deps: Pick<Deps, "db">,
-  call: Call,
-  order: Order,
-): Promise<Order> {
-  if (order.items.length === 0) return order;
-  return { ...order, items: await describedItems(deps, call, order.items) };
-}
-
 /** How a line of an order names its product and SKU. */
 export type NamedLine = Pick<
   OrderItemInput,
   "productId" | "skuId" | "relatedObject" | "sourceId" | "product" | "sku"
 >;
-
-export async function describedItems<Line extends NamedLine>(
-  deps: Pick<Deps, "db">,
-  call: Call,
-  items: Line[],
-): Promise<Line[]> {
-  return (await gatherCatalogue(deps, call, items)).items;
-}
 
 export type DescribedLines<Line> = {
   /** With what the catalogue knows of them under what was sent. */
@@ -57,7 +23,11 @@ export type DescribedLines<Line> = {
   readonly lines: readonly CatalogueLine[];
 };
 
-/** What the catalogue knows of lines; nothing is asked when none of them has a name. */
+/**
+ * What the catalogue knows of lines that name a product or a SKU. What was sent, or stored with an
+ * order, wins over what the catalogue has (spec/validation-and-redemption.md §1.1); an unknown product
+ * simply has no data there. Nothing is asked when no line has a name.
+ */
 export async function gatherCatalogue<Line extends NamedLine>(
   deps: Pick<Deps, "db">,
   call: Call,

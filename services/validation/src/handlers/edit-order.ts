@@ -18,7 +18,7 @@ import { keptOrder } from "../answer/redeemed-order.ts";
 import type { Deps } from "../deps.ts";
 import type { OrderFigures } from "../domain/decision.ts";
 import { recordFigures } from "../domain/order-record.ts";
-import { describedItems } from "../gather/catalogue.ts";
+import { gatherCatalogue } from "../gather/catalogue.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
 import { inlineLine, storedLine } from "../gather/order-facts.ts";
 import { upsertOverrides } from "../gather/overrides.ts";
@@ -37,7 +37,7 @@ export async function editOrder(
   edit: { readonly named: Pick<OrderInput, "id" | "sourceId">; readonly request: OrderRequest },
 ): Promise<Order> {
   const { named } = edit;
-  const items = await describedItems(deps, call, edit.request.items);
+  const { items } = await gatherCatalogue(deps, call, edit.request.items);
   const request = { ...edit.request, items };
   const [customerId, referrerId] = await Promise.all([
     idOf(deps, call, request.customer ?? byId(request.customerId)),
