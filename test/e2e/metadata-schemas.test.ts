@@ -151,6 +151,8 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
       "product",
       "voucher",
       "redemption",
+      "campaign",
+      "promotion_tier",
     ]) {
       await given(resource, { [`of_${resource}`]: { type: "number", optional: true } });
     }
@@ -184,7 +186,7 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
       ["redemption", `/v1/vouchers/${voucher.code}/redemption`, wrong("redemption")],
       ["customer", `/v1/vouchers/${voucher.code}/redemption`, { customer: wrong("customer") }],
     ];
-    for (const [resource, path, body] of attempts) {
+    for (const [resource, path, body] of [...attempts, ...campaignAttempts(wrong)]) {
       const answer = await api.post(path, body);
       const { key, message, details } = answer.body;
       expect([answer.status, key, message, details], `${path} ${JSON.stringify(body)}`).toEqual([
@@ -263,6 +265,26 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
     await management.delete(path);
     expect((await make(one.api)).status).toBe(200);
   });
+
+  const campaignAttempts = (
+    wrong: (resource: string) => Json,
+  ): readonly (readonly [resource: string, path: string, body: Json])[] => {
+    const campaign = { name: newCode("campaign"), campaign_type: "PROMOTION" };
+    const action = { discount: { type: "AMOUNT", amount_off: 100 } };
+    const tier = { name: "tier", action };
+    const flagged = { ...campaign, use_voucher_metadata_schema: true };
+    return [
+      ["campaign", "/v1/campaigns", { ...campaign, ...wrong("campaign") }],
+      ["voucher", "/v1/campaigns", { ...flagged, ...wrong("voucher") }],
+      ["promotion_tier", "/v1/promotions/any/tiers", { ...tier, ...wrong("promotion_tier") }],
+      [
+        "promotion_tier",
+        "/v1/campaigns",
+        { ...campaign, promotion: { tiers: [{ ...tier, ...wrong("promotion_tier") }] } },
+      ],
+      ["voucher", "/v1/campaigns/any/vouchers", wrong("voucher")],
+    ];
+  };
 
   async function givenProject() {
     const { id, api } = await newProject(stack);

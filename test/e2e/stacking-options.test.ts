@@ -334,6 +334,24 @@ describe.each(COMPOSITIONS)("stacking options on %s", async (composition) => {
     expect(await discount()).toBe(10_00);
   });
 
+  test("redeemables_rollback_order_mode", async () => {
+    const shop = await givenShop();
+    const rolledBack = async (): Promise<Json> => {
+      const code = await shop.voucher(common(amount(10_00)));
+      const redeemed = await shop.api.post(`/v1/vouchers/${code}/redemption`, {
+        order: { source_id: newCode("order"), amount: 100_00 },
+      });
+      expect(redeemed.status, redeemed.text).toBe(200);
+      const path = `/v1/redemptions/${redeemed.body["id"]}/rollback`;
+      const answer = await shop.api.post(path, {});
+      expect(answer.status, answer.text).toBe(200);
+      return (await shop.api.get(`/v1/orders/${redeemed.body["order"].id}`)).body;
+    };
+    expect(await rolledBack()).toMatchObject({ status: "CANCELED", total_amount: 100_00 });
+    await shop.set({ redeemables_rollback_order_mode: "WITHOUT_ORDER" });
+    expect(await rolledBack()).toMatchObject({ status: "PAID", total_amount: 90_00 });
+  });
+
   test("a deleted category counts for nothing", async () => {
     const shop = await givenShop();
     await shop.set({ exclusive_categories: [shop.ids.first] });
