@@ -6,9 +6,9 @@ import { createDatabase, createDefinitionVersions, migrate } from "@scrip/postgr
 import { createCoalescer, type Service } from "@scrip/rpc";
 
 import { createClients, type Transports } from "./clients.ts";
-import { onRedemptionMade, REDEMPTIONS_TOPIC } from "./events/on-redemption-made.ts";
-import { createRuleCaches } from "./gather/rules.ts";
+import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { createCollectionsCache } from "./gather/collections.ts";
+import { createRuleCaches } from "./gather/rules.ts";
 import { createStackingRulesCache } from "./gather/stacking-rules.ts";
 import { routes } from "./routes.ts";
 import { saveOrders, type StoredOrder } from "./store/orders.ts";
@@ -42,7 +42,7 @@ export async function createValidationService(options: ValidationOptions): Promi
   const redemptions = await options.bus.subscribe({
     group: "validation",
     topics: [REDEMPTIONS_TOPIC],
-    handler: onRedemptionMade(db),
+    handler: onRedemption(db),
   });
   parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
   const relay = startRelay({ db, bus: options.bus, onError });

@@ -158,6 +158,25 @@ export async function repairOrders(db: Database, orders: readonly StoredOrder[])
   });
 }
 
+/**
+ * Writes orders of rollbacks that are not stored yet. The rollback tells by its entry in the order; by
+ * their dates alone it and its redemption may be from the same instant. Repeatable.
+ */
+export async function repairRolledBackOrders(
+  db: Queryable,
+  orders: readonly StoredOrder[],
+): Promise<void> {
+  for (const one of orders) {
+    const { projectId, order } = one;
+    const stored = await findOrder(db, projectId, { column: "id", value: order.id ?? "" });
+    const knows = Object.entries(order.redemptions).every(
+      ([id, { rollbackId }]) =>
+        rollbackId === undefined || stored?.redemptions[id]?.rollbackId === rollbackId,
+    );
+    if (!knows) await writeOlder(db, [one], "<=");
+  }
+}
+
 /** The orders that are not stored as new as this, or are paid without an event; most need nothing. */
 async function findWanting(
   db: Queryable,
@@ -184,9 +203,13 @@ async function findWanting(
   return rows.flatMap(({ position }) => orders[Number(position) - 1] ?? []);
 }
 
-async function writeOlder(tx: Queryable, orders: readonly StoredOrder[]): Promise<void> {
+async function writeOlder(
+  tx: Queryable,
+  orders: readonly StoredOrder[],
+  age: "<" | "<=" = "<",
+): Promise<void> {
   await tx.query({
-    name: "repair_orders",
+    name: age === "<" ? "repair_orders" : "repair_rolled_back_orders",
     text: `insert into shop_order as stored
              (project_id, id, source_id, status, customer_id, document, created_at, updated_at)
            select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
@@ -198,7 +221,7 @@ async function writeOlder(tx: Queryable, orders: readonly StoredOrder[]): Promis
                   created_at = excluded.created_at,
                   updated_at = excluded.updated_at
             where stored.document is null
-               or coalesce(stored.updated_at, stored.created_at) < excluded.updated_at`,
+               or coalesce(stored.updated_at, stored.created_at) ${age} excluded.updated_at`,
     values: columnsOf(orders),
   });
 }

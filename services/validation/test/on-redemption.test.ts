@@ -2,17 +2,27 @@ import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createPgEventBus, type EventEnvelope } from "@scrip/events";
 import { newId } from "@scrip/ids";
-import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
-import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+import {
+  type Order,
+  OrderRedemptionSchema,
+  OrderSchema,
+  OrderStatus,
+} from "@scrip/proto/scrip/common/v1/order_pb";
+import {
+  RedemptionMadeSchema,
+  RedemptionRolledBackSchema,
+} from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { emptyDatabase, testDatabase, type TestDatabase } from "@scrip/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { onRedemptionMade, REDEMPTIONS_TOPIC } from "../src/events/on-redemption-made.ts";
+import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { claimOrder, findOrder, saveOrders } from "../src/store/orders.ts";
 
 const NOON = new Date("2026-11-21T12:00:00Z");
 const LATER = new Date("2026-11-21T12:00:01Z");
+
+const ROLLED_BACK = create(OrderRedemptionSchema, { rollbackId: "rr_1" });
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -28,7 +38,7 @@ test("the order of a redemption arrives over the bus when its process died befor
   await bus.subscribe({
     group: "validation",
     topics: [REDEMPTIONS_TOPIC],
-    handler: onRedemptionMade(db),
+    handler: onRedemption(db),
   });
 
   await expect
@@ -94,6 +104,26 @@ test("a repeat changes nothing", async () => {
   expect(await rowsOf([order])).toEqual(before);
 });
 
+test("the order of a rollback arrives too, also from the instant of its redemption", async () => {
+  const order = givenOrder({ amount: 90n, redemptions: { r_1: {} } });
+  await saveOrders(db, [{ projectId: "proj_1", order, at: NOON }]);
+  const rolledBack = { ...order, amount: 100n, redemptions: { r_1: ROLLED_BACK } };
+
+  await handle([rolledBackAt(NOON, rolledBack)]);
+  expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(rolledBack);
+
+  const before = await rowsOf([order]);
+  await handle([rolledBackAt(NOON, rolledBack), madeAt(NOON, order)]);
+  expect(await rowsOf([order])).toEqual(before);
+});
+
+test("a rollback does not undo what came after it", async () => {
+  const order = givenOrder({ amount: 80n, redemptions: { r_1: {} } });
+  await saveOrders(db, [{ projectId: "proj_1", order, at: LATER }]);
+  await handle([rolledBackAt(NOON, { ...order, redemptions: { r_1: ROLLED_BACK } })]);
+  expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(order);
+});
+
 test("redemptions without an order and other events of the topic are passed over", async () => {
   const other = {
     ...madeAt(NOON),
@@ -104,7 +134,7 @@ test("redemptions without an order and other events of the topic are passed over
 });
 
 const handle = (events: readonly EventEnvelope[]): Promise<void> =>
-  onRedemptionMade(db)(
+  onRedemption(db)(
     events.map((event, index) => ({ ...event, partition: 0, offset: BigInt(index) })),
     {
       group: "validation",
@@ -134,6 +164,23 @@ function madeAt(date: Date, order?: Order): EventEnvelope {
     payload: toBinary(RedemptionMadeSchema, made),
     headers: {},
     occurredAt: date,
+  };
+}
+
+function rolledBackAt(date: Date, order: Order): EventEnvelope {
+  const rolledBack = create(RedemptionRolledBackSchema, {
+    projectId: "proj_1",
+    rollbackId: newId("rr"),
+    redemptionId: "r_1",
+    voucherId: "v_1",
+    date: timestampFromDate(date),
+    order,
+  });
+  return {
+    ...madeAt(date),
+    id: rolledBack.rollbackId,
+    type: RedemptionRolledBackSchema.typeName,
+    payload: toBinary(RedemptionRolledBackSchema, rolledBack),
   };
 }
 
