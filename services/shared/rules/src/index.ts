@@ -27,13 +27,21 @@ export {
   booleanValue,
   countValue,
   dateValue,
+  jsonOf,
   metadataValue,
   moneyValue,
 } from "./formula/value.ts";
 export { type UnitDiscount, type UnitGift, type UnitGiftEffect } from "./unit-discount.ts";
 export { nextOpening } from "./opening.ts";
 export { type Period, startOfNextPeriod, startOfPeriod } from "./period.ts";
-export { type LocalTime, addDuration, instantOf, isTimeZone, localTimeAt } from "./time-zone.ts";
+export {
+  type LocalTime,
+  addDuration,
+  instantOf,
+  instantText,
+  isTimeZone,
+  localTimeAt,
+} from "./time-zone.ts";
 export {
   type DailyHours,
   type Moment,
@@ -43,6 +51,7 @@ export {
   checkValidity,
   judgeValidity,
 } from "./validity.ts";
+export { smallestDifference, wantedMembers } from "./validation-rule/change.ts";
 export {
   type CheckedRule,
   type CheckPhase,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { parseDuration } from "./duration.ts";
-import { addDuration, instantOf, isTimeZone, localTimeAt } from "./time-zone.ts";
+import { addDuration, instantOf, instantText, isTimeZone, localTimeAt } from "./time-zone.ts";
 
 const hour = 3_600_000;
 
@@ -131,4 +131,12 @@ describe("addDuration", () => {
     const sum = addDuration("Europe/Warsaw", Date.parse(from), duration, times);
     expect(new Date(sum).toISOString()).toBe(to);
   });
+});
+
+test("an instant is written as the API writes it", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: Date.parse("0001-01-01"), max: 8e13 }), (instant) => {
+      expect(instantText(instant)).toBe(new Date(instant).toISOString());
+    }),
+  );
 });

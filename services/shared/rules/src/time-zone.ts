@@ -25,6 +25,18 @@ export function localTimeAt(timeZone: string, instant: number): LocalTime {
   return { epochDay, msOfDay: local - epochDay * MS_PER_DAY, weekday: weekdayOf(epochDay) };
 }
 
+/** An instant as the API writes it: ISO 8601 with milliseconds, in UTC. */
+export function instantText(instant: number): string {
+  const epochDay = Math.floor(instant / MS_PER_DAY);
+  const { year, month, day } = civilFromDays(epochDay);
+  const ms = instant - epochDay * MS_PER_DAY;
+  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
+  const time = `${padded(hours, 2)}:${padded(minutes, 2)}:${padded(Math.floor(ms / 1000) % 60, 2)}`;
+  return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}T${time}.${padded(ms % 1000, 3)}Z`;
+}
+
+const padded = (value: number, length: number): string => String(value).padStart(length, "0");
+
 /**
  * The instant at which the wall shows this time. An hour that the wall shows twice means its first
  * pass; a time that it skips means as long after the jump as the time lies inside the gap, so

@@ -1,4 +1,6 @@
-import { type Decimal, decimalOfNumber, fromMinorUnits } from "@scrip/money";
+import { type Decimal, decimalOfNumber, decimalText, fromMinorUnits } from "@scrip/money";
+
+import { instantText } from "../time-zone.ts";
 
 /** What a part of a formula is worth. A failure passes through everything that reads it. */
 export type FormulaValue = KnownValue | Failure;
@@ -86,4 +88,21 @@ function listValue(values: readonly MetadataValue[]): KnownValue | null {
     return element === null ? [] : [element];
   });
   return { kind: "list", values: known };
+}
+
+/** A value as JSON has it, to be shown. */
+export function jsonOf(value: KnownValue): MetadataValue {
+  switch (value.kind) {
+    case "number":
+      return Number(decimalText(value.value));
+    case "text":
+    case "boolean":
+      return value.value;
+    case "date":
+      return instantText(value.instant);
+    case "list":
+      return value.values.map(jsonOf);
+    default:
+      return value satisfies never;
+  }
 }
