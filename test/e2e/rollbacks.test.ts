@@ -1,0 +1,291 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import {
+  type Answer,
+  type Api,
+  inParallel,
+  type Json,
+  managementApi,
+  newCode,
+  newProject,
+  serverApi,
+} from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test("gives a use back, and cancels the order of the only redemption", async () => {
+    const code = await percentVoucher(api, 10, 1);
+    const order = { source_id: newCode("order"), amount: 5000 };
+    const made = await redeem(api, code, { order, customer: { source_id: newCode("buyer") } });
+    expect(made.body["order"]).toMatchObject({ total_amount: 4500 });
+
+    const id = made.body["id"];
+    const back = await api.post(`/v1/redemptions/${id}/rollback?reason=query&tracking_id=till`, {
+      reason: "returned",
+      metadata: { clerk: 7 },
+    });
+    expect(back.status, back.text).toBe(200);
+    expect(back.body).toMatchObject({
+      id: expect.stringMatching(/^rr_[0-9a-f]{18}$/),
+      object: "redemption_rollback",
+      redemption: id,
+      reason: "returned",
+      result: "SUCCESS",
+      metadata: { clerk: 7 },
+      customer_id: made.body["customer_id"],
+      voucher: { code, redemption: { redeemed_quantity: 0 } },
+      order: {
+        id: made.body["order"].id,
+        status: "CANCELED",
+        total_discount_amount: 0,
+        total_amount: 5000,
+      },
+    });
+    const stored = await api.get(`/v1/orders/${order.source_id}`);
+    expect(stored.body).toMatchObject({ status: "CANCELED", total_amount: 5000 });
+    expect(stored.body["redemptions"][id]).toMatchObject({
+      rollback_id: back.body["id"],
+      rollback_date: back.body["date"],
+    });
+    const kept = await api.get(`/v1/redemptions/${id}`);
+    expect(kept.body).toMatchObject({ status: "ROLLED_BACK", result: "SUCCESS" });
+    expect((await redeem(api, code, { order: { amount: 100 } })).status).toBe(200);
+  });
+
+  test("happens once, however often and however many at a time ask for it", async () => {
+    const made = await redeem(api, await percentVoucher(api, 10), { order: { amount: 1000 } });
+    const path = `/v1/redemptions/${made.body["id"]}/rollback`;
+    const key = { "idempotency-key": newCode("key") };
+    const answers = await inParallel([1, 2, 3, 4, 5, 6], 6, () => api.post(path));
+    const done = answers.filter(({ status }) => status === 200);
+    expect(done).toHaveLength(1);
+    for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+      expect(status).toBe(400);
+      expect(["already_rolled_back", "multiple_requests"]).toContain(body["key"]);
+    }
+    const late = await api.post(path, {}, key);
+    expect(late.body).toMatchObject({
+      key: "already_rolled_back",
+      message: "Already rolled back",
+      details: "Redemption has been already rolled back.",
+      resource_id: expect.stringMatching(/^rrf_/),
+    });
+    const again = await api.post(path, {}, key);
+    expect(again.body["resource_id"]).toBe(late.body["resource_id"]);
+  });
+
+  test("answers a repeat with its key byte for byte, whatever became of the order", async () => {
+    const order = { source_id: newCode("order"), amount: 1000 };
+    const made = await redeem(api, await percentVoucher(api, 10), { order });
+    const path = `/v1/redemptions/${made.body["id"]}/rollback`;
+    const key = { "idempotency-key": newCode("key") };
+    const first = await api.post(path, {}, key);
+    await redeem(api, await percentVoucher(api, 20), { order });
+    const again = await api.post(path, {}, key);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect((await api.get(`/v1/orders/${order.source_id}`)).body).toMatchObject({
+      status: "PAID",
+      total_amount: 800,
+    });
+  });
+
+  test("gives credits back, also to a card that is switched off by now", async () => {
+    const code = newCode("GIFT");
+    await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 1000 } });
+    const made = await redeem(api, code, { order: { amount: 700 } });
+    await api.post(`/v1/vouchers/${code}/disable`);
+    const back = await api.post(`/v1/redemptions/${made.body["id"]}/rollback`);
+    expect(back.body).toMatchObject({
+      amount: -700,
+      gift: { amount: -700 },
+      voucher: { gift: { balance: 1000 } },
+    });
+  });
+
+  test("leaves the discounts of the redemptions before it", async () => {
+    const order = { source_id: newCode("order"), amount: 10_000 };
+    await redeem(api, await percentVoucher(api, 10), { order });
+    const second = await redeem(api, await percentVoucher(api, 10), {
+      order: { source_id: order.source_id },
+    });
+    expect(second.body["order"]).toMatchObject({ total_amount: 8100 });
+    const back = await api.post(`/v1/redemptions/${second.body["id"]}/rollback`);
+    expect(back.body["order"]).toMatchObject({
+      status: "PAID",
+      total_discount_amount: 1000,
+      total_amount: 9000,
+    });
+  });
+
+  test("takes the units out of the order that the redemption had given", async () => {
+    const price = 700;
+    const product = await api.post("/v1/products", { name: newCode("Vase"), price });
+    const code = newCode("UNIT");
+    const unit = {
+      type: "UNIT",
+      unit_off: 2,
+      unit_type: product.body["id"],
+      effect: "ADD_NEW_ITEMS",
+    };
+    await api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount: unit });
+    const made = await redeem(api, code, { order: { items: [{ quantity: 1, price: 1000 }] } });
+    expect(made.body["order"]).toMatchObject({
+      amount: 2400,
+      initial_amount: 1000,
+      items: [{}, { quantity: 2, initial_quantity: 0 }],
+    });
+    const back = await api.post(`/v1/redemptions/${made.body["id"]}/rollback`);
+    expect(back.body["order"]).toMatchObject({ amount: 1000, total_amount: 1000 });
+    expect(back.body["order"].items).toHaveLength(1);
+  });
+
+  test("takes a stack back as a whole", async () => {
+    const codes = [await percentVoucher(api, 10), await percentVoucher(api, 20)];
+    const order = { source_id: newCode("order"), amount: 1000 };
+    const made = await api.post("/v1/redemptions", {
+      redeemables: codes.map((id) => ({ object: "voucher", id })),
+      order,
+    });
+    const { redemptions, parent_redemption: parent } = made.body;
+
+    const part = await api.post(`/v1/redemptions/${redemptions[0].id}/rollback`);
+    expect(part.body).toMatchObject({
+      key: "invalid_redemption_parent",
+      details: "You can rollback only a redemption that does not have parent redemption.",
+    });
+    const single = await api.post(`/v1/redemptions/${parent.id}/rollback`);
+    expect(single.body).toMatchObject({
+      key: "invalid_redemption",
+      details:
+        "You can rollback only a single redemption. Use different endpoint for stacked redemption.",
+    });
+
+    const back = await api.post(`/v1/redemptions/${parent.id}/rollbacks`, { reason: "returned" });
+    expect(back.status, back.text).toBe(200);
+    expect(back.body).toMatchObject({
+      rollbacks: redemptions.map(({ id }: Json) => ({ redemption: id, reason: "returned" })),
+      parent_rollback: { redemption: parent.id },
+      order: { status: "CANCELED", total_amount: 1000 },
+    });
+    const { rollbacks, parent_rollback: whole } = back.body;
+    const stored = await api.get(`/v1/orders/${order.source_id}`);
+    expect(stored.body["redemptions"][parent.id]).toMatchObject({
+      rollback_id: whole.id,
+      rollback_stacked: rollbacks.map(({ id }: Json) => id),
+    });
+    for (const code of codes) {
+      const voucher = await api.get(`/v1/vouchers/${code}`);
+      expect(voucher.body["redemption"].redeemed_quantity).toBe(0);
+    }
+    const twice = await api.post(`/v1/redemptions/${parent.id}/rollbacks`);
+    expect(twice.body).toMatchObject({ key: "already_rolled_back" });
+  });
+
+  test("of a single redemption can be asked for as one of a stack", async () => {
+    const made = await redeem(api, await percentVoucher(api, 10), { order: { amount: 1000 } });
+    const back = await api.post(`/v1/redemptions/${made.body["id"]}/rollbacks`);
+    expect(back.body).toMatchObject({
+      rollbacks: [{ redemption: made.body["id"] }],
+      order: { status: "CANCELED" },
+    });
+    expect(back.body).not.toHaveProperty("parent_rollback");
+  });
+
+  test("is refused for what it is not about", async () => {
+    const buyer = { source_id: newCode("buyer") };
+    const stranger = { source_id: newCode("stranger") };
+    const [order, other] = [newCode("order"), newCode("order")];
+    const code = await percentVoucher(api, 10, 2);
+    const made = await redeem(api, code, {
+      order: { source_id: order, amount: 1000 },
+      customer: buyer,
+    });
+    const path = `/v1/redemptions/${made.body["id"]}/rollback`;
+    const failed = await redeem(api, await usedVoucher(api), { order: { amount: 100 } });
+
+    const refusals: readonly (readonly [Answer, Json])[] = [
+      [
+        await api.post("/v1/redemptions/r_0/rollback"),
+        { code: 404, key: "not_found", resource_type: "redemption", resource_id: "r_0" },
+      ],
+      [
+        await api.post(`/v1/redemptions/${failed.body["resource_id"]}/rollback`),
+        { code: 400, key: "invalid_redemption" },
+      ],
+      [
+        await api.post(path, { customer: stranger }),
+        { key: "invalid_customer", details: "Customer is not related with redemption." },
+      ],
+      [
+        await api.post(path, { order: { source_id: other } }),
+        { key: "invalid_order", details: "Order is not related with redemption." },
+      ],
+    ];
+    for (const [{ body }, expected] of refusals) expect(body).toMatchObject(expected);
+
+    const own = await api.post(path, { customer: buyer, order: { source_id: order } });
+    expect(own.status, own.text).toBe(200);
+  });
+
+  test("is possible for three calendar months, in the time zone of the project", async () => {
+    const settings = { sandbox: true, timezone: "Europe/Warsaw" };
+    const { id, api: own } = await newProject(stack, settings);
+    const setClock = (now: string) =>
+      managementApi(stack).put(`/management/v1/projects/${id}/clock`, { now });
+    await setClock("2026-11-30T10:00:00.000Z");
+    const code = await percentVoucher(own, 10);
+    const [last, late] = [
+      await redeem(own, code, { order: { amount: 100 } }),
+      await redeem(own, code, { order: { amount: 100 } }),
+    ];
+    await setClock("2027-02-28T10:00:00.000Z");
+    const inTime = await own.post(`/v1/redemptions/${last.body["id"]}/rollback`);
+    expect(inTime.status, inTime.text).toBe(200);
+    await setClock("2027-02-28T10:00:00.001Z");
+    const tooLate = await own.post(`/v1/redemptions/${late.body["id"]}/rollback`);
+    expect(tooLate.status).toBe(400);
+    expect(tooLate.body).toMatchObject({ key: "invalid_rollback_params" });
+  });
+
+  test("leaves the order alone where the project says so", async () => {
+    const { id, api: own } = await newProject(stack);
+    await managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
+      redeemables_rollback_order_mode: "WITHOUT_ORDER",
+    });
+    const order = { source_id: newCode("order"), amount: 1000 };
+    const made = await redeem(own, await percentVoucher(own, 10), { order });
+    const back = await own.post(`/v1/redemptions/${made.body["id"]}/rollback`);
+    expect(back.body["order"]).toMatchObject({ status: "PAID", total_amount: 900 });
+    const stored = await own.get(`/v1/orders/${order.source_id}`);
+    expect(stored.body).toMatchObject({ status: "PAID", total_amount: 900 });
+    expect(stored.body["redemptions"][made.body["id"]]).toMatchObject({
+      rollback_id: back.body["id"],
+    });
+  });
+});
+
+async function percentVoucher(api: Api, percentOff: number, quantity?: number): Promise<string> {
+  const code = newCode("BACK");
+  const made = await api.post("/v1/vouchers", {
+    code,
+    type: "DISCOUNT_VOUCHER",
+    discount: { type: "PERCENT", percent_off: percentOff },
+    ...(quantity !== undefined && { redemption: { quantity } }),
+  });
+  expect(made.status, made.text).toBe(200);
+  return code;
+}
+
+async function usedVoucher(api: Api): Promise<string> {
+  const code = await percentVoucher(api, 10, 1);
+  await redeem(api, code, { order: { amount: 100 } });
+  return code;
+}
+
+const redeem = (api: Api, code: string, body: Json): Promise<Answer> =>
+  api.post(`/v1/vouchers/${code}/redemption`, body);
