@@ -188,75 +188,6 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
     });
   });
 
-  test.each([
-    [{ voucher: {} }, "invalid_campaign", "'discount' is required"],
-    [
-      { campaign_type: "REFERRAL_PROGRAM" },
-      "invalid_campaign",
-      "Property 'discount' is required for REFERRAL_PROGRAM campaign",
-    ],
-    [{ campaign_type: "GIFT_VOUCHERS", voucher: { gift: {} } }, "invalid_campaign", "gift.amount"],
-    [{ campaign_type: "LOYALTY_PROGRAM" }, "invalid_campaign", "loyalty_card.points"],
-    [
-      { voucher: { type: "GIFT_VOUCHER", discount: percent(1) } },
-      "invalid_campaign",
-      "must be of type DISCOUNT_VOUCHER",
-    ],
-    [{ type: "STANDALONE", voucher: { discount: percent(1) } }, "invalid_campaign", "'code'"],
-    [{ voucher: { discount: percent(1), code: "A" } }, "invalid_campaign", "STANDALONE"],
-    [{ campaign_type: "PROMOTION", vouchers_count: 1 }, "invalid_campaign", "PROMOTION"],
-    [{ voucher: { discount: { type: "AMOUNT" } } }, "invalid_voucher", "amount_off"],
-    [
-      { voucher: { discount: percent(1) }, vouchers_count: 101 },
-      "invalid_campaign_params",
-      "cannot be higher than 100",
-    ],
-    [
-      {
-        voucher: { discount: percent(1) },
-        start_date: "2026-02-01T00:00:00Z",
-        expiration_date: "2026-01-01T00:00:00Z",
-      },
-      "invalid_campaign_params",
-      ".expiration_date",
-    ],
-    [
-      {
-        voucher: { discount: percent(1) },
-        validity_timeframe: { interval: "P2D", duration: "P1D" },
-      },
-      "invalid_payload",
-      ".start_date",
-    ],
-    [
-      {
-        voucher: { discount: percent(1), code_config: { charset: "ab", length: 1 } },
-        vouchers_count: 3,
-      },
-      "invalid_code_config",
-      "Code config allows to generate up to 2 unique codes, requested 3",
-    ],
-    [{ voucher: { discount: percent(1), code_config: { length: 0 } } }, "invalid_code_config", ""],
-    [{ voucher: { discount: percent(1) }, category_id: "cat_no" }, "not_found", "category"],
-    [
-      { voucher: { discount: percent(1) }, category_id: "cat_no", category: "x" },
-      "invalid_payload",
-      "exclude",
-    ],
-    [{ name: "" }, "invalid_payload", ".name"],
-    [{ voucher: { discount: percent(1) }, campaign_type: "OTHER" }, "invalid_payload", ""],
-    [{ voucher: { discount: percent(1) }, vouchers_count: -1 }, "invalid_payload", ""],
-  ])("refuses %j with %s", async (body, key, details) => {
-    const name = newCode("refused");
-    const error = await refused(api.post("/v1/campaigns", { name, ...body }));
-    expect(error).toMatchObject({ key, details: expect.stringContaining(details) });
-    expect(await refused(api.get(`/v1/campaigns/${name}`))).toMatchObject({
-      key: "not_found",
-      resource_type: "campaign",
-      details: `Cannot find campaign with id ${name}`,
-    });
-  });
-
   test("adds vouchers that have what they are not given from their campaign", async () => {
     const campaign = await coupons({
       expiration_date: "2036-01-01T00:00:00Z",
@@ -404,6 +335,22 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
       await refused(api.put(`/v1/campaigns/${campaign["id"]}`, { type: "STANDALONE" })),
     ).toMatchObject({ key: "invalid_campaign" });
     expect(await read(campaign["id"])).toEqual(cleared);
+  });
+
+  test("updates and vouchers that are added at once agree in the end", async () => {
+    const campaign = await coupons({ vouchers_count: 5 });
+    const path = `/v1/campaigns/${campaign["id"]}`;
+    await inParallel([...Array(12).keys()], 12, (round) =>
+      ok(
+        round % 2 === 0
+          ? api.put(path, { discount: percent(round + 1) })
+          : api.post(`${path}/vouchers?vouchers_count=3`),
+      ),
+    );
+    const { voucher, vouchers_count: count, creation_status: status } = await read(campaign["id"]);
+    const vouchers = await vouchersOf(campaign["id"]);
+    expect([status, count, vouchers.length]).toEqual(["DONE", 23, 23]);
+    for (const { discount } of vouchers) expect(discount).toEqual(voucher["discount"]);
   });
 
   test("enable and disable answer nothing, and a repeat changes nothing", async () => {

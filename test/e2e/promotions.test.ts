@@ -226,10 +226,10 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
     const campaign = await promotion();
     const [a, b] = [await tier(campaign), await tier(await promotion())];
     const path = `/v1/promotions/${encodeURIComponent(campaign["name"])}/stacks`;
-    const stack = await ok(
+    const made = await ok(
       api.post(path, { name: "both", tiers: { ids: [b["id"], a["id"]] }, metadata: { x: 1 } }),
     );
-    expect(stack).toMatchObject({
+    expect(made).toMatchObject({
       object: "promotion_stack",
       name: "both",
       tiers: { ids: [b["id"], a["id"]], hierarchy_mode: "MANUAL" },
@@ -239,22 +239,22 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
       metadata: { x: 1 },
       updated_at: null,
     });
-    expect(stack["id"]).toMatch(/^stack_[0-9a-f]{18}$/);
-    const one = `${path}/${stack["id"]}`;
-    expect(await ok(api.get(one))).toEqual(stack);
+    expect(made["id"]).toMatch(/^stack_[0-9a-f]{18}$/);
+    const one = `${path}/${made["id"]}`;
+    expect(await ok(api.get(one))).toEqual(made);
     expect(await ok(api.get(path))).toEqual({
       object: "list",
       data_ref: "data",
-      data: [stack],
+      data: [made],
       total: 1,
     });
-    expect(idsOf((await ok(api.get("/v1/promotions/stacks")))["data"])).toContain(stack["id"]);
+    expect(idsOf((await ok(api.get("/v1/promotions/stacks")))["data"])).toContain(made["id"]);
 
     expect(await refused(api.delete(`/v1/promotions/tiers/${a["id"]}`))).toMatchObject({
       code: 400,
       key: "resource_in_use",
       message: "Resource in use",
-      details: `Resource promotion_tier with id ${a["id"]} is in use by promotion_stacks with ids [${stack["id"]}]`,
+      details: `Resource promotion_tier with id ${a["id"]} is in use by promotion_stacks with ids [${made["id"]}]`,
     });
     const changed = await ok(api.put(one, { name: "one", tiers: { ids: [b["id"]] } }));
     expect(changed).toMatchObject({ name: "one", tiers: { ids: [b["id"]] }, metadata: { x: 1 } });

@@ -1,24 +1,10 @@
-import { newId } from "@scrip/ids";
-import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
-import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
-import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
-import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
-import { createDefinitions } from "../src/definitions.ts";
-import { routes } from "../src/routes.ts";
-import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { givenProject, startFixture } from "./fixture.ts";
 
-const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
-afterAll(() => db[Symbol.asyncDispose]());
-const nobody = createDirectTransport([]);
-const deps = {
-  db,
-  newId,
-  definitions: createDefinitions(db),
-  vouchers: clientOf(CampaignVoucherService, nobody),
-};
-const client = clientOf(CategoryService, createDirectTransport(routes(deps)));
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+const client = fixture.categories;
 
 test("categories are listed newest first, with the project's present as their time", async () => {
   const call = givenProject();
@@ -92,13 +78,3 @@ test("names that are resolved at the same time become one category", async () =>
   );
   expect(new Set(all.map(({ answers }) => answers[0]?.category?.id)).size).toBe(1);
 });
-
-function givenProject(): Call {
-  return {
-    project: { id: newId("proj"), timeZone: "UTC", caseSensitiveCodes: true },
-    requestId: "v-000000000000000000",
-    deadline: Date.now() + 10_000,
-    now: Date.parse("2026-03-01T12:00:00Z"),
-    caller: { side: "server", id: "app_test" },
-  };
-}

@@ -1,0 +1,81 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+const percent = (value: number) => ({ type: "PERCENT", percent_off: value });
+
+describe.each(COMPOSITIONS)("a campaign on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test.each([
+    [{ voucher: {} }, "invalid_campaign", "'discount' is required"],
+    [
+      { campaign_type: "REFERRAL_PROGRAM" },
+      "invalid_campaign",
+      "Property 'discount' is required for REFERRAL_PROGRAM campaign",
+    ],
+    [{ campaign_type: "GIFT_VOUCHERS", voucher: { gift: {} } }, "invalid_campaign", "gift.amount"],
+    [{ campaign_type: "LOYALTY_PROGRAM" }, "invalid_campaign", "loyalty_card.points"],
+    [
+      { voucher: { type: "GIFT_VOUCHER", discount: percent(1) } },
+      "invalid_campaign",
+      "must be of type DISCOUNT_VOUCHER",
+    ],
+    [{ type: "STANDALONE", voucher: { discount: percent(1) } }, "invalid_campaign", "'code'"],
+    [{ voucher: { discount: percent(1), code: "A" } }, "invalid_campaign", "STANDALONE"],
+    [{ campaign_type: "PROMOTION", vouchers_count: 1 }, "invalid_campaign", "PROMOTION"],
+    [{ voucher: { discount: { type: "AMOUNT" } } }, "invalid_voucher", "amount_off"],
+    [
+      { voucher: { discount: percent(1) }, vouchers_count: 101 },
+      "invalid_campaign_params",
+      "cannot be higher than 100",
+    ],
+    [
+      {
+        voucher: { discount: percent(1) },
+        start_date: "2026-02-01T00:00:00Z",
+        expiration_date: "2026-01-01T00:00:00Z",
+      },
+      "invalid_campaign_params",
+      ".expiration_date",
+    ],
+    [
+      {
+        voucher: { discount: percent(1) },
+        validity_timeframe: { interval: "P2D", duration: "P1D" },
+      },
+      "invalid_payload",
+      ".start_date",
+    ],
+    [
+      {
+        voucher: { discount: percent(1), code_config: { charset: "ab", length: 1 } },
+        vouchers_count: 3,
+      },
+      "invalid_code_config",
+      "Code config allows to generate up to 2 unique codes, requested 3",
+    ],
+    [{ voucher: { discount: percent(1), code_config: { length: 0 } } }, "invalid_code_config", ""],
+    [{ voucher: { discount: percent(1) }, category_id: "cat_no" }, "not_found", "category"],
+    [
+      { voucher: { discount: percent(1) }, category_id: "cat_no", category: "x" },
+      "invalid_payload",
+      "exclude",
+    ],
+    [{ name: "" }, "invalid_payload", ".name"],
+    [{ voucher: { discount: percent(1) }, campaign_type: "OTHER" }, "invalid_payload", ""],
+    [{ voucher: { discount: percent(1) }, vouchers_count: -1 }, "invalid_payload", ""],
+  ])("that is %j is refused with %s", async (body, key, details) => {
+    const name = newCode("refused");
+    const { body: error } = await api.post("/v1/campaigns", { name, ...body });
+    expect(error).toMatchObject({ key, details: expect.stringContaining(details) });
+    expect((await api.get(`/v1/campaigns/${name}`)).body).toMatchObject({
+      key: "not_found",
+      resource_type: "campaign",
+      details: `Cannot find campaign with id ${name}`,
+    });
+  });
+});
