@@ -3,6 +3,9 @@ import type { ValidationRule } from "@scrip/rules";
 import type { BundleResult } from "./bundle-result.ts";
 import { findBundles } from "./bundle.ts";
 import type { Use } from "./counts.ts";
+import { hintsOf } from "./course-hints.ts";
+import { traceOf } from "./course-trace.ts";
+import { type Course, startOfCourse } from "./course.ts";
 import type { DecisionRequest } from "./decide.ts";
 import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "./decision.ts";
 import type { CategoryFacts, Redeemable } from "./facts.ts";
@@ -10,6 +13,7 @@ import { formulaGuards } from "./formula-guards.ts";
 import { closedGate } from "./gates.ts";
 import type { Hint } from "./hints.ts";
 import type { OrderState } from "./order.ts";
+import { NOTHING_REACHED } from "./reached-scope.ts";
 import { type Refused, resourceNotFound } from "./refusal.ts";
 import { type CheckedRules, checkRules, countGuards, refusedByRules } from "./rule-check.ts";
 import { type RuleEffect, ruleReader } from "./rule-reader.ts";
@@ -58,31 +62,40 @@ export function evaluate(
   context: EvaluationContext,
 ): Evaluation {
   const subject = subjectOf(redeemable);
-  if (subject === null) return inapplicable(resourceNotFound(redeemable.object, redeemable.id));
+  if (subject === null) return unknown(redeemable);
+  const facts = { ...context, subject, state };
+  const start = startOfCourse(redeemable, subject, facts);
+  const refused = (refusal: Refused, course: Course): Evaluation => ({
+    kind: "inapplicable",
+    refusal,
+    bundle: course.bundles?.result ?? null,
+    scope: NOTHING_REACHED,
+    hints: context.trace ? hintsOf(course) : [],
+    trace: context.trace ? traceOf(course) : null,
+  });
+
   const closed = closedGate(subject, context);
-  if (closed !== null) return inapplicable(closed.refusal);
+  if (closed !== null) return refused(closed.refusal, { ...start, closed });
 
   const rules = rulesOf(subject);
-  const facts = { ...context, subject, state };
   const before = checkRules(rules, subject, ruleReader(facts, null), "before_effect");
-  if (before.refusal !== null) return inapplicable(before.refusal);
+  const checked = { ...start, outcomes: before.outcomes };
+  if (before.refusal !== null) return refused(before.refusal, checked);
 
   const bundles = findBundles(rules, state);
   if (bundles.failed.length > 0) {
-    return { ...inapplicable(refusedByBundles(subject, bundles.failed)), bundle: bundles.result };
+    return refused(refusedByBundles(subject, bundles.failed), { ...checked, bundles });
   }
   const mode = calculationMode(categoriesOf(redeemable), context.stacking);
   const applied = applyValue(redeemable, subject, state, { ...context, mode, bundles });
-  if (applied.kind === "refused") return inapplicable(applied.refusal);
+  const valued = { ...checked, bundles, applied };
+  if (applied.kind === "refused") return refused(applied.refusal, valued);
 
-  const { benefit, hasEffect, scope, units } = applied;
   const effect = effectOf(subject, state, applied, context);
   const after = checkRules(pendingIn(before), subject, ruleReader(facts, effect), "after_effect");
-  if (after.refusal !== null) return inapplicable(after.refusal);
-  const outcomes = [
-    ...before.outcomes.filter(({ status }) => status !== "pending"),
-    ...after.outcomes,
-  ];
+  const outcomes = [...settledIn(before), ...after.outcomes];
+  if (after.refusal !== null) return refused(after.refusal, { ...valued, outcomes });
+  const { benefit, hasEffect, scope, units } = applied;
   return {
     kind: "applicable",
     benefit,
@@ -98,9 +111,18 @@ export function evaluate(
     bundle: bundles.result,
     scope,
     units,
-    trace: null,
+    trace: context.trace ? traceOf({ ...valued, outcomes }) : null,
   };
 }
+
+const unknown = ({ object, id }: Redeemable): Evaluation => ({
+  kind: "inapplicable",
+  refusal: resourceNotFound(object, id),
+  bundle: null,
+  scope: NOTHING_REACHED,
+  hints: [],
+  trace: null,
+});
 
 const refusedByBundles = (subject: Subject, failed: readonly ValidationRule[]): Refused =>
   refusedByRules(subject, {
@@ -111,6 +133,9 @@ const refusedByBundles = (subject: Subject, failed: readonly ValidationRule[]): 
 
 const pendingIn = ({ outcomes }: CheckedRules): readonly ValidationRule[] =>
   outcomes.flatMap(({ rule, status }) => (status === "pending" ? [rule] : []));
+
+const settledIn = ({ outcomes }: CheckedRules) =>
+  outcomes.filter(({ status }) => status !== "pending");
 
 /** What the redeemable does, as rules and counts see it. */
 function effectOf(
@@ -159,12 +184,3 @@ function guardsOf(subject: Subject, benefit: Benefit): readonly Guard[] {
   }
   return guards;
 }
-
-const inapplicable = (refusal: Refused): Evaluation & { kind: "inapplicable" } => ({
-  kind: "inapplicable",
-  refusal,
-  bundle: null,
-  scope: { applicable: [], inapplicable: [] },
-  hints: [],
-  trace: null,
-});

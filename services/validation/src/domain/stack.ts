@@ -11,6 +11,7 @@ import {
   skipsWithoutEffect,
   strongestKind,
 } from "./stacking-rules.ts";
+import { type Trace, withStep } from "./trace.ts";
 
 export type Stacked = {
   readonly valid: boolean;
@@ -65,8 +66,8 @@ export function applyStack(
     const step =
       skipKey === null
         ? judge(candidate, state, { ...context, counts })
-        : { judged: skipped(candidate, skipKey), state, use: null };
-    judged.push(step.judged);
+        : { judged: skipped(candidate, skipKey, context, null), state, use: null };
+    judged.push(placed(step.judged, candidate, tally, context));
     state = step.state;
     if (step.use !== null && names.length > 0) counts = countsAfter(counts, names, step.use);
     if (step.judged.status === "INAPPLICABLE") tally.failed = true;
@@ -103,7 +104,8 @@ function judge(
     return { judged, state, use: null };
   }
   if (!evaluation.hasEffect && skipsWithoutEffect(categories, context.stacking)) {
-    return { judged: skipped(candidate, "no_effect"), state, use: null };
+    const skip = skipped(candidate, "no_effect", context, evaluation.trace);
+    return { judged: skip, state, use: null };
   }
   const { benefit, guards, bundle, scope, units, trace } = evaluation;
   const figures = context.order === null ? null : orderFigures(state, evaluation.state);
@@ -125,13 +127,36 @@ function judge(
   };
 }
 
-const skipped = ({ redeemable, position }: Candidate, key: SkipKey): JudgedRedeemable => ({
-  status: "SKIPPED",
-  position,
-  redeemable,
-  skip: skipOf(key),
-  trace: null,
-});
+/** Tells of one that applies together with others how it came to do so. */
+function placed(
+  judged: JudgedRedeemable,
+  { kind }: Candidate,
+  { applied }: Tally,
+  { stacking, trace: isTraced }: EvaluationContext,
+): JudgedRedeemable {
+  if (!isTraced || judged.status !== "APPLICABLE") return judged;
+  const limit = stacking.applicableRedeemablesLimit;
+  const step = {
+    kind: "stacking",
+    passed: true,
+    message: `${kind}, applies as number ${applied + 1} of at most ${limit}`,
+    used: BigInt(applied),
+    limit: BigInt(limit),
+  } as const;
+  return { ...judged, trace: withStep(judged.trace, step) };
+}
+
+function skipped(
+  { redeemable, position }: Candidate,
+  key: SkipKey,
+  { trace: isTraced }: EvaluationContext,
+  before: Trace | null,
+): JudgedRedeemable {
+  const skip = skipOf(key);
+  const step = { kind: "stacking", passed: false, message: skip.message } as const;
+  const trace = isTraced ? withStep(before, step) : null;
+  return { status: "SKIPPED", position, redeemable, skip, trace };
+}
 
 /** Sorting is stable, so that ties stay in the order of the request. */
 function sortCandidates(

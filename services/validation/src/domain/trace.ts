@@ -44,3 +44,9 @@ export type Allocation = {
   /** Units discounted, where they count. */
   readonly quantity: bigint | null;
 };
+
+/** A step more, after those that were taken already. */
+export const withStep = (trace: Trace | null, step: TraceStep): Trace => ({
+  steps: [...(trace?.steps ?? []), step],
+  allocations: trace?.allocations ?? [],
+});

@@ -1,0 +1,68 @@
+import { instantText, nextOpening } from "@scrip/rules";
+
+import type { Course } from "./course.ts";
+import type { Hint } from "./hints.ts";
+import { ruleHints } from "./rule-hints.ts";
+import type { Subject } from "./subject.ts";
+
+/** What would have to change for a redeemable that was refused; spec issue "What is missing". */
+export function hintsOf(course: Course): readonly Hint[] {
+  const { closed, outcomes, bundles, applied, subject, facts } = course;
+  if (closed !== null) return gateHints(course, closed);
+  const violated = outcomes.filter(({ status }) => status === "violated");
+  if (violated.length > 0) return violated.flatMap((one) => ruleHints(one, subject, facts));
+  if (bundles !== null && bundles.failed.length > 0) return bundleHints(bundles);
+  return applied?.kind === "refused" ? balanceHints(course, applied.refusal.key) : [];
+}
+
+const NOTHING_TOLD = {
+  property: null,
+  validationRuleId: null,
+  difference: null,
+  from: null,
+  anyOf: [],
+} as const;
+
+function gateHints(
+  { subject, facts }: Course,
+  { gate, refusal }: NonNullable<Course["closed"]>,
+): readonly Hint[] {
+  if (gate.kind === "dates") {
+    const from = openingOf(subject, facts.moment);
+    if (from === null) return [];
+    return [{ ...NOTHING_TOLD, name: "dates", from, message: `from ${instantText(from)}` }];
+  }
+  return refusal.key === "invalid_customer"
+    ? [{ ...NOTHING_TOLD, name: "customer", message: "with a customer" }]
+    : [];
+}
+
+/** A tier ends with its campaign. */
+function openingOf(subject: Subject, moment: Course["facts"]["moment"]): number | null {
+  const { validity, campaign } = subject.facts;
+  const from = nextOpening(validity, campaign?.validity ?? null, moment);
+  const end = campaign?.validity.expirationDate ?? null;
+  const isOver = from !== null && end !== null && from > end;
+  return subject.kind === "promotion_tier" && isOver ? null : from;
+}
+
+function bundleHints({ result, failed }: NonNullable<Course["bundles"]>): readonly Hint[] {
+  const [rule] = failed;
+  return (result?.missing ?? []).map(({ id, itemQuantity }) => ({
+    ...NOTHING_TOLD,
+    name: "bundle",
+    validationRuleId: rule?.id ?? null,
+    difference: itemQuantity,
+    anyOf: [id],
+    message: `${itemQuantity} more of ${id}`,
+  }));
+}
+
+function balanceHints({ redeemable, subject }: Course, key: string): readonly Hint[] {
+  if (key !== "gift_amount_exceeded" || redeemable.object !== "voucher") return [];
+  if (subject.kind !== "voucher" || subject.facts.value.type !== "GIFT_VOUCHER") return [];
+  const { balance, lockedCredits } = subject.facts.value;
+  const free = balance > lockedCredits ? balance - lockedCredits : 0n;
+  const tooMany = (redeemable.credits ?? 0n) - free;
+  return [{ ...NOTHING_TOLD, name: "balance", difference: -tooMany, message: `${tooMany} less` }];
+}

@@ -1,0 +1,154 @@
+import { instantText } from "@scrip/rules";
+
+import type { Course } from "./course.ts";
+import type { ReachedScope } from "./decision.ts";
+import { GATES, type Gate } from "./gates.ts";
+import { ruleSteps } from "./rule-trace.ts";
+import type { Trace, TraceStep } from "./trace.ts";
+import type { ValueOutcome } from "./value.ts";
+
+/** Every step that was taken, in the order of evaluation (spec/validation-and-redemption.md §0.2). */
+export function traceOf(course: Course): Trace {
+  const { applied, subject, outcomes, facts } = course;
+  return {
+    steps: [
+      ...gateSteps(course),
+      ...ruleSteps(outcomes, subject, facts),
+      ...bundleSteps(course),
+      ...(applied === null ? [] : valueSteps(course, applied)),
+    ],
+    allocations: applied?.kind === "applied" ? applied.allocations : [],
+  };
+}
+
+/** Up to the one that is closed. */
+function gateSteps(course: Course): readonly TraceStep[] {
+  const { closed } = course;
+  const last = closed === null ? GATES.length : GATES.indexOf(closed.gate) + 1;
+  return GATES.slice(0, last).flatMap((gate) => gateStep(gate, course));
+}
+
+function gateStep(gate: Gate, { subject, closed, facts }: Course): readonly TraceStep[] {
+  const { kind } = gate;
+  const passed = closed?.gate !== gate;
+  const told = (message: string, more: Partial<TraceStep> = {}): readonly TraceStep[] => [
+    { kind, passed, message, ...more },
+  ];
+  switch (kind) {
+    case "active":
+      return told(passed ? "is switched on" : "is switched off, or its campaign is");
+    case "dates": {
+      const now = instantText(facts.moment.now);
+      return told(passed ? `is open at ${now}` : `is not open at ${now}: ${closed?.refusal.key}`);
+    }
+    case "quantity":
+      return subject.kind === "voucher" ? [{ ...quantityStep(subject.facts), passed }] : [];
+    default:
+      return subject.kind === "voucher" && subject.facts.isReferralCode
+        ? told(passed ? "is used by a friend of its holder" : `refused: ${closed?.refusal.key}`)
+        : [];
+  }
+}
+
+function quantityStep({
+  quantity,
+  redeemedQuantity,
+  lockedQuantity,
+}: {
+  readonly quantity: bigint | null;
+  readonly redeemedQuantity: bigint;
+  readonly lockedQuantity: bigint;
+}): Omit<TraceStep, "passed"> {
+  const used = redeemedQuantity + lockedQuantity;
+  const held = lockedQuantity === 0n ? "" : `, ${lockedQuantity} held by sessions`;
+  return quantity === null
+    ? { kind: "quantity", message: `redeemed ${redeemedQuantity} times, without a limit`, used }
+    : {
+        kind: "quantity",
+        message: `redeemed ${redeemedQuantity} of ${quantity} times${held}`,
+        used,
+        limit: quantity,
+      };
+}
+
+function bundleSteps({ bundles }: Course): readonly TraceStep[] {
+  if (bundles === null || bundles.result === null) return [];
+  const { quantity, limit } = bundles.result;
+  return [
+    {
+      kind: "bundle",
+      passed: quantity > 0n,
+      message: `the order holds ${quantity} of at most ${limit} bundles`,
+      used: quantity,
+      limit,
+    },
+  ];
+}
+
+function valueSteps(course: Course, applied: ValueOutcome): readonly TraceStep[] {
+  if (applied.kind === "refused") {
+    const { key, details } = applied.refusal;
+    const kind = key === "gift_amount_exceeded" ? "balance" : "effect";
+    return [{ kind, passed: false, message: `refused: ${key}, ${details ?? ""}` }];
+  }
+  return [
+    ...balanceSteps(course, applied),
+    ...scopeSteps(applied.scope),
+    ...formulaSteps(course, applied),
+    effectStep(course, applied),
+  ];
+}
+
+type Applied = ValueOutcome & { readonly kind: "applied" };
+
+function balanceSteps(_course: Course, { benefit }: Applied): readonly TraceStep[] {
+  if (benefit.kind !== "gift") return [];
+  const { balance, credits, lockedCredits } = benefit;
+  return [
+    {
+      kind: "balance",
+      passed: true,
+      message: `takes ${credits} of ${balance} credits, of which sessions hold ${lockedCredits}`,
+      used: lockedCredits,
+      limit: balance,
+    },
+  ];
+}
+
+function scopeSteps({ applicable, inapplicable }: ReachedScope): readonly TraceStep[] {
+  if (applicable.length === 0 && inapplicable.length === 0) return [];
+  const indices = [...new Set(applicable.flatMap(({ orderItemIndices }) => orderItemIndices))];
+  const message =
+    indices.length === 0 ? "reaches no line by its entries" : `reaches lines ${indices.join(", ")}`;
+  return [{ kind: "scope", passed: indices.length > 0 || applicable.length === 0, message }];
+}
+
+function formulaSteps({ subject }: Course, { benefit }: Applied): readonly TraceStep[] {
+  if (benefit.kind !== "discount" || !hasFormula(subject)) return [];
+  const message = benefit.isDynamic
+    ? "a formula gave the value"
+    : "the formula gave no value, so the static one counts";
+  return [{ kind: "formula", passed: benefit.isDynamic, message }];
+}
+
+function hasFormula(subject: Course["subject"]): boolean {
+  const discount = subject.kind === "voucher" ? discountOf(subject.facts) : subject.facts.discount;
+  if (discount === null) return false;
+  return discount.type === "UNIT"
+    ? discount.gifts.some(({ formula }) => formula !== null)
+    : discount.formula !== null;
+}
+
+const discountOf = ({ value }: Extract<Course["subject"], { kind: "voucher" }>["facts"]) =>
+  value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
+
+function effectStep({ facts }: Course, { benefit, hasEffect, state }: Applied): TraceStep {
+  const before = facts.state.discountAmount + facts.state.itemsDiscountAmount;
+  const taken = state.discountAmount + state.itemsDiscountAmount - before;
+  const effect = benefit.effect === null ? "" : `${benefit.effect} `;
+  return {
+    kind: "effect",
+    passed: hasEffect,
+    message: hasEffect ? `${effect}takes ${taken} off` : "changes nothing",
+  };
+}

@@ -1,0 +1,122 @@
+import {
+  type CheckedRule,
+  type KnownValue,
+  type RuleOutcome,
+  instantText,
+  meetsConditions,
+  smallestDifference,
+  startOfNextPeriod,
+  wantedMembers,
+} from "@scrip/rules";
+
+import { countKey } from "./counts.ts";
+import type { Hint } from "./hints.ts";
+import { countOfRule, periodOf } from "./rule-counts.ts";
+import type { RuleFacts } from "./rule-reader.ts";
+import type { Subject } from "./subject.ts";
+
+/** The smallest change for each rule that failed, where a change of the request could help. */
+export const ruleHints = (
+  { rule, checked }: RuleOutcome,
+  subject: Subject,
+  facts: RuleFacts,
+): readonly Hint[] =>
+  checked
+    .filter(({ passed }) => passed === false)
+    .flatMap((failing): Hint[] => {
+      const change = changeOf(failing, subject, facts);
+      if (change === null) return [];
+      const { name, property } = failing.rule;
+      return [{ ...NO_CHANGE, name, property, validationRuleId: rule.id, ...change }];
+    });
+
+type Change = Pick<Hint, "message"> & Partial<Pick<Hint, "difference" | "from" | "anyOf">>;
+
+const NO_CHANGE = { difference: null, from: null, anyOf: [] } as const;
+
+function changeOf(failing: CheckedRule, subject: Subject, facts: RuleFacts): Change | null {
+  const { rule, lacks } = failing;
+  if (lacks === "customer") return { message: "with a customer" };
+  if (lacks === "order") return differenceIn(countless(0n), failing);
+  const failingChild = failing.children.find(({ passed }) => passed === false);
+  if (failingChild !== undefined) return quantityChange(failingChild);
+  switch (rule.name) {
+    case "order.amount":
+    case "order.initial_amount":
+    case "order.total_amount":
+    case "order.items.count":
+    case "campaign.orders.amount":
+    case "campaign.orders.amount_discounted":
+    case "redemption.gift.amount":
+    case "redemption.reward.pay_with_points.points_used":
+    case "customer.metadata":
+    case "order.metadata":
+    case "redemption.metadata":
+      return differenceIn(failing.value, failing) ?? memberIn(failing);
+    case "customer.segment":
+    case "customer.loyalty.tier":
+    case "redemption.api_key":
+    case "redemption.user.login":
+    case "order.items.any":
+    case "product.id":
+    case "sku.id":
+      return memberIn(failing);
+    default:
+      return countChange(failing, subject, facts);
+  }
+}
+
+const countless = (value: bigint): KnownValue => ({
+  kind: "number",
+  value: { unscaled: value, scale: 0 },
+});
+
+/** More of a line that matches already, or of all that do together. */
+function quantityChange(child: CheckedRule): Change | null {
+  const { name } = child.rule;
+  if (name.endsWith(".aggregated_quantity") || name.endsWith(".aggregated_amount")) {
+    return differenceIn(child.value, child);
+  }
+  if (!name.endsWith(".quantity") || child.value?.kind !== "list") return null;
+  const changes = child.value.values.flatMap((value) => differenceIn(value, child) ?? []);
+  return changes.toSorted((a, b) => Number(sizeOf(a) - sizeOf(b))).at(0) ?? null;
+}
+
+const sizeOf = ({ difference }: Change): bigint => {
+  const size = difference ?? 0n;
+  return size < 0n ? -size : size;
+};
+
+function differenceIn(value: KnownValue | null, { rule }: CheckedRule): Change | null {
+  if (value?.kind !== "number" || value.value.scale !== 0) return null;
+  const difference = smallestDifference(value.value.unscaled, rule.conditions);
+  if (difference === null || difference === 0n) return null;
+  const message = difference > 0n ? `${difference} more` : `${-difference} less`;
+  return { difference, message };
+}
+
+/** What is lacking in a list, or instead of a text. */
+function memberIn({ rule }: CheckedRule): Change | null {
+  const anyOf = wantedMembers(rule.conditions);
+  if (anyOf.length === 0) return null;
+  const [shown, rest] = [anyOf.slice(0, MOST_SHOWN), anyOf.length - MOST_SHOWN];
+  const message = `one of: ${shown.join(", ")}${rest > 0 ? ` and ${rest} others` : ""}`;
+  return { anyOf, message };
+}
+
+/** As many as are written in words; the list has them all. */
+const MOST_SHOWN = 5;
+
+/** Nothing takes redemptions back, but a day, week or month ends. */
+function countChange({ rule }: CheckedRule, subject: Subject, facts: RuleFacts): Change | null {
+  const count = countOfRule(rule.name, subject, facts);
+  if (count === null) return null;
+  const value = (facts.counts.get(countKey(count)) ?? 0n) + 1n;
+  const period = periodOf(rule.name);
+  if (period !== null && meetsConditions(1n, rule.definition)) {
+    const from = startOfNextPeriod(period, facts.moment);
+    return { from, message: `from ${instantText(from)}` };
+  }
+  const difference = smallestDifference(value, rule.conditions, (candidate) => candidate > value);
+  return difference === null ? null : { difference, message: `${difference} more` };
+}
