@@ -1,10 +1,12 @@
 import type { Queryable } from "@scrip/postgres";
 
 const TOPIC = "scrip.redemptions.v1";
+/** Others tell of what was refused or rolled back. */
+const TYPE = "scrip.events.v1.RedemptionMade";
 const CHUNK = 5_000;
 
 /**
- * The payloads of a project's redemption events that the bus in Postgres keeps, or null where the
+ * The payloads of a project's events of redemptions made that the bus in Postgres keeps, or null where the
  * bus is not in this database.
  */
 export async function readPublished(
@@ -32,6 +34,7 @@ async function* readLog(bus: Queryable, projectId: string): AsyncGenerator<Uint8
       `select partition, log_offset, project_id, payload
          from bus_log
         where topic = '${TOPIC}' and (partition, log_offset) > ($1, $2)
+          and (type is null or type = '${TYPE}')
         order by partition, log_offset
         limit ${CHUNK}`,
       [after.partition, after.log_offset],

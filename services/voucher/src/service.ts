@@ -7,6 +7,7 @@ import type { Service } from "@scrip/rpc";
 
 import { createAssetCipher } from "./asset-cipher.ts";
 import { startAnswerExpiry } from "./jobs/expire-answers.ts";
+import { startSessionExpiry } from "./jobs/forget-sessions.ts";
 import { routes } from "./routes.ts";
 import { createTemplates } from "./templates.ts";
 
@@ -42,6 +43,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   });
   parts.defer(() => db.close());
   parts.use(startAnswerExpiry(db, onError));
+  parts.use(startSessionExpiry(db, onError));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const implementations = routes({

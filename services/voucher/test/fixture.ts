@@ -2,10 +2,14 @@ import { randomBytes } from "node:crypto";
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { newId, requestId } from "@scrip/ids";
+import type { Violation } from "@scrip/postgres";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   type CommitOutcome,
+  CountMeasure,
+  type CountSchema,
   RedemptionCommandSchema,
+  type RedemptionPartSchema,
   RedemptionService,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import {
@@ -21,6 +25,7 @@ import { createAssetCipher } from "../src/asset-cipher.ts";
 import type { Deps } from "../src/deps.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { voucherInvariants } from "../src/store/invariants.ts";
 import { createTemplates } from "../src/templates.ts";
 
 export const NOON = Date.parse("2026-11-21T12:00:00Z");
@@ -163,4 +168,61 @@ export function refusalOf(outcome: CommitOutcome | undefined) {
   if (outcome?.outcome.case !== "refused")
     throw new Error(`not refused but ${outcome?.outcome.case}`);
   return outcome.outcome.value;
+}
+
+/** A promotion tier as redemptions carry it. */
+export const tierOf = (id: string, campaignId = "camp_tiers") => ({
+  redeemable: {
+    case: "promotionTier" as const,
+    value: {
+      id,
+      name: `Tier ${id}`,
+      hierarchy: 1n,
+      action: { discount: { type: DiscountType.PERCENT, percentOff: "10" } },
+      campaign: { id: campaignId, name: "Tiers", active: true },
+    },
+  },
+  campaignId,
+});
+
+type PartInit = MessageInitShape<typeof RedemptionPartSchema>;
+
+export const voucherPart = (voucher: Voucher, overrides: PartInit = {}) => ({
+  redeemable: { case: "voucherId" as const, value: voucher.id },
+  definitionVersion: 1n,
+  ...overrides,
+});
+
+/** A stack: several parts in one command. */
+export const stackOf = (
+  fixture: Pick<Fixture, "projectId">,
+  parts: readonly PartInit[],
+  overrides: CommandInit = {},
+) => commandOf(fixture, [], { parts: [...parts], ...overrides });
+
+/** At most `limit` redemptions of a scope, by one customer when named. */
+export const limitOf = (
+  scope: NonNullable<MessageInitShape<typeof CountSchema>["scope"]>,
+  limit: number,
+  about: { readonly customerId?: string; readonly refusal?: string } = {},
+) => ({
+  count: {
+    scope,
+    measure: CountMeasure.REDEMPTIONS,
+    ...(about.customerId !== undefined && { customerId: about.customerId }),
+  },
+  add: 1n,
+  conditions: { $less_than_or_equal: [limit] },
+  ...(about.refusal !== undefined && {
+    refusal: { code: 400, key: about.refusal, message: "too often" },
+  }),
+});
+
+/** Everything that must hold of the books of the project, whatever happened. */
+export async function brokenInvariants({ db, projectId }: Fixture): Promise<readonly Violation[]> {
+  const request = { projectId, after: "", limit: 100_000 };
+  const chunks = await Promise.all(
+    voucherInvariants.map(({ checkChunk }) => checkChunk(db, request)),
+  );
+  return chunks.flatMap(({ violations }) => violations);
 }

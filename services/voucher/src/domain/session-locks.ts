@@ -36,17 +36,13 @@ export function createSessionLocks(known: KnownLocks): SessionLocks {
   const own = Map.groupBy(known.own, ({ projectId, sessionKey }) => rowKey(projectId, sessionKey));
   const move = (lock: SessionLock, sign: 1n | -1n): void => {
     const key = rowKey(lock.projectId, lock.voucherId);
-    const before = totals.get(key);
-    // Of a voucher that nobody counted the locks do not matter.
-    if (before === undefined) return;
-    totals.set(key, {
-      quantity: before.quantity + sign,
-      credits: before.credits + sign * lock.credits,
-    });
+    const { quantity, credits } = totals.get(key) ?? NOTHING;
+    totals.set(key, { quantity: quantity + sign, credits: credits + sign * lock.credits });
   };
   return {
     ofOthers(projectId, voucherId, sessionKey) {
-      const total = totals.get(rowKey(projectId, voucherId)) ?? NOTHING;
+      const total = totals.get(rowKey(projectId, voucherId));
+      if (total === undefined) return NOTHING;
       if (sessionKey === null) return total;
       let { quantity, credits } = total;
       for (const lock of own.get(rowKey(projectId, sessionKey)) ?? []) {
@@ -58,7 +54,10 @@ export function createSessionLocks(known: KnownLocks): SessionLocks {
     },
     release(projectId, sessionKey) {
       const key = rowKey(projectId, sessionKey);
-      for (const lock of own.get(key) ?? []) move(lock, -1n);
+      for (const lock of own.get(key) ?? []) {
+        // Of a voucher that nobody counted the locks do not matter.
+        if (totals.has(rowKey(projectId, lock.voucherId))) move(lock, -1n);
+      }
       own.delete(key);
     },
     hold(lock) {

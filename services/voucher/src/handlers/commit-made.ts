@@ -1,4 +1,5 @@
 import type { Order, OrderRedemption } from "@scrip/proto/scrip/common/v1/order_pb";
+import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import {
   type CommitOutcome,
   type Redemption,
@@ -281,6 +282,7 @@ function announce(
       projectId,
       id: context.newId("event"),
       topic: REDEMPTIONS_TOPIC,
+      type: RedemptionMadeSchema.typeName,
       key: voucherId ?? tierId ?? "",
       payload: encodeRedemptionMade({
         projectId,

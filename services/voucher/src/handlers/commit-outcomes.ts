@@ -83,7 +83,8 @@ export function renderCommits(
       });
     }
   }
-  return { outcomes, writes: { ...draft, usages: [...draft.usages.values()] } };
+  const usages = [...draft.usages.values()];
+  return { outcomes, writes: { ...draft, usages, answerKind: "redemption" } };
 }
 
 function replay(

@@ -1,8 +1,11 @@
+import { create, toBinary } from "@bufbuild/protobuf";
 import { catalogue, type Key } from "@scrip/errors";
 import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
+import { RedemptionFailedSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-import type { Command } from "./commit-command.ts";
+import { REDEMPTIONS_TOPIC } from "../events/published.ts";
+import { type Command, nowOf } from "./commit-command.ts";
 import type { RenderParts } from "./commit-outcomes.ts";
 import { rowOf } from "./commit-rows.ts";
 
@@ -50,9 +53,38 @@ export function recordFailure(
     after: null,
     failure: { code: error.key, message: error.message },
   });
+  announceFailure(command, part, { id, parts });
   // What was not found keeps its own name.
   if (error.key === "not_found") return refusedBy({ ...error, requestId });
   return refusedBy({ ...error, requestId, resourceId: id, resourceType: "redemption" });
+}
+
+/** Failures are counted by customer, and so those of nobody need not be told of. */
+function announceFailure(
+  command: Command,
+  part: number,
+  { id, parts: { draft, context } }: { readonly id: string; readonly parts: RenderParts },
+): void {
+  const { projectId, customerId } = command;
+  if (customerId === null) return;
+  const { voucherId = null, tierId = null, campaignId = null } = command.parts[part] ?? {};
+  const event = create(RedemptionFailedSchema, {
+    projectId,
+    redemptionId: id,
+    voucherId: voucherId ?? "",
+    customerId,
+    date: nowOf(command.message),
+    ...(tierId !== null && { promotionTierId: tierId }),
+    ...(campaignId !== null && { campaignId }),
+  });
+  draft.events.push({
+    projectId,
+    id: context.newId("event"),
+    topic: REDEMPTIONS_TOPIC,
+    type: RedemptionFailedSchema.typeName,
+    key: voucherId ?? tierId ?? "",
+    payload: toBinary(RedemptionFailedSchema, event),
+  });
 }
 
 /** The code of the voucher of this part, or its id when nothing is known of it any more. */

@@ -6,14 +6,18 @@ import type {
   VoucherAnswer,
   VoucherQuery,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
+import { instantOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
-import { rowKey, type VoucherUsage } from "../domain/commit.ts";
+import { createSessionLocks, type SessionLocks } from "../domain/session-locks.ts";
+import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { findAnswers, type StoredAnswer } from "../store/idempotency.ts";
 import { findUsages } from "../store/usages.ts";
 import { findVouchers, type VoucherName } from "../store/vouchers.ts";
 import { readAnswer } from "./commit-outcomes.ts";
+import { gatherLocks } from "./session-locks.ts";
 import { composeVoucher, templateOf, type VoucherTemplate } from "./voucher-message.ts";
 
 /**
@@ -27,13 +31,36 @@ export const gatherVouchers =
       gather(deps, queries),
       findAnswers(deps.db, keysOf(queries)),
     ]);
+    const locks = await locksFor(deps, queries, vouchers);
     return {
       $typeName: "scrip.voucher.v1.GatherVouchersResponse",
-      answers: queries.map((query) => toAnswer(query, vouchers, answers)),
+      answers: queries.map((query) => toAnswer(query, { vouchers, answers, locks })),
     };
   };
 
-type Gathered = ReadonlyMap<string, GatheredVoucher>;
+type Found = { readonly usage: VoucherUsage; readonly message: Voucher };
+
+/** By project and what was sent. */
+type Gathered = ReadonlyMap<string, Found>;
+
+/** What sessions hold is read for those who say when they ask, of vouchers that are marked. */
+async function locksFor(
+  { db }: Deps,
+  queries: readonly VoucherQuery[],
+  vouchers: Gathered,
+): Promise<SessionLocks> {
+  const callers = queries.flatMap(({ projectId, sessionKey, now }) =>
+    now === undefined ? [] : [{ projectId, sessionKey: sessionKey ?? null, at: instantOf(now) }],
+  );
+  const usages = new Map<string, VoucherUsage>();
+  if (callers.length > 0) {
+    for (const { usage } of vouchers.values()) {
+      if (usage.reserved) usages.set(rowKey(usage.projectId, usage.voucherId), usage);
+    }
+  }
+  const asking = usages.size === 0 ? [] : callers;
+  return createSessionLocks(await gatherLocks(db, usages, asking));
+}
 
 const keysOf = (queries: readonly VoucherQuery[]) =>
   queries.flatMap(({ projectId, idempotency }) =>
@@ -41,13 +68,36 @@ const keysOf = (queries: readonly VoucherQuery[]) =>
   );
 
 function toAnswer(
-  { projectId, codes, idempotency }: VoucherQuery,
-  vouchers: Gathered,
-  answers: ReadonlyMap<string, StoredAnswer>,
+  { projectId, codes, idempotency, sessionKey, now }: VoucherQuery,
+  {
+    vouchers,
+    answers,
+    locks,
+  }: {
+    readonly vouchers: Gathered;
+    readonly answers: ReadonlyMap<string, StoredAnswer>;
+    readonly locks: SessionLocks;
+  },
 ): VoucherAnswer {
+  const find = (code: string): GatheredVoucher => {
+    const found = vouchers.get(rowKey(projectId, code));
+    if (found === undefined) return NOTHING;
+    const { usage, message } = found;
+    const others =
+      usage.reserved && now !== undefined
+        ? locks.ofOthers(projectId, usage.voucherId, sessionKey ?? null)
+        : NOT_LOCKED;
+    return {
+      $typeName: "scrip.voucher.v1.GatheredVoucher",
+      voucher: message,
+      definitionVersion: usage.definitionVersion,
+      lockedQuantity: others.quantity,
+      lockedCredits: others.credits,
+    };
+  };
   return {
     $typeName: "scrip.voucher.v1.VoucherAnswer",
-    vouchers: codes.map((code) => vouchers.get(rowKey(projectId, code)) ?? NOTHING),
+    vouchers: codes.map(find),
     earlier:
       idempotency && findEarlier(idempotency, answers.get(rowKey(projectId, idempotency.key))),
   };
@@ -71,9 +121,10 @@ const NOTHING: GatheredVoucher = {
   lockedCredits: 0n,
 };
 
-/** By project and what was sent. */
+const NOT_LOCKED = { quantity: 0n, credits: 0n };
+
 async function gather(deps: Deps, queries: readonly VoucherQuery[]): Promise<Gathered> {
-  const gathered = new Map<string, GatheredVoucher>();
+  const gathered = new Map<string, Found>();
   const names = namesOf(queries);
   const usages = await findKnownUsages(deps, names);
   const unknown: VoucherName[] = [];
@@ -83,7 +134,10 @@ async function gather(deps: Deps, queries: readonly VoucherQuery[]): Promise<Gat
     if (template !== undefined && usage !== undefined && isCurrent(usage, template)) {
       // Kept by id too, for the commit that follows.
       deps.templates.remember(template);
-      gathered.set(rowKey(name.projectId, name.code), toGathered(template, usage));
+      gathered.set(rowKey(name.projectId, name.code), {
+        usage,
+        message: composeVoucher(template, usage),
+      });
     } else {
       unknown.push(name);
     }
@@ -94,21 +148,14 @@ async function gather(deps: Deps, queries: readonly VoucherQuery[]): Promise<Gat
     if (voucher === undefined) continue;
     const template = templateOf(voucher.definition);
     deps.templates.remember(template, code);
-    gathered.set(rowKey(projectId, code), toGathered(template, voucher.usage));
+    const { usage } = voucher;
+    gathered.set(rowKey(projectId, code), { usage, message: composeVoucher(template, usage) });
   }
   return gathered;
 }
 
 const isCurrent = (usage: VoucherUsage, { definition }: VoucherTemplate): boolean =>
   !usage.deleted && usage.definitionVersion === definition.version;
-
-const toGathered = (template: VoucherTemplate, usage: VoucherUsage): GatheredVoucher => ({
-  $typeName: "scrip.voucher.v1.GatheredVoucher",
-  voucher: composeVoucher(template, usage),
-  definitionVersion: usage.definitionVersion,
-  lockedQuantity: 0n,
-  lockedCredits: 0n,
-});
 
 /** Each name once, however many queries ask for it. */
 function namesOf(queries: readonly VoucherQuery[]): VoucherName[] {

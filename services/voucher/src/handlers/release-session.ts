@@ -1,8 +1,20 @@
-import { Refusal } from "@scrip/errors";
+import { notFound } from "@scrip/errors";
 import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
 
-/** Gives back what a session holds of a voucher. */
-export const releaseSession = (): Handler<typeof RedemptionService.method.releaseSession> => () => {
-  throw new Refusal("not_implemented");
-};
+import type { Deps } from "../deps.ts";
+import { releaseReservation } from "../store/reservations.ts";
+import { findVoucher } from "../store/vouchers.ts";
+
+/** Needs no lock of the voucher: what is freed can only help a redemption that is under way. */
+export const releaseSession =
+  (deps: Deps): Handler<typeof RedemptionService.method.releaseSession> =>
+  async ({ code, sessionKey }, call) => {
+    const projectId = call.project.id;
+    const voucher = await findVoucher(deps.db, projectId, code);
+    if (voucher === undefined) throw notFound("voucher", code);
+    const lock = { projectId, sessionKey, voucherId: voucher.definition.id };
+    const wasHeld = await releaseReservation(deps.db, lock, call.now);
+    if (!wasHeld) throw notFound("session", sessionKey);
+    return { $typeName: "google.protobuf.Empty" };
+  };

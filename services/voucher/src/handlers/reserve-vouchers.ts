@@ -1,9 +1,175 @@
-import { Refusal } from "@scrip/errors";
-import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Queryable } from "@scrip/postgres";
+import type {
+  RedemptionService,
+  ReservationCommand,
+  ReservationOutcome,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
+import { instantOf } from "@scrip/terms";
 
-/** Locks what validations promised to their sessions. */
-export const reserveVouchers =
-  (): Handler<typeof RedemptionService.method.reserveVouchers> => () => {
-    throw new Refusal("not_implemented");
+import { type Contention, createContention } from "../contention.ts";
+import type { Deps } from "../deps.ts";
+import {
+  decideReservations,
+  isLimited,
+  locksOf,
+  type ReserveCommand,
+  type ReserveDecision,
+} from "../domain/reserve.ts";
+import { rowKey } from "../domain/usage.ts";
+import {
+  deleteSessions,
+  insertReservations,
+  markReserved,
+  type NewReservation,
+} from "../store/reservations.ts";
+import { nowOf } from "./commit-command.ts";
+import { namesOf } from "./commit-locks.ts";
+import { errorOf } from "./commit-refusals.ts";
+import { runLocked, takeApart } from "./locked-batch.ts";
+import { gatherLocks } from "./session-locks.ts";
+
+/** A session that has expired is forgotten some days later; a sandbox may have another clock. */
+const KEPT_MS = 7 * 86_400_000;
+
+/**
+ * Locks what validations promised: checks and holds under the locks of the vouchers, so that of two
+ * sessions that want the last use one gets it. A repeat replaces what the session held by the same.
+ */
+export const reserveVouchers = (
+  deps: Deps,
+): Handler<typeof RedemptionService.method.reserveVouchers> => {
+  const context = { deps, db: deps.db, contention: createContention() };
+  return async (request) => {
+    const commands = request.commands.map(parse);
+    await deps.templates.load(deps.db, commands.flatMap(wantedBy));
+    const outcomes = await takeApart(commands, {
+      run: (some) => reserve(context, some),
+      refuse: ({ message }, cause) => {
+        deps.onError(new Error("a session could not be stored", { cause }));
+        return refused(errorOf("internal_error", message.requestId, undefined));
+      },
+    });
+    return {
+      $typeName: "scrip.voucher.v1.ReserveVouchersResponse",
+      outcomes: [...outcomes],
+    };
   };
+};
+
+type Context = {
+  readonly deps: Deps;
+  readonly db: Deps["db"];
+  readonly contention: Contention;
+};
+
+type Command = ReserveCommand & {
+  readonly message: ReservationCommand;
+  readonly at: number;
+  readonly expiresAt: number;
+};
+
+function parse(message: ReservationCommand): Command {
+  const { projectId, sessionKey, reservations, expiresAt } = message;
+  if (expiresAt === undefined) throw new Error("a session without its end");
+  return {
+    message,
+    projectId,
+    sessionKey,
+    at: instantOf(nowOf(message)),
+    expiresAt: instantOf(expiresAt),
+    reservations,
+  };
+}
+
+const wantedBy = ({ projectId, reservations }: Command) =>
+  reservations.map(({ voucherId: id, definitionVersion: version }) => ({ projectId, id, version }));
+
+function reserve(
+  context: Context,
+  commands: readonly Command[],
+): Promise<readonly ReservationOutcome[]> {
+  const { templates } = context.deps;
+  const pointsOf = (projectId: string, voucherId: string): bigint | null =>
+    templates.byId(projectId, voucherId)?.definition.loyaltyPoints ?? null;
+  const vouchers = commands.flatMap(({ projectId, reservations }) =>
+    reservations.map(({ voucherId }) => ({ projectId, voucherId })),
+  );
+  return runLocked(context, {
+    names: namesOf(vouchers),
+    work: async (tx, lock) => {
+      const { usages, held } = await lock();
+      const locks = await gatherLocks(tx, usages, commands);
+      const decisions = decideReservations({ commands, usages, held, locks, pointsOf });
+      const made = commands.filter((_, position) => decisions[position]?.kind === "reserved");
+      await store(tx, made, (projectId, voucherId) => {
+        const usage = usages.get(rowKey(projectId, voucherId));
+        return usage !== undefined && isLimited(usage, pointsOf(projectId, voucherId));
+      });
+      return decisions.map((decision, position) =>
+        toOutcome(commands[position], decision, context),
+      );
+    },
+  });
+}
+
+/** Of several commands of one session the last says what it holds. */
+async function store(
+  tx: Queryable,
+  made: readonly Command[],
+  isLimitedVoucher: (projectId: string, voucherId: string) => boolean,
+): Promise<void> {
+  if (made.length === 0) return;
+  const last = new Map(made.map((one) => [rowKey(one.projectId, one.sessionKey), one]));
+  const sessions = [...last.values()];
+  const rows = sessions.flatMap((command): NewReservation[] =>
+    locksOf(command).map((lock) => ({
+      ...lock,
+      expiresAt: command.expiresAt,
+      keptMs: Math.max(0, command.expiresAt - command.at) + KEPT_MS,
+    })),
+  );
+  const limited = rows.filter(({ projectId, voucherId }) => isLimitedVoucher(projectId, voucherId));
+  await Promise.all([
+    deleteSessions(tx, sessions),
+    insertReservations(tx, rows),
+    markReserved(tx, [
+      ...new Map(limited.map((row) => [rowKey(row.projectId, row.voucherId), row])).values(),
+    ]),
+  ]);
+}
+
+function toOutcome(
+  command: Command | undefined,
+  decision: ReserveDecision,
+  { deps }: Context,
+): ReservationOutcome {
+  if (command === undefined) throw new Error("a decision without its command");
+  const { projectId, reservations, message } = command;
+  const codeAt = (position: number): string => {
+    const id = reservations[position]?.voucherId ?? "";
+    return deps.templates.byId(projectId, id)?.definition.code ?? id;
+  };
+  switch (decision.kind) {
+    case "reserved":
+      return outcomeOf({ case: "reserved", value: { $typeName: "scrip.voucher.v1.Reserved" } });
+    case "stale":
+      return outcomeOf({ case: "stale", value: { $typeName: "scrip.voucher.v1.Stale" } });
+    case "held": {
+      const details = `Voucher ${codeAt(decision.position)} is held by something else; try again`;
+      return refused(errorOf("service_unavailable", message.requestId, details));
+    }
+    case "refused":
+      return refused(errorOf(decision.key, message.requestId, codeAt(decision.position)));
+    default:
+      return decision satisfies never;
+  }
+}
+
+const refused = (error: ReturnType<typeof errorOf>): ReservationOutcome =>
+  outcomeOf({ case: "refused", value: error });
+
+const outcomeOf = (outcome: ReservationOutcome["outcome"]): ReservationOutcome => ({
+  $typeName: "scrip.voucher.v1.ReservationOutcome",
+  outcome,
+});

@@ -59,6 +59,7 @@ export type NewEvent = {
   readonly projectId: string;
   readonly id: string;
   readonly topic: string;
+  readonly type: string;
   readonly key: string;
   readonly payload: Uint8Array;
 };
@@ -77,7 +78,11 @@ export type CommitWrites = {
   readonly ledgerEntries: readonly LedgerEntry[];
   readonly events: readonly NewEvent[];
   readonly answers: readonly NewAnswer[];
+  /** Which message the answers are. */
+  readonly answerKind: AnswerKind;
 };
+
+export type AnswerKind = "redemption" | "rollback";
 
 /**
  * Writes a batch in one statement and answers how many of its answers went in: fewer than given
@@ -95,6 +100,7 @@ export async function writeCommits(tx: Queryable, writes: CommitWrites): Promise
       ...ledgerValues(writes.ledgerEntries),
       ...eventValues(writes.events),
       ...answerValues(writes.answers),
+      writes.answerKind,
     ],
   });
   return rows[0]?.answers ?? 0;
@@ -134,12 +140,12 @@ const WRITE_COMMITS = `
     select * from unnest($40::text[], $41::text[], $42::int8[], $43::int8[], $44::int8[],
                          $45::text[], $46::timestamptz[])
   ), events as (
-    insert into outbox (project_id, id, topic, key, payload, type)
-    select *, 'scrip.events.v1.RedemptionMade'
-      from unnest($47::text[], $48::text[], $49::text[], $50::text[], $51::bytea[])
+    insert into outbox (project_id, id, topic, type, key, payload)
+    select * from unnest($47::text[], $48::text[], $49::text[], $50::text[], $51::text[],
+                         $52::bytea[])
   ), answers as (
-    insert into idempotency (project_id, key, request_hash, outcome)
-    select * from unnest($52::text[], $53::text[], $54::bytea[], $55::bytea[])
+    insert into idempotency (project_id, key, request_hash, outcome, kind)
+    select *, $57::text from unnest($53::text[], $54::text[], $55::bytea[], $56::bytea[])
         on conflict do nothing
     returning 1
   )
@@ -204,6 +210,7 @@ const eventValues = (rows: readonly NewEvent[]): ArrayValue[] => [
   textArray(rows.map(({ projectId }) => projectId)),
   textArray(rows.map(({ id }) => id)),
   textArray(rows.map(({ topic }) => topic)),
+  textArray(rows.map(({ type }) => type)),
   textArray(rows.map(({ key }) => key)),
   byteaArray(rows.map(({ payload }) => payload)),
 ];

@@ -1,6 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Queryable } from "@scrip/postgres";
 
+import type { Units } from "../domain/counts.ts";
+import { textArray } from "./arrays.ts";
+
 /** A redemption as it lies in the books. */
 export type StoredRedemption = {
   readonly projectId: string;
@@ -28,6 +31,10 @@ export type StoredRedemption = {
   readonly sessionKey: string | null;
   /** Binary message: the tier as it was. */
   readonly tier: Uint8Array | null;
+  /** What it added to the sums of its campaign and tier. */
+  readonly orderAmount: bigint;
+  readonly discountedAmount: bigint;
+  readonly units: readonly Units[];
 };
 
 export type RedemptionStatus = "SUCCEEDED" | "FAILED" | "ROLLED_BACK";
@@ -62,12 +69,17 @@ type RedemptionRow = {
   failure_message: string | null;
   session_key: string | null;
   promotion_tier_message: Uint8Array | null;
+  order_amount: bigint | null;
+  discounted_amount: bigint | null;
+  units: Readonly<Record<string, number>> | null;
 };
 
 const COLUMNS = `project_id, id, parent_id, voucher_id, promotion_tier_id, campaign_id, created_at,
   status, amount, customer_id, tracking_id, metadata, channel_id, channel_type, order_message,
   customer_message, redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
-  failure_message, session_key, promotion_tier_message`;
+  failure_message, session_key, promotion_tier_message, order_amount, discounted_amount, units`;
+
+export type RedemptionName = { readonly projectId: string; readonly id: string };
 
 export async function findRedemption(
   db: Queryable,
@@ -80,6 +92,72 @@ export async function findRedemption(
   );
   return rows[0] && fromRow(rows[0]);
 }
+
+/** The parts of stacked redemptions, in the order in which they were made. */
+export async function findParts(
+  db: Queryable,
+  parents: readonly RedemptionName[],
+): Promise<readonly StoredRedemption[]> {
+  const { rows } = await db.query<RedemptionRow>(
+    `select r.*
+       from unnest($1::text[], $2::text[]) as name (project_id, id)
+      cross join lateral (
+              select ${COLUMNS} from redemption
+               where project_id = name.project_id and parent_id = name.id
+               order by id
+               limit ${MOST_PARTS}
+            ) r`,
+    nameValues(parents),
+  );
+  return rows.map((row) => fromRow(row));
+}
+
+/** The contract lets no command have more. */
+const MOST_PARTS = 30;
+
+export const findRedemptions = (
+  db: Queryable,
+  names: readonly RedemptionName[],
+): Promise<readonly StoredRedemption[]> => selectRedemptions(db, names, "");
+
+/**
+ * Holds redemptions until the transaction ends, so that nobody else takes them back. Rollbacks lock
+ * them after vouchers and totals, and nothing else locks them at all.
+ */
+export const lockRedemptions = (
+  tx: Queryable,
+  names: readonly RedemptionName[],
+): Promise<readonly StoredRedemption[]> =>
+  selectRedemptions(
+    tx,
+    names.toSorted((a, b) => (`${a.projectId}\n${a.id}` < `${b.projectId}\n${b.id}` ? -1 : 1)),
+    "for no key update",
+  );
+
+async function selectRedemptions(
+  db: Queryable,
+  names: readonly RedemptionName[],
+  lock: string,
+): Promise<readonly StoredRedemption[]> {
+  if (names.length === 0) return [];
+  const { rows } = await db.query<RedemptionRow>(
+    `select r.*
+       from unnest($1::text[], $2::text[]) as name (project_id, id)
+      cross join lateral (
+              select ${COLUMNS} from redemption
+               where project_id = name.project_id and id = name.id
+               limit 1
+                 ${lock}
+            ) r`,
+    nameValues(names),
+  );
+  return rows.map((row) => fromRow(row));
+}
+
+const nameValues = (names: readonly RedemptionName[]) => [
+  textArray(names.map(({ projectId }) => projectId)),
+  textArray(names.map(({ id }) => id)),
+];
 
 export type RedemptionPage = {
   readonly redemptions: readonly StoredRedemption[];
@@ -133,6 +211,12 @@ function fromRow(row: RedemptionRow): StoredRedemption {
         : { code: row.failure_code, message: row.failure_message ?? "" },
     sessionKey: row.session_key,
     tier: row.promotion_tier_message,
+    orderAmount: row.order_amount ?? 0n,
+    discountedAmount: row.discounted_amount ?? 0n,
+    units: Object.entries(row.units ?? {}).map(([productId, quantity]) => ({
+      productId,
+      quantity: BigInt(quantity),
+    })),
   };
 }
 

@@ -124,7 +124,8 @@ export async function deleteSessions(
 
 export type NewReservation = SessionLock & {
   readonly expiresAt: number;
-  readonly keptUntil: number;
+  /** In real time, from now on. */
+  readonly keptMs: number;
 };
 
 /** The sessions must hold nothing. */
@@ -137,15 +138,18 @@ export async function insertReservations(
     name: "insert-reservations",
     text: `insert into reservation
                   (project_id, session_key, voucher_id, credits, expires_at, kept_until)
-           select * from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::timestamptz[],
-                                $6::timestamptz[])`,
+           select project_id, session_key, voucher_id, credits, expires_at,
+                  now() + kept_ms * interval '1 millisecond'
+             from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::timestamptz[],
+                         $6::int8[])
+                    as one (project_id, session_key, voucher_id, credits, expires_at, kept_ms)`,
     values: [
       textArray(rows.map(({ projectId }) => projectId)),
       textArray(rows.map(({ sessionKey }) => sessionKey)),
       textArray(rows.map(({ voucherId }) => voucherId)),
       int8Array(rows.map(({ credits }) => credits)),
       timestampArray(rows.map(({ expiresAt }) => expiresAt)),
-      timestampArray(rows.map(({ keptUntil }) => keptUntil)),
+      int8Array(rows.map(({ keptMs }) => BigInt(keptMs))),
     ],
   });
 }
@@ -189,20 +193,16 @@ export async function releaseReservation(
 }
 
 /** Forgets a chunk of what has expired long ago; answers how many. */
-export async function deleteExpiredReservations(
-  db: Queryable,
-  now: number,
-  limit: number,
-): Promise<number> {
+export async function deleteExpiredReservations(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from reservation
       where (project_id, session_key, voucher_id) in (
               select project_id, session_key, voucher_id from reservation
-               where kept_until < $1
+               where kept_until < now()
                order by kept_until
-               limit $2
+               limit $1
             )`,
-    [new Date(now), limit],
+    [limit],
   );
   return rowCount ?? 0;
 }

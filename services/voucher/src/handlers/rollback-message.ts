@@ -1,0 +1,65 @@
+import { fromBinary, type JsonObject } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import { PromotionTierSummarySchema } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
+import {
+  RedemptionResult,
+  RedemptionStatus,
+  type Rollback,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+
+import type { StoredRedemption } from "../store/redemptions.ts";
+import type { NewRollback } from "../store/rollbacks.ts";
+import { relatedObject } from "./redemption-message.ts";
+
+/** A rollback as it is answered, from its row and from what it gave back. */
+export function toRollback(
+  row: NewRollback,
+  about: {
+    readonly date: Timestamp | undefined;
+    readonly metadata: JsonObject | null;
+    readonly order: Order | undefined;
+    /** What was taken back. */
+    readonly redemption: StoredRedemption;
+    /** Right after. */
+    readonly voucher: Voucher | undefined;
+  },
+): Rollback {
+  const { redemption } = about;
+  const amount = row.amount === null ? undefined : -row.amount;
+  const { relatedObjectType, relatedObjectId } = relatedObject(redemption);
+  return {
+    $typeName: "scrip.voucher.v1.Rollback",
+    id: row.id,
+    date: about.date,
+    customerId: row.customerId ?? undefined,
+    trackingId: row.trackingId ?? undefined,
+    metadata: about.metadata ?? undefined,
+    amount,
+    redemption: row.redemptionId,
+    reason: row.reason ?? undefined,
+    result: row.failure === null ? RedemptionResult.SUCCESS : RedemptionResult.FAILURE,
+    status: row.failure === null ? RedemptionStatus.SUCCEEDED : RedemptionStatus.FAILED,
+    failureCode: row.failure?.code,
+    failureMessage: row.failure?.message,
+    order: about.order,
+    channel: {
+      $typeName: "scrip.voucher.v1.Channel",
+      channelId: row.channelId,
+      channelType: row.channelType,
+    },
+    customer:
+      redemption.customer === null ? undefined : fromBinary(CustomerSchema, redemption.customer),
+    relatedObjectType,
+    relatedObjectId,
+    voucher: about.voucher,
+    promotionTier:
+      redemption.tier === null
+        ? undefined
+        : fromBinary(PromotionTierSummarySchema, redemption.tier),
+    gift:
+      amount === undefined ? undefined : { $typeName: "scrip.voucher.v1.RedemptionGift", amount },
+  };
+}

@@ -1,0 +1,144 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
+import {
+  type RollbackOutcome,
+  RollbackOutcomeSchema,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+
+import type { Addition } from "../domain/counts.ts";
+import { isAnswer, type RollbackDecision } from "../domain/rollback.ts";
+import { rowKey, type VoucherUsage } from "../domain/usage.ts";
+import type { LedgerEntry, NewAnswer, NewEvent } from "../store/commits.ts";
+import type { StoredAnswer } from "../store/idempotency.ts";
+import type { StoredRedemption } from "../store/redemptions.ts";
+import type { NewRollback, RolledBack } from "../store/rollbacks.ts";
+import { errorOf } from "./commit-refusals.ts";
+import type { Command } from "./rollback-command.ts";
+import { recordRefusal, renderMade } from "./rollback-made.ts";
+import type { VoucherTemplate } from "./voucher-message.ts";
+
+export type RollbackContext = {
+  readonly templates: { byId(projectId: string, voucherId: string): VoucherTemplate | undefined };
+  readonly answers: ReadonlyMap<string, StoredAnswer>;
+  /** As they were before, by `rowKey` of project and id. */
+  readonly stored: ReadonlyMap<string, StoredRedemption>;
+  readonly newId: (prefix: "rr" | "rrf" | "event") => string;
+};
+
+export type RollbackWrites = {
+  readonly usages: readonly VoucherUsage[];
+  readonly ledgerEntries: readonly LedgerEntry[];
+  readonly events: readonly NewEvent[];
+  readonly answers: readonly NewAnswer[];
+  readonly rollbacks: readonly NewRollback[];
+  readonly rolledBack: readonly RolledBack[];
+  /** What the redemptions had added to the totals of campaigns and tiers. */
+  readonly additions: readonly Addition[];
+};
+
+/** What is written, as far as the commands were rendered. */
+export type RollbackDraft = {
+  readonly usages: Map<string, VoucherUsage>;
+  readonly ledgerEntries: LedgerEntry[];
+  readonly events: NewEvent[];
+  readonly answers: NewAnswer[];
+  readonly rollbacks: NewRollback[];
+  readonly rolledBack: RolledBack[];
+  readonly additions: Addition[];
+};
+
+export type RollbackParts = { readonly draft: RollbackDraft; readonly context: RollbackContext };
+
+/** Turns decisions into what is answered and what is written. */
+export function renderRollbacks(
+  commands: readonly Command[],
+  decisions: readonly RollbackDecision[],
+  context: RollbackContext,
+): { readonly outcomes: readonly RollbackOutcome[]; readonly writes: RollbackWrites } {
+  const draft: RollbackDraft = {
+    usages: new Map(),
+    ledgerEntries: [],
+    events: [],
+    answers: [],
+    rollbacks: [],
+    rolledBack: [],
+    additions: [],
+  };
+  const outcomes: RollbackOutcome[] = [];
+  for (const [position, command] of commands.entries()) {
+    const decision = decisions[position];
+    if (decision === undefined) throw new Error("a command was not decided");
+    if (decision.kind === "replayed") {
+      outcomes.push(replay(command, decision.position, { outcomes, context }));
+      continue;
+    }
+    const outcome = renderDecision(command, decision, { draft, context });
+    outcomes.push(outcome);
+    const keeps = isAnswer(decision) && decision.kind !== "key_reused";
+    if (keeps && command.idempotency !== null) {
+      draft.answers.push({
+        projectId: command.projectId,
+        ...command.idempotency,
+        outcome: toBinary(RollbackOutcomeSchema, outcome),
+      });
+    }
+  }
+  return { outcomes, writes: { ...draft, usages: [...draft.usages.values()] } };
+}
+
+function replay(
+  command: Command,
+  position: number | null,
+  { outcomes, context }: { outcomes: readonly RollbackOutcome[]; context: RollbackContext },
+): RollbackOutcome {
+  if (position !== null) {
+    const first = outcomes[position];
+    if (first === undefined) throw new Error("a replay comes before its first answer");
+    return { ...first, replayed: true };
+  }
+  const stored = context.answers.get(rowKey(command.projectId, command.idempotency?.key ?? ""));
+  if (stored === undefined) throw new Error("a replay without its stored answer");
+  return { ...fromBinary(RollbackOutcomeSchema, stored.outcome), replayed: true };
+}
+
+function renderDecision(
+  command: Command,
+  decision: Exclude<RollbackDecision, { kind: "replayed" }>,
+  parts: RollbackParts,
+): RollbackOutcome {
+  const { redemptionId, message } = command;
+  const { requestId } = message;
+  switch (decision.kind) {
+    case "made":
+      return outcomeOf({ case: "made", value: renderMade(command, decision, parts) });
+    case "held": {
+      const details = `What redemption ${redemptionId} took from is held by something else; try again`;
+      return refusedBy(errorOf("service_unavailable", requestId, details));
+    }
+    case "gone":
+      return refusedBy({
+        ...errorOf("not_found", requestId, `Cannot find redemption with id ${redemptionId}`),
+        resourceId: redemptionId,
+        resourceType: "redemption",
+      });
+    case "key_reused":
+      return refusedBy(errorOf("idempotency_key_reused", requestId, undefined));
+    case "refused": {
+      const error = errorOf(decision.key, requestId, decision.details);
+      if (decision.recorded === null) return refusedBy(error);
+      const id = recordRefusal(command, decision.recorded, { error, parts });
+      return refusedBy({ ...error, resourceId: id, resourceType: "redemption_rollback" });
+    }
+    default:
+      return decision satisfies never;
+  }
+}
+
+export const refusedBy = (error: ErrorMessage): RollbackOutcome =>
+  outcomeOf({ case: "refused", value: error });
+
+const outcomeOf = (outcome: RollbackOutcome["outcome"]): RollbackOutcome => ({
+  $typeName: "scrip.voucher.v1.RollbackOutcome",
+  outcome,
+  replayed: false,
+});

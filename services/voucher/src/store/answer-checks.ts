@@ -1,0 +1,48 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { Chunk, ChunkRequest, Queryable, Violation } from "@scrip/postgres";
+import { CommitOutcomeSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+
+/** Each kept answer names redemptions that are there, no two the same. */
+export async function checkAnswers(db: Queryable, request: ChunkRequest): Promise<Chunk> {
+  const { rows } = await db.query<{ key: string; outcome: Uint8Array }>(
+    `select key, outcome from idempotency
+      where project_id = $1 and key > $2 and kind = 'redemption'
+      order by key
+      limit $3`,
+    [request.projectId, request.after, request.limit],
+  );
+  const named = rows.flatMap(({ key, outcome }) =>
+    redemptionsOf(outcome).map((redemption) => ({ key, ...redemption })),
+  );
+  const { rows: found } = await db.query<{ id: string; status: string }>(
+    "select id, status from redemption where project_id = $1 and id = any($2::text[])",
+    [request.projectId, named.map(({ id }) => id)],
+  );
+  const statuses = new Map(found.map(({ id, status }) => [id, status]));
+  const firstKeys = new Map<string, string>();
+  const violations: Violation[] = [];
+  for (const { key, id, made } of named) {
+    const status = statuses.get(id);
+    const first = firstKeys.get(id);
+    if (status === undefined) violations.push({ subject: key, details: `${id} does not exist` });
+    else if ((status !== "FAILED") !== made) {
+      violations.push({ subject: key, details: `${id} was answered otherwise than ${status}` });
+    }
+    if (first !== undefined)
+      violations.push({ subject: key, details: `${id} answers ${first} too` });
+    firstKeys.set(id, key);
+  }
+  const last = rows.at(-1)?.key ?? null;
+  return { checked: rows.length, last: rows.length < request.limit ? null : last, violations };
+}
+
+function redemptionsOf(answer: Uint8Array): { id: string; made: boolean }[] {
+  const { outcome } = fromBinary(CommitOutcomeSchema, answer);
+  if (outcome.case === "made") {
+    const { redemptions, parentRedemption } = outcome.value;
+    const all = parentRedemption === undefined ? redemptions : [...redemptions, parentRedemption];
+    return all.map(({ id }) => ({ id, made: true }));
+  }
+  const { resourceType, resourceId } = (outcome.case === "refused" && outcome.value) || {};
+  return resourceType === "redemption" && resourceId ? [{ id: resourceId, made: false }] : [];
+}

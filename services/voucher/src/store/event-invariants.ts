@@ -1,0 +1,110 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { Chunk, Queryable, Violation } from "@scrip/postgres";
+import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+
+import { REDEMPTIONS_TOPIC } from "../events/published.ts";
+
+export type EventCheckRequest = {
+  readonly projectId: string;
+  /** The payloads on the bus, read after the outbox; null when the bus cannot be read back. */
+  readonly published: AsyncIterable<Uint8Array> | null;
+  /** Real time, in milliseconds. */
+  readonly now: number;
+};
+
+/** Redemptions younger than this may have been committed while the events were read. */
+const SETTLED_MS = 30_000;
+/** One hour less than the bus keeps its events. */
+const PROVABLE_MS = 71 * 3_600_000;
+/** What is held in memory: about 200 MB. */
+const MOST_EVENTS = 2_000_000;
+const CHUNK = 5_000;
+
+/**
+ * I5: each redemption is announced by one event, and each event names a redemption. The relay moves
+ * rows from the outbox to the bus and deletes them after that, so what is in neither, when the bus is
+ * read last, was lost. Only what the bus still keeps can be proven; without it, only the outbox is
+ * checked.
+ */
+export async function checkRedemptionEvents(
+  db: Queryable,
+  { projectId, published, now }: EventCheckRequest,
+): Promise<Omit<Chunk, "last">> {
+  const violations: Violation[] = [];
+  const announced = new Set<string>();
+  for await (const { id, payload } of readOutbox(db, projectId)) {
+    const { redemptionId } = fromBinary(RedemptionMadeSchema, payload);
+    if (announced.has(redemptionId)) {
+      violations.push({ subject: redemptionId, details: `is announced twice, also by ${id}` });
+    }
+    announced.add(redemptionId);
+  }
+  if (published === null) return { checked: announced.size, violations };
+  // The bus delivers at least once, so a repeat on it is no fault.
+  for await (const payload of published) {
+    const { redemptionId } = fromBinary(RedemptionMadeSchema, payload);
+    if (announced.size >= MOST_EVENTS) {
+      const details = `more than ${MOST_EVENTS} events are kept: too many to check`;
+      return { checked: 0, violations: [{ subject: projectId, details }] };
+    }
+    announced.add(redemptionId);
+  }
+  const oldest = idAt(now - PROVABLE_MS);
+  const newest = idAt(now - SETTLED_MS);
+  let checked = 0;
+  for await (const id of readMade(db, projectId, oldest)) {
+    const isAnnounced = announced.delete(id);
+    if (id > newest) continue;
+    checked += 1;
+    if (!isAnnounced) violations.push({ subject: id, details: "is announced by no event" });
+  }
+  for (const id of announced) {
+    if (id >= oldest && id <= newest) {
+      violations.push({ subject: id, details: "is announced, and is no successful redemption" });
+    }
+  }
+  return { checked, violations };
+}
+
+/** Ids begin with the milliseconds of their making, whatever the project's clock says. */
+const idAt = (milliseconds: number): string => `r_${milliseconds.toString(16).padStart(12, "0")}`;
+
+async function* readOutbox(
+  db: Queryable,
+  projectId: string,
+): AsyncGenerator<{ id: string; payload: Uint8Array }> {
+  let after = "";
+  for (;;) {
+    const { rows } = await db.query<{ id: string; payload: Uint8Array }>(
+      `select id, payload from outbox
+        where project_id = $1 and id > $2 and topic = '${REDEMPTIONS_TOPIC}'
+          and type = '${RedemptionMadeSchema.typeName}'
+        order by id
+        limit ${CHUNK}`,
+      [projectId, after],
+    );
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < CHUNK) return;
+    after = last.id;
+  }
+}
+
+async function* readMade(db: Queryable, projectId: string, from: string): AsyncGenerator<string> {
+  let after = from;
+  for (;;) {
+    const { rows } = await db.query<{ id: string }>(
+      `select id from redemption
+        where project_id = $1 and id > $2 and status <> 'FAILED'
+          -- A parent takes nothing, and so nothing is announced of it.
+          and (voucher_id is not null or promotion_tier_id is not null)
+        order by id
+        limit ${CHUNK}`,
+      [projectId, after],
+    );
+    yield* rows.map(({ id }) => id);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < CHUNK) return;
+    after = last.id;
+  }
+}

@@ -1,0 +1,121 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { VoucherUsage } from "../domain/usage.ts";
+import { byteaArray, int8Array, textArray, timestampArray } from "./arrays.ts";
+
+/** A row of `redemption_rollback`; instants are epoch milliseconds. */
+export type NewRollback = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly redemptionId: string;
+  readonly parentId: string | null;
+  readonly voucherId: string | null;
+  readonly tierId: string | null;
+  readonly campaignId: string | null;
+  readonly createdAt: number;
+  readonly status: "SUCCEEDED" | "FAILED";
+  /** What was given back. */
+  readonly amount: bigint | null;
+  readonly reason: string | null;
+  readonly orderMode: string;
+  readonly customerId: string | null;
+  readonly trackingId: string | null;
+  readonly metadata: string | null;
+  readonly channelId: string;
+  readonly channelType: string;
+  readonly order: Uint8Array | null;
+  readonly after: VoucherUsage | null;
+  readonly failure: { readonly code: string; readonly message: string } | null;
+  readonly requestId: string;
+};
+
+/** A redemption that is rolled back from now on. */
+export type RolledBack = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly metadata: string | null;
+};
+
+/** The redemptions must be locked. */
+export async function writeRollbacks(
+  tx: Queryable,
+  {
+    rollbacks,
+    rolledBack,
+  }: { readonly rollbacks: readonly NewRollback[]; readonly rolledBack: readonly RolledBack[] },
+): Promise<void> {
+  if (rollbacks.length === 0) return;
+  await Promise.all([
+    tx.query({
+      name: "write-rollbacks",
+      text: `insert into redemption_rollback
+                    (project_id, id, redemption_id, parent_id, voucher_id, promotion_tier_id,
+                     campaign_id, created_at, status, amount, reason, order_mode, customer_id,
+                     tracking_id, metadata, channel_id, channel_type, order_message,
+                     redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
+                     failure_message, request_id)
+             select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
+                                  $6::text[], $7::text[], $8::timestamptz[], $9::text[],
+                                  $10::int8[], $11::text[], $12::text[], $13::text[], $14::text[],
+                                  $15::text[]::jsonb[], $16::text[], $17::text[], $18::bytea[],
+                                  $19::int8[], $20::int8[], $21::int8[], $22::text[], $23::text[],
+                                  $24::text[])`,
+      values: rollbackValues(rollbacks),
+    }),
+    // Its row exists and is held, so each is found through its key, however many there are.
+    tx.query({
+      name: "mark-rolled-back",
+      text: `update redemption
+                set status = 'ROLLED_BACK', metadata = change.metadata
+               from (select r.place, name.metadata
+                       from unnest($1::text[], $2::text[], $3::text[]::jsonb[])
+                              as name (project_id, id, metadata)
+                      cross join lateral (
+                              select ctid as place from redemption
+                               where project_id = name.project_id and id = name.id
+                               limit 1
+                            ) r) change
+              where redemption.ctid = change.place`,
+      values: [
+        textArray(rolledBack.map(({ projectId }) => projectId)),
+        textArray(rolledBack.map(({ id }) => id)),
+        textArray(rolledBack.map(({ metadata }) => metadata)),
+      ],
+    }),
+  ]);
+}
+
+const rollbackValues = (rows: readonly NewRollback[]) => [
+  textArray(rows.map(({ projectId }) => projectId)),
+  textArray(rows.map(({ id }) => id)),
+  textArray(rows.map(({ redemptionId }) => redemptionId)),
+  textArray(rows.map(({ parentId }) => parentId)),
+  textArray(rows.map(({ voucherId }) => voucherId)),
+  textArray(rows.map(({ tierId }) => tierId)),
+  textArray(rows.map(({ campaignId }) => campaignId)),
+  timestampArray(rows.map(({ createdAt }) => createdAt)),
+  textArray(rows.map(({ status }) => status)),
+  int8Array(rows.map(({ amount }) => amount)),
+  textArray(rows.map(({ reason }) => reason)),
+  textArray(rows.map(({ orderMode }) => orderMode)),
+  textArray(rows.map(({ customerId }) => customerId)),
+  textArray(rows.map(({ trackingId }) => trackingId)),
+  textArray(rows.map(({ metadata }) => metadata)),
+  textArray(rows.map(({ channelId }) => channelId)),
+  textArray(rows.map(({ channelType }) => channelType)),
+  byteaArray(rows.map(({ order }) => order)),
+  int8Array(rows.map(({ after }) => after && after.redeemedQuantity)),
+  int8Array(rows.map(({ after }) => after && after.amount)),
+  int8Array(rows.map(({ after }) => after && after.redeemedAmount)),
+  textArray(rows.map(({ failure }) => failure && failure.code)),
+  textArray(rows.map(({ failure }) => failure && failure.message)),
+  textArray(rows.map(({ requestId }) => requestId)),
+];
+
+export async function hasRollback(tx: Queryable, projectId: string, id: string): Promise<boolean> {
+  const { rows } = await tx.query(
+    "select 1 as found from redemption_rollback where project_id = $1 and id = $2",
+    [projectId, id],
+  );
+  return rows.length > 0;
+}

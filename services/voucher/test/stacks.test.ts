@@ -1,0 +1,227 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { fromBinary } from "@bufbuild/protobuf";
+import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+import {
+  CommitOutcomeSchema,
+  RedemptionStatus,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+
+import {
+  brokenInvariants,
+  committer,
+  givenDiscount,
+  givenGift,
+  keyOf,
+  madeOf,
+  persistently,
+  refusalOf,
+  stackOf,
+  startFixture,
+  tierOf,
+  voucherPart,
+} from "./fixture.ts";
+
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+afterEach(async () => expect(await brokenInvariants(fixture)).toEqual([]));
+const commit = committer(fixture);
+
+const get = (redemptionId: string) =>
+  fixture.redemptions.getRedemption({ redemptionId }, fixture.call());
+
+describe("a stack", () => {
+  test("is one parent, which its order names, and a part for each redeemable", async () => {
+    const gift = await givenGift(fixture, 1000n);
+    const order = create(OrderSchema, { id: "ord_1", amount: 900n, totalAmount: 500n });
+    const [outcome] = await commit(
+      stackOf(
+        fixture,
+        [
+          { ...tierOf("promo_1"), order: create(OrderSchema, { id: "ord_1", totalAmount: 800n }) },
+          voucherPart(gift, { credits: 300n }),
+        ],
+        { order, sessionKey: "ssn_1", note: new Uint8Array([1, 2]) },
+      ),
+    );
+    if (outcome?.outcome.case !== "made") throw new Error("not made");
+    const { redemptions, parentRedemption: parent, note } = outcome.outcome.value;
+    const [first, second] = redemptions;
+
+    expect(note).toEqual(new Uint8Array([1, 2]));
+    expect(parent).toMatchObject({
+      id: expect.stringMatching(/^r_/),
+      relatedObjectType: "redemption",
+      relatedObjectId: parent?.id,
+      relatedRedemptions: { redemptions: [{ id: first?.id }, { id: second?.id }] },
+      order: { totalAmount: 500n },
+    });
+    expect(first).toMatchObject({
+      redemption: parent?.id,
+      relatedObjectType: "promotion_tier",
+      relatedObjectId: "promo_1",
+      relatedObjectParentId: "camp_tiers",
+      promotionTier: { name: "Tier promo_1" },
+      order: { totalAmount: 800n },
+      session: { key: "ssn_1" },
+    });
+    expect(first?.voucher).toBeUndefined();
+    expect(second).toMatchObject({
+      redemption: parent?.id,
+      amount: 300n,
+      voucher: { gift: { balance: 700n }, redemption: { redeemedQuantity: 1n } },
+      order: { totalAmount: 500n },
+    });
+    for (const one of [...redemptions, parent]) {
+      expect(Object.entries(one?.order?.redemptions ?? {})).toEqual([
+        [
+          parent?.id,
+          expect.objectContaining({
+            relatedObjectType: "redemption",
+            stacked: [first?.id, second?.id],
+          }),
+        ],
+      ]);
+      expect(await get(one?.id ?? "")).toEqual(one);
+    }
+  });
+
+  test("announces each part, and its order once", async () => {
+    const voucher = await givenDiscount(fixture);
+    const order = create(OrderSchema, { id: "ord_2" });
+    const [outcome] = await commit(
+      stackOf(fixture, [voucherPart(voucher), tierOf("promo_2")], { order }),
+    );
+    const parts = madeOf(outcome);
+    const { rows } = await fixture.db.query<{ payload: Buffer }>(
+      "select payload from outbox where key in ($1, 'promo_2') order by id",
+      [voucher.id],
+    );
+    const events = rows.map(({ payload }) => fromBinary(RedemptionMadeSchema, payload));
+    expect(events.map(({ redemptionId }) => redemptionId)).toEqual(parts.map(({ id }) => id));
+    expect(events.map((event) => event.order?.id)).toEqual([undefined, "ord_2"]);
+    expect(new Set(events.map((event) => event.parentRedemptionId)).size).toBe(1);
+    expect(events[1]).toMatchObject({ voucherId: "", promotionTierId: "promo_2" });
+  });
+
+  test("is taken whole or not at all, and one failure is recorded", async () => {
+    const first = await givenGift(fixture, 100n);
+    const second = await givenDiscount(fixture, { redemption: { quantity: 0n } });
+    const [outcome] = await commit(
+      stackOf(fixture, [
+        tierOf("promo_3", "camp_3"),
+        voucherPart(first, { credits: 10n }),
+        voucherPart(second),
+      ]),
+    );
+    const { resourceId = "", ...refusal } = refusalOf(outcome);
+    expect(refusal).toMatchObject({ key: "quantity_exceeded", details: second.code });
+    expect(await get(resourceId)).toMatchObject({
+      status: RedemptionStatus.FAILED,
+      failureCode: "quantity_exceeded",
+      relatedObjectId: second.id,
+      redemption: undefined,
+    });
+    const { rows } = await fixture.db.query(
+      "select 1 from redemption_total where scope_id = 'camp_3' and redemptions > 0",
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test("of one part has no parent", async () => {
+    const [outcome] = await commit(
+      stackOf(fixture, [tierOf("promo_4")], { order: create(OrderSchema, { id: "ord_4" }) }),
+    );
+    const [made] = madeOf(outcome);
+    expect(made?.redemption).toBeUndefined();
+    expect(made?.order?.redemptions[made.id]).toMatchObject({
+      relatedObjectType: "promotion_tier",
+      relatedObjectId: "promo_4",
+      relatedObjectParentId: "camp_tiers",
+    });
+    expect(await get(made?.id ?? "")).toEqual(made);
+  });
+
+  test("is answered again to the byte", async () => {
+    const voucher = await givenDiscount(fixture);
+    const command = stackOf(fixture, [voucherPart(voucher), tierOf("promo_5")], {
+      idempotency: keyOf("stack"),
+      note: new Uint8Array([7]),
+    });
+    const [first, second] = await commit(command, command);
+    const [third] = await commit(command);
+    const bytes = (one: typeof first) =>
+      one && toBinary(CommitOutcomeSchema, { ...one, replayed: false });
+    expect([first, second, third].map((one) => one?.replayed)).toEqual([false, true, true]);
+    expect(bytes(second)).toEqual(bytes(first));
+    expect(bytes(third)).toEqual(bytes(first));
+  });
+
+  test("records what came as a refusal on its first part, also of a tier", async () => {
+    const [outcome] = await commit(
+      stackOf(fixture, [tierOf("promo_6")], {
+        refused: { code: 400, key: "promotion_inactive", message: "Inactive Promotion" },
+      }),
+    );
+    const { resourceId = "" } = refusalOf(outcome);
+    expect(await get(resourceId)).toMatchObject({
+      status: RedemptionStatus.FAILED,
+      relatedObjectType: "promotion_tier",
+      relatedObjectId: "promo_6",
+      promotionTier: { id: "promo_6" },
+    });
+  });
+});
+
+/** Numbers that are the same in each run. */
+function createDice(seed: number): (sides: number) => number {
+  let state = seed;
+  return (sides) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 8) % sides;
+  };
+}
+
+test("random stacks over shared codes and tiers never deadlock, and never take too much (F11)", async () => {
+  const codes = await Promise.all(
+    Array.from({ length: 12 }, (_, index) =>
+      index % 3 === 0
+        ? givenGift(fixture, 2000n, { redemption: { quantity: 60n } })
+        : givenDiscount(fixture, { redemption: { quantity: 40n } }),
+    ),
+  );
+  const processes = [fixture.redemptions, fixture.replica(), fixture.replica()];
+  const roll = createDice(11);
+  const parts = () =>
+    Array.from({ length: 3 + roll(3) }, () => {
+      const index = roll(codes.length + 3);
+      const voucher = codes[index];
+      return voucher === undefined
+        ? tierOf(`promo_f11_${index}`, `camp_f11_${roll(2)}`)
+        : voucherPart(voucher, {
+            credits: index % 3 === 0 ? BigInt(1 + roll(90)) : 0n,
+            campaignId: `camp_f11_${roll(2)}`,
+          });
+    });
+  const deadlocks = async () =>
+    (
+      await fixture.db.query<{ deadlocks: bigint }>(
+        "select deadlocks from pg_stat_database where datname = current_database()",
+      )
+    ).rows;
+  const before = await deadlocks();
+
+  const outcomes = await Promise.all(
+    Array.from({ length: 64 }, (_, client) =>
+      persistently(committer(fixture, processes[client % processes.length]))(
+        ...Array.from({ length: 8 }, () => stackOf(fixture, parts())),
+      ),
+    ),
+  );
+
+  expect(await deadlocks()).toEqual(before);
+  const kinds = Map.groupBy(outcomes.flat(), ({ outcome }) => outcome.case);
+  expect(kinds.get("made")?.length).toBeGreaterThan(20);
+  expect(new Set(kinds.keys())).toEqual(new Set(["made", "refused"]));
+});
