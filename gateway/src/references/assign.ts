@@ -28,7 +28,7 @@ export async function withRules(
 ): Promise<Message> {
   if (rules === undefined || plan === undefined) return make(message);
   const wanted: RulesOfObject[] = [];
-  const reserved = reserve(plan, message as Fields, (object, ruleIds) => {
+  const reserved = reserve(plan, message, (object, ruleIds) => {
     const id = newId(object.prefix);
     wanted.push({
       $typeName: "scrip.validation.v1.RulesOfObject",

@@ -39,7 +39,7 @@ export async function composeAnswer(
   projectId: string,
 ): Promise<Message> {
   const wanted: Wanted = { categories: new Set(), objects: new Set() };
-  collect(plan, message as Message & Fields, wanted);
+  collect(plan, message, wanted);
   if (wanted.categories.size === 0 && wanted.objects.size === 0) return message;
   const [categories, assignments] = await Promise.all([
     sources.categories && findCategories(sources.categories, projectId, wanted.categories),

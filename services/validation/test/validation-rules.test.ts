@@ -290,7 +290,7 @@ function givenShop({
     idOf: (name: string) => ids.get(name) ?? "",
     queries: () => queries,
     rule: (rule: Partial<NewRule> = {}) =>
-      client.createValidationRule({ name: "A rule", rules: ABOVE_100, ...rule } as NewRule, call),
+      client.createValidationRule({ name: "A rule", rules: ABOVE_100, ...rule }, call),
     assign: (objectId: string, ruleIds: string[], now = NOON) =>
       client.assignRules({ items: [item(objectId, ruleIds, now)] }, call),
     assignAll: (objectIds: readonly string[], ruleId: string) =>

@@ -1,0 +1,53 @@
+import { expect } from "vitest";
+
+import { type Answer, type Api, type Json, newCode } from "./api.ts";
+
+export const TEN_PERCENT = { type: "PERCENT", percent_off: 10 };
+
+/** The rules of a validation rule that wants an order of more than this. */
+export const above = (amount: number) => ({
+  "1": { name: "order.amount", conditions: { $more_than: [amount] } },
+  logic: "1",
+});
+
+export async function ok(sent: Promise<Answer>): Promise<Json> {
+  const { status, text, body } = await sent;
+  expect(status, text).toBe(200);
+  return body;
+}
+
+export async function refusal(sent: Promise<Answer>): Promise<unknown[]> {
+  const { status, body } = await sent;
+  return [status, body["key"], body["resource_type"] ?? body["details"]];
+}
+
+export const voucherBody = (body: Json = {}): Json => ({
+  type: "DISCOUNT_VOUCHER",
+  discount: TEN_PERCENT,
+  ...body,
+});
+
+/** The ids of the rules that a voucher, campaign or tier shows. */
+export const rulesOf = (resource: Json): string[] =>
+  resource["validation_rules_assignments"].data.map(({ rule_id: id }: Json) => id);
+
+/** What tests of validation rules make. */
+export const ruleShop = (api: Api) => ({
+  givenRule: (rule: Json = {}): Promise<Json> =>
+    ok(api.post("/v1/validation-rules", { name: "Big orders", rules: above(10_000), ...rule })),
+  givenVoucher: (body: Json = {}): Promise<Json> => ok(api.post("/v1/vouchers", voucherBody(body))),
+  givenCampaign: (body: Json = {}): Promise<Json> =>
+    ok(
+      api.post("/v1/campaigns", {
+        name: newCode("campaign"),
+        campaign_type: "DISCOUNT_COUPONS",
+        voucher: voucherBody(),
+        ...body,
+      }),
+    ),
+  assign: (rule: Json, type: string, id: string): Promise<Answer> =>
+    api.post(`/v1/validation-rules/${rule["id"]}/assignments`, {
+      related_object_type: type,
+      related_object_id: id,
+    }),
+});
