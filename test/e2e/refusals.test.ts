@@ -1,0 +1,386 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import {
+  type Api,
+  type Json,
+  managementApi,
+  newCode,
+  newProject,
+  serverApi,
+} from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+/** A redeemable that does not apply, and what it is refused with by every endpoint that decides. */
+type Scenario = {
+  readonly name: string;
+  readonly voucher?: Json;
+  readonly rule?: Json;
+  readonly request?: Json;
+  readonly key: string;
+  readonly message: string;
+  /** CODE stands for the code, RULE for the id of the rule. */
+  readonly details: string;
+  /** The key and message of the endpoints for one redeemable, where they differ. */
+  readonly single?: { readonly key: string; readonly message: string };
+};
+
+const violated = (subject: string) => `${subject} does not match validation rules`;
+const SINGLE = { key: "redemption_rules_violated", message: violated("redemption") };
+const VIOLATED_RULE =
+  "Discount Coupon cannot be redeemed because of violated validation rules: RULE";
+const GIFT: Json = { type: "GIFT_VOUCHER", discount: undefined, gift: { amount: 500 } };
+const atMost = (name: string, limit: number): Json => ({
+  rules: { "1": { name, conditions: { $less_than_or_equal: [limit] } }, logic: "1" },
+});
+
+const SCENARIOS: readonly Scenario[] = [
+  {
+    name: "is switched off",
+    voucher: { active: false },
+    key: "voucher_disabled",
+    message: "voucher is disabled",
+    details: "CODE",
+  },
+  {
+    name: "has expired",
+    voucher: { expiration_date: "2020-01-01T00:00:00.000Z" },
+    key: "voucher_expired",
+    message: "voucher expired",
+    details: "CODE",
+  },
+  {
+    name: "is not active yet",
+    voucher: { start_date: "2999-01-01T00:00:00.000Z" },
+    key: "voucher_not_active",
+    message: "voucher not active yet",
+    details: "CODE",
+  },
+  {
+    name: "is outside of its windows",
+    voucher: {
+      start_date: "2020-01-01T00:00:00.000Z",
+      validity_timeframe: { interval: "P900Y", duration: "PT1H" },
+    },
+    key: "voucher_not_active_now",
+    message: "voucher not active now",
+    details: "CODE",
+  },
+  {
+    name: "is used up",
+    voucher: { redemption: { quantity: 0 } },
+    key: "quantity_exceeded",
+    message: "quantity exceeded",
+    details: "CODE",
+  },
+  {
+    name: "has fewer credits than are asked for",
+    voucher: GIFT,
+    request: { gift: { credits: 501 } },
+    key: "gift_amount_exceeded",
+    message: "gift amount exceeded",
+    details: "CODE",
+  },
+  {
+    name: "has credits for lines, of which there are none",
+    voucher: { ...GIFT, gift: { amount: 500, effect: "APPLY_TO_ITEMS" } },
+    key: "missing_order_items_amount",
+    message: "Missing applicable order items",
+    details:
+      "At least one applicable order item with amount is required to redeem this GIFT_VOUCHER",
+  },
+  {
+    name: "wants another order",
+    rule: atMost("order.amount", 999),
+    key: "order_rules_violated",
+    message: violated("order"),
+    details: VIOLATED_RULE,
+    single: SINGLE,
+  },
+  {
+    name: "wants an order",
+    rule: atMost("order.amount", 999),
+    request: { order: undefined },
+    key: "missing_amount",
+    message: "Missing order amount",
+    details: "Order is required to validate rules",
+  },
+  {
+    name: "wants another customer",
+    rule: {
+      rules: {
+        "1": { name: "customer.metadata", property: "vip", conditions: { $is: [true] } },
+        logic: "1",
+      },
+    },
+    request: { customer: { source_id: "somebody" } },
+    key: "customer_rules_violated",
+    message: violated("customer"),
+    details: VIOLATED_RULE,
+    single: SINGLE,
+  },
+  {
+    name: "wants a customer",
+    rule: {
+      rules: { "1": { name: "customer.segment", conditions: { $is: ["seg_1"] } }, logic: "1" },
+    },
+    key: "missing_customer",
+    message: "Missing customer",
+    details: "Customer is required to validate rules",
+  },
+  {
+    name: "may not be used any more today",
+    rule: atMost("redemption.count.daily", 0),
+    key: "redemption_rules_violated",
+    message: violated("redemption"),
+    details: VIOLATED_RULE,
+  },
+];
+
+describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test.each(SCENARIOS)("is the same everywhere when a voucher $name", async (scenario) => {
+    const { code, ruleId } = await given(api, scenario);
+    const { key, message, single = { key, message } } = scenario;
+    const details = scenario.details.replace("CODE", code).replace("RULE", ruleId);
+    const { gift, ...rest } = scenario.request ?? {};
+    const body = { order: { amount: 1000 }, ...rest };
+    const redeemables = [{ object: "voucher", id: code, ...(gift && { gift }) }];
+
+    const stacked = await api.post("/v1/validations", { ...body, redeemables });
+    expect(stacked.status, stacked.text).toBe(200);
+    expect(stacked.body).toMatchObject({
+      valid: false,
+      inapplicable_redeemables: [
+        {
+          status: "INAPPLICABLE",
+          result: { error: { code: 400, key, message, details }, details: { key, message } },
+        },
+      ],
+    });
+    const alone = { ...body, ...(gift && { gift }) };
+    const validation = await api.post(`/v1/vouchers/${code}/validate`, alone);
+    expect(validation.body).toMatchObject({
+      valid: false,
+      code,
+      reason: single.message,
+      error: { code: 400, ...single, details },
+      applicable_to: { data: [] },
+      inapplicable_to: { data: [] },
+      metadata: {},
+    });
+    expect(validation.body).toHaveProperty("tracking_id");
+
+    for (const redeemed of [
+      await api.post("/v1/redemptions", { ...body, redeemables }),
+      await api.post(`/v1/vouchers/${code}/redemption`, alone),
+    ]) {
+      expect(redeemed.status, redeemed.text).toBe(400);
+      expect(redeemed.body).toMatchObject({
+        code: 400,
+        key,
+        message,
+        details,
+        resource_type: "redemption",
+        resource_id: expect.stringMatching(/^rf_[0-9a-f]{18}$/),
+      });
+      const failed = await api.get(`/v1/redemptions/${redeemed.body["resource_id"]}`);
+      expect(failed.body).toMatchObject({
+        result: "FAILURE",
+        status: "FAILED",
+        failure_code: key,
+        failure_message: message,
+        order: null,
+      });
+    }
+  });
+
+  test("tells the merchant's own words", async () => {
+    const rule = { ...atMost("order.amount", 1), error: { message: "Only for small orders" } };
+    const { code } = await given(api, { rule });
+    const body = { order: { amount: 1000 } };
+    const single = await api.post(`/v1/vouchers/${code}/validate`, body);
+    expect(single.body).toMatchObject({
+      reason: SINGLE.message,
+      error: { message: SINGLE.message, error: { message: "Only for small orders" } },
+    });
+    const redeemables = [{ object: "voucher", id: code }];
+    const stacked = await api.post("/v1/validations", { ...body, redeemables });
+    expect(stacked.body["redeemables"][0].result).toMatchObject({
+      error: { message: violated("order"), error: { message: "Only for small orders" } },
+      details: { key: "order_rules_violated", message: "Only for small orders" },
+    });
+  });
+
+  test("of a loyalty card without a reward ends the single request", async () => {
+    const code = newCode("CARD");
+    await api.post("/v1/vouchers", { code, type: "LOYALTY_CARD", loyalty_card: { points: 10 } });
+    const missing = {
+      key: "missing_reward",
+      message: "Missing reward",
+      details: "A reward is required when redeeming a LOYALTY_CARD",
+    };
+    const single = await api.post(`/v1/vouchers/${code}/validate`, {});
+    expect(single.status).toBe(400);
+    expect(single.body).toMatchObject(missing);
+    const stacked = await api.post("/v1/validations", {
+      redeemables: [{ object: "voucher", id: code }],
+    });
+    expect(stacked.body).toMatchObject({
+      valid: false,
+      redeemables: [{ result: { error: missing } }],
+    });
+  });
+
+  const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[] = [
+    ["no redeemables", {}, { key: "invalid_payload" }],
+    ["an empty list", { redeemables: [] }, { key: "invalid_payload" }],
+    [
+      "too many",
+      { redeemables: Array.from({ length: 31 }, (_, index) => voucherOf(`V${index}`)) },
+      { key: "invalid_payload" },
+    ],
+    [
+      "one without an id",
+      { redeemables: [voucherOf("A"), { object: "voucher" }] },
+      {
+        key: "invalid_payload",
+        details: "Property .redeemables[1] should have required property 'id'",
+      },
+    ],
+    [
+      "something else",
+      { redeemables: [{ object: "coupon", id: "A" }] },
+      { key: "invalid_payload" },
+    ],
+    [
+      "one twice",
+      { redeemables: [voucherOf("A"), voucherOf("A")] },
+      {
+        key: "duplicated_redeemables",
+        message: "Duplicated redeemables detected",
+        details: "Duplicated redeemables detected in one redemption",
+      },
+    ],
+    [
+      "a stack beside others",
+      { redeemables: [{ object: "promotion_stack", id: "stack_1" }, voucherOf("A")] },
+      {
+        key: "invalid_redeemables",
+        message: "Invalid redeemables",
+        details: "Promotion Stack cannot be use with other redeemables",
+      },
+    ],
+    [
+      "an amount below zero",
+      { redeemables: [voucherOf("A")], order: { amount: -1 } },
+      { key: "invalid_order" },
+    ],
+    [
+      "an unknown order",
+      { redeemables: [voucherOf("A")], order: { id: "ord_0" } },
+      { code: 404, key: "not_found", resource_type: "order", resource_id: "ord_0" },
+    ],
+    [
+      "an unknown customer",
+      { redeemables: [voucherOf("A")], customer: { id: "cust_0" } },
+      { code: 404, key: "not_found", resource_type: "customer", resource_id: "cust_0" },
+    ],
+    [
+      "a tracking id of somebody else",
+      { redeemables: [voucherOf("A")], customer: { source_id: "ann" }, tracking_id: "bob" },
+      { key: "ambiguous_tracking_id", message: "Ambiguous trackingId ('bob' vs. 'ann')" },
+    ],
+  ];
+
+  test.each(MALFORMED)("ends the request for %s", async (_name, body, expected) => {
+    for (const path of ["/v1/validations", "/v1/redemptions"]) {
+      const answer = await api.post(path, body);
+      expect(answer.status, answer.text).toBe(expected["code"] ?? 400);
+      expect(answer.body).toMatchObject(expected);
+      // What is malformed is not recorded.
+      expect(String(answer.body["resource_id"])).not.toMatch(/^rf_/);
+    }
+  });
+
+  test("of one that is unknown is 404 for a redemption, and an answer for a validation", async () => {
+    const code = newCode("NONE");
+    const expected = {
+      code: 404,
+      key: "not_found",
+      message: "Resource not found",
+      details: `Cannot find voucher with id ${code}`,
+      resource_type: "voucher",
+      resource_id: code,
+    };
+    const redeemables = [voucherOf(code)];
+    const validation = await api.post("/v1/validations", { redeemables });
+    expect(validation.body).toMatchObject({
+      valid: false,
+      redeemables: [{ status: "INAPPLICABLE", result: { error: expected } }],
+    });
+    for (const [path, body] of [
+      ["/v1/redemptions", { redeemables }],
+      [`/v1/vouchers/${code}/validate`, {}],
+      [`/v1/vouchers/${code}/redemption`, {}],
+    ] as const) {
+      const answer = await api.post(path, body);
+      expect([answer.status, answer.body["key"]]).toEqual([404, "not_found"]);
+      expect(answer.body).toMatchObject(expected);
+    }
+  });
+
+  test("of all redeemables in mode PARTIAL is one of its own", async () => {
+    const { id, api: own } = await newProject(stack);
+    await managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
+      redeemables_application_mode: "PARTIAL",
+    });
+    const [good, bad] = [await given(own, {}), await given(own, { voucher: { active: false } })];
+    const order = { amount: 1000 };
+    const both = [voucherOf(bad.code), voucherOf(newCode("NONE")), voucherOf(good.code)];
+
+    const made = await own.post("/v1/redemptions", { redeemables: both, order });
+    expect(made.status, made.text).toBe(200);
+    expect(made.body).toMatchObject({
+      redemptions: [{ voucher: { code: good.code } }],
+      inapplicable_redeemables: [
+        { id: bad.code, result: { error: { key: "voucher_disabled" } } },
+        { result: { error: { key: "not_found" } } },
+      ],
+      skipped_redeemables: [],
+    });
+    const none = await own.post("/v1/redemptions", { redeemables: both.slice(0, 2), order });
+    expect(none.status).toBe(400);
+    expect(none.body).toMatchObject({
+      key: "no_applicable_redeemables",
+      message: "No applicable redeemables",
+      resource_type: "redemption",
+    });
+    const failed = await own.get(`/v1/redemptions/${none.body["resource_id"]}`);
+    expect(failed.body).toMatchObject({ failure_code: "no_applicable_redeemables" });
+  });
+});
+
+const voucherOf = (id: string): Json => ({ object: "voucher", id });
+
+async function given(api: Api, { voucher, rule }: Pick<Scenario, "voucher" | "rule">) {
+  const code = newCode("REFUSED");
+  const ruleId = rule === undefined ? "" : await ruleOf(api, rule);
+  const made = await api.post("/v1/vouchers", {
+    code,
+    type: "DISCOUNT_VOUCHER",
+    discount: { type: "AMOUNT", amount_off: 100 },
+    ...(ruleId !== "" && { validation_rules: [ruleId] }),
+    ...voucher,
+  });
+  expect(made.status, made.text).toBe(200);
+  return { code, ruleId };
+}
+
+async function ruleOf(api: Api, rule: Json): Promise<string> {
+  const made = await api.post("/v1/validation-rules", { name: newCode("rule"), ...rule });
+  expect(made.status, made.text).toBe(200);
+  return made.body["id"] as string;
+}
