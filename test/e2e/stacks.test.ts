@@ -1,0 +1,147 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Api, type Json, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test("take all redeemables of a request together, and answer a repeat byte for byte", async () => {
+    const [ten, gift] = [await percentVoucher(api, 10), await giftVoucher(api, 2000)];
+    const order = { source_id: newCode("order"), items: [{ quantity: 2, price: 5000 }] };
+    const body = {
+      redeemables: [ten, { ...gift, gift: { credits: 1500 } }],
+      order,
+      customer: { source_id: newCode("buyer"), name: "Ada" },
+      metadata: { till: 4 },
+    };
+    const headers = { "idempotency-key": newCode("key") };
+    const made = await api.post("/v1/redemptions", body, headers);
+    expect(made.status, made.text).toBe(200);
+    const { redemptions, parent_redemption: parent } = made.body;
+    expect(redemptions).toMatchObject([
+      {
+        object: "redemption",
+        redemption: parent.id,
+        related_object_type: "voucher",
+        order: { total_applied_discount_amount: 1000, total_amount: 9000 },
+        voucher: { code: ten.id, redemption: { redeemed_quantity: 1 } },
+      },
+      {
+        redemption: parent.id,
+        amount: 1500,
+        gift: { amount: 1500 },
+        order: { applied_discount_amount: 1500, total_discount_amount: 2500, total_amount: 7500 },
+        voucher: { gift: { balance: 500 } },
+      },
+    ]);
+    expect(parent).toMatchObject({
+      object: "redemption",
+      related_object_type: "redemption",
+      result: "SUCCESS",
+      metadata: { till: 4 },
+      customer: { source_id: body.customer.source_id },
+    });
+    expect(made.body).toMatchObject({
+      order: {
+        source_id: order.source_id,
+        status: "PAID",
+        applied_discount_amount: 2500,
+        total_amount: 7500,
+        redemptions: { [parent.id]: { stacked: redemptions.map(({ id }: Json) => id) } },
+      },
+      inapplicable_redeemables: [],
+      skipped_redeemables: [],
+    });
+    const stored = await api.get(`/v1/orders/${order.source_id}`);
+    expect(stored.body).toMatchObject({ total_amount: 7500, status: "PAID" });
+    expect(Object.keys(stored.body["redemptions"])).toEqual([parent.id]);
+
+    const again = await api.post("/v1/redemptions", body, headers);
+    expect(again.text).toBe(made.text);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+  });
+
+  test("answer one that applies without a parent", async () => {
+    const made = await api.post("/v1/redemptions", {
+      redeemables: [await percentVoucher(api, 10)],
+      order: { amount: 1000 },
+    });
+    expect(made.status, made.text).toBe(200);
+    expect(made.body).not.toHaveProperty("parent_redemption");
+    expect(made.body["redemptions"]).toHaveLength(1);
+    expect(made.body["redemptions"][0]).not.toHaveProperty("redemption");
+  });
+
+  test("refuse as a whole for the first that does not apply, and record why", async () => {
+    const [good, used] = [await percentVoucher(api, 10), await percentVoucher(api, 5, 1)];
+    await api.post(`/v1/vouchers/${used.id}/redemption`, { order: { amount: 100 } });
+    const refused = await api.post("/v1/redemptions", {
+      redeemables: [good, used],
+      order: { amount: 1000 },
+    });
+    expect(refused.status, refused.text).toBe(400);
+    expect(refused.body).toMatchObject({
+      key: "quantity_exceeded",
+      details: used.id,
+      resource_type: "redemption",
+    });
+    const recorded = await api.get(`/v1/redemptions/${refused.body["resource_id"]}`);
+    expect(recorded.body).toMatchObject({
+      result: "FAILURE",
+      status: "FAILED",
+      failure_code: "quantity_exceeded",
+      order: null,
+    });
+    expect(await redeemed(api, good.id)).toBe(0);
+
+    const unknown = { object: "voucher", id: newCode("NONE") };
+    const missing = await api.post("/v1/redemptions", {
+      redeemables: [good, unknown],
+      order: { amount: 1000 },
+    });
+    expect(missing.status).toBe(404);
+    expect(missing.body).toMatchObject({
+      key: "not_found",
+      resource_type: "voucher",
+      resource_id: unknown.id,
+    });
+    expect(await redeemed(api, good.id)).toBe(0);
+  });
+
+  test("carry their explanation where it is asked for, and keep it", async () => {
+    const made = await api.post("/v1/redemptions", {
+      redeemables: [await percentVoucher(api, 10)],
+      order: { amount: 1000 },
+      options: { expand: ["explanation"] },
+    });
+    expect(made.body["redemptions"][0]).toMatchObject({
+      explanation: { status: "APPLICABLE", allocations: [{ amount: 100 }] },
+    });
+  });
+});
+
+async function percentVoucher(api: Api, percentOff: number, quantity?: number) {
+  const id = newCode("STACK");
+  const made = await api.post("/v1/vouchers", {
+    code: id,
+    type: "DISCOUNT_VOUCHER",
+    discount: { type: "PERCENT", percent_off: percentOff },
+    ...(quantity !== undefined && { redemption: { quantity } }),
+  });
+  expect(made.status, made.text).toBe(200);
+  return { object: "voucher", id };
+}
+
+async function giftVoucher(api: Api, amount: number) {
+  const id = newCode("GIFT");
+  const made = await api.post("/v1/vouchers", { code: id, type: "GIFT_VOUCHER", gift: { amount } });
+  expect(made.status, made.text).toBe(200);
+  return { object: "voucher", id };
+}
+
+async function redeemed(api: Api, code: string): Promise<number> {
+  return (await api.get(`/v1/vouchers/${code}`)).body["redemption"].redeemed_quantity;
+}
