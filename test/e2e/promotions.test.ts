@@ -254,6 +254,9 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
       code: 400,
       key: "resource_in_use",
       message: "Resource in use",
+      related_object_ids: [made["id"]],
+      related_object_type: "promotion_stack",
+      related_object_total: 1,
       details: `Resource promotion_tier with id ${a["id"]} is in use by promotion_stacks with ids [${made["id"]}]`,
     });
     const changed = await ok(api.put(one, { name: "one", tiers: { ids: [b["id"]] } }));

@@ -1,4 +1,4 @@
-import { notFound, Refusal } from "@scrip/errors";
+import { inUse, notFound } from "@scrip/errors";
 import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -15,16 +15,11 @@ export const deletePromotionTier =
     await deps.definitions.write(project.id, async (tx) => {
       const held = await lockTier(tx, project.id, tierId);
       if (held === undefined) throw notFound("promotion_tier", tierId);
-      const stacks = await listStacksWith(tx, project.id, { tierId, limit: MAX_NAMED });
-      if (stacks.length > 0) throw inUse(tierId, stacks);
+      const { ids, total } = await listStacksWith(tx, project.id, { tierId, limit: MAX_NAMED });
+      if (ids.length > 0) {
+        throw inUse("promotion_tier", tierId, { type: "promotion_stack", ids, total });
+      }
       await deleteTier(tx, project.id, tierId);
     });
     return { $typeName: "google.protobuf.Empty" };
   };
-
-const inUse = (tierId: string, stacks: readonly string[]): Refusal =>
-  new Refusal("resource_in_use", {
-    details: `Resource promotion_tier with id ${tierId} is in use by promotion_stacks with ids [${stacks.join(", ")}]`,
-    resourceId: tierId,
-    resourceType: "promotion_tier",
-  });

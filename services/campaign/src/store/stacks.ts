@@ -89,20 +89,21 @@ export async function countStacks(tx: Queryable, projectId: string): Promise<num
   return Number(rows[0]?.total ?? 0n);
 }
 
-/** The ids of the stacks that hold a tier, at most that many. */
+/** How many stacks hold a tier, and the ids of the first of them. */
 export async function listStacksWith(
   tx: Queryable,
   projectId: string,
   query: { readonly tierId: string; readonly limit: number },
-): Promise<readonly string[]> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select id from promotion_stack
+): Promise<{ readonly ids: readonly string[]; readonly total: bigint }> {
+  const { rows } = await tx.query<{ id: string; total: bigint }>(
+    `select id, count(*) over () as total
+       from promotion_stack
       where project_id = $1 and $2 = any(tier_ids)
       order by id
       limit $3`,
     [projectId, query.tierId, query.limit],
   );
-  return rows.map(({ id }) => id);
+  return { ids: rows.map(({ id }) => id), total: rows[0]?.total ?? 0n };
 }
 
 export async function insertStack(
