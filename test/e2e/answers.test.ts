@@ -1,0 +1,198 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Api, clientApi, type Json, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("the answers of decisions on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+  const client = await clientApi(stack, "https://shop.example");
+
+  test("show orders unless something else is asked for", async () => {
+    const { code, campaign } = await givenVoucher(api);
+    const one = async (...expand: string[]): Promise<Json> =>
+      (await validate(api, code, { options: { expand } })).redeemables[0];
+
+    for (const plain of [await one(), await one("order"), await one("category")]) {
+      expect(plain).toMatchObject({ order: { total_amount: 900 } });
+      expect(plain).not.toHaveProperty("campaign_id");
+    }
+    const described = await one("redeemable");
+    expect(described).toMatchObject({
+      metadata: { tier: "gold" },
+      campaign_id: campaign["id"],
+      campaign_name: campaign["name"],
+    });
+    expect(described).not.toHaveProperty("order");
+    expect(await one("redeemable", "order")).toMatchObject({
+      order: { total_amount: 900 },
+      campaign_id: campaign["id"],
+    });
+    expect(await one("category")).toMatchObject({
+      categories: [
+        { object: "category", stacking_rules_type: "COMMON" },
+        { object: "category", stacking_rules_type: "COMMON" },
+      ],
+    });
+    expect(await one()).not.toHaveProperty("categories");
+  });
+
+  test("explain to a shop's server how it was decided", async () => {
+    const { code, ruleId } = await givenVoucher(api);
+    const expand = ["explanation"];
+    const [shown] = (await validate(api, code, { options: { expand } })).redeemables;
+    const { explanation } = shown.result;
+    expect(explanation).toMatchObject({
+      status: "APPLICABLE",
+      allocations: [{ amount: 100 }],
+    });
+    expect(explanation.steps).toContainEqual(
+      expect.objectContaining({
+        kind: "rule",
+        passed: true,
+        validation_rule_id: ruleId,
+        name: "order.amount",
+        conditions: { $more_than_or_equal: [500] },
+        value: 1000,
+      }),
+    );
+    const [plain] = (await validate(api, code)).redeemables;
+    expect(plain.result).not.toHaveProperty("explanation");
+
+    const single = await api.post(`/v1/vouchers/${code}/validate`, {
+      order: { amount: 1000 },
+      options: { expand },
+    });
+    expect(single.body["explanation"]).toMatchObject({ status: "APPLICABLE" });
+  });
+
+  test("tell a browser no internals of rules", async () => {
+    const { code, ruleId } = await givenVoucher(api);
+    const body = { options: { expand: ["explanation", "hints"] } };
+    for (const amount of [1000, 100]) {
+      const answer = await client.post("/client/v1/validations", {
+        redeemables: [{ object: "voucher", id: code }],
+        order: { amount },
+        ...body,
+      });
+      expect(answer.status, answer.text).toBe(200);
+      const { explanation } = answer.body["redeemables"][0].result;
+      expect(explanation.steps.length).toBeGreaterThan(0);
+      for (const step of explanation.steps) {
+        expect(Object.keys(step).toSorted()).toEqual(["kind", "message", "passed"]);
+      }
+      expect(JSON.stringify(explanation)).not.toContain(ruleId);
+      expect(JSON.stringify(explanation)).not.toContain("500");
+    }
+  });
+
+  test("say what is missing", async () => {
+    const { code, ruleId } = await givenVoucher(api);
+    const hinted = async (from: Api, path: string): Promise<readonly Json[]> => {
+      const answer = await from.post(path, {
+        redeemables: [{ object: "voucher", id: code }],
+        order: { amount: 100 },
+        options: { expand: ["hints"] },
+      });
+      expect(answer.status, answer.text).toBe(200);
+      return answer.body["redeemables"][0].result.hints;
+    };
+    expect(await hinted(api, "/v1/validations")).toEqual([
+      {
+        message: "400 more",
+        name: "order.amount",
+        validation_rule_id: ruleId,
+        difference: 400,
+      },
+    ]);
+    const [hint] = await hinted(client, "/client/v1/validations");
+    expect(hint).toMatchObject({ message: "400 more", difference: 400 });
+    expect(hint).not.toHaveProperty("validation_rule_id");
+  });
+
+  test("of redemptions are the same in a browser, and kept with what was decided", async () => {
+    const { code, ruleId } = await givenVoucher(api);
+    const made = await client.post("/client/v1/redemptions", {
+      redeemables: [{ object: "voucher", id: code }],
+      order: { amount: 1000 },
+      options: { expand: ["explanation"] },
+    });
+    expect(made.status, made.text).toBe(200);
+    const [redemption] = made.body["redemptions"];
+    expect(redemption).toMatchObject({ order: { total_amount: 900 }, voucher: { code } });
+    expect(JSON.stringify(redemption.explanation)).not.toContain(ruleId);
+
+    const kept = await api.get(`/v1/redemptions/${redemption.id}/explanation`);
+    expect(kept.body).toMatchObject({
+      object: "redemption_explanation",
+      redemption_id: redemption.id,
+      redeemables: [{ id: code, object: "voucher", explanation: { status: "APPLICABLE" } }],
+    });
+    expect(kept.text).toContain(ruleId);
+  });
+
+  test("name a customer by a tracking id that stays the same", async () => {
+    const { code } = await givenVoucher(api);
+    const customer = { source_id: newCode("buyer") };
+    const first = await validate(api, code, { customer });
+    expect(first["tracking_id"]).toMatch(/^track_/);
+    expect((await validate(api, code, { customer }))["tracking_id"]).toBe(first["tracking_id"]);
+    const echoed = await validate(api, code, { tracking_id: first["tracking_id"] });
+    expect(echoed["tracking_id"]).toBe(first["tracking_id"]);
+    const redeemed = await api.post(
+      `/v1/vouchers/${code}/redemption?tracking_id=${customer.source_id}`,
+      { order: { amount: 1000 } },
+    );
+    expect(redeemed.body["tracking_id"]).toBe(first["tracking_id"]);
+    const other = await api.post(`/v1/vouchers/${code}/redemption?tracking_id=other`, {
+      order: { amount: 1000 },
+      customer,
+    });
+    expect(other.body).toMatchObject({ key: "ambiguous_tracking_id" });
+  });
+});
+
+/** A voucher of a campaign, both in a category, that wants an order of 5.00. */
+async function givenVoucher(api: Api) {
+  const category = async (): Promise<string> =>
+    (await api.post("/v1/categories", { name: newCode("category"), hierarchy: 1 })).body["id"];
+  const rule = await api.post("/v1/validation-rules", {
+    name: newCode("rule"),
+    rules: {
+      "1": { name: "order.amount", conditions: { $more_than_or_equal: [500] } },
+      logic: "1",
+    },
+  });
+  expect(rule.status, rule.text).toBe(200);
+  const campaign = await api.post("/v1/campaigns", {
+    name: newCode("campaign"),
+    campaign_type: "DISCOUNT_COUPONS",
+    type: "STATIC",
+    category_id: await category(),
+    voucher: { type: "DISCOUNT_VOUCHER", discount: { type: "PERCENT", percent_off: 10 } },
+  });
+  expect(campaign.status, campaign.text).toBe(200);
+  const code = newCode("ANSWER");
+  const made = await api.post(`/v1/campaigns/${campaign.body["id"]}/vouchers/${code}`, {
+    metadata: { tier: "gold" },
+    category_id: await category(),
+  });
+  expect(made.status, made.text).toBe(200);
+  const assigned = await api.post(`/v1/validation-rules/${rule.body["id"]}/assignments`, {
+    related_object_type: "voucher",
+    related_object_id: made.body["id"],
+  });
+  expect(assigned.status, assigned.text).toBe(200);
+  return { code, campaign: campaign.body, ruleId: rule.body["id"] as string };
+}
+
+async function validate(api: Api, code: string, beside: Json = {}): Promise<Json> {
+  const answer = await api.post("/v1/validations", {
+    redeemables: [{ object: "voucher", id: code }],
+    order: { amount: 1000 },
+    ...beside,
+  });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+}
