@@ -67,7 +67,9 @@ export function applyStack(
       skipKey === null
         ? judge(candidate, state, { ...context, counts })
         : { judged: skipped(candidate, skipKey, context, null), state, use: null };
-    judged.push(placed(step.judged, candidate, tally, context));
+    judged.push(
+      candidates.length > 1 ? placed(step.judged, candidate, tally, context) : step.judged,
+    );
     state = step.state;
     if (step.use !== null && names.length > 0) counts = countsAfter(counts, names, step.use);
     if (step.judged.status === "INAPPLICABLE") tally.failed = true;
