@@ -74,7 +74,7 @@ const refused = (details: string): Addition => ({
 });
 
 /** What an added line is of, where the catalogue does not know it: a product of that id. */
-export const itemOf = ({ name, item }: GivenItem): CatalogueItem =>
+const itemOf = ({ name, item }: GivenItem): CatalogueItem =>
   item ?? {
     productId: name,
     skuId: null,

@@ -22,7 +22,7 @@ export type Bundles = {
   readonly failed: readonly ValidationRule[];
 };
 
-export const NO_BUNDLES: Bundles = { result: null, quantity: 1n, multiplier: 1n, failed: [] };
+const NO_BUNDLES: Bundles = { result: null, quantity: 1n, multiplier: 1n, failed: [] };
 
 /**
  * Looks for bundles in what was sent, without units that were added for free; of several rules the

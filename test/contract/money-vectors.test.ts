@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+
+import { describe, expect, test } from "vitest";
+
+import { moneyVectors, textOf } from "./make-money-vectors.ts";
+import type { Figures, Known, Vectors } from "./vector.ts";
+
+const text = readFileSync(new URL("money-vectors.json", import.meta.url), "utf8");
+const { vectors } = JSON.parse(text) as Vectors;
+
+describe("the golden vectors", () => {
+  test("are many, and each has a name of its own", () => {
+    expect(vectors.length).toBeGreaterThanOrEqual(150);
+    expect(new Set(vectors.map(({ id }) => id)).size).toBe(vectors.length);
+  });
+
+  test("are what the oracle works out: run make-money-vectors.ts when a case changed", () => {
+    expect(text).toBe(textOf(moneyVectors()));
+  });
+
+  const known = vectors.flatMap(({ id, known: said, expected }) =>
+    said === undefined ? [] : [[id, said, expected.order] as const],
+  );
+  test.each(known)("agree with what is known without a program: %s", (_id, said, figures) => {
+    expect(toldBy(figures, said)).toEqual(said);
+  });
+
+  test.each(vectors)("add up: $id", ({ expected: { order, redeemables = [] } }) => {
+    for (const figures of [order, ...redeemables]) expectSound(figures);
+  });
+});
+
+/** The same things as are said of it. */
+function toldBy(figures: Figures, { from, ...said }: Known): Known {
+  const lists = {
+    discounts: figures.items.map((item) => item.discount_amount),
+    discount_quantities: figures.items.map((item) => item.discount_quantity),
+    quantities: figures.items.map(({ quantity }) => quantity),
+  };
+  const all: Readonly<Record<string, unknown>> = { ...figures, ...lists };
+  return { from, ...Object.fromEntries(Object.keys(said).map((name) => [name, all[name]])) };
+}
+
+/** The equations of §1.2. */
+function expectSound(figures: Figures): void {
+  const sum = (pick: (item: Figures["items"][number]) => number): number =>
+    figures.items.reduce((all, item) => all + pick(item), 0);
+  expect(figures.items_discount_amount).toBe(sum((item) => item.discount_amount));
+  expect(figures.items_applied_discount_amount).toBe(sum((item) => item.applied_discount_amount));
+  expect(figures.total_discount_amount).toBe(
+    figures.discount_amount + figures.items_discount_amount,
+  );
+  expect(figures.total_amount).toBe(figures.amount - figures.total_discount_amount);
+  expect(figures.total_amount).toBeGreaterThanOrEqual(0);
+  for (const item of figures.items) {
+    expect(item.subtotal_amount).toBe(item.amount - item.discount_amount);
+    expect(item.subtotal_amount).toBeGreaterThanOrEqual(0);
+    expect(item.quantity).toBeGreaterThanOrEqual(0);
+  }
+}

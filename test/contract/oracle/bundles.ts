@@ -1,0 +1,40 @@
+import type { VectorBundle, VectorCatalogue, VectorRule } from "../vector.ts";
+import type { OracleOrder } from "./order.ts";
+import { matches } from "./selection.ts";
+
+/** What values are multiplied by (§1.10): the fewest bundles of all rules that multiply. */
+export function bundlesIn(
+  order: OracleOrder,
+  rules: readonly VectorRule[],
+  catalogue: VectorCatalogue,
+): bigint {
+  const found = rules.flatMap(({ bundle_rules: bundle }) =>
+    bundle === undefined || bundle.multiply === false
+      ? []
+      : [mostBundles(order, bundle, catalogue)],
+  );
+  return found.length === 0 ? 1n : found.reduce((a, b) => (a < b ? a : b));
+}
+
+/**
+ * The largest m that fits. By Hall's theorem an assignment exists exactly when every group of parts
+ * finds enough units in all lines that any of them can use.
+ */
+export function mostBundles(
+  order: OracleOrder,
+  { limit = 1, parts }: VectorBundle,
+  catalogue: VectorCatalogue,
+): bigint {
+  for (let m = limit; m > 0; m -= 1) {
+    const fits = Array.from({ length: 2 ** parts.length - 1 }, (_, at) => at + 1).every((group) => {
+      const chosen = parts.filter((_, part) => (group >> part) % 2 === 1);
+      const need = chosen.reduce((sum, { quantity }) => sum + quantity * m, 0);
+      const supply = order.lines
+        .filter((line) => chosen.some((part) => matches(part, line, catalogue)))
+        .reduce((sum, { initialQuantity }) => sum + Number(initialQuantity), 0);
+      return need <= supply;
+    });
+    if (fits) return BigInt(m);
+  }
+  return 0n;
+}
