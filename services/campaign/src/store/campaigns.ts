@@ -84,14 +84,13 @@ export async function findCampaigns(
   db: Queryable,
   keys: readonly DefinitionKey[],
 ): Promise<readonly (CampaignRecord | undefined)[]> {
-  const { rows } = await db.query<CampaignRow & { position: bigint }>({
-    name: "find_campaigns",
-    text: `select key.position, ${CAMPAIGN_COLUMNS}
+  const { rows } = await db.query<CampaignRow & { position: bigint }>(
+    `select key.position, ${CAMPAIGN_COLUMNS}
              from unnest($1::text[], $2::text[]) with ordinality as key (project_id, id, position)
              join campaign p on p.project_id = key.project_id and p.id = key.id
              left join category c on c.project_id = p.project_id and c.id = p.category_id`,
-    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
-  });
+    [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  );
   return inOrder(keys, rows, fromCampaignRow);
 }
 
@@ -100,13 +99,12 @@ export async function findCampaignIds(
   db: Queryable,
   keys: readonly DefinitionKey[],
 ): Promise<readonly (string | undefined)[]> {
-  const { rows } = await db.query<{ id: string; position: bigint }>({
-    name: "find_campaign_ids",
-    text: `select key.position, p.id
+  const { rows } = await db.query<{ id: string; position: bigint }>(
+    `select key.position, p.id
              from unnest($1::text[], $2::text[]) with ordinality as key (project_id, name, position)
              join campaign p on p.project_id = key.project_id and p.name = key.name`,
-    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
-  });
+    [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  );
   return inOrder(keys, rows, ({ id }) => id);
 }
 

@@ -113,13 +113,12 @@ export async function findCategories(
   db: Queryable,
   keys: readonly DefinitionKey[],
 ): Promise<readonly (Category | undefined)[]> {
-  const { rows } = await db.query<CategoryRow & { position: bigint }>({
-    name: "find_categories",
-    text: `select key.position, c.id, c.name, c.hierarchy, c.created_at, c.updated_at
+  const { rows } = await db.query<CategoryRow & { position: bigint }>(
+    `select key.position, c.id, c.name, c.hierarchy, c.created_at, c.updated_at
              from unnest($1::text[], $2::text[]) with ordinality as key (project_id, id, position)
              join category c on c.project_id = key.project_id and c.id = key.id`,
-    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
-  });
+    [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  );
   return inOrder(keys, rows, fromRow);
 }
 
@@ -128,13 +127,12 @@ export async function findCategoryIds(
   db: Queryable,
   keys: readonly DefinitionKey[],
 ): Promise<readonly (string | undefined)[]> {
-  const { rows } = await db.query<{ id: string; position: bigint }>({
-    name: "find_category_ids",
-    text: `select key.position, c.id
+  const { rows } = await db.query<{ id: string; position: bigint }>(
+    `select key.position, c.id
              from unnest($1::text[], $2::text[]) with ordinality as key (project_id, name, position)
              join category c on c.project_id = key.project_id and c.name = key.name`,
-    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
-  });
+    [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  );
   return inOrder(keys, rows, ({ id }) => id);
 }
 

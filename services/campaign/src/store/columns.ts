@@ -63,6 +63,11 @@ export function orderSql(order: string, alias: string): string {
 
 const SORTABLE = ["created_at", "updated_at", "hierarchy"] as const;
 
+/*
+ * What the cache loads by is not prepared by name. A session keeps the plan of a named statement, and
+ * one that was made while a table was small may read all of it later.
+ */
+
 /** Lays rows that say their position, counted from 1, beside what they were asked by. */
 export function inOrder<Row extends { readonly position: bigint }, Value>(
   keys: readonly unknown[],

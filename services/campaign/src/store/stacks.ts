@@ -70,14 +70,13 @@ export async function findStacks(
   db: Queryable,
   keys: readonly DefinitionKey[],
 ): Promise<readonly (StackRecord | undefined)[]> {
-  const { rows } = await db.query<StackRow & { position: bigint }>({
-    name: "find_stacks",
-    text: `select key.position, ${COLUMNS}
+  const { rows } = await db.query<StackRow & { position: bigint }>(
+    `select key.position, ${COLUMNS}
              from unnest($1::text[], $2::text[]) with ordinality as key (project_id, id, position)
              join promotion_stack s on s.project_id = key.project_id and s.id = key.id
              ${JOIN}`,
-    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
-  });
+    [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  );
   return inOrder(keys, rows, fromRow);
 }
 

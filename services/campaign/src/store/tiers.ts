@@ -105,14 +105,13 @@ export async function findTiers(
   db: Queryable,
   keys: readonly DefinitionKey[],
 ): Promise<readonly (TierRecord | undefined)[]> {
-  const { rows } = await db.query<TierRow & { position: bigint }>({
-    name: "find_tiers",
-    text: `select key.position, ${TIER_COLUMNS}
+  const { rows } = await db.query<TierRow & { position: bigint }>(
+    `select key.position, ${TIER_COLUMNS}
              from unnest($1::text[], $2::text[]) with ordinality as key (project_id, id, position)
              join promotion_tier t on t.project_id = key.project_id and t.id = key.id
              ${JOINS}`,
-    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
-  });
+    [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  );
   return inOrder(keys, rows, fromTierRow);
 }
 
