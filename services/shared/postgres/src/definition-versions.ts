@@ -130,16 +130,25 @@ async function checkedNow(
   return project.epoch;
 }
 
+/**
+ * Writers of one project wait for each other at the end, each for the length of a commit. That many of
+ * them come at once is no fault, so they get more patience than a lock that somebody sits on.
+ */
+const LOCK_TIMEOUT_MS = 2_500;
+
 const writeDefinitions = <T>(
   db: Database,
   projectId: string,
   work: (tx: Queryable) => Promise<T>,
 ): Promise<T> =>
-  db.transaction(async (tx) => {
-    const result = await work(tx);
-    await bumpDefinitions(tx, projectId);
-    return result;
-  });
+  db.transaction(
+    async (tx) => {
+      const result = await work(tx);
+      await bumpDefinitions(tx, projectId);
+      return result;
+    },
+    { lockTimeoutMs: LOCK_TIMEOUT_MS },
+  );
 
 /**
  * Says in the transaction of a write that definitions of the project change. It must be the last
