@@ -9,7 +9,7 @@ import {
   type RedemptionCommand,
   VoucherAnswerSchema,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { VoucherSchema, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
@@ -45,7 +45,9 @@ const NEVER_ASKED = {
 };
 
 /** The handler beside services that answer each commit with the next of these, then with the last. */
-function given(...outcomes: Outcome[]) {
+const given = (...outcomes: Outcome[]) => givenVoucher({}, ...outcomes);
+
+function givenVoucher(fields: MessageInitShape<typeof VoucherSchema>, ...outcomes: Outcome[]) {
   const commands: RedemptionCommand[] = [];
   let version = 0n;
   let customersWritten = 0;
@@ -64,7 +66,14 @@ function given(...outcomes: Outcome[]) {
       gatherVouchers: async () => {
         version += 1n;
         const discount = { type: DiscountType.PERCENT, percentOff: "10" };
-        const voucher = { id: "v_1", code: "CODE", type: VoucherType.DISCOUNT_VOUCHER, discount };
+        const type = VoucherType.DISCOUNT_VOUCHER;
+        const voucher = create(VoucherSchema, {
+          id: "v_1",
+          code: "CODE",
+          type,
+          discount,
+          ...fields,
+        });
         return create(VoucherAnswerSchema, { vouchers: [{ voucher, definitionVersion: version }] });
       },
       commitRedemption: async (command) => {
@@ -82,9 +91,11 @@ function given(...outcomes: Outcome[]) {
   const request = create(RedeemVoucherRequestSchema, {
     code: "CODE",
     customer: { sourceId: "ann", name: "Ann" },
+    order: { amount: 1000n },
   });
   return {
     redeem: (deadlineMs: number) => redeem(request, callOf(deadlineMs)),
+    commands,
     versions: () => commands.map(({ parts }) => parts[0]?.definitionVersion),
     customersWritten: () => customersWritten,
   };
@@ -134,5 +145,16 @@ describe("a redemption of a voucher that something else holds", () => {
     const service = given(HELD, STALE, MADE);
     expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
     expect(service.versions()).toEqual([1n, 1n, 2n]);
+  });
+});
+
+test("an order keeps who referred its buyer", async () => {
+  const referral = { isReferralCode: true, holderId: "cust_2", publish: { count: 1n } };
+  const service = givenVoucher(referral, MADE);
+  await service.redeem(LONG);
+  expect(service.commands[0]?.order).toMatchObject({
+    customerId: "cust_1",
+    referrerId: "cust_2",
+    referrer: { id: "cust_2", object: "customer" },
   });
 });

@@ -1,0 +1,87 @@
+import { newId, requestId } from "@scrip/ids";
+import type { Call } from "@scrip/rpc";
+import { testDatabase } from "@scrip/testing";
+import { afterAll, expect, test } from "vitest";
+
+import { refuseWhileRedeemed, takeSession } from "../src/gather/session.ts";
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+
+const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+afterAll(() => db[Symbol.asyncDispose]());
+
+const callOf = (beside: Partial<Call> = {}): Call => ({
+  project: { id: "proj_1", timeZone: "UTC", caseSensitiveCodes: true },
+  requestId: requestId(),
+  deadline: Date.now() + 60_000,
+  now: Date.now(),
+  caller: { side: "server", id: "app_1" },
+  ...beside,
+});
+
+const idempotent = (key: string) =>
+  callOf({ idempotency: { key, requestHash: new Uint8Array([1]) } });
+
+const sessionOf = (...voucherIds: string[]) => ({ sessionKey: newId("ssn"), voucherIds });
+
+test("a second request on a voucher of the session is told so until the first one is done", async () => {
+  const session = sessionOf("v_1", "v_2");
+  const first = await takeSession({ db }, callOf(), session);
+  const again = { ...session, voucherIds: ["v_3", "v_2"] };
+  const refusal = {
+    key: "multiple_requests",
+    options: { details: `Session ${session.sessionKey} takes part in another request` },
+  };
+  await expect(takeSession({ db }, callOf(), again)).rejects.toMatchObject(refusal);
+  await expect(refuseWhileRedeemed({ db }, callOf(), again)).rejects.toMatchObject(refusal);
+
+  // Of what it could not have whole it keeps nothing, and what is not of the session is free.
+  const other = await takeSession({ db }, callOf(), { ...session, voucherIds: ["v_3"] });
+  const stranger = await takeSession({ db }, callOf(), sessionOf("v_1"));
+  await first.release();
+  await refuseWhileRedeemed({ db }, callOf(), { ...session, voucherIds: ["v_1", "v_2"] });
+  const third = await takeSession({ db }, callOf(), { ...session, voucherIds: ["v_1", "v_2"] });
+  for (const claim of [other, stranger, third]) await claim.release();
+  expect((await db.query("select from session_claim")).rowCount).toBe(0);
+});
+
+test("a repeat of the request itself is in progress, not another request", async () => {
+  const session = sessionOf("v_1");
+  const first = await takeSession({ db }, idempotent("same"), session);
+  await expect(takeSession({ db }, idempotent("same"), session)).rejects.toMatchObject({
+    key: "idempotency_in_progress",
+  });
+  await expect(takeSession({ db }, idempotent("other"), session)).rejects.toMatchObject({
+    key: "multiple_requests",
+  });
+  await first.release();
+});
+
+test("the claim of a request that died ends by itself, and goes with any other", async () => {
+  const session = sessionOf("v_1");
+  await takeSession({ db }, callOf(), session);
+  await db.query("update session_claim set claimed_until = now() - interval '1 second'");
+  await refuseWhileRedeemed({ db }, callOf(), session);
+  const taken = await takeSession({ db }, callOf(), session);
+  await taken.release();
+
+  await takeSession({ db }, callOf(), session);
+  await db.query("update session_claim set claimed_until = now() - interval '1 hour'");
+  const other = await takeSession({ db }, callOf(), sessionOf("v_9"));
+  await other.release();
+  expect((await db.query("select from session_claim")).rowCount).toBe(0);
+});
+
+test("of many at the same time one gets all of the vouchers", async () => {
+  const { sessionKey } = sessionOf();
+  const ids = Array.from({ length: 10 }, (_, index) => `v_${index}`);
+  const claims = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, index) =>
+      takeSession({ db }, callOf(), {
+        sessionKey,
+        voucherIds: index % 2 === 0 ? ids : ids.toReversed(),
+      }),
+    ),
+  );
+  const taken = claims.filter(({ status }) => status === "fulfilled");
+  expect(taken.length).toBe(1);
+});
