@@ -2,7 +2,7 @@ import type { ScopeEntry, UnitBudget } from "@scrip/rules";
 
 import { type CountName, countKey, countedCustomer } from "./counts.ts";
 import type { DiscountedUnits, Guard } from "./decision.ts";
-import type { CustomerFacts, LineFacts } from "./facts.ts";
+import type { CatalogueItem, CustomerFacts, LineFacts } from "./facts.ts";
 import { type Formulas, unitsIn } from "./formula.ts";
 import { belongingOf, unionOfScopes } from "./item-scope.ts";
 import { atLeastZero } from "./minor-units.ts";
@@ -35,17 +35,24 @@ export const budgetLeftIn =
     return left;
   };
 
-/** The counts that the budgets of a redeemable are compared with, for the lines of an order. */
+/** What is in an order, and what discounts may add to it. */
+export type Countable = {
+  readonly lines: readonly LineFacts[];
+  readonly catalogue: ReadonlyMap<string, CatalogueItem>;
+  readonly customer: CustomerFacts | null;
+};
+
+/** The counts that the budgets of a redeemable are compared with. */
 export function neededUnitCounts(
   subject: Subject,
-  { lines, customer }: { lines: readonly LineFacts[]; customer: CustomerFacts | null },
+  { lines, catalogue, customer }: Countable,
 ): readonly CountName[] {
   const scope = unionOfScopes(rulesOf(subject));
   if (scope === null || scope.included.every(({ budgets }) => budgets.length === 0)) return [];
-  return lines.flatMap((line) => {
-    const belonging = belongingOf(line, scope);
+  return [...lines, ...catalogue.values()].flatMap((item) => {
+    const belonging = belongingOf(item, scope);
     if (belonging.kind !== "entry") return [];
-    return budgetsOf(belonging.entry, line, { subject, customer }).flatMap(
+    return budgetsOf(belonging.entry, item, { subject, customer }).flatMap(
       ({ count }) => count ?? [],
     );
   });
@@ -90,10 +97,10 @@ type BudgetOfProduct = {
 /** Those that apply to the redeemable: a voucher has no budgets of tiers. */
 function budgetsOf(
   { budgets }: ScopeEntry,
-  facts: LineFacts,
+  item: Parameters<typeof productOf>[0],
   { subject, customer }: Pick<BudgetContext, "subject" | "customer">,
 ): readonly BudgetOfProduct[] {
-  const product = productOf(facts);
+  const product = productOf(item);
   if (product === null) return [];
   return budgets.flatMap((budget): BudgetOfProduct[] => {
     const scope = countScope(budget, subject);

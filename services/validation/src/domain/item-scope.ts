@@ -1,6 +1,10 @@
-import { type ItemScope, type ScopeEntry, type ValidationRule, matchesItem } from "@scrip/rules";
-
-import type { LineFacts } from "./facts.ts";
+import {
+  type ItemIdentity,
+  type ItemScope,
+  type ScopeEntry,
+  type ValidationRule,
+  matchesItem,
+} from "@scrip/rules";
 
 /**
  * What all rules of a redeemable together limit its effect to; null when none of them does
@@ -34,7 +38,7 @@ export type Belonging =
   | { readonly kind: "outside" };
 
 /** Exclusion wins; otherwise the most specific entry does, and the first of those that are equal. */
-export function belongingOf(line: LineFacts, scope: ItemScope | null): Belonging {
+export function belongingOf(line: ItemIdentity, scope: ItemScope | null): Belonging {
   if (scope === null) return ALL;
   const excluded = scope.excluded.filter((entry) => matchesItem(entry, line));
   if (excluded.length > 0) return { kind: "excluded", entries: excluded };

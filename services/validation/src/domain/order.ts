@@ -98,8 +98,10 @@ function startLine(line: LineFacts, left: bigint): LineState {
 }
 
 /** What discounted units of a line are counted under; null when the line does not tell. */
-export const productOf = ({ productId, productSourceId }: LineFacts): string | null =>
-  productId ?? productSourceId;
+export const productOf = ({
+  productId,
+  productSourceId,
+}: Pick<LineFacts, "productId" | "productSourceId">): string | null => productId ?? productSourceId;
 
 export const unitPrice = (prices: LinePrices): bigint | null =>
   prices.line ??

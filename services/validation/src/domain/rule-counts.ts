@@ -9,7 +9,7 @@ import {
   UNSTORED_CUSTOMER,
   countedCustomer,
 } from "./counts.ts";
-import type { CallerFacts, CustomerFacts, OrderFacts, Redeemable } from "./facts.ts";
+import type { CallerFacts, CatalogueItem, CustomerFacts, OrderFacts, Redeemable } from "./facts.ts";
 import { type Subject, campaignOf, rulesOf, subjectOf } from "./subject.ts";
 
 /** Who redeems, and when: what decides which redemptions a rule counts. */
@@ -100,10 +100,15 @@ function scopeOf(rule: CountRule, subject: Subject): CountScope | null {
   return { kind: subject.kind, id: subject.facts.id };
 }
 
+export type CountedContext = CountContext & {
+  readonly order: OrderFacts | null;
+  readonly catalogue: ReadonlyMap<string, CatalogueItem>;
+};
+
 /** All counts that deciding on the redeemables may read. */
 export const countsRead = (
   redeemables: readonly Redeemable[],
-  context: CountContext & { readonly order: OrderFacts | null },
+  context: CountedContext,
 ): readonly CountName[] =>
   redeemables.flatMap((one) => {
     const subject = subjectOf(one);
@@ -113,13 +118,13 @@ export const countsRead = (
       ...rulesOf(subject).flatMap(({ rules }) =>
         [...rules.values()].flatMap((rule: Rule) => countOfRule(rule.name, subject, context) ?? []),
       ),
-      ...neededUnitCounts(subject, { lines, customer: context.customer }),
+      ...neededUnitCounts(subject, { ...context, lines }),
     ];
   });
 
 /** Of these what was redeemed before has to be looked up; who is not stored has redeemed nothing. */
 export const neededCounts = (
   redeemables: readonly Redeemable[],
-  context: CountContext & { readonly order: OrderFacts | null },
+  context: CountedContext,
 ): readonly CountName[] =>
   countsRead(redeemables, context).filter(({ customerId }) => customerId !== UNSTORED_CUSTOMER);

@@ -119,6 +119,7 @@ export async function gatherDecision(
     customer: withMemberships(customerFacts(said, customer), facts),
     moment: { now: call.now, timeZone: call.project.timeZone },
     caller: { channelId: call.caller.id, userId: null },
+    catalogue: facts.catalogue,
   };
   const counts = await gatherCounts(deps, call, neededCounts(redeemables, questions));
   return {
@@ -132,7 +133,6 @@ export async function gatherDecision(
       metadata: asked.metadata ?? {},
       stacking,
       counts,
-      catalogue: facts.catalogue,
       trace,
     },
   };
