@@ -64,6 +64,16 @@ test("a service with a token creates a voucher and redeems it once", async () =>
   });
 });
 
+test("rules that come past the gateway are refused, and so is the id that it reserves", async () => {
+  const vouchers = clientOf(proto.scrip.voucher.v1.VoucherService, "voucher");
+  const body = { type: "VOUCHER_TYPE_GIFT_VOUCHER", gift: { amount: 1 } };
+  for (const own of [{ validation_rules: ["val_1"] }, { reserved_id: "v_01a1ff736ec92c17d9" }]) {
+    await expect(vouchers("CreateVoucher", { ...body, ...own })).rejects.toMatchObject({
+      code: grpc.status.INVALID_ARGUMENT,
+    });
+  }
+});
+
 test("a key is of one caller, one RPC and one request", async () => {
   const vouchers = clientOf(proto.scrip.voucher.v1.VoucherService, "voucher");
   const validations = clientOf(proto.scrip.validation.v1.ValidationService, "validation");
