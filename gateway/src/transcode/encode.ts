@@ -44,8 +44,10 @@ type Find = (desc: DescMessage) => EncodeMessage;
 
 function compileMessage(desc: DescMessage, find: Find): EncodeMessage {
   const { object, dataRef } = shapeOf(desc);
+  // A field of that name replaces the constant in messages of several kinds.
+  const own = object === "" ? undefined : desc.field["object"];
   const members = desc.fields
-    .filter((field) => !ruleOf(field).internal)
+    .filter((field) => !ruleOf(field).internal && field !== own)
     .map((field) => compileMember(field, find));
   const head = [
     ...(object === "" ? [] : [`"object":${JSON.stringify(object)}`]),
@@ -53,8 +55,10 @@ function compileMessage(desc: DescMessage, find: Find): EncodeMessage {
   ].join(",");
   if (head === "") return compileHeadless(members);
   const start = `{${head}`;
+  const constant = JSON.stringify(object);
   return (message) => {
-    let text = start;
+    const kind = own === undefined ? undefined : message[own.localName];
+    let text = kind === undefined ? start : start.replace(constant, JSON.stringify(kind));
     for (const member of members) {
       const part = member(message);
       if (part !== "") text += `,${part}`;

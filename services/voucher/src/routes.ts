@@ -46,8 +46,8 @@ export const routes = (deps: Deps): readonly Implementation[] => [
   implement(RedemptionService, {
     getRedemption: getRedemption(deps),
     listVoucherRedemptions: listVoucherRedemptions(deps),
-    listRedemptions: listRedemptions(),
-    getExplanation: getExplanation(),
+    listRedemptions: listRedemptions(deps),
+    getExplanation: getExplanation(deps),
     releaseSession: releaseSession(deps),
     gatherVouchers: gatherVouchers(deps),
     commitRedemptions: commitRedemptions(deps),

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { newId, requestId } from "@scrip/ids";
-import type { Violation } from "@scrip/postgres";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   type CommitOutcome,
@@ -218,11 +217,45 @@ export const limitOf = (
   }),
 });
 
-/** Everything that must hold of the books of the project, whatever happened. */
-export async function brokenInvariants({ db, projectId }: Fixture): Promise<readonly Violation[]> {
+/** Fails when anything does not hold that must hold of the books, whatever happened. */
+export async function checkInvariants({ db, projectId }: Fixture): Promise<void> {
   const request = { projectId, after: "", limit: 100_000 };
   const chunks = await Promise.all(
     voucherInvariants.map(({ checkChunk }) => checkChunk(db, request)),
   );
-  return chunks.flatMap(({ violations }) => violations);
+  const violations = chunks.flatMap((chunk) => chunk.violations);
+  if (violations.length > 0) throw new Error(`broken: ${JSON.stringify(violations.slice(0, 5))}`);
+}
+
+/** Numbers that are the same in each run. */
+export function createDice(seed: number): (sides: number) => number {
+  let state = seed;
+  return (sides) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 8) % sides;
+  };
+}
+
+/** What a service's own callers do: so many batches are under way at a time. */
+const LANES = 9;
+
+/**
+ * Commits these batches through several processes at once, and answers the outcomes in the order of
+ * the batches.
+ */
+export async function race(
+  fixture: Fixture,
+  batches: readonly (readonly ReturnType<typeof commandOf>[])[],
+): Promise<readonly CommitOutcome[]> {
+  const commits = [fixture.redemptions, fixture.replica(), fixture.replica()].map((client) =>
+    persistently(committer(fixture, client)),
+  );
+  const open = batches.entries();
+  const outcomes: CommitOutcome[][] = [];
+  const lane = async (index: number): Promise<void> => {
+    const commit = commits[index % commits.length] ?? committer(fixture);
+    for (const [position, batch] of open) outcomes[position] = await commit(...batch);
+  };
+  await Promise.all(Array.from({ length: LANES }, (_, index) => lane(index)));
+  return outcomes.flat();
 }

@@ -3,17 +3,14 @@ import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemption
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findRedemption } from "../store/redemptions.ts";
-import { findVouchersById } from "../store/vouchers.ts";
-import { toRedemption } from "./redemption-message.ts";
+import { loadEntries } from "./load-redemptions.ts";
 
+/** A rollback is found by its id too: it is what its redemption has become. */
 export const getRedemption =
   (deps: Deps): Handler<typeof RedemptionService.method.getRedemption> =>
-  async ({ redemptionId }, call) => {
-    const projectId = call.project.id;
-    const redemption = await findRedemption(deps.db, projectId, redemptionId);
-    if (redemption === undefined) throw notFound("redemption", redemptionId);
-    const { voucherId: id } = redemption;
-    const [voucher] = id === null ? [] : await findVouchersById(deps.db, [{ projectId, id }]);
-    return toRedemption(redemption, voucher);
+  async ({ redemptionId: id }, call) => {
+    const isRollback = /^rrf?_/.test(id);
+    const [found] = await loadEntries(deps.db, call.project.id, [{ id, isRollback }]);
+    if (found === undefined) throw notFound("redemption", id);
+    return found;
   };

@@ -1,9 +1,95 @@
 import { Refusal } from "@scrip/errors";
-import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import type { Handler } from "@scrip/rpc";
+import { compileFilters } from "@scrip/filters";
+import type {
+  ListRedemptionsRequest,
+  RedemptionService,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call, Handler } from "@scrip/rpc";
+import { instantOf } from "@scrip/terms";
 
-/** All redemptions of a project. */
+import type { Deps } from "../deps.ts";
+import { listEntries, redemptionFilters } from "../store/redemption-lists.ts";
+import { loadEntries } from "./load-redemptions.ts";
+import { pageOf } from "./page.ts";
+
+/** Redemptions are many: of them more pages are shown than of other lists. */
+const MAX_PAGE = 1000;
+
+/** Redemptions, stacked ones beside their parts, failed ones and rollbacks. */
 export const listRedemptions =
-  (): Handler<typeof RedemptionService.method.listRedemptions> => () => {
-    throw new Refusal("not_implemented");
+  (deps: Deps): Handler<typeof RedemptionService.method.listRedemptions> =>
+  async (request, call) => {
+    const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
+    const values: unknown[] = [call.project.id];
+    const conditions = conditionsOf(request, call, values);
+    const descending = (request.order ?? "-created_at").startsWith("-");
+    const { entries, total } = await listEntries(deps.db, {
+      conditions,
+      values,
+      descending,
+      page,
+    });
+    return {
+      $typeName: "scrip.voucher.v1.RedemptionList",
+      redemptions: await loadEntries(deps.db, call.project.id, entries),
+      total,
+    };
   };
+
+/** SQL over `e`; whatever was sent is in `values`. */
+function conditionsOf(request: ListRedemptionsRequest, call: Call, values: unknown[]): string[] {
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const conditions: string[] = [];
+  const { createdAt, result, campaign, customer, filters } = request;
+  if (result !== undefined) conditions.push(resultCondition(result, bind));
+  if (campaign !== undefined) {
+    const name = bind(campaign);
+    // The campaign of a name is what any of its vouchers says it is.
+    conditions.push(
+      `e.campaign_id in (${name}, (select v.campaign_id from voucher v
+                                    where v.project_id = $1 and v.campaign_name = ${name}
+                                    limit 1))`,
+    );
+  }
+  if (customer !== undefined) conditions.push(`e.customer_id = ${bind(customer)}`);
+  if (createdAt?.after !== undefined) {
+    conditions.push(`e.created_at > ${bind(new Date(instantOf(createdAt.after)))}::timestamptz`);
+  }
+  if (createdAt?.before !== undefined) {
+    conditions.push(`e.created_at < ${bind(new Date(instantOf(createdAt.before)))}::timestamptz`);
+  }
+  if (filters !== undefined) {
+    const compiled = compileFilters(filters, {
+      fields: redemptionFilters,
+      now: call.now,
+      timeZone: call.project.timeZone,
+      values,
+    });
+    if (compiled.kind === "violation") throw invalidQuery(compiled.text);
+    conditions.push(compiled.text);
+  }
+  return conditions;
+}
+
+const INACTIVE = [
+  "voucher_disabled",
+  "voucher_expired",
+  "voucher_not_active",
+  "voucher_not_active_now",
+  "promotion_inactive",
+  "promotion_not_active_now",
+];
+
+/** `Success`, `Failure`, and `Failure-` with `NotExist`, `Inactive` or the key of an error. */
+function resultCondition(result: string, bind: (value: unknown) => string): string {
+  const [outcome = "", reason] = result.toLowerCase().split("-", 2);
+  if (outcome === "success" && reason === undefined) return "e.status <> 'FAILED'";
+  if (outcome === "failure") {
+    if (reason === undefined) return "e.status = 'FAILED'";
+    const keys = reason === "inactive" ? INACTIVE : [reason === "notexist" ? "not_found" : reason];
+    return `e.failure_code = any (${bind(keys)}::text[])`;
+  }
+  throw invalidQuery("Property .result must be Success, Failure or Failure-<reason>");
+}
+
+const invalidQuery = (details: string): Refusal => new Refusal("invalid_query_params", { details });

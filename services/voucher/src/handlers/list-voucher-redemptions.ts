@@ -5,8 +5,8 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { listRedemptions } from "../store/redemptions.ts";
 import { findVoucher } from "../store/vouchers.ts";
+import { loadRedemptions } from "./load-redemptions.ts";
 import { pageOf } from "./page.ts";
-import { toRedemption } from "./redemption-message.ts";
 import { toVoucher } from "./voucher-message.ts";
 
 /** Redemptions are many: of them more pages are shown than of other lists. */
@@ -30,6 +30,6 @@ export const listVoucherRedemptions =
       redeemedPoints: summary?.redeemedPoints,
       url: summary?.url ?? "",
       total,
-      redemptionEntries: redemptions.map((redemption) => toRedemption(redemption, voucher)),
+      redemptionEntries: await loadRedemptions(deps.db, projectId, redemptions),
     };
   };

@@ -6,11 +6,13 @@ import {
   type Redemption,
   RedemptionResult,
   RedemptionStatus,
+  type RelatedRedemptions,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { timestampOf } from "@scrip/terms";
 
 import type { VoucherUsage } from "../domain/usage.ts";
-import type { StoredRedemption } from "../store/redemptions.ts";
+import type { StoredRedemption, UsageAfter } from "../store/redemptions.ts";
+import type { StoredRollback } from "../store/rollbacks.ts";
 import type { StoredVoucher } from "../store/vouchers.ts";
 import { toVoucher } from "./voucher-message.ts";
 
@@ -57,6 +59,31 @@ export function toRedemption(
   };
 }
 
+/** What belongs to a redemption: the parts of a parent, and what took it back. */
+export function relatedRedemptions({
+  rollbacks,
+  parts,
+}: {
+  readonly rollbacks: readonly StoredRollback[];
+  readonly parts: readonly StoredRedemption[];
+}): RelatedRedemptions | undefined {
+  if (rollbacks.length === 0 && parts.length === 0) return undefined;
+  return {
+    $typeName: "scrip.voucher.v1.RelatedRedemptions",
+    rollbacks: rollbacks.map(({ id, createdAt, orderMode }) => ({
+      $typeName: "scrip.voucher.v1.RelatedRollback",
+      id,
+      date: timestampOf(createdAt),
+      rollbackOrderMode: orderMode,
+    })),
+    redemptions: parts.map(({ id, createdAt }) => ({
+      $typeName: "scrip.voucher.v1.RelatedRedemption",
+      id,
+      date: timestampOf(createdAt),
+    })),
+  };
+}
+
 /** What was redeemed: a voucher, a promotion tier, or the parts of a parent. */
 export function relatedObject(of: {
   readonly id: string;
@@ -76,7 +103,11 @@ export function relatedObject(of: {
   };
 }
 
-function usageAfter(usage: VoucherUsage, { after }: StoredRedemption): VoucherUsage {
+/** The counters of that moment, or those of today where nothing changed. */
+export function usageAfter(
+  usage: VoucherUsage,
+  { after }: { readonly after: UsageAfter | null },
+): VoucherUsage {
   if (after === null) return usage;
   return {
     ...usage,

@@ -1,22 +1,26 @@
 import { fromBinary, type JsonObject } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
-import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import { PromotionTierSummarySchema } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
 import {
+  type Redemption,
   RedemptionResult,
   RedemptionStatus,
   type Rollback,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { timestampOf } from "@scrip/terms";
 
 import type { StoredRedemption } from "../store/redemptions.ts";
-import type { NewRollback } from "../store/rollbacks.ts";
-import { relatedObject } from "./redemption-message.ts";
+import type { NewRollback, StoredRollback } from "../store/rollbacks.ts";
+import type { StoredVoucher } from "../store/vouchers.ts";
+import { relatedObject, usageAfter } from "./redemption-message.ts";
+import { toVoucher } from "./voucher-message.ts";
 
 /** A rollback as it is answered, from its row and from what it gave back. */
 export function toRollback(
-  row: NewRollback,
+  row: Omit<NewRollback, "metadata" | "order" | "after" | "requestId">,
   about: {
     readonly date: Timestamp | undefined;
     readonly metadata: JsonObject | null;
@@ -62,4 +66,23 @@ export function toRollback(
     gift:
       amount === undefined ? undefined : { $typeName: "scrip.voucher.v1.RedemptionGift", amount },
   };
+}
+
+/** A rollback from the books, as it stands among redemptions. */
+export function toRollbackEntry(
+  stored: StoredRollback,
+  about: {
+    readonly redemption: StoredRedemption;
+    readonly voucher: StoredVoucher | undefined;
+  },
+): Redemption {
+  const { voucher } = about;
+  const rollback = toRollback(stored, {
+    date: timestampOf(stored.createdAt),
+    metadata: stored.metadata,
+    order: stored.order === null ? undefined : fromBinary(OrderSchema, stored.order),
+    redemption: about.redemption,
+    voucher: voucher && toVoucher({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
+  });
+  return { ...rollback, $typeName: "scrip.voucher.v1.Redemption", object: "redemption_rollback" };
 }

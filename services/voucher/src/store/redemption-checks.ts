@@ -93,7 +93,8 @@ export const PARTS = `
 
 /**
  * A reservation ends in the project's time and is kept for its length and seven days of real time, so
- * the difference tells how far the project's clock is ahead: of a clock that was moved, the farthest.
+ * the difference tells how far the project's clock is ahead: of a clock that was moved, the farthest;
+ * and it is no earlier than what was redeemed since.
  * A voucher that was edited may be left with less than what sessions held before.
  */
 export const SESSIONS = `
@@ -112,7 +113,11 @@ export const SESSIONS = `
            select count(*) filter (where s.expires_at > s.clock) as quantity,
                   coalesce(sum(s.credits) filter (where s.expires_at > s.clock), 0)::int8 as credits
              from (select expires_at, credits,
-                          now() + max(expires_at - kept_until + interval '7 days') over () as clock
+                          greatest(
+                            now() + max(expires_at - kept_until + interval '7 days') over (),
+                            (select max(created_at) from redemption
+                              where project_id = u.project_id and voucher_id = u.voucher_id
+                                and status = 'SUCCEEDED')) as clock
                      from reservation
                     where project_id = u.project_id and voucher_id = u.voucher_id) s
          ) held

@@ -37,7 +37,9 @@ export type StoredRedemption = {
   readonly units: readonly Units[];
 };
 
-export type RedemptionStatus = "SUCCEEDED" | "FAILED" | "ROLLED_BACK";
+const STATUSES = ["SUCCEEDED", "FAILED", "ROLLED_BACK"] as const;
+
+export type RedemptionStatus = (typeof STATUSES)[number];
 
 export type UsageAfter = {
   readonly redeemedQuantity: bigint;
@@ -164,7 +166,10 @@ export type RedemptionPage = {
   readonly total: bigint;
 };
 
-/** The redemptions of a voucher, newest first. */
+/**
+ * The redemptions of a voucher, newest first. Those of each status lie in the index in the order of
+ * time, so as many of each as the page needs are read, whatever the voucher has.
+ */
 export async function listRedemptions(
   db: Queryable,
   voucher: { readonly projectId: string; readonly voucherId: string },
@@ -176,15 +181,22 @@ export async function listRedemptions(
     name,
   );
   const { rows } = await db.query<RedemptionRow>(
-    `select ${COLUMNS}
-       from redemption
-      where project_id = $1 and voucher_id = $2
-      order by created_at desc, id desc
-      limit $3 offset $4`,
+    `select ${COLUMNS} from redemption
+      where project_id = $1 and id in (
+              select id from (${STATUSES.map(ofStatus).join(" union all ")}) r
+               order by created_at desc, id desc
+               limit $3 offset $4)
+      order by created_at desc, id desc`,
     [...name, page.limit, page.offset],
   );
   return { redemptions: rows.map((row) => fromRow(row)), total: counts[0]?.total ?? 0n };
 }
+
+const ofStatus = (status: RedemptionStatus): string =>
+  `(select id, created_at from redemption
+     where project_id = $1 and voucher_id = $2 and status = '${status}'
+     order by created_at desc, id desc
+     limit $3::int8 + $4::int8)`;
 
 function fromRow(row: RedemptionRow): StoredRedemption {
   return {

@@ -1,7 +1,9 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { Queryable } from "@scrip/postgres";
 
 import type { VoucherUsage } from "../domain/usage.ts";
 import { byteaArray, int8Array, textArray, timestampArray } from "./arrays.ts";
+import type { RedemptionName, UsageAfter } from "./redemptions.ts";
 
 /** A row of `redemption_rollback`; instants are epoch milliseconds. */
 export type NewRollback = {
@@ -118,4 +120,102 @@ export async function hasRollback(tx: Queryable, projectId: string, id: string):
     [projectId, id],
   );
   return rows.length > 0;
+}
+
+/** A rollback as it lies in the books. */
+export type StoredRollback = Omit<NewRollback, "metadata" | "after" | "requestId"> & {
+  readonly metadata: JsonObject | null;
+  /** The voucher right after; null when nothing was given back. */
+  readonly after: UsageAfter | null;
+};
+
+type RollbackRow = {
+  project_id: string;
+  id: string;
+  redemption_id: string;
+  parent_id: string | null;
+  voucher_id: string | null;
+  promotion_tier_id: string | null;
+  campaign_id: string | null;
+  created_at: Date;
+  status: "SUCCEEDED" | "FAILED";
+  amount: bigint | null;
+  reason: string | null;
+  order_mode: string;
+  customer_id: string | null;
+  tracking_id: string | null;
+  metadata: JsonObject | null;
+  channel_id: string;
+  channel_type: string;
+  order_message: Uint8Array | null;
+  redeemed_quantity_after: bigint | null;
+  amount_after: bigint | null;
+  redeemed_amount_after: bigint | null;
+  failure_code: string | null;
+  failure_message: string | null;
+};
+
+export const findRollbacks = (
+  db: Queryable,
+  names: readonly RedemptionName[],
+): Promise<readonly StoredRollback[]> => selectRollbacks(db, names, "id = name.id limit 1");
+
+/** What took these redemptions back. */
+export const findRollbacksOf = (
+  db: Queryable,
+  redemptions: readonly RedemptionName[],
+): Promise<readonly StoredRollback[]> =>
+  selectRollbacks(db, redemptions, "redemption_id = name.id and status = 'SUCCEEDED' limit 1");
+
+async function selectRollbacks(
+  db: Queryable,
+  names: readonly RedemptionName[],
+  condition: string,
+): Promise<readonly StoredRollback[]> {
+  if (names.length === 0) return [];
+  const { rows } = await db.query<RollbackRow>(
+    `select r.*
+       from unnest($1::text[], $2::text[]) as name (project_id, id)
+      cross join lateral (
+              select * from redemption_rollback
+               where project_id = name.project_id and ${condition}
+            ) r`,
+    [textArray(names.map(({ projectId }) => projectId)), textArray(names.map(({ id }) => id))],
+  );
+  return rows.map((row) => fromRow(row));
+}
+
+function fromRow(row: RollbackRow): StoredRollback {
+  return {
+    projectId: row.project_id,
+    id: row.id,
+    redemptionId: row.redemption_id,
+    parentId: row.parent_id,
+    voucherId: row.voucher_id,
+    tierId: row.promotion_tier_id,
+    campaignId: row.campaign_id,
+    createdAt: row.created_at.getTime(),
+    status: row.status,
+    amount: row.amount,
+    reason: row.reason,
+    orderMode: row.order_mode,
+    customerId: row.customer_id,
+    trackingId: row.tracking_id,
+    metadata: row.metadata,
+    channelId: row.channel_id,
+    channelType: row.channel_type,
+    order: row.order_message,
+    after:
+      row.redeemed_quantity_after === null
+        ? null
+        : {
+            redeemedQuantity: row.redeemed_quantity_after,
+            amount: row.amount_after,
+            redeemedAmount: row.redeemed_amount_after ?? 0n,
+          },
+    failure:
+      row.failure_code === null
+        ? null
+        : { code: row.failure_code, message: row.failure_message ?? "" },
+  };
 }

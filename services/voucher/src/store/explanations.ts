@@ -1,0 +1,40 @@
+import type { Queryable } from "@scrip/postgres";
+
+export type StoredExplanation = {
+  /** Of the redemption. */
+  readonly id: string;
+  /** One of these two. */
+  readonly code: string | null;
+  readonly tierId: string | null;
+  /** scrip.common.v1.Explanation in its binary form. */
+  readonly explanation: Uint8Array;
+};
+
+/** Those that a redemption, or the parts of a parent, have kept; in the order of the parts. */
+export async function findExplanations(
+  db: Queryable,
+  projectId: string,
+  redemptionId: string,
+): Promise<readonly StoredExplanation[]> {
+  const { rows } = await db.query<{
+    id: string;
+    code: string | null;
+    promotion_tier_id: string | null;
+    explanation: Uint8Array;
+  }>(
+    `select r.id, v.code, r.promotion_tier_id, r.explanation
+       from (select * from redemption where project_id = $1 and id = $2
+              union all
+             select * from redemption where project_id = $1 and parent_id = $2) r
+       left join voucher v on v.project_id = r.project_id and v.id = r.voucher_id
+      where r.explanation is not null
+      order by r.id`,
+    [projectId, redemptionId],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    code: row.code,
+    tierId: row.promotion_tier_id,
+    explanation: row.explanation,
+  }));
+}

@@ -1,0 +1,84 @@
+import { type FilterFields, jsonMember } from "@scrip/filters";
+import type { Queryable } from "@scrip/postgres";
+
+/** A redemption or a rollback, by its id. */
+export type Entry = { readonly id: string; readonly isRollback: boolean };
+
+export type EntryListing = {
+  /** Over `e`, all of which must hold. */
+  readonly conditions: readonly string[];
+  /** Their values; the first is the project. */
+  readonly values: readonly unknown[];
+  readonly descending: boolean;
+  readonly page: { readonly limit: number; readonly offset: number };
+};
+
+/** What both kinds can be searched by, each read through its own index. */
+const ENTRIES = `(
+    select project_id, id, false as is_rollback, created_at, status, customer_id, tracking_id,
+           campaign_id, voucher_id, promotion_tier_id, amount, metadata, failure_code,
+           failure_message, channel_id, channel_type, null as reason
+      from redemption
+     where project_id = $1
+     union all
+    select project_id, id, true, created_at, status, customer_id, tracking_id,
+           campaign_id, voucher_id, promotion_tier_id, -amount, metadata, failure_code,
+           failure_message, channel_id, channel_type, reason
+      from redemption_rollback
+     where project_id = $1
+  ) e`;
+
+/** One page of redemptions and rollbacks, and how many there are in all. Ties are broken by id. */
+export async function listEntries(
+  db: Queryable,
+  { conditions, values, descending, page }: EntryListing,
+): Promise<{ readonly entries: readonly Entry[]; readonly total: bigint }> {
+  const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
+  const { rows: counts } = await db.query<{ total: bigint }>(
+    `select count(*) as total from ${ENTRIES} ${where}`,
+    values,
+  );
+  const direction = descending ? "desc" : "asc";
+  const { rows } = await db.query<{ id: string; is_rollback: boolean }>(
+    `select e.id, e.is_rollback from ${ENTRIES} ${where}
+      order by e.created_at ${direction}, e.id ${direction}
+      limit ${page.limit} offset ${page.offset}`,
+    values,
+  );
+  return {
+    entries: rows.map((row) => ({ id: row.id, isRollback: row.is_rollback })),
+    total: counts[0]?.total ?? 0n,
+  };
+}
+
+/** Of the voucher of an entry: nobody lists by it often enough for a column of its own. */
+const voucherColumn = (column: string): string =>
+  `(select v.${column} from voucher v where v.project_id = e.project_id and v.id = e.voucher_id)`;
+
+const result = "case e.status when 'FAILED' then 'FAILURE' else 'SUCCESS' end";
+
+/** The fields of a redemption that a listing may be filtered by. */
+export const redemptionFilters: FilterFields = {
+  named: {
+    id: { type: "text", sql: "e.id" },
+    date: { type: "date", sql: "e.created_at" },
+    created_at: { type: "date", sql: "e.created_at" },
+    result: { type: "text", sql: result, states: { $failed: () => "e.status = 'FAILED'" } },
+    status: { type: "text", sql: "e.status", states: { $failed: () => "e.status = 'FAILED'" } },
+    customer_id: { type: "text", sql: "e.customer_id" },
+    tracking_id: { type: "text", sql: "e.tracking_id" },
+    campaign: { type: "text", sql: voucherColumn("campaign_name") },
+    campaign_id: { type: "text", sql: "e.campaign_id" },
+    voucher_id: { type: "text", sql: "e.voucher_id" },
+    voucher_code: { type: "text", sql: voucherColumn("code") },
+    promotion_tier_id: { type: "text", sql: "e.promotion_tier_id" },
+    amount: { type: "number", sql: "e.amount" },
+    gift_amount: { type: "number", sql: "e.amount" },
+    failure_code: { type: "text", sql: "e.failure_code" },
+    failure_message: { type: "text", sql: "e.failure_message" },
+    channel_id: { type: "text", sql: "e.channel_id" },
+    channel_type: { type: "text", sql: "e.channel_type" },
+    reason: { type: "text", sql: "e.reason" },
+  },
+  prefixed: { "metadata.": jsonMember("e.metadata") },
+};

@@ -1,0 +1,237 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { CountMeasure, type CountSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+
+import {
+  checkInvariants,
+  committer,
+  createDice,
+  givenDiscount,
+  givenGift,
+  limitOf,
+  madeOf,
+  NOON,
+  race,
+  refusalOf,
+  stackOf,
+  startFixture,
+  tierOf,
+  voucherPart,
+} from "./fixture.ts";
+
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+afterEach(() => checkInvariants(fixture));
+const commit = committer(fixture);
+
+type CountInit = MessageInitShape<typeof CountSchema>;
+
+const count = async (...counts: CountInit[]): Promise<bigint[]> => {
+  const { answers } = await fixture.redemptions.countRedemptions(
+    { queries: [{ projectId: fixture.projectId, counts }] },
+    fixture.call(),
+  );
+  return answers[0]?.values ?? [];
+};
+
+const atTime = (instant: number) => ({ seconds: BigInt(instant / 1000), nanos: 0 });
+const HOUR = 3_600_000;
+
+const campaign = (value: string) => ({ case: "campaignId" as const, value });
+
+describe("CountRedemptions", () => {
+  test("counts by code, tier and campaign, by customer, application, and since an instant", async () => {
+    const voucher = await givenDiscount(fixture);
+    const gift = await givenGift(fixture, 1000n);
+    const campaignId = "camp_counts";
+    const of = (customerId: string | undefined, at: number, channelId = "app_1") => ({
+      ...(customerId !== undefined && { customerId }),
+      now: atTime(at),
+      channel: { channelId, channelType: "API" },
+    });
+    const part = voucherPart(voucher, {
+      campaignId,
+      orderAmount: 900n,
+      discountedAmount: 90n,
+      units: [{ productId: "prod_1", quantity: 2n }],
+    });
+    const outcomes = await commit(
+      stackOf(fixture, [part], of("cust_1", NOON - 30 * HOUR)),
+      stackOf(fixture, [part], of("cust_1", NOON)),
+      stackOf(fixture, [part], of("cust_2", NOON, "app_2")),
+      stackOf(
+        fixture,
+        [tierOf("promo_counts", campaignId), voucherPart(gift, { credits: 70n, campaignId })],
+        of(undefined, NOON),
+      ),
+    );
+    for (const outcome of outcomes) madeOf(outcome);
+
+    const inCampaign = campaign(campaignId);
+    const ofVoucher = { case: "voucherId" as const, value: voucher.id };
+    const ofTier = { case: "promotionTierId" as const, value: "promo_counts" };
+    const { REDEMPTIONS, ORDERS_AMOUNT, DISCOUNTED_AMOUNT, GIFT_CREDITS, UNITS } = CountMeasure;
+    const since = atTime(NOON - HOUR);
+    const cases: [CountInit, bigint][] = [
+      [{ scope: inCampaign, measure: REDEMPTIONS }, 5n],
+      [{ scope: inCampaign, measure: REDEMPTIONS, since }, 4n],
+      [{ scope: inCampaign, measure: REDEMPTIONS, customerId: "cust_1" }, 2n],
+      [{ scope: inCampaign, measure: REDEMPTIONS, customerId: "cust_1", since }, 1n],
+      [{ scope: inCampaign, measure: REDEMPTIONS, customerId: "cust_9" }, 0n],
+      [{ scope: inCampaign, measure: REDEMPTIONS, channelId: "app_2" }, 1n],
+      [{ scope: inCampaign, measure: ORDERS_AMOUNT }, 2700n],
+      [{ scope: inCampaign, measure: ORDERS_AMOUNT, customerId: "cust_1" }, 1800n],
+      [{ scope: inCampaign, measure: DISCOUNTED_AMOUNT }, 270n],
+      [{ scope: inCampaign, measure: GIFT_CREDITS }, 70n],
+      [{ scope: inCampaign, measure: GIFT_CREDITS, since }, 70n],
+      [{ scope: inCampaign, measure: UNITS, productId: "prod_1" }, 6n],
+      [{ scope: inCampaign, measure: UNITS, productId: "prod_2" }, 0n],
+      [{ scope: inCampaign, measure: UNITS, productId: "prod_1", customerId: "cust_2" }, 2n],
+      [{ scope: ofVoucher, measure: REDEMPTIONS }, 3n],
+      [{ scope: ofVoucher, measure: REDEMPTIONS, customerId: "cust_1" }, 2n],
+      [{ scope: ofVoucher, measure: REDEMPTIONS, since }, 2n],
+      [{ scope: ofVoucher, measure: ORDERS_AMOUNT, since }, 1800n],
+      [{ scope: ofTier, measure: REDEMPTIONS }, 1n],
+      [{ scope: ofTier, measure: REDEMPTIONS, since }, 1n],
+      [{ scope: ofTier, measure: REDEMPTIONS, customerId: "cust_1" }, 0n],
+      [{ scope: campaign("camp_unknown"), measure: REDEMPTIONS }, 0n],
+    ];
+    expect(await count(...cases.map(([one]) => one))).toEqual(cases.map(([, value]) => value));
+  });
+});
+
+describe("a guard", () => {
+  test("sees what earlier commands of its batch took, and refuses with its own words", async () => {
+    const voucher = await givenDiscount(fixture);
+    const guards = [limitOf(campaign("camp_batch"), 2, { refusal: "redemption_rules_violated" })];
+    const command = () =>
+      stackOf(fixture, [voucherPart(voucher, { campaignId: "camp_batch", guards })]);
+    const outcomes = await commit(command(), command(), command());
+    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual(["made", "made", "refused"]);
+    const refusal = refusalOf(outcomes[2]);
+    expect(refusal).toMatchObject({ key: "redemption_rules_violated", message: "too often" });
+    const failed = await fixture.redemptions.getRedemption(
+      { redemptionId: refusal.resourceId ?? "" },
+      fixture.call(),
+    );
+    expect(failed).toMatchObject({ failureCode: "redemption_rules_violated" });
+  });
+
+  test("without words asks for another decision", async () => {
+    const voucher = await givenDiscount(fixture);
+    const guards = [limitOf({ case: "voucherId", value: voucher.id }, 0)];
+    const [outcome] = await commit(stackOf(fixture, [voucherPart(voucher, { guards })]));
+    expect(outcome?.outcome.case).toBe("stale");
+  });
+
+  test("counts the parts of its own command that come before it", async () => {
+    const voucher = await givenDiscount(fixture);
+    const other = await givenDiscount(fixture);
+    const guards = [limitOf(campaign("camp_parts"), 1, { refusal: "too_many" })];
+    const campaignId = "camp_parts";
+    const [outcome] = await commit(
+      stackOf(fixture, [
+        voucherPart(voucher, { campaignId, guards }),
+        voucherPart(other, { campaignId, guards }),
+      ]),
+    );
+    expect(refusalOf(outcome).key).toBe("too_many");
+    // Nothing of the refused command counts.
+    const [next] = await commit(stackOf(fixture, [voucherPart(other, { campaignId, guards })]));
+    expect(madeOf(next)).toHaveLength(1);
+  });
+
+  test("may count in a scope that the redemption adds nothing to", async () => {
+    const voucher = await givenDiscount(fixture);
+    const guards = [
+      limitOf({ case: "promotionTierId", value: "promo_other" }, 1),
+      limitOf({ case: "voucherId", value: voucher.id }, 1),
+    ];
+    const other = await givenDiscount(fixture);
+    const [outcome] = await commit(stackOf(fixture, [voucherPart(other, { guards })]));
+    expect(madeOf(outcome)).toHaveLength(1);
+  });
+});
+
+/** How many of these commands were made, in batches of this size. */
+async function raceFor(commands: readonly ReturnType<typeof stackOf>[], size: number) {
+  const batches = Array.from({ length: Math.ceil(commands.length / size) }, (_, index) =>
+    commands.slice(index * size, (index + 1) * size),
+  );
+  const kinds = (await race(fixture, batches)).map(({ outcome }) => outcome.case);
+  return {
+    made: kinds.filter((kind) => kind === "made").length,
+    others: new Set(kinds.filter((kind) => kind !== "made")),
+  };
+}
+
+describe("racing redemptions", () => {
+  test("of one customer through many codes of a campaign: once", async () => {
+    const codes = await Promise.all(Array.from({ length: 40 }, () => givenDiscount(fixture)));
+    const scope = campaign("camp_once");
+    const guards = [limitOf(scope, 1, { customerId: "cust_once", refusal: "once" })];
+    const { made, others } = await raceFor(
+      codes.map((code) =>
+        stackOf(fixture, [voucherPart(code, { campaignId: "camp_once", guards })], {
+          customerId: "cust_once",
+        }),
+      ),
+      1,
+    );
+    expect(made).toBe(1);
+    expect(others).toEqual(new Set(["refused"]));
+  });
+
+  test("of one customer through one code: once", async () => {
+    const voucher = await givenDiscount(fixture);
+    const scope = { case: "voucherId" as const, value: voucher.id };
+    const guards = [limitOf(scope, 1, { customerId: "cust_code", refusal: "once" })];
+    const commands = Array.from({ length: 30 }, () =>
+      stackOf(fixture, [voucherPart(voucher, { guards })], { customerId: "cust_code" }),
+    );
+    expect((await raceFor(commands, 1)).made).toBe(1);
+  });
+
+  test("of ten thousand through fifty codes of a campaign limited to a hundred: a hundred", async () => {
+    const codes = await Promise.all(Array.from({ length: 50 }, () => givenDiscount(fixture)));
+    const guards = [limitOf(campaign("camp_hundred"), 100, { refusal: "enough" })];
+    const commands = Array.from({ length: 10_000 }, (_, index) =>
+      stackOf(fixture, [
+        voucherPart(codes[index % codes.length] ?? throwMissing(), {
+          campaignId: "camp_hundred",
+          guards,
+        }),
+      ]),
+    );
+    expect(await raceFor(commands, 250)).toEqual({ made: 100, others: new Set(["refused"]) });
+  });
+
+  test("never exceed a budget", async () => {
+    const roll = createDice(3);
+    const scope = campaign("camp_budget");
+    const commands = Array.from({ length: 400 }, () => {
+      const discountedAmount = BigInt(1 + roll(900));
+      const guard = {
+        count: { scope, measure: CountMeasure.DISCOUNTED_AMOUNT },
+        add: discountedAmount,
+        conditions: { $less_than_or_equal: [20_000] },
+        refusal: { code: 400, key: "budget", message: "" },
+      };
+      return stackOf(fixture, [
+        {
+          ...tierOf("promo_budget", "camp_budget"),
+          discountedAmount,
+          guards: [guard],
+        },
+      ]);
+    });
+    await raceFor(commands, 10);
+    const [spent = 0n] = await count({ scope, measure: CountMeasure.DISCOUNTED_AMOUNT });
+    expect(spent).toBeGreaterThan(19_000n);
+    expect(spent <= 20_000n).toBe(true);
+  });
+});
+
+function throwMissing(): never {
+  throw new Error("no code");
+}
