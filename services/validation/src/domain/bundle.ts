@@ -54,12 +54,16 @@ export function findBundles(rules: readonly ValidationRule[], state: OrderState)
 function bundlesOf({ limit, rules }: BundleRules, state: OrderState): BundleResult {
   const parts = [...rules.values()].toSorted((a, b) => rankOf(a) - rankOf(b));
   const { lines } = state;
+  const usable = parts.map(({ items }) =>
+    lines.map((line) => items.some((item) => matchesItem(item, line.facts))),
+  );
+  const assigned = (times: bigint): Assignment => assign({ parts, lines, usable }, times);
   let fits = 0n;
   let above = limit + 1n;
   let assignment: Assignment | null = null;
   let next = limit;
   while (above - fits > 1n) {
-    const tried = assign(parts, lines, next);
+    const tried = assigned(next);
     if (tried.isComplete) {
       fits = next;
       assignment = tried;
@@ -76,7 +80,7 @@ function bundlesOf({ limit, rules }: BundleRules, state: OrderState): BundleResu
       missing: [],
     };
   }
-  const missing = missingIn(assign(parts, lines, 1n), parts);
+  const missing = missingIn(assigned(1n), parts);
   return { quantity: 0n, limit, identified: [], missing };
 }
 
@@ -85,6 +89,13 @@ const rankOf = ({ items }: BundlePart): number =>
   Math.max(0, ...items.map(({ object }) => RANKS[object]));
 
 const RANKS = { sku: 0, product: 1, products_collection: 2 } as const;
+
+type Demand = {
+  readonly parts: readonly BundlePart[];
+  readonly lines: readonly LineState[];
+  /** Whether each part can use each line. */
+  readonly usable: readonly (readonly boolean[])[];
+};
 
 type Assignment = {
   /** Units that each part takes of each line, by the positions of both. */
@@ -99,14 +110,7 @@ type Assignment = {
  * give way to what else they can use: the units flow along augmenting paths, so that none is missing
  * that any assignment could find.
  */
-function assign(
-  parts: readonly BundlePart[],
-  lines: readonly LineState[],
-  times: bigint,
-): Assignment {
-  const usable = parts.map(({ items }) =>
-    lines.map((line) => items.some((item) => matchesItem(item, line.facts))),
-  );
+function assign({ parts, lines, usable }: Demand, times: bigint): Assignment {
   const taken = parts.map(() => lines.map(() => 0n));
   const free = lines.map((line) => line.initialQuantity);
   const lacking = parts.map(({ quantity }) => quantity * times);
