@@ -78,4 +78,27 @@ describe.each(COMPOSITIONS)("a campaign on %s", async (composition) => {
       details: `Cannot find campaign with id ${name}`,
     });
   });
+
+  test("of loyalty cards has no validation rules of its own", async () => {
+    const { body: rule } = await api.post("/v1/validation-rules", {
+      name: newCode("rule"),
+      rules: {
+        "1": { name: "order.amount", conditions: { $more_than: [1] } },
+        logic: "1",
+      },
+    });
+    const name = newCode("refused");
+    const { body } = await api.post("/v1/campaigns", {
+      name,
+      campaign_type: "LOYALTY_PROGRAM",
+      voucher: { loyalty_card: { points: 0 } },
+      validation_rules: [rule["id"]],
+    });
+    expect(body).toMatchObject({
+      key: "invalid_campaign",
+      details: expect.stringContaining("validation_rules"),
+    });
+    const { body: assignments } = await api.get(`/v1/validation-rules/${rule["id"]}/assignments`);
+    expect(assignments["total"]).toBe(0);
+  });
 });

@@ -21,12 +21,14 @@ const newCampaign = (more: Partial<NewCampaign>): NewCampaign => ({
   vouchersCount: null,
   voucher: coupon,
   promotion: false,
+  rules: false,
   ...more,
 });
 
 describe("a new campaign", () => {
   test.each<[string, Partial<NewCampaign>]>([
     ["coupons", {}],
+    ["coupons with a rule", { rules: true }],
     ["coupons that name their type", { voucher: { ...coupon, type: "DISCOUNT_VOUCHER" } }],
     ["gift cards", { campaignType: "GIFT_VOUCHERS", voucher: gift }],
     ["loyalty cards", { campaignType: "LOYALTY_PROGRAM", voucher: card, vouchersCount: 100n }],
@@ -86,6 +88,11 @@ describe("a new campaign", () => {
       "coupons of another type",
       { voucher: { ...coupon, type: "LOYALTY_CARD" } },
       "must be of type DISCOUNT_VOUCHER",
+    ],
+    [
+      "cards with a rule",
+      { campaignType: "LOYALTY_PROGRAM", voucher: card, rules: true },
+      "'validation_rules' does not belong",
     ],
     ["coupons with tiers", { promotion: true }, "'promotion' does not belong"],
     [

@@ -16,12 +16,23 @@ export type NewCampaign = {
     readonly code: boolean;
   };
   readonly promotion: boolean;
+  readonly rules: boolean;
 };
 
 /** Tells why a campaign of this kind cannot be made of these parts, in the words of the API. */
 export function checkNewCampaign(campaign: NewCampaign): string | null {
-  return checkStandalone(campaign) ?? checkVoucher(campaign) ?? checkPromotion(campaign);
+  return (
+    checkStandalone(campaign) ??
+    checkVoucher(campaign) ??
+    checkPromotion(campaign) ??
+    checkRules(campaign)
+  );
 }
+
+const checkRules = ({ campaignType, rules }: NewCampaign): string | null =>
+  campaignType === "LOYALTY_PROGRAM" && rules
+    ? "Property 'validation_rules' does not belong to LOYALTY_PROGRAM campaign"
+    : null;
 
 function checkStandalone({ campaignType, kind, vouchersCount, voucher }: NewCampaign) {
   if (kind !== "STANDALONE") {

@@ -69,6 +69,7 @@ function partsOf({
   vouchersCount,
   voucher,
   promotion,
+  reservedId,
 }: CreateCampaignRequest): NewCampaign {
   return {
     campaignType: nameOf(CampaignType, campaignType) ?? "DISCOUNT_COUPONS",
@@ -84,6 +85,8 @@ function partsOf({
       code: voucher?.code !== undefined,
     },
     promotion: promotion !== undefined,
+    // The gateway reserves an id to assign the rules to, and for nothing else.
+    rules: reservedId !== undefined,
   };
 }
 
