@@ -78,14 +78,18 @@ export function addedBy(use: Use, { scope, measure, productId }: CountName): big
   }
 }
 
+/** By their keys, each once. */
+export const byKey = (names: readonly CountName[]): ReadonlyMap<string, CountName> =>
+  new Map(names.map((name) => [countKey(name), name]));
+
 /** The counts as redeemables find them that come after this use in the same request. */
 export function countsAfter(
   counts: ReadonlyMap<string, bigint>,
-  names: readonly CountName[],
+  names: ReadonlyMap<string, CountName>,
   use: Use,
 ): ReadonlyMap<string, bigint> {
   const after = new Map(counts);
-  for (const [key, name] of new Map(names.map((one) => [countKey(one), one]))) {
+  for (const [key, name] of names) {
     const added = addedBy(use, name);
     if (added !== 0n) after.set(key, (counts.get(key) ?? 0n) + added);
   }

@@ -38,18 +38,25 @@ export type RuleEffect = {
 /** What the names in rules mean; spec/validation-and-redemption.md §3.3. */
 export function ruleReader(facts: RuleFacts, effect: RuleEffect | null): RuleReader {
   const { moment, customer, order, start } = facts;
-  let lines: readonly RuleLine[] | null = null;
   return {
     moment,
     hasCustomer: customer !== null,
     hasOrder: order !== null,
     // Most rules do not look at the lines.
     get lines() {
-      lines ??= start.lines.map(ruleLine);
-      return lines;
+      return linesOf(start);
     },
     read: (name, property) => readValue(name, property, { ...facts, effect }),
   };
+}
+
+/** All redeemables of a request read the same lines. */
+const known = new WeakMap<OrderState, readonly RuleLine[]>();
+
+function linesOf(start: OrderState): readonly RuleLine[] {
+  const lines = known.get(start) ?? start.lines.map(ruleLine);
+  known.set(start, lines);
+  return lines;
 }
 
 /** As it was sent, whatever earlier redeemables did to it. */

@@ -1,4 +1,4 @@
-import { type Use, countsAfter } from "./counts.ts";
+import { type Use, byKey, countsAfter } from "./counts.ts";
 import type { Inapplicable, JudgedRedeemable, SkipKey } from "./decision.ts";
 import { type EvaluationContext, categoriesOf, evaluate } from "./evaluate.ts";
 import type { CategoryFacts, Redeemable } from "./facts.ts";
@@ -58,7 +58,7 @@ export function applyStack(
   const tally = emptyTally();
   const judged: JudgedRedeemable[] = [];
   // What one redeemable counts for is counted when the next one is decided.
-  const names = redeemables.length > 1 ? countsRead(redeemables, context) : [];
+  const names = byKey(redeemables.length > 1 ? countsRead(redeemables, context) : []);
   let { counts } = context;
   let state = start;
   for (const candidate of sortCandidates(candidates, stacking, isExclusiveLive)) {
@@ -71,7 +71,7 @@ export function applyStack(
       candidates.length > 1 ? placed(step.judged, candidate, tally, context) : step.judged,
     );
     state = step.state;
-    if (step.use !== null && names.length > 0) counts = countsAfter(counts, names, step.use);
+    if (step.use !== null && names.size > 0) counts = countsAfter(counts, names, step.use);
     if (step.judged.status === "INAPPLICABLE") tally.failed = true;
     if (step.judged.status === "APPLICABLE") count(candidate, tally);
   }

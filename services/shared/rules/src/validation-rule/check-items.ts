@@ -10,8 +10,6 @@ import type { Rule, RuleGroup } from "./rule.ts";
 
 type Answer = Pick<CheckedRule, "passed" | "value" | "lacks" | "children">;
 
-type PlacedLine = RuleLine & { readonly position: number };
-
 /** Prices or metadata of any line, or of each one; false for an order without lines. */
 export function checkLineValues(rule: Rule, { lines, moment }: RuleReader): Answer {
   const isPrice = rule.name === "order.items.price_any" || rule.name === "order.items.price_each";
@@ -28,27 +26,28 @@ export function checkLineValues(rule: Rule, { lines, moment }: RuleReader): Answ
 
 /** Which lines there are, and what is asked of those that match. */
 export function checkItems(rule: Rule, reader: RuleReader): Answer {
-  const lines = reader.lines.map((line, position) => ({ ...line, position }));
-  const { passed, matched } = match(rule, lines, reader);
+  const { passed, matched } = match(rule, reader);
   const { verdict, children } =
     rule.children === null || matched.length === 0
       ? { verdict: true, children: [] }
-      : checkChildren(rule, rule.children, { matched, all: lines }, reader);
+      : checkChildren(rule, rule.children, matched, reader);
   return {
     // Nothing may match together with all that is asked of it.
     passed: rule.name === "order.items.none" ? !(passed && verdict) : passed && verdict,
-    value: { kind: "list", values: matched.map(({ position }) => countValue(BigInt(position))) },
+    value: { kind: "list", values: matched.map((position) => countValue(BigInt(position))) },
     lacks: null,
     children,
   };
 }
 
-type Match = { readonly passed: boolean; readonly matched: readonly PlacedLine[] };
+/** The positions of the lines that matched, and whether they are those that are asked for. */
+type Match = { readonly passed: boolean; readonly matched: readonly number[] };
 
-function match(rule: Rule, lines: readonly PlacedLine[], reader: RuleReader): Match {
+function match(rule: Rule, { lines, moment }: RuleReader): Match {
+  const { conditions } = rule;
   switch (rule.name) {
     case "order.items.every": {
-      const matched = lines.filter((line) => fits(line, rule.conditions));
+      const matched = positions(lines, (line) => fits(line, conditions));
       return { passed: lines.length > 0 && matched.length === lines.length, matched };
     }
     case "order.items.cheapest":
@@ -57,42 +56,47 @@ function match(rule: Rule, lines: readonly PlacedLine[], reader: RuleReader): Ma
       return matchExtreme(rule, lines, 1n);
     case "product.metadata":
       return anyOf(
-        lines.filter((line) =>
-          meetsAll(metadataOf(line.productMetadata, rule), rule.conditions, reader.moment),
+        positions(lines, (line) =>
+          meetsAll(metadataOf(line.productMetadata, rule), conditions, moment),
         ),
       );
     case "product.id":
     case "sku.id":
       return matchOldForm(rule, lines);
     default:
-      return anyOf(lines.filter((line) => fits(line, rule.conditions)));
+      return anyOf(positions(lines, (line) => fits(line, conditions)));
   }
 }
 
-const anyOf = (matched: readonly PlacedLine[]): Match => ({ passed: matched.length > 0, matched });
+function positions(lines: readonly RuleLine[], isWanted: (line: RuleLine) => boolean): number[] {
+  const found: number[] = [];
+  for (const [position, line] of lines.entries()) if (isWanted(line)) found.push(position);
+  return found;
+}
+
+const anyOf = (matched: readonly number[]): Match => ({ passed: matched.length > 0, matched });
 
 /** Lines of the pool at the extreme price, of which one at least must match. */
-function matchExtreme(rule: Rule, lines: readonly PlacedLine[], sign: 1n | -1n): Match {
-  const pool = lines.filter(
-    (line) => line.price !== null && fits(line, rule.conditions.filter(isFrom)),
-  );
+function matchExtreme({ conditions }: Rule, lines: readonly RuleLine[], sign: 1n | -1n): Match {
+  const [from, others] = [conditions.filter(isFrom), conditions.filter((one) => !isFrom(one))];
   let extreme: bigint | null = null;
-  for (const { price } of pool) {
-    if (price !== null && (extreme === null || price * sign > extreme * sign)) extreme = price;
+  for (const line of lines) {
+    const { price } = line;
+    if (price === null || !fits(line, from)) continue;
+    if (extreme === null || price * sign > extreme * sign) extreme = price;
   }
-  const others = rule.conditions.filter((condition) => !isFrom(condition));
-  return anyOf(pool.filter((line) => line.price === extreme && fits(line, others)));
+  if (extreme === null) return anyOf([]);
+  return anyOf(
+    positions(lines, (line) => line.price === extreme && fits(line, from) && fits(line, others)),
+  );
 }
 
 const isFrom = (condition: Condition): boolean => condition.operator === "$from";
 
 /** What is not to be there is asked of the whole order, as it was when the names were new. */
-function matchOldForm(rule: Rule, lines: readonly PlacedLine[]): Match {
-  const [excluding, including] = [
-    rule.conditions.filter(isNegative),
-    rule.conditions.filter(isPositive),
-  ];
-  const matched = lines.filter((line) => fits(line, including));
+function matchOldForm({ conditions }: Rule, lines: readonly RuleLine[]): Match {
+  const [excluding, including] = [conditions.filter(isNegative), conditions.filter(isPositive)];
+  const matched = positions(lines, (line) => fits(line, including));
   const isFree = lines.every((line) => fits(line, excluding));
   return { passed: isFree && (including.length === 0 || matched.length > 0), matched };
 }
@@ -102,44 +106,45 @@ const isNegative = ({ operator }: Condition): boolean =>
 
 const isPositive = (condition: Condition): boolean => !isNegative(condition);
 
-const fits = (line: PlacedLine, conditions: readonly Condition[]): boolean =>
+const fits = (line: RuleLine, conditions: readonly Condition[]): boolean =>
   conditions.every((condition) => {
     if (condition.kind !== "items") return false;
     const isListed = condition.items.some((item) => matchesItem(item, line));
     return isNegative(condition) ? !isListed : isListed;
   });
 
-type Matched = { readonly matched: readonly PlacedLine[]; readonly all: readonly PlacedLine[] };
-
 function checkChildren(
   parent: Rule,
   group: RuleGroup,
-  lines: Matched,
+  matched: readonly number[],
   reader: RuleReader,
 ): { readonly verdict: boolean; readonly children: readonly CheckedRule[] } {
   const children: CheckedRule[] = [];
   const verdict = evaluateLogic(group.logic, (number, isRequired) => {
     const rule = group.rules.get(number);
     if (rule === undefined) throw new RangeError(`rule '${parent.name}' has no sub-rule ${number}`);
-    const { passed, value } = checkChild(parent, rule, lines, reader);
+    const { passed, value } = checkChild(parent, rule, linesAt(matched, reader), reader);
     children.push({ rule, passed, value, lacks: null, isRequired, children: [] });
     return passed;
   });
   return { verdict: verdict === true, children };
 }
 
+const linesAt = (places: readonly number[], { lines }: RuleReader): readonly RuleLine[] =>
+  places.flatMap((position) => lines[position] ?? []);
+
 function checkChild(
   parent: Rule,
   rule: Rule,
-  { matched, all }: Matched,
-  { moment }: RuleReader,
+  matched: readonly RuleLine[],
+  { lines, moment }: RuleReader,
 ): { readonly passed: boolean; readonly value: KnownValue | null } {
   const isMet = (value: KnownValue | null): boolean => meetsAll(value, rule.conditions, moment);
-  const summed = (amountOf: (line: PlacedLine) => bigint) => {
+  const summed = (amountOf: (line: RuleLine) => bigint) => {
     const value = countValue(matched.reduce((sum, line) => sum + amountOf(line), 0n));
     return { passed: isMet(value), value };
   };
-  const quantified = (valueOf: (line: PlacedLine) => KnownValue | null) => {
+  const quantified = (valueOf: (line: RuleLine) => KnownValue | null) => {
     const values = matched.map(valueOf);
     return {
       passed: asksEach(parent) ? values.every(isMet) : values.some(isMet),
@@ -164,7 +169,7 @@ function checkChild(
     case "order.items.metadata":
       return quantified((line) => metadataOf(line.metadata, rule));
     case "product.metadata.match_all": {
-      const value = booleanValue(matched.length === all.length);
+      const value = booleanValue(matched.length === lines.length);
       return { passed: value.value || !isMet(booleanValue(true)), value };
     }
     // Marks a product as one that may be discounted; the scope of the effect says which ones are.
