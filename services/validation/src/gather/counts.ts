@@ -21,7 +21,6 @@ export async function gatherCounts(
   call: Call,
   names: readonly CountName[],
 ): Promise<ReadonlyMap<string, bigint>> {
-  if (names.length === 0) return NOTHING_COUNTED;
   const distinct = [...new Map(names.map((name) => [countKey(name), name])).entries()];
   const parts = await Promise.all(
     chunks(distinct, MAX_COUNTS).map(async (chunk) => {
@@ -36,7 +35,7 @@ export async function gatherCounts(
   return new Map(parts.flat());
 }
 
-const NOTHING_COUNTED: ReadonlyMap<string, bigint> = new Map();
+export const NOTHING_COUNTED: ReadonlyMap<string, bigint> = new Map();
 
 function chunks<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
   const count = Math.ceil(items.length / size);

@@ -15,13 +15,20 @@ import { categoriesNamed, type StackingRules } from "../domain/stacking-rules.ts
 import { neededItems } from "../domain/units.ts";
 import { type Asked, expandOf, type Ref } from "./asked.ts";
 import { gatherCategories } from "./categories.ts";
-import { gatherCounts } from "./counts.ts";
+import { gatherCounts, NOTHING_COUNTED } from "./counts.ts";
 import { customerFacts } from "./customer-facts.ts";
 import { gatherVouchers } from "./gather.ts";
 import { orderFacts } from "./order-facts.ts";
-import { expandStacks, gatherPromotions, type Promotions, withCampaigns } from "./promotions.ts";
+import {
+  expandStacks,
+  gatherPromotions,
+  namesPromotion,
+  NO_PROMOTIONS,
+  type Promotions,
+  withCampaigns,
+} from "./promotions.ts";
 import { redeemablesOf } from "./redeemables.ts";
-import { gatherRuleFacts, type RuleFacts } from "./rule-facts.ts";
+import { gatherRuleFacts, NO_RULE_FACTS, type RuleFacts } from "./rule-facts.ts";
 import { gatherRules } from "./rules.ts";
 
 /** The redeemables of a request as they are stored: read again each time it is decided. */
@@ -43,7 +50,7 @@ export async function gatherNamed(
   const codes = redeemables.flatMap(({ object, id }) => (object === "voucher" ? [id] : []));
   const [{ vouchers, earlier }, promotions] = await Promise.all([
     gatherVouchers(deps, call, { codes, sessionKey: session?.key }),
-    gatherPromotions(deps, call, redeemables),
+    namesPromotion(redeemables) ? gatherPromotions(deps, call, redeemables) : NO_PROMOTIONS,
   ]);
   return {
     refs: expandStacks(redeemables, promotions),
@@ -91,14 +98,16 @@ export async function gatherDecision(
   const knowsCategories = needsCategories(circumstances);
   const categoryIds = knowsCategories ? vouchers.flatMap(({ categoryId }) => categoryId ?? []) : [];
   const [campaigns, rules, categories] = await Promise.all([
-    withCampaigns(deps, call, { known: named.promotions.campaigns, ids: campaignIds }),
+    campaignIds.length === 0
+      ? named.promotions.campaigns
+      : withCampaigns(deps, call, { known: named.promotions.campaigns, ids: campaignIds }),
     gatherRules(deps, call, [
       ...vouchers.map(({ id }) => id),
       ...campaignIds,
       ...named.promotions.tiers.keys(),
       ...named.promotions.campaigns.keys(),
     ]),
-    gatherCategories(deps, call, categoryIds),
+    categoryIds.length === 0 ? NO_CATEGORIES : gatherCategories(deps, call, categoryIds),
   ]);
   const promotions = { ...named.promotions, campaigns };
   const redeemables = redeemablesOf({
@@ -108,11 +117,15 @@ export async function gatherDecision(
     categories: knowsCategories ? categories : null,
   });
   const allRules = [...rules.values()].flat();
-  const facts = await gatherRuleFacts(deps, call, circumstances, {
-    rules: allRules,
-    collectionIds: neededCollections(allRules),
-    itemNames: neededItems(redeemables),
-  });
+  const itemNames = neededItems(redeemables);
+  const facts =
+    allRules.length === 0 && itemNames.length === 0
+      ? NO_RULE_FACTS
+      : await gatherRuleFacts(deps, call, circumstances, {
+          rules: allRules,
+          collectionIds: neededCollections(allRules),
+          itemNames,
+        });
   const order = asked.order === undefined ? null : orderFacts(asked.order, stored);
   const questions = {
     order: order && withCollections(order, facts.collections),
@@ -121,7 +134,9 @@ export async function gatherDecision(
     caller: { channelId: call.caller.id, userId: null },
     catalogue: facts.catalogue,
   };
-  const counts = await gatherCounts(deps, call, neededCounts(redeemables, questions));
+  const countNames = neededCounts(redeemables, questions);
+  const counts =
+    countNames.length === 0 ? NOTHING_COUNTED : await gatherCounts(deps, call, countNames);
   return {
     ...circumstances,
     ...named,
@@ -137,6 +152,8 @@ export async function gatherDecision(
     },
   };
 }
+
+const NO_CATEGORIES: Gathered["categories"] = new Map();
 
 const withCollections = (order: OrderFacts, collections: RuleFacts["collections"]): OrderFacts =>
   collections.length === 0

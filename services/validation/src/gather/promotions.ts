@@ -15,7 +15,11 @@ export type Promotions = {
   readonly campaigns: ReadonlyMap<string, CampaignDefinition>;
 };
 
-const NO_PROMOTIONS: Promotions = { tiers: new Map(), stacks: new Map(), campaigns: new Map() };
+export const NO_PROMOTIONS: Promotions = {
+  tiers: new Map(),
+  stacks: new Map(),
+  campaigns: new Map(),
+};
 
 /** The tiers and stacks that a request names, with their campaigns. */
 export async function gatherPromotions(
@@ -25,11 +29,13 @@ export async function gatherPromotions(
 ): Promise<Promotions> {
   const tierIds = idsOf(refs, "promotion_tier");
   const stackIds = idsOf(refs, "promotion_stack");
-  if (tierIds.length === 0 && stackIds.length === 0) return NO_PROMOTIONS;
   return promotionsOf(
     await deps.clients.resolveCampaigns({ projectId: call.project.id, tierIds, stackIds }),
   );
 }
+
+export const namesPromotion = (refs: readonly Ref[]): boolean =>
+  refs.some(({ object }) => object !== "voucher");
 
 /** Every tier that is switched on, in a campaign that is. */
 export async function gatherAllPromotions(
@@ -57,12 +63,14 @@ export async function withCampaigns(
 
 /** A stack stands for its tiers, in its order; an unknown one for itself. */
 export const expandStacks = (refs: readonly Ref[], { stacks }: Promotions): readonly Ref[] =>
-  refs.flatMap((ref): readonly Ref[] => {
-    const stack = ref.object === "promotion_stack" ? stacks.get(ref.id) : undefined;
-    return stack?.tiers === undefined
-      ? [ref]
-      : stack.tiers.ids.map((id) => ({ object: "promotion_tier", id }));
-  });
+  stacks.size === 0
+    ? refs
+    : refs.flatMap((ref): readonly Ref[] => {
+        const stack = ref.object === "promotion_stack" ? stacks.get(ref.id) : undefined;
+        return stack?.tiers === undefined
+          ? [ref]
+          : stack.tiers.ids.map((id) => ({ object: "promotion_tier", id }));
+      });
 
 const promotionsOf = ({ tiers, stacks, campaigns }: CampaignAnswer): Promotions => ({
   tiers: byId(tiers),

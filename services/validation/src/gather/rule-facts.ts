@@ -116,3 +116,10 @@ async function gatherItems(
 }
 
 const NO_ITEMS: ReadonlyMap<string, CatalogueItem> = new Map();
+
+export const NO_RULE_FACTS: RuleFacts = {
+  segments: [],
+  loyaltyTiers: [],
+  collections: [],
+  catalogue: NO_ITEMS,
+};
