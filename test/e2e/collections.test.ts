@@ -188,19 +188,64 @@ describe.each(COMPOSITIONS)("product collections on %s", async (composition) => 
     });
   });
 
-  test("a validation overrides nothing", async () => {
+  const voucher = async (rules: unknown[] = []): Promise<string> => {
     const code = newCode("TEN");
     await ok(
       api.post("/v1/vouchers", {
         code,
         type: "DISCOUNT_VOUCHER",
         discount: { type: "AMOUNT", amount_off: 100 },
+        validation_rules: rules,
       }),
     );
-    const source_id = newCode("never");
-    const items = [{ product: { source_id, override: true, price: 900 } }];
-    const validated = await ok(api.post(`/v1/vouchers/${code}/validate`, { order: { items } }));
+    return code;
+  };
+
+  test("a redemption overrides the catalogue, a validation does not", async () => {
+    const code = await voucher();
+    const source_id = newCode("new");
+    const order = { items: [{ product: { source_id, override: true, price: 900 } }] };
+    const validated = await ok(api.post(`/v1/vouchers/${code}/validate`, { order }));
     expect(validated["order"]).toMatchObject({ amount: 900 });
     expect((await api.get(`/v1/products/${source_id}`)).status).toBe(404);
+    await ok(api.post(`/v1/vouchers/${code}/redemption`, { order }));
+    expect(await ok(api.get(`/v1/products/${source_id}`))).toMatchObject({ price: 900 });
+  });
+
+  test("a rule asks for a collection, which stays as long", async () => {
+    const line = newCode("line");
+    const [listed, other] = [await product({ metadata: { line } }), await product()];
+    const large = await sku(other["id"], { metadata: { line } });
+    const filter = { junction: "and", "metadata.line": { conditions: { $is: line } } };
+    const bodies: [Json, boolean[]][] = [
+      [
+        { type: "STATIC", products: [{ id: listed["id"], object: "product" }] },
+        [true, false, false],
+      ],
+      [{ type: "AUTO_UPDATE", filter }, [true, false, true]],
+    ];
+    for (const [body, expected] of bodies) {
+      const { id } = await ok(api.post("/v1/product-collections", { name: "c", ...body }));
+      const item = { id, object: "products_collection", type: "products_collection" };
+      const rules = { 1: { name: "order.items.any", conditions: { $is: [item] } }, logic: "1" };
+      const rule = await ok(api.post("/v1/validation-rules", { name: "Line only", rules }));
+      const code = await voucher([rule["id"]]);
+      const lines = [
+        { product_id: listed["id"] },
+        { product_id: other["id"] },
+        { sku_id: large["id"] },
+      ];
+      const valid: unknown[] = [];
+      for (const said of lines) {
+        const order = { items: [{ ...said, price: 500 }] };
+        valid.push((await ok(api.post(`/v1/vouchers/${code}/validate`, { order })))["valid"]);
+      }
+      expect(valid, body["type"]).toEqual(expected);
+      const inUse = await api.delete(`/v1/product-collections/${id}`);
+      expect([inUse.status, inUse.body]).toMatchObject([
+        400,
+        { key: "resource_in_use", related_object_ids: [rule["id"]] },
+      ]);
+    }
   });
 });

@@ -124,6 +124,39 @@ describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
     expect([answer.status, answer.body["key"]], answer.text).toEqual([status, key]);
   });
 
+  test("a rule asks for a segment, also of somebody who is only sent along", async () => {
+    const tier = newCode("tier");
+    const filter = { "metadata.tier": { conditions: { $is: tier } } };
+    const { id } = await ok(api.post("/v1/segments", { name: "Tier", type: "passive", filter }));
+    const rule = await ok(
+      api.post("/v1/validation-rules", {
+        name: "Tier only",
+        rules: { 1: { name: "customer.segment", conditions: { $is: [id] } }, logic: "1" },
+      }),
+    );
+    const code = newCode("TIER");
+    await ok(
+      api.post("/v1/vouchers", {
+        code,
+        type: "DISCOUNT_VOUCHER",
+        discount: { type: "AMOUNT", amount_off: 100 },
+        validation_rules: [rule["id"]],
+      }),
+    );
+    const isValidFor = async (said: Json): Promise<unknown> => {
+      const body = { customer: said, order: { amount: 500 } };
+      return (await ok(api.post(`/v1/vouchers/${code}/validate`, body)))["valid"];
+    };
+    const source_id = newCode("who");
+    expect(await isValidFor({ source_id, metadata: { tier } })).toBe(true);
+    expect(await isValidFor({ source_id })).toBe(false);
+    await customer({ source_id, metadata: { tier } });
+    expect(await isValidFor({ source_id })).toBe(true);
+    expect(await isValidFor({ source_id, metadata: { tier: "another" } })).toBe(false);
+    expect((await api.delete(`/v1/segments/${id}`)).status).toBe(204);
+    expect(await isValidFor({ source_id })).toBe(false);
+  });
+
   test("a list may be long, but not longer", async () => {
     const ids = Array.from(
       { length: 20_001 },

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { newId } from "@scrip/ids";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
@@ -60,12 +60,10 @@ async function givenCustomers() {
   return { call, ids: { ada, bob, cy } };
 }
 
-const is = (operator: string, value: unknown) => ({ conditions: { [operator]: value } });
-
-type Filter = Record<string, unknown>;
+const is = (operator: string, value: JsonValue) => ({ conditions: { [operator]: value } });
 
 describe("who a list finds in a segment is who is in it", () => {
-  test.each<[string, Filter, string[]]>([
+  test.each<[string, JsonObject, string[]]>([
     ["name", { name: is("$contains", "ad") }, ["ada"]],
     ["source id", { source_id: is("$in", ["bob", "cy"]) }, ["bob", "cy"]],
     ["email", { email: is("$ends_with", "@EXAMPLE.com") }, ["ada"]],
@@ -103,10 +101,7 @@ describe("who a list finds in a segment is who is in it", () => {
     ["nothing at all", {}, ["ada", "bob", "cy"]],
   ])("by %s", async (_name, filter, expected) => {
     const { call } = await givenCustomers();
-    const { id } = await segments.createSegment(
-      { name: "some", type: "passive", filter: filter as JsonObject },
-      call,
-    );
+    const { id } = await segments.createSegment({ name: "some", type: "passive", filter }, call);
     const listed = await customers.listCustomers({ segmentId: id, order: "source_id" }, call);
     expect(listed.customers.map(({ sourceId }) => sourceId)).toEqual(expected);
     expect(listed.total).toBe(BigInt(expected.length));
