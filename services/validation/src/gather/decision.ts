@@ -2,7 +2,6 @@ import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import type { CommitOutcome, GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
@@ -13,52 +12,16 @@ import { neededCounts } from "../domain/rule-counts.ts";
 import { neededCollections } from "../domain/rule-needs.ts";
 import { categoriesNamed, type StackingRules } from "../domain/stacking-rules.ts";
 import { neededItems } from "../domain/units.ts";
-import { type Asked, expandOf, type Ref } from "./asked.ts";
+import { type Asked, expandOf } from "./asked.ts";
 import { gatherCategories } from "./categories.ts";
 import { gatherCounts, NOTHING_COUNTED } from "./counts.ts";
 import { customerFacts } from "./customer-facts.ts";
-import { gatherVouchers } from "./gather.ts";
+import type { Named } from "./named.ts";
 import { orderFacts } from "./order-facts.ts";
-import {
-  expandStacks,
-  gatherPromotions,
-  namesPromotion,
-  NO_PROMOTIONS,
-  type Promotions,
-  withCampaigns,
-} from "./promotions.ts";
-import { redeemablesOf } from "./redeemables.ts";
+import { withCampaigns } from "./promotions.ts";
+import { type FoundRedeemables, redeemablesOf } from "./redeemables.ts";
 import { gatherRuleFacts, NO_RULE_FACTS, type RuleFacts } from "./rule-facts.ts";
 import { gatherRules } from "./rules.ts";
-
-/** The redeemables of a request as they are stored: read again each time it is decided. */
-export type Named = {
-  /** Stacks are replaced by their tiers. */
-  readonly refs: readonly Ref[];
-  /** By the code or id that was sent. */
-  readonly vouchers: ReadonlyMap<string, GatheredVoucher>;
-  readonly promotions: Promotions;
-  /** What the idempotency key was answered before. */
-  readonly earlier: CommitOutcome | undefined;
-};
-
-export async function gatherNamed(
-  deps: Deps,
-  call: Call,
-  { redeemables, session }: Pick<Asked, "redeemables" | "session">,
-): Promise<Named> {
-  const codes = redeemables.flatMap(({ object, id }) => (object === "voucher" ? [id] : []));
-  const [{ vouchers, earlier }, promotions] = await Promise.all([
-    gatherVouchers(deps, call, { codes, sessionKey: session?.key }),
-    namesPromotion(redeemables) ? gatherPromotions(deps, call, redeemables) : NO_PROMOTIONS,
-  ]);
-  return {
-    refs: expandStacks(redeemables, promotions),
-    vouchers: new Map(vouchers.map((voucher, index) => [codes[index] ?? "", voucher])),
-    promotions,
-    earlier,
-  };
-}
 
 /** What stays the same however often a request is decided. */
 export type Circumstances = {
@@ -93,30 +56,9 @@ export async function gatherDecision(
   named: Named,
 ): Promise<Gathered> {
   const { asked, said, customer, stored, stacking, trace } = circumstances;
-  const vouchers = [...named.vouchers.values()].flatMap(({ voucher }) => voucher ?? []);
-  const campaignIds = vouchers.flatMap(({ campaignId }) => campaignId ?? []);
-  const knowsCategories = needsCategories(circumstances);
-  const categoryIds = knowsCategories ? vouchers.flatMap(({ categoryId }) => categoryId ?? []) : [];
-  const [campaigns, rules, categories] = await Promise.all([
-    campaignIds.length === 0
-      ? named.promotions.campaigns
-      : withCampaigns(deps, call, { known: named.promotions.campaigns, ids: campaignIds }),
-    gatherRules(deps, call, [
-      ...vouchers.map(({ id }) => id),
-      ...campaignIds,
-      ...named.promotions.tiers.keys(),
-      ...named.promotions.campaigns.keys(),
-    ]),
-    categoryIds.length === 0 ? NO_CATEGORIES : gatherCategories(deps, call, categoryIds),
-  ]);
-  const promotions = { ...named.promotions, campaigns };
-  const redeemables = redeemablesOf({
-    ...named,
-    promotions,
-    rules,
-    categories: knowsCategories ? categories : null,
-  });
-  const allRules = [...rules.values()].flat();
+  const found = await gatherFound(deps, call, circumstances, named);
+  const redeemables = redeemablesOf(found);
+  const allRules = [...found.rules.values()].flat();
   const itemNames = neededItems(redeemables);
   const facts =
     allRules.length === 0 && itemNames.length === 0
@@ -140,8 +82,8 @@ export async function gatherDecision(
   return {
     ...circumstances,
     ...named,
-    promotions,
-    categories,
+    promotions: found.promotions,
+    categories: found.categories ?? NO_CATEGORIES,
     request: {
       redeemables,
       ...questions,
@@ -151,6 +93,31 @@ export async function gatherDecision(
       trace,
     },
   };
+}
+
+/** What the redeemables refer to: their campaigns and rules, and their categories where those count. */
+async function gatherFound(
+  deps: Deps,
+  call: Call,
+  circumstances: Circumstances,
+  named: Named,
+): Promise<FoundRedeemables> {
+  const vouchers = [...named.vouchers.values()].flatMap(({ voucher }) => voucher ?? []);
+  const { campaigns: known, tiers } = named.promotions;
+  const campaignIds = vouchers.flatMap(({ campaignId }) => campaignId ?? []);
+  const objectIds = [
+    ...vouchers.map(({ id }) => id),
+    ...campaignIds,
+    ...tiers.keys(),
+    ...known.keys(),
+  ];
+  const categoryIds = vouchers.flatMap(({ categoryId }) => categoryId ?? []);
+  const [campaigns, rules, categories] = await Promise.all([
+    campaignIds.length === 0 ? known : withCampaigns(deps, call, { known, ids: campaignIds }),
+    gatherRules(deps, call, objectIds),
+    needsCategories(circumstances) ? gatherCategories(deps, call, categoryIds) : null,
+  ]);
+  return { ...named, promotions: { ...named.promotions, campaigns }, rules, categories };
 }
 
 const NO_CATEGORIES: Gathered["categories"] = new Map();

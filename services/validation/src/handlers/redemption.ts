@@ -11,14 +11,9 @@ import type { Deps } from "../deps.ts";
 import { checkRedeemables } from "../domain/decide.ts";
 import { type Asked, customerOf } from "../gather/asked.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
-import {
-  type Circumstances,
-  gatherDecision,
-  type Gathered,
-  gatherNamed,
-  type Named,
-} from "../gather/decision.ts";
+import { type Circumstances, gatherDecision, type Gathered } from "../gather/decision.ts";
 import { gatherCustomer, trackingId } from "../gather/gather.ts";
+import { gatherNamed, type Named } from "../gather/named.ts";
 import { gatherOrderInQuestion } from "../gather/order-in-question.ts";
 import { upsertOverrides } from "../gather/overrides.ts";
 import { type SessionInHand, takeSession } from "../gather/session.ts";

@@ -9,14 +9,9 @@ import { checkRedeemables, decide } from "../domain/decide.ts";
 import type { Applicable, Decision } from "../domain/decision.ts";
 import type { StackingRules } from "../domain/stacking-rules.ts";
 import { type Asked, customerOf, expandOf } from "../gather/asked.ts";
-import {
-  type Circumstances,
-  gatherDecision,
-  type Gathered,
-  gatherNamed,
-  type Named,
-} from "../gather/decision.ts";
+import { type Circumstances, gatherDecision, type Gathered } from "../gather/decision.ts";
 import { gatherCustomer, gatherOrder, trackingId } from "../gather/gather.ts";
+import { gatherNamed, type Named } from "../gather/named.ts";
 import { gatherOrderInQuestion } from "../gather/order-in-question.ts";
 import { type Hold, holdOf, refuseWhileRedeemed } from "../gather/session.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";

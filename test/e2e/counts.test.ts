@@ -1,0 +1,123 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+const OFF_100: Json = { type: "AMOUNT", amount_off: 100 };
+
+describe.each(COMPOSITIONS)("limits by counts on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test("let a new customer redeem once in a campaign, however many requests race", async () => {
+    const { redeemables } = await givenCampaign("campaign.redemptions.customers_count", 1, 8);
+    const customer = { source_id: newCode("buyer") };
+    const answers = await inParallel(redeemables, 8, (redeemable) =>
+      redeem([redeemable], { customer }),
+    );
+    expect(madeIn(answers)).toBe(1);
+    expect(keysOf(answers)).toEqual(["redemption_rules_violated"]);
+    const other = await redeem([redeemables[0] as Json], {
+      customer: { source_id: newCode("buyer") },
+    });
+    expect(other.status, other.text).toBe(200);
+  });
+
+  test("count the parts of a stack one by one", async () => {
+    const { redeemables } = await givenCampaign("campaign.redemptions.count", 2, 4);
+    const three = await redeem(redeemables.slice(0, 3));
+    expect(three.body).toMatchObject({ key: "redemption_rules_violated" });
+    const two = await redeem(redeemables.slice(0, 2));
+    expect(two.status, two.text).toBe(200);
+    const one = await redeem(redeemables.slice(2, 3));
+    expect(one.body).toMatchObject({ key: "redemption_rules_violated" });
+  });
+
+  test("are never passed by sums of money, also when stacks race", async () => {
+    const { redeemables, campaignId } = await givenCampaign(
+      "campaign.orders.amount_discounted",
+      500,
+      8,
+    );
+    const pairs = redeemables.flatMap((one, index) =>
+      redeemables.slice(index + 1).map((other) => [one, other]),
+    );
+    const answers = await inParallel(pairs, 16, (pair) => redeem(pair));
+    // Each takes 2.00 off, so the third would pass 5.00.
+    expect(madeIn(answers)).toBe(2);
+    const single = await redeem(redeemables.slice(0, 1));
+    expect(single.status, single.text).toBe(200);
+    const full = await redeem(redeemables.slice(0, 1));
+    expect(full.body).toMatchObject({ key: "redemption_rules_violated" });
+
+    const back = await api.post(`/v1/redemptions/${single.body["redemptions"][0].id}/rollback`);
+    expect(back.status, back.text).toBe(200);
+    const again = await redeem(redeemables.slice(1, 2));
+    expect(again.status, `${campaignId}: ${again.text}`).toBe(200);
+  });
+
+  test("of a promotion tier are its own", async () => {
+    const campaign = await api.post("/v1/campaigns", {
+      name: newCode("promotion"),
+      campaign_type: "PROMOTION",
+    });
+    const tier = await api.post(`/v1/promotions/${campaign.body["id"]}/tiers`, {
+      name: newCode("tier"),
+      action: { discount: OFF_100 },
+      validation_rules: [await ruleOf("redemption.count.per_customer", 2)],
+    });
+    expect(tier.status, tier.text).toBe(200);
+    const redeemables = [{ object: "promotion_tier", id: tier.body["id"] }];
+    const customer = { source_id: newCode("buyer") };
+    const requests = Array.from({ length: 8 }, (_, index) => index);
+    const answers = await inParallel(requests, 8, () => redeem(redeemables, { customer }));
+    expect(madeIn(answers)).toBe(2);
+    expect(keysOf(answers)).toEqual(["redemption_rules_violated"]);
+    const nobody = await redeem(redeemables);
+    expect(nobody.body).toMatchObject({ key: "missing_customer" });
+  });
+
+  async function givenCampaign(name: string, limit: number, count: number) {
+    const campaign = await api.post("/v1/campaigns", {
+      name: newCode("campaign"),
+      campaign_type: "DISCOUNT_COUPONS",
+      type: "STATIC",
+      vouchers_count: 0,
+      validation_rules: [await ruleOf(name, limit)],
+      voucher: {
+        type: "DISCOUNT_VOUCHER",
+        discount: OFF_100,
+        redemption: { quantity: null },
+      },
+    });
+    expect(campaign.status, campaign.text).toBe(200);
+    const campaignId = campaign.body["id"] as string;
+    const redeemables = await inParallel(Array.from({ length: count }), 2, async () => {
+      const id = newCode("COUNT");
+      const made = await api.post(`/v1/campaigns/${campaignId}/vouchers/${id}`, {});
+      expect(made.status, made.text).toBe(200);
+      return { object: "voucher", id };
+    });
+    return { campaignId, redeemables };
+  }
+
+  async function ruleOf(name: string, limit: number): Promise<string> {
+    const made = await api.post("/v1/validation-rules", {
+      name: newCode("rule"),
+      rules: { "1": { name, conditions: { $less_than_or_equal: [limit] } }, logic: "1" },
+    });
+    expect(made.status, made.text).toBe(200);
+    return made.body["id"] as string;
+  }
+
+  const redeem = (redeemables: readonly Json[], beside: Json = {}): Promise<Answer> =>
+    api.post("/v1/redemptions", { redeemables, order: { amount: 1000 }, ...beside });
+});
+
+const madeIn = (answers: readonly Answer[]): number =>
+  answers.filter(({ status }) => status === 200).length;
+
+const keysOf = (answers: readonly Answer[]): readonly string[] => [
+  ...new Set(answers.flatMap(({ status, body }) => (status === 200 ? [] : [String(body["key"])]))),
+];
