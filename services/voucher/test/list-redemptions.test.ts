@@ -1,0 +1,233 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ListRedemptionsRequestSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import {
+  commandOf,
+  committer,
+  givenDiscount,
+  madeOf,
+  NOON,
+  refusalOf,
+  stackOf,
+  startFixture,
+  tierOf,
+  voucherPart,
+} from "./fixture.ts";
+
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+const commit = committer(fixture);
+
+const at = (minutes: number) => ({
+  $typeName: "google.protobuf.Timestamp" as const,
+  seconds: BigInt(NOON / 1000 + minutes * 60),
+  nanos: 0,
+});
+
+type Request = Omit<MessageInitShape<typeof ListRedemptionsRequestSchema>, "$typeName">;
+
+const list = async (request: Request = {}) => {
+  const { redemptions, total } = await fixture.redemptions.listRedemptions(
+    { limit: 100n, ...request },
+    fixture.call(),
+  );
+  return { names: redemptions.map(({ id }) => names.get(id) ?? id), total, redemptions };
+};
+
+/** What the ids of this project stand for. */
+const names = new Map<string, string>();
+let code = "";
+
+beforeAll(async () => {
+  const voucher = await givenDiscount(fixture, { redemption: { quantity: 2n } });
+  ({ code } = voucher);
+  const [single] = madeOf(
+    (
+      await commit(
+        commandOf(fixture, [{ voucher }], {
+          now: at(1),
+          customerId: "cust_1",
+          metadata: { shop: "north" },
+        }),
+      )
+    )[0],
+  );
+  const [stacked] = await commit(
+    stackOf(
+      fixture,
+      [voucherPart(voucher, { campaignId: "camp_1", explanation: WHY }), tierOf("promo_1")],
+      { now: at(2) },
+    ),
+  );
+  if (stacked?.outcome.case !== "made") throw new Error("not made");
+  const { redemptions, parentRedemption } = stacked.outcome.value;
+  const [failed] = await commit(
+    commandOf(fixture, [{ voucher }], { now: at(3), customerId: "cust_1" }),
+  );
+  const { outcomes } = await fixture.redemptions.commitRollbacks(
+    {
+      commands: [
+        {
+          projectId: fixture.projectId,
+          redemptionId: single?.id ?? "",
+          now: at(4),
+          reason: "returned",
+        },
+      ],
+    },
+    fixture.call(),
+  );
+  const [back] = outcomes;
+  if (back?.outcome.case !== "made") throw new Error("not rolled back");
+  names.set(single?.id ?? "", "single");
+  names.set(redemptions[0]?.id ?? "", "part 1");
+  names.set(redemptions[1]?.id ?? "", "part 2");
+  names.set(parentRedemption?.id ?? "", "parent");
+  names.set(refusalOf(failed).resourceId ?? "", "failed");
+  names.set(back.outcome.value.rollbacks[0]?.id ?? "", "rollback");
+});
+
+const WHY = {
+  status: "APPLICABLE",
+  steps: [
+    { kind: "quantity", passed: true, message: "1 of 2 uses", used: 1n, limit: 2n },
+    {
+      kind: "rule",
+      passed: true,
+      message: "700 is more than 500",
+      validationRuleId: "val_1",
+      rule: "1",
+      name: "order.amount",
+      conditions: { $more_than: [500], deep: { list: [null, true, "text", 1.5, {}] } },
+      value: { kind: { case: "numberValue" as const, value: 700 } },
+    },
+  ],
+  allocations: [{ orderItemIndex: 0, amount: 70n, quantity: 1n }, { amount: 5n }],
+};
+
+const idOf = (name: string): string =>
+  [...names].find(([, each]) => each === name)?.[0] ?? throwMissing(name);
+
+function throwMissing(name: string): never {
+  throw new Error(`no ${name}`);
+}
+
+describe("ListRedemptions", () => {
+  test("shows redemptions, parents beside their parts, failures and rollbacks, newest first", async () => {
+    const { names: shown, total, redemptions } = await list();
+    expect(shown).toEqual(["rollback", "failed", "parent", "part 2", "part 1", "single"]);
+    expect(total).toBe(6n);
+    expect(redemptions[0]).toMatchObject({
+      object: "redemption_rollback",
+      redemption: idOf("single"),
+      reason: "returned",
+    });
+    expect(redemptions[2]?.relatedRedemptions?.redemptions.map(({ id }) => id)).toEqual([
+      idOf("part 1"),
+      idOf("part 2"),
+    ]);
+    expect(redemptions[5]?.relatedRedemptions?.rollbacks).toMatchObject([{ id: idOf("rollback") }]);
+    for (const [index, redemption] of redemptions.entries()) {
+      expect(
+        await fixture.redemptions.getRedemption({ redemptionId: redemption.id }, fixture.call()),
+      ).toEqual(redemptions[index]);
+    }
+  });
+
+  test.each<[string, Request, string[]]>([
+    ["a page", { limit: 2n, page: 2n }, ["parent", "part 2"]],
+    ["a page past the end", { limit: 5n, page: 3n }, []],
+    ["the oldest first", { order: "created_at", limit: 2n }, ["single", "part 1"]],
+    ["a customer's", { customer: "cust_1" }, ["rollback", "failed", "single"]],
+    ["a campaign's", { campaign: "camp_1" }, ["part 1"]],
+    ["a campaign's of tiers", { campaign: "camp_tiers" }, ["part 2"]],
+    ["failures", { result: "Failure" }, ["failed"]],
+    ["failures of a kind", { result: "Failure-quantity_exceeded" }, ["failed"]],
+    ["failures of another kind", { result: "Failure-NotExist" }, []],
+    ["successes", { result: "SUCCESS" }, ["rollback", "parent", "part 2", "part 1", "single"]],
+    [
+      "a time",
+      { createdAt: { $typeName: "scrip.common.v1.TimeRange", after: at(1), before: at(3) } },
+      ["parent", "part 2", "part 1"],
+    ],
+    [
+      "what filters say",
+      {
+        filters: {
+          result: { conditions: { $is: ["SUCCESS"] } },
+          "metadata.shop": { conditions: { $is: ["north"] } },
+        },
+      },
+      ["rollback", "single"],
+    ],
+    [
+      "a tier",
+      { filters: { promotion_tier_id: { conditions: { $is: ["promo_1"] } } } },
+      ["part 2"],
+    ],
+  ])("shows %s", async (_name, request, expected) => {
+    expect((await list(request)).names).toEqual(expected);
+  });
+
+  test("finds by the code of a voucher", async () => {
+    const filters = { voucher_code: { conditions: { $is: [code] } } };
+    expect((await list({ filters })).names).toEqual(["rollback", "failed", "part 1", "single"]);
+  });
+
+  test.each<[string, Request, string]>([
+    ["a page beyond the last", { page: 1001n }, "page_over_limit"],
+    ["a result that is none", { result: "Perhaps" }, "invalid_query_params"],
+    [
+      "an unknown filter",
+      { filters: { nope: { conditions: { $is: [1] } } } },
+      "invalid_query_params",
+    ],
+  ])("refuses %s", async (_name, request, key) => {
+    await expect(list(request)).rejects.toMatchObject({ key });
+  });
+
+  test("shows nothing of another project", async () => {
+    const { total } = await fixture.redemptions.listRedemptions(
+      {},
+      fixture.call({ id: "proj_stranger" }),
+    );
+    expect(total).toBe(0n);
+  });
+});
+
+test("a voucher shows the parts of stacks among its redemptions", async () => {
+  const { redemptionEntries, total } = await fixture.redemptions.listVoucherRedemptions(
+    { code },
+    fixture.call(),
+  );
+  expect(redemptionEntries.map(({ id }) => names.get(id))).toEqual(["failed", "part 1", "single"]);
+  expect(total).toBe(3n);
+  const page = await fixture.redemptions.listVoucherRedemptions(
+    { code, limit: 1n, page: 2n },
+    fixture.call(),
+  );
+  expect(page.redemptionEntries.map(({ id }) => names.get(id))).toEqual(["part 1"]);
+});
+
+describe("GetExplanation", () => {
+  const explain = (redemptionId: string) =>
+    fixture.redemptions.getExplanation({ redemptionId }, fixture.call());
+
+  test("answers how a redemption was decided, and of a parent how its parts were", async () => {
+    for (const name of ["part 1", "parent"]) {
+      expect(await explain(idOf(name))).toMatchObject({
+        redemptionId: idOf(name),
+        date: at(2),
+        redeemables: [
+          { id: code, object: "voucher", redemptionId: idOf("part 1"), explanation: WHY },
+        ],
+      });
+    }
+  });
+
+  test("is empty where none was kept, and not found where nothing is", async () => {
+    expect((await explain(idOf("single"))).redeemables).toEqual([]);
+    await expect(explain("r_unknown")).rejects.toMatchObject({ key: "not_found" });
+  });
+});
