@@ -3,14 +3,13 @@ import { instantText, nextOpening } from "@scrip/rules";
 import type { Course } from "./course.ts";
 import type { Hint } from "./hints.ts";
 import { ruleHints } from "./rule-hints.ts";
-import type { Subject } from "./subject.ts";
 
 /** What would have to change for a redeemable that was refused; spec issue "What is missing". */
 export function hintsOf(course: Course): readonly Hint[] {
-  const { closed, outcomes, bundles, applied, subject, facts } = course;
+  const { closed, outcomes, bundles, applied, facts } = course;
   if (closed !== null) return gateHints(course, closed);
   const violated = outcomes.filter(({ status }) => status === "violated");
-  if (violated.length > 0) return violated.flatMap((one) => ruleHints(one, subject, facts));
+  if (violated.length > 0) return violated.flatMap((one) => ruleHints(one, facts));
   if (bundles !== null && bundles.failed.length > 0) return bundleHints(bundles);
   return applied?.kind === "refused" ? balanceHints(course, applied.refusal.key) : [];
 }
@@ -24,11 +23,11 @@ const NOTHING_TOLD = {
 } as const;
 
 function gateHints(
-  { subject, facts }: Course,
+  { facts }: Course,
   { gate, refusal }: NonNullable<Course["closed"]>,
 ): readonly Hint[] {
   if (gate.kind === "dates") {
-    const from = openingOf(subject, facts.moment);
+    const from = openingOf(facts);
     if (from === null) return [];
     return [{ ...NOTHING_TOLD, name: "dates", from, message: `from ${instantText(from)}` }];
   }
@@ -38,7 +37,7 @@ function gateHints(
 }
 
 /** A tier ends with its campaign. */
-function openingOf(subject: Subject, moment: Course["facts"]["moment"]): number | null {
+function openingOf({ subject, moment }: Course["facts"]): number | null {
   const { validity, campaign } = subject.facts;
   const from = nextOpening(validity, campaign?.validity ?? null, moment);
   const end = campaign?.validity.expirationDate ?? null;
@@ -58,7 +57,8 @@ function bundleHints({ result, failed }: NonNullable<Course["bundles"]>): readon
   }));
 }
 
-function balanceHints({ redeemable, subject }: Course, key: string): readonly Hint[] {
+function balanceHints({ redeemable, facts }: Course, key: string): readonly Hint[] {
+  const { subject } = facts;
   if (key !== "gift_amount_exceeded" || redeemable.object !== "voucher") return [];
   if (subject.kind !== "voucher" || subject.facts.value.type !== "GIFT_VOUCHER") return [];
   const { balance, lockedCredits } = subject.facts.value;

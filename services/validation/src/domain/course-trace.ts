@@ -4,16 +4,17 @@ import type { Course } from "./course.ts";
 import type { ReachedScope } from "./decision.ts";
 import { GATES, type Gate } from "./gates.ts";
 import { ruleSteps } from "./rule-trace.ts";
+import type { Subject } from "./subject.ts";
 import type { Trace, TraceStep } from "./trace.ts";
 import type { ValueOutcome } from "./value.ts";
 
 /** Every step that was taken, in the order of evaluation (spec/validation-and-redemption.md §0.2). */
 export function traceOf(course: Course): Trace {
-  const { applied, subject, outcomes, facts } = course;
+  const { applied, outcomes, facts } = course;
   return {
     steps: [
       ...gateSteps(course),
-      ...ruleSteps(outcomes, subject, facts),
+      ...ruleSteps(outcomes, facts),
       ...bundleSteps(course),
       ...(applied === null ? [] : valueSteps(course, applied)),
     ],
@@ -28,8 +29,9 @@ function gateSteps(course: Course): readonly TraceStep[] {
   return GATES.slice(0, last).flatMap((gate) => gateStep(gate, course));
 }
 
-function gateStep(gate: Gate, { subject, closed, facts }: Course): readonly TraceStep[] {
+function gateStep(gate: Gate, { closed, facts }: Course): readonly TraceStep[] {
   const { kind } = gate;
+  const { subject } = facts;
   const passed = closed?.gate !== gate;
   const told = (message: string, more: Partial<TraceStep> = {}): readonly TraceStep[] => [
     { kind, passed, message, ...more },
@@ -92,7 +94,7 @@ function valueSteps(course: Course, applied: ValueOutcome): readonly TraceStep[]
     return [{ kind, passed: false, message: `refused: ${key}, ${details ?? ""}` }];
   }
   return [
-    ...balanceSteps(course, applied),
+    ...balanceSteps(applied),
     ...scopeSteps(applied.scope),
     ...formulaSteps(course, applied),
     effectStep(course, applied),
@@ -101,7 +103,7 @@ function valueSteps(course: Course, applied: ValueOutcome): readonly TraceStep[]
 
 type Applied = ValueOutcome & { readonly kind: "applied" };
 
-function balanceSteps(_course: Course, { benefit }: Applied): readonly TraceStep[] {
+function balanceSteps({ benefit }: Applied): readonly TraceStep[] {
   if (benefit.kind !== "gift") return [];
   const { balance, credits, lockedCredits } = benefit;
   return [
@@ -123,15 +125,15 @@ function scopeSteps({ applicable, inapplicable }: ReachedScope): readonly TraceS
   return [{ kind: "scope", passed: indices.length > 0 || applicable.length === 0, message }];
 }
 
-function formulaSteps({ subject }: Course, { benefit }: Applied): readonly TraceStep[] {
-  if (benefit.kind !== "discount" || !hasFormula(subject)) return [];
+function formulaSteps({ facts }: Course, { benefit }: Applied): readonly TraceStep[] {
+  if (benefit.kind !== "discount" || !hasFormula(facts.subject)) return [];
   const message = benefit.isDynamic
     ? "a formula gave the value"
     : "the formula gave no value, so the static one counts";
   return [{ kind: "formula", passed: benefit.isDynamic, message }];
 }
 
-function hasFormula(subject: Course["subject"]): boolean {
+function hasFormula(subject: Subject): boolean {
   const discount = subject.kind === "voucher" ? discountOf(subject.facts) : subject.facts.discount;
   if (discount === null) return false;
   return discount.type === "UNIT"
@@ -139,7 +141,7 @@ function hasFormula(subject: Course["subject"]): boolean {
     : discount.formula !== null;
 }
 
-const discountOf = ({ value }: Extract<Course["subject"], { kind: "voucher" }>["facts"]) =>
+const discountOf = ({ value }: Extract<Subject, { kind: "voucher" }>["facts"]) =>
   value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
 
 function effectStep({ facts }: Course, { benefit, hasEffect, state }: Applied): TraceStep {

@@ -1,4 +1,4 @@
-import type { Metadata, Moment } from "@scrip/rules";
+import type { Metadata, Moment, RuleName } from "@scrip/rules";
 
 import type { Applicable, Decision, OrderFigures } from "./decision.ts";
 import type { CallerFacts, CatalogueItem, CustomerFacts, OrderFacts, Redeemable } from "./facts.ts";
@@ -23,6 +23,15 @@ export type DecisionRequest = {
   readonly caller: CallerFacts;
   /** Whether to tell how it was decided, and what would have to change. */
   readonly trace: boolean;
+  /** What is not asked; left out: everything is. */
+  readonly omits?: Omissions;
+};
+
+/** Conditions that are taken to hold without a look, as qualifications take those on budgets. */
+export type Omissions = {
+  readonly rules: ReadonlySet<RuleName>;
+  /** Bundles that are not there are told, and do not matter. */
+  readonly bundles: boolean;
 };
 
 /**

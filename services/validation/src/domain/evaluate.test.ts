@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { type Evaluation, categoriesOf, evaluate } from "./evaluate.ts";
+import { categoriesOf, evaluate } from "./evaluate.ts";
+import type { Evaluation } from "./evaluation.ts";
 import type { OrderFacts, Redeemable, VoucherFacts } from "./facts.ts";
 import {
   NOTHING_GATHERED,

@@ -1,56 +1,24 @@
 import type { ValidationRule } from "@scrip/rules";
 
-import type { BundleResult } from "./bundle-result.ts";
-import { findBundles } from "./bundle.ts";
-import type { Use } from "./counts.ts";
+import { type Bundles, findBundles } from "./bundle.ts";
 import { hintsOf } from "./course-hints.ts";
 import { traceOf } from "./course-trace.ts";
 import { type Course, startOfCourse } from "./course.ts";
-import type { DecisionRequest } from "./decide.ts";
-import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "./decision.ts";
+import type { Omissions } from "./decide.ts";
+import type { Benefit, Guard } from "./decision.ts";
+import type { Evaluation, EvaluationContext, EvaluationFacts } from "./evaluation.ts";
 import type { CategoryFacts, Redeemable } from "./facts.ts";
 import { formulaGuards } from "./formula-guards.ts";
 import { closedGate } from "./gates.ts";
-import type { Hint } from "./hints.ts";
+import { unionOfScopes } from "./item-scope.ts";
 import type { OrderState } from "./order.ts";
-import { NOTHING_REACHED } from "./reached-scope.ts";
+import { NOTHING_REACHED, storedScope } from "./reached-scope.ts";
 import { type Refused, resourceNotFound } from "./refusal.ts";
-import { type CheckedRules, checkRules, countGuards, refusedByRules } from "./rule-check.ts";
+import { checkRules, countGuards, refusedByRules } from "./rule-check.ts";
 import { type RuleEffect, ruleReader } from "./rule-reader.ts";
 import { calculationMode } from "./stacking-rules.ts";
 import { type Subject, campaignOf, rulesOf, subjectOf } from "./subject.ts";
-import type { Trace } from "./trace.ts";
 import { type ValueOutcome, applyValue } from "./value.ts";
-
-/** What stays the same for all redeemables of a request. */
-export type EvaluationContext = Omit<DecisionRequest, "redeemables"> & {
-  /** The order before any of them. */
-  readonly start: OrderState;
-};
-
-export type Evaluation =
-  | {
-      readonly kind: "applicable";
-      readonly benefit: Benefit;
-      /** False when nothing was taken off and no credits were spent. */
-      readonly hasEffect: boolean;
-      readonly state: OrderState;
-      /** What it adds to the counts that others are limited by. */
-      readonly use: Use;
-      readonly guards: readonly Guard[];
-      readonly bundle: BundleResult | null;
-      readonly scope: ReachedScope;
-      readonly units: readonly DiscountedUnits[];
-      readonly trace: Trace | null;
-    }
-  | {
-      readonly kind: "inapplicable";
-      readonly refusal: Refused;
-      readonly bundle: BundleResult | null;
-      readonly scope: ReachedScope;
-      readonly hints: readonly Hint[];
-      readonly trace: Trace | null;
-    };
 
 /**
  * Evaluates one redeemable on the order as it stands. The order of the steps is public
@@ -64,37 +32,42 @@ export function evaluate(
   const subject = subjectOf(redeemable);
   if (subject === null) return unknown(redeemable);
   const facts = { ...context, subject, state };
-  const start = startOfCourse(redeemable, subject, facts);
-  const refused = (refusal: Refused, course: Course): Evaluation => ({
-    kind: "inapplicable",
-    refusal,
-    bundle: course.bundles?.result ?? null,
-    scope: NOTHING_REACHED,
-    hints: context.trace ? hintsOf(course) : [],
-    trace: context.trace ? traceOf(course) : null,
-  });
+  const start = startOfCourse(redeemable, facts);
 
   const closed = closedGate(subject, context);
   if (closed !== null) return refused(closed.refusal, { ...start, closed });
 
+  const { omits = NOTHING_OMITTED } = context;
   const rules = rulesOf(subject);
-  const before = checkRules(rules, subject, ruleReader(facts, null), "before_effect");
+  const reader = ruleReader(facts, null);
+  const before = checkRules(rules, subject, reader, { phase: "before_effect", ...omits });
   const checked = { ...start, outcomes: before.outcomes };
   if (before.refusal !== null) return refused(before.refusal, checked);
 
   const bundles = findBundles(rules, state);
-  if (bundles.failed.length > 0) {
+  if (bundles.failed.length > 0 && !omits.bundles) {
     return refused(refusedByBundles(subject, bundles.failed), { ...checked, bundles });
   }
-  const mode = calculationMode(categoriesOf(redeemable), context.stacking);
-  const applied = applyValue(redeemable, subject, state, { ...context, mode, bundles });
-  const valued = { ...checked, bundles, applied };
-  if (applied.kind === "refused") return refused(applied.refusal, valued);
+  return work({ ...checked, bundles });
+}
 
-  const effect = effectOf(subject, state, applied, context);
-  const after = checkRules(pendingIn(before), subject, ruleReader(facts, effect), "after_effect");
-  const outcomes = [...settledIn(before), ...after.outcomes];
-  if (after.refusal !== null) return refused(after.refusal, { ...valued, outcomes });
+/** Works out the effect of what passed every check before it, and checks what comes of it. */
+function work(checked: Course & { readonly bundles: Bundles }): Evaluation {
+  const { redeemable, facts, bundles } = checked;
+  const { subject, state, omits = NOTHING_OMITTED } = facts;
+  const mode = calculationMode(categoriesOf(redeemable), facts.stacking);
+  const applied = applyValue(redeemable, subject, state, { ...facts, mode, bundles });
+  if (applied.kind === "refused") return refused(applied.refusal, { ...checked, applied });
+
+  const effect = effectOf(facts, applied);
+  const pending = checked.outcomes.flatMap(({ rule, status }) =>
+    status === "pending" ? [rule] : [],
+  );
+  const reader = ruleReader(facts, effect);
+  const after = checkRules(pending, subject, reader, { phase: "after_effect", ...omits });
+  const settled = checked.outcomes.filter(({ status }) => status !== "pending");
+  const course = { ...checked, applied, outcomes: [...settled, ...after.outcomes] };
+  if (after.refusal !== null) return refused(after.refusal, course);
   const { benefit, hasEffect, scope, units } = applied;
   return {
     kind: "applicable",
@@ -104,16 +77,27 @@ export function evaluate(
     use: effect.use,
     guards: [
       ...guardsOf(subject, benefit),
-      ...countGuards(outcomes, subject, effect, context),
+      ...countGuards(course.outcomes, subject, effect, facts),
       ...formulaGuards(subject),
       ...applied.guards,
     ],
     bundle: bundles.result,
     scope,
     units,
-    trace: context.trace ? traceOf({ ...valued, outcomes }) : null,
+    trace: facts.trace ? traceOf(course) : null,
   };
 }
+
+const refused = (refusal: Refused, course: Course): Evaluation => ({
+  kind: "inapplicable",
+  refusal,
+  bundle: course.bundles?.result ?? null,
+  scope: storedScope(unionOfScopes(rulesOf(course.facts.subject))),
+  hints: course.facts.trace ? hintsOf(course) : [],
+  trace: course.facts.trace ? traceOf(course) : null,
+});
+
+const NOTHING_OMITTED: Omissions = { rules: new Set(), bundles: false };
 
 const unknown = ({ object, id }: Redeemable): Evaluation => ({
   kind: "inapplicable",
@@ -131,18 +115,10 @@ const refusedByBundles = (subject: Subject, failed: readonly ValidationRule[]): 
     message: failed[0]?.message ?? null,
   });
 
-const pendingIn = ({ outcomes }: CheckedRules): readonly ValidationRule[] =>
-  outcomes.flatMap(({ rule, status }) => (status === "pending" ? [rule] : []));
-
-const settledIn = ({ outcomes }: CheckedRules) =>
-  outcomes.filter(({ status }) => status !== "pending");
-
 /** What the redeemable does, as rules and counts see it. */
 function effectOf(
-  subject: Subject,
-  before: OrderState,
+  { subject, state: before, order }: EvaluationFacts,
   { state, benefit, units }: ValueOutcome & { readonly kind: "applied" },
-  { order }: EvaluationContext,
 ): RuleEffect {
   const campaign = campaignOf(subject);
   return {

@@ -10,6 +10,7 @@ import {
 } from "@scrip/rules";
 
 import { addedBy } from "./counts.ts";
+import type { Omissions } from "./decide.ts";
 import type { Guard } from "./decision.ts";
 import type { Refused } from "./refusal.ts";
 import { type CountContext, countOfRule } from "./rule-counts.ts";
@@ -29,10 +30,10 @@ export function checkRules(
   rules: readonly ValidationRule[],
   subject: Subject,
   reader: RuleReader,
-  phase: CheckPhase,
+  { phase, rules: omitted }: { readonly phase: CheckPhase } & Pick<Omissions, "rules">,
 ): CheckedRules {
   if (rules.length === 0) return NOTHING_CHECKED;
-  const outcomes = distinct(rules).map((rule) => checkRule(rule, reader, phase));
+  const outcomes = distinct(rules).map((rule) => checkRule(rule, reader, phase, omitted));
   const violated = outcomes.filter(({ status }) => status === "violated");
   const [first] = violated;
   if (first === undefined) return { outcomes, refusal: null };
@@ -112,7 +113,8 @@ export function countGuards(
 ): readonly Guard[] {
   return outcomes.flatMap(({ rule, checked }) =>
     checked.flatMap((one): Guard[] => {
-      const count = one.passed === true ? countOfRule(one.rule.name, subject, context) : null;
+      const isReliedOn = one.passed === true && !one.isOmitted;
+      const count = isReliedOn ? countOfRule(one.rule.name, subject, context) : null;
       if (count === null) return [];
       const refusal = refusedByRules(subject, {
         ruleIds: [rule.id],

@@ -13,18 +13,13 @@ import { countKey } from "./counts.ts";
 import type { Hint } from "./hints.ts";
 import { countOfRule, periodOf } from "./rule-counts.ts";
 import type { RuleFacts } from "./rule-reader.ts";
-import type { Subject } from "./subject.ts";
 
 /** The smallest change for each rule that failed, where a change of the request could help. */
-export const ruleHints = (
-  { rule, checked }: RuleOutcome,
-  subject: Subject,
-  facts: RuleFacts,
-): readonly Hint[] =>
+export const ruleHints = ({ rule, checked }: RuleOutcome, facts: RuleFacts): readonly Hint[] =>
   checked
     .filter(({ passed }) => passed === false)
     .flatMap((failing): Hint[] => {
-      const change = changeOf(failing, subject, facts);
+      const change = changeOf(failing, facts);
       if (change === null) return [];
       const { name, property } = failing.rule;
       return [{ ...NO_CHANGE, name, property, validationRuleId: rule.id, ...change }];
@@ -34,7 +29,7 @@ type Change = Pick<Hint, "message"> & Partial<Pick<Hint, "difference" | "from" |
 
 const NO_CHANGE = { difference: null, from: null, anyOf: [] } as const;
 
-function changeOf(failing: CheckedRule, subject: Subject, facts: RuleFacts): Change | null {
+function changeOf(failing: CheckedRule, facts: RuleFacts): Change | null {
   const { rule, lacks } = failing;
   if (lacks === "customer") return { message: "with a customer" };
   if (lacks === "order") return differenceIn(countless(0n), failing);
@@ -62,7 +57,7 @@ function changeOf(failing: CheckedRule, subject: Subject, facts: RuleFacts): Cha
     case "sku.id":
       return memberIn(failing);
     default:
-      return countChange(failing, subject, facts);
+      return countChange(failing, facts);
   }
 }
 
@@ -108,8 +103,8 @@ function memberIn({ rule }: CheckedRule): Change | null {
 const MOST_SHOWN = 5;
 
 /** Nothing takes redemptions back, but a day, week or month ends. */
-function countChange({ rule }: CheckedRule, subject: Subject, facts: RuleFacts): Change | null {
-  const count = countOfRule(rule.name, subject, facts);
+function countChange({ rule }: CheckedRule, facts: RuleFacts): Change | null {
+  const count = countOfRule(rule.name, facts.subject, facts);
   if (count === null) return null;
   const value = (facts.counts.get(countKey(count)) ?? 0n) + 1n;
   const period = periodOf(rule.name);

@@ -3,13 +3,11 @@ import { type CheckedRule, type RuleOutcome, jsonOf } from "@scrip/rules";
 import { countKey } from "./counts.ts";
 import { countOfRule } from "./rule-counts.ts";
 import type { RuleFacts } from "./rule-reader.ts";
-import type { Subject } from "./subject.ts";
 import type { TraceStep } from "./trace.ts";
 
 /** Each rule that was looked at, with what it read; what was never looked at is left out. */
 export const ruleSteps = (
   outcomes: readonly RuleOutcome[],
-  subject: Subject,
   facts: RuleFacts,
 ): readonly TraceStep[] =>
   outcomes.flatMap(({ rule, checked }) =>
@@ -21,7 +19,7 @@ export const ruleSteps = (
       return [
         ...stepOf(one, rule.id, number).map((step) => ({
           ...step,
-          ...countIn(one, subject, facts),
+          ...countIn(one, facts),
         })),
         ...steps,
       ];
@@ -29,11 +27,11 @@ export const ruleSteps = (
   );
 
 function stepOf(
-  { rule, passed, value, lacks }: CheckedRule,
+  { rule, passed, value, lacks, isOmitted }: CheckedRule,
   validationRuleId: string,
   number: string,
 ): readonly TraceStep[] {
-  if (passed === null) return [];
+  if (passed === null || isOmitted) return [];
   const { name, property, definition } = rule;
   const subject = property === null ? name : `${name} '${property}'`;
   return [
@@ -63,10 +61,9 @@ function messageOf(
 /** What was redeemed before, and the limit where there is just one. */
 function countIn(
   { rule, lacks }: CheckedRule,
-  subject: Subject,
   facts: RuleFacts,
 ): Pick<TraceStep, "used" | "limit"> {
-  const count = lacks === null ? countOfRule(rule.name, subject, facts) : null;
+  const count = lacks === null ? countOfRule(rule.name, facts.subject, facts) : null;
   if (count === null) return {};
   const used = facts.counts.get(countKey(count)) ?? 0n;
   const [operand, ...others] =

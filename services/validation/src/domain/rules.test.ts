@@ -115,6 +115,23 @@ describe("rules read", () => {
   });
 });
 
+test("rules that are omitted hold, and guard nothing", () => {
+  const rules = [
+    givenRule(
+      "val_1",
+      { 1: { name: "redemption.count.per_customer", conditions: { $is: [7] } } },
+      { bundleRules: { 1: { name: "order.items.any", conditions: { $is: ["prod_1"] } } } },
+    ),
+  ];
+  const redeemables = [redeemableOf(givenVoucher({ rules }))];
+  const omits = { rules: new Set(["redemption.count.per_customer"] as const), bundles: true };
+  expect(judgedIn({ redeemables, omits, trace: true })).toMatchObject([
+    { status: "APPLICABLE", bundle: { quantity: 0n, missing: [{ id: "prod_1" }] } },
+  ]);
+  expect(countGuardsIn({ redeemables, omits })).toEqual([]);
+  expect(judgedIn({ redeemables, customer: givenCustomer() })[0]?.status).toBe("INAPPLICABLE");
+});
+
 describe("a count", () => {
   const campaign = givenCampaign({ id: "camp_1" });
   const customer = givenCustomer({ id: "cust_1" });

@@ -1,6 +1,7 @@
 import { type Use, byKey, countsAfter } from "./counts.ts";
 import type { Inapplicable, JudgedRedeemable, SkipKey } from "./decision.ts";
-import { type EvaluationContext, categoriesOf, evaluate } from "./evaluate.ts";
+import { categoriesOf, evaluate } from "./evaluate.ts";
+import type { EvaluationContext } from "./evaluation.ts";
 import type { CategoryFacts, Redeemable } from "./facts.ts";
 import { type OrderState, orderFigures } from "./order.ts";
 import { countsRead } from "./rule-counts.ts";

@@ -124,11 +124,13 @@ function checkChildren(
     const rule = group.rules.get(number);
     if (rule === undefined) throw new RangeError(`rule '${parent.name}' has no sub-rule ${number}`);
     const { passed, value } = checkChild(parent, rule, linesAt(matched, reader), reader);
-    children.push({ rule, passed, value, lacks: null, isRequired, children: [] });
+    children.push({ ...NOTHING_MORE, rule, passed, value, isRequired });
     return passed;
   });
   return { verdict: verdict === true, children };
 }
+
+const NOTHING_MORE = { lacks: null, isOmitted: false, children: [] } as const;
 
 const linesAt = (places: readonly number[], { lines }: RuleReader): readonly RuleLine[] =>
   places.flatMap((position) => lines[position] ?? []);

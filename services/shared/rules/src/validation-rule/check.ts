@@ -2,7 +2,7 @@ import type { KnownValue } from "../formula/value.ts";
 import { checkItems, checkLineValues } from "./check-items.ts";
 import { evaluateLogic } from "./evaluate-logic.ts";
 import { meetsAll } from "./meets.ts";
-import { traitsOf } from "./names.ts";
+import { type RuleName, traitsOf } from "./names.ts";
 import type { RuleReader } from "./reader.ts";
 import type { Rule, ValidationRule } from "./rule.ts";
 
@@ -20,6 +20,8 @@ export type CheckedRule = {
   readonly lacks: "customer" | "order" | null;
   /** True when all fails where this one fails, whatever the others say. */
   readonly isRequired: boolean;
+  /** True when it was not asked, and taken to hold. */
+  readonly isOmitted: boolean;
   readonly children: readonly CheckedRule[];
 };
 
@@ -31,23 +33,30 @@ export type RuleOutcome = {
   readonly checked: readonly CheckedRule[];
 };
 
-/** Checks a validation rule from left to right, no further than it takes to know. */
+/**
+ * Checks a validation rule from left to right, no further than it takes to know. Names that are
+ * omitted are taken to hold without being read.
+ */
 export function checkRule(
   rule: ValidationRule,
   reader: RuleReader,
   phase: CheckPhase,
+  omitted: ReadonlySet<RuleName> = NOTHING_OMITTED,
 ): RuleOutcome {
   const checked: CheckedRule[] = [];
   const verdict = evaluateLogic(rule.logic, (number, isRequired) => {
     const one = rule.rules.get(number);
     if (one === undefined) throw new RangeError(`validation rule ${rule.id} has no rule ${number}`);
-    const answer = { ...checkOne(one, reader, phase), rule: one, isRequired };
-    checked.push(answer);
-    return answer.passed;
+    const isOmitted = omitted.has(one.name);
+    const read = isOmitted ? answer(true, null) : checkOne(one, reader, phase);
+    checked.push({ ...read, rule: one, isRequired, isOmitted });
+    return read.passed;
   });
   if (verdict === null) return { rule, status: "pending", checked };
   return { rule, status: verdict ? "holds" : "violated", checked };
 }
+
+const NOTHING_OMITTED: ReadonlySet<RuleName> = new Set();
 
 type Answer = Pick<CheckedRule, "passed" | "value" | "lacks" | "children">;
 
