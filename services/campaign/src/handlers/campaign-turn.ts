@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { notFound, Refusal } from "@scrip/errors";
@@ -13,6 +14,9 @@ const POLL_MS = 25;
 /** What is left of a request's time when waiting makes no sense any more. */
 const LEFT_MS = 2_000;
 
+/** Not the id of the request, which callers choose. */
+export const newToken = (): string => randomUUID();
+
 /**
  * The turn to change a campaign together with its vouchers, which are in another service: one at a
  * time, so that voucher and campaign agree in the end. Whoever waits holds no connection.
@@ -25,7 +29,7 @@ export async function awaitTurn(
   const projectId = call.project.id;
   const found = await findCampaign(deps.db, projectId, idOrName);
   if (found === undefined) throw notFound("campaign", idOrName);
-  const turn = { projectId, campaignId: found.campaign.id, token: call.requestId };
+  const turn = { projectId, campaignId: found.campaign.id, token: newToken() };
   for (;;) {
     const record = await takeTurn(deps.db, turn);
     if (record !== undefined) return { turn, record };

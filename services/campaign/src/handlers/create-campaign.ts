@@ -6,8 +6,9 @@ import type { Deps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
 import { deleteCampaign, findCampaign, insertCampaign } from "../store/campaigns.ts";
 import { insertTier, listTiersOf } from "../store/tiers.ts";
-import { endTurn } from "../store/turns.ts";
+import { endTurn, type Turn } from "../store/turns.ts";
 import { toCampaign } from "./campaign-message.ts";
+import { newToken } from "./campaign-turn.ts";
 import { inherit, makeVouchers } from "./campaign-vouchers.ts";
 import { categoryIdOf } from "./category-reference.ts";
 import { type NewCampaignPlan, planCampaign } from "./new-campaign.ts";
@@ -27,8 +28,9 @@ export const createCampaign =
     const categoryId = await categoryIdOf(deps, request, call);
     const plan = planCampaign(request, call, { id, categoryId });
 
-    await insert(deps, call, { plan, tiers });
-    if (plan.count > 0) await makeCodes(deps, call, plan);
+    const turn = { projectId, campaignId: id, token: newToken() };
+    await insert(deps, turn, { plan, tiers });
+    if (plan.count > 0) await makeCodes(deps, call, { plan, turn });
     const made = await findCampaign(deps.db, projectId, id);
     if (made === undefined) throw new Error("the campaign that was just made is gone");
     const own = await listTiersOf(deps.db, projectId, tiers.length === 0 ? [] : [id]);
@@ -43,22 +45,26 @@ export const createCampaign =
 
 async function insert(
   deps: Deps,
-  { project, requestId }: Call,
+  { projectId, token }: Turn,
   { plan, tiers }: { readonly plan: NewCampaignPlan; readonly tiers: readonly PromotionTier[] },
 ): Promise<void> {
   const { campaign, count } = plan;
-  await deps.definitions.write(project.id, async (tx) => {
-    const turn = count > 0 ? requestId : null;
-    if ((await insertCampaign(tx, project.id, { campaign, turn })) === "name_taken") {
+  await deps.definitions.write(projectId, async (tx) => {
+    const turn = count > 0 ? token : null;
+    if ((await insertCampaign(tx, projectId, { campaign, turn })) === "name_taken") {
       throw duplicate("campaign", "name", campaign.name);
     }
-    for (const tier of tiers) await insertTier(tx, project.id, tier);
+    for (const tier of tiers) await insertTier(tx, projectId, tier);
   });
 }
 
 /** All codes or none: a campaign that cannot have them is not made. */
-async function makeCodes(deps: Deps, call: Call, { campaign, count }: NewCampaignPlan) {
-  const turn = { projectId: call.project.id, campaignId: campaign.id, token: call.requestId };
+async function makeCodes(
+  deps: Deps,
+  call: Call,
+  { plan, turn }: { readonly plan: NewCampaignPlan; readonly turn: Turn },
+): Promise<void> {
+  const { campaign, count } = plan;
   const own = campaign.voucher?.code == null ? {} : { code: campaign.voucher.code };
   const items = Array.from({ length: count }, () => inherit(campaign, own));
   const made = await makeVouchers(deps, call, { campaign, items }).catch(async (error: unknown) => {
