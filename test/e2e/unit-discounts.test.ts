@@ -1,0 +1,312 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Answer, type Api, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("units on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+  const { product, sku, voucher, rule, campaign } = shopOf(api);
+
+  test("a discount of units is kept, shown and changed", async () => {
+    const mug = await product({ price: 1000 });
+    const discount = {
+      type: "UNIT",
+      effect: "ADD_MANY_ITEMS",
+      units: [
+        { effect: "ADD_NEW_ITEMS", unit_off: 1, unit_type: mug["id"] },
+        {
+          effect: "ADD_MISSING_ITEMS",
+          unit_off: 2,
+          unit_off_formula: "ORDER_AMOUNT / 10",
+          unit_type: mug["id"],
+        },
+      ],
+    };
+    const code = await voucher({ discount });
+    expect((await ok(api.get(`/v1/vouchers/${code}`)))["discount"]).toMatchObject(discount);
+    const changed = await ok(
+      api.put(`/v1/vouchers/${code}`, {
+        discount: { type: "UNIT", effect: "ADD_NEW_ITEMS", unit_off: 3, unit_type: mug["id"] },
+      }),
+    );
+    expect(changed["discount"]).toMatchObject({ effect: "ADD_NEW_ITEMS", unit_off: 3 });
+    expect(changed["discount"]).not.toHaveProperty("units");
+  });
+
+  test.each([
+    [
+      { unit_type: "prod_1" },
+      "Property .discount.unit_off is required for a discount of type UNIT",
+    ],
+    [{ unit_off: 1 }, "Property .discount.unit_type is required for effect ADD_MISSING_ITEMS"],
+    [
+      { effect: "ADD_MANY_ITEMS" },
+      "Property .discount.units is required for effect ADD_MANY_ITEMS",
+    ],
+    [
+      { effect: "APPLY_TO_ITEMS", unit_off: 1, unit_type: "prod_1" },
+      "Effect APPLY_TO_ITEMS is not available for a discount of type UNIT",
+    ],
+    [
+      { unit_off: 1, unit_type: "prod_1", unit_off_formula: "1 +" },
+      "Property .discount.unit_off_formula is not a formula: it ends too early",
+    ],
+  ])("a discount of units that cannot be given is refused: %o", async (units, details) => {
+    const body = { type: "DISCOUNT_VOUCHER", discount: { type: "UNIT", ...units } };
+    const { status, body: error } = await api.post("/v1/vouchers", body);
+    expect([status, error["key"], error["details"]]).toEqual([400, "invalid_voucher", details]);
+  });
+
+  test("an answer tells what is given, and adds it to the order", async () => {
+    const shirt = await product({ name: "Shirt", price: 2000 });
+    const large = await sku(shirt["id"], { sku: "shirt-l", price: 2400 });
+    const discount = { type: "UNIT", effect: "ADD_NEW_ITEMS", unit_off: 2, unit_type: large["id"] };
+    const code = await voucher({ discount });
+    const answer = await ok(
+      api.post(`/v1/vouchers/${code}/validate`, {
+        order: { items: [{ product_id: shirt["id"] }] },
+      }),
+    );
+    expect(answer).toMatchObject({
+      valid: true,
+      discount: {
+        ...discount,
+        is_dynamic: false,
+        product: { id: shirt["id"], source_id: shirt["source_id"], name: "Shirt" },
+        sku: { id: large["id"], source_id: large["source_id"], sku: "shirt-l" },
+      },
+      order: {
+        amount: 6800,
+        initial_amount: 2000,
+        items_applied_discount_amount: 4800,
+        total_amount: 2000,
+        items: [
+          { product_id: shirt["id"], quantity: 1, applied_quantity: 0 },
+          {
+            object: "order_item",
+            product_id: shirt["id"],
+            sku_id: large["id"],
+            related_object: "sku",
+            product: { id: shirt["id"], name: "Shirt" },
+            sku: { id: large["id"], sku: "shirt-l" },
+            quantity: 2,
+            initial_quantity: 0,
+            discount_quantity: 2,
+            price: 2400,
+            amount: 4800,
+            initial_amount: 0,
+            discount_amount: 4800,
+            applied_discount_amount: 4800,
+            applied_discount_quantity: 2,
+            applied_quantity: 2,
+            applied_quantity_amount: 4800,
+            subtotal_amount: 0,
+          },
+        ],
+      },
+    });
+  });
+
+  test("each of several gifts tells what it is of", async () => {
+    const [mug, tea] = [await product({ price: 1000 }), await product({ price: 700 })];
+    const units = [
+      { effect: "ADD_NEW_ITEMS", unit_off: 9, unit_off_formula: "1 + 1", unit_type: mug["id"] },
+      { effect: "ADD_MISSING_ITEMS", unit_off: 1, unit_type: tea["source_id"] },
+    ];
+    const code = await voucher({ discount: { type: "UNIT", effect: "ADD_MANY_ITEMS", units } });
+    const answer = await ok(api.post(`/v1/vouchers/${code}/validate`, { order: { amount: 500 } }));
+    expect(answer).toMatchObject({
+      discount: {
+        is_dynamic: true,
+        units: [
+          { unit_off: 2, is_dynamic: true, product: { id: mug["id"] } },
+          { unit_off: 1, is_dynamic: false, product: { id: tea["id"] } },
+        ],
+      },
+      order: { amount: 3200, total_amount: 500, items: [{ quantity: 2 }, { quantity: 1 }] },
+    });
+  });
+
+  test("exchanged units tell from where and to where", async () => {
+    const [shirt, bottle] = [await product({ price: 2000 }), await product({ price: 2500 })];
+    const included = [{ object: "product", id: shirt["id"], quantity_limit: 1 }];
+    const code = await voucher({
+      discount: { type: "UNIT", effect: "REPLACE_ITEMS", unit_off: 1, unit_type: bottle["id"] },
+      validation_rules: [await rule({ applicable_to: { included } })],
+    });
+    const order = { items: [{ product_id: shirt["id"], quantity: 3 }] };
+    const { order: calculated } = await ok(api.post(`/v1/vouchers/${code}/validate`, { order }));
+    const application_details = [
+      {
+        source_index: 0,
+        source_applied_quantity: -1,
+        source_applied_quantity_amount: -2000,
+        target_index: 1,
+        target_applied_quantity: 1,
+        target_applied_quantity_amount: 2500,
+        target_applied_discount_amount: 500,
+      },
+    ];
+    expect(calculated).toMatchObject({
+      amount: 6500,
+      initial_amount: 6000,
+      total_amount: 6000,
+      items: [
+        { quantity: 2, initial_quantity: 3, applied_quantity: -1, application_details },
+        { quantity: 1, initial_quantity: 0, discount_amount: 500, application_details },
+      ],
+    });
+  });
+
+  test("free units are stored with the order, and leave it when they are taken back", async () => {
+    const mug = await product({ price: 1000 });
+    const code = await voucher({
+      discount: { type: "UNIT", effect: "ADD_NEW_ITEMS", unit_off: 2, unit_type: mug["id"] },
+    });
+    const order = { source_id: newCode("order"), items: [{ quantity: 1, price: 5000 }] };
+    const made = await ok(api.post(`/v1/vouchers/${code}/redemption`, { order }));
+    const stored = await ok(api.get(`/v1/orders/${order.source_id}`));
+    expect(stored).toMatchObject({
+      amount: 7000,
+      total_amount: 5000,
+      items: [{ quantity: 1 }, { product_id: mug["id"], quantity: 2, discount_amount: 2000 }],
+    });
+    const [, free] = stored["items"];
+    expect(free.id).toMatch(/^ordli_/);
+
+    // What is stored is where the next redeemable begins.
+    const ten = await voucher({ discount: { type: "PERCENT", percent_off: 10 } });
+    const later = await ok(
+      api.post(`/v1/vouchers/${ten}/validate`, { order: { id: stored["id"] } }),
+    );
+    expect(later["order"]).toMatchObject({
+      amount: 7000,
+      discount_amount: 500,
+      total_amount: 4500,
+    });
+
+    await ok(api.post(`/v1/redemptions/${made["id"]}/rollback`, {}));
+    expect(await ok(api.get(`/v1/orders/${order.source_id}`))).toMatchObject({
+      status: "CANCELED",
+      amount: 5000,
+      total_amount: 5000,
+      items: [{ quantity: 1, discount_amount: 0 }],
+    });
+  });
+
+  test("lists tell what a voucher is limited to, and what of the order that reached", async () => {
+    const [shirt, mug] = [await product({ price: 2000 }), await product({ price: 1000 })];
+    const entry = {
+      object: "product",
+      id: shirt["id"],
+      effect: "APPLY_FROM_CHEAPEST",
+      target: "UNIT",
+      skip_initially: 1,
+      repeat: 2,
+    };
+    const code = await voucher({
+      discount: { type: "PERCENT", percent_off: 50 },
+      validation_rules: [
+        await rule({
+          applicable_to: { included: [entry], excluded: [{ object: "product", id: mug["id"] }] },
+        }),
+      ],
+    });
+    const order = {
+      items: [
+        { product_id: mug["id"], quantity: 1 },
+        { product_id: shirt["id"], quantity: 5 },
+      ],
+    };
+    const lists = {
+      applicable_to: {
+        object: "list",
+        data_ref: "data",
+        total: 1,
+        data: [
+          {
+            ...entry,
+            source_id: shirt["source_id"],
+            order_item_indices: [1],
+            order_item_units: [{ index: 1, units: [2, 4] }],
+          },
+        ],
+      },
+      inapplicable_to: {
+        total: 1,
+        data: [{ object: "product", id: mug["id"], order_item_indices: [0] }],
+      },
+    };
+    expect(await ok(api.post(`/v1/vouchers/${code}/validate`, { order }))).toMatchObject({
+      ...lists,
+      discount: { effect: "APPLY_TO_ITEMS" },
+      order: { items: [{ discount_amount: 0 }, { discount_amount: 2000, discount_quantity: 2 }] },
+    });
+    const body = { redeemables: [{ object: "voucher", id: code }], order };
+    expect((await ok(api.post("/v1/validations", body)))["redeemables"]).toMatchObject([lists]);
+  });
+
+  test("a budget of units holds over redemptions, is given back, and cannot be raced", async () => {
+    const mug = await product({ price: 1000 });
+    const included = [{ object: "product", id: mug["id"], product_campaign_quantity_limit: 10 }];
+    const id = await campaign({
+      discount: { type: "PERCENT", percent_off: 100 },
+      rules: [await rule({ applicable_to: { included } })],
+    });
+    const codes = await Promise.all(Array.from({ length: 12 }, () => codeIn(id)));
+    const redeem = (code: string | undefined, quantity: number): Promise<Answer> =>
+      api.post(`/v1/vouchers/${code}/redemption`, {
+        order: { items: [{ product_id: mug["id"], quantity }] },
+      });
+    // B42 of the specification.
+    const first = await ok(redeem(codes[0], 5));
+    const discounts = [first, await ok(redeem(codes[1], 4)), await ok(redeem(codes[2], 3))].map(
+      ({ order }) => order.items_discount_amount,
+    );
+    expect(discounts).toEqual([5000, 4000, 1000]);
+
+    await ok(api.post(`/v1/redemptions/${first["id"]}/rollback`, {}));
+    const answers = await inParallel(codes.slice(3), 9, (code) => redeem(code, 2));
+    const taken = answers.map(({ status, text, body }) => {
+      expect(status, text).toBe(200);
+      return body["order"].items_discount_amount as number;
+    });
+    expect(taken.reduce((sum, amount) => sum + amount, 0)).toBe(5000);
+  });
+
+  async function codeIn(campaignId: string): Promise<string> {
+    return (await ok(api.post(`/v1/campaigns/${campaignId}/vouchers`, {})))["code"];
+  }
+});
+
+async function ok(sent: Promise<Answer>): Promise<Json> {
+  const { status, text, body } = await sent;
+  expect(status, text).toBe(200);
+  return body;
+}
+
+const shopOf = (api: Api) => ({
+  product: (said: Json): Promise<Json> =>
+    ok(api.post("/v1/products", { source_id: newCode("p"), ...said })),
+  sku: (productId: string, said: Json): Promise<Json> =>
+    ok(api.post(`/v1/products/${productId}/skus`, { source_id: newCode("s"), ...said })),
+  rule: async (said: Json): Promise<string> =>
+    (await ok(api.post("/v1/validation-rules", { name: newCode("rule"), rules: {}, ...said })))[
+      "id"
+    ],
+  async voucher(said: Json): Promise<string> {
+    const body = { code: newCode("UNITS"), type: "DISCOUNT_VOUCHER", ...said };
+    return (await ok(api.post("/v1/vouchers", body)))["code"];
+  },
+  async campaign({ discount, rules }: { discount: Json; rules: string[] }): Promise<string> {
+    const body = {
+      name: newCode("campaign"),
+      campaign_type: "DISCOUNT_COUPONS",
+      voucher: { type: "DISCOUNT_VOUCHER", discount, redemption: { quantity: 1 } },
+      validation_rules: rules,
+    };
+    return (await ok(api.post("/v1/campaigns", body)))["id"];
+  },
+});
