@@ -296,11 +296,11 @@ const shopOf = (api: Api) => ({
     (await ok(api.post("/v1/validation-rules", { name: newCode("rule"), rules: {}, ...said })))[
       "id"
     ],
-  async voucher(said: Json): Promise<string> {
+  voucher: async (said: Json): Promise<string> => {
     const body = { code: newCode("UNITS"), type: "DISCOUNT_VOUCHER", ...said };
     return (await ok(api.post("/v1/vouchers", body)))["code"];
   },
-  async campaign({ discount, rules }: { discount: Json; rules: string[] }): Promise<string> {
+  campaign: async ({ discount, rules }: { discount: Json; rules: string[] }): Promise<string> => {
     const body = {
       name: newCode("campaign"),
       campaign_type: "DISCOUNT_COUPONS",
