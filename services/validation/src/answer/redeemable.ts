@@ -82,7 +82,7 @@ function resultOf(judged: JudgedRedeemable, gathered: Gathered, call: Call): Res
 }
 
 /** The discount of a voucher or tier as it was defined. */
-export function definitionOf({ redeemable }: JudgedRedeemable, { vouchers, promotions }: Gathered) {
+function definitionOf({ redeemable }: JudgedRedeemable, { vouchers, promotions }: Gathered) {
   return redeemable.object === "voucher"
     ? vouchers.get(redeemable.id)?.voucher?.discount
     : promotions.tiers.get(redeemable.id)?.action?.discount;

@@ -178,7 +178,7 @@ async function answered(deps: Deps, call: Call, outcome: CommitOutcome): Promise
 }
 
 /** What stands for all that was redeemed: the parent, or the only one. */
-export function wholeOf({ redemptions, parentRedemption }: RedemptionsMade): Redemption {
+function wholeOf({ redemptions, parentRedemption }: RedemptionsMade): Redemption {
   const whole = parentRedemption ?? redemptions[0];
   if (whole === undefined) throw new Error("a redemption was committed and not answered");
   return whole;

@@ -1609,8 +1609,9 @@ export const RedeemVoucherRequestSchema: GenMessage<RedeemVoucherRequest> = /*@_
 export const ValidationService: GenService<{
   /**
    * ValidateVoucher decides whether one voucher may be used, and what it would do to the order. It
-   * changes nothing. A voucher that may not be used is an answer (`valid` false, `reason`, `error`);
-   * an unknown code is `not_found`.
+   * changes nothing but the lock that a session asks for. A voucher that may not be used is an answer
+   * (`valid` false, `reason`, `error`); an unknown code is `not_found`, a loyalty card without a reward
+   * `missing_reward`. All violated rules have the key `redemption_rules_violated` here.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.ValidateVoucher
    */
@@ -1621,8 +1622,12 @@ export const ValidationService: GenService<{
   },
   /**
    * Validate decides over 1 to 30 redeemables together, in the order of the stacking rules
-   * (spec/validation-and-redemption.md §5). It changes nothing. What a redeemable is refused for is
-   * in the answer; only a malformed request is an error.
+   * (spec/validation-and-redemption.md §5); a promotion stack stands for its tiers. It changes nothing
+   * but the lock that a session asks for, for every redeemable that applies of a valid request (§7).
+   * What a redeemable is refused for is in the answer; only a malformed request is an error:
+   * `invalid_payload`, `duplicated_redeemables`, `invalid_redeemables`, `invalid_order`, `not_found` for
+   * an order or customer id, `ambiguous_tracking_id`, `multiple_requests` while a redemption with the
+   * session key is under way.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.Validate
    */
@@ -1634,7 +1639,9 @@ export const ValidationService: GenService<{
   /**
    * RedeemVoucher takes one use of a voucher, and credits of a gift voucher, exactly once. A repeat
    * with the same Idempotency-Key answers the first answer again and takes nothing; without a key
-   * each call redeems. A refusal is recorded as a failed redemption and named in `resource_id`.
+   * each call redeems. A refusal is recorded as a failed redemption and named in `resource_id`; an
+   * unknown code is `not_found`. One request at a time works on an order, and with a session key on a
+   * voucher: another one is `multiple_requests`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.RedeemVoucher
    */
@@ -1692,8 +1699,11 @@ export const ValidationService: GenService<{
   },
   /**
    * RollbackRedemption gives back what a redemption without parent and parts took: one use, credits,
-   * counts and budgets (§8.7). A second one is refused with `already_rolled_back` and recorded. With
-   * an Idempotency-Key a repeat answers the first answer again.
+   * counts and budgets (§8.7), and takes its discounts out of the order. A second one is refused with
+   * `already_rolled_back` and recorded. Also refused: a part of a stack (`invalid_redemption_parent`), a
+   * stack or a failed redemption (`invalid_redemption`), another customer or order (`invalid_customer`,
+   * `invalid_order`), after three calendar months `invalid_rollback_params`. With an Idempotency-Key a
+   * repeat answers the first answer again.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.RollbackRedemption
    */
