@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 
-import { type Api, type Json, newCode, serverApi } from "../stack/api.ts";
+import { type Api, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => {
@@ -111,6 +111,39 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
     expect(await redeemed(api, good.id)).toBe(0);
   });
 
+  test("of 64 clients over shared codes are taken whole, and never too often (F11)", async () => {
+    const limit = 25;
+    const redeemables = await inParallel(Array.from({ length: 7 }), 2, () =>
+      percentVoucher(api, 1, limit),
+    );
+    const card = await giftVoucher(api, 10_000);
+    const random = randomOf(20_261_121);
+    const stacks = Array.from({ length: 192 }, () =>
+      [...redeemables, card]
+        .map((redeemable) => ({ redeemable, at: random() }))
+        .toSorted((a, b) => a.at - b.at)
+        .slice(0, 2 + Math.floor(random() * 4))
+        .map(({ redeemable }) => redeemable),
+    );
+    const answers = await inParallel(stacks, 64, (chosen) =>
+      api.post("/v1/redemptions", {
+        redeemables: chosen.map((one) => (one === card ? { ...one, gift: { credits: 100 } } : one)),
+        order: { amount: 1000 },
+      }),
+    );
+    const made = stacks.filter((_stack, index) => answers[index]?.status === 200);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(new Set(refused.map(({ body }) => body["key"]))).toEqual(new Set(["quantity_exceeded"]));
+    for (const one of redeemables) {
+      const uses = made.filter((chosen) => chosen.includes(one)).length;
+      expect(uses).toBeLessThanOrEqual(limit);
+      expect(await redeemed(api, one.id)).toBe(uses);
+    }
+    const spent = made.filter((chosen) => chosen.includes(card)).length;
+    const { body } = await api.get(`/v1/vouchers/${card.id}`);
+    expect(body["gift"].balance).toBe(10_000 - spent * 100);
+  });
+
   test("carry their explanation where it is asked for, and keep it", async () => {
     const made = await api.post("/v1/redemptions", {
       redeemables: [await percentVoucher(api, 10)],
@@ -122,6 +155,17 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
     });
   });
 });
+
+/** Numbers from 0 to 1 that are the same in each run (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
 
 async function percentVoucher(api: Api, percentOff: number, quantity?: number) {
   const id = newCode("STACK");
