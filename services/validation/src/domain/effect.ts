@@ -130,6 +130,7 @@ function applyPicked(
   const { multiplier } = context.bundles;
   const applied = applyMoney(discount, state, { mode, picks, formulas, multiplier, effect });
   const { isDynamic, value, lines } = applied;
+  const unitsAt = new Map(picks.map(({ index, units }) => [index, units]));
   return {
     kind: "applied",
     state: applied.state,
@@ -141,7 +142,7 @@ function applyPicked(
       ...lines.map(({ index, amount }) => ({
         orderItemIndex: index,
         amount,
-        quantity: picks.find((pick) => pick.index === index)?.units ?? null,
+        quantity: unitsAt.get(index) ?? null,
       })),
     ],
   };

@@ -1,8 +1,9 @@
-import { type Given, type GivenItem, addUnits, carriersOf } from "./added.ts";
+import { type GivenItem, addUnits, carrierFor, carriersOf } from "./added.ts";
 import type { Application } from "./decision.ts";
 import { atLeastZero, least } from "./minor-units.ts";
-import { changeUnits, discountLines, lineAt } from "./order-change.ts";
-import { type OrderState, subtotalAmount, totalAmount } from "./order.ts";
+import { type OrderDraft, changeUnits, lineAt, takeOff } from "./order-change.ts";
+import { type LineState, subtotalAmount, totalAmount } from "./order.ts";
+import type { Refused } from "./refusal.ts";
 import type { LinePick } from "./selection.ts";
 
 export type Replacement = {
@@ -13,81 +14,61 @@ export type Replacement = {
 
 /**
  * Exchanges the units that are picked for others; spec/validation-and-redemption.md §1.9. The buyer
- * never pays more than before: what the new units cost above the old ones is taken off.
+ * never pays more than before: what the new units cost above the old ones is taken off. Tells why it
+ * can not be done, or answers null.
  */
 export function replaceUnits(
-  state: OrderState,
+  draft: OrderDraft,
   picks: readonly LinePick[],
   { what, ratio }: Replacement,
-): Given {
-  let after = state;
-  const targets = new Set(carriersOf(state, what));
-  for (const pick of picks) {
-    if (targets.has(pick.index) || ratio === 0n) continue;
-    const exchanged = exchange(after, pick, { what, ratio });
-    if (exchanged.kind === "refused") return exchanged;
-    after = exchanged.state;
-  }
-  return { kind: "given", state: after };
-}
-
-function exchange(state: OrderState, pick: LinePick, { what, ratio }: Replacement): Given {
-  const sourcePrice = lineAt(state, pick.index).price;
-  const targetPrice = priceOf(state, what);
+): Refused | null {
+  const carriers = carriersOf(draft, what);
+  const [carrier] = carriers;
+  const price = carrier === undefined ? (what.item?.price ?? null) : lineAt(draft, carrier).price;
   // Units of no known price cannot be weighed against each other.
-  if (sourcePrice === null || targetPrice === null) return { kind: "given", state };
-  const units = replaceable(state, pick, sourcePrice - ratio * targetPrice);
-  if (units <= 0n) return { kind: "given", state };
-
-  const addition = addUnits(changeUnits(state, pick.index, -units), what, units * ratio);
-  if (addition.kind === "refused") return addition;
-  const added = units * ratio * targetPrice;
-  const discount = atLeastZero(added - units * sourcePrice);
-  const discounted = discountLines(addition.state, [
-    { index: addition.index, amount: discount, units: discount > 0n ? units * ratio : 0n },
-  ]);
-  return {
-    kind: "given",
-    state: noted(discounted, {
+  if (price === null) return null;
+  const isCarrier = new Set(carriers);
+  let target = carrier;
+  for (const pick of picks) {
+    const source = lineAt(draft, pick.index);
+    if (isCarrier.has(pick.index) || source.price === null) continue;
+    const cheaper = source.price - ratio * price;
+    const units = least(replaceable(source, pick), affordable(draft, cheaper));
+    if (units <= 0n) continue;
+    target ??= carrierFor(draft, what);
+    changeUnits(draft, pick.index, -units);
+    const refusal = addUnits(draft, target, units * ratio);
+    if (refusal !== null) return refusal;
+    settle(draft, {
       sourceIndex: pick.index,
       sourceAppliedQuantity: -units,
-      sourceAppliedQuantityAmount: -units * sourcePrice,
-      targetIndex: addition.index,
+      sourceAppliedQuantityAmount: -units * source.price,
+      targetIndex: target,
       targetAppliedQuantity: units * ratio,
-      targetAppliedQuantityAmount: added,
-      targetAppliedDiscountAmount: discount,
-    }),
-  };
+      targetAppliedQuantityAmount: units * ratio * price,
+      targetAppliedDiscountAmount: atLeastZero(-units * cheaper),
+    });
+  }
+  return null;
 }
 
-/** Of the line that carries it already, else of the catalogue. */
-function priceOf(state: OrderState, what: GivenItem): bigint | null {
-  const [carrier] = carriersOf(state, what);
-  return carrier === undefined ? (what.item?.price ?? null) : lineAt(state, carrier).price;
-}
-
-/**
- * Only what is still to be paid can be exchanged: neither the line nor the order may be worth less
- * than what was taken off it. `cheaper` is by how much a unit makes the order cheaper.
- */
-function replaceable(state: OrderState, pick: LinePick, cheaper: bigint): bigint {
-  const line = lineAt(state, pick.index);
+/** Only what is still to be paid of a line can be exchanged: its discounts stay with it. */
+function replaceable(line: LineState, { units }: LinePick): bigint {
   const price = line.price ?? 0n;
-  return least(
-    pick.units,
-    line.quantity,
-    price > 0n ? subtotalAmount(line) / price : null,
-    cheaper > 0n ? totalAmount(state) / cheaper : null,
-  );
+  return least(units, line.quantity, price > 0n ? subtotalAmount(line) / price : null);
 }
 
-/** Both lines tell of the exchange. */
-function noted(state: OrderState, application: Application): OrderState {
-  const { sourceIndex, targetIndex } = application;
-  const lines = state.lines.map((line, index) =>
-    index === sourceIndex || index === targetIndex
-      ? { ...line, applications: [...line.applications, application] }
-      : line,
-  );
-  return { ...state, lines };
+/** An order that gets cheaper by each unit must still be worth what was taken off it. */
+const affordable = (draft: OrderDraft, cheaper: bigint): bigint | null =>
+  cheaper > 0n ? totalAmount(draft) / cheaper : null;
+
+/** Takes off what the new units cost more; both lines tell of the exchange. */
+function settle(draft: OrderDraft, application: Application): void {
+  const { sourceIndex, targetIndex, targetAppliedDiscountAmount: amount } = application;
+  const units = amount > 0n ? application.targetAppliedQuantity : 0n;
+  takeOff(draft, { index: targetIndex, amount, units });
+  for (const index of [sourceIndex, targetIndex]) {
+    const line = lineAt(draft, index);
+    draft.lines[index] = { ...line, applications: [...line.applications, application] };
+  }
 }

@@ -1,12 +1,12 @@
 import type { UnitDiscount, UnitGift } from "@scrip/rules";
 
-import { type Given, type GivenItem, addTo, addUnits, carriersOf } from "./added.ts";
+import { type GivenItem, addUnits, carrierFor, carriersOf } from "./added.ts";
 import type { GivenUnits } from "./decision.ts";
 import type { CatalogueItem, Redeemable, VoucherValue } from "./facts.ts";
 import { type Formulas, unitsIn } from "./formula.ts";
 import { atLeastZero, least, sumOf } from "./minor-units.ts";
-import { freeUnits, lineAt } from "./order-change.ts";
-import { type OrderState, subtotalAmount } from "./order.ts";
+import { type OrderDraft, draftOf, freeUnits, lineAt } from "./order-change.ts";
+import { type LineState, type OrderState, subtotalAmount } from "./order.ts";
 import type { Refused } from "./refusal.ts";
 import { replaceUnits } from "./replace.ts";
 import type { LinePick } from "./selection.ts";
@@ -38,22 +38,21 @@ export function giveUnits(
   state: OrderState,
   terms: UnitTerms,
 ): UnitsOutcome {
-  let after = state;
+  const draft = draftOf(state);
   const given: GivenUnits[] = [];
   for (const gift of discount.gifts) {
     const dynamic = terms.formulas(gift.formula)(null);
     const unitOff = dynamic === null ? gift.unitOff : unitsIn(dynamic);
     const item = terms.catalogue.get(gift.unitType ?? "") ?? null;
-    const outcome = give({ ...gift, unitOff, item }, after, terms);
-    if (outcome.kind === "refused") return outcome;
-    after = outcome.state;
+    const refusal = give({ ...gift, unitOff, item }, draft, terms);
+    if (refusal !== null) return { kind: "refused", refusal };
     given.push({ unitOff, isDynamic: dynamic !== null, item });
   }
   const gifts = discount.gifts.map((gift, at) => ({
     ...gift,
     unitOff: given[at]?.unitOff ?? gift.unitOff,
   }));
-  return { kind: "given", state: after, given, value: { ...discount, gifts } };
+  return { kind: "given", state: draft, given, value: { ...discount, gifts } };
 }
 
 /** The ids that discounts of the redeemables give units of, to look them up before deciding. */
@@ -74,67 +73,61 @@ const discountIn = (value: VoucherValue) =>
 
 type Giving = UnitGift & { readonly item: CatalogueItem | null };
 
-function give(giving: Giving, state: OrderState, terms: UnitTerms): Given {
+/** Tells why it can not be given, or answers null. */
+function give(giving: Giving, draft: OrderDraft, terms: UnitTerms): Refused | null {
   const { item, unitType, unitOff } = giving;
   const units = unitOff * terms.multiplier;
   const what = { name: unitType ?? "", item };
+  if (unitOff === 0n) return null;
   switch (giving.effect) {
     case "ADD_NEW_ITEMS":
-      return units === 0n ? { kind: "given", state } : addNew(state, what, units);
+      return addFree(draft, carrierFor(draft, what), units);
     case "ADD_MISSING_ITEMS":
-      return addMissing(state, what, units);
+      return addMissing(draft, what, units);
     case "ADD_SAME_ITEMS":
-      return units === 0n ? { kind: "given", state } : addSame(state, terms.picks, units);
+      return addSame(draft, terms.picks, units);
     case "REPLACE_ITEMS":
       // What replaces a unit is a ratio, which bundles do not change; limits on units they do.
-      return replaceUnits(state, terms.picks, { what, ratio: unitOff });
+      return replaceUnits(draft, terms.picks, { what, ratio: unitOff });
     default:
       return giving.effect satisfies never;
   }
 }
 
-function addNew(state: OrderState, what: GivenItem, units: bigint): Given {
-  const addition = addUnits(state, what, units);
-  if (addition.kind === "refused") return addition;
-  return { kind: "given", state: freeUnits(addition.state, addition.index, units) };
+function addFree(draft: OrderDraft, index: number, units: bigint): Refused | null {
+  const refusal = addUnits(draft, index, units);
+  if (refusal === null) freeUnits(draft, index, units);
+  return refusal;
 }
 
 /** Units that are already in the order become free as well, from the first line on. */
-function addMissing(state: OrderState, what: GivenItem, units: bigint): Given {
-  const present = sumOf(carriersOf(state, what), (index) => lineAt(state, index).quantity);
+function addMissing(draft: OrderDraft, what: GivenItem, units: bigint): Refused | null {
+  const present = sumOf(carriersOf(draft, what), (index) => lineAt(draft, index).quantity);
   const missing = atLeastZero(units - present);
-  let after = state;
-  if (missing > 0n) {
-    const addition = addUnits(state, what, missing);
-    if (addition.kind === "refused") return addition;
-    after = addition.state;
-  }
+  const refusal = missing > 0n ? addUnits(draft, carrierFor(draft, what), missing) : null;
+  if (refusal !== null) return refusal;
   let left = units;
-  for (const index of carriersOf(after, what)) {
-    const free = least(left, payableUnits(after, index));
-    if (free > 0n) after = freeUnits(after, index, free);
+  for (const index of carriersOf(draft, what)) {
+    const free = least(left, payableUnits(lineAt(draft, index)));
+    if (free > 0n) freeUnits(draft, index, free);
     left -= free;
   }
-  return { kind: "given", state: after };
+  return null;
 }
 
 /** The units of a line for which anything is left to pay; without a price, those not yet given. */
-function payableUnits(state: OrderState, index: number): bigint {
-  const line = lineAt(state, index);
+function payableUnits(line: LineState): bigint {
   if (line.price === null || line.price === 0n) {
     return atLeastZero(line.quantity - line.discountQuantity);
   }
-  const left = subtotalAmount(line);
-  return least(line.quantity, (left + line.price - 1n) / line.price);
+  return least(line.quantity, (subtotalAmount(line) + line.price - 1n) / line.price);
 }
 
 /** As many more of each line that the rules reach. */
-function addSame(state: OrderState, picks: readonly LinePick[], units: bigint): Given {
-  let after = state;
+function addSame(draft: OrderDraft, picks: readonly LinePick[], units: bigint): Refused | null {
   for (const { index } of picks) {
-    const addition = addTo(after, index, units);
-    if (addition.kind === "refused") return addition;
-    after = freeUnits(addition.state, index, units);
+    const refusal = addFree(draft, index, units);
+    if (refusal !== null) return refusal;
   }
-  return { kind: "given", state: after };
+  return null;
 }
