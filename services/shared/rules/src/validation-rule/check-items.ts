@@ -2,11 +2,11 @@ import { type KnownValue, type Metadata, booleanValue, countValue } from "../for
 import type { CheckedRule } from "./check.ts";
 import type { Condition } from "./condition.ts";
 import { evaluateLogic } from "./evaluate-logic.ts";
-import { matchesItem } from "./items.ts";
 import { meetsAll } from "./meets.ts";
 import type { RuleLine, RuleReader } from "./reader.ts";
 import { metadataOperand } from "./rule-value.ts";
 import type { Rule, RuleGroup } from "./rule.ts";
+import { matchesAny } from "./value-set.ts";
 
 type Answer = Pick<CheckedRule, "passed" | "value" | "lacks" | "children">;
 
@@ -109,7 +109,7 @@ const isPositive = (condition: Condition): boolean => !isNegative(condition);
 const fits = (line: RuleLine, conditions: readonly Condition[]): boolean =>
   conditions.every((condition) => {
     if (condition.kind !== "items") return false;
-    const isListed = condition.items.some((item) => matchesItem(item, line));
+    const isListed = matchesAny(condition.items, line);
     return isNegative(condition) ? !isListed : isListed;
   });
 

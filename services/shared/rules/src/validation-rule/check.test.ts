@@ -1,15 +1,17 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { countValue } from "../formula/value.ts";
 import { checkRule } from "./check.ts";
 import { meetsConditions } from "./counts.ts";
-import { givenReader, givenRule, givenRuleLine } from "./given.ts";
+import { givenDefinition, givenReader, givenRule, givenRuleLine } from "./given.ts";
 import { items } from "./items.scenarios.ts";
 import { olderForms, subRules } from "./sub-rules.scenarios.ts";
 import { values } from "./values.scenarios.ts";
 
 const allItems = [...items, ...subRules, ...olderForms];
 import { RULE_TRAITS, type RuleName, isRuleName, traitsOf } from "./names.ts";
+import { parseValidationRule } from "./parse.ts";
 
 describe("a rule about one value", () => {
   test.each(values)("%s %j", (name, conditions, met, unmet) => {
@@ -136,6 +138,30 @@ describe("conditions on a count", () => {
   ])("%j on %i are met: %s", (conditions, value, expected) => {
     expect(meetsConditions(value, conditions)).toBe(expected);
   });
+});
+
+test("conditions on a count are met as those of rules are", () => {
+  const operators = ["$is", "$is_not", "$in", "$not_in", "$less_than", "$greater_than_or_equal"];
+  const operand = fc.integer({ min: -4, max: 4 }).map((halves) => halves / 2);
+  const anyConditions = fc.dictionary(
+    fc.constantFrom(...operators),
+    fc.array(operand, { minLength: 1, maxLength: 3 }),
+    { minKeys: 1 },
+  );
+  fc.assert(
+    fc.property(anyConditions, fc.bigInt(-3n, 3n), (conditions, value) => {
+      const parsed = parseValidationRule(
+        givenDefinition({ 1: { name: "campaign.redemptions.count", conditions } }),
+      );
+      if (parsed.kind === "violation") {
+        expect(meetsConditions(value, conditions)).toBe(false);
+        return;
+      }
+      const reader = givenReader({ values: { "campaign.redemptions.count": countValue(value) } });
+      const isMet = checkRule(parsed.rule, reader, "before_effect").status === "holds";
+      expect(meetsConditions(value, conditions)).toBe(isMet);
+    }),
+  );
 });
 
 test("an order of 500 lines against 500 items is checked", () => {

@@ -1,22 +1,49 @@
-import { type Metadata, countValue } from "../formula/value.ts";
-import type { Condition } from "./condition.ts";
-import { meetsAll } from "./meets.ts";
-import { parseConditions } from "./parse-conditions.ts";
-import { reading } from "./violation.ts";
+import type { Metadata, MetadataValue } from "../formula/value.ts";
+import { isList } from "../formula/value.ts";
 
 /**
  * Whether a count or sum meets conditions as a rule stores them, such as
- * `{"$less_than_or_equal": [1]}`. Conditions that cannot be read are not met.
+ * `{"$less_than_or_equal": [1]}`. Conditions that cannot be read are not met. It is asked under locks,
+ * so it compares without reading the conditions into anything first.
  */
-export function meetsConditions(value: bigint, conditions: Metadata): boolean {
-  const parsed = parsedConditions(conditions);
-  return parsed !== null && meetsAll(countValue(value), parsed, ANY_MOMENT);
+export const meetsConditions = (value: bigint, conditions: Metadata): boolean => {
+  const entries = Object.entries(conditions);
+  return (
+    entries.length > 0 &&
+    entries.every(([operator, operands]) => meetsOne(value, operator, operands))
+  );
+};
+
+function meetsOne(value: bigint, operator: string, sent: MetadataValue): boolean {
+  const operands = isList(sent) ? sent : [];
+  const [first, ...others] = operands;
+  const isSingle = typeof first === "number" && others.length === 0;
+  // A bigint and a number are compared exactly.
+  switch (operator) {
+    case "$is":
+    case "$in":
+      return operands.some((operand) => typeof operand === "number" && isEqual(value, operand));
+    case "$is_not":
+    case "$not_in":
+      return (
+        operands.length > 0 &&
+        operands.every((operand) => typeof operand === "number" && !isEqual(value, operand))
+      );
+    case "$less_than":
+      return isSingle && value < first;
+    case "$less_than_or_equal":
+      return isSingle && value <= first;
+    case "$more_than":
+    case "$greater_than":
+      return isSingle && value > first;
+    case "$more_than_or_equal":
+    case "$greater_than_or_equal":
+      return isSingle && value >= first;
+    default:
+      return false;
+  }
 }
 
-/** Numbers do not depend on the time. */
-const ANY_MOMENT = { now: 0, timeZone: "UTC" };
-
-function parsedConditions(conditions: Metadata): readonly Condition[] | null {
-  const parsed = reading(() => parseConditions("campaign.redemptions.count", conditions));
-  return parsed.kind === "read" ? parsed.value : null;
-}
+/** Neither is less than the other; `===` never holds between the two kinds of number. */
+const isEqual = (value: bigint, operand: number): boolean =>
+  !(value < operand) && !(value > operand);

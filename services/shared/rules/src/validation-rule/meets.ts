@@ -1,11 +1,11 @@
 import { compareDecimals } from "@scrip/money";
 
 import { epochDayAt, parseDay, readDate } from "../formula/dates.ts";
-import { isSame } from "../formula/operators.ts";
 import type { KnownValue } from "../formula/value.ts";
 import { addDuration } from "../time-zone.ts";
 import { type Moment, judgeValidity } from "../validity.ts";
 import type { Condition, DaysOperator, OrderOperator, Window } from "./condition.ts";
+import { isAmong } from "./value-set.ts";
 
 type ValueCondition = Exclude<Condition, { readonly kind: "items" }>;
 
@@ -21,8 +21,8 @@ export function meets(
   switch (condition.kind) {
     case "equality": {
       const { operator, operands } = condition;
-      const isAmong = value !== null && intersects(value, operands, moment);
-      return operator === "$is" || operator === "$in" ? isAmong : !isAmong;
+      const isOneOf = value !== null && isAny(value, operands, moment);
+      return operator === "$is" || operator === "$in" ? isOneOf : !isOneOf;
     }
     case "order": {
       if (value === null) return false;
@@ -30,11 +30,11 @@ export function meets(
       return order !== undefined && isInOrder(condition.operator, order);
     }
     case "text":
-      return value !== null && condition.operands.some((one) => hasText(value, condition, one));
+      return value !== null && holdsText(value, condition);
     case "list":
       return condition.operator === "$not_intersect"
-        ? value === null || !intersects(value, condition.operands, moment)
-        : value !== null && isSameSet(value, condition.operands, moment);
+        ? value === null || !isAny(value, condition.operands, moment)
+        : value !== null && isSameSet(elementsOf(value), condition.operands);
     case "size":
       return value?.kind === "list" && isOfSize(value.values.length, condition);
     case "days": {
@@ -58,36 +58,37 @@ export const meetsAll = (
 ): boolean =>
   conditions.every((condition) => condition.kind !== "items" && meets(value, condition, moment));
 
-export const elementsOf = (value: KnownValue): readonly KnownValue[] =>
+const elementsOf = (value: KnownValue): readonly KnownValue[] =>
   value.kind === "list" ? value.values : [value];
 
-const intersects = (value: KnownValue, operands: readonly KnownValue[], moment: Moment): boolean =>
-  elementsOf(value).some((element) => isListed(element, operands, moment));
-
-const isListed = (value: KnownValue, operands: readonly KnownValue[], moment: Moment): boolean =>
-  operands.some((operand) => equals(value, operand, moment));
+/** Whether a value, or any element of a list, equals one of the operands. */
+const isAny = (value: KnownValue, operands: readonly KnownValue[], moment: Moment): boolean =>
+  elementsOf(value).some((element) => isAmong(element, operands)) ||
+  isSameInstant(value, operands, moment);
 
 /** Texts that are both dates are the same when they mean the same instant. */
-function equals(value: KnownValue, operand: KnownValue, moment: Moment): boolean {
-  if (isSame(value, operand) === true) return true;
-  if (value.kind !== "text" || operand.kind !== "text") return false;
-  if (!startsLikeDate(value.value) || !startsLikeDate(operand.value)) return false;
+function isSameInstant(
+  value: KnownValue,
+  operands: readonly KnownValue[],
+  moment: Moment,
+): boolean {
+  if (!startsLikeDate(value)) return false;
   const instant = instantOfValue(value, moment);
-  return instant !== undefined && instant === instantOfValue(operand, moment);
-}
-
-const startsLikeDate = (text: string): boolean => /^\d{4}-\d\d-\d\d(?:T|$)/.test(text);
-
-function isSameSet(value: KnownValue, operands: readonly KnownValue[], moment: Moment): boolean {
-  const elements = elementsOf(value);
   return (
-    elements.every((element) => isListed(element, operands, moment)) &&
-    operands.every((operand) => isListed(operand, elements, moment))
+    instant !== undefined &&
+    operands.some((one) => startsLikeDate(one) && instantOfValue(one, moment) === instant)
   );
 }
 
+const startsLikeDate = (value: KnownValue): boolean =>
+  value.kind === "text" && /^\d{4}-\d\d-\d\d(?:T|$)/.test(value.value);
+
+const isSameSet = (elements: readonly KnownValue[], operands: readonly KnownValue[]): boolean =>
+  elements.every((element) => isAmong(element, operands)) &&
+  operands.every((operand) => isAmong(operand, elements));
+
 /** Less than, equal to or more than zero; undefined for what has no order. */
-export function compareValues(
+function compareValues(
   value: KnownValue,
   operand: KnownValue,
   moment: Moment,
@@ -100,7 +101,7 @@ export function compareValues(
   return left === undefined || right === undefined ? undefined : left - right;
 }
 
-export function isInOrder(operator: OrderOperator, order: number): boolean {
+function isInOrder(operator: OrderOperator, order: number): boolean {
   switch (operator) {
     case "$less_than":
     case "$before":
@@ -117,22 +118,24 @@ export function isInOrder(operator: OrderOperator, order: number): boolean {
   }
 }
 
-function hasText(
-  value: KnownValue,
-  { operator }: { readonly operator: "$starts_with" | "$ends_with" | "$contains" },
-  operand: KnownValue,
-): boolean {
+type TextCondition = Extract<Condition, { readonly kind: "text" }>;
+
+function holdsText(value: KnownValue, { operator, operands }: TextCondition): boolean {
   if (value.kind === "list") {
-    return operator === "$contains" && value.values.some((one) => isSame(one, operand) === true);
+    return operator === "$contains" && value.values.some((element) => isAmong(element, operands));
   }
-  if (value.kind !== "text" || operand.kind !== "text") return false;
+  return value.kind === "text" && operands.some((one) => hasText(value.value, operator, one));
+}
+
+function hasText(text: string, operator: TextCondition["operator"], operand: KnownValue): boolean {
+  if (operand.kind !== "text") return false;
   switch (operator) {
     case "$starts_with":
-      return value.value.startsWith(operand.value);
+      return text.startsWith(operand.value);
     case "$ends_with":
-      return value.value.endsWith(operand.value);
+      return text.endsWith(operand.value);
     case "$contains":
-      return value.value.includes(operand.value);
+      return text.includes(operand.value);
     default:
       return operator satisfies never;
   }
@@ -155,7 +158,7 @@ function isOfSize(
 }
 
 /** A day means its first moment in the project's time zone; undefined for what is no date. */
-export function instantOfValue(value: KnownValue, moment: Moment): number | undefined {
+function instantOfValue(value: KnownValue, moment: Moment): number | undefined {
   const date = readDate(value, moment);
   return date.kind === "date" ? date.instant : undefined;
 }
