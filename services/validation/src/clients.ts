@@ -70,16 +70,24 @@ export function createClients(
   transports: Transports,
   onBatch: (name: string, size: number) => void,
 ): Clients {
-  const redemptions = clientOf(RedemptionService, transports.voucher);
-  const customers = clientOf(CustomerService, transports.loyalty);
-  const campaigns = clientOf(CampaignService, transports.campaign);
-  const categories = clientOf(CategoryService, transports.campaign);
   // With one lane batches would be larger, and commits about a tenth faster. With two, a voucher that
   // somebody else holds stops one batch, and not all redemptions of the process.
-  const batched = <Item, Answer>(
-    name: string,
-    send: (items: readonly Item[]) => Promise<readonly Answer[]>,
-  ) => createCoalescer({ ...BATCH, lanes: 2, onBatch: (size) => onBatch(name, size), send });
+  const batched: Batched = (name, send) =>
+    createCoalescer({ ...BATCH, lanes: 2, onBatch: (size) => onBatch(name, size), send });
+  return {
+    ...redemptionClients(transports.voucher, batched),
+    ...campaignClients(transports.campaign, batched),
+    ...customerClients(transports.loyalty, batched),
+  };
+}
+
+type Batched = <Item, Answer>(
+  name: string,
+  send: (items: readonly Item[]) => Promise<readonly Answer[]>,
+) => (item: Item) => Promise<Answer>;
+
+function redemptionClients(transport: Transport, batched: Batched) {
+  const redemptions = clientOf(RedemptionService, transport);
   return {
     gatherVouchers: batched("gather_vouchers", async (queries: readonly VoucherQuery[]) => {
       const request = { $typeName: GatherVouchersRequestSchema.typeName, queries: [...queries] };
@@ -113,16 +121,18 @@ export function createClients(
       const request = { $typeName: CommitRollbacksRequestSchema.typeName, commands: [...commands] };
       return (await redemptions.commitRollbacks(request, ownCall())).outcomes;
     }),
-    getRedemption: (redemptionId, call) =>
+    getRedemption: (redemptionId: string, call: Call) =>
       redemptions.getRedemption(
         { $typeName: "scrip.voucher.v1.GetRedemptionRequest", redemptionId },
         call,
       ),
-    resolveCustomer: batched(
-      "resolve_customers",
-      async (queries: readonly MessageInitShape<typeof CustomerQuerySchema>[]) =>
-        (await customers.resolveCustomers({ queries: [...queries] }, ownCall())).answers,
-    ),
+  };
+}
+
+function campaignClients(transport: Transport, batched: Batched) {
+  const campaigns = clientOf(CampaignService, transport);
+  const categories = clientOf(CategoryService, transport);
+  return {
     resolveCampaigns: batched(
       "resolve_campaigns",
       async (queries: readonly MessageInitShape<typeof CampaignQuerySchema>[]) =>
@@ -132,6 +142,17 @@ export function createClients(
       "resolve_categories",
       async (queries: readonly MessageInitShape<typeof CategoryQuerySchema>[]) =>
         (await categories.resolveCategories({ queries: [...queries] }, ownCall())).answers,
+    ),
+  };
+}
+
+function customerClients(transport: Transport, batched: Batched) {
+  const customers = clientOf(CustomerService, transport);
+  return {
+    resolveCustomer: batched(
+      "resolve_customers",
+      async (queries: readonly MessageInitShape<typeof CustomerQuerySchema>[]) =>
+        (await customers.resolveCustomers({ queries: [...queries] }, ownCall())).answers,
     ),
   };
 }
