@@ -327,6 +327,20 @@ describe("whatever is taken off whichever order", () => {
     );
   });
 
+  test("percentages of the amount as it was sent come to the same in any order", () => {
+    // Of at most three, so that nothing is cut to what is left.
+    const percents = fc.array(fc.integer({ min: 0, max: 3333 }), { maxLength: 3 });
+    fc.assert(
+      fc.property(percents, cents, (hundredths, amount) => {
+        const discounts = hundredths.map((percent) => percentOff((percent / 100).toFixed(2)));
+        const off = [discounts, discounts.toReversed()].map(
+          (one) => figuresOf(one, { amount }, "INITIAL_AMOUNT").totalDiscountAmount,
+        );
+        expect(off[0]).toBe(off[1]);
+      }),
+    );
+  });
+
   test("limits hold", () => {
     fc.assert(
       fc.property(anyDiscount, anyOrder, (discount, order) => {
