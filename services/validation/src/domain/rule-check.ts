@@ -23,7 +23,7 @@ export type CheckedRules = {
   readonly refusal: Refused | null;
 };
 
-export const NOTHING_CHECKED: CheckedRules = { outcomes: [], refusal: null };
+const NOTHING_CHECKED: CheckedRules = { outcomes: [], refusal: null };
 
 /** Checks every rule, so that all that are violated can be named. */
 export function checkRules(

@@ -1,6 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-
-import { meetsConditions } from "./conditions.ts";
+import { meetsConditions } from "@scrip/rules";
 
 export type CountScope = "voucher" | "promotion_tier" | "campaign";
 

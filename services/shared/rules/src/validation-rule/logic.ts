@@ -8,9 +8,6 @@ export type ParsedLogic =
   | { readonly kind: "logic"; readonly logic: Logic }
   | { readonly kind: "violation"; readonly text: string };
 
-/** What nothing is asked for by. */
-export const ALL_OF_NOTHING: Logic = { kind: "all", parts: [] };
-
 /** All of some rules, as an expression that was left out means. */
 export const allOf = (numbers: readonly number[]): Logic => {
   const [first, ...others] = numbers;

@@ -13,7 +13,7 @@ type ValueCondition = Exclude<Condition, { readonly kind: "items" }>;
  * Whether a value meets a condition; spec/validation-and-redemption.md §3.4. What is missing (null)
  * meets only those that something is not, and a value of the wrong type does not meet the others.
  */
-export function meets(
+function meets(
   value: KnownValue | null,
   condition: ValueCondition,
   moment: Moment,
