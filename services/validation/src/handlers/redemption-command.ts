@@ -170,6 +170,7 @@ function commandBase(
       idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
     }),
     ...(customer !== undefined && { customerId: customer.id, customer: shownCustomer(customer) }),
+    ...(gathered.stacking.redeemablesApplicationMode === "PARTIAL" && { partial: true }),
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(metadata !== undefined && { metadata }),
     ...(session?.key !== undefined && { sessionKey: session.key }),

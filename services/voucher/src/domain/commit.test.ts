@@ -45,6 +45,7 @@ const commandOf = (overrides: Partial<CommitCommand> = {}): CommitCommand => ({
   sessionKey: null,
   parts: [partOf()],
   refused: false,
+  isPartial: false,
   ...overrides,
 });
 
@@ -144,6 +145,21 @@ describe("decideCommits", () => {
     expect(
       decide([twice, commandOf()], [usageOf({ quantity: 2n })]).map(({ kind }) => kind),
     ).toEqual(["made", "refused"]);
+  });
+
+  test("of a partial command a part that can not be taken makes the others be decided again", () => {
+    const used = usageOf({ voucherId: "v_2", quantity: 1n, redeemedQuantity: 1n });
+    const both = [partOf(), partOf({ voucherId: "v_2" })];
+    const commands = [
+      commandOf({ parts: both, isPartial: true, idempotency: keyOf("a") }),
+      commandOf({ parts: [partOf(), partOf({ voucherId: "v_3" })], isPartial: true }),
+      commandOf({ parts: [partOf()], isPartial: true, idempotency: keyOf("a") }),
+    ];
+    expect(decide(commands, [usageOf(), used])).toMatchObject([
+      { kind: "stale" },
+      { kind: "stale" },
+      { kind: "made", usages: [{ redeemedQuantity: 1n }] },
+    ]);
   });
 
   test.each([

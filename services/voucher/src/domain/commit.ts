@@ -30,6 +30,8 @@ export type CommitCommand = KeyedCommand & {
   readonly sessionKey: string | null;
   readonly parts: readonly Part[];
   readonly refused: boolean;
+  /** When one part can no longer be taken, the others still may: it is decided again. */
+  readonly isPartial: boolean;
 };
 
 export type CommitBatch<Command extends CommitCommand = CommitCommand> = {
@@ -120,11 +122,8 @@ function decideCommand(command: CommitCommand, state: State): CommandVerdict {
     const part = parts.findIndex((one) => isHeld(one, projectId, state.held));
     if (part !== -1) return { kind: "held", part };
   }
-  const outdated = findOutdated(command, state.usages);
-  if (outdated !== undefined) return outdated;
-
-  const verdict = takeParts(command, state);
-  if (verdict.kind !== "made") return verdict;
+  const verdict = findOutdated(command, state.usages) ?? takeParts(command, state);
+  if (verdict.kind !== "made") return command.isPartial ? { kind: "stale" } : verdict;
   for (const usage of verdict.usages) {
     if (usage !== null) state.usages.set(rowKey(projectId, usage.voucherId), usage);
   }

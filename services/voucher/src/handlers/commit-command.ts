@@ -36,6 +36,7 @@ export function parseCommand(
     sessionKey: sessionKey ?? null,
     parts: message.parts.map((part) => parsePart(part, projectId, campaignOf)),
     refused: message.refused !== undefined,
+    isPartial: message.partial === true,
   };
 }
 
