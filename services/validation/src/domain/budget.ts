@@ -4,7 +4,7 @@ import { type CountName, countKey, countedCustomer } from "./counts.ts";
 import type { DiscountedUnits, Guard } from "./decision.ts";
 import type { CatalogueItem, CustomerFacts, LineFacts } from "./facts.ts";
 import { type Formulas, unitsIn } from "./formula.ts";
-import { belongingOf, unionOfScopes } from "./item-scope.ts";
+import { type Belonging, belongingOf, unionOfScopes } from "./item-scope.ts";
 import { atLeastZero } from "./minor-units.ts";
 import { type OrderState, productOf } from "./order.ts";
 import type { BudgetLeft } from "./selection.ts";
@@ -86,6 +86,33 @@ export function budgetGuards(
     }
   }
   return [...guards.values()];
+}
+
+/** A budget as a decision found it, before what it takes itself. */
+export type BudgetRead = {
+  readonly productId: string;
+  readonly used: bigint;
+  readonly limit: bigint;
+};
+
+/** What the budgets of all lines say, each once. */
+export function readBudgets(
+  belongings: readonly Belonging[],
+  { state, ...context }: BudgetContext & { readonly state: OrderState },
+): readonly BudgetRead[] {
+  const reads = new Map<string, BudgetRead>();
+  for (const [index, belonging] of belongings.entries()) {
+    const facts = state.lines[index]?.facts;
+    if (belonging.kind !== "entry" || facts === undefined) continue;
+    for (const { budget, count } of budgetsOf(belonging.entry, facts, context)) {
+      const limit = limitOf(budget, index, context);
+      if (limit === null || count === null) continue;
+      const key = countKey(count);
+      const used = context.counts.get(key) ?? 0n;
+      reads.set(`${key} ${limit}`, { productId: count.productId ?? "", used, limit });
+    }
+  }
+  return [...reads.values()];
 }
 
 type BudgetOfProduct = {

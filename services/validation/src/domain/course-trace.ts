@@ -96,6 +96,7 @@ function valueSteps(course: Course, applied: ValueOutcome): readonly TraceStep[]
   return [
     ...balanceSteps(applied),
     ...scopeSteps(applied.scope),
+    ...limitSteps(applied),
     ...formulaSteps(course, applied),
     effectStep(course, applied),
   ];
@@ -124,6 +125,16 @@ function scopeSteps({ applicable, inapplicable }: ReachedScope): readonly TraceS
     indices.length === 0 ? "reaches no line by its entries" : `reaches lines ${indices.join(", ")}`;
   return [{ kind: "scope", passed: indices.length > 0 || applicable.length === 0, message }];
 }
+
+/** Budgets of units, as they were before this use. */
+const limitSteps = ({ budgets }: Applied): readonly TraceStep[] =>
+  budgets.map(({ productId, used, limit }) => ({
+    kind: "limit",
+    passed: used < limit,
+    message: `${used} of ${limit} units of ${productId} were discounted before`,
+    used,
+    limit,
+  }));
 
 function formulaSteps({ facts }: Course, { benefit }: Applied): readonly TraceStep[] {
   if (benefit.kind !== "discount" || !hasFormula(facts.subject)) return [];

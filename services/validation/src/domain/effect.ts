@@ -1,6 +1,12 @@
 import type { Discount, DiscountEffect, ItemScope, MoneyDiscount } from "@scrip/rules";
 
-import { type BudgetContext, budgetGuards, budgetLeftIn } from "./budget.ts";
+import {
+  type BudgetContext,
+  type BudgetRead,
+  budgetGuards,
+  budgetLeftIn,
+  readBudgets,
+} from "./budget.ts";
 import type { Bundles } from "./bundle.ts";
 import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "./decision.ts";
 import { type MoneyEffect, applyMoney } from "./discount.ts";
@@ -39,6 +45,7 @@ export type DiscountOutcome =
       readonly units: readonly DiscountedUnits[];
       readonly guards: readonly Guard[];
       readonly allocations: readonly Allocation[];
+      readonly budgets: readonly BudgetRead[];
     }
   | { readonly kind: "refused"; readonly refusal: Refused };
 
@@ -69,8 +76,14 @@ export function applyDiscount(
     ...applied,
     scope: reachedScope(scope, state, selected),
     guards: guardsOf(selected.picks, units, { ...context, formulas, state }),
+    budgets: hasBudgets(scope)
+      ? readBudgets(selected.belongings, { ...context, formulas, state })
+      : [],
   };
 }
+
+const hasBudgets = (scope: ItemScope | null): boolean =>
+  scope !== null && scope.included.some(({ budgets }) => budgets.length > 0);
 
 const NOTHING_SELECTED: Selection = { picks: [], belongings: [] };
 
@@ -117,7 +130,7 @@ type Picked = EffectContext & {
 };
 
 type Applied =
-  | Omit<DiscountOutcome & { readonly kind: "applied" }, "scope" | "guards">
+  | Omit<DiscountOutcome & { readonly kind: "applied" }, "scope" | "guards" | "budgets">
   | (DiscountOutcome & { readonly kind: "refused" });
 
 function applyPicked(

@@ -91,6 +91,17 @@ describe("a budget of units", () => {
     ]);
   });
 
+  test("is told with how much of it was used", () => {
+    const { asked } = request(budget("product_campaign", 10n), 3n, 10n);
+    expect(applied({ ...asked, trace: true }).trace?.steps).toContainEqual({
+      kind: "limit",
+      passed: false,
+      message: "10 of 10 units of prod_1 were discounted before",
+      used: 10n,
+      limit: 10n,
+    });
+  });
+
   test("needs no guard where nothing is discounted", () => {
     const { asked } = request(budget("product_campaign", 10n), 3n, 10n);
     expect(applied(asked).guards.filter(({ kind }) => kind === "count")).toEqual([]);

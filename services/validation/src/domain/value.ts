@@ -1,3 +1,4 @@
+import type { BudgetRead } from "./budget.ts";
 import type { Bundles } from "./bundle.ts";
 import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "./decision.ts";
 import { type EffectContext, applyDiscount, selectForGift } from "./effect.ts";
@@ -29,6 +30,8 @@ export type ValueOutcome =
       /** On budgets of units. */
       readonly guards: readonly Guard[];
       readonly allocations: readonly Allocation[];
+      /** Budgets of units as they were found. */
+      readonly budgets: readonly BudgetRead[];
     }
   | { readonly kind: "refused"; readonly refusal: Refused };
 
@@ -61,7 +64,7 @@ export function applyValue(
       const { benefit, allocations } = spent;
       const hasEffect = benefit.credits > 0n;
       const after = { state: spent.state, benefit, allocations, hasEffect };
-      return { kind: "applied", ...after, scope, units: [], guards: [] };
+      return { kind: "applied", ...after, scope, units: [], guards: [], budgets: [] };
     }
     case "LOYALTY_CARD": {
       const rewardId = redeemable.object === "voucher" ? redeemable.rewardId : null;
@@ -82,4 +85,5 @@ const nothing = (state: OrderState, { subject }: EffectContext): ValueOutcome =>
   units: [],
   guards: [],
   allocations: [],
+  budgets: [],
 });
