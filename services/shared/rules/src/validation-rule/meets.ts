@@ -13,11 +13,7 @@ type ValueCondition = Exclude<Condition, { readonly kind: "items" }>;
  * Whether a value meets a condition; spec/validation-and-redemption.md §3.4. What is missing (null)
  * meets only those that something is not, and a value of the wrong type does not meet the others.
  */
-function meets(
-  value: KnownValue | null,
-  condition: ValueCondition,
-  moment: Moment,
-): boolean {
+function meets(value: KnownValue | null, condition: ValueCondition, moment: Moment): boolean {
   switch (condition.kind) {
     case "equality": {
       const { operator, operands } = condition;
@@ -88,11 +84,7 @@ const isSameSet = (elements: readonly KnownValue[], operands: readonly KnownValu
   operands.every((operand) => isAmong(operand, elements));
 
 /** Less than, equal to or more than zero; undefined for what has no order. */
-function compareValues(
-  value: KnownValue,
-  operand: KnownValue,
-  moment: Moment,
-): number | undefined {
+function compareValues(value: KnownValue, operand: KnownValue, moment: Moment): number | undefined {
   if (value.kind === "number" && operand.kind === "number") {
     return compareDecimals(value.value, operand.value);
   }
