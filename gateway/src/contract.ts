@@ -13,6 +13,7 @@ import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
@@ -23,6 +24,7 @@ export const publicServices: readonly DescService[] = [
   MetadataSchemaService,
   VoucherService,
   RedemptionService,
+  PublicationService,
   CategoryService,
   CampaignService,
   PromotionService,

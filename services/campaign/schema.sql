@@ -55,6 +55,14 @@ create table definition_version (
   constraint definition_version_pkey PRIMARY KEY (project_id)
 );
 
+create table inbox (
+  project_id text not null,
+  consumer text not null,
+  event_id text not null,
+  seen_at timestamp with time zone default clock_timestamp() not null,
+  constraint inbox_pkey PRIMARY KEY (project_id, consumer, event_id)
+);
+
 create table promotion_stack (
   project_id text not null,
   id text not null,
@@ -99,6 +107,8 @@ CREATE INDEX campaign_project_created_at ON campaign USING btree (project_id, cr
 CREATE UNIQUE INDEX campaign_project_name ON campaign USING btree (project_id, name);
 
 CREATE UNIQUE INDEX category_project_name ON category USING btree (project_id, name);
+
+CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 
 CREATE INDEX promotion_stack_project_campaign ON promotion_stack USING btree (project_id, campaign_id, id);
 

@@ -1,5 +1,12 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table campaign_customer (
+  project_id text not null,
+  campaign_id text not null,
+  customer_id text not null,
+  constraint campaign_customer_pkey PRIMARY KEY (project_id, campaign_id, customer_id)
+);
+
 create table idempotency (
   project_id text not null,
   key text not null,
@@ -26,6 +33,53 @@ create table outbox_lease (
   owner text not null,
   expires_at timestamp with time zone not null,
   constraint outbox_lease_pkey PRIMARY KEY (name)
+);
+
+create table publication (
+  project_id text not null,
+  id text not null,
+  created_at timestamp with time zone not null,
+  customer_id text not null,
+  tracking_id text,
+  metadata jsonb not null,
+  channel text not null,
+  source_id text,
+  result text not null,
+  campaign_id text,
+  campaign_name text,
+  voucher_type text not null,
+  is_referral_code boolean not null,
+  voucher_code text,
+  failure_code text,
+  failure_message text,
+  request_id text not null,
+  constraint publication_pkey PRIMARY KEY (project_id, id),
+  constraint publication_failure_has_a_code CHECK ((failure_code IS NOT NULL) = (result = 'FAILURE'::text)),
+  constraint publication_result_known CHECK (result = ANY (ARRAY['SUCCESS'::text, 'FAILURE'::text]))
+);
+
+create table publication_voucher (
+  project_id text not null,
+  publication_id text not null,
+  position integer not null,
+  voucher_id text not null,
+  constraint publication_voucher_pkey PRIMARY KEY (project_id, publication_id, "position")
+);
+
+create table redeemable_holder (
+  project_id text not null,
+  id text not null,
+  voucher_id text not null,
+  customer_id text not null,
+  role text not null,
+  campaign_id text,
+  campaign_type text,
+  voucher_type text not null,
+  metadata jsonb not null,
+  publication_id text not null,
+  created_at timestamp with time zone not null,
+  constraint redeemable_holder_pkey PRIMARY KEY (project_id, id),
+  constraint redeemable_holder_role_known CHECK (role = ANY (ARRAY['OWNER'::text, 'REFERRER'::text, 'REFEREE'::text]))
 );
 
 create table redemption (
@@ -156,12 +210,24 @@ create table voucher (
   campaign_name text,
   campaign_type text,
   activity_duration text,
+  publish_count bigint default 0 not null,
+  publication_metadata jsonb,
   constraint voucher_pkey PRIMARY KEY (project_id, id),
   constraint voucher_discount_only_on_discount_vouchers CHECK ((discount IS NOT NULL) = (type = 'DISCOUNT_VOUCHER'::text)),
   constraint voucher_ends_after_its_start CHECK (expiration_date >= start_date),
   constraint voucher_gift_effect_only_on_gifts CHECK ((gift_effect IS NOT NULL) = (type = 'GIFT_VOUCHER'::text)),
   constraint voucher_points_only_on_cards CHECK ((loyalty_points IS NOT NULL) = (type = 'LOYALTY_CARD'::text)),
   constraint voucher_type_known CHECK (type = ANY (ARRAY['DISCOUNT_VOUCHER'::text, 'GIFT_VOUCHER'::text, 'LOYALTY_CARD'::text]))
+);
+
+create table voucher_campaign (
+  project_id text not null,
+  campaign_id text not null,
+  name text not null,
+  type text not null,
+  join_once boolean not null,
+  template bytea,
+  constraint voucher_campaign_pkey PRIMARY KEY (project_id, campaign_id)
 );
 
 create table voucher_ledger_entry (
@@ -201,6 +267,20 @@ CREATE INDEX idempotency_created_at ON idempotency USING brin (created_at);
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 
+CREATE UNIQUE INDEX publication_once_per_source ON publication USING btree (project_id, source_id) WHERE source_id IS NOT NULL AND result = 'SUCCESS'::text;
+
+CREATE INDEX publication_project_campaign ON publication USING btree (project_id, campaign_id, created_at) WHERE campaign_id IS NOT NULL;
+
+CREATE INDEX publication_project_created_at ON publication USING btree (project_id, created_at, id);
+
+CREATE INDEX publication_project_customer ON publication USING btree (project_id, customer_id, created_at);
+
+CREATE INDEX publication_voucher_project_voucher ON publication_voucher USING btree (project_id, voucher_id, publication_id);
+
+CREATE UNIQUE INDEX redeemable_holder_once ON redeemable_holder USING btree (project_id, voucher_id) WHERE role <> 'REFEREE'::text;
+
+CREATE INDEX redeemable_holder_project_customer ON redeemable_holder USING btree (project_id, customer_id, id);
+
 CREATE INDEX redemption_project_campaign_customer_created_at ON redemption USING btree (project_id, campaign_id, customer_id, created_at) WHERE campaign_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
 
 CREATE INDEX redemption_project_campaign_status_created_at ON redemption USING btree (project_id, campaign_id, status, created_at) WHERE campaign_id IS NOT NULL;
@@ -231,6 +311,12 @@ CREATE INDEX voucher_project_campaign ON voucher USING btree (project_id, campai
 
 CREATE INDEX voucher_project_campaign_name ON voucher USING btree (project_id, campaign_name, id) WHERE campaign_name IS NOT NULL;
 
+CREATE INDEX voucher_project_campaign_unpublished ON voucher USING btree (project_id, campaign_id, created_at, id) WHERE campaign_id IS NOT NULL AND publish_count = 0 AND deleted_at IS NULL;
+
 CREATE UNIQUE INDEX voucher_project_code_key ON voucher USING btree (project_id, code_key);
 
 CREATE INDEX voucher_project_created_at ON voucher USING btree (project_id, created_at, id) WHERE deleted_at IS NULL;
+
+CREATE INDEX voucher_project_holder ON voucher USING btree (project_id, holder_id, id) WHERE holder_id IS NOT NULL;
+
+CREATE INDEX voucher_campaign_project_name ON voucher_campaign USING btree (project_id, name, campaign_id);

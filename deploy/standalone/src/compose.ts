@@ -74,9 +74,16 @@ async function startServices(
   const own = { databaseUrl, poolSize: POOL_SIZE, onError };
   const { assetSecret, trackingSecret } = secrets;
   const loyalty = parts.use(await createLoyaltyService({ ...own, bus }));
-  const voucher = parts.use(await createVoucherService({ ...own, bus, assetSecret }));
+  const voucher = parts.use(
+    await createVoucherService({
+      ...own,
+      bus,
+      assetSecret,
+      transports: { loyalty: directTo([loyalty]) },
+    }),
+  );
   const campaign = parts.use(
-    await createCampaignService({ ...own, transports: { voucher: directTo([voucher]) } }),
+    await createCampaignService({ ...own, bus, transports: { voucher: directTo([voucher]) } }),
   );
   const below = [loyalty, campaign, voucher];
   const transport = directTo(below);

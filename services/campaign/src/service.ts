@@ -1,12 +1,15 @@
 import path from "node:path";
 
 import type { Transport } from "@connectrpc/connect";
+import type { EventBus } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { clientOf, type Service } from "@scrip/rpc";
 
 import { createDefinitions } from "./definitions.ts";
+import { onVoucherPublished, VOUCHERS_TOPIC } from "./events/on-voucher-published.ts";
+import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
 
 export const SCHEMA = "campaign";
@@ -17,14 +20,29 @@ export type CampaignOptions = {
   readonly databaseUrl: string;
   readonly poolSize: number;
   readonly transports: { readonly voucher: Transport };
+  /** Where the events of other services come from; closed by its owner, after this service. */
+  readonly bus: EventBus;
   readonly onError: (error: Error) => void;
 };
+
+/** What a consumer gets to finish its events in; the rest comes again at the next start. */
+const CONSUMERS_CLOSE_MS = 3_000;
 
 /** The service without a way to reach it: both compositions mount it. */
 export async function createCampaignService(options: CampaignOptions): Promise<Service> {
   const { databaseUrl: url, poolSize, onError } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
+  parts.defer(() => db.close());
+  parts.use(startInboxTrim(db, onError));
+  const published = await options.bus.subscribe({
+    group: "campaign",
+    topics: [VOUCHERS_TOPIC],
+    handler: onVoucherPublished(db),
+  });
+  parts.defer(() => published.close(CONSUMERS_CLOSE_MS));
+  const running = parts.move();
   return {
     name: "campaign",
     implementations: routes({
@@ -38,6 +56,6 @@ export async function createCampaignService(options: CampaignOptions): Promise<S
         () => true,
         () => false,
       ),
-    [Symbol.asyncDispose]: () => db.close(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

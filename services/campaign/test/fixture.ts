@@ -1,9 +1,10 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import { newId, requestId } from "@scrip/ids";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
-import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
+import { type Call, clientOf, createDirectTransport, implement } from "@scrip/rpc";
 import { testDatabase, type TestDatabase } from "@scrip/testing";
 
 import { createDefinitions } from "../src/definitions.ts";
@@ -12,7 +13,7 @@ import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 
 export const NOON = Date.parse("2026-11-21T12:00:00Z");
 
-/** The service on a database of its own, with the voucher service out of reach. */
+/** The service on a database of its own, with a voucher service that can do next to nothing. */
 export async function startFixture() {
   const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
   return {
@@ -24,13 +25,22 @@ export async function startFixture() {
   };
 }
 
+/** Takes notice of campaigns, and is out of reach for anything else. */
+const idleVouchers = implement(CampaignVoucherService, {
+  createVouchers: ({ items }) =>
+    items.length === 0
+      ? Promise.resolve({ $typeName: "scrip.voucher.v1.CreateVouchersResponse", outcomes: [] })
+      : Promise.reject(new ConnectError("out of reach", Code.Unimplemented)),
+  updateVouchers: () => Promise.reject(new ConnectError("out of reach", Code.Unimplemented)),
+});
+
 function startProcess(db: TestDatabase) {
   const transport = createDirectTransport(
     routes({
       db,
       newId,
       definitions: createDefinitions(db),
-      vouchers: clientOf(CampaignVoucherService, createDirectTransport([])),
+      vouchers: clientOf(CampaignVoucherService, createDirectTransport([idleVouchers])),
     }),
   );
   return {

@@ -11,6 +11,7 @@ import { startEmbeddedPostgres } from "@scrip/embedded-postgres";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate, type Database } from "@scrip/postgres";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import {
   type RedemptionCommand,
   RedemptionService,
@@ -85,6 +86,7 @@ const client = clientOf(
       newId,
       templates: createTemplates(20_000),
       assets: createAssetCipher("bench"),
+      customers: clientOf(CustomerService, createDirectTransport([])),
       onError: console.error,
       onEvents: () => {},
     }),

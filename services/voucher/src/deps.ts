@@ -1,5 +1,7 @@
 import type { newId } from "@scrip/ids";
 import type { Database } from "@scrip/postgres";
+import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type { Client } from "@scrip/rpc";
 
 import type { AssetCipher } from "./asset-cipher.ts";
 import type { Templates } from "./templates.ts";
@@ -10,6 +12,7 @@ export type Deps = {
   readonly newId: typeof newId;
   readonly templates: Templates;
   readonly assets: AssetCipher;
+  readonly customers: Client<typeof CustomerService>;
   /** Told of what went wrong without the caller being told why. */
   readonly onError: (error: Error) => void;
   /** Told after each commit that wrote events, so that they need not wait for a poll. */

@@ -4,13 +4,19 @@ import { readDatabaseConfig, runProcess } from "@scrip/rpc";
 
 import { createVoucherService } from "./service.ts";
 
-await runProcess("voucher", (env, { logger }) => {
+await runProcess("voucher", (env, { logger, transportTo }) => {
   const { assetSecret } = readEnv(env, {
     assetSecret: { name: "SCRIP_ASSET_SECRET", reader: variable.secret },
   });
   const database = readDatabaseConfig(env);
   const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
   return withEventBus({ env, databaseUrl: database.databaseUrl, onError }, (bus) =>
-    createVoucherService({ ...database, assetSecret, bus, onError }),
+    createVoucherService({
+      ...database,
+      assetSecret,
+      bus,
+      transports: { loyalty: transportTo("loyalty") },
+      onError,
+    }),
   );
 });

@@ -1,4 +1,5 @@
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { implement, type Implementation } from "@scrip/rpc";
@@ -7,6 +8,7 @@ import type { Deps } from "./deps.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
+import { createPublication } from "./handlers/create-publication.ts";
 import { createVoucher } from "./handlers/create-voucher.ts";
 import { createVouchers } from "./handlers/create-vouchers.ts";
 import { deleteVoucher } from "./handlers/delete-voucher.ts";
@@ -18,7 +20,10 @@ import { getExplanation } from "./handlers/get-explanation.ts";
 import { getQr } from "./handlers/get-qr.ts";
 import { getRedemption } from "./handlers/get-redemption.ts";
 import { getVoucher } from "./handlers/get-voucher.ts";
+import { listCustomerRedeemables } from "./handlers/list-customer-redeemables.ts";
+import { listPublications } from "./handlers/list-publications.ts";
 import { listRedemptions } from "./handlers/list-redemptions.ts";
+import { listVoucherPublications } from "./handlers/list-voucher-publications.ts";
 import { listVoucherRedemptions } from "./handlers/list-voucher-redemptions.ts";
 import { listVouchers } from "./handlers/list-vouchers.ts";
 import { releaseSession } from "./handlers/release-session.ts";
@@ -42,6 +47,12 @@ export const routes = (deps: Deps): readonly Implementation[] => [
   implement(CampaignVoucherService, {
     createVouchers: createVouchers(deps),
     updateVouchers: updateVouchers(deps),
+  }),
+  implement(PublicationService, {
+    createPublication: createPublication(deps),
+    listPublications: listPublications(deps),
+    listVoucherPublications: listVoucherPublications(deps),
+    listCustomerRedeemables: listCustomerRedeemables(deps),
   }),
   implement(RedemptionService, {
     getRedemption: getRedemption(deps),

@@ -1,9 +1,11 @@
 import path from "node:path";
 
+import type { Transport } from "@connectrpc/connect";
 import { type EventBus, startRelay } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
-import type { Service } from "@scrip/rpc";
+import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { clientOf, type Service } from "@scrip/rpc";
 
 import { createAssetCipher } from "./asset-cipher.ts";
 import { startAnswerExpiry } from "./jobs/expire-answers.ts";
@@ -18,6 +20,7 @@ export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 export type VoucherOptions = {
   readonly databaseUrl: string;
   readonly poolSize: number;
+  readonly transports: { readonly loyalty: Transport };
   /** Encrypts the ids of QR and barcode images. Links that were sent die with it. */
   readonly assetSecret: string;
   /** Where the events of this service go; closed by its owner, after this service. */
@@ -51,6 +54,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
     newId,
     templates: createTemplates(options.cacheSize ?? DEFAULT_CACHE_SIZE),
     assets: createAssetCipher(options.assetSecret),
+    customers: clientOf(CustomerService, options.transports.loyalty),
     onError,
     onEvents: relay.wake,
   });

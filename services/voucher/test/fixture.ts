@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { newId, requestId } from "@scrip/ids";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import {
   type CommitOutcome,
   CountMeasure,
@@ -71,6 +72,8 @@ export function depsOf(db: TestDatabase): Deps {
     newId,
     templates: createTemplates(100),
     assets: createAssetCipher(ASSET_SECRET),
+    // Out of reach.
+    customers: clientOf(CustomerService, createDirectTransport([])),
     onError: () => {},
     onEvents: () => {},
   };

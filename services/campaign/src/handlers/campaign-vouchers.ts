@@ -1,6 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { refusalOf } from "@scrip/errors";
-import type { CampaignVoucherItemSchema } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import type {
+  CampaignVoucherItemSchema,
+  VoucherCampaignSchema,
+} from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 import { toDiscount, validityFields } from "@scrip/terms";
@@ -44,6 +47,19 @@ export function inherit(campaign: Campaign, own: NewVoucher = {}): VoucherItem {
   };
 }
 
+/** What the voucher service keeps of a campaign. */
+export const toldCampaign = (
+  campaign: Campaign,
+): MessageInitShape<typeof VoucherCampaignSchema> => ({
+  id: campaign.id,
+  name: campaign.name,
+  campaignType: campaign.campaignType,
+  vouchersCount: campaign.vouchersCount,
+  joinOnce: campaign.joinOnce,
+  // Only such a campaign has a new voucher for everybody who wants one.
+  template: campaign.kind === "AUTO_UPDATE" ? inherit(campaign) : undefined,
+});
+
 /** Makes vouchers of a campaign, all or none: then the refusal is answered. */
 export async function makeVouchers(
   deps: Deps,
@@ -52,12 +68,7 @@ export async function makeVouchers(
 ): Promise<readonly Voucher[] | Error> {
   const { outcomes } = await deps.vouchers.createVouchers(
     {
-      campaign: {
-        id: campaign.id,
-        name: campaign.name,
-        campaignType: campaign.campaignType,
-        vouchersCount: campaign.vouchersCount,
-      },
+      campaign: toldCampaign(campaign),
       items: [...items],
       allOrNone: true,
     },

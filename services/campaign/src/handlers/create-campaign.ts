@@ -30,7 +30,8 @@ export const createCampaign =
 
     const turn = { projectId, campaignId: id, token: newToken() };
     await insert(deps, turn, { plan, tiers });
-    if (plan.count > 0) await makeCodes(deps, call, { plan, turn });
+    // Also when there are no codes to make: the voucher service publishes from campaigns that it knows.
+    if (plan.campaign.voucher !== null) await makeCodes(deps, call, { plan, turn });
     const made = await findCampaign(deps.db, projectId, id);
     if (made === undefined) throw new Error("the campaign that was just made is gone");
     const own = await listTiersOf(deps.db, projectId, tiers.length === 0 ? [] : [id]);
@@ -48,9 +49,9 @@ async function insert(
   { projectId, token }: Turn,
   { plan, tiers }: { readonly plan: NewCampaignPlan; readonly tiers: readonly PromotionTier[] },
 ): Promise<void> {
-  const { campaign, count } = plan;
+  const { campaign } = plan;
   await deps.definitions.write(projectId, async (tx) => {
-    const turn = count > 0 ? token : null;
+    const turn = campaign.voucher === null ? null : token;
     if ((await insertCampaign(tx, projectId, { campaign, turn })) === "name_taken") {
       throw duplicate("campaign", "name", campaign.name);
     }

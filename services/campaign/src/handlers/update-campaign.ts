@@ -15,6 +15,7 @@ import { findCampaign, updateCampaign as write } from "../store/campaigns.ts";
 import { endTurn, setStatus, type Turn } from "../store/turns.ts";
 import { toCampaign } from "./campaign-message.ts";
 import { awaitTurn } from "./campaign-turn.ts";
+import { toldCampaign } from "./campaign-vouchers.ts";
 import { categoryIdOf } from "./category-reference.ts";
 import { editCampaign, namesCategory } from "./edit-campaign.ts";
 import { withTiers } from "./get-campaign.ts";
@@ -85,6 +86,14 @@ const COPIED: Readonly<Record<string, readonly string[]>> = {
   loyalty_card: ["loyalty_points"],
 };
 
+/** What publications go by, beside what vouchers have copied. */
+const TOLD: ReadonlySet<string> = new Set([
+  "join_once",
+  "type",
+  "metadata",
+  "unset_metadata_fields",
+]);
+
 /** What the campaign's vouchers have to learn of a change; undefined when it is nothing. */
 function changeOf(
   campaign: Campaign,
@@ -97,9 +106,10 @@ function changeOf(
   const sharesMetadata = campaign.useVoucherMetadataSchema;
   const metadata = sharesMetadata && sent.has("metadata") ? request.metadata : undefined;
   const unset = sharesMetadata ? request.unsetMetadataFields : [];
-  if (paths.length === 0 && metadata === undefined && unset.length === 0) return undefined;
+  if (paths.length === 0 && ![...sent].some((path) => TOLD.has(path))) return undefined;
   return {
     campaignId: campaign.id,
+    campaign: toldCampaign(campaign),
     categoryId: campaign.categoryId ?? undefined,
     ...validityFields(validity),
     activityDurationAfterPublishing: campaign.activityDuration ?? undefined,

@@ -38,6 +38,9 @@ export type VoucherDefinition = {
   readonly isReferralCode: boolean;
   readonly holderId: string | null;
   readonly referrerId: string | null;
+  readonly publishCount: bigint;
+  /** Of the publication that gave it to its holder. */
+  readonly publicationMetadata: Metadata | null;
   readonly createdAt: number;
   readonly updatedAt: number | null;
   readonly version: bigint;

@@ -11,8 +11,10 @@ import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CampaignType } from "../domain/voucher.ts";
+import { putCampaign } from "../store/campaign-terms.ts";
 import { countCodes } from "../store/campaign-vouchers.ts";
 import { newUsage } from "../store/vouchers.ts";
+import { toKnownCampaign } from "./known-campaign.ts";
 import { draftOf, insertUnderCode, maskOf, type Origin } from "./new-voucher.ts";
 import { toVoucher } from "./voucher-message.ts";
 
@@ -53,6 +55,7 @@ class NoneMade extends Error {
 
 async function createAll(tx: Queryable, deps: Deps, batch: Batch): Promise<CreateVoucherOutcome[]> {
   const { campaign, items, call } = batch;
+  await putCampaign(tx, call.project.id, toKnownCampaign(campaign));
   const room = await roomOf(tx, batch);
   const made: CreateVoucherOutcome[] = [];
   for (const item of items) made.push(await createOne(tx, deps, { campaign, item, call, room }));

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import type {
   CommitOutcome,
   GatheredVoucher,
@@ -38,7 +39,11 @@ export const gatherVouchers =
     };
   };
 
-type Found = { readonly usage: VoucherUsage; readonly message: Voucher };
+type Found = {
+  readonly usage: VoucherUsage;
+  readonly message: Voucher;
+  readonly template: VoucherTemplate;
+};
 
 /** By project and what was sent. */
 type Gathered = ReadonlyMap<string, Found>;
@@ -82,7 +87,7 @@ function toAnswer(
   const find = (code: string): GatheredVoucher => {
     const found = vouchers.get(rowKey(projectId, code));
     if (found === undefined) return NOTHING;
-    const { usage, message } = found;
+    const { usage, message, template } = found;
     const others =
       usage.reserved && now !== undefined
         ? locks.ofOthers(projectId, usage.voucherId, sessionKey ?? null)
@@ -93,6 +98,10 @@ function toAnswer(
       definitionVersion: usage.definitionVersion,
       lockedQuantity: others.quantity,
       lockedCredits: others.credits,
+      // JSON that came through the contract's Struct and was stored as JSON.
+      publicationMetadata: (template.definition.publicationMetadata ?? undefined) as
+        | JsonObject
+        | undefined,
     };
   };
   return {
@@ -137,6 +146,7 @@ async function gather(deps: Deps, queries: readonly VoucherQuery[]): Promise<Gat
       gathered.set(rowKey(name.projectId, name.code), {
         usage,
         message: composeVoucher(template, usage),
+        template,
       });
     } else {
       unknown.push(name);
@@ -149,7 +159,11 @@ async function gather(deps: Deps, queries: readonly VoucherQuery[]): Promise<Gat
     const template = templateOf(voucher.definition);
     deps.templates.remember(template, code);
     const { usage } = voucher;
-    gathered.set(rowKey(projectId, code), { usage, message: composeVoucher(template, usage) });
+    gathered.set(rowKey(projectId, code), {
+      usage,
+      message: composeVoucher(template, usage),
+      template,
+    });
   }
   return gathered;
 }

@@ -78,6 +78,8 @@ export function draftOf(request: CreateVoucherRequest, call: Call, origin: Origi
     isReferralCode: origin.campaign?.type === "REFERRAL_PROGRAM",
     holderId: null,
     referrerId: null,
+    publishCount: 0n,
+    publicationMetadata: null,
     createdAt: call.now,
     updatedAt: null,
     version: 1n,

@@ -3,6 +3,7 @@ import type { Queryable } from "@scrip/postgres";
 import type {
   CampaignVoucherService,
   UpdateVouchersRequest,
+  UpdateVouchersResponse,
 } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { GiftEffect } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
@@ -11,6 +12,7 @@ import { nameOf, validityOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import type { CampaignChange } from "../domain/campaign-change.ts";
+import { putCampaign } from "../store/campaign-terms.ts";
 import {
   type CampaignUpdate,
   changeGiftAmounts,
@@ -20,6 +22,7 @@ import {
   updateTerms,
 } from "../store/campaign-vouchers.ts";
 import { lockUsages } from "../store/usages.ts";
+import { toKnownCampaign } from "./known-campaign.ts";
 import { toDiscountDefinition } from "./voucher-request.ts";
 
 type UpdateVouchers = Handler<typeof CampaignVoucherService.method.updateVouchers>;
@@ -33,6 +36,10 @@ export const updateVouchers =
     const { campaignId } = request;
     const projectId = call.project.id;
     const change = parse(request);
+    if (request.campaign !== undefined) {
+      await putCampaign(deps.db, projectId, toKnownCampaign(request.campaign));
+    }
+    if (changesNothing(request)) return updatedCount(0);
     let after = "";
     let updated = 0;
     for (;;) {
@@ -46,8 +53,19 @@ export const updateVouchers =
       updated += await deps.db.transaction((tx) => updateChunk(tx, update));
       after = last;
     }
-    return { $typeName: "scrip.voucher.v1.UpdateVouchersResponse", updatedCount: BigInt(updated) };
+    return updatedCount(updated);
   };
+
+const updatedCount = (count: number): UpdateVouchersResponse => ({
+  $typeName: "scrip.voucher.v1.UpdateVouchersResponse",
+  updatedCount: BigInt(count),
+});
+
+/** What is told is about the campaign only, and its vouchers need not be gone through. */
+const changesNothing = ({ updateMask, metadata, unsetMetadataFields }: UpdateVouchersRequest) =>
+  (updateMask?.paths ?? []).length === 0 &&
+  Object.keys(metadata ?? {}).length === 0 &&
+  unsetMetadataFields.length === 0;
 
 async function updateChunk(tx: Queryable, update: CampaignUpdate): Promise<number> {
   const { projectId, change, now } = update;

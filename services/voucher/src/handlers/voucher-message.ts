@@ -51,7 +51,7 @@ export function templateOf(definition: VoucherDefinition): VoucherTemplate {
     referrerId: definition.referrerId ?? undefined,
     publish: {
       $typeName: "scrip.voucher.v1.PublishSummary",
-      count: 0n,
+      count: definition.publishCount,
       url: `${path}/publications?page=1&limit=10`,
     },
   };

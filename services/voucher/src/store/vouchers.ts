@@ -43,6 +43,8 @@ export type VoucherRow = UsageRow & {
   is_referral_code: boolean;
   holder_id: string | null;
   referrer_id: string | null;
+  publish_count: bigint;
+  publication_metadata: Metadata | null;
   created_at: Date;
   updated_at: Date | null;
 };
@@ -56,7 +58,8 @@ export const VOUCHER_COLUMNS = `v.id, v.code, v.type, v.campaign_id, v.campaign_
   v.activity_duration, v.category_id, v.discount,
   v.gift_effect, v.loyalty_points, v.start_date, v.expiration_date, v.validity_timeframe,
   v.validity_day_of_week, v.validity_hours, v.active, v.additional_info, v.metadata, v.asset_id,
-  v.is_referral_code, v.holder_id, v.referrer_id, v.created_at, v.updated_at,
+  v.is_referral_code, v.holder_id, v.referrer_id, v.publish_count, v.publication_metadata,
+  v.created_at, v.updated_at,
   ${USAGE_COLUMNS}`;
 
 export type VoucherName = { readonly projectId: string; readonly code: string };
@@ -346,6 +349,8 @@ export function fromVoucherRow(row: VoucherRow): StoredVoucher {
       isReferralCode: row.is_referral_code,
       holderId: row.holder_id,
       referrerId: row.referrer_id,
+      publishCount: row.publish_count,
+      publicationMetadata: row.publication_metadata,
       createdAt: row.created_at.getTime(),
       updatedAt: row.updated_at?.getTime() ?? null,
       version: usage.definitionVersion,

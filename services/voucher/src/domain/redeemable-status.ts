@@ -1,0 +1,25 @@
+import type { VoucherUsage } from "./usage.ts";
+import type { VoucherDefinition } from "./voucher.ts";
+
+export type RedeemableStatus =
+  | "ACTIVE"
+  | "DISABLED"
+  | "EXPIRED"
+  | "NOT_ACTIVE_YET"
+  | "USED"
+  | "NO_BALANCE";
+
+/** What keeps a voucher from being redeemed, whoever asks; the first thing in this order. */
+export function statusOf(
+  { active, validity, loyaltyPoints }: VoucherDefinition,
+  usage: VoucherUsage,
+  now: number,
+): RedeemableStatus {
+  const { startDate, expirationDate } = validity;
+  if (active === false) return "DISABLED";
+  if (expirationDate !== null && expirationDate < now) return "EXPIRED";
+  if (startDate !== null && startDate > now) return "NOT_ACTIVE_YET";
+  if (usage.quantity !== null && usage.redeemedQuantity >= usage.quantity) return "USED";
+  const balance = usage.balance ?? loyaltyPoints;
+  return balance === 0n ? "NO_BALANCE" : "ACTIVE";
+}

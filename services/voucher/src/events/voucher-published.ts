@@ -1,0 +1,35 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { OutboxEvent } from "@scrip/events";
+import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
+import { timestampOf } from "@scrip/terms";
+
+import type { Holder } from "../store/holders.ts";
+
+export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
+
+/** Says that a voucher is a customer's now. */
+export const voucherPublished = (
+  id: string,
+  holder: Holder,
+  { channel, generated }: { readonly channel: string; readonly generated: boolean },
+): OutboxEvent => ({
+  projectId: holder.projectId,
+  id,
+  topic: VOUCHERS_TOPIC,
+  type: VoucherPublishedSchema.typeName,
+  key: holder.voucherId,
+  payload: toBinary(
+    VoucherPublishedSchema,
+    create(VoucherPublishedSchema, {
+      projectId: holder.projectId,
+      publicationId: holder.publicationId,
+      voucherId: holder.voucherId,
+      ...(holder.campaignId !== null && { campaignId: holder.campaignId }),
+      customerId: holder.customerId,
+      holderId: holder.id,
+      date: timestampOf(holder.createdAt),
+      channel,
+      generated,
+    }),
+  ),
+});

@@ -1,0 +1,102 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { notFound, Refusal } from "@scrip/errors";
+import { compileFilters } from "@scrip/filters";
+import {
+  HolderRole,
+  type ListCustomerRedeemablesRequest,
+  type PublicationService,
+  type RedeemableHolder,
+  RedeemableStatus,
+} from "@scrip/proto/scrip/voucher/v1/publications_pb";
+import type { Call, Handler } from "@scrip/rpc";
+import { timestampOf } from "@scrip/terms";
+
+import type { Deps } from "../deps.ts";
+import { statusOf } from "../domain/redeemable-status.ts";
+import { holderFilters, listHolders } from "../store/holder-lists.ts";
+import type { Holder } from "../store/holders.ts";
+import { findVouchersById, type StoredVoucher } from "../store/vouchers.ts";
+import { pageOf } from "./page.ts";
+import { findCustomer } from "./publication-customer.ts";
+import { toVoucher } from "./voucher-message.ts";
+
+const ONE_PAGE = { maxPage: 1, overMaxPage: "invalid_query_params" } as const;
+
+export const listCustomerRedeemables =
+  (deps: Deps): Handler<typeof PublicationService.method.listCustomerRedeemables> =>
+  async (request, call) => {
+    const { limit } = pageOf({ limit: request.limit }, ONE_PAGE);
+    const projectId = call.project.id;
+    const customer = await findCustomer(deps, request.customerId, call);
+    if (customer === undefined) throw notFound("customer", request.customerId);
+    const values: unknown[] = [projectId, customer.id];
+    const conditions = ["h.customer_id = $2", ...filtersOf(request, call, values)];
+    const { holders, total } = await listHolders(deps.db, {
+      conditions,
+      values,
+      descending: request.order !== "id",
+      after: request.startingAfterId ?? null,
+      // One more tells whether there are more.
+      limit: limit + 1,
+    });
+    const page = holders.slice(0, limit);
+    const vouchers = await findVouchersById(
+      deps.db,
+      page.map(({ voucherId }) => ({ projectId, id: voucherId })),
+    );
+    const byId = new Map(vouchers.map((voucher) => [voucher.definition.id, voucher]));
+    const hasMore = holders.length > limit;
+    return {
+      $typeName: "scrip.voucher.v1.CustomerRedeemables",
+      data: page.map((holder) => toHolder(holder, byId.get(holder.voucherId), call.now)),
+      total,
+      hasMore,
+      moreStartingAfter: hasMore ? page.at(-1)?.id : undefined,
+    };
+  };
+
+function filtersOf(
+  { filters }: ListCustomerRedeemablesRequest,
+  call: Call,
+  values: unknown[],
+): string[] {
+  if (filters === undefined) return [];
+  const compiled = compileFilters(filters, {
+    fields: holderFilters,
+    now: call.now,
+    timeZone: call.project.timeZone,
+    values,
+  });
+  if (compiled.kind === "violation") {
+    throw new Refusal("invalid_query_params", { details: compiled.text });
+  }
+  return [compiled.text];
+}
+
+function toHolder(
+  holder: Holder,
+  voucher: StoredVoucher | undefined,
+  now: number,
+): RedeemableHolder {
+  const hasMetadata = Object.keys(holder.metadata).length > 0;
+  return {
+    $typeName: "scrip.voucher.v1.RedeemableHolder",
+    id: holder.id,
+    createdAt: timestampOf(holder.createdAt),
+    redeemableId: holder.voucherId,
+    redeemableObject: "voucher",
+    campaignId: holder.campaignId ?? undefined,
+    campaignType: holder.campaignType ?? undefined,
+    voucherType: holder.voucherType,
+    customerId: holder.customerId,
+    holderRole: HolderRole[holder.role],
+    // JSON that came through the contract's Struct and was stored as JSON.
+    metadata: hasMetadata ? (holder.metadata as JsonObject) : undefined,
+    redeemable: voucher && {
+      $typeName: "scrip.voucher.v1.HeldRedeemable",
+      type: "voucher",
+      voucher: toVoucher(voucher),
+      status: RedeemableStatus[statusOf(voucher.definition, voucher.usage, now)],
+    },
+  };
+}

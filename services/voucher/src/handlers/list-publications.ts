@@ -1,0 +1,80 @@
+import { Refusal } from "@scrip/errors";
+import { compileFilters } from "@scrip/filters";
+import type {
+  ListPublicationsRequest,
+  PublicationService,
+} from "@scrip/proto/scrip/voucher/v1/publications_pb";
+import type { Call, Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import {
+  listPublications as list,
+  ofVoucher,
+  publicationFilters,
+} from "../store/publication-lists.ts";
+import { findVoucher } from "../store/vouchers.ts";
+import { pageOf } from "./page.ts";
+import { loadPublications } from "./publication-message.ts";
+
+/** Publications are many: of them more pages are shown than of other lists. */
+export const MAX_PAGE = 1000;
+
+export const listPublications =
+  (deps: Deps): Handler<typeof PublicationService.method.listPublications> =>
+  async (request, call) => {
+    const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
+    const values: unknown[] = [call.project.id];
+    const conditions = conditionsOf(request, call, values);
+    if (request.voucher !== undefined) {
+      const voucher = await findVoucher(deps.db, call.project.id, request.voucher);
+      conditions.push(ofVoucher(`$${values.push(voucher?.definition.id ?? request.voucher)}`));
+    }
+    const { order: named = "-created_at" } = request;
+    const descending = named.startsWith("-");
+    const order = { by: descending ? named.slice(1) : named, descending };
+    const { publications, total } = await list(deps.db, { conditions, values, order, page });
+    return {
+      $typeName: "scrip.voucher.v1.ListPublicationsResponse",
+      publications: await loadPublications(deps, publications, call),
+      total,
+    };
+  };
+
+/** SQL over `publication p`; whatever was sent is in `values`. */
+function conditionsOf(request: ListPublicationsRequest, call: Call, values: unknown[]): string[] {
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const conditions: string[] = [];
+  const { campaign, customer, result, voucherType, sourceId, filters } = request;
+  if (campaign !== undefined) {
+    const name = bind(campaign);
+    conditions.push(`(p.campaign_name = ${name} or p.campaign_id = ${name})`);
+  }
+  if (customer !== undefined) {
+    const name = bind(customer);
+    conditions.push(`(p.customer_id = ${name} or p.tracking_id = ${name})`);
+  }
+  if (result !== undefined) conditions.push(`p.result = ${bind(resultOf(result))}`);
+  if (voucherType !== undefined) conditions.push(`p.voucher_type = ${bind(voucherType)}`);
+  if (request.isReferralCode === true) conditions.push("p.is_referral_code");
+  if (sourceId !== undefined) conditions.push(`p.source_id = ${bind(sourceId)}`);
+  if (filters !== undefined) {
+    const compiled = compileFilters(filters, {
+      fields: publicationFilters,
+      now: call.now,
+      timeZone: call.project.timeZone,
+      values,
+    });
+    if (compiled.kind === "violation") throw invalidQuery(compiled.text);
+    conditions.push(compiled.text);
+  }
+  return conditions;
+}
+
+/** In any case: other lists write it in another one. */
+function resultOf(result: string): string {
+  const known = result.toUpperCase();
+  if (known === "SUCCESS" || known === "FAILURE") return known;
+  throw invalidQuery("Property .result must be SUCCESS or FAILURE");
+}
+
+const invalidQuery = (details: string): Refusal => new Refusal("invalid_query_params", { details });

@@ -1,0 +1,29 @@
+import { notFound } from "@scrip/errors";
+import type { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listPublications, ofVoucher } from "../store/publication-lists.ts";
+import { findVoucher } from "../store/vouchers.ts";
+import { MAX_PAGE } from "./list-publications.ts";
+import { pageOf } from "./page.ts";
+import { loadPublications } from "./publication-message.ts";
+
+export const listVoucherPublications =
+  (deps: Deps): Handler<typeof PublicationService.method.listVoucherPublications> =>
+  async (request, call) => {
+    const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
+    const voucher = await findVoucher(deps.db, call.project.id, request.code);
+    if (voucher === undefined) throw notFound("voucher", request.code);
+    const { publications, total } = await listPublications(deps.db, {
+      conditions: [ofVoucher("$2")],
+      values: [call.project.id, voucher.definition.id],
+      order: { by: "created_at", descending: true },
+      page,
+    });
+    return {
+      $typeName: "scrip.voucher.v1.ListPublicationsResponse",
+      publications: await loadPublications(deps, publications, call),
+      total,
+    };
+  };

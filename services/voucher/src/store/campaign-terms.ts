@@ -1,0 +1,85 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { CampaignTerms } from "../domain/publication.ts";
+
+/** A campaign as it told about itself, and the voucher that it would make now, as a binary message. */
+export type KnownCampaign = CampaignTerms & { readonly template: Uint8Array | null };
+
+type Row = {
+  campaign_id: string;
+  name: string;
+  type: CampaignTerms["type"];
+  join_once: boolean;
+  template: Uint8Array | null;
+};
+
+/** Keeps what a campaign told, instead of what it told before. */
+export async function putCampaign(
+  tx: Queryable,
+  projectId: string,
+  campaign: KnownCampaign,
+): Promise<void> {
+  await tx.query(
+    `insert into voucher_campaign (project_id, campaign_id, name, type, join_once, template)
+     values ($1, $2, $3, $4, $5, $6)
+         on conflict (project_id, campaign_id) do update
+        set join_once = excluded.join_once, template = excluded.template
+      where (voucher_campaign.join_once, voucher_campaign.template)
+            is distinct from (excluded.join_once, excluded.template)`,
+    [
+      projectId,
+      campaign.id,
+      campaign.name,
+      campaign.type,
+      campaign.joinOnce,
+      campaign.template && Buffer.from(campaign.template),
+    ],
+  );
+}
+
+/** By id, or by exact name: the last campaign that has it. */
+export async function findCampaign(
+  db: Queryable,
+  projectId: string,
+  idOrName: string,
+): Promise<KnownCampaign | undefined> {
+  const { rows } = await db.query<Row>(
+    `select campaign_id, name, type, join_once, template
+       from voucher_campaign
+      where project_id = $1 and (campaign_id = $2 or name = $2)
+      order by campaign_id = $2 desc, campaign_id desc
+      limit 1`,
+    [projectId, idOrName],
+  );
+  const row = rows[0];
+  return (
+    row && {
+      id: row.campaign_id,
+      name: row.name,
+      type: row.type,
+      joinOnce: row.join_once,
+      template: row.template,
+    }
+  );
+}
+
+/** Holds a customer's place in a campaign, which is free or taken by this transaction alone. */
+export async function lockPlace(
+  tx: Queryable,
+  place: { readonly projectId: string; readonly campaignId: string; readonly customerId: string },
+): Promise<void> {
+  const values = [place.projectId, place.campaignId, place.customerId];
+  await tx.query(
+    `insert into campaign_customer (project_id, campaign_id, customer_id)
+     values ($1, $2, $3)
+         on conflict do nothing`,
+    values,
+  );
+  await tx.query(
+    `select 1 as held
+       from campaign_customer
+      where project_id = $1 and campaign_id = $2 and customer_id = $3
+        for no key update`,
+    values,
+  );
+}

@@ -1,0 +1,79 @@
+import type { FilterFields } from "@scrip/filters";
+import type { Queryable } from "@scrip/postgres";
+
+import type { CampaignType, Metadata, VoucherType } from "../domain/voucher.ts";
+import type { Holder, HolderRole } from "./holders.ts";
+
+export type HolderListing = {
+  /** Over `redeemable_holder h`, all of which must hold. */
+  readonly conditions: readonly string[];
+  /** Their values; the first is the project. */
+  readonly values: readonly unknown[];
+  readonly descending: boolean;
+  /** The id that the page before ended with. */
+  readonly after: string | null;
+  readonly limit: number;
+};
+
+type HolderRow = {
+  project_id: string;
+  id: string;
+  voucher_id: string;
+  customer_id: string;
+  role: HolderRole;
+  campaign_id: string | null;
+  campaign_type: CampaignType | null;
+  voucher_type: VoucherType;
+  metadata: Metadata;
+  publication_id: string;
+  created_at: Date;
+};
+
+/** Holders of vouchers that are still there, by id from a position on, and how many there are in all. */
+export async function listHolders(
+  db: Queryable,
+  { conditions, values, descending, after, limit }: HolderListing,
+): Promise<{ readonly holders: readonly Holder[]; readonly total: bigint }> {
+  const from = `from redeemable_holder h
+                join voucher v on v.project_id = h.project_id and v.id = h.voucher_id
+               where ${["h.project_id = $1", "v.deleted_at is null", ...conditions].join(" and ")}`;
+  const { rows: counts } = await db.query<{ total: bigint }>(`select count(*) as total ${from}`, [
+    ...values,
+  ]);
+  const position = after === null ? "" : `and h.id ${descending ? "<" : ">"} $${values.length + 1}`;
+  const { rows } = await db.query<HolderRow>(
+    `select h.* ${from} ${position}
+      order by h.id ${descending ? "desc" : "asc"}
+      limit ${limit}`,
+    [...values, ...(after === null ? [] : [after])],
+  );
+  return { holders: rows.map((row) => fromHolderRow(row)), total: counts[0]?.total ?? 0n };
+}
+
+const fromHolderRow = (row: HolderRow): Holder => ({
+  projectId: row.project_id,
+  id: row.id,
+  voucherId: row.voucher_id,
+  customerId: row.customer_id,
+  role: row.role,
+  campaignId: row.campaign_id,
+  campaignType: row.campaign_type,
+  voucherType: row.voucher_type,
+  metadata: row.metadata,
+  publicationId: row.publication_id,
+  createdAt: row.created_at.getTime(),
+});
+
+/** The fields of a holder that a listing may be filtered by. */
+export const holderFilters: FilterFields = {
+  named: {
+    id: { type: "text", sql: "h.id" },
+    created_at: { type: "date", sql: "h.created_at" },
+    redeemable_id: { type: "text", sql: "h.voucher_id" },
+    redeemable_object: { type: "text", sql: "'voucher'" },
+    holder_role: { type: "text", sql: "h.role" },
+    campaign_id: { type: "text", sql: "h.campaign_id" },
+    campaign_type: { type: "text", sql: "h.campaign_type" },
+    voucher_type: { type: "text", sql: "h.voucher_type" },
+  },
+};

@@ -1,0 +1,77 @@
+import type { FilterFields } from "@scrip/filters";
+import type { Queryable } from "@scrip/postgres";
+
+import {
+  fromPublicationRow,
+  PUBLICATION_COLUMNS,
+  type PublicationRow,
+  type StoredPublication,
+} from "./publications.ts";
+
+export type PublicationListing = {
+  /** Over `publication p`, all of which must hold. */
+  readonly conditions: readonly string[];
+  /** Their values; the first is the project. */
+  readonly values: readonly unknown[];
+  readonly order: { readonly by: string; readonly descending: boolean };
+  readonly page: { readonly limit: number; readonly offset: number };
+};
+
+const SORTABLE: Readonly<Record<string, string>> = {
+  id: "p.id",
+  voucher_code: "p.voucher_code",
+  tracking_id: "p.tracking_id",
+  customer_id: "p.customer_id",
+  created_at: "p.created_at",
+  channel: "p.channel",
+};
+
+/** One page, and how many publications there are in all. Ties are broken by id. */
+export async function listPublications(
+  db: Queryable,
+  { conditions, values, order, page }: PublicationListing,
+): Promise<{ readonly publications: readonly StoredPublication[]; readonly total: bigint }> {
+  const column = SORTABLE[order.by];
+  if (column === undefined) throw new Error(`publications cannot be sorted by ${order.by}`);
+  const direction = order.descending ? "desc" : "asc";
+  const from = `from publication p where ${["p.project_id = $1", ...conditions].join(" and ")}`;
+  const { rows: counts } = await db.query<{ total: bigint }>(`select count(*) as total ${from}`, [
+    ...values,
+  ]);
+  const { rows } = await db.query<PublicationRow>(
+    `select ${PUBLICATION_COLUMNS} ${from}
+      order by ${column} ${direction} nulls last, p.id ${direction}
+      limit ${page.limit} offset ${page.offset}`,
+    [...values],
+  );
+  return {
+    publications: rows.map((row) => fromPublicationRow(row)),
+    total: counts[0]?.total ?? 0n,
+  };
+}
+
+/** Whether a publication is of the voucher whose id `bound` stands for. */
+export const ofVoucher = (bound: string): string =>
+  `p.id in (select pv.publication_id from publication_voucher pv
+             where pv.project_id = $1 and pv.voucher_id = ${bound})`;
+
+/** The one voucher of a publication, or the first of several. */
+const VOUCHER_ID = `(select pv.voucher_id from publication_voucher pv
+                      where pv.project_id = p.project_id and pv.publication_id = p.id
+                      order by pv.position
+                      limit 1)`;
+
+/** The fields of a publication that a listing may be filtered by. */
+export const publicationFilters: FilterFields = {
+  named: {
+    failure_code: { type: "text", sql: "p.failure_code" },
+    result: { type: "text", sql: "p.result", states: { $failed: () => "p.result = 'FAILURE'" } },
+    customer_id: { type: "text", sql: "p.customer_id" },
+    campaign_name: { type: "text", sql: "p.campaign_name" },
+    voucher_type: { type: "text", sql: "p.voucher_type" },
+    is_referral_code: { type: "boolean", sql: "p.is_referral_code" },
+    parent_object_id: { type: "text", sql: "p.campaign_id" },
+    related_object_id: { type: "text", sql: VOUCHER_ID },
+    source_id: { type: "text", sql: "p.source_id" },
+  },
+};

@@ -1,0 +1,80 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { VoucherDefinition } from "../domain/voucher.ts";
+import { int8Array, textArray, timestampArray } from "./arrays.ts";
+
+export type FreeVouchers = {
+  readonly projectId: string;
+  readonly campaignId: string;
+  readonly now: number;
+  readonly limit: number;
+};
+
+/**
+ * Holds the oldest vouchers of a campaign that were never published and that nobody else holds. Both
+ * rows are locked: the conditions are then those of the newest version of each, and an edit, which
+ * begins with the usage, is not met halfway.
+ */
+export const lockFreeVouchers = (tx: Queryable, query: FreeVouchers): Promise<readonly string[]> =>
+  selectFree(tx, query, "for no key update skip locked");
+
+/** The same, also of those that somebody holds, and without a lock. */
+export const findFreeVouchers = (db: Queryable, query: FreeVouchers): Promise<readonly string[]> =>
+  selectFree(db, query, "");
+
+async function selectFree(
+  db: Queryable,
+  { projectId, campaignId, now, limit }: FreeVouchers,
+  lock: string,
+): Promise<readonly string[]> {
+  // Not prepared by name: a plan that was made for a small campaign would stay (see `findVouchers`).
+  const { rows } = await db.query<{ id: string }>(
+    `select v.id
+       from voucher v
+       join voucher_usage u on u.project_id = v.project_id and u.voucher_id = v.id
+      where v.project_id = $1 and v.campaign_id = $2 and v.publish_count = 0
+        and v.deleted_at is null and v.holder_id is null and v.active is not false
+        and (v.expiration_date is null or v.expiration_date > $3)
+      order by v.created_at, v.id
+      limit $4 ${lock}`,
+    [projectId, campaignId, new Date(now), limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Writes whose the vouchers are, and what follows from it. Their usages must be locked. */
+export async function updatePublished(
+  tx: Queryable,
+  definitions: readonly VoucherDefinition[],
+): Promise<void> {
+  await tx.query(
+    `with published as (
+       update voucher v
+          set holder_id = p.holder_id, publish_count = p.publish_count,
+              publication_metadata = p.publication_metadata::jsonb, start_date = p.start_date,
+              expiration_date = p.expiration_date, updated_at = p.updated_at,
+              definition_version = p.version
+         from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::text[],
+                     $6::timestamptz[], $7::timestamptz[], $8::timestamptz[], $9::int8[])
+              as p (project_id, id, holder_id, publish_count, publication_metadata, start_date,
+                    expiration_date, updated_at, version)
+        where v.project_id = p.project_id and v.id = p.id
+       returning v.project_id, v.id, v.definition_version
+     )
+     update voucher_usage u
+        set definition_version = published.definition_version, version = u.version + 1
+       from published
+      where u.project_id = published.project_id and u.voucher_id = published.id`,
+    [
+      textArray(definitions.map(({ projectId }) => projectId)),
+      textArray(definitions.map(({ id }) => id)),
+      textArray(definitions.map(({ holderId }) => holderId)),
+      int8Array(definitions.map(({ publishCount }) => publishCount)),
+      textArray(definitions.map((each) => JSON.stringify(each.publicationMetadata ?? {}))),
+      timestampArray(definitions.map(({ validity }) => validity.startDate)),
+      timestampArray(definitions.map(({ validity }) => validity.expirationDate)),
+      timestampArray(definitions.map(({ updatedAt }) => updatedAt)),
+      int8Array(definitions.map(({ version }) => version)),
+    ],
+  );
+}
