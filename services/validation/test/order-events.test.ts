@@ -39,6 +39,17 @@ test("saving and repairing the same paid order at once tells it once", async () 
   expect(await toldOf(order)).toHaveLength(1);
 });
 
+test("batches that write the same orders in opposite orders do not wait for each other", async () => {
+  const rows = Array.from({ length: 200 }, () => givenOrder({ status: OrderStatus.PAID })).map(
+    (order) => ({ projectId: "proj_1", order, at: NOON }),
+  );
+  for (let round = 0; round < 10; round += 1) {
+    await Promise.all([saveOrders(db, rows), saveOrders(db, rows.toReversed())]);
+  }
+  await Promise.all([saveOrders(db, rows), repairOrders(db, rows.toReversed())]);
+  expect(await toldOf(rows[0]!.order)).toHaveLength(1);
+});
+
 test("a repair tells what a process that died has neither stored nor told", async () => {
   const order = givenOrder({ status: OrderStatus.PAID });
   await repairOrders(db, [{ projectId: "proj_1", order, at: NOON }]);

@@ -254,10 +254,16 @@ async function announcePaid(tx: Queryable, orders: readonly StoredOrder[]): Prom
   });
 }
 
-/** One order is written once by a statement: the last state of it in the batch. */
-const lastStates = (orders: readonly StoredOrder[]): StoredOrder[] => [
-  ...new Map(orders.map((stored) => [`${stored.projectId} ${stored.order.id}`, stored])).values(),
-];
+/**
+ * One order is written once by a statement: the last state of it in the batch. All statements lock
+ * orders in one order, so that two of them never wait for each other.
+ */
+const lastStates = (orders: readonly StoredOrder[]): StoredOrder[] => {
+  const last = new Map(
+    orders.map((stored) => [`${stored.projectId} ${stored.order.id}`, stored] as const),
+  );
+  return [...last].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, stored]) => stored);
+};
 
 const columnsOf = (rows: readonly StoredOrder[]): unknown[] => [
   rows.map(({ projectId }) => projectId),
