@@ -1,4 +1,5 @@
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import { CandidateService } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -20,6 +21,7 @@ import { getExplanation } from "./handlers/get-explanation.ts";
 import { getQr } from "./handlers/get-qr.ts";
 import { getRedemption } from "./handlers/get-redemption.ts";
 import { getVoucher } from "./handlers/get-voucher.ts";
+import { listCandidates } from "./handlers/list-candidates.ts";
 import { listCustomerRedeemables } from "./handlers/list-customer-redeemables.ts";
 import { listPublications } from "./handlers/list-publications.ts";
 import { listRedemptions } from "./handlers/list-redemptions.ts";
@@ -54,6 +56,7 @@ export const routes = (deps: Deps): readonly Implementation[] => [
     listVoucherPublications: listVoucherPublications(deps),
     listCustomerRedeemables: listCustomerRedeemables(deps),
   }),
+  implement(CandidateService, { listCandidates: listCandidates(deps) }),
   implement(RedemptionService, {
     getRedemption: getRedemption(deps),
     listVoucherRedemptions: listVoucherRedemptions(deps),

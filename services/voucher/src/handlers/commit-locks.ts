@@ -1,6 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 
-import { type CommitCommand, rowsOf } from "../domain/commit.ts";
+import { type CommitCommand, type Part, rowsOf } from "../domain/commit.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { lockFreeTotals, lockTotals, type ScopeName, sortScopeNames } from "../store/totals.ts";
 import {
@@ -33,6 +33,10 @@ export function namesToLock(commands: readonly CommitCommand[]): RowNames {
   for (const { projectId, parts, refused } of commands) {
     if (refused) continue;
     for (const part of parts) {
+      if (isPlain(part)) {
+        vouchers.push({ projectId, voucherId: part.voucherId });
+        continue;
+      }
       const rows = rowsOf(part);
       for (const voucherId of rows.vouchers) vouchers.push({ projectId, voucherId });
       for (const scopeId of rows.scopes) scopes.push({ projectId, scopeId });
@@ -40,6 +44,10 @@ export function namesToLock(commands: readonly CommitCommand[]): RowNames {
   }
   return namesOf(vouchers, scopes);
 }
+
+/** Most are: a code of no campaign, with nothing to count. */
+const isPlain = (part: Part): part is Part & { readonly voucherId: string } =>
+  part.voucherId !== null && part.campaignId === null && part.guards.length === 0;
 
 export const namesOf = (
   vouchers: readonly UsageName[],

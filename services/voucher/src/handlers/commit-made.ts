@@ -1,5 +1,3 @@
-import type { Order, OrderRedemption } from "@scrip/proto/scrip/common/v1/order_pb";
-import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import {
   type CommitOutcome,
   type Redemption,
@@ -9,21 +7,14 @@ import {
 
 import { additionOf } from "../domain/commit.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
-import { encodeOrder, encodeRedemptionMade, REDEMPTIONS_TOPIC } from "../events/published.ts";
-import { type Command, nowOf, tierOf } from "./commit-command.ts";
+import { type Command, tierOf } from "./commit-command.ts";
+import { announce } from "./commit-events.ts";
+import { type KeptOrder, keepOrders } from "./commit-orders.ts";
 import type { RenderParts } from "./commit-outcomes.ts";
 import { outcomeOf } from "./commit-refusals.ts";
-import { parentRow, rowOf } from "./commit-rows.ts";
+import { rowOf } from "./commit-rows.ts";
 import { relatedObject } from "./redemption-message.ts";
 import { composeVoucher, type VoucherTemplate } from "./voucher-message.ts";
-
-/** A redemption as it is answered, and its order as it is stored. */
-type Made = {
-  readonly redemption: Redemption;
-  readonly order: KeptOrder | null;
-};
-
-type KeptOrder = { readonly message: Order; readonly bytes: Uint8Array };
 
 /**
  * One redemption for each part, and where there are several a parent that stands for all of them. The
@@ -38,69 +29,26 @@ export function renderMade(
   const { message, projectId, sessionKey } = command;
   const ids = usages.map(() => context.newId("r"));
   const parentId = ids.length > 1 ? context.newId("r") : null;
-  const keepOrder = orderKeeper(orderEntry(command, ids, parentId));
-  const made = usages.map((usage, part) => {
-    const order = keepOrder(message.parts[part]?.order ?? message.order);
-    const of = { id: ids[part] ?? "", parentId, usage, order };
-    return { redemption: renderPart(command, part, { ...of, parts }), order };
+  const orders = keepOrders(command, ids, parentId);
+  const redemptions = usages.map((usage, part) => {
+    const id = ids[part] ?? "";
+    const order = orders.parts[part] ?? null;
+    return renderPart(command, part, { id, parentId, usage, order, parts });
   });
-  const last = made.at(-1);
-  const whole = parentId === null ? last?.order : keepOrder(message.order ?? last?.order?.message);
-  announce(command, made, { order: whole ?? null, parentId, parts });
+  announce(command, redemptions, { order: orders.whole, parentId, parts });
   if (sessionKey !== null) draft.sessions.push({ projectId, sessionKey });
-  const parent =
-    parentId === null
-      ? undefined
-      : renderParent(command, { id: parentId, order: whole ?? null, made, parts });
   return outcomeOf({
     case: "made",
     value: {
       $typeName: "scrip.voucher.v1.RedemptionsMade",
-      redemptions: made.map(({ redemption }) => redemption),
-      parentRedemption: parent,
+      redemptions,
+      parentRedemption:
+        parentId === null
+          ? undefined
+          : renderParent(command, { id: parentId, order: orders.whole, redemptions, parts }),
       note: message.note,
     },
   });
-}
-
-/** How the order names the redemption. */
-function orderEntry(
-  command: Command,
-  ids: readonly string[],
-  parentId: string | null,
-): readonly [string, OrderRedemption] {
-  const id = parentId ?? ids[0] ?? "";
-  const [first = NOTHING] = parentId === null ? command.parts : [];
-  const { relatedObjectType, relatedObjectId, relatedObjectParentId } = relatedObject({
-    id,
-    ...first,
-  });
-  const entry: OrderRedemption = {
-    $typeName: "scrip.common.v1.OrderRedemption",
-    date: command.message.now,
-    relatedObjectType,
-    relatedObjectId,
-    relatedObjectParentId,
-    stacked: parentId === null ? [] : [...ids],
-    rollbackStacked: [],
-  };
-  return [id, entry];
-}
-
-const NOTHING = { voucherId: null, tierId: null, campaignId: null };
-
-/** Orders that came as one message are named and encoded once. */
-function orderKeeper([key, entry]: readonly [string, OrderRedemption]) {
-  const kept = new Map<Order, KeptOrder>();
-  return (order: Order | undefined): KeptOrder | null => {
-    if (order === undefined) return null;
-    const earlier = kept.get(order);
-    if (earlier !== undefined) return earlier;
-    const message = { ...order, redemptions: { ...order.redemptions, [key]: entry } };
-    const keeps = { message, bytes: encodeOrder(message) };
-    kept.set(order, keeps);
-    return keeps;
-  };
 }
 
 type PartMade = {
@@ -109,49 +57,38 @@ type PartMade = {
   /** Null of a tier. */
   readonly usage: VoucherUsage | null;
   readonly order: KeptOrder | null;
+  readonly parts: RenderParts;
 };
 
-function renderPart(
-  command: Command,
-  part: number,
-  { id, parentId, usage, order, parts }: PartMade & { readonly parts: RenderParts },
-): Redemption {
-  const { draft } = parts;
+function renderPart(command: Command, part: number, made: PartMade): Redemption {
+  const { id, parentId, usage, order, parts } = made;
   const one = command.parts[part];
   const sent = command.message.parts[part];
   if (one === undefined || sent === undefined) throw new Error("a part that was not sent was made");
   const credits = usage === null || usage.amount === null ? null : one.credits;
-  draft.redemptions.push({
-    ...rowOf(command, part, { id, parentId }),
-    status: "SUCCEEDED",
-    amount: credits,
-    order: order?.bytes ?? null,
-    after: usage,
-    failure: null,
-    orderAmount: one.orderAmount,
-    discountedAmount: one.discountedAmount,
-    units: unitsJson(one.units),
-  });
+  parts.draft.redemptions.push(
+    rowOf(command, part, {
+      id,
+      parentId,
+      amount: credits,
+      order: order?.bytes ?? null,
+      after: usage,
+      failure: null,
+    }),
+  );
   if (one.campaignId !== null || one.tierId !== null) {
-    draft.additions.push(additionOf(command, one));
+    parts.draft.additions.push(additionOf(command, one));
   }
-  const base = {
-    ...commandMessage(command, { id, order }),
-    ...relatedObject({ id, ...one }),
-    redemption: parentId ?? undefined,
-  };
-  if (usage === null) return { ...base, promotionTier: tierOf(sent) };
-  const template = templateFor(usage, parts);
-  recordUsage(command, { id, usage, credits, parts });
-  return {
-    ...base,
+  if (usage !== null) recordUsage(command, { id, usage, credits, parts });
+  return redemptionOf(command, {
+    id,
+    order,
+    parentId,
+    about: relatedObject(id, one),
     amount: credits ?? undefined,
-    voucher: composeVoucher(template, usage),
-    gift:
-      credits === null
-        ? undefined
-        : { $typeName: "scrip.voucher.v1.RedemptionGift", amount: credits },
-  };
+    voucher: usage === null ? undefined : composeVoucher(templateFor(usage, parts), usage),
+    tier: tierOf(sent),
+  });
 }
 
 function templateFor(usage: VoucherUsage, { context }: RenderParts): VoucherTemplate {
@@ -189,113 +126,79 @@ function recordUsage(
   });
 }
 
-const unitsJson = (units: Command["parts"][number]["units"]): string | null =>
-  units.length === 0
-    ? null
-    : JSON.stringify(
-        Object.fromEntries(units.map(({ productId, quantity }) => [productId, Number(quantity)])),
-      );
-
 /** Counts nowhere and takes nothing: it only names its parts and keeps the order. */
 function renderParent(
   command: Command,
   {
     id,
     order,
-    made,
+    redemptions,
     parts,
   }: {
     readonly id: string;
     readonly order: KeptOrder | null;
-    readonly made: readonly Made[];
+    readonly redemptions: readonly Redemption[];
     readonly parts: RenderParts;
   },
 ): Redemption {
-  parts.draft.redemptions.push({
-    ...parentRow(command, id),
-    status: "SUCCEEDED",
-    amount: null,
-    order: order?.bytes ?? null,
-    after: null,
-    failure: null,
-  });
+  const row = { id, parentId: null, amount: null, after: null, failure: null };
+  parts.draft.redemptions.push(rowOf(command, null, { ...row, order: order?.bytes ?? null }));
   return {
-    ...commandMessage(command, { id, order }),
-    ...relatedObject({ id, ...NOTHING }),
+    ...redemptionOf(command, { id, order, parentId: null, about: relatedObject(id, NOTHING) }),
     relatedRedemptions: {
       $typeName: "scrip.voucher.v1.RelatedRedemptions",
       rollbacks: [],
-      redemptions: made.map(({ redemption }) => ({
+      redemptions: redemptions.map((one) => ({
         $typeName: "scrip.voucher.v1.RelatedRedemption",
-        id: redemption.id,
-        date: redemption.date,
+        id: one.id,
+        date: one.date,
       })),
     },
   };
 }
 
-/** What all redemptions of a command have in common. */
-function commandMessage(
+const NOTHING = { voucherId: null, tierId: null, campaignId: null };
+
+/** Written as one literal, because it is made for each redemption. */
+function redemptionOf(
   { message, sessionKey }: Command,
-  { id, order }: { readonly id: string; readonly order: KeptOrder | null },
-) {
+  made: {
+    readonly id: string;
+    readonly order: KeptOrder | null;
+    readonly parentId: string | null;
+    readonly about: ReturnType<typeof relatedObject>;
+    readonly amount?: bigint | undefined;
+    readonly voucher?: Redemption["voucher"];
+    readonly tier?: Redemption["promotionTier"];
+  },
+): Redemption {
+  const { about, amount } = made;
   return {
-    $typeName: "scrip.voucher.v1.Redemption" as const,
-    id,
+    $typeName: "scrip.voucher.v1.Redemption",
+    id: made.id,
     date: message.now,
     customerId: message.customerId,
     trackingId: message.trackingId,
     metadata: message.metadata,
+    amount,
     result: RedemptionResult.SUCCESS,
     status: RedemptionStatus.SUCCEEDED,
-    order: order?.message,
+    order: made.order?.message,
     channel: message.channel,
     customer: message.customer,
+    relatedObjectType: about.relatedObjectType,
+    relatedObjectId: about.relatedObjectId,
+    relatedObjectParentId: about.relatedObjectParentId,
+    redeemableType: about.redeemableType,
+    redeemableId: about.redeemableId,
+    redemption: made.parentId ?? undefined,
+    voucher: made.voucher,
+    promotionTier: made.tier,
+    gift:
+      amount === undefined ? undefined : { $typeName: "scrip.voucher.v1.RedemptionGift", amount },
     session:
       sessionKey === null
         ? undefined
-        : { $typeName: "scrip.voucher.v1.RedemptionSession" as const, key: sessionKey },
+        : { $typeName: "scrip.voucher.v1.RedemptionSession", key: sessionKey },
   };
-}
-
-/**
- * One event for each redemption that took something. The order is stored from the last of a command,
- * once and as all of them left it.
- */
-function announce(
-  { message, projectId, parts: sent }: Command,
-  made: readonly Made[],
-  {
-    order,
-    parentId,
-    parts: { draft, context },
-  }: {
-    readonly order: KeptOrder | null;
-    readonly parentId: string | null;
-    readonly parts: RenderParts;
-  },
-): void {
-  for (const [part, { redemption }] of made.entries()) {
-    const { voucherId = null, tierId = null, campaignId = null } = sent[part] ?? {};
-    const isLast = part === made.length - 1;
-    draft.events.push({
-      projectId,
-      id: context.newId("event"),
-      topic: REDEMPTIONS_TOPIC,
-      type: RedemptionMadeSchema.typeName,
-      key: voucherId ?? tierId ?? "",
-      payload: encodeRedemptionMade({
-        projectId,
-        redemptionId: redemption.id,
-        voucherId,
-        tierId,
-        campaignId,
-        customerId: message.customerId ?? null,
-        date: nowOf(message),
-        amount: redemption.amount ?? null,
-        order: isLast && order !== null ? order.bytes : null,
-        parentId,
-      }),
-    });
-  }
 }

@@ -45,14 +45,16 @@ export function recordFailure(
   const requestId = error.requestId === "" ? command.message.requestId : error.requestId;
   if (command.parts[part] === undefined) return refusedBy({ ...error, requestId });
   const id = parts.context.newId("rf");
-  parts.draft.redemptions.push({
-    ...rowOf(command, part, { id, parentId: null }),
-    status: "FAILED",
-    amount: null,
-    order: null,
-    after: null,
-    failure: { code: error.key, message: error.message },
-  });
+  parts.draft.redemptions.push(
+    rowOf(command, part, {
+      id,
+      parentId: null,
+      amount: null,
+      order: null,
+      after: null,
+      failure: { code: error.key, message: error.message },
+    }),
+  );
   announceFailure(command, part, { id, parts });
   // What was not found keeps its own name.
   if (error.key === "not_found") return refusedBy({ ...error, requestId });

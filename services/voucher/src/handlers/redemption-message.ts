@@ -41,7 +41,7 @@ export function toRedemption(
       channelType: stored.channelType,
     },
     customer: stored.customer === null ? undefined : fromBinary(CustomerSchema, stored.customer),
-    ...relatedObject(stored),
+    ...relatedObject(stored.id, stored),
     redemption: stored.parentId ?? undefined,
     promotionTier:
       stored.tier === null ? undefined : fromBinary(PromotionTierSummarySchema, stored.tier),
@@ -85,14 +85,16 @@ export function relatedRedemptions({
 }
 
 /** What was redeemed: a voucher, a promotion tier, or the parts of a parent. */
-export function relatedObject(of: {
-  readonly id: string;
-  readonly voucherId: string | null;
-  readonly tierId: string | null;
-  readonly campaignId: string | null;
-}) {
+export function relatedObject(
+  redemptionId: string,
+  of: {
+    readonly voucherId: string | null;
+    readonly tierId: string | null;
+    readonly campaignId: string | null;
+  },
+): RelatedObject {
   const id = of.voucherId ?? of.tierId;
-  if (id === null) return { relatedObjectType: "redemption", relatedObjectId: of.id };
+  if (id === null) return { relatedObjectType: "redemption", relatedObjectId: redemptionId };
   const type = of.voucherId === null ? "promotion_tier" : "voucher";
   return {
     relatedObjectType: type,
@@ -102,6 +104,15 @@ export function relatedObject(of: {
     redeemableId: id,
   };
 }
+
+type RelatedObject = Pick<
+  Redemption,
+  | "relatedObjectType"
+  | "relatedObjectId"
+  | "relatedObjectParentId"
+  | "redeemableType"
+  | "redeemableId"
+>;
 
 /** The counters of that moment, or those of today where nothing changed. */
 export function usageAfter(

@@ -33,7 +33,7 @@ export function toRollback(
 ): Rollback {
   const { redemption } = about;
   const amount = row.amount === null ? undefined : -row.amount;
-  const { relatedObjectType, relatedObjectId } = relatedObject(redemption);
+  const { relatedObjectType, relatedObjectId } = relatedObject(redemption.id, redemption);
   return {
     $typeName: "scrip.voucher.v1.Rollback",
     id: row.id,

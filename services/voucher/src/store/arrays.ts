@@ -89,3 +89,18 @@ function writeHeader(target: Buffer, type: number, length: number): number {
   offset = target.writeInt32BE(length, offset);
   return target.writeInt32BE(1, offset);
 }
+
+/**
+ * Columns that are often empty: nothing at all is sent when there is nothing but nulls, since `unnest`
+ * fills up what is shorter than the longest of its columns.
+ */
+export const sparseText = (values: readonly (string | null)[]): ArrayValue | null =>
+  isEmpty(values) ? null : textArray(values);
+
+export const sparseBytea = (values: readonly (Uint8Array | null)[]): ArrayValue | null =>
+  isEmpty(values) ? null : byteaArray(values);
+
+export const sparseInt8 = (values: readonly (bigint | null)[]): ArrayValue | null =>
+  isEmpty(values) ? null : int8Array(values);
+
+const isEmpty = (values: readonly unknown[]): boolean => values.every((value) => value === null);

@@ -1,4 +1,5 @@
 import type { Queryable } from "@scrip/postgres";
+import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
 import type { VoucherUsage } from "../domain/usage.ts";
 import {
@@ -6,6 +7,9 @@ import {
   byteaArray,
   int4Array,
   int8Array,
+  sparseBytea,
+  sparseInt8,
+  sparseText,
   textArray,
   timestampArray,
 } from "./arrays.ts";
@@ -106,6 +110,9 @@ export async function writeCommits(tx: Queryable, writes: CommitWrites): Promise
   return rows[0]?.answers ?? 0;
 }
 
+/** Of nearly all events: it stands in the statement instead of travelling with each of them. */
+const USUAL_TYPE = RedemptionMadeSchema.typeName;
+
 const WRITE_COMMITS = `
   with usages as (
     insert into voucher_usage as u
@@ -141,8 +148,9 @@ const WRITE_COMMITS = `
                          $45::text[], $46::timestamptz[])
   ), events as (
     insert into outbox (project_id, id, topic, type, key, payload)
-    select * from unnest($47::text[], $48::text[], $49::text[], $50::text[], $51::text[],
-                         $52::bytea[])
+    select project_id, id, topic, coalesce(type, '${USUAL_TYPE}'), key, payload
+      from unnest($47::text[], $48::text[], $49::text[], $50::text[], $51::text[], $52::bytea[])
+             as one (project_id, id, topic, type, key, payload)
   ), answers as (
     insert into idempotency (project_id, key, request_hash, outcome, kind)
     select *, $57::text from unnest($53::text[], $54::text[], $55::bytea[], $56::bytea[])
@@ -165,35 +173,35 @@ const usageValues = (rows: readonly VoucherUsage[]): ArrayValue[] => [
   int4Array(rows.map(({ reserved }) => (reserved ? 1 : 0))),
 ];
 
-const redemptionValues = (rows: readonly NewRedemption[]): ArrayValue[] => [
+const redemptionValues = (rows: readonly NewRedemption[]): (ArrayValue | null)[] => [
   textArray(rows.map(({ projectId }) => projectId)),
   textArray(rows.map(({ id }) => id)),
   textArray(rows.map(({ voucherId }) => voucherId)),
   timestampArray(rows.map(({ createdAt }) => createdAt)),
   textArray(rows.map(({ status }) => status)),
-  int8Array(rows.map(({ amount }) => amount)),
-  textArray(rows.map(({ customerId }) => customerId)),
-  textArray(rows.map(({ trackingId }) => trackingId)),
-  textArray(rows.map(({ metadata }) => metadata)),
+  sparseInt8(rows.map(({ amount }) => amount)),
+  sparseText(rows.map(({ customerId }) => customerId)),
+  sparseText(rows.map(({ trackingId }) => trackingId)),
+  sparseText(rows.map(({ metadata }) => metadata)),
   textArray(rows.map(({ channelId }) => channelId)),
   textArray(rows.map(({ channelType }) => channelType)),
-  byteaArray(rows.map(({ order }) => order)),
-  byteaArray(rows.map(({ customer }) => customer)),
-  int8Array(rows.map(({ after }) => after && after.redeemedQuantity)),
-  int8Array(rows.map(({ after }) => after && after.amount)),
-  int8Array(rows.map(({ after }) => after && after.redeemedAmount)),
-  textArray(rows.map(({ failure }) => failure && failure.code)),
-  textArray(rows.map(({ failure }) => failure && failure.message)),
+  sparseBytea(rows.map(({ order }) => order)),
+  sparseBytea(rows.map(({ customer }) => customer)),
+  sparseInt8(rows.map(({ after }) => after && after.redeemedQuantity)),
+  sparseInt8(rows.map(({ after }) => after && after.amount)),
+  sparseInt8(rows.map(({ after }) => after && after.redeemedAmount)),
+  sparseText(rows.map(({ failure }) => failure && failure.code)),
+  sparseText(rows.map(({ failure }) => failure && failure.message)),
   textArray(rows.map(({ requestId }) => requestId)),
-  textArray(rows.map(({ parentId }) => parentId)),
-  textArray(rows.map(({ tierId }) => tierId)),
-  textArray(rows.map(({ campaignId }) => campaignId)),
-  textArray(rows.map(({ sessionKey }) => sessionKey)),
-  int8Array(rows.map(({ orderAmount }) => orderAmount)),
-  int8Array(rows.map(({ discountedAmount }) => discountedAmount)),
-  textArray(rows.map(({ units }) => units)),
-  byteaArray(rows.map(({ tier }) => tier)),
-  byteaArray(rows.map(({ explanation }) => explanation)),
+  sparseText(rows.map(({ parentId }) => parentId)),
+  sparseText(rows.map(({ tierId }) => tierId)),
+  sparseText(rows.map(({ campaignId }) => campaignId)),
+  sparseText(rows.map(({ sessionKey }) => sessionKey)),
+  sparseInt8(rows.map(({ orderAmount }) => orderAmount)),
+  sparseInt8(rows.map(({ discountedAmount }) => discountedAmount)),
+  sparseText(rows.map(({ units }) => units)),
+  sparseBytea(rows.map(({ tier }) => tier)),
+  sparseBytea(rows.map(({ explanation }) => explanation)),
 ];
 
 const ledgerValues = (rows: readonly LedgerEntry[]): ArrayValue[] => [
@@ -206,11 +214,11 @@ const ledgerValues = (rows: readonly LedgerEntry[]): ArrayValue[] => [
   timestampArray(rows.map(({ createdAt }) => createdAt)),
 ];
 
-const eventValues = (rows: readonly NewEvent[]): ArrayValue[] => [
+const eventValues = (rows: readonly NewEvent[]): (ArrayValue | null)[] => [
   textArray(rows.map(({ projectId }) => projectId)),
   textArray(rows.map(({ id }) => id)),
   textArray(rows.map(({ topic }) => topic)),
-  textArray(rows.map(({ type }) => type)),
+  sparseText(rows.map(({ type }) => (type === USUAL_TYPE ? null : type))),
   textArray(rows.map(({ key }) => key)),
   byteaArray(rows.map(({ payload }) => payload)),
 ];

@@ -1,0 +1,49 @@
+import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+import type { Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+
+import { encodeRedemptionMade, REDEMPTIONS_TOPIC } from "../events/published.ts";
+import { type Command, nowOf } from "./commit-command.ts";
+import type { KeptOrder } from "./commit-orders.ts";
+import type { RenderParts } from "./commit-outcomes.ts";
+
+/**
+ * One event for each redemption that took something. The order is stored from the last of a command,
+ * once and as all of them left it.
+ */
+export function announce(
+  { message, projectId, parts: sent }: Command,
+  redemptions: readonly Redemption[],
+  {
+    order,
+    parentId,
+    parts: { draft, context },
+  }: {
+    readonly order: KeptOrder | null;
+    readonly parentId: string | null;
+    readonly parts: RenderParts;
+  },
+): void {
+  for (const [part, redemption] of redemptions.entries()) {
+    const { voucherId = null, tierId = null, campaignId = null } = sent[part] ?? {};
+    const isLast = part === redemptions.length - 1;
+    draft.events.push({
+      projectId,
+      id: context.newId("event"),
+      topic: REDEMPTIONS_TOPIC,
+      type: RedemptionMadeSchema.typeName,
+      key: voucherId ?? tierId ?? "",
+      payload: encodeRedemptionMade({
+        projectId,
+        redemptionId: redemption.id,
+        voucherId,
+        tierId,
+        campaignId,
+        customerId: message.customerId ?? null,
+        date: nowOf(message),
+        amount: redemption.amount ?? null,
+        order: isLast && order !== null ? order.bytes : null,
+        parentId,
+      }),
+    });
+  }
+}

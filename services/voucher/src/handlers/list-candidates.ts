@@ -1,0 +1,102 @@
+import { invalidPayload } from "@scrip/errors";
+import { compileFilters } from "@scrip/filters";
+import type {
+  Candidate,
+  CandidateAnswer,
+  CandidateQuery,
+  CandidateService,
+} from "@scrip/proto/scrip/voucher/v1/candidates_pb";
+import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Handler } from "@scrip/rpc";
+import { instantOf, nameOf, timestampOf } from "@scrip/terms";
+
+import type { Deps } from "../deps.ts";
+import { createSessionLocks, type SessionLocks } from "../domain/session-locks.ts";
+import { rowKey } from "../domain/usage.ts";
+import { candidateFilters } from "../store/candidate-filters.ts";
+import {
+  type CandidateSearch,
+  findCandidates,
+  type FoundCandidates,
+  startValues,
+} from "../store/candidates.ts";
+import type { StoredVoucher } from "../store/vouchers.ts";
+import { gatherLocks } from "./session-locks.ts";
+import { toVoucher } from "./voucher-message.ts";
+
+export const listCandidates =
+  (deps: Deps): Handler<typeof CandidateService.method.listCandidates> =>
+  async ({ queries }) => ({
+    $typeName: "scrip.voucher.v1.ListCandidatesResponse",
+    answers: await Promise.all(queries.map((query) => answerOf(deps, query))),
+  });
+
+async function answerOf(deps: Deps, query: CandidateQuery): Promise<CandidateAnswer> {
+  const now = query.now === undefined ? 0 : instantOf(query.now);
+  const found = await findCandidates(deps.db, searchOf(query, now));
+  const locks = await locksOf(deps, query, now, found);
+  return {
+    $typeName: "scrip.voucher.v1.CandidateAnswer",
+    candidates: found.vouchers.map((voucher) => candidateOf(voucher, query, locks)),
+    ...(found.next !== null && {
+      next: {
+        $typeName: "scrip.voucher.v1.CandidatePlace",
+        createdAt: timestampOf(found.next.createdAt),
+        ...(found.next.id !== null && { id: found.next.id }),
+      },
+    }),
+  };
+}
+
+function searchOf(query: CandidateQuery, now: number): CandidateSearch {
+  const { projectId, holderId, publicCampaignIds, after, codes, filters, timeZone } = query;
+  const search = {
+    projectId,
+    holderId: holderId ?? null,
+    standaloneTypes: query.standaloneTypes.flatMap((type) => nameOf(VoucherType, type) ?? []),
+    publicCampaignIds,
+    after:
+      after?.createdAt === undefined
+        ? null
+        : { createdAt: instantOf(after.createdAt), id: after.id ?? null },
+    codes,
+    limit: Number(query.limit),
+  };
+  const values = startValues(search, now);
+  const context = { fields: candidateFilters, now, timeZone, values };
+  const filter = compileFilters(filters ?? {}, context);
+  if (filter.kind === "violation") throw invalidPayload(filter.text);
+  return { ...search, filter: filter.text, values };
+}
+
+function locksOf(
+  { db }: Deps,
+  { projectId, sessionKey }: CandidateQuery,
+  now: number,
+  { vouchers }: FoundCandidates,
+): Promise<SessionLocks> {
+  const reserved = vouchers.flatMap(({ usage }) => (usage.reserved ? [usage] : []));
+  const usages = new Map(reserved.map((usage) => [rowKey(projectId, usage.voucherId), usage]));
+  const callers = usages.size === 0 ? [] : [{ projectId, sessionKey: sessionKey ?? null, at: now }];
+  return gatherLocks(db, usages, callers).then(createSessionLocks);
+}
+
+function candidateOf(
+  voucher: StoredVoucher,
+  { projectId, sessionKey }: CandidateQuery,
+  locks: SessionLocks,
+): Candidate {
+  const { definition, usage } = voucher;
+  const others = locks.ofOthers(projectId, definition.id, sessionKey ?? null);
+  return {
+    $typeName: "scrip.voucher.v1.Candidate",
+    voucher: {
+      $typeName: "scrip.voucher.v1.GatheredVoucher",
+      voucher: toVoucher(voucher),
+      definitionVersion: usage.definitionVersion,
+      lockedQuantity: others.quantity,
+      lockedCredits: others.credits,
+    },
+    ...(definition.campaignType !== null && { campaignType: definition.campaignType }),
+  };
+}

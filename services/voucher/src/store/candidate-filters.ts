@@ -1,0 +1,14 @@
+import type { FilterFields } from "@scrip/filters";
+
+/** What qualifications may be filtered by of a voucher, over `voucher v`. */
+export const candidateFilters: FilterFields = {
+  named: {
+    code: { type: "text", sql: "v.code" },
+    voucher_type: { type: "text", sql: "v.type" },
+    campaign_id: { type: "text", sql: "v.campaign_id" },
+    campaign_type: { type: "text", sql: "v.campaign_type" },
+    resource_id: { type: "array", sql: "array[v.id, v.code]" },
+    resource_type: { type: "text", sql: "'voucher'::text" },
+    holder_role: { type: "text", sql: "(case when v.holder_id is not null then 'OWNER' end)" },
+  },
+};

@@ -1,0 +1,129 @@
+import type { Queryable } from "@scrip/postgres";
+
+import { foldedKeyOf, type VoucherType } from "../domain/voucher.ts";
+import {
+  fromVoucherRow,
+  type StoredVoucher,
+  VOUCHER_COLUMNS,
+  type VoucherRow,
+} from "./vouchers.ts";
+
+export type CandidateSearch = {
+  readonly projectId: string;
+  readonly holderId: string | null;
+  readonly standaloneTypes: readonly VoucherType[];
+  readonly publicCampaignIds: readonly string[];
+  /** Only what comes after this place; without an id, only what was made before that instant. */
+  readonly after: CandidatePlace | null;
+  /** Codes or ids; any when empty. */
+  readonly codes: readonly string[];
+  /** Over `voucher v`, with its values behind those of `startValues`. */
+  readonly filter: string;
+  readonly values: readonly unknown[];
+  readonly limit: number;
+};
+
+export type CandidatePlace = { readonly createdAt: number; readonly id: string | null };
+
+export type FoundCandidates = {
+  /** Newest first. */
+  readonly vouchers: readonly StoredVoucher[];
+  /** Null when there is nothing more. */
+  readonly next: CandidatePlace | null;
+};
+
+/** As many as one search looks at. */
+const WINDOW = 1_000;
+
+/** The first values of the statement; those of a filter come behind them. */
+export const startValues = (
+  search: Omit<CandidateSearch, "filter" | "values">,
+  now: number,
+): unknown[] => [
+  search.projectId,
+  search.holderId,
+  [...search.standaloneTypes],
+  [...search.publicCampaignIds],
+  search.after && new Date(search.after.createdAt),
+  search.after?.id ?? "",
+  search.codes.flatMap((code) => [code, foldedKeyOf(code)]),
+  [...search.codes],
+  new Date(now),
+];
+
+type Row = Omit<VoucherRow, "id"> & {
+  id: string | null;
+  scanned: bigint;
+  last_created_at: Date;
+  last_id: string;
+};
+
+/**
+ * Reads through the newest candidates, a thousand at most, and answers those of them that can be used
+ * and meet the filter. Each source is one range of an index that has the order in which it is read.
+ */
+export async function findCandidates(
+  db: Queryable,
+  search: CandidateSearch,
+): Promise<FoundCandidates> {
+  // Not prepared by name: which index serves best depends on what is asked for.
+  const { rows } = await db.query<Row>(textOf(search), [...search.values]);
+  const [first] = rows;
+  if (first === undefined) return { vouchers: [], next: null };
+  const vouchers = rows.flatMap((row) =>
+    row.id === null ? [] : [fromVoucherRow({ ...row, id: row.id })],
+  );
+  const last = vouchers.at(-1)?.definition;
+  if (last !== undefined && vouchers.length === search.limit) {
+    return { vouchers, next: { createdAt: last.createdAt, id: last.id } };
+  }
+  const isCut = first.scanned >= BigInt(WINDOW);
+  const next = isCut ? { createdAt: first.last_created_at.getTime(), id: first.last_id } : null;
+  return { vouchers, next };
+}
+
+/** What is null or empty is known when the statement is planned, and costs no index. */
+const source = (condition: string): string => `
+      (select v.created_at, v.id
+         from voucher v
+        where v.project_id = $1 and v.deleted_at is null and ${condition}
+          and ($5::timestamptz is null or (v.created_at, v.id) < ($5::timestamptz, $6::text))
+          and (cardinality($7::text[]) = 0
+               or v.code_key = any($7::text[]) or v.id = any($8::text[]))
+        order by v.created_at desc, v.id desc
+        limit ${WINDOW})`;
+
+function textOf({ filter, limit }: Pick<CandidateSearch, "filter" | "limit">): string {
+  return `
+    with looked_at as (
+      select created_at, id
+        from (${source("v.holder_id = $2::text")}
+        union all ${source("v.campaign_id is null and v.holder_id is null and v.type = any($3::text[])")}
+        union all ${source(
+          "v.campaign_id = any($4::text[]) and v.holder_id is null and v.type = any($3::text[])",
+        )}) source
+       order by created_at desc, id desc
+       limit ${WINDOW}
+    ), last as (
+      select count(*) as scanned, (array_agg(created_at order by created_at, id))[1] as last_created_at,
+             (array_agg(id order by created_at, id))[1] as last_id
+        from looked_at
+    )
+    select last.*, one.*
+      from last
+      left join lateral (
+             select ${VOUCHER_COLUMNS}
+               from looked_at
+               join voucher v on v.project_id = $1 and v.id = looked_at.id
+               join voucher_usage u on u.project_id = $1 and u.voucher_id = looked_at.id
+              where v.active is not false
+                and not v.is_referral_code
+                and v.type <> 'LOYALTY_CARD'
+                and (v.expiration_date is null or v.expiration_date >= $9::timestamptz)
+                and (u.quantity is null or u.redeemed_quantity < u.quantity)
+                and (u.balance is null or u.balance > 0)
+                and (${filter})
+              order by looked_at.created_at desc, looked_at.id desc
+              limit ${limit}
+           ) one on true`;
+}
