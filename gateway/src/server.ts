@@ -7,6 +7,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { createRedis } from "@scrip/redis";
 import { createDirectTransport, REQUEST_DEADLINE_MS } from "@scrip/rpc";
@@ -31,6 +32,7 @@ import { operationalPages, type StaticPage } from "./operations/pages.ts";
 import { createReports, type Reports } from "./operations/reports.ts";
 import { createCategories } from "./references/categories.ts";
 import { createRules } from "./references/rules.ts";
+import { createUnits } from "./references/units.ts";
 import type { GatewayService } from "./service.ts";
 import { findProject } from "./store/projects.ts";
 import { createTranscoder } from "./transcode/index.ts";
@@ -121,6 +123,7 @@ function pipelineOf(
 ): Omit<PipelineDeps, "fail"> {
   const categories = transports.get(CategoryService.typeName);
   const rules = transports.get(ValidationRuleService.typeName);
+  const products = transports.get(ProductService.typeName);
   return {
     auth: createAuthenticator({
       directory: service.directory,
@@ -134,6 +137,7 @@ function pipelineOf(
     references: {
       categories: categories && createCategories(categories),
       rules: rules && createRules(rules),
+      units: products && createUnits(products),
     },
     findSchemas: service.findSchemas,
     findTenant: async (projectId) => {

@@ -12,6 +12,12 @@ import {
   type UpdateCategoryRequest,
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CategorySchema } from "@scrip/proto/scrip/common/v1/category_pb";
+import { DiscountEffect, DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import {
+  ProductService,
+  type ResolveUnitsRequest,
+  ResolveUnitsResponseSchema,
+} from "@scrip/proto/scrip/validation/v1/products_pb";
 import {
   type AssignRulesRequest,
   AssignRulesResponseSchema,
@@ -42,6 +48,7 @@ let failure: Error | undefined;
 const batches: ResolveCategoriesRequest[] = [];
 let arrived: CreateVoucherRequest | UpdateVoucherRequest | CreateCampaignRequest | undefined;
 let listed: string[] = [];
+const unitQuestions: string[][] = [];
 
 const category = (id: string) => create(CategorySchema, { id, name: names.get(id) ?? "" });
 
@@ -61,11 +68,39 @@ const gateway = await startTestGateway({
         arrived = request;
         return create(VoucherSchema, { id: "v_1" });
       },
+      async getVoucher() {
+        const unit = { effect: DiscountEffect.ADD_NEW_ITEMS };
+        return create(VoucherSchema, {
+          id: "v_1",
+          discount: {
+            type: DiscountType.UNIT,
+            unitType: "sku_1",
+            units: [
+              { ...unit, unitType: "gone" },
+              { ...unit, unitType: "known", product: { id: "prod_2" } },
+            ],
+          },
+        });
+      },
       async listVouchers() {
         return create(ListVouchersResponseSchema, {
           vouchers: listed.map((id) =>
             id.startsWith("v_") ? { id, campaignId: "camp_1" } : { categoryId: id },
           ),
+        });
+      },
+    }),
+    standIn(ProductService, {
+      async resolveUnits({ queries }: ResolveUnitsRequest) {
+        unitQuestions.push(...queries.map((query) => query.names));
+        return create(ResolveUnitsResponseSchema, {
+          answers: queries.map((query) => ({
+            units: query.names.flatMap((name) =>
+              name === "sku_1"
+                ? { name, product: { id: "prod_1", name: "Mug" }, sku: { id: "sku_1", sku: "red" } }
+                : [],
+            ),
+          })),
         });
       },
     }),
@@ -138,6 +173,20 @@ beforeEach(() => {
   questions.length = 0;
   assigned.clear();
   failure = undefined;
+  unitQuestions.length = 0;
+});
+
+test("a discount of units tells what they are of, unless its service did", async () => {
+  const { json } = await call("GET", "/v1/vouchers/UNITS");
+  expect(json["discount"]).toMatchObject({
+    unit_type: "sku_1",
+    product: { id: "prod_1", name: "Mug" },
+    sku: { id: "sku_1", sku: "red" },
+  });
+  const [gone, known] = json["discount"].units;
+  expect(gone).toEqual({ effect: "ADD_NEW_ITEMS", unit_type: "gone" });
+  expect(known).toMatchObject({ unit_type: "known", product: { id: "prod_2" } });
+  expect(unitQuestions).toEqual([["sku_1", "gone"]]);
 });
 
 test("the name of a category becomes its id, and its answer shows both", async () => {

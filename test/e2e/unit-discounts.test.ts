@@ -25,13 +25,22 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
       ],
     };
     const code = await voucher({ discount });
-    expect((await ok(api.get(`/v1/vouchers/${code}`)))["discount"]).toMatchObject(discount);
+    const summary = { id: mug["id"], source_id: mug["source_id"] };
+    expect((await ok(api.get(`/v1/vouchers/${code}`)))["discount"]).toMatchObject({
+      ...discount,
+      units: discount.units.map((unit) => ({ ...unit, product: summary })),
+    });
     const changed = await ok(
       api.put(`/v1/vouchers/${code}`, {
         discount: { type: "UNIT", effect: "ADD_NEW_ITEMS", unit_off: 3, unit_type: mug["id"] },
       }),
     );
-    expect(changed["discount"]).toMatchObject({ effect: "ADD_NEW_ITEMS", unit_off: 3 });
+    expect(changed["discount"]).toMatchObject({
+      effect: "ADD_NEW_ITEMS",
+      unit_off: 3,
+      product: summary,
+    });
+    expect(changed["discount"]).not.toHaveProperty("sku");
     expect(changed["discount"]).not.toHaveProperty("units");
   });
 
@@ -246,6 +255,18 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
     });
     const body = { redeemables: [{ object: "voucher", id: code }], order };
     expect((await ok(api.post("/v1/validations", body)))["redeemables"]).toMatchObject([lists]);
+
+    const headers = { "idempotency-key": newCode("key") };
+    const redeemed = await api.post("/v1/redemptions", body, headers);
+    expect(redeemed.body["redemptions"], redeemed.text).toMatchObject([{ voucher: lists }]);
+    const repeated = await api.post("/v1/redemptions", body, headers);
+    expect(repeated.text).toBe(redeemed.text);
+    const unlimited = await voucher({ discount: { type: "PERCENT", percent_off: 10 } });
+    const alone = await ok(api.post(`/v1/vouchers/${unlimited}/redemption`, { order }));
+    expect(alone["voucher"]).toMatchObject({
+      applicable_to: { object: "list", data_ref: "data", data: [], total: 0 },
+      inapplicable_to: { object: "list", data_ref: "data", data: [], total: 0 },
+    });
   });
 
   test("a budget of units holds over redemptions, is given back, and cannot be raced", async () => {

@@ -4,32 +4,41 @@ import type {
   ValidationRulesAssignment,
   ValidationRulesAssignmentList,
 } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
+import type { NamedUnit } from "@scrip/proto/scrip/validation/v1/products_pb";
 
 import type { Categories } from "./categories.ts";
-import type { AnswerPlan, AssignmentFields, CategoryFields } from "./plan.ts";
+import type { AnswerPlan, AssignmentFields, CategoryFields, UnitFields } from "./plan.ts";
 import type { Rules } from "./rules.ts";
+import type { Units } from "./units.ts";
 
 /** Who knows what answers refer to; one that the door has no way to is left out. */
 export type Sources = {
   readonly categories: Categories | undefined;
   readonly rules: Rules | undefined;
+  readonly units: Units | undefined;
 };
 
 // Only the plans know what the messages are; to this module they are records of fields.
 type Fields = Record<string, unknown>;
 
-type Wanted = { readonly categories: Set<string>; readonly objects: Set<string> };
+type Wanted = {
+  readonly categories: Set<string>;
+  readonly objects: Set<string>;
+  readonly units: Set<string>;
+};
 
 type Found = {
   readonly categories: ReadonlyMap<string, Category> | undefined;
   readonly assignments: ReadonlyMap<string, readonly ValidationRulesAssignment[]> | undefined;
+  readonly units: ReadonlyMap<string, NamedUnit> | undefined;
 };
 
 /** How many assignments of one object an answer shows; the total counts them all. */
 const SHOWN_ASSIGNMENTS = 100;
 
 /**
- * Fills in what an answer refers to: categories from their ids, and the validation rules of objects.
+ * Fills in what an answer refers to: categories from their ids, the validation rules of objects, and
+ * what discounts give units of.
  * Messages are read-only once sent, so what changes is copied, and only that.
  */
 export async function composeAnswer(
@@ -38,14 +47,15 @@ export async function composeAnswer(
   sources: Sources,
   projectId: string,
 ): Promise<Message> {
-  const wanted: Wanted = { categories: new Set(), objects: new Set() };
+  const wanted: Wanted = { categories: new Set(), objects: new Set(), units: new Set() };
   collect(plan, message, wanted);
-  if (wanted.categories.size === 0 && wanted.objects.size === 0) return message;
-  const [categories, assignments] = await Promise.all([
+  if (Object.values(wanted).every(({ size }) => size === 0)) return message;
+  const [categories, assignments, units] = await Promise.all([
     sources.categories && findCategories(sources.categories, projectId, wanted.categories),
     sources.rules?.find(projectId, [...wanted.objects]),
+    wanted.units.size > 0 ? sources.units?.find(projectId, [...wanted.units]) : undefined,
   ]);
-  return fill(plan, message as Message & Fields, { categories, assignments });
+  return fill(plan, message as Message & Fields, { categories, assignments, units });
 }
 
 async function findCategories(
@@ -69,6 +79,8 @@ function collect(plan: AnswerPlan, fields: Fields, wanted: Wanted): void {
   if (plan.assignments !== undefined) {
     for (const id of objectsOf(plan.assignments, fields)) wanted.objects.add(id);
   }
+  const unitName = plan.unit && unitOf(plan.unit, fields);
+  if (unitName !== undefined) wanted.units.add(unitName);
   for (const { local, many, plan: child } of plan.children) {
     const value = fields[local];
     if (value === undefined) continue;
@@ -80,6 +92,14 @@ function collect(plan: AnswerPlan, fields: Fields, wanted: Wanted): void {
 /** The object itself and its campaign; nothing where the service has filled the list in. */
 function objectsOf({ list, ids }: AssignmentFields, fields: Fields): readonly string[] {
   return fields[list] === undefined ? ids.map((id) => fields[id]).filter(isId) : [];
+}
+
+/** Nothing where the service has told already what it is. */
+function unitOf({ type, product, sku }: UnitFields, fields: Fields): string | undefined {
+  const name = fields[type];
+  return isId(name) && fields[product] === undefined && fields[sku] === undefined
+    ? name
+    : undefined;
 }
 
 const isId = (value: unknown): value is string => typeof value === "string" && value !== "";
@@ -98,6 +118,13 @@ function fill<M extends Fields>(plan: AnswerPlan, fields: M, found: Found): M {
   }
   if (plan.assignments !== undefined && found.assignments !== undefined) {
     Object.assign(copy, assignmentsOf(plan.assignments, fields, found.assignments));
+  }
+  if (plan.unit !== undefined) {
+    const unit = found.units?.get(unitOf(plan.unit, fields) ?? "");
+    if (unit !== undefined) {
+      copy[plan.unit.product] = unit.product;
+      copy[plan.unit.sku] = unit.sku;
+    }
   }
   return copy as M;
 }

@@ -15,6 +15,7 @@ type Names = { readonly local: string; readonly proto: string };
 export type AnswerPlan = {
   readonly categories: CategoryFields | undefined;
   readonly assignments: AssignmentFields | undefined;
+  readonly unit: UnitFields | undefined;
   readonly children: readonly Child[];
 };
 
@@ -29,6 +30,9 @@ export type AssignmentFields = {
   /** The fields with the ids of the objects whose validation rules count. */
   readonly ids: readonly string[];
 };
+
+/** What units are given of, and where it is told. */
+export type UnitFields = { readonly type: string; readonly product: string; readonly sku: string };
 
 export type Child = { readonly local: string; readonly many: boolean; readonly plan: AnswerPlan };
 
@@ -62,8 +66,9 @@ function planOf(
   }
   const categories = categoryFields(desc);
   const assignments = assignmentFields(desc);
-  const isPlain = categories === undefined && assignments === undefined && children.length === 0;
-  const plan = isPlain ? undefined : { categories, assignments, children };
+  const unit = unitFields(desc);
+  const isPlain = !categories && !assignments && !unit && children.length === 0;
+  const plan = isPlain ? undefined : { categories, assignments, unit, children };
   known.set(desc, plan);
   return plan;
 }
@@ -85,6 +90,18 @@ function assignmentFields(desc: DescMessage): AssignmentFields | undefined {
     (name) => desc.fields.find((field) => field.name === name)?.localName ?? [],
   );
   return { list: list.localName, ids };
+}
+
+function unitFields(desc: DescMessage): UnitFields | undefined {
+  const type = fieldOf(desc, Reference.UNIT_TYPE);
+  if (type === undefined) return undefined;
+  const [product, sku] = ["product", "sku"].map((name) =>
+    desc.fields.find((field) => field.name === name),
+  );
+  if (product === undefined || sku === undefined) {
+    throw new Error(`${desc.typeName} gives units but has no place to tell of what`);
+  }
+  return { type: type.localName, product: product.localName, sku: sku.localName };
 }
 
 const fieldOf = (desc: DescMessage, reference: Reference): DescField | undefined =>

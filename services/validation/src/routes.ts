@@ -29,6 +29,7 @@ import { listStackingRules } from "./handlers/list-stacking-rules.ts";
 import { redeemPromotionTier } from "./handlers/redeem-promotion-tier.ts";
 import { redeemVoucher } from "./handlers/redeem-voucher.ts";
 import { redeem } from "./handlers/redeem.ts";
+import { resolveUnits } from "./handlers/resolve-units.ts";
 import { rollbackRedemption } from "./handlers/rollback-redemption.ts";
 import { rollbackRedemptions } from "./handlers/rollback-redemptions.ts";
 import { updateOrder } from "./handlers/update-order.ts";
@@ -71,6 +72,7 @@ export const routes = (deps: Deps) => [
     getSku: getSku(deps),
     updateSku: updateSku(deps),
     deleteSku: deleteSku(deps),
+    resolveUnits: resolveUnits(deps),
   }),
   ruleRoutes(deps),
   implement(ProductCollectionService, {

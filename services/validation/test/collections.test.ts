@@ -110,7 +110,7 @@ describe("what a collection lists is what a decision finds in it", () => {
     expect(new Set(listed.data.map(({ sourceId }) => sourceId))).toEqual(new Set(expected));
     expect(listed.total).toBe(BigInt(expected.length));
 
-    const units = await findCatalogueItems(deps, call, names);
+    const units = await findCatalogueItems(deps, call.project.id, names);
     const found = await gatherLineCollections(deps, call, {
       lines: names.map((name) => units.get(name)!.line),
       ids: [id],
@@ -146,7 +146,7 @@ test("a name is a product's or a SKU's, and an id goes before a source id", asyn
   const [sku] = wool.skus!.data;
   // A product whose source id is the id of that SKU.
   await products.createProduct({ sourceId: sku!.id, price: 1n }, call);
-  const units = await findCatalogueItems(deps, call, [
+  const units = await findCatalogueItems(deps, call.project.id, [
     "wool",
     wool.id,
     "wool-m",
@@ -180,7 +180,13 @@ test("a collection of a list covers the SKUs of its products, and is gone at onc
     call,
   );
   expect(entries.map(({ object }) => object)).toEqual(["product", "sku"]);
-  const units = await findCatalogueItems(deps, call, ["linen", "linen-l", "wool", "wool-m", "mug"]);
+  const units = await findCatalogueItems(deps, call.project.id, [
+    "linen",
+    "linen-l",
+    "wool",
+    "wool-m",
+    "mug",
+  ]);
   const moment = { now: call.now, timeZone: "UTC" };
   const known = await gatherCollections(deps, call, [id, "pc_unknown", id]);
   const isIn = (name: string) => collectionsOf(units.get(name)!.line, known, moment).includes(id);

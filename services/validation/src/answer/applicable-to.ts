@@ -2,25 +2,26 @@ import type {
   ApplicableItem,
   ApplicableTo,
   ItemUnits,
-} from "@scrip/proto/scrip/validation/v1/validations_pb";
+} from "@scrip/proto/scrip/common/v1/applicable_to_pb";
 
 import type { JudgedRedeemable, ReachedEntry, ReachedUnits } from "../domain/decision.ts";
 
 /** Read-only, so all answers share it. */
 const NOTHING_LISTED: ApplicableTo = {
-  $typeName: "scrip.validation.v1.ApplicableTo",
+  $typeName: "scrip.common.v1.ApplicableTo",
   data: [],
   total: 0n,
 };
+
+/** Of a redemption that is limited to nothing. */
+export const UNLIMITED = { applicableTo: NOTHING_LISTED, inapplicableTo: NOTHING_LISTED } as const;
 
 /** What a redeemable is limited to, and what of the order that reached (§1.7). */
 export function scopeLists(judged: JudgedRedeemable): {
   readonly applicableTo: ApplicableTo;
   readonly inapplicableTo: ApplicableTo;
 } {
-  if (judged.status === "SKIPPED") {
-    return { applicableTo: NOTHING_LISTED, inapplicableTo: NOTHING_LISTED };
-  }
+  if (judged.status === "SKIPPED") return UNLIMITED;
   const { applicable, inapplicable } = judged.scope;
   return { applicableTo: listOf(applicable), inapplicableTo: listOf(inapplicable) };
 }
@@ -32,7 +33,7 @@ const listOf = (entries: readonly ReachedEntry[]): ApplicableTo =>
 
 function itemOf(entry: ReachedEntry): ApplicableItem {
   return {
-    $typeName: "scrip.validation.v1.ApplicableItem",
+    $typeName: "scrip.common.v1.ApplicableItem",
     object: entry.object,
     id: entry.id ?? entry.sourceId ?? "",
     effect: entry.effect,
@@ -55,7 +56,7 @@ function itemOf(entry: ReachedEntry): ApplicableItem {
 }
 
 const unitsOf = ({ index, units }: ReachedUnits): ItemUnits => ({
-  $typeName: "scrip.validation.v1.ItemUnits",
+  $typeName: "scrip.common.v1.ItemUnits",
   index,
   units: [...(units ?? [])],
   unitsLimitExceeded: units === null ? true : undefined,

@@ -1,15 +1,10 @@
 import { decimalText, roundDecimal } from "@scrip/money";
-import {
-  type Discount,
-  DiscountEffect,
-  type ProductSummary,
-  type SkuSummary,
-} from "@scrip/proto/scrip/common/v1/discount_pb";
+import { type Discount, DiscountEffect } from "@scrip/proto/scrip/common/v1/discount_pb";
 import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Discount as DomainDiscount } from "@scrip/rules";
 
 import type { Benefit, GivenUnits } from "../domain/decision.ts";
-import type { CatalogueItem } from "../domain/facts.ts";
+import { summariesOf } from "./summaries.ts";
 
 /** The discount of a voucher or tier with the effect and the value that were really used. */
 export function discountResult(
@@ -34,32 +29,19 @@ function givenUnits({ units }: Discount, given: readonly GivenUnits[]): Partial<
         const one = given[at];
         return one === undefined
           ? unit
-          : { ...unit, ...summaryOf(one.item), unitOff: one.unitOff, isDynamic: one.isDynamic };
+          : {
+              ...unit,
+              ...(one.item !== null && summariesOf(one.item)),
+              unitOff: one.unitOff,
+              isDynamic: one.isDynamic,
+            };
       }),
     };
   }
   const [one] = given;
-  return one === undefined ? {} : { ...summaryOf(one.item), unitOff: one.unitOff };
-}
-
-function summaryOf(item: CatalogueItem | null): { product?: ProductSummary; sku?: SkuSummary } {
-  if (item === null) return {};
-  return {
-    product: {
-      $typeName: "scrip.common.v1.ProductSummary",
-      id: item.productId,
-      ...(item.productSourceId !== null && { sourceId: item.productSourceId }),
-      ...(item.name !== null && { name: item.name }),
-    },
-    ...(item.skuId !== null && {
-      sku: {
-        $typeName: "scrip.common.v1.SkuSummary",
-        id: item.skuId,
-        ...(item.skuSourceId !== null && { sourceId: item.skuSourceId }),
-        ...(item.skuLabel !== null && { sku: item.skuLabel }),
-      },
-    }),
-  };
+  return one === undefined
+    ? {}
+    : { ...(one.item !== null && summariesOf(one.item)), unitOff: one.unitOff };
 }
 
 /** As long as a percentage may be in the API; the discount was calculated with all its digits. */

@@ -1,13 +1,15 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import {
   type RedemptionNote,
   RedemptionNoteSchema,
+  type ScopeSchema,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import { expandOf } from "../gather/asked.ts";
 import type { Gathered } from "../gather/decision.ts";
+import { scopeLists } from "./applicable-to.ts";
 import { explanationOf, readerOf } from "./explanation.ts";
 import { redeemableResult } from "./redeemable.ts";
 
@@ -19,7 +21,8 @@ export function noteOf(
 ): Uint8Array {
   const left = judged.filter(({ status }) => status !== "APPLICABLE");
   const explains = expandOf(gathered.asked).has("explanation");
-  if (left.length === 0 && !explains) return NOTHING;
+  const scopes = scopesOf(judged);
+  if (left.length === 0 && !explains && scopes.length === 0) return NOTHING;
   const results = left.map((each) => redeemableResult(each, gathered, call));
   const reader = readerOf(call);
   return toBinary(
@@ -32,8 +35,18 @@ export function noteOf(
             each.status === "APPLICABLE" ? (explanationOf(each, reader) ?? []) : [],
           )
         : [],
+      scopes,
     }),
   );
+}
+
+/** What the redemptions are limited to; nothing at all when none of them is. */
+function scopesOf(judged: readonly JudgedRedeemable[]): MessageInitShape<typeof ScopeSchema>[] {
+  const lists = judged.filter(({ status }) => status === "APPLICABLE").map(scopeLists);
+  const isLimited = lists.some(
+    ({ applicableTo, inapplicableTo }) => applicableTo.total + inapplicableTo.total > 0n,
+  );
+  return isLimited ? lists : [];
 }
 
 const NOTHING = new Uint8Array();

@@ -1,8 +1,14 @@
-import type { RedemptionNote, Redemptions } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type {
+  RedemptionNote,
+  Redemptions,
+  Scope,
+} from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Redemption, RedemptionsMade } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
+import { UNLIMITED } from "./applicable-to.ts";
+
 export function redemptionsMessage(made: RedemptionsMade, note: RedemptionNote): Redemptions {
-  const redemptions = explained(made.redemptions, note);
+  const redemptions = told(made.redemptions, note);
   const { parentRedemption } = made;
   const order = (parentRedemption ?? redemptions[0])?.order;
   return {
@@ -17,15 +23,26 @@ export function redemptionsMessage(made: RedemptionsMade, note: RedemptionNote):
 
 /** The answer to a request for one redeemable alone. */
 export function singleRedemption(made: RedemptionsMade, note: RedemptionNote): Redemption {
-  const [redemption] = explained(made.redemptions, note);
+  const [redemption] = told(made.redemptions, note);
   if (redemption === undefined) throw new Error("a redemption was committed and not answered");
   return redemption;
 }
 
-function explained(redemptions: Redemption[], { explanations }: RedemptionNote): Redemption[] {
-  if (explanations.length === 0) return redemptions;
+/** With what only the decision knew: what was limited to what, and how it was decided. */
+function told(redemptions: readonly Redemption[], note: RedemptionNote): Redemption[] {
   return redemptions.map((redemption, index) => {
-    const explanation = explanations[index];
-    return explanation === undefined ? redemption : { ...redemption, explanation };
+    const explanation = note.explanations[index];
+    return {
+      ...redemption,
+      ...(redemption.voucher !== undefined && {
+        voucher: { ...redemption.voucher, ...scopeOf(note.scopes[index]) },
+      }),
+      ...(explanation !== undefined && { explanation }),
+    };
   });
 }
+
+const scopeOf = (scope: Scope | undefined): Pick<Scope, "applicableTo" | "inapplicableTo"> =>
+  scope === undefined
+    ? UNLIMITED
+    : { applicableTo: scope.applicableTo, inapplicableTo: scope.inapplicableTo };

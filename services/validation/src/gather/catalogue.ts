@@ -74,13 +74,13 @@ export type CatalogueUnit = {
  */
 export async function findCatalogueItems(
   deps: Pick<Deps, "db">,
-  call: Call,
+  projectId: string,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, CatalogueUnit>> {
   if (names.length === 0) return new Map();
   const asked = [...new Set(names)];
   const catalogue = await findInCatalogue(deps.db, {
-    projectId: call.project.id,
+    projectId,
     skus: asked,
     products: asked,
   });

@@ -90,7 +90,7 @@ async function gatherItems(
   }: { readonly names: readonly string[]; readonly collectionIds: readonly string[] },
 ): Promise<ReadonlyMap<string, CatalogueItem>> {
   if (names.length === 0) return NO_ITEMS;
-  const found = [...(await findCatalogueItems(deps, call, names))];
+  const found = [...(await findCatalogueItems(deps, call.project.id, names))];
   const lines = found.map(([, { line }]) => line);
   const collections =
     collectionIds.length > 0

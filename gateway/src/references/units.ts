@@ -1,0 +1,49 @@
+import type { Transport } from "@connectrpc/connect";
+import { requestId } from "@scrip/ids";
+import {
+  type NamedUnit,
+  ProductService,
+  type UnitsQuery,
+} from "@scrip/proto/scrip/validation/v1/products_pb";
+import { batchCall, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+
+/** Looks up what discounts of units are about, many at a time. */
+export type Units = {
+  /** By the names that were asked for; unknown ones are left out. */
+  find(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, NamedUnit>>;
+};
+
+const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 10_000 };
+
+const MAX_NAMES = 200;
+
+export function createUnits(transport: Transport): Units {
+  const client = clientOf(ProductService, transport);
+  const ask = createCoalescer<UnitsQuery, readonly NamedUnit[]>({
+    ...BATCH,
+    async send(queries) {
+      const request = {
+        $typeName: "scrip.validation.v1.ResolveUnitsRequest" as const,
+        queries: [...queries],
+      };
+      const now = Date.now();
+      // A batch is nobody's request: its queries carry their projects.
+      const call = batchCall(requestId(), now + REQUEST_DEADLINE_MS, now);
+      const { answers } = await client.resolveUnits(request, call);
+      return answers.map(({ units }) => units);
+    },
+  });
+  return {
+    async find(projectId, names) {
+      const questions = Array.from({ length: Math.ceil(names.length / MAX_NAMES) }, (_, at) =>
+        ask({
+          $typeName: "scrip.validation.v1.UnitsQuery",
+          projectId,
+          names: names.slice(at * MAX_NAMES, (at + 1) * MAX_NAMES),
+        }),
+      );
+      const found = (await Promise.all(questions)).flat();
+      return new Map(found.map((unit) => [unit.name, unit]));
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type {
+  NamedUnit,
+  ProductService,
+  UnitsAnswer,
+  UnitsQuery,
+} from "@scrip/proto/scrip/validation/v1/products_pb";
+import type { Handler } from "@scrip/rpc";
+
+import { summariesOf } from "../answer/summaries.ts";
+import type { Deps } from "../deps.ts";
+import { type CatalogueUnit, findCatalogueItems } from "../gather/catalogue.ts";
+
+export const resolveUnits =
+  (deps: Deps): Handler<typeof ProductService.method.resolveUnits> =>
+  async ({ queries }) => {
+    const found = await findOfProjects(deps, queries);
+    return {
+      $typeName: "scrip.validation.v1.ResolveUnitsResponse",
+      answers: queries.map(({ projectId, names }): UnitsAnswer => ({
+        $typeName: "scrip.validation.v1.UnitsAnswer",
+        units: [...new Set(names)].flatMap((name): NamedUnit[] => {
+          const unit = found.get(projectId)?.get(name);
+          return unit === undefined ? [] : [namedUnit(name, unit)];
+        }),
+      })),
+    };
+  };
+
+type Found = ReadonlyMap<string, ReadonlyMap<string, CatalogueUnit>>;
+
+/** One lookup for each project, however many ask for it. */
+async function findOfProjects(deps: Deps, queries: readonly UnitsQuery[]): Promise<Found> {
+  const byProject = Map.groupBy(queries, ({ projectId }) => projectId);
+  const found = await Promise.all(
+    [...byProject].map(async ([projectId, own]) => {
+      const names = own.flatMap((query) => query.names);
+      return [projectId, await findCatalogueItems(deps, projectId, names)] as const;
+    }),
+  );
+  return new Map(found);
+}
+
+const namedUnit = (name: string, unit: CatalogueUnit): NamedUnit => ({
+  $typeName: "scrip.validation.v1.NamedUnit",
+  name,
+  ...summariesOf({ ...unit, skuLabel: unit.sku }),
+});
