@@ -90,6 +90,8 @@ export type VoucherFacts = {
   readonly categories: readonly CategoryFacts[];
   readonly metadata: Metadata;
   readonly publishCount: bigint;
+  /** Of the publication that gave it to its holder; null without one. */
+  readonly publicationMetadata: Metadata | null;
   /** Its own; those of the campaign are the campaign's. */
   readonly rules: readonly ValidationRule[];
   /** A code of a referral programme, which its holder may not redeem. */

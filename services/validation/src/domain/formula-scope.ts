@@ -107,7 +107,6 @@ const OPERANDS: ReadonlyMap<string, Operand> = new Map<string, Operand>([
   ],
 ]);
 
-/** A publication is not gathered for a decision, so its metadata has no value. */
 const METADATA: ReadonlyMap<string, (facts: Facts) => Metadata | null> = new Map<
   string,
   (facts: Facts) => Metadata | null
@@ -115,6 +114,10 @@ const METADATA: ReadonlyMap<string, (facts: Facts) => Metadata | null> = new Map
   ["ORDER_METADATA", ({ order }) => order?.metadata ?? null],
   ["CUSTOMER_METADATA", ({ customer }) => customer?.metadata ?? null],
   ["REDEMPTION_METADATA", ({ metadata }) => metadata],
+  [
+    "PUBLICATION_METADATA",
+    ({ subject }) => (subject.kind === "voucher" ? subject.facts.publicationMetadata : null),
+  ],
   ["REDEEMABLE_METADATA", ({ subject }) => subject.facts.metadata],
 ]);
 

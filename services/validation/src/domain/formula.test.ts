@@ -63,6 +63,7 @@ describe("the formula of a discount on the order", () => {
     ['REDEMPTION_METADATA("n")', 250n, { metadata: { n: 2.5 } }],
     ['REDEMPTION_METADATA("n")', FALLBACK],
     ['REDEEMABLE_METADATA("n")', 300n, { voucher: { metadata: { n: 3 } } }],
+    ['PUBLICATION_METADATA("n")', 300n, { voucher: { publicationMetadata: { n: 3 } } }],
     ['PUBLICATION_METADATA("n")', FALLBACK],
     ["VOUCHER_REDEMPTION_QUANTITY", 500n, { voucher: { quantity: 5n } }],
     ["VOUCHER_REDEMPTION_QUANTITY", FALLBACK],

@@ -142,6 +142,7 @@ export const givenVoucher = (voucher: Partial<VoucherFacts> = {}): VoucherFacts 
   categories: [],
   metadata: {},
   publishCount: 0n,
+  publicationMetadata: null,
   rules: [],
   isReferralCode: false,
   holderId: null,

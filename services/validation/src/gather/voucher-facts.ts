@@ -8,7 +8,8 @@ import { fromTimestamp } from "./timestamps.ts";
 
 /** What a decision needs to know of a voucher as the voucher service answered it. */
 export function voucherFacts(gathered: GatheredVoucher): VoucherFacts | null {
-  const { voucher, definitionVersion, lockedQuantity, lockedCredits } = gathered;
+  const { voucher, definitionVersion, lockedQuantity, lockedCredits, publicationMetadata } =
+    gathered;
   if (voucher === undefined) return null;
   return {
     id: voucher.id,
@@ -24,6 +25,7 @@ export function voucherFacts(gathered: GatheredVoucher): VoucherFacts | null {
     categories: voucher.categoryId === undefined ? [] : [{ id: voucher.categoryId, hierarchy: 0 }],
     metadata: voucher.metadata ?? {},
     publishCount: voucher.publish?.count ?? 0n,
+    publicationMetadata: publicationMetadata ?? null,
     rules: [],
     isReferralCode: voucher.isReferralCode ?? false,
     holderId: voucher.holderId ?? null,
