@@ -1,0 +1,168 @@
+import { expect, test } from "vitest";
+
+import {
+  type CampaignTerms,
+  decidePublication,
+  isSuitable,
+  joinsOnce,
+  type PublicationFacts,
+  publishedTo,
+  typeOfVouchers,
+} from "./publication.ts";
+import type { VoucherDefinition } from "./voucher.ts";
+
+const NOON = Date.parse("2026-03-28T12:00:00Z");
+const HELD = { voucherId: "v_own", publicationId: "pub_1" };
+const free = { id: "v_1", holderId: null };
+const own = { id: "v_own", holderId: "cust_1" };
+const others = { id: "v_2", holderId: "cust_2" };
+
+const facts: PublicationFacts = {
+  customerId: "cust_1",
+  joinOnce: false,
+  held: null,
+  takenSourceId: null,
+  voucher: null,
+};
+
+const PUBLISH = "publish";
+const JOINED = "pub_1";
+
+test.each<readonly [string, Partial<PublicationFacts>, string]>([
+  ["any voucher", {}, PUBLISH],
+  ["a free voucher", { voucher: free }, PUBLISH],
+  ["somebody else's voucher", { voucher: others }, "voucher_already_published"],
+  ["the own voucher again", { voucher: own }, "voucher_already_published"],
+  ["any, first time of once", { joinOnce: true }, PUBLISH],
+  ["a free one, first time of once", { joinOnce: true, voucher: free }, PUBLISH],
+  ["any, joined before", { joinOnce: true, held: HELD }, JOINED],
+  ["the own one, joined before", { joinOnce: true, held: HELD, voucher: own }, JOINED],
+  [
+    "another one, joined before",
+    { joinOnce: true, held: HELD, voucher: free },
+    "voucher_cannot_be_published",
+  ],
+  [
+    "somebody else's, joined before",
+    { joinOnce: true, held: HELD, voucher: others },
+    "voucher_already_published",
+  ],
+  ["a source id again", { takenSourceId: "s" }, "duplicate_source_id"],
+  ["a source id again, own voucher", { takenSourceId: "s", voucher: own }, "duplicate_source_id"],
+  ["a source id again, joined before", { takenSourceId: "s", joinOnce: true, held: HELD }, JOINED],
+])("%s", (_name, given, outcome) => {
+  const decision = decidePublication({ ...facts, ...given });
+  const came =
+    decision.kind === "refused"
+      ? decision.key
+      : decision.kind === "joined_before"
+        ? decision.publicationId
+        : decision.kind;
+  expect(came).toBe(outcome);
+});
+
+const campaign: CampaignTerms = {
+  id: "camp_1",
+  name: "spring",
+  type: "DISCOUNT_COUPONS",
+  joinOnce: false,
+};
+
+test.each([
+  [undefined, null, false],
+  [true, null, true],
+  [undefined, campaign, false],
+  [undefined, { ...campaign, joinOnce: true }, true],
+  [false, { ...campaign, joinOnce: true }, false],
+  [true, campaign, true],
+  [false, { ...campaign, type: "LOYALTY_PROGRAM" as const }, true],
+])("join_once %s of %j is %s", (sent, of, once) => {
+  expect(joinsOnce(sent, of)).toBe(once);
+});
+
+const definition: VoucherDefinition = {
+  projectId: "proj_1",
+  id: "v_1",
+  code: "CODE",
+  type: "DISCOUNT_VOUCHER",
+  campaignId: "camp_1",
+  campaignName: "spring",
+  campaignType: "DISCOUNT_COUPONS",
+  categoryId: null,
+  discount: null,
+  giftEffect: null,
+  loyaltyPoints: null,
+  validity: {
+    startDate: NOON - 1000,
+    expirationDate: NOON + 1000,
+    timeframe: null,
+    daysOfWeek: [1],
+    hours: null,
+  },
+  activityDuration: null,
+  active: true,
+  additionalInfo: null,
+  metadata: { own: true },
+  assetId: "asset",
+  isReferralCode: false,
+  holderId: null,
+  referrerId: null,
+  publishCount: 0n,
+  publicationMetadata: null,
+  createdAt: NOON - 5000,
+  updatedAt: null,
+  version: 3n,
+};
+
+const customer = { id: "cust_1", metadata: { way: "mail" } };
+
+test("a published voucher is the customer's, in a new version", () => {
+  const published = publishedTo(definition, customer, { now: NOON, timeZone: "UTC" });
+  expect(published).toEqual({
+    ...definition,
+    holderId: "cust_1",
+    publishCount: 1n,
+    publicationMetadata: { way: "mail" },
+    updatedAt: NOON,
+    version: 4n,
+  });
+});
+
+test("a period after publication replaces the dates, and follows the days of the project", () => {
+  const timed = { ...definition, activityDuration: "P1D" };
+  // In this night the clocks in Warsaw go forward: the day has 23 hours.
+  const published = publishedTo(timed, customer, { now: NOON, timeZone: "Europe/Warsaw" });
+  expect(published.validity).toEqual({
+    ...definition.validity,
+    startDate: NOON,
+    expirationDate: NOON + 23 * 60 * 60_000,
+  });
+});
+
+test.each<readonly [string, Partial<VoucherDefinition>, boolean]>([
+  ["as it is", {}, true],
+  ["neither on nor off", { active: null }, true],
+  ["switched off", { active: false }, false],
+  ["published before", { publishCount: 1n }, false],
+  ["held", { holderId: "cust_2" }, false],
+  ["ending now", { validity: { ...definition.validity, expirationDate: NOON } }, false],
+  ["without an end", { validity: { ...definition.validity, expirationDate: null } }, true],
+  ["not begun yet", { validity: { ...definition.validity, startDate: NOON + 1 } }, true],
+])("whether a campaign gives a voucher %s", (_name, given, suitable) => {
+  expect(isSuitable({ ...definition, ...given }, NOON)).toBe(suitable);
+});
+
+test("what campaigns hold follows from their kind", () => {
+  const kinds = [
+    "DISCOUNT_COUPONS",
+    "REFERRAL_PROGRAM",
+    "GIFT_VOUCHERS",
+    "LOYALTY_PROGRAM",
+  ] as const;
+  expect(kinds.map((type) => typeOfVouchers({ ...campaign, type }))).toEqual([
+    "DISCOUNT_VOUCHER",
+    "DISCOUNT_VOUCHER",
+    "GIFT_VOUCHER",
+    "LOYALTY_CARD",
+  ]);
+});
