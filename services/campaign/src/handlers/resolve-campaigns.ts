@@ -19,7 +19,7 @@ export const resolveCampaigns =
 async function answerOf(definitions: Definitions, query: CampaignQuery): Promise<CampaignAnswer> {
   const { projectId } = query;
   const usable =
-    query.allActiveTiers || query.allActiveStacks
+    query.allActiveTiers || query.allActiveStacks || query.allActiveStandalone
       ? await definitions.usable.get(projectId, USABLE)
       : undefined;
   const [named, stacks] = await Promise.all([
@@ -41,6 +41,7 @@ async function answerOf(definitions: Definitions, query: CampaignQuery): Promise
     projectId,
     unique(
       query.campaignIds,
+      query.allActiveStandalone ? (usable?.standaloneIds ?? []) : [],
       [...named.values()],
       [...tiers.values()].map(({ campaignId }) => campaignId),
       [...stacks.values()].map(({ campaignId }) => campaignId),

@@ -1,7 +1,15 @@
 import type { DefinitionKey, Queryable } from "@scrip/postgres";
 
 /** What is switched on in a project, whatever its dates. */
-export type Usable = { readonly tierIds: readonly string[]; readonly stackIds: readonly string[] };
+export type Usable = {
+  readonly tierIds: readonly string[];
+  readonly stackIds: readonly string[];
+  /** Campaigns of one code, which is everybody's: the newest of them. */
+  readonly standaloneIds: readonly string[];
+};
+
+/** As many campaigns of one code as are remembered. */
+const MAX_STANDALONE = 1_000;
 
 /** For the cache: one key per project. */
 export async function findUsable(
@@ -9,7 +17,7 @@ export async function findUsable(
   keys: readonly DefinitionKey[],
 ): Promise<readonly Usable[]> {
   const projectIds = keys.map(({ projectId }) => projectId);
-  const [tiers, stacks] = await Promise.all([
+  const [tiers, stacks, standalone] = await Promise.all([
     idsByProject(
       db,
       `select t.project_id, t.id
@@ -28,10 +36,24 @@ export async function findUsable(
         order by s.id`,
       projectIds,
     ),
+    idsByProject(
+      db,
+      `select p.project_id, p.id
+         from unnest($1::text[]) as project (id)
+        cross join lateral (
+                select project_id, id
+                  from campaign
+                 where project_id = project.id and type = 'STANDALONE' and active
+                 order by created_at desc, id desc
+                 limit ${MAX_STANDALONE}
+              ) p`,
+      projectIds,
+    ),
   ]);
   return projectIds.map((projectId) => ({
     tierIds: tiers.get(projectId) ?? [],
     stackIds: stacks.get(projectId) ?? [],
+    standaloneIds: standalone.get(projectId) ?? [],
   }));
 }
 
