@@ -75,6 +75,18 @@ describe("mergeCodeConfig", () => {
 });
 
 describe("normalize", () => {
+  test.each([
+    {},
+    { length: 3 },
+    { pattern: "X-##" },
+    { pattern: "X" },
+    { pattern: "X", length: 5 },
+  ])("%j is taken again as it is answered, and means the same", (config) => {
+    const normal = normalize(config, maskOf(config));
+    expect(maskOf(normal)).toEqual(maskOf(config));
+    expect(normalize(normal, maskOf(normal))).toEqual(normal);
+  });
+
   test("counts what is drawn, and leaves nothing to a later default", () => {
     const config = { pattern: "L-CARD-#######" };
     expect(normalize(config, maskOf(config))).toEqual({

@@ -63,7 +63,9 @@ export function normalize(config: CodeConfig, { mask }: CodeMask): NormalCodeCon
 /** Answers what is wrong with a config in the words of `invalid_code_config`, or its mask. */
 export function parseCodeConfig(config: CodeConfig, caseSensitive: boolean): ParsedCodeConfig {
   const { length = DEFAULT_LENGTH, charset = DEFAULT_CHARSET, prefix = "", postfix = "" } = config;
-  if (!Number.isInteger(length) || length < 1 || length > MAX_LENGTH) {
+  const inRange = Number.isInteger(length) && length >= 1 && length <= MAX_LENGTH;
+  // A normal config may come back: of a pattern without placeholders it says that nothing is drawn.
+  if (!inRange && !(config.pattern !== undefined && placeholdersOf(config.pattern) === length)) {
     return violation(`Property .code_config.length must be between 1 and ${MAX_LENGTH}`);
   }
   if (charset === "") return violation("Property .code_config.charset must not be empty");
