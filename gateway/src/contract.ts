@@ -10,6 +10,7 @@ import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import { QualificationService } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
@@ -31,6 +32,7 @@ export const publicServices: readonly DescService[] = [
   CustomerService,
   SegmentService,
   ValidationService,
+  QualificationService,
   OrderService,
   ProductService,
   ProductCollectionService,

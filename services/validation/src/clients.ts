@@ -17,6 +17,11 @@ import {
   CustomerService,
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import {
+  type CandidateAnswer,
+  type CandidateQuerySchema,
+  CandidateService,
+} from "@scrip/proto/scrip/voucher/v1/candidates_pb";
+import {
   CommitRedemptionsRequestSchema,
   type CommitOutcome,
   type CountAnswer,
@@ -40,6 +45,9 @@ import { batchCall, type Call, clientOf, createCoalescer, REQUEST_DEADLINE_MS } 
 /** One function per question to another service; what is asked at the same time travels together. */
 export type Clients = {
   readonly gatherVouchers: (query: VoucherQuery) => Promise<VoucherAnswer>;
+  readonly listCandidates: (
+    query: MessageInitShape<typeof CandidateQuerySchema>,
+  ) => Promise<CandidateAnswer>;
   readonly countRedemptions: (query: CountQuery) => Promise<CountAnswer>;
   readonly commitRedemption: (command: RedemptionCommand) => Promise<CommitOutcome>;
   readonly reserveVouchers: (command: ReservationCommand) => Promise<ReservationOutcome>;
@@ -88,11 +96,17 @@ type Batched = <Item, Answer>(
 
 function redemptionClients(transport: Transport, batched: Batched) {
   const redemptions = clientOf(RedemptionService, transport);
+  const candidates = clientOf(CandidateService, transport);
   return {
     gatherVouchers: batched("gather_vouchers", async (queries: readonly VoucherQuery[]) => {
       const request = { $typeName: GatherVouchersRequestSchema.typeName, queries: [...queries] };
       return (await redemptions.gatherVouchers(request, ownCall())).answers;
     }),
+    listCandidates: batched(
+      "list_candidates",
+      async (queries: readonly MessageInitShape<typeof CandidateQuerySchema>[]) =>
+        (await candidates.listCandidates({ queries: [...queries] }, ownCall())).answers,
+    ),
     countRedemptions: batched("count_redemptions", async (queries: readonly CountQuery[]) => {
       const request = { $typeName: CountRedemptionsRequestSchema.typeName, queries: [...queries] };
       return (await redemptions.countRedemptions(request, ownCall())).answers;

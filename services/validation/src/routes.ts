@@ -1,6 +1,7 @@
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import { QualificationService } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
 import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { implement } from "@scrip/rpc";
@@ -26,6 +27,7 @@ import { listProductCollections } from "./handlers/list-product-collections.ts";
 import { listProducts } from "./handlers/list-products.ts";
 import { listSkus } from "./handlers/list-skus.ts";
 import { listStackingRules } from "./handlers/list-stacking-rules.ts";
+import { qualify } from "./handlers/qualify.ts";
 import { redeemPromotionTier } from "./handlers/redeem-promotion-tier.ts";
 import { redeemVoucher } from "./handlers/redeem-voucher.ts";
 import { redeem } from "./handlers/redeem.ts";
@@ -55,6 +57,7 @@ export const routes = (deps: Deps) => [
     rollbackRedemption: rollbackRedemption(deps),
     rollbackRedemptions: rollbackRedemptions(deps),
   }),
+  implement(QualificationService, { qualify: qualify(deps) }),
   implement(OrderService, {
     createOrder: createOrder(deps),
     listOrders: listOrders(deps),

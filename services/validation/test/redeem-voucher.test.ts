@@ -40,6 +40,7 @@ const never = async () => {
   throw new Error("nobody asks for this");
 };
 const NEVER_ASKED = {
+  listCandidates: never,
   countRedemptions: never,
   reserveVouchers: never,
   commitRollback: never,

@@ -75,7 +75,7 @@ export {
   matchesItem,
 } from "./validation-rule/items.ts";
 export { type ParsedValidationRule, parseValidationRule } from "./validation-rule/parse.ts";
-export { type RuleClass, type RuleName, traitsOf } from "./validation-rule/names.ts";
+export { type RuleClass, type RuleName, RULE_NAMES, traitsOf } from "./validation-rule/names.ts";
 export type { RuleLine, RuleReader } from "./validation-rule/reader.ts";
 export { idsOperand, metadataOperand } from "./validation-rule/rule-value.ts";
 export type {

@@ -32,6 +32,8 @@ export type Omissions = {
   readonly rules: ReadonlySet<RuleName>;
   /** Bundles that are not there are told, and do not matter. */
   readonly bundles: boolean;
+  /** What an effect may be refused for, which then is no effect. */
+  readonly refusals?: ReadonlySet<Refused["key"]>;
 };
 
 /**

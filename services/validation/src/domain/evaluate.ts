@@ -18,7 +18,7 @@ import { checkRules, countGuards, refusedByRules } from "./rule-check.ts";
 import { type RuleEffect, ruleReader } from "./rule-reader.ts";
 import { calculationMode } from "./stacking-rules.ts";
 import { type Subject, campaignOf, rulesOf, subjectOf } from "./subject.ts";
-import { type ValueOutcome, applyValue } from "./value.ts";
+import { type ValueOutcome, applyValue, withoutEffect } from "./value.ts";
 
 /**
  * Evaluates one redeemable on the order as it stands. The order of the steps is public
@@ -56,7 +56,9 @@ function work(checked: Course & { readonly bundles: Bundles }): Evaluation {
   const { redeemable, facts, bundles } = checked;
   const { subject, state, omits = NOTHING_OMITTED } = facts;
   const mode = calculationMode(categoriesOf(redeemable), facts.stacking);
-  const applied = applyValue(redeemable, subject, state, { ...facts, mode, bundles });
+  const value = applyValue(redeemable, subject, state, { ...facts, mode, bundles });
+  const isForgiven = value.kind === "refused" && omits.refusals?.has(value.refusal.key) === true;
+  const applied = isForgiven ? withoutEffect(subject, state) : value;
   if (applied.kind === "refused") return refused(applied.refusal, { ...checked, applied });
 
   const effect = effectOf(facts, applied);

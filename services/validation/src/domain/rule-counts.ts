@@ -61,6 +61,8 @@ const COUNT_RULES: Readonly<Partial<Record<RuleName, CountRule>>> = {
 export const periodOf = (name: RuleName): "day" | "week" | "month" | null =>
   COUNT_RULES[name]?.period ?? null;
 
+export const isCount = (name: RuleName): boolean => COUNT_RULES[name] !== undefined;
+
 /** The number that a rule is about; null when there is nothing to count, or nobody to count for. */
 export function countOfRule(
   name: RuleName,

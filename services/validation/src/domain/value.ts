@@ -45,13 +45,15 @@ export function applyValue(
   const context: EffectContext = { ...valueContext, subject };
   if (subject.kind === "promotion_tier") {
     const { discount } = subject.facts;
-    return discount === null ? nothing(state, context) : applyDiscount(discount, state, context);
+    return discount === null
+      ? withoutEffect(subject, state)
+      : applyDiscount(discount, state, context);
   }
   const { value } = subject.facts;
   switch (value.type) {
     case "DISCOUNT_VOUCHER":
       return value.discount === null
-        ? nothing(state, context)
+        ? withoutEffect(subject, state)
         : applyDiscount(value.discount, state, context);
     case "GIFT_VOUCHER": {
       const credits = redeemable.object === "voucher" ? redeemable.credits : null;
@@ -76,7 +78,7 @@ export function applyValue(
 }
 
 /** A voucher or tier without a discount may be used, and changes nothing. */
-const nothing = (state: OrderState, { subject }: EffectContext): ValueOutcome => ({
+export const withoutEffect = (subject: Subject, state: OrderState): ValueOutcome => ({
   kind: "applied",
   benefit: { kind: "discount", effect: null, isDynamic: false, value: null, given: [] },
   hasEffect: false,

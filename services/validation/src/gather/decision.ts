@@ -6,7 +6,7 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CatalogueLine } from "../domain/collections.ts";
-import type { DecisionRequest } from "../domain/decide.ts";
+import type { DecisionRequest, Omissions } from "../domain/decide.ts";
 import type { CustomerFacts, OrderFacts } from "../domain/facts.ts";
 import { neededCounts } from "../domain/rule-counts.ts";
 import { neededCollections } from "../domain/rule-needs.ts";
@@ -34,6 +34,8 @@ export type Circumstances = {
   readonly stacking: StackingRules;
   /** Whether to tell how it was decided. */
   readonly trace: boolean;
+  /** What is not asked; nothing is counted then. */
+  readonly omits?: Omissions;
 };
 
 /** What a decision was made on, and what its answer is written from. */
@@ -55,7 +57,7 @@ export async function gatherDecision(
   circumstances: Circumstances,
   named: Named,
 ): Promise<Gathered> {
-  const { asked, said, customer, stored, stacking, trace } = circumstances;
+  const { asked, said, customer, stored, stacking, trace, omits } = circumstances;
   const found = await gatherFound(deps, call, circumstances, named);
   const redeemables = redeemablesOf(found);
   const allRules = [...found.rules.values()].flat();
@@ -76,7 +78,7 @@ export async function gatherDecision(
     caller: { channelId: call.caller.id, userId: null },
     catalogue: facts.catalogue,
   };
-  const countNames = neededCounts(redeemables, questions);
+  const countNames = omits === undefined ? neededCounts(redeemables, questions) : [];
   const counts =
     countNames.length === 0 ? NOTHING_COUNTED : await gatherCounts(deps, call, countNames);
   return {
@@ -91,6 +93,7 @@ export async function gatherDecision(
       stacking,
       counts,
       trace,
+      ...(omits !== undefined && { omits }),
     },
   };
 }

@@ -72,7 +72,7 @@ export const expandStacks = (refs: readonly Ref[], { stacks }: Promotions): read
           : stack.tiers.ids.map((id) => ({ object: "promotion_tier", id }));
       });
 
-const promotionsOf = ({ tiers, stacks, campaigns }: CampaignAnswer): Promotions => ({
+export const promotionsOf = ({ tiers, stacks, campaigns }: CampaignAnswer): Promotions => ({
   tiers: byId(tiers),
   stacks: byId(stacks),
   campaigns: byId(campaigns),

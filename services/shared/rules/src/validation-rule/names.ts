@@ -116,6 +116,8 @@ export const RULE_TRAITS = {
 
 export type RuleName = keyof typeof RULE_TRAITS;
 
+export const RULE_NAMES: readonly RuleName[] = Object.keys(RULE_TRAITS) as RuleName[];
+
 export const isRuleName = (name: string): name is RuleName => Object.hasOwn(RULE_TRAITS, name);
 
 export const traitsOf = (name: RuleName): RuleTraits => RULE_TRAITS[name];

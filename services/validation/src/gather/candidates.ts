@@ -1,0 +1,244 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { type CampaignAnswer, CampaignKind } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import type { Candidate as VoucherCandidate } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
+import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call } from "@scrip/rpc";
+import { nameOf } from "@scrip/terms";
+
+import type { Deps } from "../deps.ts";
+import { type Candidate, placeOf, voucherFilters, wantedVouchers } from "../domain/candidate.ts";
+import { compareNewest, isBehind, type Place } from "../domain/place.ts";
+import type { Scenario } from "../domain/scenario.ts";
+import type { Named } from "./named.ts";
+import { type Promotions, promotionsOf } from "./promotions.ts";
+import { fromTimestamp, toTimestamp } from "./timestamps.ts";
+
+/** A candidate with what is needed to decide on it. */
+export type FoundCandidate = {
+  readonly candidate: Candidate;
+  /** Of a voucher. */
+  readonly voucher: GatheredVoucher | null;
+  /** Of a stack: its tiers, in the order in which they apply. */
+  readonly tierIds: readonly string[];
+};
+
+/** Where candidates come from, newest first. */
+export type CandidateSource = {
+  readonly promotions: Promotions;
+  /** Tiers or stacks, all of them: they are remembered. */
+  readonly standing: readonly FoundCandidate[];
+  /** What to ask for vouchers; null where none are wanted. */
+  readonly search: VoucherSearch | null;
+};
+
+type VoucherSearch = {
+  readonly holderId: string | undefined;
+  readonly standaloneTypes: VoucherType[];
+  readonly publicCampaignIds: string[];
+  readonly codes: string[];
+  readonly filters: JsonObject;
+  readonly sessionKey: string | undefined;
+};
+
+export type SourceQuestion = {
+  readonly candidates: Scenario["candidates"];
+  readonly filters: JsonObject;
+  readonly holderId: string | undefined;
+  readonly sessionKey: string | undefined;
+};
+
+/** As many candidates as are decided on together. */
+export const WINDOW = 100;
+
+/** What codes are worth something by themselves a browser is shown only of its customer. */
+const PUBLIC_TYPES = {
+  server: [VoucherType.DISCOUNT_VOUCHER, VoucherType.GIFT_VOUCHER],
+  client: [VoucherType.DISCOUNT_VOUCHER],
+} as const;
+
+export async function openCandidates(
+  { clients }: Pick<Deps, "clients">,
+  call: Call,
+  { candidates, filters, holderId, sessionKey }: SourceQuestion,
+): Promise<CandidateSource> {
+  const isEverything = candidates === "everything";
+  const isStacks = candidates === "promotion_stacks";
+  const answer = await clients.resolveCampaigns({
+    projectId: call.project.id,
+    allActiveTiers: isEverything,
+    allActiveStacks: isStacks,
+    allActiveStandalone: isEverything,
+  });
+  const promotions = promotionsOf(answer);
+  const wanted = wantedVouchers(filters);
+  const search = {
+    holderId,
+    standaloneTypes: isEverything ? [...publicTypes(call)] : [],
+    publicCampaignIds: isEverything ? standaloneIds(answer) : [],
+    codes: [...(wanted ?? [])],
+    filters: voucherFilters(filters) as JsonObject,
+    sessionKey,
+  };
+  const hasVouchers = isEverything || (!isStacks && holderId !== undefined);
+  const standing = isStacks
+    ? answer.stacks.map((stack) => stackCandidate(stack, promotions))
+    : isEverything
+      ? answer.tiers.map((tier) => tierCandidate(tier, promotions))
+      : [];
+  return {
+    promotions,
+    standing: standing.toSorted((a, b) =>
+      compareNewest(placeOf(a.candidate), placeOf(b.candidate)),
+    ),
+    search: hasVouchers ? search : null,
+  };
+}
+
+const publicTypes = ({ caller }: Call): readonly VoucherType[] =>
+  PUBLIC_TYPES[caller.side === "client" ? "client" : "server"];
+
+const standaloneIds = ({ campaigns }: CampaignAnswer): string[] =>
+  campaigns.flatMap(({ id, type }) => (type === CampaignKind.STANDALONE ? [id] : []));
+
+export type CandidateWindow = {
+  /** Newest first. */
+  readonly found: readonly FoundCandidate[];
+  /** How many vouchers were asked for; null when there is nothing more. */
+  readonly next: Place | null;
+};
+
+/** The next candidates behind a place, up to a window of them; there may be none, and more all the same. */
+export async function nextCandidates(
+  deps: Pick<Deps, "clients">,
+  call: Call,
+  { standing, search }: CandidateSource,
+  after: Place | null,
+): Promise<CandidateWindow> {
+  const { vouchers, next } =
+    search === null ? NO_VOUCHERS : await searchVouchers(deps, call, search, after);
+  // Beyond where the search for vouchers ended, a voucher may be newer than a tier.
+  const tiers = standing.filter(({ candidate }) => {
+    const place = placeOf(candidate);
+    const isDue = after === null || isBehind(place, after);
+    return isDue && (next === null || !isBehind(place, next));
+  });
+  const merged = [...tiers, ...vouchers].toSorted((a, b) =>
+    compareNewest(placeOf(a.candidate), placeOf(b.candidate)),
+  );
+  const found = merged.slice(0, WINDOW);
+  const last = found.at(-1);
+  return merged.length > found.length && last !== undefined
+    ? { found, next: placeOf(last.candidate) }
+    : { found, next };
+}
+
+const NO_VOUCHERS = { vouchers: [], next: null } as const;
+
+async function searchVouchers(
+  { clients }: Pick<Deps, "clients">,
+  call: Call,
+  { holderId, sessionKey, ...search }: VoucherSearch,
+  after: Place | null,
+): Promise<{ readonly vouchers: readonly FoundCandidate[]; readonly next: Place | null }> {
+  const answer = await clients.listCandidates({
+    projectId: call.project.id,
+    now: toTimestamp(call.now),
+    timeZone: call.project.timeZone,
+    limit: BigInt(WINDOW),
+    ...search,
+    ...(holderId !== undefined && { holderId }),
+    ...(sessionKey !== undefined && { sessionKey }),
+    ...(after !== null && {
+      after: {
+        createdAt: toTimestamp(after.at),
+        ...(after.tail !== null && { id: `v_${after.tail}` }),
+      },
+    }),
+  });
+  const { createdAt, id } = answer.next ?? {};
+  return {
+    vouchers: answer.candidates.flatMap(voucherCandidate),
+    next:
+      createdAt === undefined
+        ? null
+        : { at: fromTimestamp(createdAt), tail: id?.slice("v_".length) ?? null },
+  };
+}
+
+function voucherCandidate({
+  voucher: gathered,
+  campaignType,
+}: VoucherCandidate): readonly FoundCandidate[] {
+  const voucher = gathered?.voucher;
+  if (gathered === undefined || voucher?.createdAt === undefined) return [];
+  const candidate: Candidate = {
+    object: "voucher",
+    id: voucher.code,
+    resourceId: voucher.id,
+    createdAt: fromTimestamp(voucher.createdAt),
+    categoryIds: voucher.categoryId === undefined ? [] : [voucher.categoryId],
+    campaignId: voucher.campaignId ?? null,
+    campaignType: campaignType ?? null,
+    voucherType: nameOf(VoucherType, voucher.type) ?? null,
+    isHeld: voucher.holderId !== undefined,
+  };
+  return [{ candidate, voucher: gathered, tierIds: [] }];
+}
+
+const tierCandidate = (tier: PromotionTier, promotions: Promotions): FoundCandidate => ({
+  candidate: { ...promotionCandidate(tier, promotions), object: "promotion_tier" },
+  voucher: null,
+  tierIds: [tier.id],
+});
+
+const stackCandidate = (stack: PromotionStack, promotions: Promotions): FoundCandidate => ({
+  candidate: { ...promotionCandidate(stack, promotions), object: "promotion_stack" },
+  voucher: null,
+  tierIds: stack.tiers?.ids ?? [],
+});
+
+function promotionCandidate(
+  { id, createdAt, campaignId, categories }: PromotionTier | PromotionStack,
+  { campaigns }: Promotions,
+): Omit<Candidate, "object"> {
+  if (createdAt === undefined) throw new Error(`${id} was made at no time`);
+  const ofCampaign = campaigns.get(campaignId)?.categories ?? [];
+  return {
+    id,
+    resourceId: id,
+    createdAt: fromTimestamp(createdAt),
+    categoryIds: [...categories, ...ofCampaign].map((category) => category.id),
+    campaignId,
+    campaignType: "PROMOTION",
+    voucherType: null,
+    isHeld: false,
+  };
+}
+
+/** What a decision on some of the candidates is gathered for; tiers that stacks share stand there once. */
+export function namedCandidates(
+  { promotions }: Pick<CandidateSource, "promotions">,
+  found: readonly FoundCandidate[],
+): Named {
+  const tierIds = [...new Set(found.flatMap((one) => one.tierIds))];
+  const tiers = tierIds.flatMap((id) => promotions.tiers.get(id) ?? []);
+  const campaigns = tiers.flatMap(({ campaignId }) => promotions.campaigns.get(campaignId) ?? []);
+  const vouchers = found.flatMap(({ candidate, voucher }) =>
+    voucher === null ? [] : [[candidate.id, voucher] as const],
+  );
+  return {
+    refs: [
+      ...vouchers.map(([id]) => ({ object: "voucher" as const, id })),
+      ...tierIds.map((id) => ({ object: "promotion_tier" as const, id })),
+    ],
+    vouchers: new Map(vouchers),
+    promotions: {
+      stacks: promotions.stacks,
+      tiers: new Map(tiers.map((tier) => [tier.id, tier])),
+      campaigns: new Map(campaigns.map((campaign) => [campaign.id, campaign])),
+    },
+    earlier: undefined,
+  };
+}

@@ -1,0 +1,81 @@
+import { invalidPayload } from "@scrip/errors";
+import type {
+  QualificationService,
+  QualifyRequest,
+} from "@scrip/proto/scrip/validation/v1/qualifications_pb";
+import type { Call, Handlers } from "@scrip/rpc";
+
+import { toRefusal } from "../answer/error.ts";
+import { qualificationsMessage } from "../answer/qualified.ts";
+import type { Deps } from "../deps.ts";
+import { candidateFilter } from "../domain/candidate.ts";
+import type { SortingRule } from "../domain/deals.ts";
+import { checkOrder } from "../domain/order.ts";
+import { parsePlace } from "../domain/place.ts";
+import { omissionsOf, type Scenario, type ScenarioName, SCENARIOS } from "../domain/scenario.ts";
+import { qualificationStacking } from "../domain/single.ts";
+import type { Asked } from "../gather/asked.ts";
+import { openCandidates } from "../gather/candidates.ts";
+import { orderFacts } from "../gather/order-facts.ts";
+import { gatherStackingRules } from "../gather/stacking-rules.ts";
+import { qualified } from "./qualification.ts";
+import { gatherCircumstances } from "./validation.ts";
+
+export const qualify =
+  (deps: Deps): Handlers<typeof QualificationService>["qualify"] =>
+  async (sent, call) => {
+    const question = parse(sent, call);
+    const { asked, scenario, filters } = question;
+
+    const settings = await gatherStackingRules(deps, call);
+    const stacking = qualificationStacking(settings, scenario);
+    const { circumstances, tracking } = await gatherCircumstances(deps, call, asked, stacking);
+    const { customer, said, stored } = circumstances;
+    const { order } = circumstances.asked;
+    const refusal = order === undefined ? null : checkOrder(orderFacts(order, stored));
+    if (refusal !== null) throw toRefusal(refusal);
+    const source = await openCandidates(deps, call, {
+      candidates: scenario.candidates,
+      filters,
+      holderId: customer?.id,
+      sessionKey: asked.session?.key,
+    });
+
+    const hasCustomer = customer !== undefined || said !== undefined;
+    const found = await qualified(deps, call, {
+      ...question,
+      circumstances: { ...circumstances, omits: omissionsOf(scenario, hasCustomer) },
+      source,
+    });
+    const shown = { circumstances, tracking, settings, limit: question.limit };
+    return qualificationsMessage(deps, call, found, shown);
+  };
+
+const DEFAULT_LIMIT = 5n;
+
+function parse(sent: QualifyRequest, call: Call) {
+  const { options, scenario: name = "ALL", ...others } = sent;
+  const { startingAfter, sortingRule = "DEFAULT", filters = {}, expand = [] } = options ?? {};
+  const predicate = candidateFilter(filters);
+  if (predicate.kind === "violation") throw invalidPayload(predicate.text);
+  const after = startingAfter === undefined ? null : parsePlace(startingAfter);
+  if (startingAfter !== undefined && after === null) {
+    throw invalidPayload("Property .options.starting_after must be an ISO 8601 date-time");
+  }
+  const moment = { now: call.now, timeZone: call.project.timeZone };
+  const asked: Asked = {
+    ...others,
+    redeemables: [],
+    options: { $typeName: "scrip.validation.v1.RequestOptions", expand },
+  };
+  return {
+    asked,
+    scenario: SCENARIOS[name as ScenarioName] satisfies Scenario,
+    filters,
+    matches: (candidate: Parameters<typeof predicate.matches>[0]) =>
+      predicate.matches(candidate, moment),
+    sorting: sortingRule as SortingRule,
+    after,
+    limit: Number(options?.limit ?? DEFAULT_LIMIT),
+  };
+}
