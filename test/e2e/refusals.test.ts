@@ -234,75 +234,46 @@ describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
     });
   });
 
-  const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[] = [
-    ["no redeemables", {}, { key: "invalid_payload" }],
-    ["an empty list", { redeemables: [] }, { key: "invalid_payload" }],
-    [
-      "too many",
-      { redeemables: Array.from({ length: 31 }, (_, index) => voucherOf(`V${index}`)) },
-      { key: "invalid_payload" },
-    ],
-    [
-      "one without an id",
-      { redeemables: [voucherOf("A"), { object: "voucher" }] },
-      {
-        key: "invalid_payload",
-        details: "Property .redeemables[1] should have required property 'id'",
-      },
-    ],
-    [
-      "something else",
-      { redeemables: [{ object: "coupon", id: "A" }] },
-      { key: "invalid_payload" },
-    ],
-    [
-      "one twice",
-      { redeemables: [voucherOf("A"), voucherOf("A")] },
-      {
-        key: "duplicated_redeemables",
-        message: "Duplicated redeemables detected",
-        details: "Duplicated redeemables detected in one redemption",
-      },
-    ],
-    [
-      "a stack beside others",
-      { redeemables: [{ object: "promotion_stack", id: "stack_1" }, voucherOf("A")] },
-      {
-        key: "invalid_redeemables",
-        message: "Invalid redeemables",
-        details: "Promotion Stack cannot be use with other redeemables",
-      },
-    ],
-    [
-      "an amount below zero",
-      { redeemables: [voucherOf("A")], order: { amount: -1 } },
-      { key: "invalid_order" },
-    ],
-    [
-      "an unknown order",
-      { redeemables: [voucherOf("A")], order: { id: "ord_0" } },
-      { code: 404, key: "not_found", resource_type: "order", resource_id: "ord_0" },
-    ],
-    [
-      "an unknown customer",
-      { redeemables: [voucherOf("A")], customer: { id: "cust_0" } },
-      { code: 404, key: "not_found", resource_type: "customer", resource_id: "cust_0" },
-    ],
-    [
-      "a tracking id of somebody else",
-      { redeemables: [voucherOf("A")], customer: { source_id: "ann" }, tracking_id: "bob" },
-      { key: "ambiguous_tracking_id", message: "Ambiguous trackingId ('bob' vs. 'ann')" },
-    ],
-  ];
+  test("of a referral code tells who may not use it, and its order keeps who referred", async () => {
+    const campaign = await api.post("/v1/campaigns", {
+      name: newCode("referral"),
+      campaign_type: "REFERRAL_PROGRAM",
+      type: "STATIC",
+      vouchers_count: 0,
+      voucher: { type: "DISCOUNT_VOUCHER", discount: { type: "AMOUNT", amount_off: 100 } },
+    });
+    expect(campaign.status, campaign.text).toBe(200);
+    const code = newCode("REFER");
+    const made = await api.post(`/v1/campaigns/${campaign.body["id"]}/vouchers/${code}`, {});
+    expect(made.body, made.text).toMatchObject({ is_referral_code: true });
+    const [referrer, buyer] = [{ source_id: newCode("referrer") }, { source_id: newCode("buyer") }];
+    const redeem = (body: Json) =>
+      api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 1000 }, ...body });
 
-  test.each(MALFORMED)("ends the request for %s", async (_name, body, expected) => {
-    for (const path of ["/v1/validations", "/v1/redemptions"]) {
-      const answer = await api.post(path, body);
-      expect(answer.status, answer.text).toBe(expected["code"] ?? 400);
-      expect(answer.body).toMatchObject(expected);
-      // What is malformed is not recorded.
-      expect(String(answer.body["resource_id"])).not.toMatch(/^rf_/);
-    }
+    expect((await redeem({ customer: buyer })).body).toMatchObject({ key: "not_published" });
+    const published = await api.post("/v1/publications", { voucher: code, customer: referrer });
+    expect(published.status, published.text).toBe(200);
+
+    expect((await redeem({})).body).toMatchObject({ key: "invalid_customer" });
+    const expected = {
+      key: "referrer_not_permitted_to_redeem",
+      message: "voucher cannot be redeemed by referrer",
+      details: code,
+    };
+    expect((await redeem({ customer: referrer })).body).toMatchObject(expected);
+    const validation = await api.post("/v1/validations", {
+      redeemables: [voucherOf(code)],
+      customer: referrer,
+      order: { amount: 1000 },
+    });
+    expect(validation.body["redeemables"][0]).toMatchObject({
+      status: "INAPPLICABLE",
+      result: { error: expected },
+    });
+    const referrerId = published.body["customer_id"];
+    expect((await redeem({ customer: buyer })).body).toMatchObject({
+      order: { referrer_id: referrerId, referrer: { id: referrerId, object: "customer" } },
+    });
   });
 
   test("of one that is unknown is 404 for a redemption, and an answer for a validation", async () => {

@@ -95,6 +95,24 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     expect(await isFree(api, free)).toBe(true);
   });
 
+  test("of promotion tiers alone holds nothing, and gives back what its key held", async () => {
+    const campaign = await api.post("/v1/campaigns", {
+      name: newCode("promotion"),
+      campaign_type: "PROMOTION",
+    });
+    const tier = await api.post(`/v1/promotions/${campaign.body["id"]}/tiers`, {
+      name: newCode("tier"),
+      action: { discount: { type: "AMOUNT", amount_off: 100 } },
+    });
+    const code = await givenVoucher(api, 1);
+    const session = { type: "LOCK", key: newCode("key"), ttl: 1, ttl_unit: "HOURS" };
+    await lock(api, code, session);
+    const path = `/v1/promotions/tiers/${tier.body["id"]}/validation`;
+    const held = await api.post(path, { order: { amount: 1000 }, session });
+    expect(held.body).toMatchObject({ valid: true, session });
+    expect(await isFree(api, code)).toBe(true);
+  });
+
   test("locks credits of a gift card, and tells others how many", async () => {
     const code = newCode("GIFT");
     await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 1000 } });

@@ -1,6 +1,14 @@
 import { afterAll, describe, expect, test } from "vitest";
 
-import { type Api, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import {
+  type Api,
+  inParallel,
+  type Json,
+  managementApi,
+  newCode,
+  newProject,
+  serverApi,
+} from "../stack/api.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => {
@@ -142,6 +150,21 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
     const spent = made.filter((chosen) => chosen.includes(card)).length;
     const { body } = await api.get(`/v1/vouchers/${card.id}`);
     expect(body["gift"].balance).toBe(10_000 - spent * 100);
+  });
+
+  test("in mode PARTIAL take what is left, when a race uses up one of them", async () => {
+    const { id, api: own } = await newProject(stack);
+    await managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
+      redeemables_application_mode: "PARTIAL",
+    });
+    const [scarce, plenty] = [await percentVoucher(own, 1, 3), await percentVoucher(own, 2)];
+    const answers = await inParallel(Array.from({ length: 24 }), 24, () =>
+      own.post("/v1/redemptions", { redeemables: [scarce, plenty], order: { amount: 1000 } }),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const sizes = answers.map(({ body }) => body["redemptions"].length as number);
+    expect(sizes.filter((size) => size === 2)).toHaveLength(3);
+    expect([await redeemed(own, scarce.id), await redeemed(own, plenty.id)]).toEqual([3, 24]);
   });
 
   test("carry their explanation where it is asked for, and keep it", async () => {

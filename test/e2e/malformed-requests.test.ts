@@ -1,0 +1,79 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Json, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+const voucherOf = (id: string): Json => ({ object: "voucher", id });
+
+const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[] = [
+  ["no redeemables", {}, { key: "invalid_payload" }],
+  ["an empty list", { redeemables: [] }, { key: "invalid_payload" }],
+  [
+    "too many",
+    { redeemables: Array.from({ length: 31 }, (_, index) => voucherOf(`V${index}`)) },
+    { key: "invalid_payload" },
+  ],
+  [
+    "one without an id",
+    { redeemables: [voucherOf("A"), { object: "voucher" }] },
+    {
+      key: "invalid_payload",
+      details: "Property .redeemables[1] should have required property 'id'",
+    },
+  ],
+  ["something else", { redeemables: [{ object: "coupon", id: "A" }] }, { key: "invalid_payload" }],
+  [
+    "one twice",
+    { redeemables: [voucherOf("A"), voucherOf("A")] },
+    {
+      key: "duplicated_redeemables",
+      message: "Duplicated redeemables detected",
+      details: "Duplicated redeemables detected in one redemption",
+    },
+  ],
+  [
+    "a stack beside others",
+    { redeemables: [{ object: "promotion_stack", id: "stack_1" }, voucherOf("A")] },
+    {
+      key: "invalid_redeemables",
+      message: "Invalid redeemables",
+      details: "Promotion Stack cannot be use with other redeemables",
+    },
+  ],
+  [
+    "an amount below zero",
+    { redeemables: [voucherOf("A")], order: { amount: -1 } },
+    { key: "invalid_order" },
+  ],
+  [
+    "an unknown order",
+    { redeemables: [voucherOf("A")], order: { id: "ord_0" } },
+    { code: 404, key: "not_found", resource_type: "order", resource_id: "ord_0" },
+  ],
+  [
+    "an unknown customer",
+    { redeemables: [voucherOf("A")], customer: { id: "cust_0" } },
+    { code: 404, key: "not_found", resource_type: "customer", resource_id: "cust_0" },
+  ],
+  [
+    "a tracking id of somebody else",
+    { redeemables: [voucherOf("A")], customer: { source_id: "ann" }, tracking_id: "bob" },
+    { key: "ambiguous_tracking_id", message: "Ambiguous trackingId ('bob' vs. 'ann')" },
+  ],
+];
+
+describe.each(COMPOSITIONS)("a malformed request on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test.each(MALFORMED)("with %s is refused as a whole", async (_name, body, expected) => {
+    for (const path of ["/v1/validations", "/v1/redemptions"]) {
+      const answer = await api.post(path, body);
+      expect(answer.status, answer.text).toBe(expected["code"] ?? 400);
+      expect(answer.body).toMatchObject(expected);
+      // What is malformed is not recorded.
+      expect(String(answer.body["resource_id"])).not.toMatch(/^rf_/);
+    }
+  });
+});
