@@ -117,7 +117,7 @@ describe("limits open next", () => {
         const moment = { now: day + hours * hour + 1, timeZone };
         const opening = nextOpening(own, parent, moment);
         const opensAt = (now: number) => judgeValidity(own, parent, { now, timeZone }) === "open";
-        const later = Array.from({ length: 24 * 30 }, (_, n) => moment.now + n * hour);
+        const later = Array.from({ length: 24 * 8 }, (_, n) => moment.now + n * hour);
         if (opening === null) {
           expect(later.filter(opensAt)).toEqual([]);
           return;

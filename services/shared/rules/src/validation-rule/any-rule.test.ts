@@ -93,6 +93,6 @@ test("whatever is sent is either refused in words, or can be checked", () => {
       const outcome = checkRule(parsed.rule, reader, "after_effect");
       expect(["holds", "violated"]).toContain(outcome.status);
     }),
-    { numRuns: 2000 },
+    { numRuns: 1000 },
   );
 });
