@@ -91,7 +91,11 @@ describe("a stack", () => {
     const voucher = await givenDiscount(fixture);
     const order = create(OrderSchema, { id: "ord_2" });
     const [outcome] = await commit(
-      stackOf(fixture, [voucherPart(voucher), tierOf("promo_2")], { order }),
+      stackOf(
+        fixture,
+        [voucherPart(voucher), { ...tierOf("promo_2"), orderAmount: 900n, discountedAmount: 90n }],
+        { order },
+      ),
     );
     const parts = madeOf(outcome);
     const { rows } = await fixture.db.query<{ payload: Buffer }>(
@@ -102,7 +106,10 @@ describe("a stack", () => {
     expect(events.map(({ redemptionId }) => redemptionId)).toEqual(parts.map(({ id }) => id));
     expect(events.map((event) => event.order?.id)).toEqual([undefined, "ord_2"]);
     expect(new Set(events.map((event) => event.parentRedemptionId)).size).toBe(1);
-    expect(events[1]).toMatchObject({ voucherId: "", promotionTierId: "promo_2" });
+    expect(events).toMatchObject([
+      { voucherId: voucher.id, orderAmount: 0n, discountedAmount: 0n },
+      { voucherId: "", promotionTierId: "promo_2", orderAmount: 900n, discountedAmount: 90n },
+    ]);
   });
 
   test("is taken whole or not at all, and one failure is recorded", async () => {

@@ -18,6 +18,9 @@ export type MadeFacts = {
   /** Only of the last redemption of a stack, as all of them left it. */
   readonly order: Uint8Array | null;
   readonly parentId: string | null;
+  /** What the order was worth, and what this part took off it. */
+  readonly orderAmount: bigint;
+  readonly discountedAmount: bigint;
 };
 
 /**
@@ -51,6 +54,12 @@ export function encodeRedemptionMade(facts: MadeFacts): Uint8Array {
   }
   if (facts.tierId !== null) {
     writer.uint32(10 * 8 + WireType.LengthDelimited).string(facts.tierId);
+  }
+  if (facts.orderAmount !== 0n) {
+    writer.uint32(11 * 8 + WireType.Varint).int64(facts.orderAmount);
+  }
+  if (facts.discountedAmount !== 0n) {
+    writer.uint32(12 * 8 + WireType.Varint).int64(facts.discountedAmount);
   }
   return writer.finish();
 }

@@ -3,6 +3,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import { RedemptionRolledBackSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
+import type { Redeemed } from "../domain/rollback.ts";
 import type { NewEvent } from "../store/commits.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
 import { REDEMPTIONS_TOPIC } from "./published.ts";
@@ -14,10 +15,13 @@ export function rolledBackEvent(
     id,
     now,
     order,
+    taken,
   }: {
     readonly id: string;
     readonly now: Timestamp | undefined;
     readonly order: Order | undefined;
+    /** What is taken back; undefined: nothing. */
+    readonly taken: Pick<Redeemed, "orderAmount" | "discountedAmount"> | undefined;
   },
 ): NewEvent {
   const { projectId, tierId, campaignId, customerId, amount, parentId } = row;
@@ -28,6 +32,8 @@ export function rolledBackEvent(
     voucherId: row.voucherId ?? "",
     orderMode: row.orderMode,
     refused: row.status === "FAILED",
+    orderAmount: taken?.orderAmount ?? 0n,
+    discountedAmount: taken?.discountedAmount ?? 0n,
     ...(tierId !== null && { promotionTierId: tierId }),
     ...(campaignId !== null && { campaignId }),
     ...(customerId !== null && { customerId }),

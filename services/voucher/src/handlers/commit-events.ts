@@ -24,7 +24,9 @@ export function announce(
   },
 ): void {
   for (const [part, redemption] of redemptions.entries()) {
-    const { voucherId = null, tierId = null, campaignId = null } = sent[part] ?? {};
+    const one = sent[part];
+    if (one === undefined) throw new Error("a part that was not sent was redeemed");
+    const { voucherId, tierId, campaignId } = one;
     const isLast = part === redemptions.length - 1;
     draft.events.push({
       projectId,
@@ -43,6 +45,8 @@ export function announce(
         amount: redemption.amount ?? null,
         order: isLast && order !== null ? order.bytes : null,
         parentId,
+        orderAmount: one.orderAmount,
+        discountedAmount: one.discountedAmount,
       }),
     });
   }

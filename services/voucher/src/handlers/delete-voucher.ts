@@ -1,7 +1,9 @@
+import { enqueue } from "@scrip/events";
 import type { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { voucherDeleted } from "../events/voucher-deleted.ts";
 import { deleteVoucher as hide, freeCode } from "../store/vouchers.ts";
 import { lockVoucher } from "./update-voucher.ts";
 
@@ -14,6 +16,7 @@ export const deleteVoucher =
       if (force && (await freeCode(tx, name))) return;
       const { definition } = await lockVoucher(tx, call.project.id, code);
       await hide(tx, definition, { at: call.now, freesCode: force });
+      await enqueue(tx, [voucherDeleted(deps.newId("event"), definition, call.now)]);
     });
     return { $typeName: "google.protobuf.Empty" };
   };

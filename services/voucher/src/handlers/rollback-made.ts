@@ -41,6 +41,7 @@ export function renderMade(
         id: context.newId("event"),
         now: command.message.now,
         order: isLast ? order : undefined,
+        taken: part,
       }),
     );
     return messageOf(command, row, { order, usage, part, parts });
@@ -81,8 +82,14 @@ export function recordRefusal(
   };
   draft.rollbacks.push(row);
   if (row.customerId !== null) {
-    const about = { id: context.newId("event"), now: command.message.now, order: undefined };
-    draft.events.push(rolledBackEvent(row, about));
+    draft.events.push(
+      rolledBackEvent(row, {
+        id: context.newId("event"),
+        now: command.message.now,
+        order: undefined,
+        taken: undefined,
+      }),
+    );
   }
   return id;
 }

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/redemptions.proto.
  */
 export const file_scrip_events_v1_redemptions: GenFile = /*@__PURE__*/
-  fileDesc("CiFzY3JpcC9ldmVudHMvdjEvcmVkZW1wdGlvbnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSKVAwoOUmVkZW1wdGlvbk1hZGUSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgHIAEoA0gCiAEBEioKBW9yZGVyGAggASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySAOIAQESIQoUcGFyZW50X3JlZGVtcHRpb25faWQYCSABKAlIBIgBARIeChFwcm9tb3Rpb25fdGllcl9pZBgKIAEoCUgFiAEBQg4KDF9jYW1wYWlnbl9pZEIOCgxfY3VzdG9tZXJfaWRCCQoHX2Ftb3VudEIICgZfb3JkZXJCFwoVX3BhcmVudF9yZWRlbXB0aW9uX2lkQhQKEl9wcm9tb3Rpb25fdGllcl9pZCLRAwoUUmVkZW1wdGlvblJvbGxlZEJhY2sSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtyb2xsYmFja19pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhIKCnZvdWNoZXJfaWQYBCABKAkSHgoRcHJvbW90aW9uX3RpZXJfaWQYBSABKAlIAIgBARIYCgtjYW1wYWlnbl9pZBgGIAEoCUgBiAEBEhgKC2N1c3RvbWVyX2lkGAcgASgJSAKIAQESKAoEZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoGYW1vdW50GAkgASgDSAOIAQESKgoFb3JkZXIYCiABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIBIgBARIfChJwYXJlbnRfcm9sbGJhY2tfaWQYCyABKAlIBYgBARISCgpvcmRlcl9tb2RlGAwgASgJEg8KB3JlZnVzZWQYDSABKAhCFAoSX3Byb21vdGlvbl90aWVyX2lkQg4KDF9jYW1wYWlnbl9pZEIOCgxfY3VzdG9tZXJfaWRCCQoHX2Ftb3VudEIICgZfb3JkZXJCFQoTX3BhcmVudF9yb2xsYmFja19pZCLwAQoQUmVkZW1wdGlvbkZhaWxlZBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXJlZGVtcHRpb25faWQYAiABKAkSEgoKdm91Y2hlcl9pZBgDIAEoCRIeChFwcm9tb3Rpb25fdGllcl9pZBgEIAEoCUgAiAEBEhgKC2NhbXBhaWduX2lkGAUgASgJSAGIAQESEwoLY3VzdG9tZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCFAoSX3Byb21vdGlvbl90aWVyX2lkQg4KDF9jYW1wYWlnbl9pZGIGcHJvdG8z", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
+  fileDesc("CiFzY3JpcC9ldmVudHMvdjEvcmVkZW1wdGlvbnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLGAwoOUmVkZW1wdGlvbk1hZGUSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgHIAEoA0gCiAEBEioKBW9yZGVyGAggASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySAOIAQESIQoUcGFyZW50X3JlZGVtcHRpb25faWQYCSABKAlIBIgBARIeChFwcm9tb3Rpb25fdGllcl9pZBgKIAEoCUgFiAEBEhQKDG9yZGVyX2Ftb3VudBgLIAEoAxIZChFkaXNjb3VudGVkX2Ftb3VudBgMIAEoA0IOCgxfY2FtcGFpZ25faWRCDgoMX2N1c3RvbWVyX2lkQgkKB19hbW91bnRCCAoGX29yZGVyQhcKFV9wYXJlbnRfcmVkZW1wdGlvbl9pZEIUChJfcHJvbW90aW9uX3RpZXJfaWQiggQKFFJlZGVtcHRpb25Sb2xsZWRCYWNrEhIKCnByb2plY3RfaWQYASABKAkSEwoLcm9sbGJhY2tfaWQYAiABKAkSFQoNcmVkZW1wdGlvbl9pZBgDIAEoCRISCgp2b3VjaGVyX2lkGAQgASgJEh4KEXByb21vdGlvbl90aWVyX2lkGAUgASgJSACIAQESGAoLY2FtcGFpZ25faWQYBiABKAlIAYgBARIYCgtjdXN0b21lcl9pZBgHIAEoCUgCiAEBEigKBGRhdGUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgJIAEoA0gDiAEBEioKBW9yZGVyGAogASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySASIAQESHwoScGFyZW50X3JvbGxiYWNrX2lkGAsgASgJSAWIAQESEgoKb3JkZXJfbW9kZRgMIAEoCRIPCgdyZWZ1c2VkGA0gASgIEhQKDG9yZGVyX2Ftb3VudBgOIAEoAxIZChFkaXNjb3VudGVkX2Ftb3VudBgPIAEoA0IUChJfcHJvbW90aW9uX3RpZXJfaWRCDgoMX2NhbXBhaWduX2lkQg4KDF9jdXN0b21lcl9pZEIJCgdfYW1vdW50QggKBl9vcmRlckIVChNfcGFyZW50X3JvbGxiYWNrX2lkIvABChBSZWRlbXB0aW9uRmFpbGVkEhIKCnByb2plY3RfaWQYASABKAkSFQoNcmVkZW1wdGlvbl9pZBgCIAEoCRISCgp2b3VjaGVyX2lkGAMgASgJEh4KEXByb21vdGlvbl90aWVyX2lkGAQgASgJSACIAQESGAoLY2FtcGFpZ25faWQYBSABKAlIAYgBARITCgtjdXN0b21lcl9pZBgGIAEoCRIoCgRkYXRlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIUChJfcHJvbW90aW9uX3RpZXJfaWRCDgoMX2NhbXBhaWduX2lkYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
 
 /**
  * RedemptionMade says that value was taken, or a promotion tier used (topic scrip.redemptions.v1, key:
@@ -81,6 +81,19 @@ export type RedemptionMade = Message<"scrip.events.v1.RedemptionMade"> & {
    * @generated from field: optional string promotion_tier_id = 10;
    */
   promotionTierId?: string | undefined;
+
+  /**
+   * What the order was worth before discounts, and what this part took off it, in minor units: 0 without an
+   * order.
+   *
+   * @generated from field: int64 order_amount = 11;
+   */
+  orderAmount: bigint;
+
+  /**
+   * @generated from field: int64 discounted_amount = 12;
+   */
+  discountedAmount: bigint;
 };
 
 /**
@@ -171,6 +184,18 @@ export type RedemptionRolledBack = Message<"scrip.events.v1.RedemptionRolledBack
    * @generated from field: bool refused = 13;
    */
   refused: boolean;
+
+  /**
+   * Those of the redemption, which count no longer: 0 of a rollback that was refused.
+   *
+   * @generated from field: int64 order_amount = 14;
+   */
+  orderAmount: bigint;
+
+  /**
+   * @generated from field: int64 discounted_amount = 15;
+   */
+  discountedAmount: bigint;
 };
 
 /**

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/vouchers.proto.
  */
 export const file_scrip_events_v1_vouchers: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLyAQoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAhCDgoMX2NhbXBhaWduX2lkYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLyAQoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAhCDgoMX2NhbXBhaWduX2lkIowBCg5Wb3VjaGVyRGVsZXRlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARIoCgRkYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWRiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * VoucherPublished says that a voucher was given to a customer (topic scrip.vouchers.v1, key: voucher).
@@ -77,4 +77,39 @@ export type VoucherPublished = Message<"scrip.events.v1.VoucherPublished"> & {
  */
 export const VoucherPublishedSchema: GenMessage<VoucherPublished> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_vouchers, 0);
+
+/**
+ * VoucherDeleted says that a voucher was deleted (topic scrip.vouchers.v1, key: voucher). There is one in
+ * the life of a voucher: that its code becomes free later is not told.
+ *
+ * @generated from message scrip.events.v1.VoucherDeleted
+ */
+export type VoucherDeleted = Message<"scrip.events.v1.VoucherDeleted"> & {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * @generated from field: string voucher_id = 2;
+   */
+  voucherId: string;
+
+  /**
+   * @generated from field: optional string campaign_id = 3;
+   */
+  campaignId?: string | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp date = 4;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.VoucherDeleted.
+ * Use `create(VoucherDeletedSchema)` to create a new message.
+ */
+export const VoucherDeletedSchema: GenMessage<VoucherDeleted> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_vouchers, 1);
 
