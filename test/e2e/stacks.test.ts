@@ -119,6 +119,25 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
     expect(await redeemed(api, good.id)).toBe(0);
   });
 
+  test("are answered again, whatever would be refused by now", async () => {
+    const { id, api: own } = await newProject(stack);
+    const customer = await own.post("/v1/customers", { source_id: newCode("buyer") });
+    const body = {
+      redeemables: [await percentVoucher(own, 10), await percentVoucher(own, 20)],
+      customer: { id: customer.body["id"] },
+      order: { amount: 1000 },
+    };
+    const headers = { "idempotency-key": newCode("key") };
+    const made = await own.post("/v1/redemptions", body, headers);
+    expect(made.status, made.text).toBe(200);
+    await managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
+      redeemables_limit: 1,
+    });
+    await own.delete(`/v1/customers/${customer.body["id"]}`);
+    expect((await own.post("/v1/redemptions", body, headers)).text).toBe(made.text);
+    expect((await own.post("/v1/redemptions", body)).status).toBe(400);
+  });
+
   test("of 64 clients over shared codes are taken whole, and never too often (F11)", async () => {
     const limit = 25;
     const redeemables = await inParallel(Array.from({ length: 7 }), 2, () =>

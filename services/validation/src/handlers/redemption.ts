@@ -43,17 +43,17 @@ export async function redeemAsked(
   sent: Asked,
   options: ValidationOptions = {},
 ): Promise<Redeemed> {
-  const settings = await gatherStackingRules(deps, call);
+  const said = customerOf(sent);
+  const [settings, named, findCustomer] = await Promise.all([
+    gatherStackingRules(deps, call),
+    gatherNamed(deps, call, sent),
+    settled(gatherCustomer(deps, call, said)),
+  ]);
+  if (named.earlier !== undefined) return answered(deps, call, named.earlier);
   const stacking = options.stacking?.(settings) ?? settings;
   const malformed = checkRedeemables(sent.redeemables, stacking);
   if (malformed !== null) throw toRefusal(malformed);
-
-  const said = customerOf(sent);
-  const [named, customer] = await Promise.all([
-    gatherNamed(deps, call, sent),
-    gatherCustomer(deps, call, said),
-  ]);
-  if (named.earlier !== undefined) return answered(deps, call, named.earlier);
+  const customer = findCustomer();
   options.check?.(named);
   const tracking = trackingId(
     deps,
@@ -90,6 +90,15 @@ export async function redeemAsked(
     await session?.release();
   }
 }
+
+/** A repeat is answered again, whatever is refused by now: what is thrown waits until it is asked for. */
+const settled = <Value>(work: Promise<Value>): Promise<() => Value> =>
+  work.then(
+    (value) => () => value,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
 
 type Request = {
   readonly deps: Deps;
