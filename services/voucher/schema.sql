@@ -281,21 +281,23 @@ CREATE UNIQUE INDEX redeemable_holder_once ON redeemable_holder USING btree (pro
 
 CREATE INDEX redeemable_holder_project_customer ON redeemable_holder USING btree (project_id, customer_id, id);
 
-CREATE INDEX redemption_project_campaign_customer_created_at ON redemption USING btree (project_id, campaign_id, customer_id, created_at) WHERE campaign_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
+CREATE INDEX redemption_of_campaign ON redemption USING btree (((project_id || ' '::text) || campaign_id), status, created_at) WHERE campaign_id IS NOT NULL;
 
-CREATE INDEX redemption_project_campaign_status_created_at ON redemption USING btree (project_id, campaign_id, status, created_at) WHERE campaign_id IS NOT NULL;
+CREATE INDEX redemption_of_campaign_and_customer ON redemption USING btree (((((project_id || ' '::text) || campaign_id) || ' '::text) || customer_id), status, created_at) WHERE campaign_id IS NOT NULL AND customer_id IS NOT NULL;
+
+CREATE INDEX redemption_of_customer ON redemption USING btree (((project_id || ' '::text) || customer_id), created_at, id) WHERE customer_id IS NOT NULL;
+
+CREATE INDEX redemption_of_tier ON redemption USING btree (((project_id || ' '::text) || promotion_tier_id), status, created_at) WHERE promotion_tier_id IS NOT NULL;
+
+CREATE INDEX redemption_of_tier_and_customer ON redemption USING btree (((((project_id || ' '::text) || promotion_tier_id) || ' '::text) || customer_id), status, created_at) WHERE promotion_tier_id IS NOT NULL AND customer_id IS NOT NULL;
+
+CREATE INDEX redemption_of_voucher ON redemption USING btree (((project_id || ' '::text) || voucher_id), status, created_at, id) WHERE voucher_id IS NOT NULL;
+
+CREATE INDEX redemption_of_voucher_and_customer ON redemption USING btree (((((project_id || ' '::text) || voucher_id) || ' '::text) || customer_id), status, created_at) WHERE voucher_id IS NOT NULL AND customer_id IS NOT NULL;
 
 CREATE INDEX redemption_project_created_at ON redemption USING btree (project_id, created_at, id);
 
-CREATE INDEX redemption_project_customer_voucher_created_at ON redemption USING btree (project_id, customer_id, voucher_id, status, created_at) WHERE customer_id IS NOT NULL;
-
 CREATE INDEX redemption_project_parent ON redemption USING btree (project_id, parent_id) WHERE parent_id IS NOT NULL;
-
-CREATE INDEX redemption_project_tier_created_at ON redemption USING btree (project_id, promotion_tier_id, created_at) WHERE promotion_tier_id IS NOT NULL AND status = 'SUCCEEDED'::text;
-
-CREATE INDEX redemption_project_tier_customer_created_at ON redemption USING btree (project_id, promotion_tier_id, customer_id, created_at) WHERE promotion_tier_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
-
-CREATE INDEX redemption_project_voucher_status_created_at ON redemption USING btree (project_id, voucher_id, status, created_at, id) WHERE voucher_id IS NOT NULL;
 
 CREATE UNIQUE INDEX redemption_rollback_once ON redemption_rollback USING btree (project_id, redemption_id) WHERE status = 'SUCCEEDED'::text;
 
@@ -317,6 +319,8 @@ CREATE UNIQUE INDEX voucher_project_code_key ON voucher USING btree (project_id,
 
 CREATE INDEX voucher_project_created_at ON voucher USING btree (project_id, created_at, id) WHERE deleted_at IS NULL;
 
-CREATE INDEX voucher_project_holder ON voucher USING btree (project_id, holder_id, id) WHERE holder_id IS NOT NULL;
+CREATE INDEX voucher_project_holder_created_at ON voucher USING btree (project_id, holder_id, created_at, id) WHERE holder_id IS NOT NULL AND deleted_at IS NULL;
+
+CREATE INDEX voucher_project_standalone ON voucher USING btree (project_id, created_at, id) WHERE campaign_id IS NULL AND holder_id IS NULL AND deleted_at IS NULL;
 
 CREATE INDEX voucher_campaign_project_name ON voucher_campaign USING btree (project_id, name, campaign_id);

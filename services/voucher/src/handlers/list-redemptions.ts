@@ -8,7 +8,12 @@ import type { Call, Handler } from "@scrip/rpc";
 import { instantOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
-import { listEntries, redemptionFilters } from "../store/redemption-lists.ts";
+import {
+  isOfCampaign,
+  isOfCustomer,
+  listEntries,
+  redemptionFilters,
+} from "../store/redemption-lists.ts";
 import { loadEntries } from "./load-redemptions.ts";
 import { pageOf } from "./page.ts";
 
@@ -45,13 +50,12 @@ function conditionsOf(request: ListRedemptionsRequest, call: Call, values: unkno
   if (campaign !== undefined) {
     const name = bind(campaign);
     // The campaign of a name is what any of its vouchers says it is.
-    conditions.push(
-      `e.campaign_id in (${name}, (select v.campaign_id from voucher v
-                                    where v.project_id = $1 and v.campaign_name = ${name}
-                                    limit 1))`,
-    );
+    const id = `coalesce((select v.campaign_id from voucher v
+                           where v.project_id = $1 and v.campaign_name = ${name}
+                           limit 1), ${name})`;
+    conditions.push(isOfCampaign(id));
   }
-  if (customer !== undefined) conditions.push(`e.customer_id = ${bind(customer)}`);
+  if (customer !== undefined) conditions.push(isOfCustomer(bind(customer)));
   if (createdAt?.after !== undefined) {
     conditions.push(`e.created_at > ${bind(new Date(instantOf(createdAt.after)))}::timestamptz`);
   }

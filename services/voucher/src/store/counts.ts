@@ -2,6 +2,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import { type Count, countKey, type CountScope, type KnownCount } from "../domain/counts.ts";
 import { int4Array, textArray, timestampArray } from "./arrays.ts";
+import { type KeyColumn, keyFrom, keyOf } from "./redemption-keys.ts";
 
 /**
  * Reads numbers, each once, in a few statements whatever their number is. All that was ever redeemed
@@ -80,13 +81,13 @@ const WHOLE: Readonly<Record<string, string>> = {
              and u.product_id = name.product_id`,
 };
 
-const COLUMNS: Readonly<Record<CountScope, string>> = {
+const COLUMNS: Readonly<Record<CountScope, KeyColumn>> = {
   voucher: "voucher_id",
   promotion_tier: "promotion_tier_id",
   campaign: "campaign_id",
 };
 
-/** Sums read the rows; a number is answered by the index alone. */
+/** Sums read the rows; a number is mostly answered by the index alone. */
 const SUMS = `case name.measure
                 when 'orders_amount' then sum(r.order_amount)
                 when 'discounted_amount' then sum(r.discounted_amount)
@@ -98,15 +99,18 @@ function statementOf(source: string): string {
   if (whole !== undefined) return whole;
   const [scope, what, whose, channel] = source.split("-");
   const column = COLUMNS[scope as CountScope];
+  const key =
+    whose === "customer"
+      ? `${keyOf("r", column, "customer_id")} = ${keyFrom("name.project_id", "name.scope_id", "name.customer_id")}`
+      : `${keyOf("r", column)} = ${keyFrom("name.project_id", "name.scope_id")}`;
   return `select name.position, r.value
             from ${NAMES}
            cross join lateral (
                    select coalesce(${what === "number" ? "count(*)" : SUMS}, 0)::int8 as value
                      from redemption r
-                    where r.project_id = name.project_id and r.${column} = name.scope_id
+                    where ${key}
                       and r.status = 'SUCCEEDED'
                       and r.created_at >= coalesce(name.since, '-infinity')
-                      ${whose === "customer" ? "and r.customer_id = name.customer_id" : ""}
                       ${channel === undefined ? "" : "and r.channel_id = name.channel_id"}
                  ) r`;
 }

@@ -7,6 +7,7 @@ import {
 } from "@scrip/postgres";
 
 import { checkAnswers } from "./answer-checks.ts";
+import { HOLDERS } from "./publication-checks.ts";
 import { PARTS, ROLLBACKS, SESSIONS, TOTALS, UNITS } from "./redemption-checks.ts";
 import { BALANCES, LEDGERS, OWNERS, QUANTITIES, SPENDS } from "./voucher-checks.ts";
 
@@ -70,6 +71,11 @@ export const voucherInvariants: readonly InvariantCheck[] = [
     name: "I3 vouchers",
     states: "each redemption belongs to a voucher, and each voucher has its counters",
     checkChunk: (db, request) => check(db, OWNERS, request),
+  },
+  {
+    name: "I3 holders",
+    states: "a voucher belongs to the one customer whom its one publication gave it to",
+    checkChunk: (db, request) => check(db, HOLDERS, request),
   },
   {
     name: "I4 answers",

@@ -1,7 +1,12 @@
+import { keyFrom, keyOf } from "./redemption-keys.ts";
+
 /**
  * What must hold of redemptions, rollbacks, totals and sessions; the statements are like those of
  * voucher-checks.ts.
  */
+
+const IN_CAMPAIGN = `${keyOf("r", "campaign_id")} = ${keyFrom("t.project_id", "t.scope_id")}`;
+const BY_TIER = `${keyOf("r", "promotion_tier_id")} = ${keyFrom("t.project_id", "t.scope_id")}`;
 
 export const TOTALS = `
   select t.scope_id as id,
@@ -16,13 +21,11 @@ export const TOTALS = `
            select count(*) as redemptions, coalesce(sum(r.order_amount), 0)::int8 as orders,
                   coalesce(sum(r.discounted_amount), 0)::int8 as discounted,
                   coalesce(sum(r.amount), 0)::int8 as credits
-             from (select * from redemption
-                    where project_id = t.project_id and campaign_id = t.scope_id
-                      and status = 'SUCCEEDED'
+             from (select * from redemption r
+                    where ${IN_CAMPAIGN} and status = 'SUCCEEDED'
                     union all
-                   select * from redemption
-                    where project_id = t.project_id and promotion_tier_id = t.scope_id
-                      and status = 'SUCCEEDED') r
+                   select * from redemption r
+                    where ${BY_TIER} and status = 'SUCCEEDED') r
          ) made
    where t.project_id = $1 and t.scope_id > $2
    order by t.scope_id
@@ -35,13 +38,11 @@ export const UNITS = `
             from redemption_units u
            cross join lateral (
                    select coalesce(sum((r.units ->> u.product_id)::int8), 0)::int8 as quantity
-                     from (select units from redemption
-                            where project_id = u.project_id and campaign_id = u.scope_id
-                              and status = 'SUCCEEDED'
+                     from (select units from redemption r
+                            where ${IN_CAMPAIGN} and status = 'SUCCEEDED'
                             union all
-                           select units from redemption
-                            where project_id = u.project_id and promotion_tier_id = u.scope_id
-                              and status = 'SUCCEEDED') r
+                           select units from redemption r
+                            where ${BY_TIER} and status = 'SUCCEEDED') r
                  ) made
            where u.project_id = t.project_id and u.scope_id = t.scope_id
              and u.quantity <> made.quantity) as fault
@@ -115,9 +116,10 @@ export const SESSIONS = `
              from (select expires_at, credits,
                           greatest(
                             now() + max(expires_at - kept_until + interval '7 days') over (),
-                            (select max(created_at) from redemption
-                              where project_id = u.project_id and voucher_id = u.voucher_id
-                                and status = 'SUCCEEDED')) as clock
+                            (select max(r.created_at) from redemption r
+                              where ${keyOf("r", "voucher_id")}
+                                      = ${keyFrom("u.project_id", "u.voucher_id")}
+                                and r.status = 'SUCCEEDED')) as clock
                      from reservation
                     where project_id = u.project_id and voucher_id = u.voucher_id) s
          ) held

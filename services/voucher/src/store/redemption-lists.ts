@@ -1,6 +1,8 @@
 import { type FilterFields, jsonMember } from "@scrip/filters";
 import type { Queryable } from "@scrip/postgres";
 
+import { keyFrom, keyOf } from "./redemption-keys.ts";
+
 /** A redemption or a rollback, by its id. */
 export type Entry = { readonly id: string; readonly isRollback: boolean };
 
@@ -13,15 +15,21 @@ export type EntryListing = {
   readonly page: { readonly limit: number; readonly offset: number };
 };
 
-/** What both kinds can be searched by, each read through its own index. */
+/** Conditions that the indexes of redemptions answer; `value` is SQL. */
+export const isOfCampaign = (value: string): string => `e.campaign_key = ${keyFrom("$1", value)}`;
+export const isOfCustomer = (value: string): string => `e.customer_key = ${keyFrom("$1", value)}`;
+
+/** What both kinds can be searched by. */
 const ENTRIES = `(
-    select project_id, id, false as is_rollback, created_at, status, customer_id, tracking_id,
+    select ${keyOf("redemption", "campaign_id")} as campaign_key,
+           ${keyOf("redemption", "customer_id")} as customer_key, project_id, id, false as is_rollback, created_at, status, customer_id, tracking_id,
            campaign_id, voucher_id, promotion_tier_id, amount, metadata, failure_code,
            failure_message, channel_id, channel_type, null as reason
       from redemption
      where project_id = $1
      union all
-    select project_id, id, true, created_at, status, customer_id, tracking_id,
+    select ${keyOf("redemption_rollback", "campaign_id")},
+           ${keyOf("redemption_rollback", "customer_id")}, project_id, id, true, created_at, status, customer_id, tracking_id,
            campaign_id, voucher_id, promotion_tier_id, -amount, metadata, failure_code,
            failure_message, channel_id, channel_type, reason
       from redemption_rollback

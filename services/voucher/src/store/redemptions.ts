@@ -3,6 +3,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { Units } from "../domain/counts.ts";
 import { textArray } from "./arrays.ts";
+import { keyFrom, keyOf } from "./redemption-keys.ts";
 
 /** A redemption as it lies in the books. */
 export type StoredRedemption = {
@@ -177,7 +178,7 @@ export async function listRedemptions(
 ): Promise<RedemptionPage> {
   const name = [voucher.projectId, voucher.voucherId];
   const { rows: counts } = await db.query<{ total: bigint }>(
-    "select count(*) as total from redemption where project_id = $1 and voucher_id = $2",
+    `select count(*) as total from redemption r where ${OF_VOUCHER}`,
     name,
   );
   const { rows } = await db.query<RedemptionRow>(
@@ -192,9 +193,11 @@ export async function listRedemptions(
   return { redemptions: rows.map((row) => fromRow(row)), total: counts[0]?.total ?? 0n };
 }
 
+const OF_VOUCHER = `${keyOf("r", "voucher_id")} = ${keyFrom("$1", "$2::text")}`;
+
 const ofStatus = (status: RedemptionStatus): string =>
-  `(select id, created_at from redemption
-     where project_id = $1 and voucher_id = $2 and status = '${status}'
+  `(select id, created_at from redemption r
+     where ${OF_VOUCHER} and status = '${status}'
      order by created_at desc, id desc
      limit $3::int8 + $4::int8)`;
 

@@ -1,7 +1,11 @@
+import { keyFrom, keyOf } from "./redemption-keys.ts";
+
 /**
  * What must hold of vouchers: each statement answers one row for each that was checked, its id and
  * what is wrong with it or null. The parameters are the project, the id to begin after, and a limit.
  */
+
+const OF_USAGE = `${keyOf("r", "voucher_id")} = ${keyFrom("u.project_id", "u.voucher_id")}`;
 
 export const QUANTITIES = `
   select u.voucher_id as id,
@@ -13,7 +17,7 @@ export const QUANTITIES = `
     from voucher_usage u
    cross join lateral (
            select count(*) as count from redemption r
-            where r.project_id = u.project_id and r.voucher_id = u.voucher_id
+            where ${OF_USAGE}
               and r.status = 'SUCCEEDED'
          ) made
    where u.project_id = $1 and u.voucher_id > $2
@@ -35,7 +39,7 @@ export const BALANCES = `
     from voucher_usage u
    cross join lateral (
            select coalesce(sum(r.amount), 0)::int8 as amount from redemption r
-            where r.project_id = u.project_id and r.voucher_id = u.voucher_id
+            where ${OF_USAGE}
               and r.status = 'SUCCEEDED'
          ) made
    where u.project_id = $1 and u.voucher_id > $2
