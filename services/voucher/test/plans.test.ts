@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { ROLE, SCHEMA, withIndexes } from "../src/service.ts";
 import { findAnswers } from "../src/store/idempotency.ts";
+import { lockFreeVouchers } from "../src/store/publishable-vouchers.ts";
 import { lockUsages } from "../src/store/usages.ts";
 import { findVouchers, findVouchersById } from "../src/store/vouchers.ts";
 import { startFixture } from "./fixture.ts";
@@ -46,6 +47,11 @@ const lookups = {
       db,
       NAMES.map((n) => ({ projectId: "p", key: `key${n}` })),
     ),
+  free: async () => {
+    const query = { projectId: "p", campaignId: "camp", now: Date.now(), limit: 1 };
+    for (let run = 0; run < 100; run += 1)
+      await db.transaction((tx) => lockFreeVouchers(tx, query));
+  },
 };
 
 test.each(["for the first time", "again, with statistics of the first time"])(
@@ -59,8 +65,10 @@ test.each(["for the first time", "again, with statistics of the first time"])(
       for (const lookup of Object.values(lookups)) await lookup();
     await fixture.db.query(
       `insert into voucher (project_id, id, code, code_key, type, discount, metadata, asset_id,
-              is_referral_code, created_at, definition_version)
-       select 'p', 'v_' || n, 'CODE' || n, 'CODE' || n, 'DISCOUNT_VOUCHER', '{}', '{}', 'a', false, now(), 1
+              is_referral_code, created_at, definition_version, campaign_id, publish_count)
+       select 'p', 'v_' || n, 'CODE' || n, 'CODE' || n, 'DISCOUNT_VOUCHER', '{}', '{}', 'a', false, now(), 1,
+              -- The last ones of a campaign that is nearly given away.
+              'camp', case when n > ${ROWS} - 10 then 0 else 1 end
          from generate_series(1, ${ROWS}) n`,
     );
     await fixture.db.query(

@@ -1,0 +1,159 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Json, managementApi, newCode, newProject, serverApi } from "../stack/api.ts";
+import { ok, refusal, ruleShop, TEN_PERCENT } from "../stack/rules.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+  const { givenVoucher, givenCampaign } = ruleShop(api);
+
+  const publish = (body: Json): Promise<Json> => ok(api.post("/v1/publications", body));
+  const refused = (body: Json, query = ""): Promise<unknown[]> =>
+    refusal(api.post(`/v1/publications${query}`, body));
+  const failuresOf = async (query: string): Promise<Json[]> =>
+    (await ok(api.get(`/v1/publications?result=FAILURE&${query}`)))["publications"];
+
+  test("publications are listed, sorted and filtered", async () => {
+    const campaign = await givenCampaign({ vouchers_count: 2 });
+    const customer = newCode("reader");
+    const { code: gift } = await ok(
+      api.post("/v1/vouchers", { type: "GIFT_VOUCHER", gift: { amount: 1000 } }),
+    );
+    const first = await publish({ customer, campaign: campaign["name"], channel: "b" });
+    const second = await publish({ customer, voucher: gift, channel: "a" });
+    await refused({ customer, voucher: gift });
+    const [failed] = await failuresOf(`customer=${customer}`);
+    const of = async (query: string): Promise<string[]> =>
+      (await ok(api.get(`/v1/publications?customer=${customer}&${query}`)))["publications"].map(
+        ({ id }: Json) => id,
+      );
+    const [a, b, c] = [first["id"], second["id"], failed?.["id"]];
+    const queries: readonly (readonly [string, unknown[]])[] = [
+      ["", [c, b, a]],
+      ["order=created_at", [a, b, c]],
+      ["order=id&limit=1&page=2", [b]],
+      ["limit=1&page=9", []],
+      ["order=-channel", [a, b, c]],
+      [`campaign=${campaign["id"]}`, [a]],
+      [`campaign=${campaign["name"]}`, [a]],
+      [`voucher=${gift}`, [c, b]],
+      ["result=Success", [b, a]],
+      ["voucher_type=GIFT_VOUCHER", [c, b]],
+      ["is_referral_code=true", []],
+      ["is_referral_code=false", [c, b, a]],
+      [`filters[campaign_name][conditions][$is]=${campaign["name"]}`, [a]],
+      ["filters[failure_code][conditions][$is]=voucher_already_published", [c]],
+      ["filters[result][conditions][$in][0]=SUCCESS", [b, a]],
+      [`filters[parent_object_id][conditions][$is]=${campaign["id"]}`, [a]],
+      [`filters[related_object_id][conditions][$is]=${second["voucher"].id}`, [c, b]],
+      [`filters[customer_id][conditions][$is_not]=${first["customer_id"]}`, []],
+      ["filters[source_id][conditions][$has_value]=true", []],
+      ["filters[voucher_type][conditions][$is]=DISCOUNT_VOUCHER", [a]],
+      ["filters[is_referral_code][conditions][$is]=true", []],
+    ];
+    for (const [query, ids] of queries) expect(await of(query), query).toEqual(ids);
+    for (const query of [
+      "limit=101",
+      "order=name",
+      "result=maybe",
+      "filters[x][conditions][$is]=1",
+    ]) {
+      expect((await refusal(api.get(`/v1/publications?${query}`))).slice(0, 2), query).toEqual([
+        400,
+        "invalid_query_params",
+      ]);
+    }
+    expect((await refusal(api.get("/v1/publications?page=1001"))).slice(0, 2)).toEqual([
+      400,
+      "page_over_limit",
+    ]);
+  });
+
+  test("what a customer holds is gone through page by page, with what it is worth", async () => {
+    const customer = newCode("holder");
+    const states = {
+      ACTIVE: {},
+      DISABLED: { active: false, expiration_date: "2020-01-01T00:00:00.000Z" },
+      EXPIRED: { expiration_date: "2020-01-01T00:00:00.000Z", redemption: { quantity: 0 } },
+      NOT_ACTIVE_YET: { start_date: "2099-01-01T00:00:00.000Z", redemption: { quantity: 0 } },
+      USED: { redemption: { quantity: 0 } },
+    };
+    for (const body of Object.values(states)) {
+      const { code } = await givenVoucher(body);
+      await publish({ customer, voucher: code });
+    }
+    const statuses: string[] = [];
+    let after = "";
+    for (let page = 0; page < 3; page += 1) {
+      const query = `limit=2&order=id${after === "" ? "" : `&starting_after_id=${after}`}`;
+      const list = await ok(api.get(`/v1/customers/${customer}/redeemables?${query}`));
+      expect(list).toMatchObject({ total: 5, has_more: page < 2 });
+      statuses.push(...list["data"].map(({ redeemable }: Json) => redeemable.status));
+      after = list["more_starting_after"] ?? "";
+    }
+    expect(statuses).toEqual(Object.keys(states));
+    const none = `filters[holder_role][conditions][$is]=REFEREE`;
+    expect((await ok(api.get(`/v1/customers/${customer}/redeemables?${none}`)))["total"]).toBe(0);
+  });
+
+  test("decisions see the holder and the publication's metadata", async () => {
+    const { givenRule, assign } = ruleShop(api);
+    const rule = await givenRule({
+      rules: {
+        "1": {
+          name: "publication.redeemable_by_linked_customer",
+          conditions: { $is: [true] },
+        },
+        logic: "1",
+      },
+    });
+    const voucher = await givenVoucher({
+      discount: {
+        type: "AMOUNT",
+        amount_off: 100,
+        amount_off_formula: 'PUBLICATION_METADATA("worth")',
+      },
+    });
+    await ok(assign(rule, "voucher", voucher["id"]));
+    const customer = newCode("linked");
+    const redeem = (buyer: string) =>
+      api.post(`/v1/vouchers/${voucher["code"]}/redemption`, {
+        customer: buyer,
+        order: { amount: 10_000 },
+      });
+    // What is remembered of the voucher must not outlive its publication.
+    expect((await redeem(customer)).status).toBe(400);
+    await publish({ customer, voucher: voucher["code"], metadata: { worth: 7 } });
+    expect((await redeem(newCode("other"))).status).toBe(400);
+    expect((await ok(redeem(customer)))["order"]).toMatchObject({ discount_amount: 700 });
+  });
+
+  test("metadata must meet the schema of publications", async () => {
+    const shop = await newProject(stack);
+    const path = `/management/v1/projects/${shop.id}/metadata-schemas`;
+    const properties = { way: { type: "string", optional: false } };
+    await ok(managementApi(stack).post(path, { related_object: "publication", properties }));
+    const voucher = await ok(
+      shop.api.post("/v1/vouchers", { type: "DISCOUNT_VOUCHER", discount: TEN_PERCENT }),
+    );
+    const body = { customer: "c", voucher: voucher["code"] };
+    for (const metadata of [{}, { way: 1 }]) {
+      const [, key] = await refusal(shop.api.post("/v1/publications", { ...body, metadata }));
+      expect(key).toBe("metadata_validation_failed");
+    }
+    await ok(shop.api.post("/v1/publications", { ...body, metadata: { way: "mail" } }));
+  });
+
+  test("the scope is publications", async () => {
+    const { code } = await givenVoucher();
+    const narrow = await serverApi(stack, "publications");
+    await ok(narrow.post("/v1/publications", { customer: newCode("c"), voucher: code }));
+    await ok(narrow.get("/v1/publications"));
+    const wrong = await serverApi(stack, "vouchers");
+    expect((await wrong.get("/v1/publications")).status).toBe(403);
+    await ok(wrong.get(`/v1/vouchers/${code}/publications`));
+  });
+});

@@ -1,0 +1,149 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { brokenInvariants } from "../stack/books.ts";
+import { ok, ruleShop, voucherBody } from "../stack/rules.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("publications at once on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+  const { givenVoucher, givenCampaign } = ruleShop(api);
+
+  const WIDTH = 32;
+  /** One request for each body, many at a time. */
+  const publishAll = (bodies: readonly Json[], query = ""): Promise<Answer[]> =>
+    inParallel(bodies, WIDTH, (body) => api.post(`/v1/publications${query}`, body));
+  const customers = (count: number): string[] =>
+    Array.from({ length: count }, () => newCode("racer"));
+  const made = (answers: readonly Answer[]): Json[] =>
+    answers.filter(({ status }) => status === 200).map(({ body }) => body);
+  /** What the others were told. */
+  const refusals = (answers: readonly Answer[]): unknown[] => [
+    ...new Set(
+      answers
+        .filter(({ status }) => status !== 200)
+        .map(({ status, body }) => `${status} ${body["key"]}`),
+    ),
+  ];
+  const codesOf = (publications: readonly Json[]): string[] =>
+    publications.flatMap(({ voucher, vouchers }) => vouchers ?? [voucher.code]);
+
+  test("a campaign never gives one code to two customers, and gives them all", async () => {
+    const { name } = await givenCampaign({ vouchers_count: 100 });
+    const answers = await publishAll(
+      customers(200).map((customer) => ({ customer, campaign: name })),
+    );
+    const given = made(answers);
+    expect(given).toHaveLength(100);
+    expect(new Set(codesOf(given)).size).toBe(100);
+    expect(refusals(answers)).toEqual(["400 no_voucher_suitable_for_publication"]);
+    for (const { voucher, customer_id: customerId } of given) {
+      expect(await ok(api.get(`/v1/vouchers/${voucher.code}`))).toMatchObject({
+        holder_id: customerId,
+        publish: { count: 1 },
+      });
+    }
+  }, 120_000);
+
+  test("several at once are all or none, and those that nobody could have stay", async () => {
+    const campaign = await givenCampaign({ vouchers_count: 23 });
+    const answers = await publishAll(
+      customers(12).map((customer) => ({
+        customer,
+        campaign: { name: campaign["name"], count: 5 },
+      })),
+    );
+    expect(made(answers)).toHaveLength(4);
+    expect(new Set(codesOf(made(answers))).size).toBe(20);
+    expect(refusals(answers)).toEqual(["400 no_voucher_suitable_for_publication"]);
+    const free = `campaign_id=${campaign["id"]}&filters[holder_id][conditions][$is_unknown]=1`;
+    expect((await ok(api.get(`/v1/vouchers?${free}`)))["total"]).toBe(3);
+  });
+
+  test("a voucher goes to one of those who are given it", async () => {
+    const { code } = await givenVoucher();
+    const answers = await publishAll(
+      customers(60).map((customer) => ({ customer, voucher: code })),
+    );
+    expect(made(answers)).toHaveLength(1);
+    expect(refusals(answers)).toEqual(["400 voucher_already_published"]);
+    expect(await ok(api.get(`/v1/vouchers/${code}`))).toMatchObject({
+      holder_id: made(answers)[0]?.["customer_id"],
+      publish: { count: 1 },
+    });
+  });
+
+  test("who joins once gets one code, however often they ask at once", async () => {
+    const campaign = await givenCampaign({ vouchers_count: 50, join_once: true });
+    const customer = newCode("member");
+    const answers = await publishAll(
+      Array.from({ length: 60 }, () => ({ customer, campaign: campaign["name"] })),
+    );
+    expect(made(answers)).toHaveLength(60);
+    expect(new Set(codesOf(made(answers))).size).toBe(1);
+    expect(new Set(made(answers).map(({ id }) => id)).size).toBe(1);
+    const { total } = await ok(api.get(`/v1/customers/${customer}/redeemables`));
+    expect(total).toBe(1);
+  });
+
+  test("a source id is published once, however often it is sent at once", async () => {
+    const campaign = await givenCampaign({ vouchers_count: 50 });
+    const source = newCode("order");
+    const answers = await publishAll(
+      customers(50).map((customer) => ({
+        customer,
+        campaign: campaign["name"],
+        source_id: source,
+      })),
+    );
+    expect(made(answers)).toHaveLength(1);
+    expect(refusals(answers)).toEqual(["400 duplicate_source_id"]);
+    const held = `campaign_id=${campaign["id"]}&filters[holder_id][conditions][$has_value]=1`;
+    expect((await ok(api.get(`/v1/vouchers?${held}`)))["total"]).toBe(1);
+  });
+
+  test("an AUTO_UPDATE campaign makes one for each who finds none, and counts them all", async () => {
+    const campaign = await givenCampaign({ type: "AUTO_UPDATE", vouchers_count: 10 });
+    const answers = await publishAll(
+      customers(100).map((customer) => ({ customer, campaign: campaign["name"] })),
+    );
+    expect(refusals(answers)).toEqual([]);
+    expect(new Set(codesOf(made(answers))).size).toBe(100);
+    const existing = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}&limit=1`));
+    await expect
+      .poll(async () => (await ok(api.get(`/v1/campaigns/${campaign["id"]}`)))["vouchers_count"], {
+        timeout: 20_000,
+      })
+      .toBe(existing["total"]);
+  });
+
+  test("edits and redemptions of the same vouchers stop no publication", async () => {
+    const campaign = await givenCampaign({ vouchers_count: 60, voucher: voucherBody() });
+    const { vouchers } = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}&limit=100`));
+    const names = vouchers.map(({ code }: Json) => code as string);
+    const [answers, edits, uses] = await Promise.all([
+      publishAll(customers(60).map((customer) => ({ customer, campaign: campaign["name"] }))),
+      inParallel(names, 8, (code) => api.put(`/v1/vouchers/${code}`, { additional_info: "x" })),
+      inParallel(names, 8, (code) =>
+        api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 1000 } }),
+      ),
+    ]);
+    expect(new Set(codesOf(made(answers))).size).toBe(60);
+    for (const each of [...edits, ...uses]) expect(each.status, each.text).toBe(200);
+    const after = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}&limit=100`));
+    for (const voucher of after["vouchers"]) {
+      expect(voucher).toMatchObject({
+        holder_id: expect.any(String),
+        additional_info: "x",
+        publish: { count: 1 },
+        redemption: { redeemed_quantity: 1 },
+      });
+    }
+  }, 60_000);
+
+  test("and the books are in order after all of it", async () => {
+    expect(await brokenInvariants(stack)).toEqual([]);
+  }, 60_000);
+});
