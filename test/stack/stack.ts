@@ -26,9 +26,15 @@ export type Stack = AsyncDisposable & {
   readonly grpc: Readonly<Record<string, string>>;
   /** Everything that was logged. */
   readonly output: () => string;
-  /** `kill -9` of what answers HTTP, and a start of the same on the same data. */
-  readonly crash: () => Promise<void>;
+  /**
+   * `kill -9` of what answers HTTP, or of the service where services are processes of their own, and
+   * a start of the same on the same data.
+   */
+  readonly crash: (service?: ServiceName) => Promise<void>;
 };
+
+const SERVICES = ["loyalty", "voucher", "campaign", "validation"] as const;
+export type ServiceName = (typeof SERVICES)[number];
 
 export type Composition = "standalone" | "distributed";
 export const COMPOSITIONS: readonly Composition[] = ["standalone", "distributed"];
@@ -102,7 +108,7 @@ async function startDistributed(env: Readonly<Record<string, string>>): Promise<
   await using parts = new AsyncDisposableStack();
   const database = parts.use(await emptyDatabase());
   const serviceKeys = await generateServiceKey();
-  const names = ["loyalty", "voucher", "campaign", "validation"] as const;
+  const names = SERVICES;
   const ports = await Promise.all([...names, "gateway"].map(() => freePort()));
   const grpc = Object.fromEntries(names.map((name, i) => [name, `http://127.0.0.1:${ports[i]}`]));
   const shared = {
@@ -116,15 +122,20 @@ async function startDistributed(env: Readonly<Record<string, string>>): Promise<
       names.map((name) => [`SCRIP_${name.toUpperCase()}_URL`, grpc[name] ?? ""]),
     ),
   };
-  const processes: RunningProcess[] = [];
-  for (const [index, name] of names.entries()) {
+  const services = new Map<ServiceName, RunningProcess>();
+  const startService = async (name: ServiceName): Promise<void> => {
+    const port = ports[names.indexOf(name)] ?? 0;
     const running = await startProcess({
       main: `services/${name}/src/main.ts`,
-      env: { ...shared, SCRIP_PORT: String(ports[index]), ...env },
-      ready: () => listens(ports[index] ?? 0),
+      env: { ...shared, SCRIP_PORT: String(port), ...env },
+      ready: () => listens(port),
     });
-    processes.push(parts.use(running));
-  }
+    services.set(name, running);
+  };
+  parts.defer(async () => {
+    for (const running of services.values()) await running[Symbol.asyncDispose]();
+  });
+  for (const name of names) await startService(name);
   const url = `http://127.0.0.1:${ports[names.length]}`;
   const start = (): Promise<RunningProcess> =>
     startProcess({
@@ -153,10 +164,15 @@ async function startDistributed(env: Readonly<Record<string, string>>): Promise<
     keys: KEYS,
     serviceKeys,
     grpc,
-    output: () => [...processes, gateway].map((running) => running.output()).join("\n"),
-    async crash() {
-      await gateway.kill();
-      gateway = await start();
+    output: () => [...services.values(), gateway].map((running) => running.output()).join("\n"),
+    async crash(service) {
+      if (service === undefined) {
+        await gateway.kill();
+        gateway = await start();
+      } else {
+        await services.get(service)?.kill();
+        await startService(service);
+      }
     },
     [Symbol.asyncDispose]: () => ending.disposeAsync(),
   };

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import fc from "fast-check";
+import { afterAll, describe, expect, onTestFailed, test } from "vitest";
+
+import { type Answer, type Api, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { brokenInvariants } from "../stack/books.ts";
+import { loggedErrors } from "../stack/logged-errors.ts";
+import { ok } from "../stack/rules.ts";
+import { COMPOSITIONS, type ServiceName, startStack } from "../stack/stack.ts";
+
+const SEED = Number(process.env["STRESS_SEED"] ?? Date.now() % 1_000_000_000);
+const CLIENTS = 32;
+const REQUESTS = 160;
+const CREDITS = 5_000;
+const QUANTITY = 40;
+/** So many are answered before the first kill, and between one and the next. */
+const KILL_EVERY = 40;
+/** A client gives up after this long without an answer; a restart takes a second or two. */
+const PATIENCE_MS = 60_000;
+
+/** What is killed, one after the other, while the requests are under way. */
+const VICTIMS: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
+  standalone: [undefined, undefined],
+  distributed: ["voucher", "validation", undefined],
+};
+
+const LOSSES: ReadonlySet<string> = new Set(["400 quantity_exceeded", "400 gift_amount_exceeded"]);
+
+const wish = fc.record({
+  picks: fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 1, maxLength: 5 }),
+  amount: fc.integer({ min: 500, max: 2_000 }),
+  back: fc.boolean(),
+});
+
+describe.each(COMPOSITIONS)("kill -9 in the middle of stacks on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test("loses nothing that was answered, and takes nothing twice", async () => {
+    onTestFailed(() => console.log(loggedErrors(stack)));
+    const coupons = await inParallel([1, 2, 3], 1, () =>
+      given({
+        type: "DISCOUNT_VOUCHER",
+        discount: { type: "AMOUNT", amount_off: 10 },
+        redemption: { quantity: QUANTITY },
+      }),
+    );
+    const gifts = await inParallel([1, 2, 3], 1, () =>
+      given({ type: "GIFT_VOUCHER", gift: { amount: CREDITS } }),
+    );
+    const codes = [...coupons, ...gifts];
+    const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
+
+    const load = { answered: 0, over: false, repeats: 0 };
+    const kill = async (): Promise<void> => {
+      for (const [nth, victim] of (VICTIMS[composition] ?? []).entries()) {
+        while (load.answered < (nth + 1) * KILL_EVERY && !load.over) await sleep(5);
+        await stack.crash(victim);
+      }
+    };
+    const insist = async (path: string, body: Json = {}): Promise<Answer> => {
+      const { answer, repeats } = await insistOn(api, path, body);
+      load.repeats += repeats;
+      return answer;
+    };
+    const redeemAll = inParallel(wishes, CLIENTS, async ({ picks, amount, back }) => {
+      const redeemables = picks.map((at) => ({ object: "voucher", id: codes[at]! }));
+      const order = { amount };
+      const answer = await insist("/v1/redemptions", { redeemables, order });
+      load.answered += 1;
+      if (answer.status !== 200) return { answer, parts: [] };
+      const parts = answer.body["redemptions"] as readonly Json[];
+      if (!back) return { answer, parts };
+      const whole = answer.body["parent_redemption"] ?? parts[0];
+      const undone = await insist(`/v1/redemptions/${whole["id"]}/rollbacks`);
+      expect(undone.status, undone.text).toBe(200);
+      return { answer, parts: [] };
+    }).finally(() => (load.over = true));
+    const [outcomes] = await Promise.all([redeemAll, kill()]);
+
+    const said = `STRESS_SEED=${SEED}`;
+    const refusals = outcomes.flatMap(({ answer: { status, body } }) =>
+      status === 200 ? [] : `${status} ${body["key"]}`,
+    );
+    expect(
+      refusals.filter((refusal) => !LOSSES.has(refusal)),
+      said,
+    ).toEqual([]);
+    const parts = outcomes.flatMap((outcome) => outcome.parts);
+    for (const code of codes) {
+      const own = parts.filter(({ voucher }) => voucher.code === code);
+      const voucher = await ok(api.get(`/v1/vouchers/${code}`));
+      expect(voucher["redemption"].redeemed_quantity, said).toBe(own.length);
+      if (voucher["gift"] === null) continue;
+      const spent = own.reduce((sum, { amount }) => sum + (amount as number), 0);
+      expect(voucher["gift"].balance, said).toBe(CREDITS - spent);
+    }
+    expect(await brokenInvariants(stack), said).toEqual([]);
+  }, 120_000);
+
+  async function given(voucher: Json): Promise<string> {
+    const code = newCode("CRASH");
+    await ok(api.post("/v1/vouchers", { code, ...voucher }));
+    return code;
+  }
+});
+
+/** Repeats a request under one key until it is answered by more than an outage. */
+async function insistOn(
+  api: Api,
+  path: string,
+  body: Json,
+): Promise<{ readonly answer: Answer; readonly repeats: number }> {
+  const headers = { "idempotency-key": newCode("key") };
+  const deadline = Date.now() + PATIENCE_MS;
+  for (let repeats = 0; ; repeats += 1) {
+    const answer = await api.post(path, body, headers).catch(() => undefined);
+    const isFinal =
+      answer !== undefined &&
+      answer.status < 500 &&
+      answer.body["key"] !== "idempotency_in_progress";
+    if (isFinal) return { answer, repeats };
+    if (Date.now() > deadline) throw new Error(`no answer: ${answer?.text ?? "no connection"}`);
+    await sleep(100);
+  }
+}

@@ -1,0 +1,125 @@
+import { afterAll, describe, expect, onTestFailed, test } from "vitest";
+
+import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { brokenInvariants } from "../stack/books.ts";
+import { loggedErrors } from "../stack/logged-errors.ts";
+import { ok } from "../stack/rules.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+const CLIENTS = 64;
+/** What each redemption takes off an order of 10.00. */
+const OFF = 70;
+
+type Limit = {
+  readonly name: string;
+  readonly limit: number;
+  /** Redemptions that fit, of one customer or of all. */
+  readonly fits: number;
+};
+
+/** Rules with a count, and what they let through when more ask than may. */
+const SHARED: readonly Limit[] = [
+  { name: "campaign.redemptions.count", limit: 50, fits: 50 },
+  { name: "campaign.orders.amount_discounted", limit: 2_000, fits: 28 },
+  { name: "campaign.orders.amount", limit: 30_999, fits: 30 },
+];
+const PERSONAL: readonly Limit[] = [
+  { name: "campaign.redemptions.customers_count", limit: 3, fits: 3 },
+];
+
+const LATE: ReadonlySet<string> = new Set(["already_rolled_back", "multiple_requests"]);
+
+describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test.each(SHARED)("redeem exactly as often as $name allows", async ({ name, limit, fits }) => {
+    onTestFailed(() => console.log(loggedErrors(stack)));
+    const codes = await givenCampaign(name, limit);
+    const answers = await inParallel(times(150), CLIENTS, (n) => redeem([codes[n % 8]!]));
+    expect(refusalsIn(answers)).toEqual(["redemption_rules_violated"]);
+    expect(made(answers)).toHaveLength(fits);
+    expect(await brokenInvariants(stack)).toEqual([]);
+  });
+
+  test.each(PERSONAL)("and $name, each customer who is new", async ({ name, limit, fits }) => {
+    onTestFailed(() => console.log(loggedErrors(stack)));
+    const codes = await givenCampaign(name, limit);
+    const buyers = times(10).map(() => newCode("buyer"));
+    const answers = await inParallel(times(200), CLIENTS, (n) =>
+      redeem([codes[n % 8]!], { customer: { source_id: buyers[n % 10] } }),
+    );
+    expect(refusalsIn(answers)).toEqual(["redemption_rules_violated"]);
+    const perBuyer = buyers.map((buyer) =>
+      made(answers).filter(({ body }) => bodyOf(body)["customer"].source_id === buyer),
+    );
+    expect(perBuyer.map(({ length }) => length)).toEqual(buyers.map(() => fits));
+    expect(await brokenInvariants(stack)).toEqual([]);
+  });
+
+  test("roll each redemption back once, alone or in a stack", async () => {
+    onTestFailed(() => console.log(loggedErrors(stack)));
+    const codes = await givenCampaign("campaign.redemptions.count", 60);
+    const sets = times(20).map((n) => (n % 2 === 0 ? [codes[n % 8]!] : codes.slice(n % 4, 5)));
+    const redeemed = await inParallel(sets, CLIENTS, (set) => redeem(set));
+    expect(made(redeemed)).toHaveLength(20);
+    const taken = sets.flat().length;
+
+    const asked = redeemed.flatMap(({ body }) => times(8).map(() => bodyOf(body)["id"] as string));
+    const answers = await inParallel(asked, CLIENTS, (id) =>
+      api.post(`/v1/redemptions/${id}/rollbacks`),
+    );
+    expect(made(answers)).toHaveLength(20);
+    const others = refusalsIn(answers).filter((key) => !LATE.has(key));
+    expect(others).toEqual([]);
+    // All that was counted is free again, and no more than that.
+    expect(taken).toBeLessThanOrEqual(60);
+    const again = await inParallel(times(100), CLIENTS, (n) => redeem([codes[n % 8]!]));
+    expect(made(again)).toHaveLength(60);
+    expect(await brokenInvariants(stack)).toEqual([]);
+  });
+
+  /** Eight codes without limits of their own in a campaign with the rule. */
+  async function givenCampaign(name: string, limit: number): Promise<readonly string[]> {
+    const rules = { "1": { name, conditions: { $less_than_or_equal: [limit] } }, logic: "1" };
+    const rule = await ok(api.post("/v1/validation-rules", { name: newCode("rule"), rules }));
+    const campaign = await ok(
+      api.post("/v1/campaigns", {
+        name: newCode("campaign"),
+        campaign_type: "DISCOUNT_COUPONS",
+        vouchers_count: 0,
+        validation_rules: [rule["id"]],
+        voucher: {
+          type: "DISCOUNT_VOUCHER",
+          discount: { type: "AMOUNT", amount_off: OFF },
+          redemption: { quantity: null },
+        },
+      }),
+    );
+    return inParallel(times(8), 1, async () => {
+      const code = newCode("LIMIT");
+      await ok(api.post(`/v1/campaigns/${campaign["id"]}/vouchers/${code}`, {}));
+      return code;
+    });
+  }
+
+  const redeem = (codes: readonly string[], beside: Json = {}): Promise<Answer> =>
+    api.post("/v1/redemptions", {
+      redeemables: codes.map((id) => ({ object: "voucher", id })),
+      order: { amount: 1_000 },
+      ...beside,
+    });
+});
+
+const times = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
+
+const made = (answers: readonly Answer[]): readonly Answer[] =>
+  answers.filter(({ status }) => status === 200);
+
+/** The redemption of the whole: the parent of a stack, or the only one. */
+const bodyOf = (body: Json): Json => body["parent_redemption"] ?? body["redemptions"][0];
+
+const refusalsIn = (answers: readonly Answer[]): readonly string[] => [
+  ...new Set(answers.flatMap(({ status, body }) => (status === 200 ? [] : [String(body["key"])]))),
+];
