@@ -1,0 +1,86 @@
+import { type Api, type Json, newCode } from "./api.ts";
+import { ok } from "./rules.ts";
+
+export const percent = (value: number, more: Json = {}): Json => ({
+  type: "PERCENT",
+  percent_off: value,
+  ...more,
+});
+
+/** One rule under one name. */
+export const when = (name: string, conditions: Json, more: Json = {}): Json => ({
+  rules: { "1": { name, conditions, ...more } },
+});
+
+/** Only this product. */
+export const onlyOn = (product: Json): Json => ({
+  applicable_to: { included: [{ object: "product", id: product["id"] }] },
+});
+
+/** What tests of qualifications make; everything is called by a name of its own. */
+export function qualificationShop(api: Api) {
+  const names = new Map<string, string>();
+
+  const rulesOf = (rules: readonly Json[]): Promise<string[]> =>
+    Promise.all(
+      rules.map(async (rule) => {
+        const body = { name: newCode("rule"), rules: {}, ...rule };
+        return (await ok(api.post("/v1/validation-rules", body)))["id"] as string;
+      }),
+    );
+
+  const voucher = async (code: string, body: Json = {}, ...rules: Json[]): Promise<Json> => {
+    const made = { type: "DISCOUNT_VOUCHER", ...(body["gift"] ? {} : { discount: percent(10) }) };
+    const validation_rules = await rulesOf(rules);
+    return ok(api.post(`/v1/vouchers/${code}`, { ...made, ...body, validation_rules }));
+  };
+
+  const promotion = (): Promise<Json> =>
+    ok(api.post("/v1/campaigns", { name: newCode("promo"), campaign_type: "PROMOTION" }));
+
+  const tier = async (name: string, body: Json = {}, ...rules: Json[]): Promise<Json> => {
+    const { campaign = (await promotion())["id"], discount = percent(5), ...more } = body;
+    const made = await ok(
+      api.post(`/v1/promotions/${campaign}/tiers`, {
+        name,
+        action: { discount },
+        validation_rules: await rulesOf(rules),
+        ...more,
+      }),
+    );
+    names.set(made["id"], name);
+    return made;
+  };
+
+  const stack = async (name: string, campaign: string, ids: readonly string[]): Promise<Json> => {
+    const body = { name, tiers: { ids } };
+    const made = await ok(api.post(`/v1/promotions/${campaign}/stacks`, body));
+    names.set(made["id"], name);
+    return made;
+  };
+
+  const qualify = (body: Json = {}): Promise<Json> => ok(api.post("/v1/qualifications", body));
+  const nameOf = ({ id }: Json): string => names.get(id) ?? id;
+
+  return {
+    voucher,
+    promotion,
+    tier,
+    stack,
+    qualify,
+    nameOf,
+    gift: (code: string, amount: number, body: Json = {}): Promise<Json> =>
+      voucher(code, { type: "GIFT_VOUCHER", gift: { amount }, ...body }),
+    publish: (code: string, customer: string): Promise<Json> =>
+      ok(api.post("/v1/publications", { voucher: code, customer: { source_id: customer } })),
+    product: (name: string, price: number): Promise<Json> =>
+      ok(api.post("/v1/products", { name, source_id: newCode(name), price })),
+    /** What qualifies, by name and in order. */
+    names: async (body: Json = {}): Promise<string[]> => {
+      const options = { limit: 50, ...body["options"] };
+      return (await qualify({ ...body, options }))["redeemables"].data.map(nameOf);
+    },
+  };
+}
+
+export type QualificationShop = ReturnType<typeof qualificationShop>;
