@@ -38,8 +38,11 @@ create table customer_redemptions (
   customer_id text not null,
   succeeded bigint default 0 not null,
   gift_amount bigint default 0 not null,
+  failed bigint default 0 not null,
+  rolled_back bigint default 0 not null,
+  rollbacks_refused bigint default 0 not null,
   constraint customer_redemptions_pkey PRIMARY KEY (project_id, customer_id),
-  constraint customer_redemptions_not_negative CHECK (succeeded >= 0 AND gift_amount >= 0),
+  constraint customer_redemptions_not_negative CHECK (succeeded >= 0 AND failed >= 0 AND rolled_back >= 0 AND rollbacks_refused >= 0),
   constraint customer_redemptions_of_customer FOREIGN KEY (project_id, customer_id) REFERENCES customer(project_id, id) ON DELETE CASCADE
 ) with (fillfactor=80);
 

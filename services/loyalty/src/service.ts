@@ -6,7 +6,7 @@ import type { Service } from "@scrip/rpc";
 
 import { createDeps } from "./deps.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
-import { onRedemptionMade, REDEMPTIONS_TOPIC } from "./events/on-redemption-made.ts";
+import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
 
@@ -36,7 +36,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
   const redemptions = await options.bus.subscribe({
     group: "loyalty",
     topics: [REDEMPTIONS_TOPIC],
-    handler: onRedemptionMade(db),
+    handler: onRedemption(db),
   });
   parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
   const orders = await options.bus.subscribe({

@@ -65,6 +65,9 @@ export type CustomerProfile = Readonly<Record<CustomerField, string | null>> & {
 /** What events have told about a customer. Amounts are minor units. */
 export type CustomerCounts = {
   readonly redemptions: bigint;
+  readonly failed: bigint;
+  readonly rolledBack: bigint;
+  readonly rollbacksRefused: bigint;
   readonly giftAmount: bigint;
   readonly orders: bigint;
   readonly ordersAmount: bigint;

@@ -29,6 +29,9 @@ export type Subject = {
 
 const NOTHING: CustomerCounts = {
   redemptions: 0n,
+  failed: 0n,
+  rolledBack: 0n,
+  rollbacksRefused: 0n,
   giftAmount: 0n,
   orders: 0n,
   ordersAmount: 0n,

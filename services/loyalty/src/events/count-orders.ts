@@ -13,15 +13,29 @@ export type ToldOrder = {
 };
 
 /** The newest state of each order that is paid and somebody's. */
-export function paidOrders(told: readonly ToldOrder[]): readonly CountedOrder[] {
-  const newest = new Map<string, CountedOrder>();
+export const paidOrders = (told: readonly ToldOrder[]): readonly CountedOrder[] =>
+  newestOf(told)
+    .filter(({ status }) => isPaid(status))
+    .map(({ counted }) => counted);
+
+/** Orders that were somebody's and are paid no more, such as those that were rolled back. */
+export const unpaidOrders = (told: readonly ToldOrder[]): readonly CountedOrder[] =>
+  newestOf(told)
+    .filter(({ status }) => !isPaid(status))
+    .map(({ counted }) => counted);
+
+type Newest = { readonly counted: CountedOrder; readonly status: OrderStatus | undefined };
+
+function newestOf(told: readonly ToldOrder[]): readonly Newest[] {
+  const newest = new Map<string, Newest>();
   for (const { projectId, order, at, customerId: buyer } of told) {
     const customerId = order.customerId ?? buyer;
-    if (order.id === undefined || customerId === undefined || !isPaid(order.status)) continue;
+    if (order.id === undefined || customerId === undefined) continue;
     const key = JSON.stringify([projectId, order.id]);
     const before = newest.get(key);
-    if (before !== undefined && before.at > at) continue;
-    newest.set(key, { projectId, customerId, orderId: order.id, amount: order.amount, at });
+    if (before !== undefined && before.counted.at > at) continue;
+    const counted = { projectId, customerId, orderId: order.id, amount: order.amount, at };
+    newest.set(key, { counted, status: order.status });
   }
   return [...newest.values()];
 }

@@ -15,8 +15,7 @@ import {
 } from "../domain/customer.ts";
 
 /**
- * What no customer can have yet is answered as none: cards and referrals come with later work, and
- * so do failed redemptions and rollbacks, which have no events.
+ * What no customer can have yet is answered as none: cards and referrals come with later work.
  */
 export function toProfile(customer: CustomerProfile): ProfileMessage {
   const { sourceId, name, description, email, phone, birthdate, createdAt, updatedAt } = customer;
@@ -63,11 +62,11 @@ function toSummary(counts: CustomerCounts): CustomerSummary {
     redemptions: {
       $typeName: "scrip.loyalty.v1.CustomerRedemptions",
       totalRedeemed: redemptions,
-      totalFailed: 0n,
+      totalFailed: counts.failed,
       totalSucceeded: redemptions,
-      totalRolledBack: 0n,
-      totalRollbackFailed: 0n,
-      totalRollbackSucceeded: 0n,
+      totalRolledBack: counts.rolledBack,
+      totalRollbackFailed: counts.rollbacksRefused,
+      totalRollbackSucceeded: counts.rolledBack,
       gift: {
         $typeName: "scrip.loyalty.v1.CustomerGift",
         redeemedAmount: counts.giftAmount,

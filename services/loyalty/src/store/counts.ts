@@ -4,6 +4,10 @@ export type CustomerRef = { readonly projectId: string; readonly customerId: str
 
 export type CountedRedemptions = CustomerRef & {
   readonly succeeded: number;
+  readonly failed: number;
+  readonly rolledBack: number;
+  readonly rollbacksRefused: number;
+  /** Credits taken, less those given back. */
   readonly giftAmount: bigint;
 };
 
@@ -38,19 +42,29 @@ export async function addRedemptions(
   counted: readonly CountedRedemptions[],
 ): Promise<void> {
   await tx.query(
-    `insert into customer_redemptions as known (project_id, customer_id, succeeded, gift_amount)
+    `insert into customer_redemptions as known
+            (project_id, customer_id, succeeded, gift_amount, failed, rolled_back,
+             rollbacks_refused)
      select *
-       from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[])
-              as counted (project_id, customer_id, succeeded, gift_amount)
+       from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
+                   $7::bigint[])
+              as counted (project_id, customer_id, succeeded, gift_amount, failed, rolled_back,
+                          rollbacks_refused)
       order by project_id, customer_id
          on conflict (project_id, customer_id) do update
         set succeeded = known.succeeded + excluded.succeeded,
-            gift_amount = known.gift_amount + excluded.gift_amount`,
+            gift_amount = known.gift_amount + excluded.gift_amount,
+            failed = known.failed + excluded.failed,
+            rolled_back = known.rolled_back + excluded.rolled_back,
+            rollbacks_refused = known.rollbacks_refused + excluded.rollbacks_refused`,
     [
       counted.map(({ projectId }) => projectId),
       counted.map(({ customerId }) => customerId),
       counted.map(({ succeeded }) => succeeded),
       counted.map(({ giftAmount }) => giftAmount),
+      counted.map(({ failed }) => failed),
+      counted.map(({ rolledBack }) => rolledBack),
+      counted.map(({ rollbacksRefused }) => rollbacksRefused),
     ],
   );
 }
@@ -73,6 +87,28 @@ export async function putOrders(tx: Queryable, orders: readonly CountedOrder[]):
       orders.map(({ orderId }) => orderId),
       orders.map(({ customerId }) => customerId),
       orders.map(({ amount }) => amount),
+      orders.map(({ at }) => at),
+    ],
+  );
+}
+
+/** Forgets orders that are paid no more; what is there and newer stays. */
+export async function dropOrders(tx: Queryable, orders: readonly CountedOrder[]): Promise<void> {
+  await tx.query(
+    `delete from customer_order
+      where (project_id, order_id) in (
+              select known.project_id, known.order_id
+                from unnest($1::text[], $2::text[], $3::timestamptz[])
+                       as gone (project_id, order_id, at)
+                join customer_order known
+                  on known.project_id = gone.project_id and known.order_id = gone.order_id
+                 and known.changed_at <= gone.at
+               order by known.project_id, known.order_id
+                 for update of known
+            )`,
+    [
+      orders.map(({ projectId }) => projectId),
+      orders.map(({ orderId }) => orderId),
       orders.map(({ at }) => at),
     ],
   );

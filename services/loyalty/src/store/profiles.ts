@@ -16,6 +16,9 @@ type ProfileRow = Readonly<Record<CustomerField, string | null>> & {
   readonly updated_at: Date | null;
   readonly redemptions: bigint;
   readonly gift_amount: bigint;
+  readonly failed: bigint;
+  readonly rolled_back: bigint;
+  readonly rollbacks_refused: bigint;
   readonly orders: bigint;
   readonly orders_amount: bigint;
   readonly last_amount: bigint | null;
@@ -31,6 +34,8 @@ const FIELDS = CUSTOMER_FIELDS.map((field) =>
 const profilesOf = (page: string): string =>
   `select c.project_id, c.id, c.source_id, ${FIELDS}, c.metadata, c.created_at, c.updated_at,
           coalesce(r.succeeded, 0) as redemptions, coalesce(r.gift_amount, 0) as gift_amount,
+          coalesce(r.failed, 0) as failed, coalesce(r.rolled_back, 0) as rolled_back,
+          coalesce(r.rollbacks_refused, 0) as rollbacks_refused,
           o.orders, o.orders_amount, l.amount as last_amount, l.changed_at as last_at
      from (${page}) c
      left join customer_redemptions r on r.project_id = c.project_id and r.customer_id = c.id
@@ -154,6 +159,9 @@ function toCounts(row: ProfileRow): CustomerCounts {
   return {
     redemptions: row.redemptions,
     giftAmount: row.gift_amount,
+    failed: row.failed,
+    rolledBack: row.rolled_back,
+    rollbacksRefused: row.rollbacks_refused,
     orders: row.orders,
     ordersAmount: row.orders_amount,
     lastOrder:

@@ -4,19 +4,23 @@ import { createPgEventBus, type DeliveredEvent, type DeliveryContext } from "@sc
 import { newId } from "@scrip/ids";
 import { type OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
-import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+import {
+  RedemptionFailedSchema,
+  RedemptionMadeSchema,
+  RedemptionRolledBackSchema,
+} from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { emptyDatabase, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { onOrderPaid, ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
-import { onRedemptionMade, REDEMPTIONS_TOPIC } from "../src/events/on-redemption-made.ts";
+import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { createLoyaltyService, MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { deleteCustomer, upsertCustomer } from "../src/store/customers.ts";
 import { findProfile } from "../src/store/profiles.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
-const handler = onRedemptionMade(db);
+const handler = onRedemption(db);
 
 const NOON = Date.parse("2026-03-01T12:00:00Z");
 
@@ -26,6 +30,31 @@ test("redemptions and their credits are counted, each once", async () => {
   await handle(events);
   await handle([...events, ...events]);
   expect(await ada.summary()).toMatchObject({ redemptions: 3n, giftAmount: 350n });
+});
+
+test("what was refused and what was rolled back counts too, in any order", async () => {
+  const ada = await givenCustomer();
+  const order = { id: `${ada.id}-1`, amount: 700n };
+  const events = [
+    ada.rolledBack({ amount: 100n, order: { ...order, status: OrderStatus.CANCELED } }, NOON + 2),
+    ada.rolledBack({ refused: true }),
+    ada.failed(),
+    ada.failed(),
+    ada.made({ amount: 100n }),
+    ada.made({ amount: 30n }),
+  ];
+  await handle([ada.made({ order: { ...order, status: OrderStatus.PAID } }, NOON + 1)]);
+  expect(await ada.summary()).toMatchObject({ orders: 1n, ordersAmount: 700n });
+  await handle(events);
+  await handle(events);
+  expect(await ada.summary()).toMatchObject({
+    redemptions: 3n,
+    failed: 2n,
+    rolledBack: 1n,
+    rollbacksRefused: 1n,
+    giftAmount: 30n,
+    orders: 0n,
+  });
 });
 
 test("paid orders are summed in their newest state, others are not", async () => {
@@ -153,6 +182,27 @@ async function givenCustomer() {
     id,
     facts,
     made: (said: Facts, at = NOON) => eventOf(facts(said, at)),
+    rolledBack: (said: MessageInitShape<typeof RedemptionRolledBackSchema>, at = NOON) => ({
+      ...eventOf(facts({})),
+      type: RedemptionRolledBackSchema.typeName,
+      payload: toBinary(
+        RedemptionRolledBackSchema,
+        create(RedemptionRolledBackSchema, {
+          projectId,
+          customerId: id,
+          date: timestampFromMs(at),
+          ...said,
+        }),
+      ),
+    }),
+    failed: () => ({
+      ...eventOf(facts({})),
+      type: RedemptionFailedSchema.typeName,
+      payload: toBinary(
+        RedemptionFailedSchema,
+        create(RedemptionFailedSchema, { projectId, customerId: id }),
+      ),
+    }),
     paid: (order: MessageInitShape<typeof OrderSchema>, at = NOON): DeliveredEvent => ({
       ...eventOf(facts({})),
       topic: ORDERS_TOPIC,
