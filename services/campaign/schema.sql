@@ -102,6 +102,16 @@ create table promotion_tier (
   constraint promotion_tier_of_a_campaign FOREIGN KEY (project_id, campaign_id) REFERENCES campaign(project_id, id) ON DELETE CASCADE
 );
 
+create table promotion_tier_usage (
+  project_id text not null,
+  tier_id text not null,
+  redemptions bigint not null,
+  orders_amount bigint not null,
+  discounted_amount bigint not null,
+  constraint promotion_tier_usage_pkey PRIMARY KEY (project_id, tier_id),
+  constraint promotion_tier_usage_of_a_tier FOREIGN KEY (project_id, tier_id) REFERENCES promotion_tier(project_id, id) ON DELETE CASCADE
+);
+
 CREATE INDEX campaign_project_created_at ON campaign USING btree (project_id, created_at, id);
 
 CREATE UNIQUE INDEX campaign_project_name ON campaign USING btree (project_id, name);

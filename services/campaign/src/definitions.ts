@@ -10,7 +10,7 @@ import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 
 import { toDefinition } from "./handlers/campaign-message.ts";
-import { toStack, toTier } from "./handlers/promotion-message.ts";
+import { toStack, toTierDefinition } from "./handlers/promotion-message.ts";
 import { toProto } from "./handlers/to-proto.ts";
 import { findCampaignIds, findCampaigns } from "./store/campaigns.ts";
 import { findCategories, findCategoryIds } from "./store/categories.ts";
@@ -52,7 +52,7 @@ export function createDefinitions(db: Database): Definitions {
     campaignIds: createDefinitionCache({ ...options, load: (keys) => findCampaignIds(db, keys) }),
     tiers: createDefinitionCache({
       ...options,
-      load: async (keys) => (await findTiers(db, keys)).map((one) => one && toTier(one)),
+      load: async (keys) => (await findTiers(db, keys)).map((one) => one && toTierDefinition(one)),
     }),
     stacks: createDefinitionCache({
       ...options,

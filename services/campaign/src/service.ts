@@ -8,7 +8,8 @@ import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_v
 import { clientOf, type Service } from "@scrip/rpc";
 
 import { createDefinitions } from "./definitions.ts";
-import { onVoucherPublished, VOUCHERS_TOPIC } from "./events/on-voucher-published.ts";
+import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
+import { onVoucher, VOUCHERS_TOPIC } from "./events/on-voucher.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
 
@@ -36,12 +37,18 @@ export async function createCampaignService(options: CampaignOptions): Promise<S
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
   parts.use(startInboxTrim(db, onError));
-  const published = await options.bus.subscribe({
+  const vouchers = await options.bus.subscribe({
     group: "campaign",
     topics: [VOUCHERS_TOPIC],
-    handler: onVoucherPublished(db),
+    handler: onVoucher(db),
   });
-  parts.defer(() => published.close(CONSUMERS_CLOSE_MS));
+  parts.defer(() => vouchers.close(CONSUMERS_CLOSE_MS));
+  const redemptions = await options.bus.subscribe({
+    group: "campaign-redemptions",
+    topics: [REDEMPTIONS_TOPIC],
+    handler: onRedemption(db),
+  });
+  parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
   const running = parts.move();
   return {
     name: "campaign",

@@ -4,6 +4,7 @@ import {
   PromotionStackSchema,
   type PromotionTier as TierMessage,
   PromotionTierSchema,
+  TierSummarySchema,
 } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { timestampOf, toDiscount, toTimestamp, validityFields } from "@scrip/terms";
 
@@ -11,7 +12,26 @@ import type { StackRecord } from "../store/stacks.ts";
 import type { TierRecord } from "../store/tiers.ts";
 import { toProto } from "./to-proto.ts";
 
-export const toTier = ({ tier, campaign, category }: TierRecord): TierMessage =>
+/** A tier as it is answered. */
+export function toTier(record: TierRecord): TierMessage {
+  const { redemptions, ordersAmount, discountedAmount } = record.usage;
+  return {
+    ...toTierDefinition(record),
+    summary: create(TierSummarySchema, {
+      redemptions: { totalRedeemed: atLeastNone(redemptions) },
+      orders: {
+        totalAmount: atLeastNone(ordersAmount),
+        totalDiscountAmount: atLeastNone(discountedAmount),
+      },
+    }),
+  };
+}
+
+/** A redemption that nothing counted can be rolled back. */
+const atLeastNone = (sum: bigint): bigint => (sum < 0n ? 0n : sum);
+
+/** A tier as it is remembered: without its counts. */
+export const toTierDefinition = ({ tier, campaign, category }: TierRecord): TierMessage =>
   create(PromotionTierSchema, {
     id: tier.id,
     name: tier.name,
@@ -30,11 +50,6 @@ export const toTier = ({ tier, campaign, category }: TierRecord): TierMessage =>
     categoryId: category?.id,
     categories: category === null ? [] : [toProto(category)],
     metadata: tier.metadata as JsonObject,
-    // Counted from the events of redemptions, which nothing reads yet.
-    summary: {
-      redemptions: { totalRedeemed: 0n },
-      orders: { totalAmount: 0n, totalDiscountAmount: 0n },
-    },
     createdAt: timestampOf(tier.createdAt),
     updatedAt: toTimestamp(tier.updatedAt),
   });

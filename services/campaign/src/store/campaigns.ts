@@ -196,22 +196,6 @@ export async function switchCampaign(
   return rowCount === 1;
 }
 
-/** Counts vouchers that were made for campaigns elsewhere; each row is one. */
-export async function addVouchers(
-  tx: Queryable,
-  made: readonly { readonly projectId: string; readonly campaignId: string }[],
-): Promise<void> {
-  await tx.query(
-    `update campaign p
-        set vouchers_count = p.vouchers_count + made.count
-       from (select project_id, campaign_id, count(*) as count
-               from unnest($1::text[], $2::text[]) as one (project_id, campaign_id)
-              group by project_id, campaign_id) made
-      where p.project_id = made.project_id and p.id = made.campaign_id`,
-    [made.map(({ projectId }) => projectId), made.map(({ campaignId }) => campaignId)],
-  );
-}
-
 /** Of a campaign that could not be made after all. */
 export async function deleteCampaign(tx: Queryable, projectId: string, id: string): Promise<void> {
   await tx.query("delete from campaign where project_id = $1 and id = $2", [projectId, id]);

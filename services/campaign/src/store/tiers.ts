@@ -16,6 +16,12 @@ import {
   type ValidityRow,
   validityValues,
 } from "./columns.ts";
+import {
+  fromTierUsageColumns,
+  TIER_USAGE_COLUMNS,
+  type TierUsage,
+  type TierUsageColumns,
+} from "./tier-usage.ts";
 
 /** What a tier tells of its campaign. */
 export type TierCampaign = {
@@ -25,15 +31,17 @@ export type TierCampaign = {
   readonly expirationDate: number | null;
 };
 
-/** A tier as it stands, with its campaign, and its category while that exists. */
+/** A tier as it stands, with its campaign, its category while that exists, and what it did. */
 export type TierRecord = {
   readonly tier: PromotionTier;
   readonly campaign: TierCampaign;
   readonly category: Category | null;
+  readonly usage: TierUsage;
 };
 
 export type TierRow = ValidityRow &
-  CategoryColumns & {
+  CategoryColumns &
+  TierUsageColumns & {
     id: string;
     campaign_id: string;
     name: string;
@@ -50,13 +58,15 @@ export type TierRow = ValidityRow &
     p_expiration_date: Date | null;
   };
 
-/** Of `promotion_tier t` with its `campaign p` and its category `c`. */
+/** Of `promotion_tier t` with its `campaign p`, its category `c` and what it did, `u`. */
 export const TIER_COLUMNS = `t.id, t.campaign_id, t.name, t.banner, t.discount, t.hierarchy, t.active,
   t.category_id, t.start_date, t.expiration_date, t.validity_timeframe, t.validity_day_of_week,
   t.validity_hours, t.metadata, t.created_at, t.updated_at, p.active as p_active,
-  p.start_date as p_start_date, p.expiration_date as p_expiration_date, ${CATEGORY_COLUMNS}`;
+  p.start_date as p_start_date, p.expiration_date as p_expiration_date, ${CATEGORY_COLUMNS},
+  ${TIER_USAGE_COLUMNS}`;
 const JOINS = `join campaign p on p.project_id = t.project_id and p.id = t.campaign_id
-  left join category c on c.project_id = t.project_id and c.id = t.category_id`;
+  left join category c on c.project_id = t.project_id and c.id = t.category_id
+  left join promotion_tier_usage u on u.project_id = t.project_id and u.tier_id = t.id`;
 export const FROM_TIER = `from promotion_tier t ${JOINS}`;
 
 export async function findTier(
@@ -203,6 +213,7 @@ const editableValues = (tier: PromotionTier): unknown[] => [
 export function fromTierRow(row: TierRow): TierRecord {
   return {
     category: fromCategoryColumns(row),
+    usage: fromTierUsageColumns(row),
     campaign: {
       id: row.campaign_id,
       active: row.p_active,

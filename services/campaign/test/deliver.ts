@@ -1,0 +1,31 @@
+import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import type { DeliveredEvent, EventHandler } from "@scrip/events";
+import { newId } from "@scrip/ids";
+
+import { NOON } from "./fixture.ts";
+
+/** An event as a consumer gets it. */
+export const eventOf = <Schema extends DescMessage>(
+  schema: Schema,
+  { projectId, topic }: { readonly projectId: string; readonly topic: string },
+  facts: MessageInitShape<Schema>,
+): DeliveredEvent => ({
+  id: newId("event"),
+  topic,
+  key: "any",
+  projectId,
+  type: schema.typeName,
+  payload: toBinary(schema, create(schema, facts)),
+  headers: {},
+  occurredAt: new Date(NOON),
+  partition: 0,
+  offset: 0n,
+});
+
+export const deliver = (handler: EventHandler, events: readonly DeliveredEvent[]): Promise<void> =>
+  handler(events, {
+    group: "campaign",
+    topic: events[0]?.topic ?? "",
+    partition: 0,
+    signal: new AbortController().signal,
+  });
