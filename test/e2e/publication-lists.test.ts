@@ -131,6 +131,42 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
     expect((await ok(redeem(customer)))["order"]).toMatchObject({ discount_amount: 700 });
   });
 
+  test("a member of a loyalty programme gets a card, and always the same", async () => {
+    const programme = await givenCampaign({
+      campaign_type: "LOYALTY_PROGRAM",
+      vouchers_count: 2,
+      voucher: { type: "LOYALTY_CARD", loyalty_card: { points: 7 } },
+    });
+    const path = `/v1/loyalties/${programme["id"]}/members`;
+    const customer = newCode("member");
+    const card = await ok(api.post(path, { customer, metadata: { way: "app" }, channel: "shop" }));
+    expect(card).toMatchObject({
+      object: "voucher",
+      type: "LOYALTY_CARD",
+      campaign_id: programme["id"],
+      loyalty_card: { points: 7, balance: 7 },
+      publish: { count: 1 },
+    });
+    expect(await ok(api.get(card["publish"].url))).toMatchObject({
+      publications: [{ customer_id: card["holder_id"], metadata: { way: "app" }, channel: "shop" }],
+    });
+    const byName = `/v1/loyalties/${encodeURIComponent(programme["name"])}/members`;
+    expect(await ok(api.post(byName, { customer: { source_id: customer } }))).toEqual(card);
+    expect(
+      (await refusal(api.post(path, { customer: newCode("m"), voucher: card["id"] })))[1],
+    ).toBe("voucher_already_published");
+    const other = await givenVoucher();
+    expect(await refusal(api.post(path, { customer, voucher: other["code"] }))).toEqual([
+      404,
+      "not_found",
+      "voucher",
+    ]);
+    const coupons = await givenCampaign();
+    expect(await refusal(api.post(`/v1/loyalties/${coupons["id"]}/members`, { customer }))).toEqual(
+      [404, "not_found", "campaign"],
+    );
+  });
+
   test("metadata must meet the schema of publications", async () => {
     const shop = await newProject(stack);
     const path = `/management/v1/projects/${shop.id}/metadata-schemas`;

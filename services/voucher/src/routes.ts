@@ -9,6 +9,7 @@ import type { Deps } from "./deps.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
+import { createMember } from "./handlers/create-member.ts";
 import { createPublication } from "./handlers/create-publication.ts";
 import { createVoucher } from "./handlers/create-voucher.ts";
 import { createVouchers } from "./handlers/create-vouchers.ts";
@@ -52,6 +53,7 @@ export const routes = (deps: Deps): readonly Implementation[] => [
   }),
   implement(PublicationService, {
     createPublication: createPublication(deps),
+    createMember: createMember(deps),
     listPublications: listPublications(deps),
     listVoucherPublications: listVoucherPublications(deps),
     listCustomerRedeemables: listCustomerRedeemables(deps),

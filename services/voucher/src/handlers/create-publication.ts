@@ -10,7 +10,7 @@ import { findPublication, insertPublication } from "../store/publications.ts";
 import { upsertCustomer } from "./publication-customer.ts";
 import { loadPublications, toPublication } from "./publication-message.ts";
 import { failedPublication } from "./publication-records.ts";
-import { parsePublication, type PublicationAttempt } from "./publication-request.ts";
+import { parsePublication, type PublicationAttempt, type Wanted } from "./publication-request.ts";
 import { publish, type PublishOutcome } from "./publish.ts";
 
 /** How often vouchers that others hold are waited for: each time somebody else got some of them. */
@@ -18,21 +18,28 @@ const MAX_ATTEMPTS = 50;
 
 export const createPublication =
   (deps: Deps): Handler<typeof PublicationService.method.createPublication> =>
-  async (request, call) => {
-    const wanted = await parsePublication(deps, request, call);
-    const customer = await upsertCustomer(deps, wanted.customer, call);
-    const attempt = { wanted, customer, call };
-    const outcome = await publishInTurn(deps, attempt);
-    switch (outcome.kind) {
-      case "published":
-        deps.onEvents();
-        return toPublication({ ...outcome, customer });
-      case "joined_before":
-        return existing(deps, outcome.publicationId, call);
-      default:
-        return refuse(deps, attempt, outcome);
-    }
-  };
+  async (request, call) =>
+    makePublication(deps, await parsePublication(deps, request, call), call);
+
+/** Publishes what is wanted, or answers what was published before to who joins once. */
+export async function makePublication(
+  deps: Deps,
+  wanted: Wanted,
+  call: Call,
+): Promise<Publication> {
+  const customer = await upsertCustomer(deps, wanted.customer, call);
+  const attempt = { wanted, customer, call };
+  const outcome = await publishInTurn(deps, attempt);
+  switch (outcome.kind) {
+    case "published":
+      deps.onEvents();
+      return toPublication({ ...outcome, customer });
+    case "joined_before":
+      return existing(deps, outcome.publicationId, call);
+    default:
+      return refuse(deps, attempt, outcome);
+  }
+}
 
 type Outcome = Exclude<PublishOutcome, { kind: "held" }>;
 
