@@ -1,0 +1,141 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type CandidateAnswer,
+  CandidateQuerySchema,
+  CandidateService,
+} from "@scrip/proto/scrip/voucher/v1/candidates_pb";
+import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { clientOf, createDirectTransport } from "@scrip/rpc";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+
+import { routes } from "../src/routes.ts";
+import { depsOf, NOON, startFixture } from "./fixture.ts";
+
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+const candidates = clientOf(CandidateService, createDirectTransport(routes(depsOf(fixture.db))));
+
+type Query = Omit<MessageInitShape<typeof CandidateQuerySchema>, "$typeName">;
+
+const queryOf = (query: Query = {}) =>
+  create(CandidateQuerySchema, {
+    projectId: "p",
+    standaloneTypes: [VoucherType.DISCOUNT_VOUCHER, VoucherType.GIFT_VOUCHER],
+    limit: 100n,
+    now: { seconds: BigInt(NOON / 1000), nanos: 0 },
+    timeZone: "UTC",
+    ...query,
+  });
+
+async function ask(query: Query = {}): Promise<CandidateAnswer> {
+  const { answers } = await candidates.listCandidates(
+    { queries: [queryOf(query)] },
+    fixture.call(),
+  );
+  const [answer] = answers;
+  if (answer === undefined) throw new Error("not answered");
+  return answer;
+}
+
+const idsOf = ({ candidates: found }: CandidateAnswer): (string | undefined)[] =>
+  found.map(({ voucher }) => voucher?.voucher?.id);
+
+/** Every page, one after the other. */
+async function askOn(query: Query = {}): Promise<(string | undefined)[][]> {
+  const pages: (string | undefined)[][] = [];
+  let answer = await ask(query);
+  pages.push(idsOf(answer));
+  while (answer.next !== undefined && pages.length < 100) {
+    answer = await ask({ ...query, after: answer.next });
+    pages.push(idsOf(answer));
+  }
+  return pages;
+}
+
+type Given = { readonly columns?: string; readonly values?: string; readonly usage?: string };
+
+/** Vouchers `from` to `to`, one a second, the higher the newer. */
+async function given(from: number, to: number, more: Given = {}): Promise<void> {
+  const { columns = "", values = "", usage = "null, 0" } = more;
+  await fixture.db.query(
+    `insert into voucher (project_id, id, code, code_key, type, discount, metadata, asset_id,
+            is_referral_code, created_at, definition_version${columns})
+     select 'p', 'v_' || lpad(n::text, 18, '0'), 'C' || n, 'C' || n, 'DISCOUNT_VOUCHER',
+            '{"type": "PERCENT", "percent_off": "10"}', '{}', 'a', false,
+            '2026-01-01'::timestamptz + n * interval '1 second', 1${values}
+       from generate_series($1::int, $2::int) n`,
+    [from, to],
+  );
+  await fixture.db.query(
+    `insert into voucher_usage (project_id, voucher_id, definition_version, quantity,
+            redeemed_quantity)
+     select 'p', 'v_' || lpad(n::text, 18, '0'), 1, ${usage}
+       from generate_series($1::int, $2::int) n`,
+    [from, to],
+  );
+}
+
+const id = (n: number): string => `v_${String(n).padStart(18, "0")}`;
+const held = { columns: ", holder_id", values: ", 'ann'" };
+
+describe("candidates", () => {
+  beforeEach(async () => {
+    await fixture.db.query("delete from voucher");
+    await fixture.db.query("delete from voucher_usage");
+  });
+
+  test("come newest first, from all sources, each once", async () => {
+    await given(1, 3);
+    await given(4, 6, held);
+    await given(7, 7, {
+      columns: ", campaign_id, campaign_name, campaign_type",
+      values: ", 'camp_1', 'one', 'DISCOUNT_COUPONS'",
+    });
+    expect(idsOf(await ask())).toEqual([3, 2, 1].map(id));
+    expect(idsOf(await ask({ holderId: "ann" }))).toEqual([6, 5, 4, 3, 2, 1].map(id));
+    expect(idsOf(await ask({ standaloneTypes: [], holderId: "ann" }))).toEqual([6, 5, 4].map(id));
+    expect(idsOf(await ask({ publicCampaignIds: ["camp_1"] }))).toEqual([7, 3, 2, 1].map(id));
+    expect(idsOf(await ask({ standaloneTypes: [VoucherType.GIFT_VOUCHER] }))).toEqual([]);
+    expect(await askOn({ holderId: "ann", limit: 2n })).toEqual([
+      [id(6), id(5)],
+      [id(4), id(3)],
+      [id(2), id(1)],
+      [],
+    ]);
+  });
+
+  test("go on between vouchers of one instant", async () => {
+    await given(1, 5);
+    await fixture.db.query("update voucher set created_at = '2026-02-01'");
+    expect((await askOn({ limit: 2n })).flat()).toEqual([5, 4, 3, 2, 1].map(id));
+    const after = { createdAt: { seconds: BigInt(Date.parse("2026-02-01") / 1000), nanos: 0 } };
+    expect(idsOf(await ask({ after }))).toEqual([]);
+  });
+
+  test("are looked for a thousand at a time, however many cannot be used", async () => {
+    await given(1, 2);
+    await given(3, 2_502, { usage: "1, 1" });
+    const pages = await askOn();
+    expect(pages).toEqual([[], [], [id(2), id(1)]]);
+    const named = await ask({ codes: ["C1", id(2), "C3", "none"] });
+    expect([idsOf(named), named.next]).toEqual([[id(2), id(1)], undefined]);
+  });
+
+  test("meet the filters", async () => {
+    await given(1, 1_500);
+    const is = (...values: string[]) => ({ conditions: { $is: values } });
+    const code = is("C1500", "C7");
+    expect(await askOn({ filters: { code } })).toEqual([[id(1500)], [id(7)]]);
+    expect(await askOn({ filters: { resource_id: is(id(1499)) } })).toEqual([[id(1499)], []]);
+    expect((await askOn({ filters: { holder_role: is("OWNER") } })).flat()).toEqual([]);
+    await expect(ask({ filters: { colour: is("red") } })).rejects.toThrow("Invalid payload");
+  });
+
+  test("of many questions at once are answered in their order", async () => {
+    await given(1, 2);
+    await given(3, 3, held);
+    const queries = [queryOf(), queryOf({ holderId: "ann" }), queryOf({ projectId: "other" })];
+    const { answers } = await candidates.listCandidates({ queries }, fixture.call());
+    expect(answers.map(idsOf)).toEqual([[id(2), id(1)], [id(3), id(2), id(1)], []]);
+  });
+});
