@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+
+import { type Candidate, candidateFilter, voucherFilters, wantedVouchers } from "./candidate.ts";
+
+const is = (...values: readonly string[]) => ({ conditions: { $is: values } });
+const sale = { category_id: is("cat_1") };
+const moment = { now: 0, timeZone: "UTC" };
+
+const given = (candidate: Partial<Candidate> = {}): Candidate => ({
+  object: "voucher",
+  id: "CODE",
+  resourceId: "v_1",
+  createdAt: 0,
+  categoryIds: [],
+  campaignId: null,
+  campaignType: null,
+  voucherType: "DISCOUNT_VOUCHER",
+  isHeld: false,
+  ...candidate,
+});
+
+const matches = (filters: object, candidate: Partial<Candidate>): boolean => {
+  const compiled = candidateFilter(filters);
+  if (compiled.kind === "violation") throw new Error(compiled.text);
+  return compiled.matches(given(candidate), moment);
+};
+
+const cases: readonly (readonly [string, object, Partial<Candidate>, boolean])[] = [
+  ["a code", { code: is("CODE") }, {}, true],
+  ["another code", { code: is("OTHER") }, {}, false],
+  [
+    "a tier, which has no code",
+    { code: is("promo_1") },
+    { object: "promotion_tier", id: "promo_1" },
+    false,
+  ],
+  ["the id of a voucher", { resource_id: is("v_1") }, {}, true],
+  ["a category of several", sale, { categoryIds: ["cat_0", "cat_1"] }, true],
+  ["no category", sale, {}, false],
+  [
+    "no category, where none is asked for",
+    { category_id: { conditions: { $is_unknown: "" } } },
+    {},
+    true,
+  ],
+  ["a holder", { holder_role: is("OWNER") }, { isHeld: true }, true],
+  ["nobody's", { holder_role: { conditions: { $is_not: ["OWNER"] } } }, {}, true],
+];
+
+test.each(cases)("filters meet %s", (_what, filters, candidate, expected) => {
+  expect(matches(filters, candidate)).toBe(expected);
+});
+
+test("what a filter asks of categories, the voucher service is not asked", () => {
+  const code = { code: is("CODE") };
+  expect(voucherFilters(code)).toEqual(code);
+  expect(voucherFilters({ ...sale, ...code })).toEqual(code);
+  expect(voucherFilters({ junction: "OR", ...sale, ...code })).toEqual({});
+  expect(voucherFilters({ junction: "or", ...code })).toEqual({ junction: "or", ...code });
+});
+
+test("vouchers are looked up by name where a filter wants no others", () => {
+  expect(wantedVouchers({})).toBeNull();
+  expect(wantedVouchers(sale)).toBeNull();
+  expect(wantedVouchers({ ...sale, code: is("A", "B") })).toEqual(["A", "B"]);
+  expect(wantedVouchers({ resource_id: { conditions: { $in: "v_1" } } })).toEqual(["v_1"]);
+  expect(wantedVouchers({ code: { conditions: { $is_not: ["A"] } } })).toBeNull();
+  expect(wantedVouchers({ junction: "or", code: is("A"), ...sale })).toBeNull();
+});
