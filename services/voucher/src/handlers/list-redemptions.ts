@@ -16,6 +16,7 @@ import {
 } from "../store/redemption-lists.ts";
 import { loadEntries } from "./load-redemptions.ts";
 import { pageOf } from "./page.ts";
+import { findCustomer } from "./publication-customer.ts";
 
 /** Redemptions are many: of them more pages are shown than of other lists. */
 const MAX_PAGE = 1000;
@@ -26,7 +27,7 @@ export const listRedemptions =
   async (request, call) => {
     const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
     const values: unknown[] = [call.project.id];
-    const conditions = conditionsOf(request, call, values);
+    const conditions = await conditionsOf(deps, { request, call, values });
     const descending = (request.order ?? "-created_at").startsWith("-");
     const { entries, total } = await listEntries(deps.db, {
       conditions,
@@ -42,7 +43,18 @@ export const listRedemptions =
   };
 
 /** SQL over `e`; whatever was sent is in `values`. */
-function conditionsOf(request: ListRedemptionsRequest, call: Call, values: unknown[]): string[] {
+async function conditionsOf(
+  deps: Deps,
+  {
+    request,
+    call,
+    values,
+  }: {
+    readonly request: ListRedemptionsRequest;
+    readonly call: Call;
+    readonly values: unknown[];
+  },
+): Promise<string[]> {
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
   const { createdAt, result, campaign, customer, filters } = request;
@@ -55,7 +67,12 @@ function conditionsOf(request: ListRedemptionsRequest, call: Call, values: unkno
                            limit 1), ${name})`;
     conditions.push(isOfCampaign(id));
   }
-  if (customer !== undefined) conditions.push(isOfCustomer(bind(customer)));
+  if (customer !== undefined) {
+    // By its id also a customer is found who was deleted.
+    const isId = customer.startsWith("cust_");
+    const found = isId ? undefined : await findCustomer(deps, customer, call);
+    conditions.push(isOfCustomer(bind(found?.id ?? customer)));
+  }
   if (createdAt?.after !== undefined) {
     conditions.push(`e.created_at > ${bind(new Date(instantOf(createdAt.after)))}::timestamptz`);
   }
