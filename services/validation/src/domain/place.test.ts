@@ -5,8 +5,8 @@ import { compareNewest, isBehind, parsePlace, type Place, placeText } from "./pl
 
 const at = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
 const tail = fc
-  .array(fc.constantFrom(..."0123456789abcdef"), { minLength: 18, maxLength: 18 })
-  .map((digits) => digits.join(""));
+  .bigInt({ min: 0n, max: 2n ** 72n - 1n })
+  .map((number) => number.toString(16).padStart(18, "0"));
 const amount = fc.bigInt({ min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) });
 const place = fc.oneof(
   fc.record({ at, tail: fc.constant(null) }),

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { invalidPayload } from "@scrip/errors";
 import { compileFilters } from "@scrip/filters";
 import type {
@@ -96,6 +97,8 @@ function candidateOf(
       definitionVersion: usage.definitionVersion,
       lockedQuantity: others.quantity,
       lockedCredits: others.credits,
+      // JSON that came through the contract's Struct and was stored as JSON.
+      publicationMetadata: (definition.publicationMetadata ?? undefined) as JsonObject | undefined,
     },
     ...(definition.campaignType !== null && { campaignType: definition.campaignType }),
   };
