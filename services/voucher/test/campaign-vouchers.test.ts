@@ -7,6 +7,7 @@ import {
   type CreateVoucherOutcome,
   type UpdateVouchersRequestSchema,
 } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import {
   type CreateVoucherRequestSchema,
   type Voucher,
@@ -22,7 +23,9 @@ import { commandOf, committer, depsOf, madeOf, NOON, startFixture } from "./fixt
 
 const fixture = await startFixture();
 afterAll(() => fixture[Symbol.asyncDispose]());
-const client = clientOf(CampaignVoucherService, createDirectTransport(routes(depsOf(fixture.db))));
+const transport = createDirectTransport(routes(depsOf(fixture.db)));
+const client = clientOf(CampaignVoucherService, transport);
+const publications = clientOf(PublicationService, transport);
 
 type VoucherInit = MessageInitShape<typeof CreateVoucherRequestSchema>;
 
@@ -143,7 +146,10 @@ describe("UpdateVouchers", () => {
     );
     const [outcome] = await committer(fixture)(commandOf(fixture, [{ voucher: redeemed! }]));
     madeOf(outcome);
-    await fixture.db.query("update voucher set holder_id = 'cust_1' where id = $1", [held!.id]);
+    await publications.createPublication(
+      { customer: { id: "cust_1" }, voucher: held!.code },
+      fixture.call(),
+    );
 
     const { updatedCount } = await update(
       campaign.id,

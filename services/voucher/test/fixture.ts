@@ -3,7 +3,11 @@ import { randomBytes } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { newId, requestId } from "@scrip/ids";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
-import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import {
+  CustomerService,
+  type ResolveCustomersRequest,
+  ResolveCustomersResponseSchema,
+} from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import {
   type CommitOutcome,
   CountMeasure,
@@ -18,7 +22,13 @@ import {
   VoucherService,
   VoucherType,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { type Call, type Client, clientOf, createDirectTransport } from "@scrip/rpc";
+import {
+  type Call,
+  type Client,
+  clientOf,
+  createDirectTransport,
+  type Implementation,
+} from "@scrip/rpc";
 import { testDatabase, type TestDatabase } from "@scrip/testing";
 
 import { createAssetCipher } from "../src/asset-cipher.ts";
@@ -64,6 +74,21 @@ export async function startFixture(): Promise<Fixture> {
   };
 }
 
+/** A loyalty service that knows everybody, under the id or source id that they are asked for by. */
+const everybody: Implementation = {
+  service: CustomerService,
+  handlers: {
+    resolveCustomers: ({ queries }: ResolveCustomersRequest) =>
+      Promise.resolve(
+        create(ResolveCustomersResponseSchema, {
+          answers: queries.map(({ customer }) => ({
+            customer: { id: customer?.id ?? `cust_${customer?.sourceId}` },
+          })),
+        }),
+      ),
+  },
+};
+
 const ASSET_SECRET = "a secret of tests";
 
 export function depsOf(db: TestDatabase): Deps {
@@ -72,8 +97,7 @@ export function depsOf(db: TestDatabase): Deps {
     newId,
     templates: createTemplates(100),
     assets: createAssetCipher(ASSET_SECRET),
-    // Out of reach.
-    customers: clientOf(CustomerService, createDirectTransport([])),
+    customers: clientOf(CustomerService, createDirectTransport([everybody])),
     onError: () => {},
     onEvents: () => {},
   };

@@ -1,0 +1,150 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
+import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
+import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { clientOf, createDirectTransport } from "@scrip/rpc";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { routes } from "../src/routes.ts";
+import { depsOf, startFixture } from "./fixture.ts";
+
+const fixture = await startFixture();
+afterAll(() => fixture[Symbol.asyncDispose]());
+const transport = createDirectTransport(routes(depsOf(fixture.db)));
+const campaigns = clientOf(CampaignVoucherService, transport);
+const publications = clientOf(PublicationService, transport);
+const { projectId } = fixture;
+
+const item = {
+  voucher: {
+    type: VoucherType.DISCOUNT_VOUCHER,
+    discount: { type: DiscountType.PERCENT, percentOff: "10" },
+  },
+};
+
+let count = 0;
+
+/** A campaign as it tells about itself, with so many vouchers. */
+async function givenCampaign(vouchers: number, told: object = {}) {
+  count += 1;
+  const campaign = { id: `camp_${count}`, name: `c${count}`, campaignType: "DISCOUNT_COUPONS" };
+  await campaigns.createVouchers(
+    { campaign: { ...campaign, ...told }, items: Array.from({ length: vouchers }, () => item) },
+    fixture.call(),
+  );
+  return campaign;
+}
+
+const publish = (customer: string, campaign: { readonly name: string }) =>
+  publications.createPublication(
+    { customer: { id: customer }, campaign: { name: campaign.name } },
+    fixture.call(),
+  );
+
+const idOf = async (campaign: { readonly id: string }): Promise<string> => {
+  const { rows } = await fixture.db.query<{ id: string }>(
+    "select id from voucher where project_id = $1 and campaign_id = $2",
+    [projectId, campaign.id],
+  );
+  return rows[0]?.id ?? "";
+};
+
+describe("what a campaign tells", () => {
+  test("counts without vouchers too, and as it was told last", async () => {
+    const campaign = await givenCampaign(0);
+    await expect(publish("cust_1", campaign)).rejects.toMatchObject({
+      key: "no_voucher_suitable_for_publication",
+    });
+    const tell = (told: object) =>
+      campaigns.updateVouchers(
+        { campaignId: campaign.id, campaign: { ...campaign, ...told } },
+        fixture.call(),
+      );
+    expect(await tell({ joinOnce: true, template: item })).toMatchObject({ updatedCount: 0n });
+    const first = await publish("cust_1", campaign);
+    expect((await publish("cust_1", campaign)).id).toBe(first.id);
+    await tell({ joinOnce: false, template: item });
+    expect((await publish("cust_1", campaign)).id).not.toBe(first.id);
+    await tell({});
+    await expect(publish("cust_2", campaign)).rejects.toMatchObject({
+      key: "no_voucher_suitable_for_publication",
+    });
+  });
+
+  test("stays when a change of its vouchers does not speak of it", async () => {
+    const campaign = await givenCampaign(0, { template: item });
+    await campaigns.updateVouchers(
+      { campaignId: campaign.id, categoryId: "cat_1", updateMask: { paths: ["category_id"] } },
+      fixture.call(),
+    );
+    expect((await publish("cust_1", campaign)).voucher?.campaignId).toBe(campaign.id);
+  });
+});
+
+test("each published voucher is told, with whether it was made for that", async () => {
+  const campaign = await givenCampaign(1, { template: item });
+  const { id, vouchersId } = await publications.createPublication(
+    { customer: { id: "cust_9" }, campaign: { name: campaign.id, count: 2n }, channel: "shop" },
+    fixture.call(),
+  );
+  const { rows } = await fixture.db.query<{ key: string; payload: Uint8Array }>(
+    "select key, payload from outbox where type = $1 order by id",
+    [VoucherPublishedSchema.typeName],
+  );
+  const told = rows
+    .map(({ key, payload }) => ({ key, event: fromBinary(VoucherPublishedSchema, payload) }))
+    .filter(({ event }) => event.publicationId === id);
+  expect(told.map(({ key }) => key)).toEqual(vouchersId);
+  expect(told.map(({ event }) => event.generated)).toEqual([false, true]);
+  expect(told[0]?.event).toMatchObject({
+    projectId,
+    voucherId: vouchersId[0],
+    campaignId: campaign.id,
+    customerId: "cust_9",
+    holderId: expect.stringMatching(/^rh_/),
+    channel: "shop",
+  });
+});
+
+describe("the last voucher of a campaign, which somebody else holds", () => {
+  test("is waited for, and taken when it is left", async () => {
+    const campaign = await givenCampaign(1);
+    const id = await idOf(campaign);
+    let taken: ReturnType<typeof publish> | undefined;
+    await fixture.db.transaction(async (tx) => {
+      await tx.query("select from voucher_usage where voucher_id = $1 for no key update", [id]);
+      taken = publish("cust_1", campaign);
+      await aWaiter();
+    });
+    expect((await taken)?.vouchersId).toEqual([id]);
+  });
+
+  test("is waited for, and refused when it is gone", async () => {
+    const campaign = await givenCampaign(1);
+    const id = await idOf(campaign);
+    let refused: Promise<unknown> | undefined;
+    await fixture.db.transaction(async (tx) => {
+      await tx.query("select from voucher_usage where voucher_id = $1 for no key update", [id]);
+      refused = publish("cust_1", campaign).catch((error: unknown) => error);
+      await aWaiter();
+      await tx.query("update voucher set active = false where id = $1", [id]);
+    });
+    expect(await refused).toMatchObject({ key: "no_voucher_suitable_for_publication" });
+  });
+
+  /** Until somebody waits for a lock in this database. */
+  async function aWaiter(): Promise<void> {
+    await expect
+      .poll(async () => {
+        const { rows } = await fixture.db.query<{ waiting: bigint }>(
+          `select count(*) as waiting from pg_locks
+            where not granted
+              and pid in (select pid from pg_stat_activity where datname = current_database())`,
+        );
+        return rows[0]?.waiting;
+      })
+      .toBe(1n);
+  }
+});
