@@ -1,12 +1,12 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
+import { ExplanationSchema } from "@scrip/proto/scrip/common/v1/explanation_pb";
 import { PromotionTierSummarySchema } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
 
 import type { Units } from "../domain/counts.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
 import type { NewRedemption } from "../store/commits.ts";
 import { type Command, tierOf } from "./commit-command.ts";
-import { encodeExplanation } from "./explanation-bytes.ts";
 
 /** What became of a part, or of a whole stack. */
 export type RowResult = {
@@ -54,7 +54,8 @@ export function rowOf(command: Command, part: number | null, result: RowResult):
     discountedAmount: amountOrNull(counted?.discountedAmount),
     units: unitsJson(counted?.units),
     tier: tier === undefined ? null : toBinary(PromotionTierSummarySchema, tier),
-    explanation: sent?.explanation === undefined ? null : encodeExplanation(sent.explanation),
+    explanation:
+      sent?.explanation === undefined ? null : toBinary(ExplanationSchema, sent.explanation),
   };
 }
 
