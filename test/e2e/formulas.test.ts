@@ -89,6 +89,14 @@ describe.each(COMPOSITIONS)("a discount with a formula on %s", async (compositio
     expect(await validate(code, { order, customer: stranger })).toMatchObject({
       order: { discount_amount: 100 },
     });
+    // What is sent of a customer counts, also of one who is not stored.
+    for (const born of [{ birthdate: "1990-08-30" }, { birthday: "1990-08-30" }]) {
+      for (const buyer of [stranger, { source_id }]) {
+        expect(await validate(code, { order, customer: { ...buyer, ...born } })).toMatchObject({
+          order: { discount_amount: 160 },
+        });
+      }
+    }
   });
 
   test("reads the line that it discounts", async () => {

@@ -3,7 +3,7 @@ import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb"
 
 import type { CustomerFacts } from "../domain/facts.ts";
 
-/** The customer as a decision sees it: what is stored, with what was sent laid over it by key. */
+/** The customer as a decision sees it: what is stored, with what was sent laid over it; metadata by key. */
 export function customerFacts(
   sent: Customer | undefined,
   stored: StoredCustomer | undefined,
@@ -13,7 +13,7 @@ export function customerFacts(
     id: stored?.id ?? null,
     sourceId: stored?.sourceId ?? sent?.sourceId ?? null,
     metadata: { ...stored?.metadata, ...sent?.metadata },
-    birthdate: stored?.birthdate ?? null,
+    birthdate: sent?.birthdate ?? sent?.birthday ?? stored?.birthdate ?? null,
     segments: [],
     loyaltyTiers: [],
   };
