@@ -1,6 +1,13 @@
 import { afterAll, describe, expect, test } from "vitest";
 
-import { type Api, clientApi, type Json, newCode, serverApi } from "../stack/api.ts";
+import {
+  type Api,
+  clientApi,
+  type Json,
+  letPagesRedeem,
+  newCode,
+  serverApi,
+} from "../stack/api.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("the answers of decisions on %s", async (composition) => {
@@ -8,6 +15,7 @@ describe.each(COMPOSITIONS)("the answers of decisions on %s", async (composition
   afterAll(() => stack[Symbol.asyncDispose]());
   const api = await serverApi(stack);
   const client = await clientApi(stack, "https://shop.example");
+  await letPagesRedeem(stack);
 
   test("show orders unless something else is asked for", async () => {
     const { code, campaign } = await givenVoucher(api);
@@ -130,6 +138,24 @@ describe.each(COMPOSITIONS)("the answers of decisions on %s", async (composition
       redeemables: [{ id: code, object: "voucher", explanation: { status: "APPLICABLE" } }],
     });
     expect(kept.text).toContain(ruleId);
+  });
+
+  test("of redemptions tell a browser nothing that is stored of a customer", async () => {
+    const { code } = await givenVoucher(api);
+    const known = { source_id: newCode("buyer"), name: "Ada", metadata: { tier: "gold" } };
+    const stored = await api.post("/v1/customers", { ...known, email: "ada@example.com" });
+    const request = {
+      redeemables: [{ object: "voucher", id: code }],
+      order: { amount: 1000 },
+      customer: { source_id: known.source_id },
+    };
+    const { body } = await client.post("/client/v1/redemptions", request);
+    const [shown] = body["redemptions"];
+    const { id } = stored.body;
+    expect(shown.customer).toEqual({ object: "customer", id, source_id: known.source_id });
+    // The shop's own server sees who it was.
+    const read = await api.get(`/v1/redemptions/${shown.id}`);
+    expect(read.body["customer"]).toMatchObject(known);
   });
 
   test("name a customer by a tracking id that stays the same", async () => {

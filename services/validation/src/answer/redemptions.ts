@@ -6,10 +6,15 @@ import type {
 import type { Redemption, RedemptionsMade } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { UNLIMITED } from "./applicable-to.ts";
+import type { Reader } from "./explanation.ts";
 
-export function redemptionsMessage(made: RedemptionsMade, note: RedemptionNote): Redemptions {
-  const redemptions = told(made.redemptions, note);
-  const { parentRedemption } = made;
+export function redemptionsMessage(
+  made: RedemptionsMade,
+  note: RedemptionNote,
+  reader: Reader,
+): Redemptions {
+  const redemptions = told(made.redemptions, note).map((one) => shownTo(reader, one));
+  const parentRedemption = made.parentRedemption && shownTo(reader, made.parentRedemption);
   const order = (parentRedemption ?? redemptions[0])?.order;
   return {
     $typeName: "scrip.validation.v1.Redemptions",
@@ -40,6 +45,24 @@ function told(redemptions: readonly Redemption[], note: RedemptionNote): Redempt
       ...(explanation !== undefined && { explanation }),
     };
   });
+}
+
+/**
+ * Anybody with a browser can name a customer by a source id: it is told which customer redeemed, and
+ * nothing that is stored of him.
+ */
+function shownTo(reader: Reader, redemption: Redemption): Redemption {
+  const { customer } = redemption;
+  if (reader === "server" || customer === undefined) return redemption;
+  const { $typeName, id, sourceId } = customer;
+  return {
+    ...redemption,
+    customer: {
+      $typeName,
+      ...(id !== undefined && { id }),
+      ...(sourceId !== undefined && { sourceId }),
+    },
+  };
 }
 
 const scopeOf = (scope: Scope | undefined): Pick<Scope, "applicableTo" | "inapplicableTo"> =>

@@ -1,6 +1,7 @@
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
+import { readerOf } from "../answer/explanation.ts";
 import { redemptionsMessage } from "../answer/redemptions.ts";
 import type { Deps } from "../deps.ts";
 import { refOf } from "../gather/asked.ts";
@@ -11,5 +12,5 @@ export const redeem =
   async (sent, call) => {
     const asked = { ...sent, redeemables: sent.redeemables.map(refOf) };
     const { made, note } = await redeemAsked(deps, call, asked);
-    return redemptionsMessage(made, note);
+    return redemptionsMessage(made, note, readerOf(call));
   };
