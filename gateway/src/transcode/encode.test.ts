@@ -2,6 +2,7 @@ import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { CategorySchema } from "@scrip/proto/scrip/common/v1/category_pb";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 import { StackingRulesSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { RedemptionSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherSchema } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { describe, expect, test } from "vitest";
 
@@ -28,6 +29,14 @@ describe("an answer", () => {
     expect(voucher).toMatchObject({ campaign: null, validity_day_of_week: null, categories: [] });
     expect(voucher).not.toHaveProperty("metadata");
     expect(voucher).not.toHaveProperty("type");
+  });
+
+  test("says itself what it is where a list has several kinds", () => {
+    const shownAs = (object?: string) =>
+      encode(RedemptionSchema, create(RedemptionSchema, { id: "r_1", ...(object && { object }) }));
+    expect(shownAs()).toMatch(/^\{"object":"redemption","id":"r_1",/);
+    expect(shownAs("redemption_rollback")).toMatch(/^\{"object":"redemption_rollback","id":"r_1",/);
+    expect(shownAs("redemption_rollback")).not.toMatch(/"object":.*"object":"redemption/);
   });
 
   test("leaves out absent parts of an error", () => {
