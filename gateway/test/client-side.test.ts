@@ -2,7 +2,7 @@ import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { clientHeaders, newToken, send } from "./http.ts";
+import { allowPages, clientHeaders, newToken, send } from "./http.ts";
 import { standIn } from "./stand-ins.ts";
 import { startTestGateway } from "./start.ts";
 
@@ -90,6 +90,22 @@ test("no origin but a real one is reflected, whatever the project trusts", async
   }
   const trusted = await send(url, "POST", { headers: clientHeaders(own, ownToken), body });
   expect(trusted.status).toBe(501);
+});
+
+test("pages redeem only where the project allows it", async () => {
+  const url = `${gateway.url}/client/v1/redemptions`;
+  const redeem = () => send(url, "POST", { headers: clientHeaders(client, token), body });
+  expect(await redeem()).toMatchObject({
+    status: 403,
+    json: {
+      key: "forbidden",
+      details: "The project does not allow it: client_redeem_enabled is false",
+    },
+  });
+  await allowPages(gateway, { client_redeem_enabled: true });
+  expect((await redeem()).status).toBe(501);
+  await allowPages(gateway, { client_redeem_enabled: false });
+  expect((await redeem()).status).toBe(403);
 });
 
 test("a preflight is answered without credentials", async () => {

@@ -53,6 +53,21 @@ export const management = (
     ...(body !== undefined && { body }),
   });
 
+/** Sets what pages may do in the one project of a test. */
+export async function allowPages(
+  gateway: Pick<TestGateway, "url">,
+  features: Readonly<Record<string, boolean>>,
+): Promise<void> {
+  const { json } = await management(gateway, "GET", "/projects");
+  const { status, text } = await management(
+    gateway,
+    "PUT",
+    `/projects/${json.projects[0].id}`,
+    features,
+  );
+  if (status !== 200) throw new Error(`not allowed: ${status} ${text}`);
+}
+
 export type KeyPair = { readonly appId: string; readonly appToken: string };
 
 /** POST to a token endpoint with a form. */

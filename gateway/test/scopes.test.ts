@@ -2,7 +2,7 @@ import { bindingsOf } from "@scrip/contract";
 import { afterAll, expect, test } from "vitest";
 
 import { publicServices } from "../src/contract.ts";
-import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
+import { allowPages, clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
 import { everything } from "./stand-ins.ts";
 import { startTestGateway } from "./start.ts";
 
@@ -20,6 +20,7 @@ const gateway = await startTestGateway({ implementations: everything() });
 afterAll(() => gateway[Symbol.asyncDispose]());
 const server = gateway.keys;
 const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientToken };
+await allowPages(gateway, { client_redeem_enabled: true });
 
 /** What a scope opens, by the first segment of the path (spec §1.6). */
 function opens(scope: string, path: string): boolean {

@@ -37,6 +37,15 @@ export async function clientApi(stack: Stack, origin: string): Promise<Api> {
   return apiWith(stack.url, { ...key, authorization, origin });
 }
 
+/** Lets pages of the first project redeem, which they may not unless a project says so. */
+export async function letPagesRedeem(stack: Stack): Promise<void> {
+  const api = managementApi(stack);
+  const { body } = await api.get("/management/v1/projects");
+  const path = `/management/v1/projects/${body["projects"][0].id}`;
+  const { status, text } = await api.put(path, { client_redeem_enabled: true });
+  if (status !== 200) throw new Error(`pages may not redeem: ${text}`);
+}
+
 export function managementApi(stack: Stack): Api {
   return apiWith(stack.url, {
     "x-management-id": stack.keys.managementId,

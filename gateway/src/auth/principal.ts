@@ -2,7 +2,7 @@ import type { Caller, ProjectContext } from "@scrip/rpc";
 
 import type { ApiKey } from "../domain/api-key.ts";
 import { trustedDomains, type TrustedDomains } from "../domain/origin.ts";
-import { canonicalTimeZone, type Project } from "../domain/project.ts";
+import { canonicalTimeZone, type ClientFeature, type Project } from "../domain/project.ts";
 import { scopeSet } from "../domain/scope.ts";
 import type { Credentials, KeyOfProject } from "../store/credentials.ts";
 import { addressFilter, type AddressFilter } from "./addresses.ts";
@@ -19,6 +19,8 @@ export type Principal = Tenant & {
   /** The key that asked for the token. */
   readonly tokenKeyId: string;
   readonly trusts: TrustedDomains;
+  /** What pages may do beyond asking. */
+  readonly clientFeatures: ReadonlySet<ClientFeature>;
   readonly allowedFrom: AddressFilter | undefined;
 };
 
@@ -48,6 +50,7 @@ export function toPrincipal(credentials: KeyOfProject & Partial<Credentials>): P
     expiresAt: token?.expiresAt ?? Number.POSITIVE_INFINITY,
     tokenKeyId: token?.keyId ?? key.id,
     trusts: trustedDomains(project.clientTrustedDomains),
+    clientFeatures: new Set(project.clientFeatures),
     allowedFrom: both(fromKey, fromToken),
   };
 }

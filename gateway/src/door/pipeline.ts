@@ -7,6 +7,7 @@ import { limitAddress } from "../auth/addresses.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { checkOrigin } from "../auth/client-origin.ts";
 import type { Tenant } from "../auth/principal.ts";
+import type { ClientFeature } from "../domain/project.ts";
 import { opens } from "../domain/scope.ts";
 import type { KeptAnswers } from "../idempotency/at-the-door.ts";
 import { hashRequest, readKey, scopeKey } from "../idempotency/request-key.ts";
@@ -103,6 +104,9 @@ async function admit(deps: PipelineDeps, exchange: Exchange, route: Route): Prom
       // Refused calls count too: they cost as much.
       await count(deps, exchange, route, principal.project.id);
       if (!opens(principal.scopes, route.scope)) throw missingScope(route.scope);
+      if (route.feature !== undefined && !principal.clientFeatures.has(route.feature)) {
+        throw notAllowed(route.feature);
+      }
     }
   }
 }
@@ -119,6 +123,11 @@ const missingScope = (scope: string): Refusal =>
     "WWW-Authenticate",
     `Bearer error="insufficient_scope", scope="${scope}"`,
   ]);
+
+const notAllowed = (feature: ClientFeature): Refusal =>
+  new Refusal("forbidden", {
+    details: `The project does not allow it: client_${feature}_enabled is false`,
+  });
 
 async function count(
   { limits }: PipelineDeps,

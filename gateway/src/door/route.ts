@@ -5,6 +5,7 @@ import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import { ownServices } from "../contract.ts";
+import { CLIENT_FEATURES, type ClientFeature } from "../domain/project.ts";
 import { canonicalScope, isKnownScope } from "../domain/scope.ts";
 import { type MetadataPlan, planMetadata } from "../metadata/plan.ts";
 import { planRules, type RulesPlan } from "../references/plan-rules.ts";
@@ -22,6 +23,8 @@ export type Route = {
   readonly side: Side;
   /** Empty where the side has no scopes. */
   readonly scope: string;
+  /** What the project must allow pages to do; only on the client side. */
+  readonly feature: ClientFeature | undefined;
   readonly bulk: boolean;
   readonly form: boolean;
   /** The least that the limit of a body may be; 0 where the usual one is enough. */
@@ -53,6 +56,7 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
     transport,
     side,
     scope: scopeOf(binding),
+    feature: side === "client" ? featureOf(binding) : undefined,
     bulk: access.bulk,
     form: access.form,
     bodyBytes: access.large ? LARGE_BODY_BYTES : 0,
@@ -91,6 +95,13 @@ function scopeOf({ scope, path }: Binding): string {
   if (scope === undefined || scope === "") return "";
   if (!isKnownScope(scope)) throw new Error(`${path} asks for the unknown scope ${scope}`);
   return canonicalScope(scope);
+}
+
+function featureOf({ access, path }: Binding): ClientFeature | undefined {
+  if (access.clientFeature === "") return undefined;
+  const feature = CLIENT_FEATURES.find((known) => known === access.clientFeature);
+  if (feature === undefined) throw new Error(`${path} needs the unknown ${access.clientFeature}`);
+  return feature;
 }
 
 function outputOf({ output }: DescMethodUnary): Route["output"] {
