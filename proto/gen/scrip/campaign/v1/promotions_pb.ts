@@ -194,7 +194,8 @@ export const TierCampaignSchema: GenMessage<TierCampaign> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_promotions, 2);
 
 /**
- * TierSummary counts what a tier did.
+ * TierSummary counts the redemptions of a tier that stand, which follow within a second or two: a rollback
+ * takes its redemption out again.
  *
  * @generated from message scrip.campaign.v1.TierSummary
  */
@@ -241,11 +242,15 @@ export const TierRedemptionsSchema: GenMessage<TierRedemptions> = /*@__PURE__*/
  */
 export type TierOrders = Message<"scrip.campaign.v1.TierOrders"> & {
   /**
+   * What the orders were worth before discounts: one for each redemption.
+   *
    * @generated from field: int64 total_amount = 1;
    */
   totalAmount: bigint;
 
   /**
+   * What this tier took off them.
+   *
    * @generated from field: int64 total_discount_amount = 2;
    */
   totalDiscountAmount: bigint;

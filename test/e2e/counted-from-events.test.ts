@@ -1,0 +1,127 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+
+const OFF_1000: Json = { type: "AMOUNT", amount_off: 1000 };
+const OFF_10_PERCENT: Json = { type: "PERCENT", percent_off: 10 };
+
+describe.each(COMPOSITIONS)("counted from events on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+
+  test("a promotion tier sums up the redemptions that stand", async () => {
+    const campaign = await givenPromotion();
+    const [first, second] = [await tier(campaign, OFF_1000), await tier(campaign, OFF_10_PERCENT)];
+    const single = await ok(
+      api.post(`${pathOf(first)}/redemption`, { order: { amount: 5000 }, customer: BUYER }),
+    );
+    const stacked = await ok(
+      api.post("/v1/redemptions", {
+        redeemables: [first, second].map((id) => ({ object: "promotion_tier", id })),
+        order: { amount: 10_000 },
+      }),
+    );
+    await ok(api.post(`${pathOf(second)}/redemption`, { order: { amount: 1 } }));
+    const figures = () => Promise.all([figuresAt(first), figuresAt(second)]);
+    await expect.poll(figures, PATIENCE).toEqual([
+      [2, 15_000, 2000],
+      [2, 10_001, 900],
+    ]);
+
+    const rollback = `/v1/redemptions/${single["id"]}/rollback`;
+    await ok(api.post(rollback));
+    expect((await api.post(rollback)).body["key"]).toBe("already_rolled_back");
+    await expect.poll(figures, PATIENCE).toEqual([
+      [1, 10_000, 1000],
+      [2, 10_001, 900],
+    ]);
+
+    const parent = stacked["parent_redemption"]["id"];
+    await ok(api.post(`/v1/redemptions/${parent}/rollbacks`));
+    await expect.poll(figures, PATIENCE).toEqual([
+      [0, 0, 0],
+      [1, 1, 0],
+    ]);
+
+    const { tiers } = await ok(api.get(`/v1/promotions/${campaign}/tiers`));
+    expect(new Map(tiers.map((one: Json) => [one["id"], figuresOf(one)]))).toEqual(
+      new Map([
+        [first, [0, 0, 0]],
+        [second, [1, 1, 0]],
+      ]),
+    );
+    const whole = await ok(api.get(`/v1/campaigns/${campaign}`));
+    expect(whole["promotion"]["tiers"].map(figuresOf)).toEqual([
+      [0, 0, 0],
+      [1, 1, 0],
+    ]);
+  });
+
+  test("a tier that many use at once loses no redemption", async () => {
+    const id = await tier(await givenPromotion(), OFF_1000);
+    const made = await inParallel(Array.from({ length: 40 }), 16, () =>
+      ok(api.post(`${pathOf(id)}/redemption`, { order: { amount: 3000 } })),
+    );
+    await inParallel(made.slice(0, 15), 8, (one) =>
+      ok(api.post(`/v1/redemptions/${one["id"]}/rollback`)),
+    );
+    await expect.poll(() => figuresAt(id), PATIENCE).toEqual([25, 75_000, 25_000]);
+  });
+
+  test("a campaign counts a voucher less when it is deleted, and once", async () => {
+    const campaign = await ok(
+      api.post("/v1/campaigns", {
+        name: newCode("coupons"),
+        campaign_type: "DISCOUNT_COUPONS",
+        type: "STATIC",
+        vouchers_count: 3,
+        voucher: { type: "DISCOUNT_VOUCHER", discount: OFF_10_PERCENT },
+      }),
+    );
+    const { vouchers } = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}`));
+    const [first, second] = vouchers.map((voucher: Json) => voucher["code"]);
+    for (const path of [first, second, `${second}?force=true`]) {
+      const { status, text } = await api.delete(`/v1/vouchers/${path}`);
+      expect(status, text).toBe(204);
+    }
+    const count = async () =>
+      (await ok(api.get(`/v1/campaigns/${campaign["id"]}`)))["vouchers_count"];
+    await expect.poll(count, PATIENCE).toBe(1);
+    await ok(api.post(`/v1/campaigns/${campaign["id"]}/vouchers`));
+    await expect.poll(count, PATIENCE).toBe(2);
+  });
+
+  async function givenPromotion(): Promise<string> {
+    const body = { name: newCode("promotion"), campaign_type: "PROMOTION" };
+    return (await ok(api.post("/v1/campaigns", body)))["id"];
+  }
+
+  async function tier(campaign: string, discount: Json): Promise<string> {
+    const body = { name: newCode("tier"), action: { discount } };
+    return (await ok(api.post(`/v1/promotions/${campaign}/tiers`, body)))["id"];
+  }
+
+  async function figuresAt(id: string): Promise<readonly number[]> {
+    return figuresOf(await ok(api.get(pathOf(id))));
+  }
+});
+
+const BUYER: Json = { source_id: newCode("buyer") };
+const PATIENCE = { timeout: 10_000 };
+
+const pathOf = (tier: string): string => `/v1/promotions/tiers/${tier}`;
+
+/** Redemptions, what their orders were worth, and what was taken off. */
+const figuresOf = ({ summary }: Json): readonly number[] => [
+  summary.redemptions.total_redeemed,
+  summary.orders.total_amount,
+  summary.orders.total_discount_amount,
+];
+
+async function ok(sent: Promise<Answer>): Promise<Json> {
+  const answer = await sent;
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+}
