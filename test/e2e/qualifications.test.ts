@@ -1,7 +1,12 @@
 import { afterAll, describe, expect, test } from "vitest";
 
 import { type Json, managementApi, newCode, newProject } from "../stack/api.ts";
-import { onlyOn, percent, qualificationShop } from "../stack/qualification-shop.ts";
+import {
+  insertUsedVouchers,
+  onlyOn,
+  percent,
+  qualificationShop,
+} from "../stack/qualification-shop.ts";
 import { ok, refusal } from "../stack/rules.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
@@ -99,6 +104,13 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     await publish("BOBS", "bob");
     await campaign("STATIC", {}, { vouchers_count: 2 });
     await campaign("STANDALONE", { code: "EVERYBODYS" });
+    const referral = await campaign("AUTO_UPDATE", {}, { campaign_type: "REFERRAL_PROGRAM" });
+    await ok(
+      api.post("/v1/publications", {
+        campaign: { name: referral["name"] },
+        customer: { source_id: "ann" },
+      }),
+    );
     await tier("on");
     await tier("off", { active: false });
     await tier("later", { start_date: "2099-01-01T00:00:00Z" });
@@ -177,6 +189,22 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     expect(await readAll(before)).toEqual([]);
     expect(await readAll({ starting_after: "2026-12-01T11:00:00+01:00", limit: 2 })).toEqual([]);
     expect(await readAll({ starting_after: "2026-12-01T10:00:00.001Z" })).toHaveLength(made.length);
+  });
+
+  test("look at ten thousand vouchers at most, and go on behind them", async () => {
+    const { id, voucher, tier, qualify } = await givenShop();
+    await voucher("OLD");
+    await tier("tier");
+    await insertUsedVouchers(stack.databaseUrl, id, 10_500);
+    const ask = (after: Json = {}): Promise<Json> =>
+      qualify({ order: { amount: 1000 }, options: after });
+    const first = (await ask())["redeemables"];
+    expect(first).toMatchObject({ data: [], total: 0, has_more: true });
+    const second = (await ask({ starting_after: first.more_starting_after }))["redeemables"];
+    expect(second).toMatchObject({
+      data: [{ object: "promotion_tier" }, { id: "OLD" }],
+      has_more: false,
+    });
   });
 
   test("end a page at a plain date-time where that says enough", async () => {

@@ -1,3 +1,5 @@
+import { Client } from "pg";
+
 import { type Api, type Json, newCode } from "./api.ts";
 import { ok } from "./rules.ts";
 
@@ -84,3 +86,33 @@ export function qualificationShop(api: Api) {
 }
 
 export type QualificationShop = ReturnType<typeof qualificationShop>;
+
+/** So many vouchers, newer than all others, which are used up: more than one would make over HTTP. */
+export async function insertUsedVouchers(
+  url: string,
+  projectId: string,
+  count: number,
+): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const id = "'v_' || lpad(to_hex(n), 18, '0')";
+    await client.query(
+      `insert into voucher.voucher (project_id, id, code, code_key, type, discount, metadata,
+              asset_id, is_referral_code, created_at, definition_version)
+       select $1, ${id}, 'USED' || n, 'USED' || n, 'DISCOUNT_VOUCHER',
+              '{"type": "PERCENT", "percent_off": "10"}', '{}', 'a', false,
+              now() + n * interval '1 ms', 1
+         from generate_series(1, $2::int) n`,
+      [projectId, count],
+    );
+    await client.query(
+      `insert into voucher.voucher_usage (project_id, voucher_id, definition_version, quantity,
+              redeemed_quantity)
+       select $1, ${id}, 1, 1, 1 from generate_series(1, $2::int) n`,
+      [projectId, count],
+    );
+  } finally {
+    await client.end();
+  }
+}

@@ -5,9 +5,9 @@ import type { Deps } from "../deps.ts";
 import { omittedIn } from "../domain/scenario.ts";
 import { campaignOf, rulesOf, subjectOf } from "../domain/subject.ts";
 import { assignmentsOf } from "../gather/assignments.ts";
-import type { Judgement } from "../handlers/qualification.ts";
 import { toAssignment } from "./assignment.ts";
 import { readerOf } from "./explanation.ts";
+import type { Judgement } from "./judgement.ts";
 
 /** How many assignments of one redeemable an answer shows; the total counts them all. */
 const SHOWN = 100;

@@ -1,10 +1,10 @@
 import type { Call } from "@scrip/rpc";
 
+import type { Judgement, Qualified } from "../answer/judgement.ts";
 import type { Deps } from "../deps.ts";
 import { type Candidate, placeOf } from "../domain/candidate.ts";
 import { concernsProducts } from "../domain/concern.ts";
 import { endOfPage, rankDeals, type SortingRule } from "../domain/deals.ts";
-import type { JudgedRedeemable, OrderFigures } from "../domain/decision.ts";
 import { categoriesOf } from "../domain/evaluate.ts";
 import type { Redeemable } from "../domain/facts.ts";
 import { type Place, type RankedPlace, placeText } from "../domain/place.ts";
@@ -19,23 +19,6 @@ import {
 } from "../gather/candidates.ts";
 import { type Circumstances, gatherDecision, type Gathered } from "../gather/decision.ts";
 import { type Decided, decideOn } from "./validation.ts";
-
-/** A candidate that was decided on by itself, with what its answer is written from. */
-export type Judgement = {
-  readonly candidate: Candidate;
-  readonly judged: readonly JudgedRedeemable[];
-  readonly order: OrderFigures | null;
-  readonly gathered: Gathered;
-  readonly place: RankedPlace;
-};
-
-export type Qualified = {
-  readonly page: readonly Judgement[];
-  /** What does not qualify, newest first. */
-  readonly missed: readonly Judgement[];
-  /** Where the next page begins; null after the last one. */
-  readonly more: string | null;
-};
 
 export type Qualification = {
   readonly circumstances: Circumstances;
