@@ -466,6 +466,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.validation.v1.RedeemVoucherRequest.tracking_id": "The customer's source id.",
   "scrip.validation.v1.RedeemableResult.status": "APPLICABLE, INAPPLICABLE or SKIPPED.",
   "scrip.validation.v1.RedemptionNote": "RedemptionNote is what a redemption keeps of its answer beside the redemptions, so that a repeat answers the same. Internal.",
+  "scrip.validation.v1.RedemptionNote.assignments": "Of the redemptions, in their order: the rules of their vouchers; empty when none has any.",
   "scrip.validation.v1.RedemptionNote.explanations": "Of the redemptions, in their order.",
   "scrip.validation.v1.RedemptionNote.scopes": "Of the redemptions, in their order; empty when none of them is limited to products.",
   "scrip.validation.v1.Redemptions.parent_redemption": "When more than one was made.",

@@ -24,6 +24,8 @@ export type Deps = {
   readonly saveOrder: (order: StoredOrder) => Promise<void>;
   /** To be called after what may have written events. */
   readonly onEvents: () => void;
+  /** Told what failed without failing its request. */
+  readonly onError: (error: Error) => void;
   /** Makes tracking ids that do not tell the source id they stand for. */
   readonly trackingSecret: string;
 };

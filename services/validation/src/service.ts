@@ -71,6 +71,7 @@ export async function createValidationService(options: ValidationOptions): Promi
       ruleCaches: createRuleCaches(db, definitions),
       saveOrder,
       onEvents: relay.wake,
+      onError,
       trackingSecret,
     }),
     ready: () =>

@@ -53,9 +53,13 @@ const NEVER_ASKED = {
 const given = (...outcomes: Outcome[]) => givenVoucher({}, ...outcomes);
 
 function givenVoucher(
-  fields: Partial<Pick<Voucher, "isReferralCode" | "holderId">>,
+  fields: Partial<Pick<Voucher, "isReferralCode" | "holderId">> & {
+    readonly saveOrder?: () => Promise<void>;
+  },
   ...outcomes: Outcome[]
 ) {
+  const { saveOrder = async () => {}, ...voucherFields } = fields;
+  const errors: Error[] = [];
   const commands: RedemptionCommand[] = [];
   let version = 0n;
   let customersWritten = 0;
@@ -67,8 +71,9 @@ function givenVoucher(
     stackingRules: createStackingRulesCache(db, definitions),
     ruleCaches: createRuleCaches(db, definitions),
     collections: createCollectionsCache(db, definitions),
-    saveOrder: async () => {},
+    saveOrder,
     onEvents: () => {},
+    onError: (error) => errors.push(error),
     trackingSecret: "secret",
     clients: {
       gatherVouchers: async () => {
@@ -80,7 +85,7 @@ function givenVoucher(
           code: "CODE",
           type,
           discount,
-          ...fields,
+          ...voucherFields,
         });
         return create(VoucherAnswerSchema, { vouchers: [{ voucher, definitionVersion: version }] });
       },
@@ -104,6 +109,7 @@ function givenVoucher(
   return {
     redeem: (deadlineMs: number) => redeem(request, callOf(deadlineMs)),
     commands,
+    errors,
     versions: () => commands.map(({ parts }) => parts[0]?.definitionVersion),
     customersWritten: () => customersWritten,
   };
@@ -153,6 +159,22 @@ describe("a redemption of a voucher that something else holds", () => {
     const service = given(HELD, STALE, MADE);
     expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
     expect(service.versions()).toEqual([1n, 1n, 2n]);
+  });
+});
+
+describe("a redemption that was made is answered although its order", () => {
+  const order = { id: "ord_1", amount: 1000n, redemptions: {} };
+  const made: Outcome = { case: "made", value: { redemptions: [{ id: "r_1", order }] } };
+
+  test.each([
+    ["cannot be stored", () => Promise.reject(new Error("the disk is full")), "failed"],
+    ["is not stored in time", () => new Promise<void>(() => {}), "takes longer than 2000 ms"],
+  ])("%s", async (_, saveOrder, said) => {
+    const service = givenVoucher({ saveOrder }, made);
+    expect(await service.redeem(LONG)).toMatchObject({ id: "r_1", order: { id: "ord_1" } });
+    expect(service.errors.map(({ message }) => message)).toEqual([
+      `storing the order of a redemption ${said}`,
+    ]);
   });
 });
 

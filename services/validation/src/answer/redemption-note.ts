@@ -1,4 +1,5 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import type { ValidationRulesAssignmentList } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import {
   type RedemptionNote,
   RedemptionNoteSchema,
@@ -13,16 +14,27 @@ import { scopeLists } from "./applicable-to.ts";
 import { explanationOf, readerOf } from "./explanation.ts";
 import { redeemableResult } from "./redeemable.ts";
 
-/** What the answer shows beside the redemptions. Most redemptions have nothing to note. */
+/**
+ * What the answer shows beside the redemptions, as it is now: a repeat answers the same whatever
+ * became of it. Most redemptions have nothing to note.
+ */
 export function noteOf(
   judged: readonly JudgedRedeemable[],
-  gathered: Gathered,
+  {
+    gathered,
+    assignments,
+  }: {
+    readonly gathered: Gathered;
+    readonly assignments: readonly ValidationRulesAssignmentList[];
+  },
   call: Call,
 ): Uint8Array {
   const left = judged.filter(({ status }) => status !== "APPLICABLE");
   const explains = expandOf(gathered.asked).has("explanation");
   const scopes = scopesOf(judged);
-  if (left.length === 0 && !explains && scopes.length === 0) return NOTHING;
+  if (left.length === 0 && !explains && scopes.length === 0 && assignments.length === 0) {
+    return NOTHING;
+  }
   const results = left.map((each) => redeemableResult(each, gathered, call));
   const reader = readerOf(call);
   return toBinary(
@@ -36,6 +48,7 @@ export function noteOf(
           )
         : [],
       scopes,
+      assignments: [...assignments],
     }),
   );
 }

@@ -1,3 +1,4 @@
+import type { ValidationRulesAssignmentList } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import type {
   RedemptionNote,
   Redemptions,
@@ -40,7 +41,11 @@ function told(redemptions: readonly Redemption[], note: RedemptionNote): Redempt
     return {
       ...redemption,
       ...(redemption.voucher !== undefined && {
-        voucher: { ...redemption.voucher, ...scopeOf(note.scopes[index]) },
+        voucher: {
+          ...redemption.voucher,
+          ...scopeOf(note.scopes[index]),
+          validationRulesAssignments: note.assignments[index] ?? NO_RULES,
+        },
       }),
       ...(explanation !== undefined && { explanation }),
     };
@@ -64,6 +69,12 @@ function shownTo(reader: Reader, redemption: Redemption): Redemption {
     },
   };
 }
+
+const NO_RULES: ValidationRulesAssignmentList = {
+  $typeName: "scrip.common.v1.ValidationRulesAssignmentList",
+  data: [],
+  total: 0n,
+};
 
 const scopeOf = (scope: Scope | undefined): Pick<Scope, "applicableTo" | "inapplicableTo"> =>
   scope === undefined

@@ -1,8 +1,12 @@
 import { Refusal, refusalOf } from "@scrip/errors";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { RedemptionNote } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import type { Redemption, RedemptionsMade } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type {
+  CommitOutcome,
+  Redemption,
+  RedemptionCommand,
+  RedemptionsMade,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
 import { toRefusal } from "../answer/error.ts";
@@ -17,10 +21,11 @@ import { gatherNamed, type Named } from "../gather/named.ts";
 import { gatherOrderInQuestion } from "../gather/order-in-question.ts";
 import { upsertOverrides } from "../gather/overrides.ts";
 import { type SessionInHand, takeSession } from "../gather/session.ts";
-import { showRules } from "../gather/shown-rules.ts";
+import { assignmentsShown } from "../gather/shown-rules.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { fromTimestamp } from "../gather/timestamps.ts";
 import { repairOrders } from "../store/orders.ts";
+import { afterwards } from "./after-commit.ts";
 import { commitPatiently, pauseForChange } from "./patience.ts";
 import { redeemCommand, refusalCommand } from "./redemption-command.ts";
 import { refusalOfDecision } from "./redemption-refusal.ts";
@@ -62,34 +67,44 @@ export async function redeemAsked(
     customer,
   );
 
-  let order: OrderInHand | undefined;
+  let inHand: OrderInHand | undefined;
   let session: SessionInHand | undefined;
+  let mayRelease = true;
   try {
     const question = await gatherOrderInQuestion(deps, call, sent.order, async (input) => {
-      order = await takeOrder(deps, call, input);
-      return order.stored;
+      inHand = await takeOrder(deps, call, input);
+      return inHand.stored;
     });
     const { stored, lines } = question;
     const asked = { ...sent, order: question.sent };
     session = await sessionOf(deps, call, asked, named);
     const circumstances = { asked, said, customer, stored, lines, stacking, trace: true };
     const toStore = customerToStore(deps, call, { said, found: customer });
-    const request = { deps, call, order, tracking, toStore };
+    const commit: Commit = async (command) => {
+      // When the answer gets lost nobody knows whether it was done: the order stays claimed, and the
+      // redemption's event has until the claim ends to store it.
+      mayRelease = false;
+      const outcome = await commitPatiently(() => deps.clients.commitRedemption(command));
+      mayRelease = !isMade(outcome);
+      return outcome;
+    };
+    const request = { deps, call, order: inHand, tracking, toStore, commit };
     const outcome = await decideAndCommit(request, circumstances, named);
-    const isMade = outcome.outcome.case === "made" && !outcome.replayed;
-    if (!isMade) await order?.release();
+    const overriding = isMade(outcome) ? overrideCatalogue(deps, call, sent) : undefined;
     const [redeemed] = await Promise.all([
       answered(deps, call, outcome),
-      isMade ? overrideCatalogue(deps, call, sent) : undefined,
+      afterwards(deps, "writing products of an order into the catalogue", overriding),
     ]);
     return redeemed;
-  } catch (error) {
-    await order?.release();
-    throw error;
   } finally {
-    await session?.release();
+    const claim = mayRelease ? inHand?.release() : undefined;
+    await afterwards(deps, "giving back what a redemption had claimed", claim, session?.release());
   }
 }
+
+/** By this request, and not by an earlier one with its key. */
+const isMade = ({ outcome, replayed }: CommitOutcome): boolean =>
+  outcome.case === "made" && !replayed;
 
 /** A repeat is answered again, whatever is refused by now: what is thrown waits until it is asked for. */
 const settled = <Value>(work: Promise<Value>): Promise<() => Value> =>
@@ -106,7 +121,10 @@ type Request = {
   readonly order: OrderInHand | undefined;
   readonly tracking: string | undefined;
   readonly toStore: CustomerToStore;
+  readonly commit: Commit;
 };
+
+type Commit = (command: RedemptionCommand) => Promise<CommitOutcome>;
 
 /** Decides and commits, again and again while what was decided on changes under the decision. */
 async function decideAndCommit(
@@ -131,19 +149,20 @@ async function decideAndCommit(
 
 /** Decides, then commits what was decided: value taken, or a refusal recorded. */
 async function decideOnce(request: Request, gathered: Gathered): Promise<CommitOutcome> {
-  const { deps, call, toStore } = request;
+  const { deps, call, toStore, commit } = request;
   const decision = decideOn(gathered);
   if (!decision.valid) {
     const { refusal, recordedOn } = refusalOfDecision(decision, gathered);
     if (recordedOn === undefined) throw toRefusal(refusal);
     const context = { ...request, gathered };
-    const command = refusalCommand(context, recordedOn, refusal);
-    return commitPatiently(() => deps.clients.commitRedemption(command));
+    return commit(refusalCommand(context, recordedOn, refusal));
   }
-  const customer = await toStore();
-  const note = noteOf(decision.redeemables, gathered, call);
-  const command = redeemCommand({ ...request, gathered }, decision, { customer, note });
-  return commitPatiently(() => deps.clients.commitRedemption(command));
+  const [customer, assignments] = await Promise.all([
+    toStore(),
+    assignmentsShown(deps, call, decision.redeemables),
+  ]);
+  const note = noteOf(decision.redeemables, { gathered, assignments }, call);
+  return commit(redeemCommand({ ...request, gathered }, decision, { customer, note }));
 }
 
 /** Lines may say what the catalogue is to hold from now on; callers from outside may not. */
@@ -175,9 +194,10 @@ async function answered(deps: Deps, call: Call, outcome: CommitOutcome): Promise
       const made = outcome.outcome.value;
       const whole = wholeOf(made);
       if (whole.order !== undefined) {
-        await storeOrder(deps, call, whole.order, outcome.replayed ? whole : undefined);
+        const storing = storeOrder(deps, call, whole.order, outcome.replayed ? whole : undefined);
+        await afterwards(deps, "storing the order of a redemption", storing);
       }
-      return { made: await showRules(deps, call, made), note: readNote(made.note) };
+      return { made, note: readNote(made.note) };
     }
     case "refused":
       throw refusalOf(outcome.outcome.value);

@@ -17,6 +17,7 @@ import { type OrderInHand, takeStoredOrder } from "../gather/claim.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { fromTimestamp, toTimestamp } from "../gather/timestamps.ts";
 import { repairOrders } from "../store/orders.ts";
+import { afterwards } from "./after-commit.ts";
 import { commitPatiently } from "./patience.ts";
 
 /** A request to take back one redemption, or with `stacked` a whole stack. */
@@ -42,6 +43,7 @@ export async function rollBackAsked(
   const redeemed = redemption.order;
   const taken =
     redeemed?.id === undefined ? undefined : await takeStoredOrder(deps, call, redeemed.id);
+  let mayRelease = true;
   try {
     const mode = stacking.redeemablesRollbackOrderMode;
     const context = { redemptionId: redemption.id, mode, now: call.now };
@@ -55,12 +57,14 @@ export async function rollBackAsked(
       ...(customerId !== undefined && { customerId }),
       ...(orderId !== undefined && { orderId }),
     };
+    // As with redemptions: an order whose rollback may have been committed stays claimed.
+    mayRelease = false;
     const outcome = await commitPatiently(() => deps.clients.commitRollback(command));
-    if (outcome.outcome.case !== "made" || outcome.replayed) await taken?.release();
+    mayRelease = outcome.outcome.case !== "made" || outcome.replayed;
     return await answered(deps, call, outcome);
-  } catch (error) {
-    await taken?.release();
-    throw error;
+  } finally {
+    const claim = mayRelease ? taken?.release() : undefined;
+    await afterwards(deps, "giving back the order of a rollback", claim);
   }
 }
 
@@ -139,7 +143,8 @@ async function answered(deps: Deps, call: Call, outcome: RollbackOutcome): Promi
         const { order, date } = whole;
         const at = new Date(date === undefined ? call.now : fromTimestamp(date));
         const stored = { projectId: call.project.id, order, at };
-        await (outcome.replayed ? repairOrders(deps.db, [stored]) : deps.saveOrder(stored));
+        const storing = outcome.replayed ? repairOrders(deps.db, [stored]) : deps.saveOrder(stored);
+        await afterwards(deps, "storing the order of a rollback", storing);
       }
       return made;
     }

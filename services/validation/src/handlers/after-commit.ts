@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Deps } from "../deps.ts";
+
+/** Longer than what comes after a commit takes, and short enough for the answer to be in time. */
+const PATIENCE_MS = 2_000;
+
+/**
+ * Waits for what comes after the answer is decided: nothing of it may turn a redemption that was made
+ * into an error. What fails or takes too long is told to the operators, and mended by the
+ * redemption's event or, a claim, by its end.
+ */
+export async function afterwards(
+  { onError }: Pick<Deps, "onError">,
+  what: string,
+  ...works: readonly (Promise<void> | undefined)[]
+): Promise<void> {
+  const all = works.filter((work) => work !== undefined);
+  if (all.length === 0) return;
+  const patience = new AbortController();
+  const done = Promise.all(all)
+    .catch((cause: unknown) => onError(new Error(`${what} failed`, { cause })))
+    .finally(() => patience.abort());
+  const over = sleep(PATIENCE_MS, undefined, { signal: patience.signal, ref: false }).then(
+    () => onError(new Error(`${what} takes longer than ${PATIENCE_MS} ms`)),
+    () => {},
+  );
+  await Promise.race([done, over]);
+}
