@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { afterAll, expect, onTestFailed, test } from "vitest";
+
+import { serverApi } from "../stack/api.ts";
+import { brokenInvariants } from "../stack/books.ts";
+import { loggedErrors } from "../stack/logged-errors.ts";
+import { ok } from "../stack/rules.ts";
+import { startStack } from "../stack/stack.ts";
+import type { Command, Model } from "./model/command.ts";
+import { CRASHES } from "./model/crashes.ts";
+import { DEFINITIONS } from "./model/definitions.ts";
+import { newProduct, type Product } from "./model/product.ts";
+import { REDEMPTIONS } from "./model/redemptions.ts";
+import { balanceOf, EMPTY, judge, usesOf } from "./model/reference.ts";
+
+/** MODEL_SEED runs the commands of a failed test again; MODEL_RUNS=5000 searches for longer. */
+const SEED = Number(process.env["MODEL_SEED"] ?? Date.now() % 1_000_000_000);
+const RUNS = Number(process.env["MODEL_RUNS"] ?? 300);
+const RUNS_WITH_CRASHES = Math.ceil(RUNS / 50);
+/** Each lane waits for one request at a time; together they keep a small machine busy. */
+const LANES = 4;
+const MOST_COMMANDS = 40;
+const TIMEOUT_MS = 600_000;
+
+const stack = await startStack("standalone");
+afterAll(() => stack[Symbol.asyncDispose]());
+const api = await serverApi(stack);
+
+test(
+  `${RUNS} random runs of commands go as in the reference model`,
+  { timeout: TIMEOUT_MS },
+  async () => {
+    onTestFailed(() => console.log(loggedErrors(stack)));
+    const lanes = Array.from({ length: LANES }, (_, lane) =>
+      assertRuns([...DEFINITIONS, ...REDEMPTIONS], {
+        numRuns: Math.ceil(RUNS / LANES),
+        seed: SEED + lane,
+      }),
+    );
+    await Promise.all(lanes);
+    expect(await brokenInvariants(stack)).toEqual([]);
+  },
+);
+
+test("and so they do through crashes", { timeout: TIMEOUT_MS }, async () => {
+  onTestFailed(() => console.log(loggedErrors(stack)));
+  await assertRuns([...DEFINITIONS, ...REDEMPTIONS, ...CRASHES], {
+    numRuns: RUNS_WITH_CRASHES,
+    seed: SEED,
+  });
+  expect(await brokenInvariants(stack)).toEqual([]);
+});
+
+/** A failure says the seed, and the shortest commands that fail. */
+async function assertRuns(
+  commands: fc.Arbitrary<Command>[],
+  { numRuns, seed }: { readonly numRuns: number; readonly seed: number },
+): Promise<void> {
+  console.log(`MODEL_SEED=${seed}`);
+  const runs = fc.commands(commands, { maxCommands: MOST_COMMANDS, size: "max" });
+  const property = fc.asyncProperty(runs, async (run) => {
+    const model: Model = { state: EMPTY, crashes: 0 };
+    const real = newProduct(api, stack.crash);
+    await fc.asyncModelRun(() => ({ model, real }), run);
+    await expectSame(model, real);
+  });
+  await fc.assert(property, { numRuns, seed });
+}
+
+/** What is left of everything, by its books and by asking for it. */
+async function expectSame({ state }: Model, { codes }: Product): Promise<void> {
+  for (const [position, code] of codes.entries()) {
+    const expected = state.vouchers[position]!;
+    const voucher = await ok(api.get(`/v1/vouchers/${code}`));
+    expect(voucher["active"]).toBe(expected.active);
+    expect(voucher["redemption"]).toMatchObject({
+      quantity: expected.quantity,
+      redeemed_quantity: usesOf(state, position),
+    });
+    if ("loaded" in expected.gives) {
+      expect(voucher["gift"].balance).toBe(balanceOf(state, position));
+    }
+    const order = { amount: 10_000 };
+    const asked = { vouchers: [position], amount: order.amount, key: null, credits: null };
+    const { error, discount } = judge(state, asked);
+    const redeemables = [{ object: "voucher", id: code }];
+    const answer = await ok(api.post("/v1/validations", { redeemables, order }));
+    expect(answer["redeemables"][0].result.error?.key ?? null).toBe(error);
+    if (error === null) expect(answer["order"].total_discount_amount).toBe(discount);
+  }
+}

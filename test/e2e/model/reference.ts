@@ -1,0 +1,138 @@
+/**
+ * What vouchers, campaigns, sessions and redemptions are to a customer, in as few words as possible.
+ * Nothing is counted: all figures follow from what was redeemed and not rolled back.
+ */
+export type State = {
+  readonly campaigns: readonly Campaign[];
+  readonly vouchers: readonly Voucher[];
+  readonly locks: readonly Lock[];
+  readonly redemptions: readonly Redemption[];
+};
+
+/** `limit` redemptions in all, by a validation rule. */
+export type Campaign = { readonly limit: number };
+
+export type Voucher = {
+  /** Takes `off` from the order, or is a gift card that holds `loaded`. */
+  readonly gives: { readonly off: number } | { readonly loaded: number };
+  readonly quantity: number | null;
+  readonly active: boolean;
+  readonly campaign: number | null;
+  /** The order must amount to this much, by a validation rule. */
+  readonly minimum: number | null;
+};
+
+export type Lock = { readonly key: string; readonly voucher: number; readonly credits: number };
+export type Part = { readonly voucher: number; readonly credits: number };
+export type Redemption = { readonly parts: readonly Part[]; readonly rolledBack: boolean };
+
+/** Vouchers and campaigns are named by their position. */
+export type Request = {
+  readonly vouchers: readonly number[];
+  readonly amount: number;
+  readonly key: string | null;
+  /** That each gift card is asked for; null: as many as there are. */
+  readonly credits: number | null;
+};
+
+export type Judgement = {
+  /** Why the first that fails does; null when all apply. */
+  readonly error: ErrorKey | null;
+  /** Those before it, as they would be redeemed. */
+  readonly parts: readonly Part[];
+  readonly discount: number;
+};
+
+export type ErrorKey =
+  | "voucher_disabled"
+  | "quantity_exceeded"
+  | "order_rules_violated"
+  | "redemption_rules_violated"
+  | "gift_amount_exceeded";
+
+export const EMPTY: State = { campaigns: [], vouchers: [], locks: [], redemptions: [] };
+
+/** All or none, one after the other (spec/validation-and-redemption.md §0.2, §5.2, §7, §8). */
+export function judge(state: State, request: Request): Judgement {
+  let judgement: Judgement = { error: null, parts: [], discount: 0 };
+  for (const voucher of request.vouchers) {
+    judgement = judgeNext(state, request, { before: judgement, voucher });
+    if (judgement.error !== null) return judgement;
+  }
+  return judgement;
+}
+
+function judgeNext(
+  state: State,
+  { amount, key, credits }: Request,
+  { before, voucher }: { readonly before: Judgement; readonly voucher: number },
+): Judgement {
+  const { gives, quantity, active, campaign, minimum } = state.vouchers[voucher]!;
+  const fail = (error: ErrorKey): Judgement => ({ ...before, error });
+  const others = state.locks.filter((lock) => lock.voucher === voucher && lock.key !== key);
+  const left = amount - before.discount;
+
+  if (!active) return fail("voucher_disabled");
+  if (quantity !== null && usesOf(state, voucher) + others.length >= quantity) {
+    return fail("quantity_exceeded");
+  }
+  if (minimum !== null && left < minimum) return fail("order_rules_violated");
+  if (campaign !== null && !hasRoom(state, campaign, before.parts)) {
+    return fail("redemption_rules_violated");
+  }
+  if ("off" in gives) return apply(before, voucher, { credits: 0, off: Math.min(gives.off, left) });
+  const free = balanceOf(state, voucher) - sum(others.map((lock) => lock.credits));
+  if (credits !== null && credits > free) return fail("gift_amount_exceeded");
+  const spent = Math.min(credits ?? free, left);
+  return apply(before, voucher, { credits: spent, off: spent });
+}
+
+const apply = (
+  { parts, discount }: Judgement,
+  voucher: number,
+  { credits, off }: { readonly credits: number; readonly off: number },
+): Judgement => ({
+  error: null,
+  parts: [...parts, { voucher, credits }],
+  discount: discount + off,
+});
+
+function hasRoom(state: State, campaign: number, parts: readonly Part[]): boolean {
+  const isOfCampaign = ({ voucher }: Part): boolean =>
+    state.vouchers[voucher]?.campaign === campaign;
+  const uses = [...takenOf(state), ...parts].filter(isOfCampaign).length;
+  return uses + 1 <= state.campaigns[campaign]!.limit;
+}
+
+const takenOf = (state: State): readonly Part[] =>
+  state.redemptions.flatMap(({ parts, rolledBack }) => (rolledBack ? [] : parts));
+
+export const usesOf = (state: State, voucher: number): number =>
+  takenOf(state).filter((part) => part.voucher === voucher).length;
+
+/** Null for what is no gift card. */
+export function balanceOf(state: State, voucher: number): number {
+  const { gives } = state.vouchers[voucher]!;
+  const own = takenOf(state).filter((part) => part.voucher === voucher);
+  return "loaded" in gives ? gives.loaded - sum(own.map(({ credits }) => credits)) : 0;
+}
+
+/** What the session holds now, instead of what it held. */
+export const lock = (state: State, key: string, parts: readonly Part[]): State => ({
+  ...state,
+  locks: [...withoutKey(state, key), ...parts.map((part) => ({ ...part, key }))],
+});
+
+export const redeem = (state: State, { key }: Request, parts: readonly Part[]): State => ({
+  ...state,
+  locks: key === null ? state.locks : withoutKey(state, key),
+  redemptions: [...state.redemptions, { parts, rolledBack: false }],
+});
+
+export const change = <Item>(items: readonly Item[], at: number, to: Partial<Item>): Item[] =>
+  items.map((item, position) => (position === at ? { ...item, ...to } : item));
+
+const withoutKey = ({ locks }: State, key: string): Lock[] =>
+  locks.filter((one) => one.key !== key);
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
