@@ -136,6 +136,11 @@ describe("a body", () => {
     expect(answer.status).toBe(200);
   });
 
+  test("whose answer may not be JSON is refused", async () => {
+    const answer = await post('{"type":"GIFT_VOUCHER"}', { Accept: "text/html" });
+    expectError(answer, 406, "not_acceptable");
+  });
+
   test("that is empty counts as an empty object, of whatever type", async () => {
     const answer = await send(`${gateway.url}/v1/vouchers`, "POST", { headers });
     expectError(answer, 400, "invalid_payload");

@@ -19,6 +19,7 @@ import { composeAnswer, type Sources } from "../references/compose.ts";
 import { resolveRequest } from "../references/resolve.ts";
 import type { RequestKey } from "../store/idempotency.ts";
 import type { RequestParts } from "../transcode/index.ts";
+import { refuseAccept } from "./accept.ts";
 import { type BodyLimits, readForm, readJsonBody } from "./body.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { JSON_TYPE, RefusalWithHeaders } from "./failure.ts";
@@ -47,6 +48,7 @@ export async function answerRoute(
   params: readonly string[],
 ): Promise<Answer> {
   await admit(deps, exchange, route);
+  if (route.output === "json") refuseAccept(exchange.req.headers.accept);
   const key = keyOf(exchange, route);
   const input = await readInput(deps, exchange, route, params);
   const message = route.decode(input);
