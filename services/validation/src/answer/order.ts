@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import type {
   ApplicationDetails,
   Order,
@@ -69,22 +70,27 @@ const detailsOf = (application: Application): ApplicationDetails => ({
   ...application,
 });
 
-/** What an item is that a discount added. */
+/** What an item is that a discount added: told like one that was sent. */
 function addedItem(item: CatalogueItem): Partial<OrderItem> {
+  const { price } = item;
   return {
     productId: item.productId,
     relatedObject: item.skuId === null ? "product" : "sku",
     product: {
       $typeName: "scrip.common.v1.ItemProduct",
       id: item.productId,
+      metadata: item.productMetadata as JsonObject,
       ...(item.productSourceId !== null && { sourceId: item.productSourceId }),
       ...(item.name !== null && { name: item.name }),
+      ...(item.skuId === null && price !== null && { price }),
     },
     ...(item.skuId !== null && {
       skuId: item.skuId,
       sku: {
         $typeName: "scrip.common.v1.ItemSku",
         id: item.skuId,
+        metadata: item.metadata as JsonObject,
+        ...(price !== null && { price }),
         ...(item.skuSourceId !== null && { sourceId: item.skuSourceId }),
         ...(item.skuLabel !== null && { sku: item.skuLabel }),
       },
