@@ -7,7 +7,7 @@ import {
 } from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { FeatureSet_FieldPresence, ValueSchema } from "@bufbuild/protobuf/wkt";
-import { isSafeText, ruleOf } from "@scrip/contract";
+import { isSafeText, ruleOf, shapeOf } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 import fc from "fast-check";
 
@@ -20,7 +20,13 @@ type Draft = Record<string, unknown>;
 export function messageArbitrary(desc: DescMessage): fc.Arbitrary<Draft> {
   const members = desc.fields
     .filter((field) => !ruleOf(field).internal && field.oneof === undefined)
-    .map((field) => [field.localName, fieldArbitrary(field)] as const);
+    .map((field) => {
+      const rule = ruleOf(field);
+      // Left out, it reads as the name of the message in JSON.
+      const isOwnName = field.name === "object" && shapeOf(desc).object !== "";
+      const value = isOwnName ? singleArbitrary(field, rule) : fieldArbitrary(field);
+      return [field.localName, value] as const;
+    });
   return fc.record(Object.fromEntries(members)).map((values) => {
     const present = Object.entries(values).filter(([, value]) => value !== undefined);
     return { $typeName: desc.typeName, ...Object.fromEntries(present) };
