@@ -126,6 +126,7 @@ function replace(
     const lost = next * source.price;
     const gained = next * k * target.price;
     if (source.amount - lost < source.discount) break;
+    if (source.price === 0n && next > source.quantity - source.discountQuantity) break;
     if (total(order) - lost + (gained < lost ? gained : lost) < 0n) break;
     r = next;
   }

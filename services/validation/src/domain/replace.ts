@@ -52,10 +52,12 @@ export function replaceUnits(
   return null;
 }
 
-/** Only what is still to be paid of a line can be exchanged: its discounts stay with it. */
+/** Only what is still to be paid of a line can be exchanged, or was not given yet: discounts stay. */
 function replaceable(line: LineState, { units }: LinePick): bigint {
   const price = line.price ?? 0n;
-  return least(units, line.quantity, price > 0n ? subtotalAmount(line) / price : null);
+  const open =
+    price > 0n ? subtotalAmount(line) / price : atLeastZero(line.quantity - line.discountQuantity);
+  return least(units, line.quantity, open);
 }
 
 /** An order that gets cheaper by each unit must still be worth what was taken off it. */

@@ -237,6 +237,20 @@ describe("units that are exchanged", () => {
     ]);
   });
 
+  test("leave units of no price that were given", () => {
+    const [, applied] = appliedIn({
+      redeemables: [
+        giving({ effect: "ADD_NEW_ITEMS", unitOff: 2n, unitType: "poster" }, { code: "POSTER" }),
+        exchange(1n),
+      ],
+      order: givenOrder({ lines: [line("poster", 3n, 0n)] }),
+    });
+    expect(applied?.order?.lines).toMatchObject([
+      { quantity: 2n, discountQuantity: 2n, appliedQuantity: -3n },
+      { quantity: 3n, discountQuantity: 3n },
+    ]);
+  });
+
   test("leave an order that is worth what was taken off it", () => {
     const [, applied] = appliedIn({
       redeemables: [
