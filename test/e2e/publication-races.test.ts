@@ -122,7 +122,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
   test("edits and redemptions of the same vouchers stop no publication", async () => {
     const campaign = await givenCampaign({ vouchers_count: 60, voucher: voucherBody() });
     const { vouchers } = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}&limit=100`));
-    const names = vouchers.map(({ code }: Json) => code as string);
+    const names: string[] = vouchers.map(({ code }: Json) => code as string);
     const [answers, edits, uses] = await Promise.all([
       publishAll(customers(60).map((customer) => ({ customer, campaign: campaign["name"] }))),
       inParallel(names, 8, (code) => api.put(`/v1/vouchers/${code}`, { additional_info: "x" })),

@@ -81,7 +81,7 @@ function attempt<Result>(
 }
 
 /** Data exceptions and broken constraints: repeating the same statement would fail the same way. */
-export const isBadItem = (error: unknown): boolean => /^2[23]/.test(sqlState(error) ?? "");
+const isBadItem = (error: unknown): boolean => /^2[23]/.test(sqlState(error) ?? "");
 
 /** A batch that cannot be stored as a whole is taken apart, so that one bad item harms no other. */
 export async function takeApart<Item, Result>(
