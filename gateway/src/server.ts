@@ -120,7 +120,7 @@ function pipelineOf(
     readonly limits: Limits;
     readonly reports: Reports;
   },
-): Omit<PipelineDeps, "fail"> {
+): Omit<PipelineDeps, "fail" | "report"> {
   const categories = transports.get(CategoryService.typeName);
   const rules = transports.get(ValidationRuleService.typeName);
   const products = transports.get(ProductService.typeName);

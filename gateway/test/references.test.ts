@@ -45,6 +45,8 @@ const names = new Map([["cat_1", "Books"]]);
 const assigned = new Map<string, readonly string[]>();
 const questions: ResolveAssignmentsRequest[] = [];
 let failure: Error | undefined;
+/** Of the service that knows the rules. */
+let outage: Error | undefined;
 const batches: ResolveCategoriesRequest[] = [];
 let arrived: CreateVoucherRequest | UpdateVoucherRequest | CreateCampaignRequest | undefined;
 let listed: string[] = [];
@@ -132,6 +134,7 @@ const gateway = await startTestGateway({
       },
       async resolveAssignments(request: ResolveAssignmentsRequest) {
         questions.push(request);
+        if (outage !== undefined) throw outage;
         return create(ResolveAssignmentsResponseSchema, {
           answers: request.queries.map(({ relatedObjectIds }) => ({
             assignments: relatedObjectIds.flatMap((relatedObjectId) =>
@@ -173,6 +176,7 @@ beforeEach(() => {
   questions.length = 0;
   assigned.clear();
   failure = undefined;
+  outage = undefined;
   unitQuestions.length = 0;
 });
 
@@ -250,6 +254,13 @@ test("a list looks each category up once, all in one call", async () => {
   expect(json.vouchers[3]).toMatchObject({ category_id: null, categories: [] });
   await call("GET", "/v1/vouchers");
   expect(batches).toHaveLength(1);
+});
+
+test("what was done is answered also when what it refers to cannot be looked up", async () => {
+  outage = new Refusal("service_unavailable");
+  const edited = await call("PUT", "/v1/vouchers/x", { active: true });
+  expect(edited).toMatchObject({ status: 200, json: { id: "v_1" } });
+  expect((await call("GET", "/v1/vouchers/x")).status).toBe(503);
 });
 
 test("a voucher inside a redemption shows its category too", async () => {

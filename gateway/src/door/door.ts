@@ -18,7 +18,7 @@ import { commonHeaders, writeAnswer, type WriteOptions } from "./write.ts";
 
 export type DoorOptions = WriteOptions & {
   readonly router: Router<Route>;
-  readonly pipeline: Omit<PipelineDeps, "fail">;
+  readonly pipeline: Omit<PipelineDeps, "fail" | "report">;
   readonly deadlines: Deadlines;
   readonly clock: () => number;
   /** How many proxies in front of us add to X-Forwarded-For. */
@@ -40,7 +40,7 @@ export function createDoor(options: DoorOptions): Middleware {
     if (unexpected) options.onError(thrown, exchange);
     return answer;
   };
-  const pipeline: PipelineDeps = { ...options.pipeline, fail };
+  const pipeline: PipelineDeps = { ...options.pipeline, fail, report: options.onError };
 
   return async (ctx, next) => {
     const exchange = begin(ctx, options);

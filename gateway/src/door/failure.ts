@@ -45,7 +45,7 @@ export function failureOf(
       contentType: silent ? undefined : JSON_TYPE,
       body: silent ? undefined : encodeError(error),
       headers: [
-        ...headersOf(error.code, exchange),
+        ...headersOf(error.code, error.key, exchange),
         ...(cause instanceof RefusalWithHeaders ? cause.headers : []),
       ],
     },
@@ -54,10 +54,16 @@ export function failureOf(
   };
 }
 
-function headersOf(status: number, { allowance }: Pick<Exchange, "allowance">): readonly string[] {
+function headersOf(
+  status: number,
+  key: string,
+  { allowance }: Pick<Exchange, "allowance">,
+): readonly string[] {
   switch (status) {
     case 401:
       return ["WWW-Authenticate", "Bearer"];
+    case 409:
+      return key === "idempotency_in_progress" ? ["Retry-After", "1"] : [];
     case 429: {
       const seconds = allowance?.exhausted === true ? retryAfterSeconds(allowance) : 1;
       return ["Retry-After", String(seconds)];

@@ -16,6 +16,7 @@ import { refuseMetadata } from "../metadata/enforce.ts";
 import type { FindSchemas } from "../metadata/schemas.ts";
 import { withRules } from "../references/assign.ts";
 import { composeAnswer, type Sources } from "../references/compose.ts";
+import { orPlain } from "../references/or-plain.ts";
 import { resolveRequest } from "../references/resolve.ts";
 import type { RequestKey } from "../store/idempotency.ts";
 import type { RequestParts } from "../transcode/index.ts";
@@ -35,6 +36,8 @@ export type PipelineDeps = {
   readonly findTenant: (projectId: string) => Promise<Tenant | undefined>;
   /** Turns what the call threw into its answer, which may be kept for repeats. */
   readonly fail: (thrown: unknown, exchange: Exchange) => Answer;
+  /** Told what went wrong without failing the request. */
+  readonly report: (error: unknown, exchange: Exchange) => void;
 };
 
 /**
@@ -57,7 +60,7 @@ export async function answerRoute(
   const named = nameRequest(exchange, route, key, input.body);
   if (route.idempotency === "in_service") {
     const idempotency = { key: named.scopedKey, requestHash: named.requestHash };
-    return perform(deps, exchange, { route, message, idempotency });
+    return perform(deps, exchange, { route, message, idempotency, named });
   }
   const { answer, replayed } = await deps.answers.once(named, () =>
     perform(deps, exchange, { route, message }).catch((thrown: unknown) =>
@@ -176,12 +179,14 @@ async function readInput(
 type Work = {
   readonly route: Route;
   readonly message: Message;
+  /** Both of a request whose answer the service keeps. */
   readonly idempotency?: Call["idempotency"];
+  readonly named?: RequestKey;
 };
 
 async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Promise<Answer> {
   const { references } = deps;
-  const { route, message, idempotency } = work;
+  const { route, message, idempotency, named } = work;
   const tenant = await tenantOf(deps, exchange, work);
   const projectId = tenant?.project.id ?? "";
   await checkMetadata(deps, work, projectId);
@@ -193,11 +198,16 @@ async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Prom
       invoke(route.transport, route.rpc, await resolved(deps, route, sent, projectId), call),
   );
   if (route.changesCategories) references.categories?.forget(projectId);
-  const whole =
-    route.composed === undefined
-      ? answered
-      : await composeAnswer(route.composed, answered, references, projectId);
-  return toAnswer(route, whole);
+  if (route.composed === undefined) return toAnswer(route, answered);
+  const composing = composeAnswer(route.composed, answered, references, projectId);
+  const whole = await (route.method === "GET"
+    ? composing
+    : orPlain(composing, answered, (error) => deps.report(error, exchange)));
+  const answer = toAnswer(route, whole);
+  // What the service keeps lacks what is filled in here, and that may be another thing by the time of
+  // a repeat.
+  if (named === undefined || whole === answered) return answer;
+  return deps.answers.keepFirst(named, { of: toAnswer(route, answered), answer });
 }
 
 function resolved(

@@ -1,10 +1,12 @@
+import { createHash } from "node:crypto";
+
 import { Refusal } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Answer } from "../door/exchange.ts";
-import { RefusalWithHeaders } from "../door/failure.ts";
 import {
   beginRequest,
+  keepAnswer,
   releaseRequest,
   type RequestKey,
   storeAnswer,
@@ -18,6 +20,14 @@ const KEEP_SECONDS = 48 * 3_600;
 export type KeptAnswers = {
   /** Does the work once for a key, and gives its answer again to every repeat. */
   once(key: RequestKey, work: () => Promise<Answer>): Promise<OnceAnswer>;
+  /**
+   * Gives the answer that was given first, where the service keeps what its answers are made `of` and
+   * the door adds to it. What is of something else is an answer to an earlier use of the key.
+   */
+  keepFirst(
+    key: RequestKey,
+    made: { readonly of: Answer; readonly answer: Answer },
+  ): Promise<Answer>;
 };
 
 export type OnceAnswer = { readonly answer: Answer; readonly replayed: boolean };
@@ -37,7 +47,7 @@ export function createKeptAnswers(db: Queryable, onError: (error: unknown) => vo
       if (begun.kind === "answered") return { answer: fromStored(begun.answer), replayed: true };
       if (begun.kind === "reused") throw new Refusal("idempotency_key_reused");
       if (begun.kind === "in_flight") {
-        throw new RefusalWithHeaders("idempotency_in_progress", {}, ["Retry-After", "1"]);
+        throw new Refusal("idempotency_in_progress");
       }
       const answer = await work();
       try {
@@ -48,6 +58,20 @@ export function createKeptAnswers(db: Queryable, onError: (error: unknown) => vo
         onError(error);
       }
       return { answer, replayed: false };
+    },
+    async keepFirst({ projectId, scopedKey }, { of, answer }) {
+      const requestHash = createHash("sha256")
+        .update(of.body ?? "")
+        .digest();
+      try {
+        const key = { projectId, scopedKey, requestHash };
+        const first = await keepAnswer(db, key, toStored(answer), { keepSeconds: KEEP_SECONDS });
+        return first === undefined ? answer : fromStored(first);
+      } catch (error) {
+        // The value was taken, and its answer is owed.
+        onError(error);
+        return answer;
+      }
     },
   };
 }

@@ -93,6 +93,40 @@ export async function storeAnswer(
   );
 }
 
+/**
+ * Keeps the first answer to what has this hash, and gives it where it was another one. An answer to
+ * something else, from an earlier use of the key, makes way.
+ */
+export async function keepAnswer(
+  db: Queryable,
+  key: RequestKey,
+  answer: StoredAnswer,
+  { keepSeconds }: { readonly keepSeconds: number },
+): Promise<StoredAnswer | undefined> {
+  const { projectId, scopedKey, requestHash } = key;
+  const { rowCount } = await db.query(
+    `insert into idempotency
+       (project_id, scoped_key, request_hash, status, headers, body, locked_until, expires_at)
+     values ($1, $2, $3, $4, $5, $6, now(), now() + make_interval(secs => $7))
+         on conflict (project_id, scoped_key) do update
+        set request_hash = excluded.request_hash, status = excluded.status,
+            headers = excluded.headers, body = excluded.body, expires_at = excluded.expires_at
+      where idempotency.request_hash <> excluded.request_hash`,
+    [
+      projectId,
+      scopedKey,
+      requestHash,
+      answer.status,
+      JSON.stringify(answer.headers),
+      answer.body,
+      keepSeconds,
+    ],
+  );
+  if (rowCount === 1) return undefined;
+  const found = await findAnswer(db, key);
+  return found.kind === "answered" ? found.answer : undefined;
+}
+
 /** Lets go of a key whose answer must not be kept, so that a repeat tries anew. */
 export async function releaseRequest(
   db: Queryable,

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import type { Deps } from "../deps.ts";
 
 /** Longer than what comes after a commit takes, and short enough for the answer to be in time. */
@@ -17,13 +15,13 @@ export async function afterwards(
 ): Promise<void> {
   const all = works.filter((work) => work !== undefined);
   if (all.length === 0) return;
-  const patience = new AbortController();
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    onError(new Error(`${what} takes longer than ${PATIENCE_MS} ms`));
+    resolve();
+  }, PATIENCE_MS);
   const done = Promise.all(all)
     .catch((cause: unknown) => onError(new Error(`${what} failed`, { cause })))
-    .finally(() => patience.abort());
-  const over = sleep(PATIENCE_MS, undefined, { signal: patience.signal, ref: false }).then(
-    () => onError(new Error(`${what} takes longer than ${PATIENCE_MS} ms`)),
-    () => {},
-  );
+    .finally(() => clearTimeout(timer));
   await Promise.race([done, over]);
 }
