@@ -33,7 +33,13 @@ describe.each(COMPOSITIONS)("promotion tiers on %s", async (composition) => {
       inapplicable_to: { object: "list", data: [], total: 0 },
       tracking_id: expect.stringMatching(/^track_/),
       order: { total_amount: 4000 },
-      campaign: { object: "campaign", id: campaign["id"], active: true },
+      campaign: {
+        object: "campaign",
+        id: campaign["id"],
+        active: true,
+        start_date: null,
+        expiration_date: null,
+      },
       start_date: null,
       expiration_date: null,
     });
