@@ -1,4 +1,3 @@
-import { notFound } from "@scrip/errors";
 import type {
   ValidationService,
   VoucherValidation,
@@ -12,34 +11,16 @@ import { toRefusal } from "../answer/error.ts";
 import { singleResult } from "../answer/single.ts";
 import type { Deps } from "../deps.ts";
 import type { JudgedRedeemable } from "../domain/decision.ts";
-import { singleStacking } from "../domain/single.ts";
+import { oneVoucher } from "./one-voucher.ts";
 import { validateAsked, type Validated } from "./validation.ts";
 
 export const validateVoucher =
   (deps: Deps): Handlers<typeof ValidationService>["validateVoucher"] =>
   async (sent, call) => {
-    const { code, gift, reward } = sent;
-    const redeemables = [
-      {
-        object: "voucher" as const,
-        id: code,
-        ...(gift !== undefined && { gift }),
-        ...(reward !== undefined && { reward }),
-      },
-    ];
-    const validated = await validateAsked(
-      deps,
-      call,
-      { ...sent, redeemables },
-      {
-        stacking: singleStacking,
-        check: ({ vouchers }) => {
-          if (vouchers.get(code)?.voucher === undefined) throw notFound("voucher", code);
-        },
-      },
-    );
+    const { asked, options } = oneVoucher(sent);
+    const validated = await validateAsked(deps, call, asked, options);
     const [judged] = validated.decision.redeemables;
-    const voucher = validated.gathered.vouchers.get(code)?.voucher;
+    const voucher = validated.gathered.vouchers.get(sent.code)?.voucher;
     if (judged === undefined || voucher === undefined) {
       throw new Error("a decision without its redeemable");
     }
