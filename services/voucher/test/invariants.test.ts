@@ -1,16 +1,104 @@
 import { afterAll, expect, test } from "vitest";
 
 import { voucherInvariants } from "../src/store/invariants.ts";
-import { givenGift, startFixture } from "./fixture.ts";
+import {
+  checkInvariants,
+  committer,
+  givenDiscount,
+  givenGift,
+  madeOf,
+  NOON,
+  stackOf,
+  startFixture,
+  tierOf,
+  voucherPart,
+} from "./fixture.ts";
 
 const fixture = await startFixture();
 afterAll(() => fixture[Symbol.asyncDispose]());
+const commit = committer(fixture);
+
+const NOW = { seconds: BigInt(NOON / 1000), nanos: 0 };
+/** Real time: the check takes no other for the project's. */
+const LATER = { seconds: BigInt(Math.floor(Date.now() / 1000) + 600), nanos: 0 };
+
+async function violations(): Promise<string[]> {
+  const request = { projectId: fixture.projectId, after: "", limit: 1000 };
+  const found: string[] = [];
+  for (const { name, checkChunk } of voucherInvariants) {
+    const chunk = await checkChunk(fixture.db, request);
+    found.push(...chunk.violations.map(({ details }) => `${name}: ${details}`));
+  }
+  return found;
+}
 
 test("a gift card without anything on it breaks no invariant", async () => {
   await givenGift(fixture, 0n);
-  const request = { projectId: fixture.projectId, after: "", limit: 10 };
-  const chunks = await Promise.all(
-    voucherInvariants.map(({ checkChunk }) => checkChunk(fixture.db, request)),
+  await checkInvariants(fixture);
+});
+
+test("a fault of each kind is found in what stacks, rollbacks and sessions left", async () => {
+  const gift = await givenGift(fixture, 1000n, { redemption: { quantity: 5n } });
+  const held = await givenDiscount(fixture, { redemption: { quantity: 1n } });
+  const stack = () =>
+    stackOf(fixture, [
+      voucherPart(gift, {
+        credits: 100n,
+        campaignId: "camp_1",
+        orderAmount: 900n,
+        units: [{ productId: "prod_1", quantity: 2n }],
+      }),
+      tierOf("promo_1"),
+    ]);
+  const [first, second] = await commit(stack(), stack());
+  const parents = [first, second].map((outcome) => madeOf(outcome)[0]?.redemption ?? "");
+  const call = fixture.call();
+  await fixture.redemptions.commitRollbacks(
+    {
+      commands: [
+        { projectId: fixture.projectId, redemptionId: parents[1] ?? "", stacked: true, now: NOW },
+      ],
+    },
+    call,
   );
-  expect(chunks.flatMap(({ violations }) => violations)).toEqual([]);
+  await fixture.redemptions.reserveVouchers(
+    {
+      commands: [
+        {
+          projectId: fixture.projectId,
+          sessionKey: "session",
+          now: { seconds: LATER.seconds - 600n, nanos: 0 },
+          expiresAt: LATER,
+          reservations: [
+            { voucherId: held.id, definitionVersion: 1n },
+            { voucherId: gift.id, definitionVersion: 1n, credits: 900n },
+          ],
+        },
+      ],
+    },
+    call,
+  );
+  await checkInvariants(fixture);
+
+  // What the service never does.
+  for (const [statement, value] of [
+    ["update redemption_total set orders_amount = 5 where scope_id = $1", "camp_1"],
+    ["update redemption_units set quantity = 7 where scope_id = $1", "camp_1"],
+    ["update redemption set status = 'ROLLED_BACK' where id = $1", parents[0]],
+    ["update voucher_usage set reserved = false where voucher_id = $1", held.id],
+    ["update reservation set credits = 901 where voucher_id = $1", gift.id],
+  ] as const) {
+    await fixture.db.query(statement, [value]);
+  }
+
+  const expected = [
+    "I2 totals: counts 1 redemptions, 5 of orders, 0 of discounts, 100 credits; has 1, 900, 0, 100",
+    "I2 units: product prod_1: counts 7, has 2",
+    "I2 rollbacks: is rolled back, by 0 rollbacks",
+    "I3 stacks: is SUCCEEDED, its parent is ROLLED_BACK",
+    "I3 stacks: is SUCCEEDED, its parent is ROLLED_BACK",
+    "I1 sessions: is held by 1 sessions, and not marked",
+    "I1 sessions: has 900 left, of which 901 are held",
+  ];
+  expect((await violations()).toSorted()).toEqual(expected.toSorted());
 });

@@ -103,7 +103,8 @@ export const SESSIONS = `
          case when held.quantity > 0 and not u.reserved
                and (u.quantity is not null or u.balance is not null)
               then format('is held by %s sessions, and not marked', held.quantity)
-              when u.definition_version = 1 and u.redeemed_quantity + held.quantity > u.quantity
+              when u.definition_version = 1 and held.quantity > 0
+               and u.redeemed_quantity + held.quantity > u.quantity
               then format('was redeemed %s times and is held %s times, allows %s',
                           u.redeemed_quantity, held.quantity, u.quantity)
               when u.definition_version = 1 and held.credits > u.balance
