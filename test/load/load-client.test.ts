@@ -28,6 +28,7 @@ const specOf = (port: number, more: Partial<LoadSpec> = {}): LoadSpec => ({
   before: "POST /v1/",
   after: " HTTP/1.1\r\nHost: localhost\r\n\r\n",
   codes: ["A", "B"],
+  bodies: [],
   ...more,
 });
 

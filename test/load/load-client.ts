@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 
 /**
  * The load client, a process of its own that shares the machine with what it measures. So it does
- * as little as it can: raw keep-alive sockets, requests put together from two strings and a code,
+ * as little as it can: raw keep-alive sockets, requests put together from strings that are there,
  * and of an answer it reads the status and the length. One request at a time on each connection.
  */
 export type LoadSpec = {
@@ -16,6 +16,8 @@ export type LoadSpec = {
   readonly before: string;
   readonly after: string;
   readonly codes: readonly string[];
+  /** What follows after that, drawn evenly too; all of one length. */
+  readonly bodies: readonly string[];
 };
 
 export type LoadResult = {
@@ -112,13 +114,15 @@ function attach(run: Run, connection: Connection): void {
 }
 
 function send(run: Run, connection: Connection, since: number): void {
-  const { before, after, codes } = run.spec;
+  const { before, after, codes, bodies } = run.spec;
   connection.since = since;
   connection.busy = true;
   run.underWay += 1;
-  const code = codes[Math.floor(Math.random() * codes.length)] ?? "";
-  connection.socket.write(before + code + after, "latin1");
+  connection.socket.write(before + drawn(codes) + after + drawn(bodies), "latin1");
 }
+
+const drawn = (texts: readonly string[]): string =>
+  texts[Math.floor(Math.random() * texts.length)] ?? "";
 
 function receive(run: Run, connection: Connection, chunk: Buffer): void {
   const received =

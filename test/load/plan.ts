@@ -11,6 +11,14 @@ export type Plan = {
   readonly rateSeconds: number;
   readonly idleSeconds: number;
   readonly flushes: number;
+  /** Each kind of validation is measured in this many turns of so many seconds. */
+  readonly turns: number;
+  readonly turnSeconds: number;
+  /** What a validation must not depend on. */
+  readonly few: number;
+  readonly tiers: number;
+  /** For each request of the engine alone. */
+  readonly engineSeconds: number;
 };
 
 export const FULL: Plan = {
@@ -23,6 +31,11 @@ export const FULL: Plan = {
   rateSeconds: 10,
   idleSeconds: 30,
   flushes: 300,
+  turns: 3,
+  turnSeconds: 2,
+  few: 1_000,
+  tiers: 1_000,
+  engineSeconds: 1,
 };
 
 /** Proves that the benchmark itself works; its figures mean nothing. */
@@ -36,6 +49,11 @@ export const SMOKE: Plan = {
   rateSeconds: 1,
   idleSeconds: 1,
   flushes: 20,
+  turns: 1,
+  turnSeconds: 0.3,
+  few: 20,
+  tiers: 10,
+  engineSeconds: 0.05,
 };
 
 export type Options = { readonly plan: Plan; readonly smoke: boolean; readonly profile: boolean };

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { startLoadClient } from "./load.ts";
-import type { Surroundings } from "./measure.ts";
+import type { Surroundings } from "./running.ts";
 import { openShop } from "./shop.ts";
 import { startStandalone } from "./standalone.ts";
 
@@ -44,7 +44,7 @@ export async function profileRedemptions({ plan, postgres, folder, say }: Surrou
         shop.load({
           action: "redemption",
           connections: Math.max(...plan.clients),
-          codes: shop[kind],
+          ...shop.plain[kind],
           seconds: plan.seconds * 2,
         }),
       );

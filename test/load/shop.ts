@@ -1,100 +1,117 @@
 import { Client } from "pg";
 
+import { type Api, type Body, openApi } from "./api.ts";
 import type { LoadSpec } from "./load-client.ts";
 import type { Standalone } from "./standalone.ts";
 
-/** A shop as side B sees it: its credentials, one hot code, and many others. */
+/** Codes to draw from, with what is sent for them. */
+export type Codes = { readonly codes: readonly string[]; readonly body?: Body };
+
+/** A shop as side B sees it: one hot code, and many others. */
 export type Shop = {
-  readonly hot: readonly string[];
-  readonly many: readonly string[];
+  readonly api: Api;
+  readonly plain: { readonly hot: Codes; readonly many: Codes };
+  /** Codes with two rules, and requests with an order and one of many customers. */
+  readonly ruled: { readonly hot: Codes; readonly many: Codes };
   /** The load of redeeming, or of validating, the given codes. */
   load(of: Load): LoadSpec;
   /** Redemptions that are in the database. */
   countRedemptions(): Promise<number>;
 };
 
-export type Load = Omit<LoadSpec, "port" | "before" | "after" | "ratePerSecond"> & {
-  readonly action: "redemption" | "validate";
-  readonly ratePerSecond?: number;
-  readonly body?: string;
-};
+export type Load = Codes &
+  Pick<LoadSpec, "connections" | "seconds"> & {
+    readonly action: "redemption" | "validate";
+    readonly ratePerSecond?: number;
+  };
 
-const HOT = "BENCH-HOT";
 const DISCOUNT = { type: "PERCENT", percent_off: 10 };
+const CUSTOMERS = 1_000;
+/** Out of reach: nothing may be refused while it is measured. */
+const NO_LIMIT = 1_000_000_000;
 
 export async function openShop(
   standalone: Standalone,
   databaseUrl: string,
-  codes: number,
+  copies: number,
 ): Promise<Shop> {
-  const headers = { ...(await authenticate(standalone)), "Content-Type": "application/json" };
-  await post(standalone, "/v1/vouchers", {
-    headers,
-    body: JSON.stringify({ code: HOT, type: "DISCOUNT_VOUCHER", discount: DISCOUNT }),
+  const api = await openApi(standalone);
+  const plain = { name: "BENCH", prefix: "0" };
+  const ruled = { name: "RULED", prefix: "1" };
+  await makeVoucher(api, plain.name, []);
+  await makeVoucher(api, ruled.name, await makeRules(api));
+  await copyVoucher(databaseUrl, { ...plain, copies });
+  await copyVoucher(databaseUrl, { ...ruled, copies });
+  const codesOf = ({ name }: Family, body?: Body) => ({
+    hot: { codes: [name], ...(body !== undefined && { body }) },
+    many: {
+      codes: Array.from({ length: copies }, (_, index) => copyOf(name, index + 1)),
+      ...(body !== undefined && { body }),
+    },
   });
-  await copyVoucher(databaseUrl, HOT, codes);
-  const { port } = standalone;
   return {
-    hot: [HOT],
-    many: Array.from({ length: codes }, (_, index) => codeOf(index + 1)),
+    api,
+    plain: codesOf(plain),
+    ruled: codesOf(ruled, requestsOfCustomers()),
     load: ({ action, body = "{}", ratePerSecond = null, ...rest }) => ({
       ...rest,
+      ...api.request({ before: "/v1/vouchers/", after: `/${action}` }, body),
       ratePerSecond,
-      port,
-      before: "POST /v1/vouchers/",
-      after:
-        `/${action} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n` +
-        Object.entries({ ...headers, "Content-Length": String(Buffer.byteLength(body)) })
-          .map(([name, value]) => `${name}: ${value}\r\n`)
-          .join("") +
-        `\r\n${body}`,
     }),
     countRedemptions: () => countRedemptions(databaseUrl),
   };
 }
 
-async function authenticate({ port, keys }: Standalone): Promise<Record<string, string>> {
-  const application = {
-    "X-App-Id": keys["SCRIP_APP_ID"] ?? "",
-    "X-App-Token": keys["SCRIP_APP_TOKEN"] ?? "",
-  };
-  const { access_token: token } = await post({ port }, "/v1/oauth/token", {
-    headers: { ...application, "Content-Type": "application/x-www-form-urlencoded" },
-    body: "grant_type=client_credentials&scope=api",
-  });
-  return { ...application, Authorization: `Bearer ${String(token)}` };
+export function makeVoucher(api: Api, code: string, rules: readonly string[]): Promise<string> {
+  const voucher = { code, type: "DISCOUNT_VOUCHER", discount: DISCOUNT, validation_rules: rules };
+  return api.make("/v1/vouchers", voucher);
 }
 
-async function post(
-  { port }: { port: number },
-  route: string,
-  request: { headers: Record<string, string>; body: string },
-): Promise<Record<string, unknown>> {
-  const answer = await fetch(`http://127.0.0.1:${port}${route}`, { method: "POST", ...request });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`POST ${route} answered ${answer.status}: ${text}`);
-  return JSON.parse(text) as Record<string, unknown>;
-}
+/** One that reads the order, and one that counts under the lock of the redemption. */
+const makeRules = (api: Api): Promise<string[]> =>
+  Promise.all([
+    makeRule(api, "order.amount", { $more_than_or_equal: [1_000] }),
+    makeRule(api, "redemption.count.per_customer", { $less_than_or_equal: [NO_LIMIT] }),
+  ]);
 
-const codeOf = (number: number): string => `BENCH-${String(number).padStart(7, "0")}`;
+export const makeRule = (api: Api, name: string, conditions: object): Promise<string> =>
+  api.make("/v1/validation-rules", { name, rules: { 1: { name, conditions }, logic: "1" } });
+
+/** As many bodies as customers, all of one length. */
+const requestsOfCustomers = (): readonly string[] =>
+  Array.from({ length: CUSTOMERS }, (_, index) =>
+    JSON.stringify({
+      order: { amount: 10_000 },
+      customer: { source_id: `bench-customer-${String(index).padStart(4, "0")}` },
+    }),
+  );
+
+/** Codes of one name: its first voucher, and copies of that. Their ids begin with the prefix. */
+type Family = { readonly name: string; readonly prefix: string };
+
+export const copyOf = (name: string, number: number): string =>
+  `${name}-${String(number).padStart(7, "0")}`;
 
 /**
- * Makes many vouchers that differ from one only in their ids and codes. By SQL, because 100,000
- * calls would take longer than all measuring; what is measured does not see the difference.
+ * Makes many vouchers that differ from one only in their ids and codes, with its rules. By SQL, because
+ * 100,000 calls would take longer than all measuring; what is measured does not see the difference.
  */
-async function copyVoucher(databaseUrl: string, code: string, copies: number): Promise<void> {
+export async function copyVoucher(
+  databaseUrl: string,
+  { name, prefix, copies }: Family & { readonly copies: number },
+): Promise<void> {
   await withClient(databaseUrl, async (client) => {
-    const values = [code, copies];
+    const values = [name, prefix, copies];
     await client.query(
       `insert into voucher
        select copy.*
          from voucher as original
-        cross join generate_series(1, $2::int8) as number
+        cross join generate_series(1, $3::int8) as number
         cross join lateral jsonb_populate_record(original, jsonb_build_object(
-                'id', 'v_' || lpad(to_hex(number), 18, '0'),
-                'code', 'BENCH-' || lpad(number::text, 7, '0'),
-                'code_key', 'BENCH-' || lpad(number::text, 7, '0'),
-                'asset_id', 'bench-' || number)) as copy
+                'id', 'v_' || $2 || lpad(to_hex(number), 17, '0'),
+                'code', $1 || '-' || lpad(number::text, 7, '0'),
+                'code_key', $1 || '-' || lpad(number::text, 7, '0'),
+                'asset_id', $1 || number)) as copy
         where original.code = $1`,
       values,
     );
@@ -104,9 +121,22 @@ async function copyVoucher(databaseUrl: string, code: string, copies: number): P
          from voucher as original
          join voucher_usage as usage
            on usage.project_id = original.project_id and usage.voucher_id = original.id
-        cross join generate_series(1, $2::int8) as number
+        cross join generate_series(1, $3::int8) as number
         cross join lateral jsonb_populate_record(usage, jsonb_build_object(
-                'voucher_id', 'v_' || lpad(to_hex(number), 18, '0'))) as copy
+                'voucher_id', 'v_' || $2 || lpad(to_hex(number), 17, '0'))) as copy
+        where original.code = $1`,
+      values,
+    );
+    await client.query(
+      `insert into validation.validation_rule_assignment
+       select copy.*
+         from voucher as original
+         join validation.validation_rule_assignment as assignment
+           on assignment.project_id = original.project_id and assignment.object_id = original.id
+        cross join generate_series(1, $3::int8) as number
+        cross join lateral jsonb_populate_record(assignment, jsonb_build_object(
+                'id', assignment.id || '_' || number,
+                'object_id', 'v_' || $2 || lpad(to_hex(number), 17, '0'))) as copy
         where original.code = $1`,
       values,
     );

@@ -1,0 +1,155 @@
+import type { LoadResult } from "./load-client.ts";
+import { cpuSecondsOf, machineCpuSeconds } from "./machine.ts";
+import { type Bench, redeem, settle } from "./running.ts";
+import type { Codes } from "./shop.ts";
+import { median } from "./statistics.ts";
+
+/** Redemptions over HTTP, of plain codes or of codes with rules for requests with a customer. */
+export type Side = {
+  readonly perSecond: number;
+  /** To A; the median of the rounds' ratios. */
+  readonly ratio: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Per redemption. */
+  readonly nodeMicroseconds: number;
+  readonly postgresMicroseconds: number;
+};
+
+/** A and B on the same number of clients and codes. */
+export type Comparison = {
+  readonly codes: number;
+  readonly clients: number;
+  readonly a: number;
+  readonly aPostgresMicroseconds: number;
+  readonly plain: Side;
+  readonly ruled: Side;
+};
+
+export type Compared = {
+  readonly comparisons: readonly Comparison[];
+  /** What the load client costs, which shares the cores with the server. */
+  readonly clientCpuMicroseconds: number;
+  /** Cores that other programs took meanwhile: more than a little spoils the figures. */
+  readonly otherCores: number;
+};
+
+type Play = {
+  readonly result: LoadResult;
+  readonly nodeMicroseconds: number;
+  readonly postgresMicroseconds: number;
+  readonly otherCores: number;
+};
+
+type Round = {
+  readonly a: number;
+  readonly aPostgresMicroseconds: number;
+  readonly plain: Play;
+  readonly ruled: Play;
+};
+
+type Case = {
+  readonly plain: Codes;
+  readonly ruled: Codes;
+  readonly count: number;
+  readonly clients: number;
+};
+
+export async function compare(bench: Bench): Promise<Compared> {
+  const { plan, shop, say } = bench;
+  const cases = (["hot", "many"] as const).flatMap((which) =>
+    plan.clients.map((clients): Case => ({
+      plain: shop.plain[which],
+      ruled: shop.ruled[which],
+      count: shop.plain[which].codes.length,
+      clients,
+    })),
+  );
+  const rounds: Round[][] = cases.map(() => []);
+  await settle(bench);
+  for (let number = 1; number <= plan.rounds; number += 1) {
+    for (const [index, each] of cases.entries()) {
+      const round = await playRound(bench, each);
+      rounds[index]?.push(round);
+      const { a, plain, ruled } = round;
+      say(
+        `round ${number}: ${each.count} codes, ${each.clients} clients: A ${a.toFixed(0)}/s, ` +
+          `B ${plain.result.successesPerSecond.toFixed(0)}/s, ` +
+          `with rules ${ruled.result.successesPerSecond.toFixed(0)}/s`,
+      );
+    }
+  }
+  const plays = rounds.flat().flatMap(({ plain, ruled }) => [plain, ruled]);
+  const sumOf = (read: (play: Play) => number): number =>
+    plays.reduce((sum, one) => sum + read(one), 0);
+  return {
+    comparisons: cases.map((each, index) => summarise(each, rounds[index] ?? [])),
+    clientCpuMicroseconds:
+      (1e6 * sumOf(({ result }) => result.cpuSeconds)) /
+      sumOf(({ result }) => result.statuses["200"] ?? 0),
+    otherCores: median(plays.map(({ otherCores }) => otherCores)),
+  };
+}
+
+/** A, then B. What either leaves to be done afterwards, such as moving events on, counts for it. */
+async function playRound(bench: Bench, { plain, ruled, count, clients }: Case): Promise<Round> {
+  const { postgres, plan } = bench;
+  const { seconds } = plan;
+  const startA = postgres.cpuSeconds();
+  const a = await bench.pgBench.measure({ clients, codes: count, seconds });
+  await settle(bench);
+  const aPostgresMicroseconds = (1e6 * (postgres.cpuSeconds() - startA)) / (a * seconds);
+  return {
+    a,
+    aPostgresMicroseconds,
+    plain: await play(bench, plain, clients),
+    ruled: await play(bench, ruled, clients),
+  };
+}
+
+async function play(bench: Bench, codes: Codes, connections: number): Promise<Play> {
+  const { postgres, standalone, plan } = bench;
+  const start = { postgres: postgres.cpuSeconds(), node: cpuSecondsOf(standalone.pid) };
+  const othersSince = startMachineUse(bench);
+  const result = await redeem(bench, { ...codes, connections, seconds: plan.seconds });
+  const otherCores = othersSince(result.cpuSeconds);
+  await settle(bench);
+  const redemptions = result.statuses["200"] ?? 0;
+  return {
+    result,
+    otherCores,
+    postgresMicroseconds: (1e6 * (postgres.cpuSeconds() - start.postgres)) / redemptions,
+    nodeMicroseconds: (1e6 * (cpuSecondsOf(standalone.pid) - start.node)) / redemptions,
+  };
+}
+
+/** Tells how many cores others used since, given what our client used. */
+function startMachineUse({ postgres, standalone }: Bench): (clientSeconds: number) => number {
+  const own = (): number => postgres.cpuSeconds() + cpuSecondsOf(standalone.pid);
+  const start = performance.now();
+  const machine = machineCpuSeconds();
+  const before = own();
+  return (clientSeconds) =>
+    (machineCpuSeconds() - machine - (own() - before) - clientSeconds) /
+    ((performance.now() - start) / 1000);
+}
+
+function summarise({ count, clients }: Case, rounds: readonly Round[]): Comparison {
+  const medianOf = (read: (round: Round) => number): number => median(rounds.map(read));
+  const sideOf = (which: "plain" | "ruled"): Side => ({
+    perSecond: medianOf((round) => round[which].result.successesPerSecond),
+    ratio: medianOf((round) => round[which].result.successesPerSecond / round.a),
+    p50Ms: medianOf((round) => round[which].result.p50Ms),
+    p99Ms: medianOf((round) => round[which].result.p99Ms),
+    nodeMicroseconds: medianOf((round) => round[which].nodeMicroseconds),
+    postgresMicroseconds: medianOf((round) => round[which].postgresMicroseconds),
+  });
+  return {
+    codes: count,
+    clients,
+    a: medianOf(({ a }) => a),
+    aPostgresMicroseconds: medianOf((round) => round.aPostgresMicroseconds),
+    plain: sideOf("plain"),
+    ruled: sideOf("ruled"),
+  };
+}

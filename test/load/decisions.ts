@@ -1,0 +1,135 @@
+import type { Api, Body } from "./api.ts";
+import { setStackingRules } from "./api.ts";
+import { cpuSecondsOf } from "./machine.ts";
+import { type Bench, run, settle } from "./running.ts";
+import { makeRule } from "./shop.ts";
+import { median } from "./statistics.ts";
+
+/** What a validation is asked to decide on. */
+export type Asked = {
+  readonly redeemables: number;
+  /** Of each redeemable. */
+  readonly rules: number;
+  readonly lines: number;
+};
+
+export type DecisionRate = Asked & {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  /** Of Node and Postgres, per validation. */
+  readonly cpuMicroseconds: number;
+};
+
+export type Decisions = readonly DecisionRate[];
+
+const MOST_REDEEMABLES = 30;
+const RULES = 10;
+const CUSTOMERS = 100;
+
+const CASES: readonly Asked[] = [
+  ...[1, 5, MOST_REDEEMABLES].flatMap((redeemables) =>
+    [0, RULES].map((rules) => ({ redeemables, rules, lines: 3 })),
+  ),
+  ...[1, 5].map((redeemables) => ({ redeemables, rules: 0, lines: 100 })),
+];
+
+/** Validations of stacks over HTTP, of every size in turn. */
+export async function measureDecisions(bench: Bench): Promise<Decisions> {
+  const { plan, shop, say } = bench;
+  say("measuring validations by redeemables, rules and lines");
+  await setStackingRules(bench.standalone, {
+    applicable_redeemables_limit: MOST_REDEEMABLES,
+    applicable_redeemables_per_category_limit: MOST_REDEEMABLES,
+  });
+  const rules = await makeRules(shop.api);
+  const codes = {
+    plain: await makeVouchers(shop.api, "STACK", []),
+    ruled: await makeVouchers(shop.api, "STRICT", rules),
+  };
+  const bodies = CASES.map((asked) => bodiesOf(asked, asked.rules > 0 ? codes.ruled : codes.plain));
+  const turns: Pick<DecisionRate, "perSecond" | "p50Ms" | "cpuMicroseconds">[][] = CASES.map(
+    () => [],
+  );
+  // One more than is counted: the first turn of each finds it cold.
+  for (let turn = 0; turn <= plan.turns; turn += 1) {
+    for (const [index, body] of bodies.entries()) {
+      const rate = await measureOne(bench, body);
+      if (turn > 0) turns[index]?.push(rate);
+    }
+  }
+  return CASES.map((asked, index) => {
+    const own = turns[index] ?? [];
+    return {
+      ...asked,
+      perSecond: median(own.map(({ perSecond }) => perSecond)),
+      p50Ms: median(own.map(({ p50Ms }) => p50Ms)),
+      cpuMicroseconds: median(own.map(({ cpuMicroseconds }) => cpuMicroseconds)),
+    };
+  });
+}
+
+async function measureOne(bench: Bench, body: Body) {
+  const { plan, shop, standalone, postgres } = bench;
+  await settle(bench);
+  const used = (): number => cpuSecondsOf(standalone.pid) + postgres.cpuSeconds();
+  const before = used();
+  const { statuses, successesPerSecond, p50Ms } = await run(bench, {
+    ...shop.api.request({ before: "/v1/validations", after: "" }, body),
+    codes: [],
+    connections: Math.min(...plan.clients),
+    seconds: plan.turnSeconds,
+    ratePerSecond: null,
+  });
+  return {
+    perSecond: successesPerSecond,
+    p50Ms,
+    cpuMicroseconds: (1e6 * (used() - before)) / (statuses["200"] ?? 0),
+  };
+}
+
+/** Most read the order or the customer; one counts. All are met. */
+const makeRules = (api: Api): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: RULES }, (_, index) => {
+      if (index === 0) {
+        return makeRule(api, "redemption.count.per_customer", { $less_than_or_equal: [1_000] });
+      }
+      return index % 2 === 0
+        ? makeRule(api, "order.amount", { $more_than_or_equal: [100 + index] })
+        : makeRule(api, "order.items.count", { $more_than_or_equal: [1 + (index % 3)] });
+    }),
+  );
+
+async function makeVouchers(
+  api: Api,
+  name: string,
+  rules: readonly string[],
+): Promise<readonly string[]> {
+  const codes = Array.from({ length: MOST_REDEEMABLES }, (_, index) => `${name}-${index}`);
+  for (const code of codes) {
+    await api.make("/v1/vouchers", {
+      code,
+      type: "DISCOUNT_VOUCHER",
+      // On each line, so that every line is worked out.
+      discount: { type: "PERCENT", percent_off: 1, effect: "APPLY_TO_ITEMS" },
+      validation_rules: rules,
+    });
+  }
+  return codes;
+}
+
+/** One body for each of some customers, all of one length. */
+const bodiesOf = ({ redeemables, lines }: Asked, codes: readonly string[]): readonly string[] =>
+  Array.from({ length: CUSTOMERS }, (_, customer) =>
+    JSON.stringify({
+      redeemables: codes.slice(0, redeemables).map((id) => ({ object: "voucher", id })),
+      order: {
+        items: Array.from({ length: lines }, (_item, line) => ({
+          product_id: `prod_${line}`,
+          quantity: 1 + (line % 3),
+          price: 1_999,
+        })),
+      },
+      customer: { source_id: `bench-customer-${String(customer).padStart(4, "0")}` },
+    }),
+  );

@@ -1,0 +1,24 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+import type { Surroundings } from "./running.ts";
+
+/** Decisions of the pure engine, per second of one core. */
+export type EngineRate = { readonly request: string; readonly perSecond: number };
+
+const BENCH = new URL("../../services/validation/bench/decide.ts", import.meta.url).pathname;
+
+/** In a process of its own, as nothing else is measured by it. */
+export async function measureEngine({ plan, say }: Surroundings): Promise<readonly EngineRate[]> {
+  say("measuring the engine alone");
+  const { stdout } = await promisify(execFile)(process.execPath, [BENCH], {
+    env: { ...process.env, SECONDS: String(plan.engineSeconds) },
+  });
+  const rates = stdout.split("\n").flatMap((line) => {
+    const [, request, perSecond] = /^ *(\S.*\S) +(\d+)\/s$/.exec(line) ?? [];
+    return request === undefined ? [] : { request, perSecond: Number(perSecond) };
+  });
+  if (rates.length === 0)
+    throw new Error(`no rates in what the engine's benchmark wrote:\n${stdout}`);
+  return rates;
+}

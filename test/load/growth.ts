@@ -1,0 +1,127 @@
+import path from "node:path";
+
+import { type Api, openApi } from "./api.ts";
+import { type LoadClient, startLoadClient } from "./load.ts";
+import { run, settle, type Surroundings } from "./running.ts";
+import { copyOf, copyVoucher, makeVoucher } from "./shop.ts";
+import { type Standalone, startStandalone } from "./standalone.ts";
+import { median } from "./statistics.ts";
+
+/** How fast a voucher is validated in installations that differ in what else there is. */
+export type Growth = readonly {
+  readonly vouchers: number;
+  readonly tiers: number;
+  /** How many of the vouchers are asked for. */
+  readonly drawn: number;
+  readonly perSecond: number;
+  /** What a validation takes, to what it takes in the first; the median of the turns' ratios. */
+  readonly slower: number;
+}[];
+
+type Size = { readonly vouchers: number; readonly tiers: number };
+
+type Place = {
+  readonly size: Size;
+  readonly standalone: Standalone;
+  readonly api: Api;
+};
+
+type Case = { readonly place: Place; readonly codes: readonly string[] };
+
+const NAME = "LIVE";
+const ORDER = JSON.stringify({ order: { amount: 10_000 } });
+/** Made through the API, so many at a time. */
+const MAKERS = 8;
+
+/** Each size has a database and a process of its own on the one server; all take turns. */
+export async function measureGrowth(surroundings: Surroundings): Promise<Growth> {
+  const { plan, say } = surroundings;
+  const { few, codes: many, tiers } = plan;
+  say(`measuring validations among ${few} and ${many} vouchers and ${tiers} promotion tiers`);
+  await using places = new AsyncDisposableStack();
+  const open = async (size: Size): Promise<Place> => {
+    const place = await openPlace(surroundings, size);
+    places.use(place.standalone);
+    return place;
+  };
+  const small = await open({ vouchers: few, tiers: 0 });
+  const large = await open({ vouchers: many, tiers: 0 });
+  const tiered = await open({ vouchers: few, tiers });
+  const cases: readonly Case[] = [
+    { place: small, codes: drawnFrom(few, few) },
+    { place: large, codes: drawnFrom(many, few) },
+    { place: tiered, codes: drawnFrom(few, few) },
+    { place: large, codes: drawnFrom(many, many) },
+  ];
+  using client = startLoadClient();
+  return await compareSizes(surroundings, cases, client);
+}
+
+async function compareSizes(
+  surroundings: Surroundings,
+  cases: readonly Case[],
+  client: LoadClient,
+): Promise<Growth> {
+  const { plan } = surroundings;
+  const turns: number[][] = [];
+  // One more than is counted: the first finds everything cold.
+  for (let turn = 0; turn <= plan.turns; turn += 1) {
+    const rates: number[] = [];
+    for (const { place, codes } of cases) {
+      await settle({ ...surroundings, standalone: place.standalone });
+      const { successesPerSecond } = await run(
+        { client },
+        {
+          ...place.api.request({ before: "/v1/vouchers/", after: "/validate" }, ORDER),
+          codes,
+          connections: Math.min(...plan.clients),
+          seconds: plan.turnSeconds,
+          ratePerSecond: null,
+        },
+      );
+      rates.push(successesPerSecond);
+    }
+    if (turn > 0) turns.push(rates);
+  }
+  return cases.map(({ place, codes }, index) => ({
+    ...place.size,
+    drawn: codes.length,
+    perSecond: median(turns.map((rates) => rates[index] ?? Number.NaN)),
+    slower: median(turns.map((rates) => (rates[0] ?? Number.NaN) / (rates[index] ?? Number.NaN))),
+  }));
+}
+
+async function openPlace({ postgres, folder }: Surroundings, size: Size): Promise<Place> {
+  const name = `growth_${size.vouchers}_${size.tiers}`;
+  const databaseUrl = await postgres.create(name);
+  const standalone = await startStandalone({ databaseUrl, dataDir: path.join(folder, name) });
+  try {
+    const api = await openApi(standalone);
+    await makeVoucher(api, NAME, []);
+    await copyVoucher(databaseUrl, { name: NAME, prefix: "0", copies: size.vouchers });
+    if (size.tiers > 0) await makeTiers(api, size.tiers);
+    return { size, standalone, api };
+  } catch (error) {
+    await standalone[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function makeTiers(api: Api, count: number): Promise<void> {
+  const campaign = await api.make("/v1/campaigns", { name: "tiers", campaign_type: "PROMOTION" });
+  const makeSome = async (first: number): Promise<void> => {
+    for (let number = first; number < count; number += MAKERS) {
+      await api.make(`/v1/promotions/${campaign}/tiers`, {
+        name: `tier ${number}`,
+        action: { discount: { type: "PERCENT", percent_off: 5 } },
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: MAKERS }, (_, first) => makeSome(first)));
+}
+
+/** Spread over all of them. */
+const drawnFrom = (vouchers: number, drawn: number): readonly string[] =>
+  Array.from({ length: drawn }, (_, index) =>
+    copyOf(NAME, 1 + Math.floor((index * vouchers) / drawn)),
+  );

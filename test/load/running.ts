@@ -1,0 +1,61 @@
+import type { LoadResult, LoadSpec } from "./load-client.ts";
+import type { LoadClient } from "./load.ts";
+import { cpuSecondsOf, measureCpuShare } from "./machine.ts";
+import type { PgBench } from "./pgbench.ts";
+import type { Plan } from "./plan.ts";
+import type { BenchDatabase } from "./postgres.ts";
+import type { Shop } from "./shop.ts";
+import type { Standalone } from "./standalone.ts";
+
+export type Surroundings = {
+  readonly plan: Plan;
+  readonly postgres: BenchDatabase;
+  readonly folder: string;
+  readonly say: (line: string) => void;
+};
+
+export type Bench = Surroundings & {
+  readonly standalone: Standalone;
+  readonly client: LoadClient;
+  readonly shop: Shop;
+  readonly pgBench: PgBench;
+  /** Redemptions that were answered with 200. */
+  acknowledged: number;
+};
+
+export async function redeem(
+  bench: Bench,
+  load: Omit<Parameters<Shop["load"]>[0], "action">,
+): Promise<LoadResult> {
+  const result = await run(bench, bench.shop.load({ ...load, action: "redemption" }));
+  bench.acknowledged += result.statuses["200"] ?? 0;
+  return result;
+}
+
+/** Nothing in this benchmark may be refused: the codes have no limit and rate limits are off. */
+export async function run({ client }: Pick<Bench, "client">, spec: LoadSpec): Promise<LoadResult> {
+  const result = await client.run(spec);
+  const { statuses, unanswered, oddAnswer } = result;
+  const others = Object.keys(statuses).filter((status) => status !== "200");
+  if (unanswered === 0 && others.length === 0) return result;
+  throw new Error(
+    `${unanswered} requests had no answer, others were answered ${JSON.stringify(statuses)}:\n${oddAnswer}`,
+  );
+}
+
+const QUIET_SHARE = 0.15;
+const QUIET_PROBE_S = 0.25;
+const MOST_PROBES = 60;
+
+/** Waits until events are moved on and pages written back, so that no side pays for the other. */
+export async function settle({
+  postgres,
+  standalone,
+  say,
+}: Pick<Bench, "postgres" | "standalone" | "say">): Promise<void> {
+  for (let probe = 0; probe < MOST_PROBES; probe += 1) {
+    const used = (): number => postgres.cpuSeconds() + cpuSecondsOf(standalone.pid);
+    if ((await measureCpuShare(used, QUIET_PROBE_S)) < QUIET_SHARE) return;
+  }
+  say("the system does not become quiet; measuring all the same");
+}
