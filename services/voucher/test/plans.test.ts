@@ -1,7 +1,9 @@
 import { createDatabase } from "@scrip/postgres";
 import { afterAll, expect, test } from "vitest";
 
+import type { Count } from "../src/domain/counts.ts";
 import { ROLE, SCHEMA, withIndexes } from "../src/service.ts";
+import { readCounts } from "../src/store/counts.ts";
 import { findAnswers } from "../src/store/idempotency.ts";
 import { lockFreeVouchers } from "../src/store/publishable-vouchers.ts";
 import { lockUsages } from "../src/store/usages.ts";
@@ -26,7 +28,34 @@ const ROWS = 20_000;
 const MAX_MS = 2_000;
 const NAMES = Array.from({ length: 500 }, (_, index) => index * 37);
 
+const countOf = (overrides: Partial<Count>): Count => ({
+  projectId: "p",
+  scope: "campaign",
+  scopeId: "camp_1",
+  measure: "redemptions",
+  customerId: null,
+  channelId: null,
+  since: null,
+  productId: null,
+  ...overrides,
+});
+
 const lookups = {
+  "counts of customers": () =>
+    readCounts(
+      db,
+      NAMES.flatMap((n) => [
+        countOf({ customerId: `cust_${n}` }),
+        countOf({ customerId: `cust_${n}`, since: 1, measure: "orders_amount" }),
+        countOf({ scope: "voucher", scopeId: "v_1", customerId: `cust_${n}` }),
+        countOf({ scope: "promotion_tier", scopeId: "promo_1", customerId: `cust_${n}` }),
+      ]),
+    ),
+  "counts of codes": () =>
+    readCounts(
+      db,
+      NAMES.map((n) => countOf({ scope: "voucher", scopeId: `v_${n}`, since: 1 })),
+    ),
   codes: () =>
     findVouchers(
       db,
@@ -60,6 +89,7 @@ test.each(["for the first time", "again, with statistics of the first time"])(
     await fixture.db.query("delete from voucher");
     await fixture.db.query("delete from voucher_usage");
     await fixture.db.query("delete from idempotency");
+    await fixture.db.query("delete from redemption");
     // As a session does in its first minutes: the plan is kept from the sixth run on.
     for (let run = 0; run < 8; run += 1)
       for (const lookup of Object.values(lookups)) await lookup();
@@ -78,6 +108,15 @@ test.each(["for the first time", "again, with statistics of the first time"])(
     await fixture.db.query(
       `insert into idempotency (project_id, key, request_hash, outcome)
        select 'p', 'key' || n, 'h', 'o' from generate_series(1, ${ROWS}) n`,
+    );
+    // Half of them in one campaign, by one code; the others by a code each.
+    await fixture.db.query(
+      `insert into redemption (project_id, id, voucher_id, campaign_id, customer_id, created_at,
+              status, channel_id, channel_type, request_id)
+       select 'p', 'r_' || n, case when n % 2 = 0 then 'v_1' else 'v_' || n end,
+              case when n % 2 = 0 then 'camp_1' end, 'cust_' || n, now(), 'SUCCEEDED', 'app',
+              'API', 'v-1'
+         from generate_series(1, ${ROWS}) n`,
     );
     for (const [name, lookup] of Object.entries(lookups)) {
       const start = performance.now();
