@@ -134,10 +134,16 @@ type Flow = {
 
 type Step = { readonly part: number; readonly line: number; readonly from: Step | null };
 
-/** Moves units along the shortest path from a part to a line with free units; tells how many. */
+/**
+ * Moves units along the shortest paths from a part to lines with free units; tells how many. One
+ * search serves all lines that it finds: a path that others used up meanwhile moves nothing.
+ */
 function augment(start: number, need: bigint, flow: Flow): bigint {
   const { usable, taken, free } = flow;
+  let moved = 0n;
   const seen = new Set<number>();
+  // Each part once: the first time round it has seen all lines that it can use.
+  const reached = new Set([start]);
   const queue: { readonly part: number; readonly from: Step | null }[] = [
     { part: start, from: null },
   ];
@@ -146,13 +152,16 @@ function augment(start: number, need: bigint, flow: Flow): bigint {
       if (!fits || seen.has(line)) continue;
       seen.add(line);
       const step: Step = { part, line, from };
-      if ((free[line] ?? 0n) > 0n) return move(step, need, flow);
+      if ((free[line] ?? 0n) > 0n) moved += move(step, need - moved, flow);
+      if (moved === need) return moved;
       for (const [holder, units] of taken.entries()) {
-        if (holder !== part && (units[line] ?? 0n) > 0n) queue.push({ part: holder, from: step });
+        if (reached.has(holder) || (units[line] ?? 0n) === 0n) continue;
+        reached.add(holder);
+        queue.push({ part: holder, from: step });
       }
     }
   }
-  return 0n;
+  return moved;
 }
 
 /** Each part on the way takes of its line what the next one gave up of it. */
@@ -182,8 +191,9 @@ function identifiedIn(
   return parts.flatMap(({ items }, part) =>
     lines.flatMap((line, itemIndex): IdentifiedItem[] => {
       const itemQuantity = taken[part]?.[itemIndex] ?? 0n;
+      if (itemQuantity === 0n) return [];
       const item = items.find((ref) => matchesItem(ref, line.facts));
-      if (itemQuantity === 0n || item === undefined) return [];
+      if (item === undefined) return [];
       return [{ ...identityOf(line, item), itemIndex, itemQuantity }];
     }),
   );
