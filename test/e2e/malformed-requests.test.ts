@@ -55,6 +55,17 @@ const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[
     { redeemables: [voucherOf("A")], customer: { id: "cust_0" } },
     { code: 404, key: "not_found", resource_type: "customer", resource_id: "cust_0" },
   ],
+  ...["customer", "order"].map(
+    (named) =>
+      [
+        `an empty source id of the ${named}`,
+        { redeemables: [voucherOf("A")], [named]: { source_id: "" } },
+        {
+          key: "invalid_payload",
+          details: `Property .${named}.source_id must NOT have fewer than 1 characters`,
+        },
+      ] as const,
+  ),
   [
     "a tracking id of somebody else",
     { redeemables: [voucherOf("A")], customer: { source_id: "ann" }, tracking_id: "bob" },

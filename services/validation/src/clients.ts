@@ -40,7 +40,16 @@ import {
   type VoucherAnswer,
   type VoucherQuery,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { batchCall, type Call, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import {
+  batchCall,
+  type Call,
+  clientOf,
+  type CoalescerOptions,
+  createCoalescer,
+  REQUEST_DEADLINE_MS,
+} from "@scrip/rpc";
+
+import { isBadItem } from "./bad-item.ts";
 
 /** One function per question to another service; what is asked at the same time travels together. */
 export type Clients = {
@@ -80,8 +89,8 @@ export function createClients(
 ): Clients {
   // With one lane batches would be larger, and commits about a tenth faster. With two, a voucher that
   // somebody else holds stops one batch, and not all redemptions of the process.
-  const batched: Batched = (name, send) =>
-    createCoalescer({ ...BATCH, lanes: 2, onBatch: (size) => onBatch(name, size), send });
+  const batched: Batched = (name, send, more = { isBadItem }) =>
+    createCoalescer({ ...BATCH, ...more, lanes: 2, onBatch: (size) => onBatch(name, size), send });
   return {
     ...redemptionClients(transports.voucher, batched),
     ...campaignClients(transports.campaign, batched),
@@ -92,7 +101,11 @@ export function createClients(
 type Batched = <Item, Answer>(
   name: string,
   send: (items: readonly Item[]) => Promise<readonly Answer[]>,
+  more?: Pick<CoalescerOptions<Item, Answer>, "isBadItem">,
 ) => (item: Item) => Promise<Answer>;
+
+/** Commits take their batches apart themselves: only they know what may be done twice. */
+const SENT_ONCE = {};
 
 function redemptionClients(transport: Transport, batched: Batched) {
   const redemptions = clientOf(RedemptionService, transport);
@@ -120,6 +133,7 @@ function redemptionClients(transport: Transport, batched: Batched) {
         };
         return (await redemptions.commitRedemptions(request, ownCall())).outcomes;
       },
+      SENT_ONCE,
     ),
     reserveVouchers: batched(
       "reserve_vouchers",
@@ -130,11 +144,19 @@ function redemptionClients(transport: Transport, batched: Batched) {
         };
         return (await redemptions.reserveVouchers(request, ownCall())).outcomes;
       },
+      SENT_ONCE,
     ),
-    commitRollback: batched("commit_rollbacks", async (commands: readonly RollbackCommand[]) => {
-      const request = { $typeName: CommitRollbacksRequestSchema.typeName, commands: [...commands] };
-      return (await redemptions.commitRollbacks(request, ownCall())).outcomes;
-    }),
+    commitRollback: batched(
+      "commit_rollbacks",
+      async (commands: readonly RollbackCommand[]) => {
+        const request = {
+          $typeName: CommitRollbacksRequestSchema.typeName,
+          commands: [...commands],
+        };
+        return (await redemptions.commitRollbacks(request, ownCall())).outcomes;
+      },
+      SENT_ONCE,
+    ),
     getRedemption: (redemptionId: string, call: Call) =>
       redemptions.getRedemption(
         { $typeName: "scrip.voucher.v1.GetRedemptionRequest", redemptionId },

@@ -5,6 +5,7 @@ import { newId } from "@scrip/ids";
 import { createDatabase, createDefinitionVersions, migrate } from "@scrip/postgres";
 import { createCoalescer, type Service } from "@scrip/rpc";
 
+import { isBadItem } from "./bad-item.ts";
 import { createClients, type Transports } from "./clients.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { createCollectionsCache } from "./gather/collections.ts";
@@ -51,6 +52,7 @@ export async function createValidationService(options: ValidationOptions): Promi
     lanes: 2,
     maxBatch: 500,
     maxWaiting: 20_000,
+    isBadItem,
     onBatch: (size) => onBatch("save_orders", size),
     send: async (orders: readonly StoredOrder[]) => {
       await saveOrders(db, orders);

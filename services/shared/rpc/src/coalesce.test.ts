@@ -39,6 +39,24 @@ test("while a lane is busy new items gather, and leave together when it is free"
   expect(batches).toEqual([1, 50]);
 });
 
+test("one bad item harms no other where the items may be sent again", async () => {
+  const batches: number[][] = [];
+  const ask = createCoalescer({
+    ...settings,
+    isBadItem: (error) => (error as Error).message === "odd",
+    send: async (items: readonly number[]) => {
+      batches.push([...items]);
+      if (items.some((item) => item % 2 === 1)) throw new Error("odd");
+      if (items.includes(0)) throw new Error("away");
+      return items;
+    },
+  });
+  const answers = await Promise.allSettled([2, 3, 4].map(ask));
+  expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  await expect(Promise.all([0, 2].map(ask))).rejects.toThrow("away");
+  expect(batches).toEqual([[2, 3, 4], [2], [3], [4], [0, 2]]);
+});
+
 test("a batch that fails fails each of its items, and the next one works", async () => {
   let fails = true;
   const ask = createCoalescer({

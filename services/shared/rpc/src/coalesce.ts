@@ -9,6 +9,11 @@ export type CoalescerOptions<Item, Answer> = {
   /** How many items may wait; more are refused at once, so that an overload stays short. */
   readonly maxWaiting: number;
   readonly onBatch?: (size: number) => void;
+  /**
+   * Whether what `send` threw may be the fault of one item alone. Then the items are sent again one by
+   * one, so that a bad one harms no other; only for what may be sent twice.
+   */
+  readonly isBadItem?: (error: unknown) => boolean;
 };
 
 type Waiting<Item, Answer> = {
@@ -69,11 +74,22 @@ async function dispatch<Item, Answer>(
   for (const waiting of batch) if (waiting.since < oldest) waiting.reject(overloaded());
   if (live.length === 0) return;
   options.onBatch?.(live.length);
+  await deliver(options, live);
+}
+
+async function deliver<Item, Answer>(
+  options: CoalescerOptions<Item, Answer>,
+  live: readonly Waiting<Item, Answer>[],
+): Promise<void> {
   try {
     const answers = await options.send(live.map(({ item }) => item));
     if (answers.length !== live.length) throw new Error("a batch was not answered item by item");
     for (const [index, { resolve }] of live.entries()) resolve(answers[index] as Answer);
   } catch (error) {
+    if (live.length > 1 && options.isBadItem?.(error) === true) {
+      for (const one of live) await deliver(options, [one]);
+      return;
+    }
     for (const { reject } of live) reject(error);
   }
 }
