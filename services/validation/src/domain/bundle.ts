@@ -6,6 +6,7 @@ import {
   matchesItem,
 } from "@scrip/rules";
 
+import { type Assignment, assign, mostThinkable } from "./bundle-assignment.ts";
 import type { BundleResult, IdentifiedItem, MissingItem } from "./bundle-result.ts";
 import { least } from "./minor-units.ts";
 import type { LineState, OrderState } from "./order.ts";
@@ -59,9 +60,9 @@ function bundlesOf({ limit, rules }: BundleRules, state: OrderState): BundleResu
   );
   const assigned = (times: bigint): Assignment => assign({ parts, lines, usable }, times);
   let fits = 0n;
-  let above = limit + 1n;
+  let next = mostThinkable({ parts, lines, usable }, limit);
+  let above = next + 1n;
   let assignment: Assignment | null = null;
-  let next = limit;
   while (above - fits > 1n) {
     const tried = assigned(next);
     if (tried.isComplete) {
@@ -89,99 +90,6 @@ const rankOf = ({ items }: BundlePart): number =>
   Math.max(0, ...items.map(({ object }) => RANKS[object]));
 
 const RANKS = { sku: 0, product: 1, products_collection: 2 } as const;
-
-type Demand = {
-  readonly parts: readonly BundlePart[];
-  readonly lines: readonly LineState[];
-  /** Whether each part can use each line. */
-  readonly usable: readonly (readonly boolean[])[];
-};
-
-type Assignment = {
-  /** Units that each part takes of each line, by the positions of both. */
-  readonly taken: readonly (readonly bigint[])[];
-  /** Units that each part still lacks. */
-  readonly lacking: readonly bigint[];
-  readonly isComplete: boolean;
-};
-
-/**
- * Gives every part its units, `times` what it asks for. A part that finds nothing free makes others
- * give way to what else they can use: the units flow along augmenting paths, so that none is missing
- * that any assignment could find.
- */
-function assign({ parts, lines, usable }: Demand, times: bigint): Assignment {
-  const taken = parts.map(() => lines.map(() => 0n));
-  const free = lines.map((line) => line.initialQuantity);
-  const lacking = parts.map(({ quantity }) => quantity * times);
-  for (const part of parts.keys()) {
-    let need = lacking[part] ?? 0n;
-    while (need > 0n) {
-      const moved = augment(part, need, { usable, taken, free });
-      if (moved === 0n) break;
-      need -= moved;
-    }
-    lacking[part] = need;
-  }
-  return { taken, lacking, isComplete: lacking.every((need) => need === 0n) };
-}
-
-type Flow = {
-  readonly usable: readonly (readonly boolean[])[];
-  readonly taken: bigint[][];
-  readonly free: bigint[];
-};
-
-type Step = { readonly part: number; readonly line: number; readonly from: Step | null };
-
-/**
- * Moves units along the shortest paths from a part to lines with free units; tells how many. One
- * search serves all lines that it finds: a path that others used up meanwhile moves nothing.
- */
-function augment(start: number, need: bigint, flow: Flow): bigint {
-  const { usable, taken, free } = flow;
-  let moved = 0n;
-  const seen = new Set<number>();
-  // Each part once: the first time round it has seen all lines that it can use.
-  const reached = new Set([start]);
-  const queue: { readonly part: number; readonly from: Step | null }[] = [
-    { part: start, from: null },
-  ];
-  for (const { part, from } of queue) {
-    for (const [line, fits] of (usable[part] ?? []).entries()) {
-      if (!fits || seen.has(line)) continue;
-      seen.add(line);
-      const step: Step = { part, line, from };
-      if ((free[line] ?? 0n) > 0n) moved += move(step, need - moved, flow);
-      if (moved === need) return moved;
-      for (const [holder, units] of taken.entries()) {
-        if (reached.has(holder) || (units[line] ?? 0n) === 0n) continue;
-        reached.add(holder);
-        queue.push({ part: holder, from: step });
-      }
-    }
-  }
-  return moved;
-}
-
-/** Each part on the way takes of its line what the next one gave up of it. */
-function move(last: Step, need: bigint, { taken, free }: Flow): bigint {
-  let units = least(need, free[last.line] ?? 0n);
-  for (let step = last; step.from !== null; step = step.from) {
-    units = least(units, taken[step.part]?.[step.from.line] ?? 0n);
-  }
-  free[last.line] = (free[last.line] ?? 0n) - units;
-  for (let step: Step | null = last; step !== null; step = step.from) {
-    add(taken, step.part, step.line, units);
-    if (step.from !== null) add(taken, step.part, step.from.line, -units);
-  }
-  return units;
-}
-
-function add(taken: bigint[][], part: number, line: number, units: bigint): void {
-  const row = taken[part];
-  if (row !== undefined) row[line] = (row[line] ?? 0n) + units;
-}
 
 function identifiedIn(
   { taken }: Assignment,
