@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, readPage } from "@scrip/postgres";
 
 import {
   CAMPAIGN_COLUMNS,
@@ -25,13 +25,13 @@ export async function listCampaigns(
   { conditions, values, order, limit, offset }: CampaignListing,
 ): Promise<{ readonly records: readonly CampaignRecord[]; readonly total: bigint }> {
   const from = `${FROM_CAMPAIGN} where ${["p.project_id = $1", ...conditions].join(" and ")}`;
-  const { rows: counts } = await db.query<{ total: bigint }>(
-    `select count(*) as total ${from}`,
+  const { rows, total } = await readPage<CampaignRow>(db, {
+    columns: CAMPAIGN_COLUMNS,
+    from,
+    order: orderSql(order, "p"),
     values,
-  );
-  const { rows } = await db.query<CampaignRow>(
-    `select ${CAMPAIGN_COLUMNS} ${from} ${orderSql(order, "p")} limit ${limit} offset ${offset}`,
-    values,
-  );
-  return { records: rows.map((row) => fromCampaignRow(row)), total: counts[0]?.total ?? 0n };
+    limit,
+    offset,
+  });
+  return { records: rows.map((row) => fromCampaignRow(row)), total };
 }

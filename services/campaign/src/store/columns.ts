@@ -58,7 +58,7 @@ export function orderSql(order: string, alias: string): string {
   const column = SORTABLE.find((name) => name === (descending ? order.slice(1) : order));
   if (column === undefined) throw new Error(`there is no order by ${order}`);
   const direction = descending ? "desc" : "asc";
-  return `order by ${alias}.${column} ${direction} nulls last, ${alias}.id ${direction}`;
+  return `${alias}.${column} ${direction} nulls last, ${alias}.id ${direction}`;
 }
 
 const SORTABLE = ["created_at", "updated_at", "hierarchy"] as const;

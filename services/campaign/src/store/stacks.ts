@@ -1,4 +1,4 @@
-import type { DefinitionKey, Queryable } from "@scrip/postgres";
+import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
 
 import type { Json } from "../domain/campaign.ts";
 import type { Category } from "../domain/category.ts";
@@ -166,15 +166,15 @@ export async function listStacks(
 ): Promise<{ readonly records: readonly StackRecord[]; readonly total: bigint }> {
   const values = campaignId === undefined ? [projectId] : [projectId, campaignId];
   const where = `where s.project_id = $1${campaignId === undefined ? "" : " and s.campaign_id = $2"}`;
-  const { rows: counts } = await db.query<{ total: bigint }>(
-    `select count(*) as total from promotion_stack s ${where}`,
+  const { rows, total } = await readPage<StackRow>(db, {
+    columns: COLUMNS,
+    from: `${FROM_STACK} ${where}`,
+    order: orderSql(order, "s"),
     values,
-  );
-  const { rows } = await db.query<StackRow>(
-    `select ${COLUMNS} ${FROM_STACK} ${where} ${orderSql(order, "s")} limit ${limit} offset ${offset}`,
-    values,
-  );
-  return { records: rows.map((row) => fromRow(row)), total: counts[0]?.total ?? 0n };
+    limit,
+    offset,
+  });
+  return { records: rows.map((row) => fromRow(row)), total };
 }
 
 function fromRow(row: StackRow): StackRecord {

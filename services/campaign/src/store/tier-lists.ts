@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, readPage } from "@scrip/postgres";
 
 import { orderSql } from "./columns.ts";
 import { FROM_TIER, fromTierRow, TIER_COLUMNS, type TierRecord, type TierRow } from "./tiers.ts";
@@ -28,15 +28,15 @@ export async function listTiers(
     conditions.push("t.active", "p.active", includes("t", now), includes("p", now));
   }
   const from = `${FROM_TIER} where ${conditions.join(" and ")}`;
-  const { rows: counts } = await db.query<{ total: bigint }>(
-    `select count(*) as total ${from}`,
+  const { rows, total } = await readPage<TierRow>(db, {
+    columns: TIER_COLUMNS,
+    from,
+    order: orderSql(order, "t"),
     values,
-  );
-  const { rows } = await db.query<TierRow>(
-    `select ${TIER_COLUMNS} ${from} ${orderSql(order, "t")} limit ${limit} offset ${offset}`,
-    values,
-  );
-  return { records: rows.map((row) => fromTierRow(row)), total: counts[0]?.total ?? 0n };
+    limit,
+    offset,
+  });
+  return { records: rows.map((row) => fromTierRow(row)), total };
 }
 
 const includes = (alias: string, now: string): string =>

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, readPage } from "@scrip/postgres";
 
 export type SegmentType = "static" | "auto-update" | "passive";
 
@@ -87,14 +87,14 @@ export async function listSegments(
   { condition, values, limit, offset }: SegmentListing,
 ): Promise<{ readonly rows: readonly SegmentRow[]; readonly total: bigint }> {
   const from = `from segment where project_id = $1 and ${condition}`;
-  const [{ rows }, { rows: counts }] = await Promise.all([
-    db.query<SegmentRow>(
-      `select ${COLUMNS} ${from} order by created_at desc, id desc limit ${limit} offset ${offset}`,
-      values,
-    ),
-    db.query<{ total: bigint }>(`select count(*) as total ${from}`, values),
-  ]);
-  return { rows, total: counts[0]?.total ?? 0n };
+  return readPage<SegmentRow>(db, {
+    columns: COLUMNS,
+    from,
+    order: "created_at desc, id desc",
+    values,
+    limit,
+    offset,
+  });
 }
 
 export async function deleteSegment(

@@ -23,6 +23,7 @@ export {
   listProjectsIn,
   type Violation,
 } from "./invariants.ts";
+export { type PageQuery, readPage } from "./pages.ts";
 export {
   createDefinitionCache,
   type DefinitionCache,

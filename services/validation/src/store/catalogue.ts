@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, readPage } from "@scrip/postgres";
 
 type Entry = {
   readonly id: string;
@@ -149,16 +149,14 @@ export async function listEntries<Name extends Kind>(
       and ($3::timestamptz is null or created_at <= $3)
       ${productId === undefined ? "" : "and product_id = $4"}`;
   const values = [projectId, madeFrom, madeUntil, ...(productId === undefined ? [] : [productId])];
-  const [{ rows }, { rows: counts }] = await Promise.all([
-    db.query<Rows[Name]>(
-      `select ${COLUMNS[kind].join(", ")} ${from}
-        order by ${column} ${direction}, id ${direction}
-        limit ${limit} offset ${offset}`,
-      values,
-    ),
-    db.query<{ total: bigint }>(`select count(*) as total ${from}`, values),
-  ]);
-  return { rows, total: counts[0]?.total ?? 0n };
+  return readPage<Rows[Name]>(db, {
+    columns: COLUMNS[kind].join(", "),
+    from,
+    order: `${column} ${direction}, id ${direction}`,
+    values,
+    limit,
+    offset,
+  });
 }
 
 /** How many SKUs an answer shows inside of a product. */

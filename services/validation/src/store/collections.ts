@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { compileFilters, type FilterFields, jsonMember, type Moment } from "@scrip/filters";
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, readPage } from "@scrip/postgres";
 
 export type CollectionRow = {
   readonly id: string;
@@ -57,20 +57,19 @@ export async function insertCollection(
   );
 }
 
-const COLLECTIONS = `
-  select c.project_id, c.id, c.name, c.type, c.filter, c.created_at,
-         coalesce(
-           (select jsonb_agg(
-                     jsonb_build_object(
-                       'object', case when e.sku_id is null then 'product' else 'sku' end,
-                       'id', coalesce(e.sku_id, e.product_id),
-                       'product_id', s.product_id)
-                     order by e.position)
-              from product_collection_entry e
-              left join sku s on s.project_id = e.project_id and s.id = e.sku_id
-             where e.project_id = c.project_id and e.collection_id = c.id),
-           '[]') as entries
-    from product_collection c`;
+/** Of `product_collection c`. */
+const COLUMNS = `c.project_id, c.id, c.name, c.type, c.filter, c.created_at,
+  coalesce(
+    (select jsonb_agg(
+              jsonb_build_object(
+                'object', case when e.sku_id is null then 'product' else 'sku' end,
+                'id', coalesce(e.sku_id, e.product_id),
+                'product_id', s.product_id)
+              order by e.position)
+       from product_collection_entry e
+       left join sku s on s.project_id = e.project_id and s.id = e.sku_id
+      where e.project_id = c.project_id and e.collection_id = c.id),
+    '[]') as entries`;
 
 export async function findCollection(
   db: Queryable,
@@ -86,7 +85,7 @@ export async function findCollections(
   keys: readonly { readonly projectId: string; readonly key: string }[],
 ): Promise<readonly (CollectionRow | undefined)[]> {
   const { rows } = await db.query<CollectionRow & { project_id: string }>(
-    `${COLLECTIONS}
+    `select ${COLUMNS} from product_collection c
       where (c.project_id, c.id) in (select * from unnest($1::text[], $2::text[]))`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
   );
@@ -115,18 +114,14 @@ export async function listCollections(
   db: Queryable,
   { projectId, order, limit, offset }: CollectionListing,
 ): Promise<{ readonly rows: readonly CollectionRow[]; readonly total: bigint }> {
-  const [{ rows }, { rows: counts }] = await Promise.all([
-    db.query<CollectionRow>(
-      `${COLLECTIONS} where c.project_id = $1
-        order by ${sortingOf(order)} limit ${limit} offset ${offset}`,
-      [projectId],
-    ),
-    db.query<{ total: bigint }>(
-      "select count(*) as total from product_collection where project_id = $1",
-      [projectId],
-    ),
-  ]);
-  return { rows, total: counts[0]?.total ?? 0n };
+  return readPage<CollectionRow>(db, {
+    columns: COLUMNS,
+    from: "from product_collection c where c.project_id = $1",
+    order: sortingOf(order),
+    values: [projectId],
+    limit,
+    offset,
+  });
 }
 
 export async function deleteCollection(
@@ -229,16 +224,14 @@ export async function listCollectionProducts(
   const { projectId, moment, order, limit, offset } = listing;
   const values: unknown[] = [projectId];
   const members = membersOf(collection, moment, values);
-  const [{ rows }, { rows: counts }] = await Promise.all([
-    db.query<CollectionProductRow>(
-      `select i.object, i.id, i.source_id, i.product_id, i.created_at
-         from ${ITEMS} where ${members}
-        order by ${sortingOf(order)} limit ${limit} offset ${offset}`,
-      values,
-    ),
-    db.query<{ total: bigint }>(`select count(*) as total from ${ITEMS} where ${members}`, values),
-  ]);
-  return { rows, total: counts[0]?.total ?? 0n };
+  return readPage<CollectionProductRow>(db, {
+    columns: "i.object, i.id, i.source_id, i.product_id, i.created_at",
+    from: `from ${ITEMS} where ${members}`,
+    order: sortingOf(order),
+    values,
+    limit,
+    offset,
+  });
 }
 
 function membersOf(collection: CollectionRow, moment: Moment, values: unknown[]): string {

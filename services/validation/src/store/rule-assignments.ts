@@ -1,4 +1,4 @@
-import type { DefinitionKey, Queryable } from "@scrip/postgres";
+import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
 
 export type ObjectType = "voucher" | "campaign" | "promotion_tier";
 
@@ -107,16 +107,15 @@ export async function listAssignments(
   const from = `from validation_rule_assignment
     where project_id = $1 ${ruleId === undefined ? "" : "and rule_id = $2"}`;
   const values = [projectId, ...(ruleId === undefined ? [] : [ruleId])];
-  const [{ rows }, { rows: counts }] = await Promise.all([
-    db.query<AssignmentRow>(
-      `select ${COLUMNS} ${from}
-        order by created_at ${direction}, id ${direction}
-        limit ${limit} offset ${offset}`,
-      values,
-    ),
-    db.query<{ total: bigint }>(`select count(*) as total ${from}`, values),
-  ]);
-  return { rows, total: counts[0]?.total ?? 0n };
+  const sorting = `created_at ${direction}, id ${direction}`;
+  return readPage<AssignmentRow>(db, {
+    columns: COLUMNS,
+    from,
+    order: sorting,
+    values,
+    limit,
+    offset,
+  });
 }
 
 /** For the cache: the assignments of each object, oldest first, in the order of the keys. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { DefinitionKey, Queryable } from "@scrip/postgres";
+import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
 
 /** What a rule says, in the words of the contract; `applicable_to` as the JSON of its message. */
 export type RuleContent = {
@@ -128,20 +128,14 @@ export async function listRules(
   const direction = order.startsWith("-") ? "desc" : "asc";
   const column = SORTABLE[order.replace("-", "")];
   if (column === undefined) throw new Error(`rules cannot be sorted by ${order}`);
-  const [{ rows }, { rows: counts }] = await Promise.all([
-    db.query<CountedRuleRow>(
-      `select ${COUNTED} from validation_rule rule
-        where project_id = $1
-        order by ${column} ${direction}, id ${direction}
-        limit $2 offset $3`,
-      [projectId, limit, offset],
-    ),
-    db.query<{ total: bigint }>(
-      "select count(*) as total from validation_rule where project_id = $1",
-      [projectId],
-    ),
-  ]);
-  return { rows, total: counts[0]?.total ?? 0n };
+  return readPage<CountedRuleRow>(db, {
+    columns: COUNTED,
+    from: "from validation_rule rule where project_id = $1",
+    order: `${column} ${direction}, id ${direction}`,
+    values: [projectId],
+    limit,
+    offset,
+  });
 }
 
 /** For the cache: what each of the rules says, in the order of the keys. */

@@ -1,5 +1,5 @@
 import type { FilterFields } from "@scrip/filters";
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, readPage } from "@scrip/postgres";
 
 import {
   fromPublicationRow,
@@ -35,19 +35,14 @@ export async function listPublications(
   if (column === undefined) throw new Error(`publications cannot be sorted by ${order.by}`);
   const direction = order.descending ? "desc" : "asc";
   const from = `from publication p where ${["p.project_id = $1", ...conditions].join(" and ")}`;
-  const { rows: counts } = await db.query<{ total: bigint }>(`select count(*) as total ${from}`, [
-    ...values,
-  ]);
-  const { rows } = await db.query<PublicationRow>(
-    `select ${PUBLICATION_COLUMNS} ${from}
-      order by ${column} ${direction} nulls last, p.id ${direction}
-      limit ${page.limit} offset ${page.offset}`,
-    [...values],
-  );
-  return {
-    publications: rows.map((row) => fromPublicationRow(row)),
-    total: counts[0]?.total ?? 0n,
-  };
+  const { rows, total } = await readPage<PublicationRow>(db, {
+    columns: PUBLICATION_COLUMNS,
+    from,
+    order: `${column} ${direction} nulls last, p.id ${direction}`,
+    values,
+    ...page,
+  });
+  return { publications: rows.map((row) => fromPublicationRow(row)), total };
 }
 
 /** Whether a publication is of the voucher whose id `bound` stands for. */

@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, readPage } from "@scrip/postgres";
 
 import {
   fromVoucherRow,
@@ -36,18 +36,16 @@ export async function listVouchers(
 ): Promise<{ readonly vouchers: readonly StoredVoucher[]; readonly total: bigint }> {
   const column = SORTABLE[order.by];
   if (column === undefined) throw new Error(`vouchers cannot be sorted by ${order.by}`);
-  const direction = order.descending ? "desc nulls last" : "asc nulls last";
+  const direction = order.descending ? "desc" : "asc";
   const from = `from voucher v
                 join voucher_usage u on u.project_id = v.project_id and u.voucher_id = v.id
                where ${["v.project_id = $1", "v.deleted_at is null", ...conditions].join(" and ")}`;
-  const { rows: counts } = await db.query<{ total: bigint }>(`select count(*) as total ${from}`, [
-    ...values,
-  ]);
-  const { rows } = await db.query<VoucherRow>(
-    `select ${VOUCHER_COLUMNS} ${from}
-      order by ${column} ${direction}, v.id ${order.descending ? "desc" : "asc"}
-      limit ${page.limit} offset ${page.offset}`,
-    [...values],
-  );
-  return { vouchers: rows.map((row) => fromVoucherRow(row)), total: counts[0]?.total ?? 0n };
+  const { rows, total } = await readPage<VoucherRow>(db, {
+    columns: VOUCHER_COLUMNS,
+    from,
+    order: `${column} ${direction} nulls last, v.id ${direction}`,
+    values,
+    ...page,
+  });
+  return { vouchers: rows.map((row) => fromVoucherRow(row)), total };
 }
