@@ -147,7 +147,8 @@ describe.each(COMPOSITIONS)("the answers of decisions on %s", async (composition
     const request = {
       redeemables: [{ object: "voucher", id: code }],
       order: { amount: 1000 },
-      customer: { source_id: known.source_id },
+      // What a page says of a customer counts for this decision, and is not written.
+      customer: { source_id: known.source_id, name: "Eve", metadata: { tier: "platinum" } },
     };
     const { body } = await client.post("/client/v1/redemptions", request);
     const [shown] = body["redemptions"];
@@ -156,6 +157,8 @@ describe.each(COMPOSITIONS)("the answers of decisions on %s", async (composition
     // The shop's own server sees who it was.
     const read = await api.get(`/v1/redemptions/${shown.id}`);
     expect(read.body["customer"]).toMatchObject(known);
+    const kept = await api.get(`/v1/customers/${id}`);
+    expect(kept.body).toMatchObject(known);
   });
 
   test("name a customer by a tracking id that stays the same", async () => {

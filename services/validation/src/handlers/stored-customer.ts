@@ -34,15 +34,23 @@ async function storeCustomer(
 ): Promise<StoredCustomer | undefined> {
   if (said === undefined || (said.id === undefined && said.sourceId === undefined))
     return undefined;
-  if (found !== undefined && !saysMore(said)) return found;
+  const customer = call.caller.side === "client" ? identityOf(said) : said;
+  if (found !== undefined && !saysMore(customer)) return found;
   const answered = await deps.clients.resolveCustomer({
     projectId: call.project.id,
-    customer: said,
+    customer,
     upsert: true,
     now: toTimestamp(call.now),
   });
   return answered.customer;
 }
+
+/** Anybody with a browser can name a customer, and must not change what is stored of him. */
+const identityOf = ({ $typeName, id, sourceId }: Customer): Customer => ({
+  $typeName,
+  ...(id !== undefined && { id }),
+  ...(sourceId !== undefined && { sourceId }),
+});
 
 const IDENTITY: ReadonlySet<string> = new Set(["$typeName", "id", "sourceId"]);
 
