@@ -5,7 +5,7 @@ import type { Clients } from "./clients.ts";
 import type { Collection } from "./domain/collections.ts";
 import type { StackingRules } from "./domain/stacking-rules.ts";
 import type { RuleCaches } from "./gather/rules.ts";
-import type { StoredOrder } from "./store/orders.ts";
+import type { StoredOrder } from "./store/order-rows.ts";
 
 /** Everything a handler may touch. The clock is the call's. */
 export type Deps = {

@@ -12,7 +12,8 @@ import { createCollectionsCache } from "./gather/collections.ts";
 import { createRuleCaches } from "./gather/rules.ts";
 import { createStackingRulesCache } from "./gather/stacking-rules.ts";
 import { routes } from "./routes.ts";
-import { saveOrders, type StoredOrder } from "./store/orders.ts";
+import type { StoredOrder } from "./store/order-rows.ts";
+import { saveOrders } from "./store/orders.ts";
 
 export const SCHEMA = "validation";
 export const ROLE = "scrip_validation";

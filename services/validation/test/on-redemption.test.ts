@@ -17,7 +17,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { claimOrder, findOrder, saveOrders } from "../src/store/orders.ts";
+import { claimOrder } from "../src/store/order-claims.ts";
+import { findOrder, saveOrders } from "../src/store/orders.ts";
 
 const NOON = new Date("2026-11-21T12:00:00Z");
 const LATER = new Date("2026-11-21T12:00:01Z");

@@ -6,7 +6,8 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { repairOrders, saveOrders } from "../src/store/orders.ts";
+import { repairOrders } from "../src/store/order-repairs.ts";
+import { saveOrders } from "../src/store/orders.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());

@@ -5,13 +5,8 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import {
-  type Claim,
-  claimOrder,
-  findOrder,
-  releaseOrder,
-  saveOrders,
-} from "../src/store/orders.ts";
+import { type Claim, claimOrder, releaseOrder } from "../src/store/order-claims.ts";
+import { findOrder, saveOrders } from "../src/store/orders.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());

@@ -9,7 +9,8 @@ import {
   RedemptionRolledBackSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
-import { repairOrders, repairRolledBackOrders, type StoredOrder } from "../store/orders.ts";
+import { repairOrders, repairRolledBackOrders } from "../store/order-repairs.ts";
+import type { StoredOrder } from "../store/order-rows.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 

@@ -3,7 +3,8 @@ import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { claimOrder, type OrderKey, releaseOrder } from "../store/orders.ts";
+import { claimOrder, releaseOrder } from "../store/order-claims.ts";
+import type { OrderKey } from "../store/orders.ts";
 import { orderKey } from "./gather.ts";
 
 /** The order that a redemption works on. */

@@ -24,7 +24,7 @@ import { type SessionInHand, takeSession } from "../gather/session.ts";
 import { assignmentsShown } from "../gather/shown-rules.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { fromTimestamp } from "../gather/timestamps.ts";
-import { repairOrders } from "../store/orders.ts";
+import { repairOrders } from "../store/order-repairs.ts";
 import { afterwards } from "./after-commit.ts";
 import { commitPatiently, pauseForChange } from "./patience.ts";
 import { redeemCommand, refusalCommand } from "./redemption-command.ts";

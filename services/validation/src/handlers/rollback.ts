@@ -16,7 +16,7 @@ import type { Deps } from "../deps.ts";
 import { type OrderInHand, takeStoredOrder } from "../gather/claim.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { fromTimestamp, toTimestamp } from "../gather/timestamps.ts";
-import { repairOrders } from "../store/orders.ts";
+import { repairOrders } from "../store/order-repairs.ts";
 import { afterwards } from "./after-commit.ts";
 import { commitPatiently } from "./patience.ts";
 

@@ -1,0 +1,82 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { Queryable } from "@scrip/postgres";
+import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+
+import type { OrderKey } from "./orders.ts";
+
+/** How long a claim holds when its request dies: longer than any request may take. */
+const CLAIM_SECONDS = 15;
+
+export type Claim = {
+  readonly projectId: string;
+  readonly key: OrderKey;
+  /** Who claims: the idempotency key, or the request. */
+  readonly by: string;
+  /** The id of the order when the source id is new. */
+  readonly newId: string;
+  readonly at: Date;
+};
+
+export type ClaimOutcome =
+  | { readonly kind: "claimed"; readonly id: string; readonly order: Order | null }
+  /** Another request has the order now. */
+  | { readonly kind: "taken"; readonly by: string }
+  | { readonly kind: "not_found" };
+
+/**
+ * Takes an order for one redemption, so that two of them never calculate on the same figures
+ * (spec/validation-and-redemption.md §7.7). An unknown source id gets its id here.
+ */
+export async function claimOrder(db: Queryable, claim: Claim): Promise<ClaimOutcome> {
+  const { projectId, key, by } = claim;
+  if (key.column === "source_id") {
+    const { rowCount } = await db.query(
+      `insert into shop_order (project_id, id, source_id, claimed_by, claimed_until, created_at)
+       values ($1, $2, $3, $4, now() + interval '${CLAIM_SECONDS} seconds', $5)
+       on conflict (project_id, source_id) do nothing`,
+      [projectId, claim.newId, key.value, by, claim.at],
+    );
+    if (rowCount === 1) return { kind: "claimed", id: claim.newId, order: null };
+  }
+  const { rows } = await db.query<{ id: string; document: Buffer | null }>(
+    `update shop_order
+        set claimed_by = $3, claimed_until = now() + interval '${CLAIM_SECONDS} seconds'
+      where project_id = $1 and ${key.column} = $2
+        and (claimed_until is null or claimed_until < now())
+        and (document is not null or source_id is not null)
+      returning id, document`,
+    [projectId, key.value, by],
+  );
+  const row = rows[0];
+  if (row !== undefined) {
+    const order = row.document === null ? null : fromBinary(OrderSchema, row.document);
+    if (order === null && key.column === "id") return { kind: "not_found" };
+    return { kind: "claimed", id: row.id, order };
+  }
+  const { rows: others } = await db.query<{ claimed_by: string | null }>(
+    `select claimed_by from shop_order where project_id = $1 and ${key.column} = $2`,
+    [projectId, key.value],
+  );
+  return others[0] === undefined
+    ? { kind: "not_found" }
+    : { kind: "taken", by: others[0].claimed_by ?? "" };
+}
+
+/** Gives a claim back when nothing came of it. */
+export async function releaseOrder(
+  db: Queryable,
+  claim: { readonly projectId: string; readonly id: string; readonly by: string },
+): Promise<void> {
+  const values = [claim.projectId, claim.id, claim.by];
+  await db.query(
+    `delete from shop_order
+      where project_id = $1 and id = $2 and claimed_by = $3 and document is null`,
+    values,
+  );
+  await db.query(
+    `update shop_order
+        set claimed_by = null, claimed_until = null
+      where project_id = $1 and id = $2 and claimed_by = $3`,
+    values,
+  );
+}

@@ -1,0 +1,119 @@
+import type { Database, Queryable } from "@scrip/postgres";
+import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+
+import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
+import { columnsOf, eventColumnsOf, lastStates, type StoredOrder } from "./order-rows.ts";
+import { findOrder } from "./orders.ts";
+
+/**
+ * Writes orders that are missing, or that are stored in a state from before their redemption, and the
+ * events of paid ones that have none. A claim is left to its owner: another request may calculate on
+ * the order by now. Repeatable.
+ */
+export async function repairOrders(db: Database, orders: readonly StoredOrder[]): Promise<void> {
+  const wanting = await findWanting(db, lastStates(orders));
+  if (wanting.length === 0) return;
+  await db.transaction(async (tx) => {
+    await writeOlder(tx, wanting);
+    await announcePaid(
+      tx,
+      wanting.filter(({ order }) => order.status === OrderStatus.PAID),
+    );
+  });
+}
+
+/**
+ * Writes orders of rollbacks that are not stored yet. The rollback tells by its entry in the order; by
+ * their dates alone it and its redemption may be from the same instant. Repeatable.
+ */
+export async function repairRolledBackOrders(
+  db: Queryable,
+  orders: readonly StoredOrder[],
+): Promise<void> {
+  for (const one of orders) {
+    const { projectId, order } = one;
+    const stored = await findOrder(db, projectId, { column: "id", value: order.id ?? "" });
+    const knows = Object.entries(order.redemptions).every(
+      ([id, { rollbackId }]) =>
+        rollbackId === undefined || stored?.redemptions[id]?.rollbackId === rollbackId,
+    );
+    if (!knows) await writeOlder(db, [one], "<=");
+  }
+}
+
+/** The orders that are not stored as new as this, or are paid without an event; most need nothing. */
+async function findWanting(
+  db: Queryable,
+  orders: readonly StoredOrder[],
+): Promise<readonly StoredOrder[]> {
+  const { rows } = await db.query<{ position: bigint }>({
+    name: "find_wanting_orders",
+    text: `select made.position
+             from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bool[]) with ordinality
+                  as made (project_id, id, made_at, paid, position)
+            where not exists (
+                  select from shop_order as known
+                   where known.project_id = made.project_id and known.id = made.id
+                     and known.document is not null
+                     and coalesce(known.updated_at, known.created_at) >= made.made_at
+                     and (known.paid_event_id is not null or not made.paid))`,
+    values: [
+      orders.map(({ projectId }) => projectId),
+      orders.map(({ order }) => order.id),
+      orders.map(({ at }) => at),
+      orders.map(({ order }) => order.status === OrderStatus.PAID),
+    ],
+  });
+  return rows.flatMap(({ position }) => orders[Number(position) - 1] ?? []);
+}
+
+async function writeOlder(
+  tx: Queryable,
+  orders: readonly StoredOrder[],
+  age: "<" | "<=" = "<",
+): Promise<void> {
+  await tx.query({
+    name: age === "<" ? "repair_orders" : "repair_rolled_back_orders",
+    text: `insert into shop_order as stored
+             (project_id, id, source_id, status, customer_id, document, created_at, updated_at)
+           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
+                                $6::bytea[], $7::timestamptz[], $8::timestamptz[])
+           on conflict (project_id, id) do update
+              set status = excluded.status,
+                  customer_id = excluded.customer_id,
+                  document = excluded.document,
+                  created_at = excluded.created_at,
+                  updated_at = excluded.updated_at
+            where stored.document is null
+               or coalesce(stored.updated_at, stored.created_at) ${age} excluded.updated_at`,
+    values: columnsOf(orders),
+  });
+}
+
+/** Tells that the orders are paid, of those of which nobody has told it before. */
+async function announcePaid(tx: Queryable, orders: readonly StoredOrder[]): Promise<void> {
+  if (orders.length === 0) return;
+  await tx.query({
+    name: "announce_paid_orders",
+    text: `with made as (
+             select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[])
+                    as made (project_id, id, paid_event_id, event_key, event)),
+           marked as (
+             update shop_order as stored
+                set paid_event_id = made.paid_event_id
+               from made
+              where stored.project_id = made.project_id and stored.id = made.id
+                and stored.paid_event_id is null
+             returning stored.paid_event_id)
+           insert into outbox (project_id, id, topic, key, type, payload)
+           select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
+                  '${ORDER_PAID}', made.event
+             from made
+             join marked using (paid_event_id)`,
+    values: [
+      orders.map(({ projectId }) => projectId),
+      orders.map(({ order }) => order.id),
+      ...eventColumnsOf(orders),
+    ],
+  });
+}

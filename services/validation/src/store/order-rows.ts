@@ -1,0 +1,49 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { newId } from "@scrip/ids";
+import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+
+import { orderPaid, orderPaidKey } from "../events/order-paid.ts";
+
+export type StoredOrder = { readonly projectId: string; readonly order: Order; readonly at: Date };
+
+/**
+ * One order is written once by a statement: the last state of it in the batch. All statements lock
+ * orders in one order, so that two of them never wait for each other.
+ */
+export const lastStates = (orders: readonly StoredOrder[]): StoredOrder[] => {
+  const last = new Map(
+    orders.map((stored) => [`${stored.projectId} ${stored.order.id}`, stored] as const),
+  );
+  return [...last].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, stored]) => stored);
+};
+
+export const columnsOf = (rows: readonly StoredOrder[]): unknown[] => [
+  rows.map(({ projectId }) => projectId),
+  rows.map(({ order }) => order.id),
+  rows.map(({ order }) => order.sourceId ?? null),
+  rows.map(({ order }) => STATUS_NAMES[order.status ?? OrderStatus.CREATED] ?? "CREATED"),
+  rows.map(({ order }) => order.customerId ?? null),
+  rows.map(({ order }) => Buffer.from(toBinary(OrderSchema, order))),
+  rows.map(({ order, at }) =>
+    order.createdAt === undefined ? at : timestampDate(order.createdAt),
+  ),
+  rows.map(({ at }) => at),
+];
+
+/** Each paid order with the event that would be the first to tell it. */
+export function eventColumnsOf(rows: readonly StoredOrder[]): unknown[] {
+  const isPaid = ({ order }: StoredOrder): boolean => order.status === OrderStatus.PAID;
+  return [
+    rows.map((row) => (isPaid(row) ? newId("event") : null)),
+    rows.map(({ order }) => orderPaidKey(order)),
+    rows.map((row) => (isPaid(row) ? orderPaid(row.projectId, row.order, row.at) : null)),
+  ];
+}
+
+const STATUS_NAMES: Readonly<Record<number, string>> = {
+  [OrderStatus.CREATED]: "CREATED",
+  [OrderStatus.PAID]: "PAID",
+  [OrderStatus.CANCELED]: "CANCELED",
+  [OrderStatus.FULFILLED]: "FULFILLED",
+};
