@@ -7,7 +7,7 @@ import type {
 import { type Call, type Handler, takeId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { newUsage } from "../store/vouchers.ts";
+import { newUsage } from "../store/voucher-writes.ts";
 import { draftOf, insertUnderCode, maskOf } from "./new-voucher.ts";
 import { toVoucher } from "./voucher-message.ts";
 

@@ -13,7 +13,7 @@ import type { Deps } from "../deps.ts";
 import type { CampaignType } from "../domain/voucher.ts";
 import { putCampaign } from "../store/campaign-terms.ts";
 import { countCodes } from "../store/campaign-vouchers.ts";
-import { newUsage } from "../store/vouchers.ts";
+import { newUsage } from "../store/voucher-writes.ts";
 import { toKnownCampaign } from "./known-campaign.ts";
 import { draftOf, insertUnderCode, maskOf, type Origin } from "./new-voucher.ts";
 import { toVoucher } from "./voucher-message.ts";

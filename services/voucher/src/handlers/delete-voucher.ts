@@ -4,7 +4,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { voucherDeleted } from "../events/voucher-deleted.ts";
-import { deleteVoucher as hide, freeCode } from "../store/vouchers.ts";
+import { deleteVoucher as hide, freeCode } from "../store/voucher-writes.ts";
 import { lockVoucher } from "./update-voucher.ts";
 
 /** With `force` also the code of a voucher that was deleted without it becomes free. */

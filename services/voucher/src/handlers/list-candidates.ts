@@ -21,7 +21,7 @@ import {
   type FoundCandidates,
   startValues,
 } from "../store/candidates.ts";
-import type { StoredVoucher } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { gatherLocks } from "./session-locks.ts";
 import { toVoucher } from "./voucher-message.ts";
 

@@ -5,7 +5,8 @@ import { rowKey } from "../domain/usage.ts";
 import type { Entry } from "../store/redemption-lists.ts";
 import { findParts, findRedemptions, type StoredRedemption } from "../store/redemptions.ts";
 import { findRollbacks, findRollbacksOf, type StoredRollback } from "../store/rollbacks.ts";
-import { findVouchersById, type StoredVoucher } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { findVouchersById } from "../store/vouchers.ts";
 import { relatedRedemptions, toRedemption } from "./redemption-message.ts";
 import { toRollbackEntry } from "./rollback-message.ts";
 

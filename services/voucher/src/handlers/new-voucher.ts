@@ -27,7 +27,7 @@ import {
   type VoucherDefinition,
   type VoucherType,
 } from "../domain/voucher.ts";
-import { insertVoucher, type NewVoucher } from "../store/vouchers.ts";
+import { insertVoucher, type NewVoucher } from "../store/voucher-writes.ts";
 import { invalidVoucher, requireValidity, toDiscountDefinition } from "./voucher-request.ts";
 
 /** How often a generated code may turn out to be taken before the config counts as exhausted. */

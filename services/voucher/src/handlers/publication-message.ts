@@ -7,7 +7,8 @@ import { timestampOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import type { StoredPublication } from "../store/publications.ts";
-import { findVouchersById, type StoredVoucher } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { findVouchersById } from "../store/vouchers.ts";
 import { findCustomers } from "./publication-customer.ts";
 import { toVoucher } from "./voucher-message.ts";
 

@@ -1,6 +1,6 @@
 import { typeOfVouchers } from "../domain/publication.ts";
 import type { PublicationFailure, StoredPublication } from "../store/publications.ts";
-import type { StoredVoucher } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
 import type { PublicationAttempt } from "./publication-request.ts";
 
 /** What goes into the books about an attempt that published these vouchers. */

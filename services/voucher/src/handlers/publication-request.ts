@@ -7,7 +7,8 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import type { Metadata } from "../domain/voucher.ts";
 import { findCampaign, type KnownCampaign } from "../store/campaign-terms.ts";
-import { findVoucher, type StoredVoucher } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { findVoucher } from "../store/vouchers.ts";
 
 const DEFAULT_CHANNEL = "API";
 

@@ -19,7 +19,7 @@ import {
 } from "../store/holders.ts";
 import { insertPublication, isSourceTaken, type StoredPublication } from "../store/publications.ts";
 import { updatePublished } from "../store/publishable-vouchers.ts";
-import type { StoredVoucher } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { madePublication } from "./publication-records.ts";
 import type { PublicationAttempt } from "./publication-request.ts";
 import { takeVouchers, type Taken } from "./take-vouchers.ts";

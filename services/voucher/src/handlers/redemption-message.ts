@@ -13,7 +13,7 @@ import { timestampOf } from "@scrip/terms";
 import type { VoucherUsage } from "../domain/usage.ts";
 import type { StoredRedemption, UsageAfter } from "../store/redemptions.ts";
 import type { StoredRollback } from "../store/rollbacks.ts";
-import type { StoredVoucher } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { toVoucher } from "./voucher-message.ts";
 
 /**

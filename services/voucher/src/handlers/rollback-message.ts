@@ -14,7 +14,7 @@ import { timestampOf } from "@scrip/terms";
 
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback, StoredRollback } from "../store/rollbacks.ts";
-import type { StoredVoucher } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { relatedObject, usageAfter } from "./redemption-message.ts";
 import { toVoucher } from "./voucher-message.ts";
 

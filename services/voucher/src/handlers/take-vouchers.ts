@@ -9,7 +9,9 @@ import { isSuitable, noneSuitable, type RefusedPublication } from "../domain/pub
 import type { KnownCampaign } from "../store/campaign-terms.ts";
 import { findFreeVouchers, lockFreeVouchers } from "../store/publishable-vouchers.ts";
 import { lockUsages, sortUsageNames } from "../store/usages.ts";
-import { findVouchersById, newUsage, type StoredVoucher } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { newUsage } from "../store/voucher-writes.ts";
+import { findVouchersById } from "../store/vouchers.ts";
 import { draftOf, insertUnderCode, maskOf } from "./new-voucher.ts";
 
 export type Taking = {

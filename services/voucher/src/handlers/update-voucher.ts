@@ -11,7 +11,9 @@ import { changedValidity, nameOf } from "@scrip/terms";
 import type { Deps } from "../deps.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
 import { lockUsages } from "../store/usages.ts";
-import { findVoucher, type StoredVoucher, updateVoucher as write } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { updateVoucher as write } from "../store/voucher-writes.ts";
+import { findVoucher } from "../store/vouchers.ts";
 import { toVoucher } from "./voucher-message.ts";
 import { invalidVoucher, requireValidity, toDiscountDefinition } from "./voucher-request.ts";
 

@@ -11,7 +11,7 @@ import { timestampOf, toDiscount, toTimestamp, validityFields } from "@scrip/ter
 
 import type { VoucherUsage } from "../domain/commit.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
-import type { StoredVoucher } from "../store/vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
 
 /**
  * What all answers about one version of a definition share. Plain object literals with `$typeName`

@@ -3,7 +3,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { CampaignChange } from "../domain/campaign-change.ts";
 import { toDiscountJson } from "./discount-json.ts";
-import { toHoursJson } from "./vouchers.ts";
+import { toHoursJson } from "./voucher-rows.ts";
 
 type Campaign = { readonly projectId: string; readonly campaignId: string };
 

@@ -6,7 +6,7 @@ import {
   type StoredVoucher,
   VOUCHER_COLUMNS,
   type VoucherRow,
-} from "./vouchers.ts";
+} from "./voucher-rows.ts";
 
 export type CandidateSearch = {
   readonly projectId: string;

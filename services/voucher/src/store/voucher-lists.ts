@@ -5,7 +5,7 @@ import {
   type StoredVoucher,
   VOUCHER_COLUMNS,
   type VoucherRow,
-} from "./vouchers.ts";
+} from "./voucher-rows.ts";
 
 export type VoucherOrder = { readonly by: string; readonly descending: boolean };
 
