@@ -55,9 +55,13 @@ function reached(
   facts: LineFacts | undefined,
 ): ReachedEntry {
   const named = entry.object === "products_collection" ? undefined : facts;
-  const sourceId = entry.object === "sku" ? named?.skuSourceId : named?.productSourceId;
+  const [id, sourceId] =
+    entry.object === "sku"
+      ? [named?.skuId, named?.skuSourceId]
+      : [named?.productId, named?.productSourceId];
   return {
     ...entry,
+    id: entry.id ?? id ?? null,
     sourceId: entry.sourceId ?? sourceId ?? null,
     productId: entry.productId ?? (entry.object === "sku" ? (named?.productId ?? null) : null),
     productSourceId: entry.object === "sku" ? (named?.productSourceId ?? null) : null,

@@ -213,6 +213,21 @@ describe("what a redeemable is limited to", () => {
     );
   });
 
+  test("names what an entry knows by its source id alone", () => {
+    const facts = { skuId: "sku_1", skuSourceId: "small", productSourceId: "shirt" };
+    const bySource = [
+      { object: "sku", id: null, sourceId: "small" },
+      { object: "product", id: null, sourceId: "shirt" },
+      { object: "product", id: null, sourceId: "elsewhere" },
+    ];
+    const lines = [line(1n, facts), line(1n, { productSourceId: "shirt" })];
+    expect(reach(bySource, [], lines).applicable).toMatchObject([
+      { id: "sku_1", orderItemIndices: [0] },
+      { id: "prod_1", orderItemIndices: [1] },
+      { id: null, orderItemIndices: [] },
+    ]);
+  });
+
   test("tells units where not all of a line were reached", () => {
     const entry = { effect: "APPLY_FROM_CHEAPEST", target: "UNIT", skipInitially: 1n, repeat: 2n };
     // The line of one unit has the lower subtotal, so its unit is the first of five.
