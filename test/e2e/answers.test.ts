@@ -140,6 +140,20 @@ describe.each(COMPOSITIONS)("the answers of decisions on %s", async (composition
     expect(kept.text).toContain(ruleId);
   });
 
+  test("of redemptions that were refused are kept too", async () => {
+    const { code, ruleId } = await givenVoucher(api);
+    const refused = await api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 100 } });
+    expect([refused.status, refused.body["key"]]).toEqual([400, "order_rules_violated"]);
+    const kept = await api.get(`/v1/redemptions/${refused.body["resource_id"]}/explanation`);
+    const [{ id, explanation }] = kept.body["redeemables"];
+    expect([id, explanation.status]).toEqual([code, "INAPPLICABLE"]);
+    expect(explanation.steps.at(-1)).toMatchObject({
+      kind: "rule",
+      passed: false,
+      validation_rule_id: ruleId,
+    });
+  });
+
   test("of redemptions tell a browser nothing that is stored of a customer", async () => {
     const { code } = await givenVoucher(api);
     const known = { source_id: newCode("buyer"), name: "Ada", metadata: { tier: "gold" } };

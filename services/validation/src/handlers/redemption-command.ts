@@ -52,16 +52,25 @@ export function redeemCommand(
   };
 }
 
-/** A refused redemption stores nothing but itself: no order, no customer. */
-export const refusalCommand = (
+/** A refused redemption stores nothing but itself, and why: no order, no customer. */
+export function refusalCommand(
   context: CommandContext,
   judged: JudgedRedeemable,
   refusal: Refused,
-): RedemptionCommand => ({
-  ...commandBase(context, context.gathered.customer),
-  parts: [{ ...redeemableOf(judged, context), ...NOTHING_TAKEN }],
-  refused: errorMessage(refusal, context.call.requestId),
-});
+): RedemptionCommand {
+  const explanation = explanationOf(judged, "server");
+  return {
+    ...commandBase(context, context.gathered.customer),
+    parts: [
+      {
+        ...redeemableOf(judged, context),
+        ...NOTHING_TAKEN,
+        ...(explanation !== undefined && { explanation }),
+      },
+    ],
+    refused: errorMessage(refusal, context.call.requestId),
+  };
+}
 
 /** The lines of all orders of one redemption have the same ids. */
 function orderWriter(
