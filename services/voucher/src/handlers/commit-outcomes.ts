@@ -6,7 +6,7 @@ import {
 
 import { type CommandDecision, type CommandVerdict, isAnswer } from "../domain/commit.ts";
 import type { Addition } from "../domain/counts.ts";
-import { rowKey, type VoucherUsage } from "../domain/usage.ts";
+import type { VoucherUsage } from "../domain/usage.ts";
 import type { LedgerEntry, NewAnswer, NewEvent, NewRedemption } from "../store/commits.ts";
 import type { StoredAnswer } from "../store/idempotency.ts";
 import type { Command } from "./commit-command.ts";
@@ -14,14 +14,15 @@ import { renderMade } from "./commit-made.ts";
 import {
   errorOf,
   goneBy,
-  guardRefusal,
   heldBy,
-  nameOf,
   outcomeOf,
   recordFailure,
+  refusalOfPart,
   refusedBy,
+  staleWithout,
 } from "./commit-refusals.ts";
 import type { Writes } from "./commit-writes.ts";
+import { replay } from "./replay.ts";
 import type { VoucherTemplate } from "./voucher-message.ts";
 
 export type CommitContext = {
@@ -69,7 +70,8 @@ export function renderCommits(
     const decision = decisions[position];
     if (decision === undefined) throw new Error("a command was not decided");
     if (decision.kind === "replayed") {
-      outcomes.push(replay(command, decision.position, { outcomes, context }));
+      const { answers } = context;
+      outcomes.push(replay(command, decision.position, { outcomes, answers, read: readAnswer }));
       continue;
     }
     const outcome = renderDecision(command, decision, { draft, context });
@@ -85,22 +87,6 @@ export function renderCommits(
   }
   const usages = [...draft.usages.values()];
   return { outcomes, writes: { ...draft, usages, answerKind: "redemption" } };
-}
-
-function replay(
-  command: Command,
-  position: number | null,
-  { outcomes, context }: { outcomes: readonly CommitOutcome[]; context: CommitContext },
-): CommitOutcome {
-  if (position !== null) {
-    const first = outcomes[position];
-    if (first === undefined) throw new Error("a replay comes before its first answer");
-    return { ...first, replayed: true };
-  }
-  const key = rowKey(command.projectId, command.idempotency?.key ?? "");
-  const stored = context.answers.get(key);
-  if (stored === undefined) throw new Error("a replay without its stored answer");
-  return readAnswer(stored);
 }
 
 /** The stored answer, marked as a repeat. */
@@ -119,19 +105,16 @@ function renderDecision(
     case "made":
       return renderMade(command, decision.usages, parts);
     case "stale":
-      return outcomeOf({ case: "stale", value: { $typeName: "scrip.voucher.v1.Stale" } });
+      return staleWithout(command, decision.lost, parts);
     case "held":
       return heldBy(command, decision.part, parts);
     case "gone":
       return goneBy(command, decision.part, parts);
     case "key_reused":
       return refusedBy(errorOf("idempotency_key_reused", requestId, undefined));
-    case "refused": {
-      const error = errorOf(decision.key, requestId, nameOf(command, decision.part, parts));
-      return recordFailure(command, decision.part, { error, parts });
-    }
+    case "refused":
     case "guarded": {
-      const error = guardRefusal(command, decision.part, decision.guard);
+      const error = refusalOfPart(command, decision, parts);
       return recordFailure(command, decision.part, { error, parts });
     }
     case "recorded": {

@@ -7,12 +7,13 @@ import {
 
 import type { Addition } from "../domain/counts.ts";
 import { isAnswer, type RollbackDecision } from "../domain/rollback.ts";
-import { rowKey, type VoucherUsage } from "../domain/usage.ts";
+import type { VoucherUsage } from "../domain/usage.ts";
 import type { LedgerEntry, NewAnswer, NewEvent } from "../store/commits.ts";
 import type { StoredAnswer } from "../store/idempotency.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback, RolledBack } from "../store/rollbacks.ts";
 import { errorOf } from "./commit-refusals.ts";
+import { replay } from "./replay.ts";
 import type { Command } from "./rollback-command.ts";
 import { recordRefusal, renderMade } from "./rollback-made.ts";
 import type { VoucherTemplate } from "./voucher-message.ts";
@@ -69,7 +70,8 @@ export function renderRollbacks(
     const decision = decisions[position];
     if (decision === undefined) throw new Error("a command was not decided");
     if (decision.kind === "replayed") {
-      outcomes.push(replay(command, decision.position, { outcomes, context }));
+      const { answers } = context;
+      outcomes.push(replay(command, decision.position, { outcomes, answers, read: readAnswer }));
       continue;
     }
     const outcome = renderDecision(command, decision, { draft, context });
@@ -86,20 +88,8 @@ export function renderRollbacks(
   return { outcomes, writes: { ...draft, usages: [...draft.usages.values()] } };
 }
 
-function replay(
-  command: Command,
-  position: number | null,
-  { outcomes, context }: { outcomes: readonly RollbackOutcome[]; context: RollbackContext },
-): RollbackOutcome {
-  if (position !== null) {
-    const first = outcomes[position];
-    if (first === undefined) throw new Error("a replay comes before its first answer");
-    return { ...first, replayed: true };
-  }
-  const stored = context.answers.get(rowKey(command.projectId, command.idempotency?.key ?? ""));
-  if (stored === undefined) throw new Error("a replay without its stored answer");
-  return { ...fromBinary(RollbackOutcomeSchema, stored.outcome), replayed: true };
-}
+const readAnswer = (answer: StoredAnswer): RollbackOutcome =>
+  fromBinary(RollbackOutcomeSchema, answer.outcome);
 
 function renderDecision(
   command: Command,

@@ -7,7 +7,7 @@ export type KeyName = { readonly projectId: string; readonly key: string };
 
 export type StoredAnswer = {
   readonly requestHash: Uint8Array;
-  /** scrip.voucher.v1.CommitOutcome in its binary form. */
+  /** scrip.voucher.v1.CommitOutcome or RollbackOutcome in its binary form. */
   readonly outcome: Uint8Array;
 };
 

@@ -220,10 +220,7 @@ function fromRow(row: RedemptionRow): StoredRedemption {
     order: row.order_message,
     customer: row.customer_message,
     after: afterOf(row),
-    failure:
-      row.failure_code === null
-        ? null
-        : { code: row.failure_code, message: row.failure_message ?? "" },
+    failure: failureOf(row),
     sessionKey: row.session_key,
     tier: row.promotion_tier_message,
     orderAmount: row.order_amount ?? 0n,
@@ -235,7 +232,22 @@ function fromRow(row: RedemptionRow): StoredRedemption {
   };
 }
 
-function afterOf(row: RedemptionRow): UsageAfter | null {
+/** What redemptions and rollbacks both keep of how they ended. */
+type OutcomeColumns = Pick<
+  RedemptionRow,
+  | "redeemed_quantity_after"
+  | "amount_after"
+  | "redeemed_amount_after"
+  | "failure_code"
+  | "failure_message"
+>;
+
+export function failureOf(row: OutcomeColumns): StoredRedemption["failure"] {
+  if (row.failure_code === null) return null;
+  return { code: row.failure_code, message: row.failure_message ?? "" };
+}
+
+export function afterOf(row: OutcomeColumns): UsageAfter | null {
   if (row.redeemed_quantity_after === null) return null;
   return {
     redeemedQuantity: row.redeemed_quantity_after,

@@ -3,7 +3,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { VoucherUsage } from "../domain/usage.ts";
 import { byteaArray, int8Array, textArray, timestampArray } from "./arrays.ts";
-import type { RedemptionName, UsageAfter } from "./redemptions.ts";
+import { afterOf, failureOf, type RedemptionName, type UsageAfter } from "./redemptions.ts";
 
 /** A row of `redemption_rollback`; instants are epoch milliseconds. */
 export type NewRollback = {
@@ -205,17 +205,7 @@ function fromRow(row: RollbackRow): StoredRollback {
     channelId: row.channel_id,
     channelType: row.channel_type,
     order: row.order_message,
-    after:
-      row.redeemed_quantity_after === null
-        ? null
-        : {
-            redeemedQuantity: row.redeemed_quantity_after,
-            amount: row.amount_after,
-            redeemedAmount: row.redeemed_amount_after ?? 0n,
-          },
-    failure:
-      row.failure_code === null
-        ? null
-        : { code: row.failure_code, message: row.failure_message ?? "" },
+    after: afterOf(row),
+    failure: failureOf(row),
   };
 }
