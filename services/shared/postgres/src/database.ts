@@ -120,6 +120,9 @@ export function createDatabase(options: DatabaseOptions): Database {
   });
   // Without a listener an idle connection that dies would end the process.
   pool.on("error", options.onError);
+  // So would one that dies while the pool hands it over: the pool listens no longer, and whoever gets
+  // it does not yet. The first statement fails and tells.
+  pool.on("connect", (client) => client.on("error", () => {}));
   let closed: Promise<void> | undefined;
   return {
     query: (statement, values) => run(pool, statement, values),

@@ -1,4 +1,5 @@
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createConnection, createServer } from "node:net";
 
 import { emptyDatabase } from "@scrip/testing";
 import { Client } from "pg";
@@ -257,6 +258,49 @@ test("a connection that dies while a statement runs tells so", async () => {
   expect(isUnavailable(error)).toBe(true);
   expect(isRetryable(error)).toBe(true);
 });
+
+test("a connection that dies while it is handed over fails the transaction and not the process", async () => {
+  await using dying = await dyingServer();
+  const handed = createDatabase({ url: dying.url, ...SERVICE, poolSize: 1, onError: () => {} });
+  const error: unknown = await handed
+    .transaction((tx) => tx.query("select 1"))
+    .catch((thrown: unknown) => thrown);
+  expect(isUnavailable(error)).toBe(true);
+  await handed.close();
+});
+
+/** Ends each session in the very packet that says it is ready, as a server that crashes may do. */
+async function dyingServer(): Promise<AsyncDisposable & { readonly url: string }> {
+  const target = new URL(server.url);
+  const proxy = createServer((socket) => {
+    const upstream = createConnection(Number(target.port), target.hostname);
+    socket.pipe(upstream).on("error", () => {});
+    socket.on("error", () => {});
+    upstream.on("data", (chunk) => {
+      if (chunk.subarray(-READY.length).equals(READY)) socket.end(Buffer.concat([chunk, FATAL]));
+      else socket.write(chunk);
+    });
+    socket.on("close", () => upstream.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const url = new URL(server.url);
+  url.hostname = "127.0.0.1";
+  url.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    [Symbol.asyncDispose]: async () => {
+      proxy.close();
+      await once(proxy, "close");
+    },
+  };
+}
+
+const READY = Buffer.from("Z\0\0\0\u0005I", "latin1");
+const FATAL_FIELDS = "SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0";
+const FATAL = Buffer.concat([
+  Buffer.from(["E".charCodeAt(0), 0, 0, 0, 4 + FATAL_FIELDS.length]),
+  Buffer.from(FATAL_FIELDS, "latin1"),
+]);
 
 test("an idle connection that dies is reported and replaced", async () => {
   const before = idleErrors.length;
