@@ -41,29 +41,33 @@ export async function repairRolledBackOrders(
   }
 }
 
+/*
+ * What joins the table is not prepared by name: a plan that was kept from a time when the table was
+ * small would read all orders of all projects for each batch of events.
+ */
+
 /** The orders that are not stored as new as this, or are paid without an event; most need nothing. */
 async function findWanting(
   db: Queryable,
   orders: readonly StoredOrder[],
 ): Promise<readonly StoredOrder[]> {
-  const { rows } = await db.query<{ position: bigint }>({
-    name: "find_wanting_orders",
-    text: `select made.position
-             from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bool[]) with ordinality
-                  as made (project_id, id, made_at, paid, position)
-            where not exists (
-                  select from shop_order as known
-                   where known.project_id = made.project_id and known.id = made.id
-                     and known.document is not null
-                     and coalesce(known.updated_at, known.created_at) >= made.made_at
-                     and (known.paid_event_id is not null or not made.paid))`,
-    values: [
+  const { rows } = await db.query<{ position: bigint }>(
+    `select made.position
+       from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bool[]) with ordinality
+            as made (project_id, id, made_at, paid, position)
+      where not exists (
+            select from shop_order as known
+             where known.project_id = made.project_id and known.id = made.id
+               and known.document is not null
+               and coalesce(known.updated_at, known.created_at) >= made.made_at
+               and (known.paid_event_id is not null or not made.paid))`,
+    [
       orders.map(({ projectId }) => projectId),
       orders.map(({ order }) => order.id),
       orders.map(({ at }) => at),
       orders.map(({ order }) => order.status === OrderStatus.PAID),
     ],
-  });
+  );
   return rows.flatMap(({ position }) => orders[Number(position) - 1] ?? []);
 }
 
@@ -93,27 +97,26 @@ async function writeOlder(
 /** Tells that the orders are paid, of those of which nobody has told it before. */
 async function announcePaid(tx: Queryable, orders: readonly StoredOrder[]): Promise<void> {
   if (orders.length === 0) return;
-  await tx.query({
-    name: "announce_paid_orders",
-    text: `with made as (
-             select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[])
-                    as made (project_id, id, paid_event_id, event_key, event)),
-           marked as (
-             update shop_order as stored
-                set paid_event_id = made.paid_event_id
-               from made
-              where stored.project_id = made.project_id and stored.id = made.id
-                and stored.paid_event_id is null
-             returning stored.paid_event_id)
-           insert into outbox (project_id, id, topic, key, type, payload)
-           select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
-                  '${ORDER_PAID}', made.event
-             from made
-             join marked using (paid_event_id)`,
-    values: [
+  await tx.query(
+    `with made as (
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[])
+              as made (project_id, id, paid_event_id, event_key, event)),
+     marked as (
+       update shop_order as stored
+          set paid_event_id = made.paid_event_id
+         from made
+        where stored.project_id = made.project_id and stored.id = made.id
+          and stored.paid_event_id is null
+       returning stored.paid_event_id)
+     insert into outbox (project_id, id, topic, key, type, payload)
+     select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
+            '${ORDER_PAID}', made.event
+       from made
+       join marked using (paid_event_id)`,
+    [
       orders.map(({ projectId }) => projectId),
       orders.map(({ order }) => order.id),
       ...eventColumnsOf(orders),
     ],
-  });
+  );
 }

@@ -1,0 +1,47 @@
+import { create } from "@bufbuild/protobuf";
+import { OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { testDatabase } from "@scrip/testing";
+import { afterAll, expect, test } from "vitest";
+
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { repairOrders } from "../src/store/order-repairs.ts";
+import type { StoredOrder } from "../src/store/order-rows.ts";
+import { saveOrders } from "../src/store/orders.ts";
+
+// Plans belong to a connection, so there is one.
+const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS, poolSize: 1 });
+afterAll(() => db[Symbol.asyncDispose]());
+
+const NOON = new Date("2026-03-01T12:00:00Z");
+const ORDERS = 3_000;
+
+test("an order is looked up by its key, also by plans that were made for an empty table", async () => {
+  const orders = Array.from({ length: ORDERS }, (_, n) => givenOrder(`ord_${n}`));
+  const some = orders.slice(0, 5);
+  // As a session does in its first minutes: a plan of a prepared statement is kept from the sixth on.
+  for (let run = 0; run < 10; run += 1) await repairOrders(db, some);
+  await saveOrders(db, orders);
+
+  const before = await entriesRead();
+  for (let run = 0; run < 10; run += 1) await repairOrders(db, some);
+  expect((await entriesRead()) - before).toBeLessThanOrEqual(10 * some.length);
+});
+
+const givenOrder = (id: string): StoredOrder => ({
+  projectId: "proj_1",
+  order: create(OrderSchema, { id, status: OrderStatus.PAID }),
+  at: NOON,
+});
+
+/** What all lookups and scans of the table have read so far. */
+async function entriesRead(): Promise<number> {
+  await db.query("select pg_stat_force_next_flush()");
+  const { rows } = await db.query<{ read: bigint }>(
+    `select coalesce(sum(seq_tup_read), 0)::int8
+            + (select sum(idx_tup_read)::int8 from pg_stat_user_indexes
+                where relname = 'shop_order') as read
+       from pg_stat_user_tables
+      where relname = 'shop_order'`,
+  );
+  return Number(rows[0]?.read);
+}
