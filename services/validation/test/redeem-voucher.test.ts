@@ -178,6 +178,19 @@ describe("a redemption that was made is answered although its order", () => {
   });
 });
 
+test("an order is stored again when the database was away", async () => {
+  const order = { id: "ord_1", amount: 1000n, redemptions: {} };
+  let attempts = 0;
+  const saveOrder = async () => {
+    attempts += 1;
+    if (attempts < 3) throw Object.assign(new Error("shutting down"), { code: "57P01" });
+  };
+  const made: Outcome = { case: "made", value: { redemptions: [{ id: "r_1", order }] } };
+  const service = givenVoucher({ saveOrder }, made);
+  expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
+  expect([attempts, service.errors]).toEqual([3, []]);
+});
+
 test("an order keeps who referred its buyer", async () => {
   const referral = { isReferralCode: true, holderId: "cust_2" };
   const service = givenVoucher(referral, MADE);

@@ -1,3 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { isUnavailable } from "@scrip/postgres";
+
 import type { Deps } from "../deps.ts";
 
 /** Longer than what comes after a commit takes, and short enough for the answer to be in time. */
@@ -24,4 +28,18 @@ export async function afterwards(
     .catch((cause: unknown) => onError(new Error(`${what} failed`, { cause })))
     .finally(() => clearTimeout(timer));
   await Promise.race([done, over]);
+}
+
+const FIRST_PAUSE_MS = 50;
+
+/** Does the work again while the database is away and the time lasts. */
+export async function insist(work: () => Promise<void>, deadline: number): Promise<void> {
+  for (let pause = FIRST_PAUSE_MS; ; pause *= 2) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUnavailable(error) || Date.now() + pause > deadline) throw error;
+    }
+    await sleep(pause);
+  }
 }

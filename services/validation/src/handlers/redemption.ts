@@ -25,7 +25,7 @@ import { assignmentsShown } from "../gather/shown-rules.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { fromTimestamp } from "../gather/timestamps.ts";
 import { repairOrders } from "../store/order-repairs.ts";
-import { afterwards } from "./after-commit.ts";
+import { afterwards, insist } from "./after-commit.ts";
 import { commitPatiently, pauseForChange } from "./patience.ts";
 import { redeemCommand, refusalCommand } from "./redemption-command.ts";
 import { refusalOfDecision } from "./redemption-refusal.ts";
@@ -222,7 +222,9 @@ async function storeOrder(
 ): Promise<void> {
   const projectId = call.project.id;
   if (repeated === undefined) {
-    await deps.saveOrder({ projectId, order, at: new Date(call.now) });
+    // The claim lasts longer than the request: nobody else has taken the order up meanwhile.
+    const stored = { projectId, order, at: new Date(call.now) };
+    await insist(() => deps.saveOrder(stored), call.deadline);
   } else if (repeated.date !== undefined) {
     await repairOrders(deps.db, [{ projectId, order, at: new Date(fromTimestamp(repeated.date)) }]);
   }

@@ -17,7 +17,7 @@ import { type OrderInHand, takeStoredOrder } from "../gather/claim.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { fromTimestamp, toTimestamp } from "../gather/timestamps.ts";
 import { repairOrders } from "../store/order-repairs.ts";
-import { afterwards } from "./after-commit.ts";
+import { afterwards, insist } from "./after-commit.ts";
 import { commitPatiently } from "./patience.ts";
 
 /** A request to take back one redemption, or with `stacked` a whole stack. */
@@ -143,7 +143,9 @@ async function answered(deps: Deps, call: Call, outcome: RollbackOutcome): Promi
         const { order, date } = whole;
         const at = new Date(date === undefined ? call.now : fromTimestamp(date));
         const stored = { projectId: call.project.id, order, at };
-        const storing = outcome.replayed ? repairOrders(deps.db, [stored]) : deps.saveOrder(stored);
+        const storing = outcome.replayed
+          ? repairOrders(deps.db, [stored])
+          : insist(() => deps.saveOrder(stored), call.deadline);
         await afterwards(deps, "storing the order of a rollback", storing);
       }
       return made;
