@@ -1,4 +1,4 @@
-import { Refusal, toErrorMessage } from "@scrip/errors";
+import { isKey, Refusal, toErrorMessage } from "@scrip/errors";
 import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 
 import type { Refused } from "../domain/refusal.ts";
@@ -11,4 +11,10 @@ export function errorMessage(refused: Refused, requestId: string): ErrorMessage 
 /** A refusal of the engine that ends the request. */
 export function toRefusal({ key, ...options }: Refused): Refusal {
   return new Refusal(key, options);
+}
+
+/** The Error object of a commit as a refusal that the engine goes on after. */
+export function refusedBy({ key, message, details, error }: ErrorMessage): Refused | undefined {
+  if (!isKey(key)) return undefined;
+  return { key, message, details, customMessage: error?.message };
 }

@@ -2,6 +2,7 @@ import type { Metadata, Moment, RuleName } from "@scrip/rules";
 
 import type { Applicable, Decision, OrderFigures } from "./decision.ts";
 import type { CallerFacts, CatalogueItem, CustomerFacts, OrderFacts, Redeemable } from "./facts.ts";
+import { nameOfRedeemable } from "./losses.ts";
 import { type OrderState, checkOrder, orderFigures, startOrder } from "./order.ts";
 import type { Refused } from "./refusal.ts";
 import { applyStack } from "./stack.ts";
@@ -25,6 +26,8 @@ export type DecisionRequest = {
   readonly trace: boolean;
   /** What is not asked; left out: everything is. */
   readonly omits?: Omissions;
+  /** By `nameOfRedeemable`: what others were faster to take, with the refusal of it. */
+  readonly lost?: ReadonlyMap<string, Refused>;
 };
 
 /** Conditions that are taken to hold without a look, as qualifications take those on budgets. */
@@ -98,7 +101,7 @@ export function checkRedeemables(
       details: "Promotion Stack cannot be use with other redeemables",
     };
   }
-  const distinct = new Set(redeemables.map(({ object, id }) => `${object} ${id}`));
+  const distinct = new Set(redeemables.map(nameOfRedeemable));
   return distinct.size < length ? duplicatedRedeemables : null;
 }
 

@@ -11,6 +11,7 @@ import type { CategoryFacts, Redeemable } from "./facts.ts";
 import { formulaGuards } from "./formula-guards.ts";
 import { closedGate } from "./gates.ts";
 import { unionOfScopes } from "./item-scope.ts";
+import { nameOfRedeemable } from "./losses.ts";
 import type { OrderState } from "./order.ts";
 import { NOTHING_REACHED, storedScope } from "./reached-scope.ts";
 import { type Refused, resourceNotFound } from "./refusal.ts";
@@ -18,6 +19,7 @@ import { checkRules, countGuards, refusedByRules } from "./rule-check.ts";
 import { type RuleEffect, ruleReader } from "./rule-reader.ts";
 import { calculationMode } from "./stacking-rules.ts";
 import { type Subject, campaignOf, rulesOf, subjectOf } from "./subject.ts";
+import { withStep } from "./trace.ts";
 import { type ValueOutcome, applyValue, withoutEffect } from "./value.ts";
 
 /**
@@ -33,6 +35,9 @@ export function evaluate(
   if (subject === null) return unknown(redeemable);
   const facts = { ...context, subject, state };
   const start = startOfCourse(redeemable, facts);
+
+  const lost = context.lost?.get(nameOfRedeemable(redeemable));
+  if (lost !== undefined) return lostTo(lost, start);
 
   const closed = closedGate(subject, context);
   if (closed !== null) return refused(closed.refusal, { ...start, closed });
@@ -98,6 +103,22 @@ const refused = (refusal: Refused, course: Course): Evaluation => ({
   hints: course.facts.trace ? hintsOf(course) : [],
   trace: course.facts.trace ? traceOf(course) : null,
 });
+
+/** Others were faster: nothing that the caller could change would help. */
+const lostTo = (refusal: Refused, course: Course): Evaluation => ({
+  kind: "inapplicable",
+  refusal,
+  bundle: null,
+  scope: storedScope(unionOfScopes(rulesOf(course.facts.subject))),
+  hints: [],
+  trace: course.facts.trace ? withStep(traceOf(course), LOST) : null,
+});
+
+const LOST = {
+  kind: "limit",
+  passed: false,
+  message: "others were faster to take what was left",
+} as const;
 
 const NOTHING_OMITTED: Omissions = { rules: new Set(), bundles: false };
 

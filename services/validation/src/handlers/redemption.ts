@@ -6,13 +6,22 @@ import type {
   Redemption,
   RedemptionCommand,
   RedemptionsMade,
+  Stale,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
-import { toRefusal } from "../answer/error.ts";
+import { refusedBy, toRefusal } from "../answer/error.ts";
 import { noteOf, readNote } from "../answer/redemption-note.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables } from "../domain/decide.ts";
+import {
+  givenUp,
+  type Loss,
+  type Losses,
+  lossesAfter,
+  nameOfRedeemable,
+  NOTHING_LOST,
+} from "../domain/losses.ts";
 import { type Asked, customerOf } from "../gather/asked.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
 import { type Circumstances, gatherDecision, type Gathered } from "../gather/decision.ts";
@@ -30,7 +39,7 @@ import { commitPatiently, pauseForChange } from "./patience.ts";
 import { redeemCommand, refusalCommand } from "./redemption-command.ts";
 import { refusalOfDecision } from "./redemption-refusal.ts";
 import { customerToStore, type CustomerToStore } from "./stored-customer.ts";
-import { decideOn, type ValidationOptions } from "./validation.ts";
+import { applicableOf, type Decided, decideOn, type ValidationOptions } from "./validation.ts";
 
 /** What was redeemed, now or by an earlier request with the same idempotency key. */
 export type Redeemed = {
@@ -134,10 +143,13 @@ async function decideAndCommit(
 ): Promise<CommitOutcome> {
   const { deps, call } = request;
   let named = first;
+  let losses = NOTHING_LOST;
   for (let attempt = 0; ; attempt += 1) {
-    const gathered = await gatherDecision(deps, call, circumstances, named);
-    const outcome = await decideOnce(request, gathered);
+    const gathered = withLosses(await gatherDecision(deps, call, circumstances, named), losses);
+    const decision = decideOn(gathered);
+    const outcome = await commitDecision(request, gathered, decision);
     if (outcome.outcome.case !== "stale") return outcome;
+    losses = lossesAfter(losses, lostOf(outcome.outcome.value, decision));
     if (!(await pauseForChange(attempt, call.deadline))) break;
     named = await gatherNamed(deps, call, circumstances.asked);
   }
@@ -147,10 +159,28 @@ async function decideAndCommit(
   });
 }
 
-/** Decides, then commits what was decided: value taken, or a refusal recorded. */
-async function decideOnce(request: Request, gathered: Gathered): Promise<CommitOutcome> {
+const withLosses = (gathered: Gathered, losses: Losses): Gathered =>
+  losses.size === 0
+    ? gathered
+    : { ...gathered, request: { ...gathered.request, lost: givenUp(losses) } };
+
+function lostOf({ lost }: Stale, decision: Decided): readonly Loss[] {
+  const applicable = applicableOf(decision);
+  return lost.flatMap(({ part, error }) => {
+    const redeemable = applicable[part]?.redeemable;
+    const refusal = error && refusedBy(error);
+    if (redeemable === undefined || refusal === undefined) return [];
+    return { name: nameOfRedeemable(redeemable), refusal };
+  });
+}
+
+/** Commits what was decided: value taken, or a refusal recorded. */
+async function commitDecision(
+  request: Request,
+  gathered: Gathered,
+  decision: Decided,
+): Promise<CommitOutcome> {
   const { deps, call, toStore, commit } = request;
-  const decision = decideOn(gathered);
   if (!decision.valid) {
     const { refusal, recordedOn } = refusalOfDecision(decision, gathered);
     if (recordedOn === undefined) throw toRefusal(refusal);

@@ -156,8 +156,8 @@ describe("decideCommits", () => {
       commandOf({ parts: [partOf()], isPartial: true, idempotency: keyOf("a") }),
     ];
     expect(decide(commands, [usageOf(), used])).toMatchObject([
-      { kind: "stale" },
-      { kind: "stale" },
+      { kind: "stale", lost: [{ kind: "refused", key: "quantity_exceeded", part: 1 }] },
+      { kind: "stale", lost: [] },
       { kind: "made", usages: [{ redeemedQuantity: 1n }] },
     ]);
   });
@@ -171,7 +171,7 @@ describe("decideCommits", () => {
 
   test("a decision on another definition is stale, also when a guard fails too", () => {
     const changed = usageOf({ definitionVersion: 2n, quantity: 0n });
-    expect(decide([commandOf()], [changed])).toEqual([{ kind: "stale" }]);
+    expect(decide([commandOf()], [changed])).toEqual([{ kind: "stale", lost: [] }]);
   });
 
   test("records a refusal without looking at the voucher", () => {

@@ -30,7 +30,7 @@ export type CommitCommand = KeyedCommand & {
   readonly sessionKey: string | null;
   readonly parts: readonly Part[];
   readonly refused: boolean;
-  /** When one part can no longer be taken, the others still may: it is decided again. */
+  /** When parts can no longer be taken, the others still may: it is decided again. */
   readonly isPartial: boolean;
 };
 
@@ -62,9 +62,12 @@ export type CommandVerdict =
   /** Since it was gathered, the voucher was deleted, … */
   | { readonly kind: "gone"; readonly part: number }
   /** … or changed, so that the decision must be made again. */
-  | { readonly kind: "stale" }
+  | { readonly kind: "stale"; readonly lost: readonly LostPart[] }
   /** Somebody else holds what this part needs, so that nothing can be said of it now. */
   | { readonly kind: "held"; readonly part: number };
+
+/** What a part of a partial command can no longer be taken for. */
+export type LostPart = Extract<CommandVerdict, { readonly kind: "refused" | "guarded" }>;
 
 export type GuardKey = "quantity_exceeded" | "gift_amount_exceeded";
 
@@ -122,8 +125,10 @@ function decideCommand(command: CommitCommand, state: State): CommandVerdict {
     const part = parts.findIndex((one) => isHeld(one, projectId, state.held));
     if (part !== -1) return { kind: "held", part };
   }
-  const verdict = findOutdated(command, state.usages) ?? takeParts(command, state);
-  if (verdict.kind !== "made") return command.isPartial ? { kind: "stale" } : verdict;
+  const outdated = findOutdated(command, state.usages);
+  if (outdated !== undefined) return command.isPartial ? STALE : outdated;
+  const verdict = takeParts(command, state);
+  if (verdict.kind !== "made") return verdict;
   for (const usage of verdict.usages) {
     if (usage !== null) state.usages.set(rowKey(projectId, usage.voucherId), usage);
   }
@@ -131,41 +136,61 @@ function decideCommand(command: CommitCommand, state: State): CommandVerdict {
   return verdict;
 }
 
-/** Each part on what the ones before it left, also when they name the same voucher or campaign. */
-function takeParts(command: CommitCommand, { usages, tally, locks }: State): CommandVerdict {
-  const { projectId, sessionKey } = command;
+/**
+ * Each part on what the ones before it left, also when they name the same voucher or campaign. A
+ * partial command is told of all parts that it lost at once: so that it is decided again few times.
+ */
+function takeParts(command: CommitCommand, state: State): CommandVerdict {
   const after: (VoucherUsage | null)[] = [];
   const added: Addition[] = [];
+  const lost: LostPart[] = [];
   const refuse = (verdict: CommandVerdict): CommandVerdict => {
-    for (const addition of added) tally.add(addition, -1n);
+    for (const addition of added) state.tally.add(addition, -1n);
     return verdict;
   };
-  for (const [part, one] of command.parts.entries()) {
-    const { voucherId, credits, guards } = one;
-    if (voucherId === null) {
-      after.push(null);
+  for (const [position, part] of command.parts.entries()) {
+    const taken = takePart(command, position, after, state);
+    if (taken.kind === "taken") {
+      after.push(taken.usage);
+      const addition = additionOf(command, part);
+      state.tally.add(addition, 1n);
+      added.push(addition);
+    } else if (command.isPartial && (taken.kind === "refused" || taken.kind === "guarded")) {
+      lost.push(taken);
     } else {
-      const usage =
-        after.findLast((earlier) => earlier?.voucherId === voucherId) ??
-        usages.get(rowKey(projectId, voucherId));
-      if (usage === undefined) return refuse({ kind: "gone", part });
-      const others = usage.reserved ? locks.ofOthers(projectId, voucherId, sessionKey) : NOTHING;
-      const key = whatLacks(usage, credits, others);
-      if (key !== undefined) return refuse({ kind: "refused", key, part });
-      // A mark that marks nothing any more is wiped off with the write that happens anyway.
-      after.push(takeFrom(usage, credits, others.quantity > 0n));
+      return refuse(taken);
     }
-    const guard = guards.findIndex((each) => !tally.holds(each));
-    if (guard !== -1) {
-      const refuses = guards[guard]?.refuses === true;
-      return refuse(refuses ? { kind: "guarded", part, guard } : { kind: "stale" });
-    }
-    const addition = additionOf(command, one);
-    tally.add(addition, 1n);
-    added.push(addition);
   }
-  return { kind: "made", usages: after };
+  return lost.length > 0 ? refuse({ kind: "stale", lost }) : { kind: "made", usages: after };
 }
+
+type TakenPart = { readonly kind: "taken"; readonly usage: VoucherUsage | null };
+
+function takePart(
+  { projectId, sessionKey, parts }: CommitCommand,
+  part: number,
+  before: readonly (VoucherUsage | null)[],
+  { usages, tally, locks }: State,
+): TakenPart | CommandVerdict {
+  const { voucherId = null, credits = 0n, guards = [] } = parts[part] ?? {};
+  let after: VoucherUsage | null = null;
+  if (voucherId !== null) {
+    const usage =
+      before.findLast((earlier) => earlier?.voucherId === voucherId) ??
+      usages.get(rowKey(projectId, voucherId));
+    if (usage === undefined) return { kind: "gone", part };
+    const others = usage.reserved ? locks.ofOthers(projectId, voucherId, sessionKey) : NOTHING;
+    const key = whatLacks(usage, credits, others);
+    if (key !== undefined) return { kind: "refused", key, part };
+    // A mark that marks nothing any more is wiped off with the write that happens anyway.
+    after = takeFrom(usage, credits, others.quantity > 0n);
+  }
+  const guard = guards.findIndex((each) => !tally.holds(each));
+  if (guard === -1) return { kind: "taken", usage: after };
+  return guards[guard]?.refuses === true ? { kind: "guarded", part, guard } : STALE;
+}
+
+const STALE: CommandVerdict = { kind: "stale", lost: [] };
 
 const NOTHING: Locked = { quantity: 0n, credits: 0n };
 
@@ -194,7 +219,7 @@ function findOutdated(
     if (usage === undefined || usage.deleted) return { kind: "gone", part };
     stale ||= usage.definitionVersion !== definitionVersion;
   }
-  return stale ? { kind: "stale" } : undefined;
+  return stale ? STALE : undefined;
 }
 
 function whatLacks(usage: VoucherUsage, credits: bigint, others: Locked): GuardKey | undefined {

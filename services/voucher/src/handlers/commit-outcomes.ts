@@ -15,7 +15,6 @@ import {
   errorOf,
   goneBy,
   heldBy,
-  outcomeOf,
   recordFailure,
   refusalOfPart,
   refusedBy,

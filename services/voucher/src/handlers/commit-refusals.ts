@@ -4,6 +4,7 @@ import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_p
 import { RedemptionFailedSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
+import type { LostPart } from "../domain/commit.ts";
 import { REDEMPTIONS_TOPIC } from "../events/published.ts";
 import { type Command, nowOf } from "./commit-command.ts";
 import type { RenderParts } from "./commit-outcomes.ts";
@@ -26,12 +27,32 @@ export function goneBy(command: Command, part: number, parts: RenderParts): Comm
   });
 }
 
-/** The refusal that the guard of a part came with. */
-export function guardRefusal(command: Command, part: number, guard: number): ErrorMessage {
-  const refusal = command.message.parts[part]?.guards[guard]?.refusal;
+/** What a part cannot be taken for: what it lacks, or the refusal that its guard came with. */
+export function refusalOfPart(command: Command, lost: LostPart, parts: RenderParts): ErrorMessage {
+  if (lost.kind === "refused") {
+    return errorOf(lost.key, command.message.requestId, nameOf(command, lost.part, parts));
+  }
+  const refusal = command.message.parts[lost.part]?.guards[lost.guard]?.refusal;
   if (refusal === undefined) throw new Error("a guard without its refusal");
   return refusal;
 }
+
+export const staleWithout = (
+  command: Command,
+  lost: readonly LostPart[],
+  parts: RenderParts,
+): CommitOutcome =>
+  outcomeOf({
+    case: "stale",
+    value: {
+      $typeName: "scrip.voucher.v1.Stale",
+      lost: lost.map((one) => ({
+        $typeName: "scrip.voucher.v1.LostPart",
+        part: one.part,
+        error: refusalOfPart(command, one, parts),
+      })),
+    },
+  });
 
 /**
  * Records a refusal as a failed redemption of this part. Nothing is recorded where there is none:

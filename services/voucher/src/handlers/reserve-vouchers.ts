@@ -154,7 +154,7 @@ function toOutcome(
     case "reserved":
       return outcomeOf({ case: "reserved", value: { $typeName: "scrip.voucher.v1.Reserved" } });
     case "stale":
-      return outcomeOf({ case: "stale", value: { $typeName: "scrip.voucher.v1.Stale" } });
+      return outcomeOf({ case: "stale", value: { $typeName: "scrip.voucher.v1.Stale", lost: [] } });
     case "held": {
       const details = `Voucher ${codeAt(decision.position)} is held by something else; try again`;
       return refused(errorOf("service_unavailable", message.requestId, details));
