@@ -1,5 +1,4 @@
-import { Refusal } from "@scrip/errors";
-import { compileFilters } from "@scrip/filters";
+import { filterCondition } from "@scrip/filters";
 import {
   CampaignStatus,
   CampaignType,
@@ -49,17 +48,6 @@ function conditionsOf(request: ListCampaignsRequest, call: Call, values: unknown
   if (request.isReferralCode !== undefined) {
     conditions.push(`(p.campaign_type = 'REFERRAL_PROGRAM') = ${bind(request.isReferralCode)}`);
   }
-  if (request.filters !== undefined) {
-    const compiled = compileFilters(request.filters, {
-      fields: campaignFilters,
-      now: call.now,
-      timeZone: call.project.timeZone,
-      values,
-    });
-    if (compiled.kind === "violation") {
-      throw new Refusal("invalid_query_params", { details: compiled.text });
-    }
-    conditions.push(compiled.text);
-  }
+  conditions.push(filterCondition(request.filters, { fields: campaignFilters, call, values }));
   return conditions;
 }

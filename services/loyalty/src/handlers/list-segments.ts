@@ -1,5 +1,4 @@
-import { Refusal } from "@scrip/errors";
-import { compileFilters, type FilterFields } from "@scrip/filters";
+import { filterCondition, type FilterFields } from "@scrip/filters";
 import type { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -20,16 +19,12 @@ const fields: FilterFields = {
 
 export const listSegments =
   (deps: Deps): Handler<typeof SegmentService.method.listSegments> =>
-  async (request, { project, now }) => {
-    const values: unknown[] = [project.id];
-    const { timeZone } = project;
-    const compiled = compileFilters(request.filters ?? {}, { fields, now, timeZone, values });
-    if (compiled.kind === "violation") {
-      throw new Refusal("invalid_query_params", { details: compiled.text });
-    }
+  async (request, call) => {
+    const values: unknown[] = [call.project.id];
+    const condition = filterCondition(request.filters, { fields, call, values });
     const limit = Number(request.limit ?? DEFAULT_LIMIT);
     const { rows, total } = await list(deps.db, {
-      condition: compiled.text,
+      condition,
       values,
       limit,
       offset: (Number(request.page ?? 1n) - 1) * limit,

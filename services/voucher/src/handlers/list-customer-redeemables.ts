@@ -1,14 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { notFound, Refusal } from "@scrip/errors";
-import { compileFilters } from "@scrip/filters";
+import { notFound } from "@scrip/errors";
+import { filterCondition } from "@scrip/filters";
 import {
   HolderRole,
-  type ListCustomerRedeemablesRequest,
   type PublicationService,
   type RedeemableHolder,
   RedeemableStatus,
 } from "@scrip/proto/scrip/voucher/v1/publications_pb";
-import type { Call, Handler } from "@scrip/rpc";
+import type { Handler } from "@scrip/rpc";
 import { timestampOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
@@ -31,7 +30,8 @@ export const listCustomerRedeemables =
     const customer = await findCustomer(deps, request.customerId, call);
     if (customer === undefined) throw notFound("customer", request.customerId);
     const values: unknown[] = [projectId, customer.id];
-    const conditions = ["h.customer_id = $2", ...filtersOf(request, call, values)];
+    const filter = filterCondition(request.filters, { fields: holderFilters, call, values });
+    const conditions = ["h.customer_id = $2", filter];
     const { holders, total } = await listHolders(deps.db, {
       conditions,
       values,
@@ -55,24 +55,6 @@ export const listCustomerRedeemables =
       moreStartingAfter: hasMore ? page.at(-1)?.id : undefined,
     };
   };
-
-function filtersOf(
-  { filters }: ListCustomerRedeemablesRequest,
-  call: Call,
-  values: unknown[],
-): string[] {
-  if (filters === undefined) return [];
-  const compiled = compileFilters(filters, {
-    fields: holderFilters,
-    now: call.now,
-    timeZone: call.project.timeZone,
-    values,
-  });
-  if (compiled.kind === "violation") {
-    throw new Refusal("invalid_query_params", { details: compiled.text });
-  }
-  return [compiled.text];
-}
 
 function toHolder(
   holder: Holder,

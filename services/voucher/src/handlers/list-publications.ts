@@ -1,5 +1,5 @@
 import { Refusal } from "@scrip/errors";
-import { compileFilters } from "@scrip/filters";
+import { filterCondition } from "@scrip/filters";
 import type {
   ListPublicationsRequest,
   PublicationService,
@@ -57,16 +57,7 @@ function conditionsOf(request: ListPublicationsRequest, call: Call, values: unkn
   if (voucherType !== undefined) conditions.push(`p.voucher_type = ${bind(voucherType)}`);
   if (request.isReferralCode === true) conditions.push("p.is_referral_code");
   if (sourceId !== undefined) conditions.push(`p.source_id = ${bind(sourceId)}`);
-  if (filters !== undefined) {
-    const compiled = compileFilters(filters, {
-      fields: publicationFilters,
-      now: call.now,
-      timeZone: call.project.timeZone,
-      values,
-    });
-    if (compiled.kind === "violation") throw invalidQuery(compiled.text);
-    conditions.push(compiled.text);
-  }
+  conditions.push(filterCondition(filters, { fields: publicationFilters, call, values }));
   return conditions;
 }
 

@@ -1,5 +1,5 @@
 import { Refusal } from "@scrip/errors";
-import { compileFilters } from "@scrip/filters";
+import { filterCondition } from "@scrip/filters";
 import type {
   ListRedemptionsRequest,
   RedemptionService,
@@ -79,16 +79,7 @@ async function conditionsOf(
   if (createdAt?.before !== undefined) {
     conditions.push(`e.created_at < ${bind(new Date(instantOf(createdAt.before)))}::timestamptz`);
   }
-  if (filters !== undefined) {
-    const compiled = compileFilters(filters, {
-      fields: redemptionFilters,
-      now: call.now,
-      timeZone: call.project.timeZone,
-      values,
-    });
-    if (compiled.kind === "violation") throw invalidQuery(compiled.text);
-    conditions.push(compiled.text);
-  }
+  conditions.push(filterCondition(filters, { fields: redemptionFilters, call, values }));
   return conditions;
 }
 

@@ -1,5 +1,5 @@
 import { Refusal } from "@scrip/errors";
-import { compileFilters } from "@scrip/filters";
+import { filterCondition } from "@scrip/filters";
 import type {
   ListVouchersRequest,
   VoucherService,
@@ -70,16 +70,7 @@ function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[
       conditions.push(`${column} < ${bind(new Date(instantOf(range.before)))}::timestamptz`);
     }
   }
-  if (request.filters !== undefined) {
-    const compiled = compileFilters(request.filters, {
-      fields: voucherFilters,
-      now: call.now,
-      timeZone: call.project.timeZone,
-      values,
-    });
-    if (compiled.kind === "violation") throw invalidQuery(compiled.text);
-    conditions.push(compiled.text);
-  }
+  conditions.push(filterCondition(request.filters, { fields: voucherFilters, call, values }));
   return conditions;
 }
 
