@@ -67,20 +67,22 @@ export async function findProfile(
   return rows[0] && fromRow(rows[0]);
 }
 
-/** Of any projects; ids that are not there are left out. */
+/**
+ * Of any projects; ids that are not there are left out. Planned anew each time: a plan that was kept
+ * from when the tables were small reads all of them.
+ */
 export async function findProfilesOf(
   db: Queryable,
   customers: readonly { readonly projectId: string; readonly id: string }[],
 ): Promise<readonly { readonly projectId: string; readonly profile: CustomerProfile }[]> {
   if (customers.length === 0) return [];
-  const { rows } = await db.query<ProfileRow>({
-    name: "find_profiles",
-    text: profilesOf(
+  const { rows } = await db.query<ProfileRow>(
+    profilesOf(
       `select * from customer
         where (project_id, id) in (select * from unnest($1::text[], $2::text[]))`,
     ),
-    values: [customers.map(({ projectId }) => projectId), customers.map(({ id }) => id)],
-  });
+    [customers.map(({ projectId }) => projectId), customers.map(({ id }) => id)],
+  );
   return rows.map((row) => ({ projectId: row.project_id, profile: fromRow(row) }));
 }
 

@@ -154,15 +154,14 @@ export async function findMemberships(
     customer_id: string;
     segment_id: string;
     name: string;
-  }>({
-    name: "find_memberships",
-    text: `select m.project_id, m.customer_id, m.segment_id, s.name
+  }>(
+    `select m.project_id, m.customer_id, m.segment_id, s.name
              from segment_customer m
              join segment s on s.project_id = m.project_id and s.id = m.segment_id
             where (m.project_id, m.customer_id) in
                   (select * from unnest($1::text[], $2::text[]))`,
-    values: [customers.map(({ projectId }) => projectId), customers.map(({ id }) => id)],
-  });
+    [customers.map(({ projectId }) => projectId), customers.map(({ id }) => id)],
+  );
   return rows.map((row) => ({
     projectId: row.project_id,
     customerId: row.customer_id,

@@ -1,3 +1,4 @@
 export { fakeClock, type FakeClock } from "./clock.ts";
 export { emptyDatabase, type EmptyDatabase, testDatabase, type TestDatabase } from "./database.ts";
+export { entriesRead } from "./entries-read.ts";
 export { testRedis, type TestRedis } from "./redis.ts";

@@ -1,0 +1,50 @@
+import { entriesRead, testDatabase } from "@scrip/testing";
+import { afterAll, expect, test } from "vitest";
+
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { holdCustomers } from "../src/store/counts.ts";
+import { findProfilesOf } from "../src/store/profiles.ts";
+import { findMemberships } from "../src/store/segments.ts";
+
+// Plans belong to a connection, so there is one.
+const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS, poolSize: 1 });
+afterAll(() => db[Symbol.asyncDispose]());
+
+/** Of fewer it is cheaper to read them all. */
+const ROWS = 30_000;
+const SOME = [1, 2, 3, 4, 5].map((n) => ({ projectId: "proj_1", id: `cust_${n}` }));
+
+const lookups = {
+  customer: () => findProfilesOf(db, SOME),
+  segment_customer: () => findMemberships(db, SOME),
+};
+const hold = () =>
+  holdCustomers(
+    db,
+    SOME.map(({ projectId, id: customerId }) => ({ projectId, customerId })),
+  );
+
+test("customers are looked up by their keys, also by plans made for empty tables", async () => {
+  // As a session does in its first minutes: a plan of a prepared statement is kept from the sixth on.
+  for (let run = 0; run < 10; run += 1) {
+    await hold();
+    for (const lookup of Object.values(lookups)) await lookup();
+  }
+  await db.query(
+    `insert into customer (project_id, id, created_at)
+     select 'proj_1', 'cust_' || n, now() from generate_series(1, ${ROWS}) n`,
+  );
+  await db.query(
+    `insert into segment (project_id, id, name, type, created_at)
+     values ('proj_1', 'seg_1', 'all', 'static', now())`,
+  );
+  await db.query(
+    `insert into segment_customer (project_id, segment_id, customer_id)
+     select 'proj_1', 'seg_1', 'cust_' || n from generate_series(1, ${ROWS}) n`,
+  );
+  for (const [table, lookup] of [...Object.entries(lookups), ["customer", hold] as const]) {
+    const before = await entriesRead(db, table);
+    for (let run = 0; run < 10; run += 1) await lookup();
+    expect((await entriesRead(db, table)) - before, table).toBeLessThanOrEqual(10 * SOME.length);
+  }
+});
