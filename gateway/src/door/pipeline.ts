@@ -1,17 +1,11 @@
 import type { Message } from "@bufbuild/protobuf";
-import { notFound, Refusal } from "@scrip/errors";
+import { notFound } from "@scrip/errors";
 import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
 import { type Call, invoke, type ProjectContext, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
-import { limitAddress } from "../auth/addresses.ts";
-import type { Authenticator } from "../auth/authenticate.ts";
-import { checkOrigin } from "../auth/client-origin.ts";
 import type { Tenant } from "../auth/principal.ts";
-import type { ClientFeature } from "../domain/project.ts";
-import { opens } from "../domain/scope.ts";
 import type { KeptAnswers } from "../idempotency/at-the-door.ts";
 import { hashRequest, readKey, scopeKey } from "../idempotency/request-key.ts";
-import type { Allowance, Limits } from "../limits/limits.ts";
 import { refuseMetadata } from "../metadata/enforce.ts";
 import type { FindSchemas } from "../metadata/schemas.ts";
 import { withRules } from "../references/assign.ts";
@@ -21,14 +15,13 @@ import { resolveRequest } from "../references/resolve.ts";
 import type { RequestKey } from "../store/idempotency.ts";
 import type { RequestParts } from "../transcode/index.ts";
 import { refuseAccept } from "./accept.ts";
+import { admit, type AdmitDeps } from "./admit.ts";
 import { type BodyLimits, readForm, readJsonBody } from "./body.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import { JSON_TYPE, RefusalWithHeaders } from "./failure.ts";
+import { JSON_TYPE } from "./failure.ts";
 import type { Route } from "./route.ts";
 
-export type PipelineDeps = {
-  readonly auth: Authenticator;
-  readonly limits: Limits;
+export type PipelineDeps = AdmitDeps & {
   readonly body: BodyLimits;
   readonly answers: KeptAnswers;
   readonly references: Sources;
@@ -83,78 +76,6 @@ function nameRequest(
     scopedKey: scopeKey({ appId, method, path }, key),
     requestHash: hashRequest({ method, path, query, body }),
   };
-}
-
-async function admit(deps: PipelineDeps, exchange: Exchange, route: Route): Promise<void> {
-  const { auth } = deps;
-  const { headers } = exchange.req;
-  const { address } = exchange;
-  switch (route.side) {
-    case "anyone":
-      return count(deps, exchange, route, limitAddress(address));
-    case "management":
-      await auth.management(headers, address);
-      return count(deps, exchange, route, "management");
-    case "key_only": {
-      const principal = await auth.keyOnly(headers, address);
-      exchange.principal = principal;
-      return count(deps, exchange, route, principal.project.id);
-    }
-    case "server":
-    case "client": {
-      const found = auth[route.side](headers, address);
-      const principal = found instanceof Promise ? await found : found;
-      exchange.principal = principal;
-      if (route.side === "client") checkClient(exchange, headers.origin);
-      // Refused calls count too: they cost as much.
-      await count(deps, exchange, route, principal.project.id);
-      if (!opens(principal.scopes, route.scope)) throw missingScope(route.scope);
-      if (route.feature !== undefined && !principal.clientFeatures.has(route.feature)) {
-        throw notAllowed(route.feature);
-      }
-    }
-  }
-}
-
-function checkClient(exchange: Exchange, origin: string | undefined): void {
-  // Only a page that is trusted may read the answer.
-  exchange.corsOrigin = undefined;
-  if (exchange.principal !== undefined) checkOrigin(exchange.principal, origin);
-  exchange.corsOrigin = origin;
-}
-
-const missingScope = (scope: string): Refusal =>
-  new RefusalWithHeaders("missing_required_permission", { details: `Scope ${scope} is required` }, [
-    "WWW-Authenticate",
-    `Bearer error="insufficient_scope", scope="${scope}"`,
-  ]);
-
-const notAllowed = (feature: ClientFeature): Refusal =>
-  new Refusal("forbidden", {
-    details: `The project does not allow it: client_${feature}_enabled is false`,
-  });
-
-async function count(
-  { limits }: PipelineDeps,
-  exchange: Exchange,
-  route: Route,
-  project: string,
-): Promise<void> {
-  const pending = route.bulk ? limits.bulk(project) : limits.call(project);
-  if (pending !== undefined) exchange.allowance = refuseExhausted(exchange, await pending);
-  if (route.side !== "client") return;
-  const ofAddress = limits.client(limitAddress(exchange.address));
-  if (ofAddress === undefined) return;
-  const allowance = refuseExhausted(exchange, await ofAddress);
-  // The tighter of the two is the one to know of.
-  const other = exchange.allowance;
-  if (other === undefined || allowance.remaining < other.remaining) exchange.allowance = allowance;
-}
-
-function refuseExhausted(exchange: Exchange, allowance: Allowance): Allowance {
-  if (!allowance.exhausted) return allowance;
-  exchange.allowance = allowance;
-  throw new Refusal("too_many_requests");
 }
 
 function keyOf({ req }: Exchange, route: Route): string | undefined {
