@@ -129,12 +129,13 @@ describe("a repeat with the same key", () => {
     ["429", new Refusal("too_many_requests")],
     ["500", new Error("a bug")],
     ["503", new ConnectError("away", Code.Unavailable)],
+    ["503 of a broken connection", new ConnectError("read ECONNRESET", Code.Aborted)],
     ["403", new Refusal("forbidden")],
   ])("after a %s tries again", async (name, thrown) => {
     behave = async () => {
       throw thrown;
     };
-    expect((await post(`again-${name}`, voucher("again"))).status).toBe(Number(name));
+    expect((await post(`again-${name}`, voucher("again"))).status).toBe(Number.parseInt(name, 10));
     behave = async () => {};
     const second = await post(`again-${name}`, voucher("again"));
     expect(second.status).toBe(200);

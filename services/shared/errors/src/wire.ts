@@ -57,7 +57,8 @@ export function refusalOf(error: ErrorMessage): ConnectError {
 function outageOf(
   code: Code,
 ): "service_unavailable" | "deadline_exceeded" | "payload_too_large" | undefined {
-  if (code === Code.Unavailable) return "service_unavailable";
+  // What a connection says that breaks under a call, because the service behind it was killed.
+  if (code === Code.Unavailable || code === Code.Aborted) return "service_unavailable";
   if (code === Code.DeadlineExceeded || code === Code.Canceled) return "deadline_exceeded";
   if (code === Code.ResourceExhausted) return "payload_too_large";
   return undefined;
