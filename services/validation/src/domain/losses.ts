@@ -22,13 +22,13 @@ export function lossesAfter(losses: Losses, lost: readonly Loss[]): Losses {
   return all;
 }
 
-/** Less of it may be left, so it is tried once more; but then the others of the request must not wait. */
+/** Some of it may be left, so it is tried once more; but the others of the request must not wait for long. */
 const MOST_TIMES = 2;
+const PATIENT_ATTEMPTS = 2;
 
 /** Those that are not tried any more. With each of them the request comes closer to its end. */
-export const givenUp = (losses: Losses): ReadonlyMap<string, Refused> =>
-  new Map(
-    [...losses].flatMap(([name, { times, refusal }]) =>
-      times >= MOST_TIMES ? [[name, refusal] as const] : [],
-    ),
-  );
+export function givenUp(losses: Losses, attempts: number): ReadonlyMap<string, Refused> {
+  const most = attempts > PATIENT_ATTEMPTS ? 1 : MOST_TIMES;
+  const lost = [...losses].filter(([, { times }]) => times >= most);
+  return new Map(lost.map(([name, { refusal }]) => [name, refusal]));
+}

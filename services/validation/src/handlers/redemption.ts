@@ -17,11 +17,11 @@ import { checkRedeemables } from "../domain/decide.ts";
 import {
   givenUp,
   type Loss,
-  type Losses,
   lossesAfter,
   nameOfRedeemable,
   NOTHING_LOST,
 } from "../domain/losses.ts";
+import type { Refused } from "../domain/refusal.ts";
 import { type Asked, customerOf } from "../gather/asked.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
 import { type Circumstances, gatherDecision, type Gathered } from "../gather/decision.ts";
@@ -145,7 +145,10 @@ async function decideAndCommit(
   let named = first;
   let losses = NOTHING_LOST;
   for (let attempt = 0; ; attempt += 1) {
-    const gathered = withLosses(await gatherDecision(deps, call, circumstances, named), losses);
+    const gathered = withoutLost(
+      await gatherDecision(deps, call, circumstances, named),
+      givenUp(losses, attempt),
+    );
     const decision = decideOn(gathered);
     const outcome = await commitDecision(request, gathered, decision);
     if (outcome.outcome.case !== "stale") return outcome;
@@ -159,10 +162,8 @@ async function decideAndCommit(
   });
 }
 
-const withLosses = (gathered: Gathered, losses: Losses): Gathered =>
-  losses.size === 0
-    ? gathered
-    : { ...gathered, request: { ...gathered.request, lost: givenUp(losses) } };
+const withoutLost = (gathered: Gathered, lost: ReadonlyMap<string, Refused>): Gathered =>
+  lost.size === 0 ? gathered : { ...gathered, request: { ...gathered.request, lost } };
 
 function lostOf({ lost }: Stale, decision: Decided): readonly Loss[] {
   const applicable = applicableOf(decision);
