@@ -111,7 +111,7 @@ function announceFailure(
 }
 
 /** The code of the voucher of this part, or its id when nothing is known of it any more. */
-export function nameOf(command: Command, part: number, { context }: RenderParts): string {
+function nameOf(command: Command, part: number, { context }: RenderParts): string {
   const voucherId = command.parts[part]?.voucherId ?? "";
   return context.templates.byId(command.projectId, voucherId)?.definition.code ?? voucherId;
 }
