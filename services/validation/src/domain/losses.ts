@@ -22,13 +22,16 @@ export function lossesAfter(losses: Losses, lost: readonly Loss[]): Losses {
   return all;
 }
 
-/** Some of it may be left, so it is tried once more; but the others of the request must not wait for long. */
-const MOST_TIMES = 2;
 const PATIENT_ATTEMPTS = 2;
 
-/** Those that are not tried any more. With each of them the request comes closer to its end. */
+/**
+ * Those that are not tried any more, so that the request comes closer to its end with each attempt. Of
+ * a gift card something may be left: it is tried once more as long as the request is young.
+ */
 export function givenUp(losses: Losses, attempts: number): ReadonlyMap<string, Refused> {
-  const most = attempts > PATIENT_ATTEMPTS ? 1 : MOST_TIMES;
-  const lost = [...losses].filter(([, { times }]) => times >= most);
+  const lost = [...losses].filter(
+    ([, { times, refusal }]) =>
+      refusal.key !== "gift_amount_exceeded" || times > 1 || attempts > PATIENT_ATTEMPTS,
+  );
   return new Map(lost.map(([name, { refusal }]) => [name, refusal]));
 }
