@@ -135,7 +135,7 @@ async function startDistributed(env: Readonly<Record<string, string>>): Promise<
   parts.defer(async () => {
     for (const running of services.values()) await running[Symbol.asyncDispose]();
   });
-  for (const name of names) await startService(name);
+  await Promise.all(names.map(startService));
   const url = `http://127.0.0.1:${ports[names.length]}`;
   const start = (): Promise<RunningProcess> =>
     startProcess({
