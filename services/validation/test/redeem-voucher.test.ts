@@ -183,7 +183,7 @@ test("an order is stored again when the database was away", async () => {
   let attempts = 0;
   const saveOrder = async () => {
     attempts += 1;
-    if (attempts < 3) throw Object.assign(new Error("shutting down"), { code: "57P01" });
+    if (attempts < 3) throw Object.assign(new Error("nobody there"), { code: "ECONNREFUSED" });
   };
   const made: Outcome = { case: "made", value: { redemptions: [{ id: "r_1", order }] } };
   const service = givenVoucher({ saveOrder }, made);

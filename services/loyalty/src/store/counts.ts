@@ -69,7 +69,7 @@ export async function addRedemptions(
   );
 }
 
-/** Each order once; what is there and newer stays. */
+/** Each order once; what is there and newer stays, and what is there already is not written again. */
 export async function putOrders(tx: Queryable, orders: readonly CountedOrder[]): Promise<void> {
   await tx.query(
     `insert into customer_order as known (project_id, order_id, customer_id, amount, changed_at)
@@ -81,7 +81,9 @@ export async function putOrders(tx: Queryable, orders: readonly CountedOrder[]):
         set customer_id = excluded.customer_id,
             amount = excluded.amount,
             changed_at = excluded.changed_at
-      where known.changed_at <= excluded.changed_at`,
+      where known.changed_at < excluded.changed_at
+         or (known.changed_at = excluded.changed_at
+             and (known.amount, known.customer_id) <> (excluded.amount, excluded.customer_id))`,
     [
       orders.map(({ projectId }) => projectId),
       orders.map(({ orderId }) => orderId),

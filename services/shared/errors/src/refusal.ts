@@ -69,13 +69,16 @@ export function invalidPayload(details: string): Refusal {
   return new Refusal("invalid_payload", { details });
 }
 
-/** The wire form of a refusal. */
-export function toErrorMessage(refusal: Refusal, requestId: string): ErrorMessage {
-  const { details, resourceId, resourceType, customMessage, related } = refusal.options;
+/** The wire form of a refusal, also of one that was never thrown. */
+export function toErrorMessage(
+  { key, options }: Pick<Refusal, "key" | "options">,
+  requestId: string,
+): ErrorMessage {
+  const { message, details, resourceId, resourceType, customMessage, related } = options;
   return create(ErrorSchema, {
-    code: catalogue[refusal.key].http,
-    key: refusal.key,
-    message: refusal.message,
+    code: catalogue[key].http,
+    key,
+    message: message ?? catalogue[key].message,
     requestId,
     ...(details !== undefined && { details }),
     ...(resourceId !== undefined && { resourceId }),

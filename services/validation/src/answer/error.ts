@@ -4,8 +4,8 @@ import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_p
 import type { Refused } from "../domain/refusal.ts";
 
 /** A refusal of the engine as the Error object of an answer. */
-export function errorMessage(refused: Refused, requestId: string): ErrorMessage {
-  return toErrorMessage(toRefusal(refused), requestId);
+export function errorMessage({ key, ...options }: Refused, requestId: string): ErrorMessage {
+  return toErrorMessage({ key, options }, requestId);
 }
 
 /** A refusal of the engine that ends the request. */
