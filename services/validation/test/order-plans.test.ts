@@ -17,15 +17,15 @@ const ORDERS = 3_000;
 
 test("an order is looked up by its key, also by plans that were made for an empty table", async () => {
   const orders = Array.from({ length: ORDERS }, (_, n) => givenOrder(`ord_${n}`));
-  const some = orders.slice(0, 5);
+  const [some, others] = [orders.slice(0, 5), orders.slice(5)];
   // As a session does in its first minutes: a plan of a prepared statement is kept from the sixth on.
   for (let run = 0; run < 10; run += 1) await repairOrders(db, some);
-  await saveOrders(db, orders);
+  // Not those again: an order that was written twice may have two entries until nobody sees the first.
+  await saveOrders(db, others);
 
   const before = await entriesRead(db, "shop_order");
   for (let run = 0; run < 10; run += 1) await repairOrders(db, some);
-  // What was read before may be counted late, but one look at all of them would be more than this.
-  expect((await entriesRead(db, "shop_order")) - before).toBeLessThan(ORDERS / 2);
+  expect((await entriesRead(db, "shop_order")) - before).toBeLessThanOrEqual(10 * some.length);
 });
 
 const givenOrder = (id: string): StoredOrder => ({
