@@ -15,3 +15,18 @@ export async function entriesRead(db: Queryable, table: string): Promise<number>
   );
   return Number(rows[0]?.read);
 }
+
+/**
+ * How many pages of all tables and of their indexes were read so far, from memory or from the disk.
+ * An index that is read through counts with all its pages, also where few of its entries fit. The
+ * database must have one connection.
+ */
+export async function pagesRead(db: Queryable): Promise<number> {
+  await db.query("select pg_stat_force_next_flush()");
+  const { rows } = await db.query<{ read: bigint }>(
+    `select sum(heap_blks_read + heap_blks_hit
+                + coalesce(idx_blks_read + idx_blks_hit, 0))::int8 as read
+       from pg_statio_user_tables`,
+  );
+  return Number(rows[0]?.read);
+}
