@@ -135,25 +135,26 @@ describe("with Redis", () => {
     const call = await callerOf(gateway);
     for (let warm = 0; warm < 20; warm += 1) await call();
     await redis.kill();
-    const times: number[] = [];
+    let shortest = Infinity;
     for (let made = 0; made < 200; made += 1) {
       const begun = performance.now();
       const { status, headers } = await call();
-      times.push(performance.now() - begun);
+      shortest = Math.min(shortest, performance.now() - begun);
       expect(status).toBe(501);
       expect(headers.get("x-rate-limit-limit")).toBe("1000");
     }
-    const sorted = times.toSorted((one, other) => one - other);
-    // Waiting for Redis would cost each call 50 ms; the middle one tells, whatever else runs here.
-    expect(sorted[100]).toBeLessThan(40);
+    // Waiting for Redis would cost each call 50 ms; the shortest one tells, whatever else runs here.
+    expect(shortest).toBeLessThan(40);
     const metrics = await send(`${gateway.url}/metrics`, "GET");
     expect(metrics.text).toMatch(/^limiter_fallbacks_total [1-9]/m);
 
     await redis.restart();
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
     const other = await connect(redis.url);
-    await call();
-    expect(await other.keys("scrip:call:*")).toHaveLength(1);
+    const counted = async (): Promise<string[]> => {
+      await call();
+      return other.keys("scrip:call:*");
+    };
+    await expect.poll(counted, { timeout: 20_000 }).toHaveLength(1);
     other.disconnect();
   }, 30_000);
 });
@@ -164,8 +165,14 @@ async function connect(url: string) {
   return redis;
 }
 
-/** The gateway connects on its own; by the time that another client is up, so is it. */
+/** The gateway connects on its own, and asks Redis how it is before it uses it. */
 async function ready(url: string): Promise<void> {
-  (await connect(url)).disconnect();
+  const other = await connect(url);
+  const others = async (): Promise<number> => {
+    const list = (await other.client("LIST")) as string;
+    return list.match(/ cmd=info /g)?.length ?? 0;
+  };
+  await expect.poll(others, { timeout: 20_000 }).toBeGreaterThan(0);
+  other.disconnect();
   await new Promise((resolve) => setTimeout(resolve, 100));
 }

@@ -154,7 +154,7 @@ test.each([
     expect(error).toBeInstanceOf(Mismatch);
   }
   // Quadratic work would take minutes; a busy machine does not.
-  expect(performance.now() - start).toBeLessThan(5_000);
+  expect(performance.now() - start).toBeLessThan(60_000);
 });
 
 test("leaves the prototype of objects alone", () => {

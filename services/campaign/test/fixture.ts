@@ -54,7 +54,7 @@ function startProcess(db: TestDatabase) {
 export const givenProject = (): Call => ({
   project: { id: newId("proj"), timeZone: "UTC", caseSensitiveCodes: true },
   requestId: requestId(),
-  deadline: Date.now() + 10_000,
+  deadline: Date.now() + 60_000,
   now: NOON,
   caller: { side: "server", id: "app_test" },
 });

@@ -227,7 +227,7 @@ function callOf({ project, now = NOON }: { project: string; now?: number }): Cal
   return {
     project: { id: project, timeZone: "UTC", caseSensitiveCodes: true },
     requestId: "v-000000000000000000",
-    deadline: Date.now() + 10_000,
+    deadline: Date.now() + 60_000,
     now,
     caller: { side: "server", id: "app_test" },
   };

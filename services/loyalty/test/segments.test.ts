@@ -19,7 +19,7 @@ const segments = clientOf(SegmentService, transport);
 const callOf = (projectId: string): Call => ({
   project: { id: projectId, timeZone: "America/New_York", caseSensitiveCodes: true },
   requestId: "v-000000000000000000",
-  deadline: Date.now() + 10_000,
+  deadline: Date.now() + 60_000,
   // The evening of February 28 in New York.
   now: Date.parse("2026-03-01T03:00:00Z"),
   caller: { side: "server", id: "app_test" },

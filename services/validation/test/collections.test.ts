@@ -35,7 +35,7 @@ const collections = clientOf(ProductCollectionService, transport);
 const callOf = (projectId: string): Call => ({
   project: { id: projectId, timeZone: "Europe/Warsaw", caseSensitiveCodes: true },
   requestId: "v-000000000000000000",
-  deadline: Date.now() + 10_000,
+  deadline: Date.now() + 60_000,
   now: Date.parse("2026-11-21T12:00:00Z"),
   caller: { side: "server", id: "app_test" },
 });

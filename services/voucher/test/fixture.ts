@@ -66,7 +66,7 @@ export async function startFixture(): Promise<Fixture> {
     call: ({ now = NOON, ...project } = {}) => ({
       project: { id: projectId, timeZone: "UTC", caseSensitiveCodes: true, ...project },
       requestId: requestId(),
-      deadline: Date.now() + 20_000,
+      deadline: Date.now() + 60_000,
       now,
       caller: { side: "server", id: "app_1" },
     }),

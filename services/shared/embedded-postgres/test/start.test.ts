@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, stat } from "node:fs/promises";
+import { appendFile, chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { startEmbeddedPostgres } from "../src/index.ts";
 import { givenFolder, query, serverPid, untilGone } from "./fixture/folder.ts";
 
-test("the data is there at the next start, which takes less than two seconds", async () => {
+test("the data is there at the next start", async () => {
   await using folder = await givenFolder();
   const told: string[] = [];
   const log = (message: string): void => void told.push(message);
@@ -76,6 +76,10 @@ test("a start that is stopped fails, leaves no server behind, and can be begun a
   await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
   expect(await readdir(folder.path)).not.toContain("scrip.lock");
 
+  // A server that has to ask for what it lacks is not ready before the answer comes.
+  const data = path.join(folder.path, "postgres");
+  await appendFile(path.join(data, "postgresql.auto.conf"), "restore_command = 'sleep 3; false'\n");
+  await writeFile(path.join(data, "recovery.signal"), "");
   const launching = new AbortController();
   const second = startEmbeddedPostgres({ dataDir: folder.path, stop: launching.signal });
   const pid = () => serverPid(folder.path).catch(() => 0);

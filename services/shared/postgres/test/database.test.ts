@@ -323,12 +323,16 @@ test("waiting for a lock ends after a second and counts as unavailable", async (
 test("two transactions that lock crosswise: one is told that a repeat may cure it", async () => {
   await db.query("insert into sale (id, amount) values ('left', 1), ('right', 1)");
   const lock = "select id from sale where id = $1 for no key update";
+  const { promise: bothHold, resolve: release } = Promise.withResolvers<void>();
+  let holders = 0;
   const crosswise = (first: string, second: string) =>
     db.transaction(async (tx) => {
       // The lock limit of a second would end the wait before Postgres looks for deadlocks.
       await tx.query("set local lock_timeout = '3s'");
       await tx.query(lock, [first]);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      holders += 1;
+      if (holders === 2) release();
+      await bothHold;
       await tx.query(lock, [second]);
     });
   const outcomes = await Promise.allSettled([

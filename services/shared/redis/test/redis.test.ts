@@ -20,14 +20,14 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** How long a call takes to fail; undefined when it succeeds. */
-async function failureMs(): Promise<number | undefined> {
-  const started = performance.now();
-  return redis.incr("calls").then(
+/** Why a call fails; undefined when it succeeds. */
+const failure = (): Promise<string | undefined> =>
+  redis.incr("calls").then(
     () => undefined,
-    () => performance.now() - started,
+    ({ message }: Error) => message,
   );
-}
+
+const NOT_SENT = "Stream isn't writeable and enableOfflineQueue options is false";
 
 test("a command is answered while the server is there", async () => {
   await redis.set("greeting", "hello");
@@ -37,26 +37,19 @@ test("a command is answered while the server is there", async () => {
 test("calls fail at once while the server is away, and work again when it is back", async () => {
   await server.kill();
   await expect.poll(() => redis.status).not.toBe("ready");
-  const times = [];
-  for (let call = 0; call < 50; call += 1) times.push(await failureMs());
-  expect(times).not.toContain(undefined);
-  // The limit of a command is 50 ms; the middle call tells that they wait for nothing, whatever else
-  // runs on the machine.
-  const sorted = times.map((ms) => ms ?? Infinity).toSorted((a, b) => a - b);
-  expect(sorted[25]).toBeLessThan(20);
+  // They are not even sent, so that there is nothing to wait for.
+  for (let call = 0; call < 50; call += 1) expect(await failure()).toBe(NOT_SENT);
   await expect.poll(() => errors.length).toBeGreaterThan(0);
 
   await server.restart();
-  await expect.poll(failureMs, { timeout: 5_000 }).toBeUndefined();
+  await expect.poll(failure, { timeout: 20_000 }).toBeUndefined();
 });
 
-test("a server that hangs is waited for 50 ms", async () => {
-  // Clients are not heard while the server pauses for them.
-  await redis.client("PAUSE", 400, "ALL");
-  const ms = await failureMs();
-  expect(ms).toBeGreaterThan(40);
-  expect(ms).toBeLessThan(1_000);
-  await expect.poll(failureMs, { timeout: 5_000 }).toBeUndefined();
+test("a server that hangs is not waited for", async () => {
+  server.freeze();
+  expect(await failure()).toBe("Command timed out");
+  server.thaw();
+  await expect.poll(failure, { timeout: 20_000 }).toBeUndefined();
 });
 
 test("a server that was never there costs an error and not the process", async () => {

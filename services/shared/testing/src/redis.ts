@@ -12,6 +12,9 @@ export type TestRedis = AsyncDisposable & {
   readonly kill: () => Promise<void>;
   /** Starts it again, empty, on the same port. */
   readonly restart: () => Promise<void>;
+  /** It takes connections and says nothing until it is thawed. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
 };
 
 const START_TIMEOUT_MS = 5_000;
@@ -35,6 +38,8 @@ export async function testRedis(): Promise<TestRedis> {
       await kill();
       server = await start(port, folder);
     },
+    freeze: () => void server.kill("SIGSTOP"),
+    thaw: () => void server.kill("SIGCONT"),
     async [Symbol.asyncDispose]() {
       await kill();
       await rm(folder, { recursive: true, force: true });

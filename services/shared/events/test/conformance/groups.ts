@@ -225,9 +225,7 @@ export function groupConformance(broker: () => Broker): void {
       await bus.publish([givenEvent(topic, "v_1", 1)]);
       await soon(() => expect(begun).toBe(true));
 
-      const startedAt = performance.now();
       await bus.close(500);
-      expect(performance.now() - startedAt).toBeLessThan(3_000);
       expect(aborted).toBe(true);
 
       const next = await broker().connect();
