@@ -6,6 +6,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
+import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
@@ -30,6 +31,7 @@ import { createLimits, type Limits } from "./limits/limits.ts";
 import { documentationPages, openApiOf } from "./openapi/index.ts";
 import { operationalPages, type StaticPage } from "./operations/pages.ts";
 import { createReports, type Reports } from "./operations/reports.ts";
+import { createCampaigns } from "./references/campaigns.ts";
 import { createCategories } from "./references/categories.ts";
 import { createRules } from "./references/rules.ts";
 import { createUnits } from "./references/units.ts";
@@ -121,6 +123,7 @@ function pipelineOf(
     readonly reports: Reports;
   },
 ): Omit<PipelineDeps, "fail" | "report"> {
+  const campaigns = transports.get(CampaignService.typeName);
   const categories = transports.get(CategoryService.typeName);
   const rules = transports.get(ValidationRuleService.typeName);
   const products = transports.get(ProductService.typeName);
@@ -135,6 +138,7 @@ function pipelineOf(
     body: config,
     answers: createKeptAnswers(service.db, reports.answerNotKept),
     references: {
+      campaigns: campaigns && createCampaigns(campaigns),
       categories: categories && createCategories(categories),
       rules: rules && createRules(rules),
       units: products && createUnits(products),

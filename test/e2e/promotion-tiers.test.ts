@@ -49,6 +49,30 @@ describe.each(COMPOSITIONS)("promotion tiers on %s", async (composition) => {
     expect(unknown.body).toMatchObject({ key: "not_found", resource_type: "promotion_tier" });
   });
 
+  test("are found among redemptions by the id or name of their campaign", async () => {
+    const { campaign, tier } = await givenTier(OFF_1000);
+    const redeemed = await api.post(`/v1/promotions/tiers/${tier["id"]}/redemption`, {
+      order: { amount: 5000 },
+    });
+    expect(redeemed.status, redeemed.text).toBe(200);
+    const { campaign: other } = await givenTier(OFF_1000);
+    const found = async (name: string) => {
+      const { status, body, text } = await api.get(
+        `/v1/redemptions?campaign=${encodeURIComponent(name)}`,
+      );
+      expect(status, text).toBe(200);
+      return body["redemptions"].map(({ id }: Json) => id);
+    };
+    expect(await found(campaign["id"])).toEqual([redeemed.body["id"]]);
+    expect(await found(campaign["name"])).toEqual([redeemed.body["id"]]);
+    expect(await found(other["name"])).toEqual([]);
+    expect(await found("no such campaign")).toEqual([]);
+    const filtered = await api.get(
+      `/v1/redemptions?filters[campaign_id][conditions][$is]=${campaign["id"]}`,
+    );
+    expect(filtered.body["total"]).toBe(1);
+  });
+
   test("say why they do not apply", async () => {
     const { tier } = await givenTier(OFF_1000);
     await api.post(`/v1/promotions/tiers/${tier["id"]}/disable`);

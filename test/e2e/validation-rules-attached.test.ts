@@ -50,6 +50,39 @@ describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
     expect(rulesOf(await givenVoucher())).toEqual([]);
   });
 
+  test("takes rules away from what is deleted", async () => {
+    const rule = await givenRule();
+    const voucher = await givenVoucher({ validation_rules: [rule["id"]] });
+    const kept = await givenVoucher({ validation_rules: [rule["id"]] });
+    const promotion = await ok(
+      api.post("/v1/campaigns", { name: newCode("promotion"), campaign_type: "PROMOTION" }),
+    );
+    const tier = await ok(
+      api.post(`/v1/promotions/${promotion["id"]}/tiers`, {
+        name: "Tier",
+        action: { discount: TEN_PERCENT },
+        validation_rules: [rule["id"]],
+      }),
+    );
+    const having = async () => {
+      const { data, total } = await ok(api.get(`/v1/validation-rules/${rule["id"]}/assignments`));
+      const { assignments_count: count } = await ok(api.get(`/v1/validation-rules/${rule["id"]}`));
+      expect(count).toBe(total);
+      return data.map(({ related_object_id: id }: Json) => id);
+    };
+    expect(await having()).toEqual([tier["id"], kept["id"], voucher["id"]]);
+    expect((await api.delete(`/v1/promotions/tiers/${tier["id"]}`)).status).toBe(204);
+    expect(await having()).toEqual([kept["id"], voucher["id"]]);
+    expect((await api.delete(`/v1/vouchers/${voucher["code"]}`)).status).toBe(204);
+    await expect.poll(having, { timeout: 20_000 }).toEqual([kept["id"]]);
+    const inUse = await api.delete(`/v1/validation-rules/${rule["id"]}`);
+    expect(inUse.body).toMatchObject({
+      key: "resource_in_use",
+      related_object_ids: [kept["id"]],
+      related_object_total: 1,
+    });
+  });
+
   test("gives campaigns one rule, which their vouchers show too", async () => {
     const [one, two] = [await givenRule(), await givenRule()];
     const campaign = await givenCampaign({ validation_rules: [one["id"]] });

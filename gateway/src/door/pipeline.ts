@@ -9,7 +9,9 @@ import { hashRequest, readKey, scopeKey } from "../idempotency/request-key.ts";
 import { refuseMetadata } from "../metadata/enforce.ts";
 import type { FindSchemas } from "../metadata/schemas.ts";
 import { withRules } from "../references/assign.ts";
+import { resolveCampaign } from "../references/campaigns.ts";
 import { composeAnswer, type Sources } from "../references/compose.ts";
+import { type Deletion, refuseInUse, revokeRulesOf } from "../references/deletion.ts";
 import { orPlain } from "../references/or-plain.ts";
 import { resolveRequest } from "../references/resolve.ts";
 import type { RequestKey } from "../store/idempotency.ts";
@@ -112,11 +114,11 @@ async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Prom
   const projectId = tenant?.project.id ?? "";
   await checkMetadata(deps, work, projectId);
   const call = callOf(exchange, { route, tenant, idempotency });
-  const answered = await withRules(
-    references.rules,
-    { plan: route.rules, message, call },
-    async (sent) =>
+  const deletion = route.deletion && { plan: route.deletion, message, call };
+  const answered = await deleting(references.rules, deletion, () =>
+    withRules(references.rules, { plan: route.rules, message, call }, async (sent) =>
       invoke(route.transport, route.rpc, await resolved(deps, route, sent, projectId), call),
+    ),
   );
   if (route.changesCategories) references.categories?.forget(projectId);
   if (route.composed === undefined) return toAnswer(route, answered);
@@ -131,12 +133,28 @@ async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Prom
   return deps.answers.keepFirst(named, { of: toAnswer(route, answered), answer });
 }
 
+/** Around a call that deletes what validation rules have to do with; others are just made. */
+async function deleting(
+  rules: Sources["rules"],
+  deletion: Deletion | undefined,
+  make: () => Promise<Message>,
+): Promise<Message> {
+  if (deletion === undefined || rules === undefined) return make();
+  await refuseInUse(rules, deletion);
+  const answered = await make();
+  await revokeRulesOf(rules, deletion);
+  return answered;
+}
+
 function resolved(
-  { references: { categories } }: PipelineDeps,
-  { references: plan }: Route,
+  { references: { campaigns, categories } }: PipelineDeps,
+  { references: plan, campaign }: Route,
   message: Message,
   projectId: string,
 ): Message | Promise<Message> {
+  if (campaign !== undefined && campaigns !== undefined) {
+    return resolveCampaign(campaign, message, { campaigns, projectId });
+  }
   if (plan === undefined || categories === undefined) return message;
   return resolveRequest(plan, message, categories, projectId);
 }

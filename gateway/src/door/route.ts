@@ -8,6 +8,8 @@ import { ownServices } from "../contract.ts";
 import { CLIENT_FEATURES, type ClientFeature } from "../domain/project.ts";
 import { canonicalScope, isKnownScope } from "../domain/scope.ts";
 import { type MetadataPlan, planMetadata } from "../metadata/plan.ts";
+import { planCampaign } from "../references/campaigns.ts";
+import { type DeletionPlan, planDeletion } from "../references/deletion.ts";
 import { planRules, type RulesPlan } from "../references/plan-rules.ts";
 import { type AnswerPlan, planAnswer, planRequest, type RequestPlan } from "../references/plan.ts";
 import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
@@ -39,6 +41,9 @@ export type Route = {
   readonly managedProject: string | undefined;
   readonly metadata: MetadataPlan | undefined;
   readonly references: RequestPlan | undefined;
+  /** The field that names a campaign by its id or its name. */
+  readonly campaign: string | undefined;
+  readonly deletion: DeletionPlan | undefined;
   readonly rules: RulesPlan | undefined;
   readonly composed: AnswerPlan | undefined;
   readonly changesCategories: boolean;
@@ -68,6 +73,8 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
     managedProject: managedProjectOf(binding),
     metadata: planMetadata(rpc.input),
     references: planRequest(rpc.input),
+    campaign: planCampaign(rpc.input),
+    deletion: planDeletion(rpc.input),
     rules: planRules(rpc.input),
     composed: planAnswer(rpc.output),
     changesCategories: rpc.parent.typeName === CategoryService.typeName && httpMethod !== "GET",

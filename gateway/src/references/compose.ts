@@ -6,13 +6,15 @@ import type {
 } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import type { NamedUnit } from "@scrip/proto/scrip/validation/v1/products_pb";
 
+import type { Campaigns } from "./campaigns.ts";
 import type { Categories } from "./categories.ts";
 import type { AnswerPlan, AssignmentFields, CategoryFields, UnitFields } from "./plan.ts";
 import type { Rules } from "./rules.ts";
 import type { Units } from "./units.ts";
 
-/** Who knows what answers refer to; one that the door has no way to is left out. */
+/** Who knows what requests and answers refer to; one that the door has no way to is left out. */
 export type Sources = {
+  readonly campaigns: Campaigns | undefined;
   readonly categories: Categories | undefined;
   readonly rules: Rules | undefined;
   readonly units: Units | undefined;

@@ -8,7 +8,7 @@ import {
   type RulesOfObject,
   ValidationRuleService,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
-import { batchCall, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import { batchCall, type Call, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
 /** Assigns validation rules for requests and looks them up for answers, many at a time. */
 export type Rules = {
@@ -16,6 +16,8 @@ export type Rules = {
   assign(item: RulesOfObject): Promise<AssignRulesOutcome>;
   /** Takes all rules away from an object that was not made after all. */
   revoke(item: ObjectOfProject): Promise<void>;
+  /** Some of the rules that name something by its id, and how many there are. */
+  naming(id: string, call: Call): Promise<{ readonly ruleIds: string[]; readonly total: bigint }>;
   /** The assignments of objects, oldest first. */
   find(
     projectId: string,
@@ -62,6 +64,7 @@ export function createRules(transport: Transport): Rules {
         return items.map(() => undefined);
       },
     }),
+    naming: (id, call) => client.listRulesNaming({ id }, call),
     async find(projectId, objectIds) {
       const questions = Array.from({ length: Math.ceil(objectIds.length / MAX_OBJECTS) }, (_, at) =>
         ask({

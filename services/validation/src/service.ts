@@ -8,6 +8,7 @@ import { createCoalescer, type Service } from "@scrip/rpc";
 import { isBadItem } from "./bad-item.ts";
 import { createClients, type Transports } from "./clients.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
+import { onVoucher, VOUCHERS_TOPIC } from "./events/on-voucher.ts";
 import { createCollectionsCache } from "./gather/collections.ts";
 import { createRuleCaches } from "./gather/rules.ts";
 import { createStackingRulesCache } from "./gather/stacking-rules.ts";
@@ -47,6 +48,12 @@ export async function createValidationService(options: ValidationOptions): Promi
     handler: onRedemption(db),
   });
   parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
+  const vouchers = await options.bus.subscribe({
+    group: "validation-vouchers",
+    topics: [VOUCHERS_TOPIC],
+    handler: onVoucher(db, definitions),
+  });
+  parts.defer(() => vouchers.close(CONSUMERS_CLOSE_MS));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const saveOrder = createCoalescer({

@@ -7,10 +7,7 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { deleteSegment as remove } from "../store/segments.ts";
 
-/**
- * Rules that name segments belong to a service that this one may not call, so a segment is never
- * refused for being in use.
- */
+/** That no validation rule names it was asked at the door: rules belong to a service above this one. */
 export const deleteSegment =
   (deps: Deps): Handler<typeof SegmentService.method.deleteSegment> =>
   async ({ segmentId }, { project }) => {

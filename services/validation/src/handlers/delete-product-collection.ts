@@ -5,7 +5,8 @@ import type { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { deleteCollection, findRulesNaming } from "../store/collections.ts";
+import { deleteCollection } from "../store/collections.ts";
+import { findRulesNaming } from "../store/validation-rules.ts";
 
 export const deleteProductCollection =
   (deps: Deps): Handler<typeof ProductCollectionService.method.deleteProductCollection> =>

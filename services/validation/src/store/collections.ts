@@ -136,27 +136,6 @@ export async function deleteCollection(
   return rowCount === 1 ? "deleted" : "not_found";
 }
 
-/** Some of the rules that name the collection anywhere in them, and how many there are. */
-export async function findRulesNaming(
-  db: Queryable,
-  projectId: string,
-  collectionId: string,
-): Promise<{ readonly ids: readonly string[]; readonly total: bigint }> {
-  const { rows } = await db.query<{ id: string; total: bigint }>(
-    `select id, count(*) over () as total
-       from validation_rule,
-            lateral jsonb_build_array(rules, bundle_rules, applicable_to) as parts
-      where project_id = $1
-        and jsonb_path_exists(parts, '$.** ? (@ == $id)', jsonb_build_object('id', $2::text))
-      order by id
-      limit ${SHOWN_RULES}`,
-    [projectId, collectionId],
-  );
-  return { ids: rows.map(({ id }) => id), total: rows[0]?.total ?? 0n };
-}
-
-const SHOWN_RULES = 10;
-
 /** Ids of the collections that list the product itself. */
 export async function findCollectionsOfProduct(
   db: Queryable,

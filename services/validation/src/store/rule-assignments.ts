@@ -74,6 +74,21 @@ export async function deleteAssignmentsOfObjects(
   );
 }
 
+/** Those of the objects that have rules. */
+export async function findObjectsWithRules(
+  db: Queryable,
+  objects: readonly DefinitionKey[],
+): Promise<readonly DefinitionKey[]> {
+  if (objects.length === 0) return [];
+  const { rows } = await db.query<{ project_id: string; object_id: string }>(
+    `select distinct project_id, object_id
+       from unnest($1::text[], $2::text[]) as asked (project_id, object_id)
+       join validation_rule_assignment using (project_id, object_id)`,
+    [objects.map(({ projectId }) => projectId), objects.map(({ key }) => key)],
+  );
+  return rows.map((row) => ({ projectId: row.project_id, key: row.object_id }));
+}
+
 /** The rules of one object, oldest first. */
 export async function findAssignmentsOfObject(
   db: Queryable,

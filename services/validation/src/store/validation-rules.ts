@@ -155,3 +155,24 @@ export async function findRuleContents(
   const found = new Map(rows.map((row) => [Number(row.position), row]));
   return keys.map((_, index) => found.get(index + 1));
 }
+
+/** Some of the rules that name something by its id, anywhere in them, and how many there are. */
+export async function findRulesNaming(
+  db: Queryable,
+  projectId: string,
+  namedId: string,
+): Promise<{ readonly ids: readonly string[]; readonly total: bigint }> {
+  const { rows } = await db.query<{ id: string; total: bigint }>(
+    `select id, count(*) over () as total
+       from validation_rule,
+            lateral jsonb_build_array(rules, bundle_rules, applicable_to) as parts
+      where project_id = $1
+        and jsonb_path_exists(parts, '$.** ? (@ == $id)', jsonb_build_object('id', $2::text))
+      order by id
+      limit ${SHOWN_RULES}`,
+    [projectId, namedId],
+  );
+  return { ids: rows.map(({ id }) => id), total: rows[0]?.total ?? 0n };
+}
+
+const SHOWN_RULES = 10;

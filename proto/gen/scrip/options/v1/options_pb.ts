@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file scrip/options/v1/options.proto.
  */
 export const file_scrip_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNjcmlwLm9wdGlvbnMudjEi/AEKBkFjY2VzcxIOCgZzZXJ2ZXIYASABKAkSDgoGY2xpZW50GAIgASgJEhIKCm1hbmFnZW1lbnQYAyABKAgSEAoIa2V5X29ubHkYBCABKAgSDgoGYW55b25lGAUgASgIEgwKBGZvcm0YBiABKAgSMgoLaWRlbXBvdGVuY3kYByABKA4yHS5zY3JpcC5vcHRpb25zLnYxLklkZW1wb3RlbmN5EgwKBGJ1bGsYCCABKAgSFQoNY2FjaGVfc2Vjb25kcxgJIAEoBRIOCgZzdGF0dXMYCiABKAUSDQoFbGFyZ2UYCyABKAgSFgoOY2xpZW50X2ZlYXR1cmUYDCABKAkiWQoFU2hhcGUSDgoGb2JqZWN0GAEgASgJEhAKCGRhdGFfcmVmGAIgASgJEhQKDHNjYWxhcl9maWVsZBgDIAEoCRIYChBzY2FsYXJfaWRfcHJlZml4GAQgASgJIs0ECgRSdWxlEhAKCHJlcXVpcmVkGAEgASgIEhAKCG51bGxhYmxlGAIgASgIEhAKA21pbhgDIAEoA0gAiAEBEhAKA21heBgEIAEoA0gBiAEBEhcKCm1pbl9sZW5ndGgYBSABKAVIAogBARIXCgptYXhfbGVuZ3RoGAYgASgFSAOIAQESDwoHcGF0dGVybhgHIAEoCRIWCgltaW5faXRlbXMYCCABKAVIBIgBARIWCgltYXhfaXRlbXMYCSABKAVIBYgBARIPCgdkZWNpbWFsGAogASgIEgwKBGRhdGUYCyABKAgSEAoIZHVyYXRpb24YDCABKAgSEAoIaW50ZXJuYWwYDSABKAgSDgoGdmFsdWVzGA4gAygJEhIKCm9taXRfZW1wdHkYDyABKAgSDAoEanNvbhgQIAEoCRIOCgZzZWNyZXQYESABKAgSLgoJcmVmZXJlbmNlGBIgASgOMhsuc2NyaXAub3B0aW9ucy52MS5SZWZlcmVuY2USEwoLbWluX2RlY2ltYWwYEyABKAkSEwoLbWF4X2RlY2ltYWwYFCABKAkSEAoIaW5fcXVlcnkYFSABKAgSDwoHcmVmdXNhbBgWIAEoCRIsCghtZXRhZGF0YRgXIAEoCzIaLnNjcmlwLm9wdGlvbnMudjEuTWV0YWRhdGESEAoIcmVzZXJ2ZXMYGCABKAlCBgoEX21pbkIGCgRfbWF4Qg0KC19taW5fbGVuZ3RoQg0KC19tYXhfbGVuZ3RoQgwKCl9taW5faXRlbXNCDAoKX21heF9pdGVtcyJjCghNZXRhZGF0YRIQCghyZXNvdXJjZRgBIAEoCRIQCghjb21wbGV0ZRgCIAEoCBIOCgZ1bmxlc3MYAyADKAkSDwoHaW5zdGVhZBgEIAEoCRISCgppbnN0ZWFkX2lmGAUgASgJKlwKC0lkZW1wb3RlbmN5EhsKF0lERU1QT1RFTkNZX1VOU1BFQ0lGSUVEEAASGgoWSURFTVBPVEVOQ1lfSU5fU0VSVklDRRABEhQKEElERU1QT1RFTkNZX05PTkUQAirSAQoJUmVmZXJlbmNlEhkKFVJFRkVSRU5DRV9VTlNQRUNJRklFRBAAEhsKF1JFRkVSRU5DRV9DQVRFR09SWV9OQU1FEAESGQoVUkVGRVJFTkNFX0NBVEVHT1JZX0lEEAISGAoUUkVGRVJFTkNFX0NBVEVHT1JJRVMQAxIeChpSRUZFUkVOQ0VfVkFMSURBVElPTl9SVUxFUxAEEh8KG1JFRkVSRU5DRV9SVUxFU19BU1NJR05NRU5UUxAFEhcKE1JFRkVSRU5DRV9VTklUX1RZUEUQBjpSCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgLMhguc2NyaXAub3B0aW9ucy52MS5BY2Nlc3NSBmFjY2VzczpQCgVzaGFwZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxjShgMgASgLMhcuc2NyaXAub3B0aW9ucy52MS5TaGFwZVIFc2hhcGU6SwoEcnVsZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY04YDIAEoCzIWLnNjcmlwLm9wdGlvbnMudjEuUnVsZVIEcnVsZWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("Ch5zY3JpcC9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNjcmlwLm9wdGlvbnMudjEi/AEKBkFjY2VzcxIOCgZzZXJ2ZXIYASABKAkSDgoGY2xpZW50GAIgASgJEhIKCm1hbmFnZW1lbnQYAyABKAgSEAoIa2V5X29ubHkYBCABKAgSDgoGYW55b25lGAUgASgIEgwKBGZvcm0YBiABKAgSMgoLaWRlbXBvdGVuY3kYByABKA4yHS5zY3JpcC5vcHRpb25zLnYxLklkZW1wb3RlbmN5EgwKBGJ1bGsYCCABKAgSFQoNY2FjaGVfc2Vjb25kcxgJIAEoBRIOCgZzdGF0dXMYCiABKAUSDQoFbGFyZ2UYCyABKAgSFgoOY2xpZW50X2ZlYXR1cmUYDCABKAkiWQoFU2hhcGUSDgoGb2JqZWN0GAEgASgJEhAKCGRhdGFfcmVmGAIgASgJEhQKDHNjYWxhcl9maWVsZBgDIAEoCRIYChBzY2FsYXJfaWRfcHJlZml4GAQgASgJIt4ECgRSdWxlEhAKCHJlcXVpcmVkGAEgASgIEhAKCG51bGxhYmxlGAIgASgIEhAKA21pbhgDIAEoA0gAiAEBEhAKA21heBgEIAEoA0gBiAEBEhcKCm1pbl9sZW5ndGgYBSABKAVIAogBARIXCgptYXhfbGVuZ3RoGAYgASgFSAOIAQESDwoHcGF0dGVybhgHIAEoCRIWCgltaW5faXRlbXMYCCABKAVIBIgBARIWCgltYXhfaXRlbXMYCSABKAVIBYgBARIPCgdkZWNpbWFsGAogASgIEgwKBGRhdGUYCyABKAgSEAoIZHVyYXRpb24YDCABKAgSEAoIaW50ZXJuYWwYDSABKAgSDgoGdmFsdWVzGA4gAygJEhIKCm9taXRfZW1wdHkYDyABKAgSDAoEanNvbhgQIAEoCRIOCgZzZWNyZXQYESABKAgSLgoJcmVmZXJlbmNlGBIgASgOMhsuc2NyaXAub3B0aW9ucy52MS5SZWZlcmVuY2USEwoLbWluX2RlY2ltYWwYEyABKAkSEwoLbWF4X2RlY2ltYWwYFCABKAkSEAoIaW5fcXVlcnkYFSABKAgSDwoHcmVmdXNhbBgWIAEoCRIsCghtZXRhZGF0YRgXIAEoCzIaLnNjcmlwLm9wdGlvbnMudjEuTWV0YWRhdGESEAoIcmVzZXJ2ZXMYGCABKAkSDwoHZGVsZXRlcxgZIAEoCUIGCgRfbWluQgYKBF9tYXhCDQoLX21pbl9sZW5ndGhCDQoLX21heF9sZW5ndGhCDAoKX21pbl9pdGVtc0IMCgpfbWF4X2l0ZW1zImMKCE1ldGFkYXRhEhAKCHJlc291cmNlGAEgASgJEhAKCGNvbXBsZXRlGAIgASgIEg4KBnVubGVzcxgDIAMoCRIPCgdpbnN0ZWFkGAQgASgJEhIKCmluc3RlYWRfaWYYBSABKAkqXAoLSWRlbXBvdGVuY3kSGwoXSURFTVBPVEVOQ1lfVU5TUEVDSUZJRUQQABIaChZJREVNUE9URU5DWV9JTl9TRVJWSUNFEAESFAoQSURFTVBPVEVOQ1lfTk9ORRACKqgCCglSZWZlcmVuY2USGQoVUkVGRVJFTkNFX1VOU1BFQ0lGSUVEEAASGwoXUkVGRVJFTkNFX0NBVEVHT1JZX05BTUUQARIZChVSRUZFUkVOQ0VfQ0FURUdPUllfSUQQAhIYChRSRUZFUkVOQ0VfQ0FURUdPUklFUxADEh4KGlJFRkVSRU5DRV9WQUxJREFUSU9OX1JVTEVTEAQSHwobUkVGRVJFTkNFX1JVTEVTX0FTU0lHTk1FTlRTEAUSFwoTUkVGRVJFTkNFX1VOSVRfVFlQRRAGEhYKElJFRkVSRU5DRV9DQU1QQUlHThAHEh0KGVJFRkVSRU5DRV9MT1lBTFRZX1BST0dSQU0QCBIdChlSRUZFUkVOQ0VfUkVXQVJEX0NBTVBBSUdOEAk6UgoGYWNjZXNzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoCzIYLnNjcmlwLm9wdGlvbnMudjEuQWNjZXNzUgZhY2Nlc3M6UAoFc2hhcGUSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY0oYDIAEoCzIXLnNjcmlwLm9wdGlvbnMudjEuU2hhcGVSBXNoYXBlOksKBHJ1bGUSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNOGAyABKAsyFi5zY3JpcC5vcHRpb25zLnYxLlJ1bGVSBHJ1bGViBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * @generated from message scrip.options.v1.Access
@@ -320,11 +320,20 @@ export type Rule = Message<"scrip.options.v1.Rule"> & {
 
   /**
    * The id that a new object of this kind gets, which the gateway makes when it has to know it before:
-   * `voucher`, `campaign`, `promotion_tier`. Always internal, beside validation_rules.
+   * `voucher`, `campaign`, `promotion_tier`, `reward_assignment`. Always internal, beside validation_rules.
    *
    * @generated from field: string reserves = 24;
    */
   reserves: string;
+
+  /**
+   * The request deletes an object of this kind, by the id in this field. A `segment` is refused while a
+   * validation rule names it; rules that are assigned to a `promotion_tier` are taken away from it
+   * (services/decisions/0011-rules-before-their-object.md).
+   *
+   * @generated from field: string deletes = 25;
+   */
+  deletes: string;
 };
 
 /**
@@ -474,6 +483,29 @@ export const Reference = {
    * @generated from enum value: REFERENCE_UNIT_TYPE = 6;
    */
   UNIT_TYPE: 6,
+
+  /**
+   * In a request: the id or name of a campaign; the name is turned into its id, and what is unknown stays
+   * as it is.
+   *
+   * @generated from enum value: REFERENCE_CAMPAIGN = 7;
+   */
+  CAMPAIGN: 7,
+
+  /**
+   * In a request: the id or exact name of a loyalty programme, which becomes its id; 404 when there is none.
+   *
+   * @generated from enum value: REFERENCE_LOYALTY_PROGRAM = 8;
+   */
+  LOYALTY_PROGRAM: 8,
+
+  /**
+   * In a request: the id or exact name of the campaign that a reward is of, which becomes its id; 404 when
+   * unknown. `type` beside it becomes the kind of the campaign.
+   *
+   * @generated from enum value: REFERENCE_REWARD_CAMPAIGN = 9;
+   */
+  REWARD_CAMPAIGN: 9,
 } as const;
 
 /**

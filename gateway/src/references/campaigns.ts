@@ -1,0 +1,62 @@
+import {
+  type DescMessage,
+  getOption,
+  type Message,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import { requestId } from "@scrip/ids";
+import {
+  type CampaignQuerySchema,
+  CampaignService,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { batchCall, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+
+/** Looks campaigns of all kinds up by their names, many at a time. */
+export type Campaigns = {
+  /** The id of the campaign that is named so, or has this id; undefined when there is none. */
+  idOf(projectId: string, idOrName: string): Promise<string | undefined>;
+};
+
+const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 10_000 };
+
+export function createCampaigns(transport: Transport): Campaigns {
+  const client = clientOf(CampaignService, transport);
+  const ask = createCoalescer<MessageInitShape<typeof CampaignQuerySchema>, string | undefined>({
+    ...BATCH,
+    async send(queries) {
+      const now = Date.now();
+      const { answers } = await client.resolveCampaigns(
+        { queries: [...queries] },
+        // A batch is nobody's request: its queries carry their projects.
+        batchCall(requestId(), now + REQUEST_DEADLINE_MS, now),
+      );
+      return answers.map(({ campaigns }, at) => {
+        const [id] = queries[at]?.campaignIds ?? [];
+        return (campaigns.find((campaign) => campaign.id === id) ?? campaigns[0])?.id;
+      });
+    },
+  });
+  return {
+    idOf: (projectId, idOrName) =>
+      ask({ projectId, campaignIds: [idOrName], campaignNames: [idOrName] }),
+  };
+}
+
+/** The field of a request that names a campaign, by its local name. */
+export const planCampaign = (desc: DescMessage): string | undefined =>
+  desc.fields.find((field) => getOption(field, rule).reference === Reference.CAMPAIGN)?.localName;
+
+/** Turns the name of a campaign into its id. What is unknown stays as it was sent. */
+export async function resolveCampaign(
+  field: string,
+  message: Message,
+  { campaigns, projectId }: { readonly campaigns: Campaigns; readonly projectId: string },
+): Promise<Message> {
+  const fields = message as Message & Record<string, unknown>;
+  const name = fields[field] as string | undefined;
+  if (name === undefined || name === "") return message;
+  const id = await campaigns.idOf(projectId, name);
+  return id === undefined || id === name ? message : ({ ...fields, [field]: id } as Message);
+}
