@@ -161,6 +161,20 @@ describe.each(COMPOSITIONS)("rules on %s", async (composition) => {
   });
 
   test.each([
+    ["redemption.user.login", { $is: ["ann"] }, false],
+    ["redemption.user.login", { $is_not: ["ann"] }, true],
+    ["redemption.count.per_user", { $less_than_or_equal: [1] }, false],
+    ["redemption.count.per_user", { $is_not: [1] }, true],
+  ])("know of no user behind an application: %s %j", async (name, conditions, valid) => {
+    const code = await codeWith(one(name, conditions));
+    const { body } = await validate(code, { options: { expand: ["explanation"] } });
+    expect(body["valid"]).toBe(valid);
+    const { steps } = body["redeemables"][0].result.explanation;
+    const step = steps.find((each: Json) => each["name"] === name);
+    expect([step.passed, step.value ?? null]).toEqual([valid, null]);
+  });
+
+  test.each([
     ["redemption.count.daily", {}],
     ["redemption.count.per_api_key", {}],
     ["redemption.count.per_customer.monthly", asAnn],

@@ -931,7 +931,8 @@ export const AssignmentsAnswerSchema: GenMessage<AssignmentsAnswer> = /*@__PURE_
 export const ValidationRuleService: GenService<{
   /**
    * CreateValidationRule makes a rule. One that cannot be evaluated is refused with
-   * `invalid_validation_rules`, whose details say what is wrong.
+   * `invalid_validation_rules`, whose details say what is wrong. Redemptions come from applications and have
+   * no user: `redemption.user.login` and `redemption.count.per_user` are missing values (§3.4).
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.CreateValidationRule
    */
