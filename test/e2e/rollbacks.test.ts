@@ -36,6 +36,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
       reason: "returned",
       result: "SUCCESS",
       metadata: { clerk: 7 },
+      tracking_id: expect.stringMatching(/^track_[\w-]{43}$/),
       customer_id: made.body["customer_id"],
       voucher: { code, redemption: { redeemed_quantity: 0 } },
       order: {

@@ -16,6 +16,7 @@ import type { Deps } from "../deps.ts";
 import { type OrderInHand, takeStoredOrder } from "../gather/claim.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
 import { fromTimestamp, toTimestamp } from "../gather/timestamps.ts";
+import { trackingIdOf } from "../gather/tracking-id.ts";
 import { repairOrders } from "../store/order-repairs.ts";
 import { afterwards, insist } from "./after-commit.ts";
 import { commitPatiently } from "./patience.ts";
@@ -51,7 +52,7 @@ export async function rollBackAsked(
       redeemed && rolledBackOrder(baseOf(taken, redemption) ?? redeemed, redeemed, context);
     const orderId = orderIdOf(asked.order, baseOf(taken, redemption) ?? redeemed);
     const command = {
-      ...commandOf(call, asked, redemption),
+      ...commandOf(deps, call, asked, redemption),
       orderMode: mode,
       ...(order !== undefined && { order }),
       ...(customerId !== undefined && { customerId }),
@@ -103,8 +104,14 @@ function orderIdOf(input: OrderInput | undefined, own: Order | undefined): strin
 /** How long a redemption can be taken back. */
 const ROLLBACK_PERIOD = { months: 3, days: 0, ms: 0 };
 
-function commandOf(call: Call, asked: AskedRollback, redemption: Redemption): RollbackCommand {
-  const { reason, trackingId, metadata } = asked;
+function commandOf(
+  deps: Deps,
+  call: Call,
+  asked: AskedRollback,
+  redemption: Redemption,
+): RollbackCommand {
+  const { reason, metadata } = asked;
+  const tracking = trackingIdOf(deps.trackingSecret, call.project.id, asked);
   const date = redemption.date === undefined ? 0 : fromTimestamp(redemption.date);
   const last = addDuration(call.project.timeZone, date, ROLLBACK_PERIOD, 1);
   return {
@@ -127,7 +134,7 @@ function commandOf(call: Call, asked: AskedRollback, redemption: Redemption): Ro
       idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
     }),
     ...(reason !== undefined && { reason }),
-    ...(trackingId !== undefined && { trackingId }),
+    ...(tracking !== undefined && { trackingId: tracking }),
     ...(metadata !== undefined && { metadata }),
   };
 }
