@@ -45,7 +45,7 @@ export async function createValidationService(options: ValidationOptions): Promi
   const redemptions = await options.bus.subscribe({
     group: "validation",
     topics: [REDEMPTIONS_TOPIC],
-    handler: onRedemption(db),
+    handler: onRedemption({ db, newId }),
   });
   parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
   const vouchers = await options.bus.subscribe({

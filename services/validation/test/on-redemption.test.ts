@@ -4,6 +4,7 @@ import { createPgEventBus, type EventEnvelope } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import {
   type Order,
+  type OrderItemInputSchema,
   OrderRedemptionSchema,
   OrderSchema,
   OrderStatus,
@@ -17,6 +18,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { findEntry } from "../src/store/catalogue.ts";
 import { claimOrder } from "../src/store/order-claims.ts";
 import { findOrder, saveOrders } from "../src/store/orders.ts";
 
@@ -39,13 +41,33 @@ test("the order of a redemption arrives over the bus when its process died befor
   await bus.subscribe({
     group: "validation",
     topics: [REDEMPTIONS_TOPIC],
-    handler: onRedemption(db),
+    handler: onRedemption({ db, newId }),
   });
 
   await expect
     .poll(() => findOrder(db, "proj_1", { column: "source_id", value: "cart-1" }))
     .toEqual(order);
   await bus.close(1_000);
+});
+
+test("what an order says of the catalogue arrives with the order, and never again", async () => {
+  const sourceId = newId("prod");
+  const said = (price: bigint) => [{ product: { sourceId, override: true, price } }];
+  const priceNow = async () => {
+    const key = { column: "source_id", value: sourceId } as const;
+    return (await findEntry(db, "product", { projectId: "proj_1", key }))?.price;
+  };
+  const lost = givenOrder({ amount: 1n });
+  await handle([madeAt(NOON, lost, said(900n))]);
+  expect(await priceNow()).toBe(900n);
+  expect(await findOrder(db, "proj_1", { column: "id", value: lost.id! })).toEqual(lost);
+
+  await db.query("update product set price = 1 where source_id = $1", [sourceId]);
+  await handle([madeAt(NOON, lost, said(900n))]);
+  const stored = givenOrder({ amount: 2n });
+  await saveOrders(db, [{ projectId: "proj_1", order: stored, at: NOON }]);
+  await handle([madeAt(NOON, stored, said(800n))]);
+  expect(await priceNow()).toBe(1n);
 });
 
 test("an order that is stored in this state or a later one stays untouched", async () => {
@@ -135,7 +157,7 @@ test("redemptions without an order and other events of the topic are passed over
 });
 
 const handle = (events: readonly EventEnvelope[]): Promise<void> =>
-  onRedemption(db)(
+  onRedemption({ db, newId })(
     events.map((event, index) => ({ ...event, partition: 0, offset: BigInt(index) })),
     {
       group: "validation",
@@ -148,13 +170,18 @@ const handle = (events: readonly EventEnvelope[]): Promise<void> =>
 const givenOrder = (init: MessageInitShape<typeof OrderSchema>): Order =>
   create(OrderSchema, { id: newId("ord"), ...init });
 
-function madeAt(date: Date, order?: Order): EventEnvelope {
+function madeAt(
+  date: Date,
+  order?: Order,
+  overrides: MessageInitShape<typeof OrderItemInputSchema>[] = [],
+): EventEnvelope {
   const made = create(RedemptionMadeSchema, {
     projectId: "proj_1",
     redemptionId: newId("r"),
     voucherId: "v_1",
     date: timestampFromDate(date),
     ...(order !== undefined && { order }),
+    overrides,
   });
   return {
     id: made.redemptionId,

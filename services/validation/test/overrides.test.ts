@@ -7,7 +7,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import type { Deps } from "../src/deps.ts";
-import { upsertOverrides } from "../src/gather/overrides.ts";
+import { type OverrideDeps, overridingLines, upsertOverrides } from "../src/gather/overrides.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 
@@ -16,6 +16,13 @@ afterAll(() => db[Symbol.asyncDispose]());
 // The routes of the catalogue need nothing else.
 const deps = { db, newId, definitions: createDefinitionVersions({ db }) } as unknown as Deps;
 const products = clientOf(ProductService, createDirectTransport(routes(deps)));
+
+/** Of an order that nobody stores. */
+function write(to: OverrideDeps, call: Call, items: readonly OrderItemInput[]): Promise<void> {
+  const { project, now } = call;
+  const lines = overridingLines(call, items);
+  return upsertOverrides(to, { projectId: project.id, now, lines }, async () => {});
+}
 
 function givenShop() {
   const call: Call = {
@@ -27,8 +34,7 @@ function givenShop() {
   };
   return {
     call,
-    order: (...items: object[]) =>
-      upsertOverrides(deps, call, { items: items as OrderItemInput[] }),
+    order: (...items: object[]) => write(deps, call, items as OrderItemInput[]),
     product: (productId: string) => products.getProduct({ productId }, call),
     sku: (skuId: string) => products.getSku({ skuId }, call),
   };
@@ -50,6 +56,19 @@ test("a line that overrides makes the product and the SKU that it names", async 
   expect(mug).toMatchObject({ metadata: { a: 1 } });
   expect(await sku("mug-red")).toMatchObject({ productId: mug.id, sku: "Red", price: 450n });
   await expect(product("quiet")).rejects.toMatchObject({ key: "not_found" });
+});
+
+test("an order that cannot be stored overrides nothing", async () => {
+  const { call, product } = givenShop();
+  const line = { sourceId: "shirt", product: { override: true, price: 900n } };
+  const overriding = {
+    projectId: call.project.id,
+    now: call.now,
+    lines: [line] as OrderItemInput[],
+  };
+  const storing = upsertOverrides(deps, overriding, () => Promise.reject(new Error("no room")));
+  await expect(storing).rejects.toThrow("no room");
+  await expect(product("shirt")).rejects.toMatchObject({ key: "not_found" });
 });
 
 test("what is sent overwrites, the rest stays, and of several lines the last one counts", async () => {
@@ -140,10 +159,12 @@ test("an order of 500 lines is a handful of statements", async () => {
     product: { override: true, price: BigInt(index) },
     sku: { override: true, sourceId: `s${index}` },
   })) as OrderItemInput[];
-  await upsertOverrides(counting, call, { items });
-  await upsertOverrides(counting, call, {
-    items: items.map((item) => ({ ...item, product: { ...item.product!, price: 7n } })),
-  });
+  await write(counting, call, items);
+  await write(
+    counting,
+    call,
+    items.map((item) => ({ ...item, product: { ...item.product!, price: 7n } })),
+  );
   expect(statements).toBeLessThanOrEqual(10);
   expect(await product("p499")).toMatchObject({ price: 7n, skus: { total: 1n } });
 });

@@ -164,6 +164,7 @@ async function commit(
     now,
     channel: { $typeName: "scrip.voucher.v1.Channel", channelId: "app", channelType: "API" },
     note: new Uint8Array(),
+    overrides: [],
     parts: [
       {
         $typeName: "scrip.voucher.v1.RedemptionPart",

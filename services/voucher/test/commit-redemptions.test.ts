@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import { OrderItemInputSchema, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import {
   CommitOutcomeSchema,
@@ -68,8 +68,12 @@ describe("CommitRedemptions", () => {
   test("writes one event for each success, with the order as it was stored", async () => {
     const voucher = await givenDiscount(fixture);
     const order = create(OrderSchema, { id: "ord_2", amount: 900n });
+    const overrides = [
+      create(OrderItemInputSchema, { product: { sourceId: "mug", override: true, price: 900n } }),
+      create(OrderItemInputSchema, { sku: { sourceId: "red", override: true } }),
+    ];
     const [outcome] = await commit(
-      commandOf(fixture, [{ voucher }], { order, customerId: "cust_2" }),
+      commandOf(fixture, [{ voucher }], { order, overrides, customerId: "cust_2" }),
     );
     const [made] = madeOf(outcome);
 
@@ -85,6 +89,7 @@ describe("CommitRedemptions", () => {
       customerId: "cust_2",
       date: made?.date,
       order: made?.order,
+      overrides,
     });
     expect(rows).toEqual([
       {

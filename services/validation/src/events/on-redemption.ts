@@ -1,7 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { EventHandler } from "@scrip/events";
-import type { Database } from "@scrip/postgres";
 import {
   type RedemptionMade,
   RedemptionMadeSchema,
@@ -9,8 +8,10 @@ import {
   RedemptionRolledBackSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
+import type { OverrideDeps } from "../gather/overrides.ts";
+import { repairOrder } from "../gather/store-order.ts";
 import { repairOrders, repairRolledBackOrders } from "../store/order-repairs.ts";
-import type { StoredOrder } from "../store/order-rows.ts";
+import type { OverridingOrder } from "../store/order-rows.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 
@@ -20,14 +21,19 @@ export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
  * and no inbox is needed.
  */
 export const onRedemption =
-  (db: Database): EventHandler =>
+  (deps: OverrideDeps): EventHandler =>
   async (events) => {
+    const { db } = deps;
     const made = events.flatMap((event) =>
       event.type === RedemptionMadeSchema.typeName
         ? orderIn(fromBinary(RedemptionMadeSchema, event.payload))
         : [],
     );
-    if (made.length > 0) await repairOrders(db, made);
+    const plain = made.filter(({ overrides }) => overrides.length === 0);
+    if (plain.length > 0) await repairOrders(db, plain);
+    for (const one of made) {
+      if (one.overrides.length > 0) await repairOrder(deps, one);
+    }
     const rolledBack = events.flatMap((event) =>
       event.type === RedemptionRolledBackSchema.typeName
         ? orderIn(fromBinary(RedemptionRolledBackSchema, event.payload))
@@ -37,9 +43,9 @@ export const onRedemption =
   };
 
 /** Only one event of a stack carries its order, and none of what was refused. */
-const orderIn = ({
-  projectId,
-  order,
-  date,
-}: RedemptionMade | RedemptionRolledBack): readonly StoredOrder[] =>
-  order === undefined || date === undefined ? [] : [{ projectId, order, at: timestampDate(date) }];
+const orderIn = (event: RedemptionMade | RedemptionRolledBack): readonly OverridingOrder[] => {
+  const { projectId, order, date } = event;
+  if (order === undefined || date === undefined) return [];
+  const overrides = "overrides" in event ? event.overrides : [];
+  return [{ projectId, order, at: timestampDate(date), overrides }];
+};

@@ -1,38 +1,55 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { isRetryable } from "@scrip/postgres";
+import type { newId } from "@scrip/ids";
+import { type Database, isRetryable, type Queryable } from "@scrip/postgres";
 import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { Deps } from "../deps.ts";
 import { LARGEST_AMOUNT } from "../domain/order.ts";
 import { type Catalogue, findInCatalogue } from "../store/catalogue.ts";
 import { type Override, saveOverrides, type SkuOverride } from "../store/overrides.ts";
 import { entriesOf, productName, skuName } from "./catalogue.ts";
 
+/** Which lines of an order say what the catalogue is to hold, when, and in whose project. */
+export type Overriding = {
+  readonly projectId: string;
+  /** The project's present, in epoch milliseconds. */
+  readonly now: number;
+  readonly lines: readonly OrderItemInput[];
+};
+
+/** The lines that write into the catalogue. Callers from outside may not. */
+export function overridingLines(
+  call: Pick<Call, "caller">,
+  items: readonly OrderItemInput[] = [],
+): readonly OrderItemInput[] {
+  if (call.caller.side === "client") return [];
+  return items.filter(({ product, sku }) => product?.override === true || sku?.override === true);
+}
+
+/** What overrides are written with: the process, or what consumes its events. */
+export type OverrideDeps = { readonly db: Database; readonly newId: typeof newId };
+
 /**
  * Writes products and SKUs that lines carry with `override: true` into the catalogue, as their own
  * endpoints would: what is sent overwrites, the rest stays, metadata is merged by key
  * (spec/validation-and-redemption.md §1.1.3). For redemptions that were made and orders that are
- * stored, never for a question. `items` are those that were sent, not those that the catalogue was
+ * stored, never for a question; `store` writes their order in the same transaction, so that an order
+ * that is there has overridden. The lines are those that were sent, not those that the catalogue was
  * laid under: what somebody else changes meanwhile is not changed back.
  *
  * An unknown source id becomes a product, or a SKU of the product that its line names; nothing comes
  * of an unknown id, since ids are given here. What the catalogue says already is not written again.
  */
 export async function upsertOverrides(
-  deps: Pick<Deps, "db" | "newId">,
-  call: Call,
-  { items }: { readonly items: readonly OrderItemInput[] },
+  deps: OverrideDeps,
+  overriding: Overriding,
+  store: (tx: Queryable) => Promise<void>,
 ): Promise<void> {
-  const overriding = items.filter(
-    ({ product, sku }) => product?.override === true || sku?.override === true,
-  );
-  if (overriding.length === 0) return;
+  if (overriding.lines.length === 0) return deps.db.transaction(store);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await upsertOnce(deps, call, overriding);
-      return;
+      return await upsertOnce(deps, overriding, store);
     } catch (error) {
       // An order that makes what another one finds takes rows in another order; a repeat finds it too.
       if (attempt === MAX_ATTEMPTS || !isRetryable(error)) throw error;
@@ -43,31 +60,30 @@ export async function upsertOverrides(
 const MAX_ATTEMPTS = 3;
 
 async function upsertOnce(
-  deps: Pick<Deps, "db" | "newId">,
-  call: Call,
-  overriding: readonly OrderItemInput[],
+  deps: OverrideDeps,
+  { projectId, now, lines }: Overriding,
+  store: (tx: Queryable) => Promise<void>,
 ): Promise<void> {
-  const projectId = call.project.id;
   const catalogue = await findInCatalogue(deps.db, {
     projectId,
-    skus: overriding.flatMap((item) => skuName(item) ?? []),
-    products: overriding.flatMap((item) => productName(item) ?? []),
+    skus: lines.flatMap((item) => skuName(item) ?? []),
+    products: lines.flatMap((item) => productName(item) ?? []),
   });
-  const products = together(overriding.flatMap((item) => ofProduct(item, catalogue) ?? []));
-  const skus = together(overriding.flatMap((item) => ofSku(item, catalogue) ?? []));
-  if (products.length === 0 && skus.length === 0) return;
+  const products = together(lines.flatMap((item) => ofProduct(item, catalogue) ?? []));
+  const skus = together(lines.flatMap((item) => ofSku(item, catalogue) ?? []));
   const withId = (override: Override, prefix: "prod" | "sku") => ({
     ...override,
     id: override.known?.id ?? deps.newId(prefix),
   });
-  await deps.db.transaction((tx) =>
-    saveOverrides(tx, {
+  await deps.db.transaction(async (tx) => {
+    await saveOverrides(tx, {
       projectId,
-      at: new Date(call.now),
+      at: new Date(now),
       products: products.map((each) => withId(each, "prod")),
       skus: skus.map((each) => ({ ...each, ...withId(each, "sku") })),
-    }),
-  );
+    });
+    await store(tx);
+  });
 }
 
 function ofProduct(item: OrderItemInput, catalogue: Catalogue): Override | undefined {

@@ -4,6 +4,7 @@ import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import {
   type Order,
   type OrderInput,
+  type OrderItemInput,
   OrderInputSchema,
   OrderStatus,
 } from "@scrip/proto/scrip/common/v1/order_pb";
@@ -21,7 +22,7 @@ import { recordFigures } from "../domain/order-record.ts";
 import { gatherCatalogue } from "../gather/catalogue.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
 import { inlineLine, storedLine } from "../gather/order-facts.ts";
-import { upsertOverrides } from "../gather/overrides.ts";
+import { overridingLines, upsertOverrides } from "../gather/overrides.ts";
 import { toTimestamp } from "../gather/timestamps.ts";
 import { saveOrders, setSourceId } from "../store/orders.ts";
 
@@ -56,8 +57,7 @@ export async function editOrder(
     });
     const { createdAt = order.createdAt } = request;
     const dated = { ...order, ...(createdAt !== undefined && { createdAt }) };
-    await save(deps, call, dated, taken);
-    await upsertOverrides(deps, call, edit.request);
+    await save(deps, call, dated, { taken, items: edit.request.items });
     return dated;
   } catch (error) {
     await taken.release();
@@ -65,11 +65,18 @@ export async function editOrder(
   }
 }
 
-async function save(deps: Deps, call: Call, order: Order, taken: OrderInHand): Promise<void> {
+/** The order and what its lines say of the catalogue, or nothing. */
+async function save(
+  deps: Deps,
+  call: Call,
+  order: Order,
+  { taken, items }: { readonly taken: OrderInHand; readonly items: readonly OrderItemInput[] },
+): Promise<void> {
   const projectId = call.project.id;
   const { sourceId } = order;
   const renamed = taken.stored !== null && sourceId !== taken.stored.sourceId;
-  await deps.db.transaction(async (tx) => {
+  const lines = overridingLines(call, items);
+  await upsertOverrides(deps, { projectId, now: call.now, lines }, async (tx) => {
     if (renamed && sourceId !== undefined) {
       const free = await setSourceId(tx, { projectId, id: taken.id, sourceId });
       if (!free) throw duplicate("order", "id", sourceId);

@@ -170,6 +170,7 @@ function commandBase(
     requestId: call.requestId,
     now: toTimestamp(call.now),
     note: new Uint8Array(),
+    overrides: [],
     channel: {
       $typeName: "scrip.voucher.v1.Channel",
       channelId: call.caller.id,

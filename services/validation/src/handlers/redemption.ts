@@ -1,5 +1,5 @@
 import { Refusal, refusalOf } from "@scrip/errors";
-import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { RedemptionNote } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type {
   CommitOutcome,
@@ -28,12 +28,13 @@ import { type Circumstances, gatherDecision, type Gathered } from "../gather/dec
 import { gatherCustomer, trackingId } from "../gather/gather.ts";
 import { gatherNamed, type Named } from "../gather/named.ts";
 import { gatherOrderInQuestion } from "../gather/order-in-question.ts";
-import { upsertOverrides } from "../gather/overrides.ts";
+import { overridingLines } from "../gather/overrides.ts";
 import { type SessionInHand, takeSession } from "../gather/session.ts";
 import { assignmentsShown } from "../gather/shown-rules.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
+import { repairOrder, storeOrder } from "../gather/store-order.ts";
 import { fromTimestamp } from "../gather/timestamps.ts";
-import { repairOrders } from "../store/order-repairs.ts";
+import type { OverridingOrder } from "../store/order-rows.ts";
 import { afterwards, insist } from "./after-commit.ts";
 import { commitPatiently, pauseForChange } from "./patience.ts";
 import { redeemCommand, refusalCommand } from "./redemption-command.ts";
@@ -58,12 +59,13 @@ export async function redeemAsked(
   options: ValidationOptions = {},
 ): Promise<Redeemed> {
   const said = customerOf(sent);
+  const overrides = overridingLines(call, sent.order?.items);
   const [settings, named, findCustomer] = await Promise.all([
     gatherStackingRules(deps, call),
     gatherNamed(deps, call, sent),
     settled(gatherCustomer(deps, call, said)),
   ]);
-  if (named.earlier !== undefined) return answered(deps, call, named.earlier);
+  if (named.earlier !== undefined) return answered(deps, call, named.earlier, overrides);
   const stacking = options.stacking?.(settings) ?? settings;
   const malformed = checkRedeemables(sent.redeemables, stacking);
   if (malformed !== null) throw toRefusal(malformed);
@@ -93,18 +95,14 @@ export async function redeemAsked(
       // When the answer gets lost nobody knows whether it was done: the order stays claimed, and the
       // redemption's event has until the claim ends to store it.
       mayRelease = false;
-      const outcome = await commitPatiently(() => deps.clients.commitRedemption(command));
+      const whole = overrides.length === 0 ? command : { ...command, overrides: [...overrides] };
+      const outcome = await commitPatiently(() => deps.clients.commitRedemption(whole));
       mayRelease = !isMade(outcome);
       return outcome;
     };
     const request = { deps, call, order: inHand, tracking, toStore, commit };
     const outcome = await decideAndCommit(request, circumstances, named);
-    const overriding = isMade(outcome) ? overrideCatalogue(deps, call, sent) : undefined;
-    const [redeemed] = await Promise.all([
-      answered(deps, call, outcome),
-      afterwards(deps, "writing products of an order into the catalogue", overriding),
-    ]);
-    return redeemed;
+    return await answered(deps, call, outcome, overrides);
   } finally {
     const claim = mayRelease ? inHand?.release() : undefined;
     await afterwards(deps, "giving back what a redemption had claimed", claim, session?.release());
@@ -196,13 +194,6 @@ async function commitDecision(
   return commit(redeemCommand({ ...request, gathered }, decision, { customer, note }));
 }
 
-/** Lines may say what the catalogue is to hold from now on; callers from outside may not. */
-async function overrideCatalogue(deps: Deps, call: Call, { order }: Asked): Promise<void> {
-  if (order !== undefined && call.caller.side !== "client") {
-    await upsertOverrides(deps, call, order);
-  }
-}
-
 async function sessionOf(
   deps: Deps,
   call: Call,
@@ -218,14 +209,20 @@ async function sessionOf(
  * Gives the outcome its answer, and stores the order of the redemption. The commit was the truth:
  * when this process dies before the order is stored, a repeat or the redemption's event stores it.
  */
-async function answered(deps: Deps, call: Call, outcome: CommitOutcome): Promise<Redeemed> {
+async function answered(
+  deps: Deps,
+  call: Call,
+  outcome: CommitOutcome,
+  overrides: readonly OrderItemInput[],
+): Promise<Redeemed> {
   if (outcome.replayed) call.onReplay?.();
   switch (outcome.outcome.case) {
     case "made": {
       const made = outcome.outcome.value;
       const whole = wholeOf(made);
       if (whole.order !== undefined) {
-        const storing = storeOrder(deps, call, whole.order, outcome.replayed ? whole : undefined);
+        const order = { projectId: call.project.id, order: whole.order, overrides };
+        const storing = keepOrder(deps, call, order, outcome.replayed ? whole : undefined);
         await afterwards(deps, "storing the order of a redemption", storing);
       }
       return { made, note: readNote(made.note) };
@@ -245,18 +242,17 @@ function wholeOf({ redemptions, parentRedemption }: RedemptionsMade): Redemption
 }
 
 /** A repeat only mends what is missing: the order may have moved on since the first answer. */
-async function storeOrder(
+async function keepOrder(
   deps: Deps,
   call: Call,
-  order: Order,
+  order: Omit<OverridingOrder, "at">,
   repeated: Redemption | undefined,
 ): Promise<void> {
-  const projectId = call.project.id;
   if (repeated === undefined) {
     // The claim lasts longer than the request: nobody else has taken the order up meanwhile.
-    const stored = { projectId, order, at: new Date(call.now) };
-    await insist(() => deps.saveOrder(stored), call.deadline);
+    const stored = { ...order, at: new Date(call.now) };
+    await insist(() => storeOrder(deps, stored), call.deadline);
   } else if (repeated.date !== undefined) {
-    await repairOrders(deps.db, [{ projectId, order, at: new Date(fromTimestamp(repeated.date)) }]);
+    await repairOrder(deps, { ...order, at: new Date(fromTimestamp(repeated.date)) });
   }
 }

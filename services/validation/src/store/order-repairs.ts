@@ -12,14 +12,25 @@ import { findOrder } from "./orders.ts";
  */
 export async function repairOrders(db: Database, orders: readonly StoredOrder[]): Promise<void> {
   const wanting = await findWanting(db, lastStates(orders));
-  if (wanting.length === 0) return;
-  await db.transaction(async (tx) => {
-    await writeOlder(tx, wanting);
-    await announcePaid(
-      tx,
-      wanting.filter(({ order }) => order.status === OrderStatus.PAID),
-    );
-  });
+  if (wanting.length > 0) await db.transaction((tx) => writeWanting(tx, wanting));
+}
+
+/** Repairs an order that overrides: what is in the catalogue goes with the order, both or neither. */
+export async function repairOverridingOrder(
+  db: Queryable,
+  stored: StoredOrder,
+  override: (store: (tx: Queryable) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const wanting = await findWanting(db, [stored]);
+  if (wanting.length > 0) await override((tx) => writeWanting(tx, wanting));
+}
+
+async function writeWanting(tx: Queryable, wanting: readonly StoredOrder[]): Promise<void> {
+  await writeOlder(tx, wanting);
+  await announcePaid(
+    tx,
+    wanting.filter(({ order }) => order.status === OrderStatus.PAID),
+  );
 }
 
 /**

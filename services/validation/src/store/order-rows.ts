@@ -1,11 +1,19 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "@scrip/ids";
-import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import {
+  type Order,
+  type OrderItemInput,
+  OrderSchema,
+  OrderStatus,
+} from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { orderPaid, orderPaidKey } from "../events/order-paid.ts";
 
 export type StoredOrder = { readonly projectId: string; readonly order: Order; readonly at: Date };
+
+/** An order, and its lines that write into the catalogue when it is stored. */
+export type OverridingOrder = StoredOrder & { readonly overrides: readonly OrderItemInput[] };
 
 /**
  * One order is written once by a statement: the last state of it in the batch. All statements lock

@@ -1,7 +1,12 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import {
+  type Order,
+  type OrderItemInput,
+  OrderItemInputSchema,
+  OrderSchema,
+} from "@scrip/proto/scrip/common/v1/order_pb";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 
@@ -21,6 +26,8 @@ export type MadeFacts = {
   /** What the order was worth, and what this part took off it. */
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
+  /** Lines that write into the catalogue; beside an order. */
+  readonly overrides: readonly OrderItemInput[];
 };
 
 /**
@@ -60,6 +67,9 @@ export function encodeRedemptionMade(facts: MadeFacts): Uint8Array {
   }
   if (facts.discountedAmount !== 0n) {
     writer.uint32(12 * 8 + WireType.Varint).int64(facts.discountedAmount);
+  }
+  for (const line of facts.overrides) {
+    writer.uint32(20 * 8 + WireType.LengthDelimited).bytes(toBinary(OrderItemInputSchema, line));
   }
   return writer.finish();
 }

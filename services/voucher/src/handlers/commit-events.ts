@@ -47,6 +47,7 @@ export function announce(
         parentId,
         orderAmount: one.orderAmount,
         discountedAmount: one.discountedAmount,
+        overrides: isLast && order !== null ? message.overrides : [],
       }),
     });
   }
