@@ -2,6 +2,9 @@ import { defineConfig } from "vitest/config";
 
 const globalSetup = "services/shared/testing/src/global-setup.ts";
 
+/** What is waited for comes within this time on any machine, or never. */
+const expect = { poll: { timeout: 20_000 } };
+
 /** Postgres and the processes that tests start need their share of a small machine. */
 const maxWorkers = 2;
 
@@ -12,6 +15,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{services,gateway,cli,deploy}/**/src/**/*.test.ts"],
+          expect,
+          testTimeout: 30_000,
           maxWorkers,
           sequence: { groupOrder: 0 },
         },
@@ -24,6 +29,7 @@ export default defineConfig({
             "{scripts,test/contract,test/load}/**/*.test.ts",
           ],
           globalSetup,
+          expect,
           testTimeout: 30_000,
           hookTimeout: 60_000,
           maxWorkers,
@@ -34,7 +40,8 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          globalSetup,
+          globalSetup: "test/stack/global-setup.ts",
+          expect,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // Each file starts processes of its own; two cores carry one set of them at a time.

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const OFF_1000: Json = { type: "AMOUNT", amount_off: 1000 };
 const OFF_10_PERCENT: Json = { type: "PERCENT", percent_off: 10 };
 
 describe.each(COMPOSITIONS)("counted from events on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
   test("a promotion tier sums up the redemptions that stand", async () => {

@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const OFF_100: Json = { type: "AMOUNT", amount_off: 100 };
 
 describe.each(COMPOSITIONS)("limits by counts on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
   test("let a new customer redeem once in a campaign, however many requests race", async () => {

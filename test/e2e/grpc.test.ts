@@ -4,15 +4,14 @@ import * as grpc from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { createTokenSource } from "@scrip/rpc";
 import { Client as Postgres } from "pg";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { newCode } from "../stack/api.ts";
 import { ROOT } from "../stack/process.ts";
-import { startStack } from "../stack/stack.ts";
+import { sharedStack } from "../stack/stack.ts";
 
 // A caller in another language knows nothing but the .proto files, an address and a service token.
-const stack = await startStack("distributed");
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await sharedStack("distributed");
 
 const proto = grpc.loadPackageDefinition(
   loadSync(

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 
 import { newCode, serverApi } from "../stack/api.ts";
+import { outputOf } from "../stack/compositions.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
@@ -257,8 +258,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     const authorization = api.headers["authorization"]?.slice("Bearer ".length) ?? "";
     for (const secret of [appToken, clientToken, managementToken, authorization]) {
       expect(
-        stack
-          .output()
+        outputOf(stack)
           .split("\n")
           .filter((line) => line.startsWith("{"))
           .join("\n"),

@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Json, serverApi } from "../stack/api.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const voucherOf = (id: string): Json => ({ object: "voucher", id });
 
@@ -74,8 +74,7 @@ const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[
 ];
 
 describe.each(COMPOSITIONS)("a malformed request on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
   test.each(MALFORMED)("with %s is refused as a whole", async (_name, body, expected) => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import {
   type Answer,
@@ -8,11 +8,10 @@ import {
   newCode,
   newProject,
 } from "../stack/api.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const management = managementApi(stack);
 
   test("are kept by the operator and read by the shop", async () => {

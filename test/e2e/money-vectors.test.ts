@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import type {
   Figures,
@@ -12,7 +12,7 @@ import type {
   Vectors,
 } from "../contract/vector.ts";
 import { type Api, type Json, managementApi, newCode, newProject } from "../stack/api.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const file = new URL("../contract/money-vectors.json", import.meta.url);
 const { catalogue, vectors } = JSON.parse(readFileSync(file, "utf8")) as Vectors;
@@ -25,8 +25,7 @@ for (const vector of vectors) {
 }
 
 describe.each(COMPOSITIONS)("money on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
 
   describe.each([...bySettings])("with settings %s", async (settings, own) => {
     const { id, api } = await newProject(stack);

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Json, newCode, serverApi } from "../stack/api.ts";
 import { ok, refusal, ruleShop, TEN_PERCENT } from "../stack/rules.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const { givenVoucher, givenCampaign } = ruleShop(api);
 

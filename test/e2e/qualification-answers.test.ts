@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import {
   clientApi,
@@ -10,11 +10,10 @@ import {
 } from "../stack/api.ts";
 import { onlyOn, percent, qualificationShop, when } from "../stack/qualification-shop.ts";
 import { ok, refusal } from "../stack/rules.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const client = await clientApi(stack, "https://shop.example");
 
   const givenShop = async () => {

@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Json, newProject } from "../stack/api.ts";
 import { onlyOn, percent, qualificationShop, when } from "../stack/qualification-shop.ts";
 import { ok } from "../stack/rules.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("scenarios of qualifications on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
 
   const givenShop = async () => {
     const { api } = await newProject(stack);

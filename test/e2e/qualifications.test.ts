@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Json, managementApi, newCode, newProject } from "../stack/api.ts";
 import {
@@ -8,11 +8,10 @@ import {
   qualificationShop,
 } from "../stack/qualification-shop.ts";
 import { ok, refusal } from "../stack/rules.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
 
   const givenShop = async (settings: Json = {}) => {
     const project = await newProject(stack, settings);

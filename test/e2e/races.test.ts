@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { inParallel, newCode, serverApi } from "../stack/api.ts";
-import { startStack } from "../stack/stack.ts";
+import { sharedStack } from "../stack/stack.ts";
 
-const stack = await startStack("standalone");
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await sharedStack("standalone");
 const api = await serverApi(stack);
 
 test("10,000 concurrent redemptions of a code with quantity 100 give exactly 100 successes", async () => {

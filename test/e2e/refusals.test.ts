@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import {
   type Api,
@@ -8,7 +8,7 @@ import {
   newProject,
   serverApi,
 } from "../stack/api.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** A redeemable that does not apply, and what it is refused with by every endpoint that decides. */
 type Scenario = {
@@ -137,8 +137,7 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
   test.each(SCENARIOS)("is the same everywhere when a voucher $name", async (scenario) => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, onTestFailed, test } from "vitest";
+import { describe, expect, onTestFailed, test } from "vitest";
 
 import {
   type Answer,
@@ -10,12 +10,11 @@ import {
 } from "../stack/api.ts";
 import { loggedErrors } from "../stack/logged-errors.ts";
 import { ok, ruleShop } from "../stack/rules.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** Everything that an answer shows beside what was taken is changed between it and its repeat. */
 describe.each(COMPOSITIONS)("repeats after all has changed on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const { id, api } = await newProject(stack);
   await ok(
     managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {

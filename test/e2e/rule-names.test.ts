@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Answer, type Json, newCode, serverApi } from "../stack/api.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** What validation rules read, from what is sent and from what is stored, over HTTP. */
 describe.each(COMPOSITIONS)("rules on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
   const mug = await made("/v1/products", {

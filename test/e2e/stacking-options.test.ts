@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Json, managementApi, newCode, newProject } from "../stack/api.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** A voucher of a scenario: what it gives, and `common` or the category that it is in. */
 type Given = { readonly in: "first" | "second" | "common"; readonly discount: Json };
@@ -267,8 +267,7 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 describe.each(COMPOSITIONS)("stacking options on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const management = managementApi(stack);
 
   test.each(SCENARIOS)("$name", async ({ options, given, expected, discount }) => {

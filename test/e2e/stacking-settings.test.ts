@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Json, managementApi, newProject } from "../stack/api.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const DEFAULTS = {
   redeemables_limit: 30,
@@ -26,8 +26,7 @@ const DEFAULTS = {
 };
 
 describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const management = managementApi(stack);
 
   test("are defaults until they are set, and again when they are deleted", async () => {

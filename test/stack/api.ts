@@ -1,4 +1,4 @@
-import type { Stack } from "./stack.ts";
+import type { Stack } from "./compositions.ts";
 
 export type Json = { readonly [key: string]: any };
 
@@ -8,6 +8,9 @@ export type Answer = {
   readonly text: string;
   readonly body: Json;
 };
+
+/** Where Scrip is, and who one is there. */
+export type Reached = Pick<Stack, "url" | "keys">;
 
 /** An HTTP client with the credentials of a shop's server. */
 export type Api = {
@@ -22,12 +25,12 @@ export type Api = {
   readonly headers: Record<string, string>;
 };
 
-export async function serverApi(stack: Stack, scope = "api"): Promise<Api> {
+export async function serverApi(stack: Reached, scope = "api"): Promise<Api> {
   const key = { "x-app-id": stack.keys.appId, "x-app-token": stack.keys.appToken };
   return apiWith(stack.url, { ...key, authorization: await bearer(stack.url, key, scope) });
 }
 
-export async function clientApi(stack: Stack, origin: string): Promise<Api> {
+export async function clientApi(stack: Reached, origin: string): Promise<Api> {
   const key = {
     "x-client-application-id": stack.keys.clientAppId,
     "x-client-token": stack.keys.clientToken,
@@ -37,16 +40,16 @@ export async function clientApi(stack: Stack, origin: string): Promise<Api> {
   return apiWith(stack.url, { ...key, authorization, origin });
 }
 
-/** Lets pages of the first project redeem, which they may not unless a project says so. */
-export async function letPagesRedeem(stack: Stack): Promise<void> {
-  const api = managementApi(stack);
-  const { body } = await api.get("/management/v1/projects");
-  const path = `/management/v1/projects/${body["projects"][0].id}`;
-  const { status, text } = await api.put(path, { client_redeem_enabled: true });
+/** Lets pages of the project redeem, which they may not unless a project says so. */
+export async function letPagesRedeem(
+  stack: Reached & { readonly projectId: string },
+): Promise<void> {
+  const path = `/management/v1/projects/${stack.projectId}`;
+  const { status, text } = await managementApi(stack).put(path, { client_redeem_enabled: true });
   if (status !== 200) throw new Error(`pages may not redeem: ${text}`);
 }
 
-export function managementApi(stack: Stack): Api {
+export function managementApi(stack: Reached): Api {
   return apiWith(stack.url, {
     "x-management-id": stack.keys.managementId,
     "x-management-token": stack.keys.managementToken,
@@ -55,7 +58,7 @@ export function managementApi(stack: Stack): Api {
 
 /** A project of the test's own, with the credentials of its server. */
 export async function newProject(
-  stack: Stack,
+  stack: Reached,
   settings: Json = {},
 ): Promise<{ readonly id: string; readonly api: Api }> {
   const made = await managementApi(stack).post("/management/v1/projects", {

@@ -3,8 +3,8 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import type { Json } from "./api.ts";
+import type { Stack } from "./compositions.ts";
 import { ROOT } from "./process.ts";
-import type { Stack } from "./stack.ts";
 
 const run = promisify(execFile);
 const CLI = path.join(ROOT, "cli/src/main.ts");

@@ -1,219 +1,53 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-
-import { generateServiceKey, type ServiceKeys } from "@scrip/rpc";
 import { emptyDatabase } from "@scrip/testing";
+import { inject } from "vitest";
 
-import { freePort, type RunningProcess, startProcess } from "./process.ts";
+import { type Answer, type Json, managementApi, newCode } from "./api.ts";
+import { type Composition, type Stack, startComposition } from "./compositions.ts";
 
-export type Keys = {
-  readonly appId: string;
-  readonly appToken: string;
-  readonly clientAppId: string;
-  readonly clientToken: string;
-  readonly managementId: string;
-  readonly managementToken: string;
-};
+export { type Composition, COMPOSITIONS, type ServiceName, type Stack } from "./compositions.ts";
 
-/** A running Scrip, reached as its users reach it. */
-export type Stack = AsyncDisposable & {
-  readonly url: string;
-  readonly databaseUrl: string;
-  readonly keys: Keys;
-  readonly serviceKeys: ServiceKeys;
-  /** Where the services listen for gRPC; only when they are processes of their own. */
-  readonly grpc: Readonly<Record<string, string>>;
-  /** Everything that was logged. */
-  readonly output: () => string;
-  /**
-   * `kill -9` of what answers HTTP, or of the service where services are processes of their own, and
-   * a start of the same on the same data.
-   */
-  readonly crash: (service?: ServiceName) => Promise<void>;
-};
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where `global-setup.ts` tells of the stacks that the files of a run share. */
+    stacksUrl: string;
+  }
+}
 
-const SERVICES = ["loyalty", "voucher", "campaign", "validation"] as const;
-export type ServiceName = (typeof SERVICES)[number];
-
-export type Composition = "standalone" | "distributed";
-export const COMPOSITIONS: readonly Composition[] = ["standalone", "distributed"];
-
-const NO_LIMITS = {
-  SCRIP_LIMIT_CALLS_PER_MINUTE: "0",
-  SCRIP_LIMIT_BULK_PER_HOUR: "0",
-  SCRIP_LIMIT_CLIENT_PER_5_SECONDS: "0",
-};
-
-export function startStack(
+/**
+ * A stack of the test's own, on a database of its own: for tests that crash it, that look at all it
+ * holds or wrote, or that bring it to its limits.
+ */
+export const startStack = async (
   composition: Composition,
   env: Readonly<Record<string, string>> = {},
-): Promise<Stack> {
-  return composition === "standalone" ? startStandalone(env) : startDistributed(env);
-}
+): Promise<Stack> => startComposition(composition, { database: await emptyDatabase(), env });
 
-/** One process, as `npm start` runs it, on a database of the test's own. */
-async function startStandalone(env: Readonly<Record<string, string>>): Promise<Stack> {
-  await using parts = new AsyncDisposableStack();
-  const database = parts.use(await emptyDatabase());
-  const folder = await mkdtemp(path.join(tmpdir(), "scrip-test-"));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const start = (): Promise<RunningProcess> =>
-    startProcess({
-      main: "deploy/standalone/src/main.ts",
-      env: {
-        ...NO_LIMITS,
-        DATABASE_URL: database.url,
-        SCRIP_DATA_DIR: folder,
-        SCRIP_PORT: String(port),
-        ...env,
-      },
-      ready: () => isReady(url),
-    });
-  let running = await start();
-  parts.defer(() => running[Symbol.asyncDispose]());
-  const variables = await readVariables(path.join(folder, "keys.env"));
-  const secrets = JSON.parse(await readFile(path.join(folder, "secrets.json"), "utf8")) as {
-    serviceKeys: ServiceKeys;
-  };
-  const ending = parts.move();
-  return {
-    url,
-    databaseUrl: database.url,
-    keys: keysOf(variables),
-    serviceKeys: secrets.serviceKeys,
-    grpc: {},
-    output: () => running.output(),
-    async crash() {
-      await running.kill();
-      running = await start();
-    },
-    [Symbol.asyncDispose]: () => ending.disposeAsync(),
-  };
-}
-
-const KEYS: Keys = {
-  appId: "app_test_server",
-  appToken: "test-server-token-0123456789abcdef",
-  clientAppId: "app_test_client",
-  clientToken: "test-client-token-0123456789abcdef",
-  managementId: "mgmt_test",
-  managementToken: "test-management-token-0123456789abcdef",
+/** A stack that runs for all test files; the keys are those of a project of this file's own. */
+export type SharedStack = Omit<Stack, "crash" | typeof Symbol.asyncDispose> & {
+  readonly projectId: string;
 };
 
-/** A process for each service and one for the gateway, talking gRPC. */
-async function startDistributed(env: Readonly<Record<string, string>>): Promise<Stack> {
-  await using parts = new AsyncDisposableStack();
-  const database = parts.use(await emptyDatabase());
-  const serviceKeys = await generateServiceKey();
-  const names = SERVICES;
-  const ports = await Promise.all([...names, "gateway"].map(() => freePort()));
-  const grpc = Object.fromEntries(names.map((name, i) => [name, `http://127.0.0.1:${ports[i]}`]));
-  const shared = {
-    DATABASE_URL: database.url,
-    SCRIP_HOST: "127.0.0.1",
-    SCRIP_SERVICE_KEY: JSON.stringify(serviceKeys.signing),
-    SCRIP_SERVICE_JWKS: JSON.stringify(serviceKeys.trusted),
-    SCRIP_ASSET_SECRET: "test-asset-secret-0123456789abcdef",
-    SCRIP_TRACKING_SECRET: "test-tracking-secret-0123456789abcdef",
-    ...Object.fromEntries(
-      names.map((name) => [`SCRIP_${name.toUpperCase()}_URL`, grpc[name] ?? ""]),
-    ),
-  };
-  const services = new Map<ServiceName, RunningProcess>();
-  const startService = async (name: ServiceName): Promise<void> => {
-    const port = ports[names.indexOf(name)] ?? 0;
-    const running = await startProcess({
-      main: `services/${name}/src/main.ts`,
-      env: { ...shared, SCRIP_PORT: String(port), ...env },
-      ready: () => listens(port),
-    });
-    services.set(name, running);
-  };
-  parts.defer(async () => {
-    for (const running of services.values()) await running[Symbol.asyncDispose]();
-  });
-  await Promise.all(names.map(startService));
-  const url = `http://127.0.0.1:${ports[names.length]}`;
-  const start = (): Promise<RunningProcess> =>
-    startProcess({
-      main: "gateway/src/main.ts",
-      env: {
-        ...shared,
-        ...NO_LIMITS,
-        SCRIP_PORT: String(ports[names.length]),
-        SCRIP_BOOTSTRAP_APP_ID: KEYS.appId,
-        SCRIP_BOOTSTRAP_APP_TOKEN: KEYS.appToken,
-        SCRIP_BOOTSTRAP_CLIENT_APP_ID: KEYS.clientAppId,
-        SCRIP_BOOTSTRAP_CLIENT_TOKEN: KEYS.clientToken,
-        SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "*",
-        SCRIP_MANAGEMENT_ID: KEYS.managementId,
-        SCRIP_MANAGEMENT_TOKEN: KEYS.managementToken,
-        ...env,
-      },
-      ready: () => isReady(url),
-    });
-  let gateway = await start();
-  parts.defer(() => gateway[Symbol.asyncDispose]());
-  const ending = parts.move();
-  return {
-    url,
-    databaseUrl: database.url,
-    keys: KEYS,
-    serviceKeys,
-    grpc,
-    output: () => [...services.values(), gateway].map((running) => running.output()).join("\n"),
-    async crash(service) {
-      if (service === undefined) {
-        await gateway.kill();
-        gateway = await start();
-      } else {
-        await services.get(service)?.kill();
-        await startService(service);
-      }
-    },
-    [Symbol.asyncDispose]: () => ending.disposeAsync(),
-  };
-}
-
-async function isReady(url: string): Promise<boolean> {
-  const response = await fetch(`${url}/readyz`);
-  await response.arrayBuffer();
-  return response.ok;
-}
-
-async function listens(port: number): Promise<boolean> {
-  const { connect } = await import("node:net");
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on("error", () => resolve(false));
-  });
-}
-
-export async function readVariables(file: string): Promise<Record<string, string>> {
-  const text = await readFile(file, "utf8");
-  return Object.fromEntries(
-    [...text.matchAll(/^(?:export )?(\w+)='([^']*)'$/gm)].map(([, name, value]) => [name, value]),
+/**
+ * The stack of this kind that the files of a run share, begun by whoever comes first. Nothing may
+ * depend on what is outside of the project.
+ */
+export async function sharedStack(composition: Composition): Promise<SharedStack> {
+  const response = await fetch(`${inject("stacksUrl")}/${composition}`);
+  if (!response.ok) throw new Error(await response.text());
+  const stack = (await response.json()) as Omit<SharedStack, "projectId">;
+  const project = made(
+    await managementApi(stack).post("/management/v1/projects", {
+      name: newCode("file"),
+      client_trusted_domains: ["*"],
+    }),
   );
+  const { app_id: appId, app_token: appToken } = project["server_side_key"];
+  const { app_id: clientAppId, app_token: clientToken } = project["client_side_key"];
+  const keys = { ...stack.keys, appId, appToken, clientAppId, clientToken };
+  return { ...stack, keys, projectId: project["id"] };
 }
 
-function keysOf(variables: Readonly<Record<string, string>>): Keys {
-  const get = (name: string): string => {
-    const value = variables[name];
-    if (!value) throw new Error(`keys.env has no ${name}`);
-    return value;
-  };
-  return {
-    appId: get("SCRIP_APP_ID"),
-    appToken: get("SCRIP_APP_TOKEN"),
-    clientAppId: get("SCRIP_CLIENT_APP_ID"),
-    clientToken: get("SCRIP_CLIENT_TOKEN"),
-    managementId: get("SCRIP_MANAGEMENT_ID"),
-    managementToken: get("SCRIP_MANAGEMENT_TOKEN"),
-  };
+function made({ status, body, text }: Answer): Json {
+  if (status !== 200) throw new Error(`no project: ${text}`);
+  return body;
 }

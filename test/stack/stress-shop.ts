@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 
 import { type Api, type Json, managementApi, newCode, newProject } from "./api.ts";
+import type { Stack } from "./compositions.ts";
 import { ok } from "./rules.ts";
-import type { Stack } from "./stack.ts";
 
 export type Redeemable = { readonly object: "voucher" | "promotion_tier"; readonly id: string };
 

@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 
 import { createDatabase, type Database, migrate, readMigrations } from "@scrip/postgres";
 import { inject } from "vitest";
 
 import { asAdmin } from "./admin.ts";
+import { createDatabaseFrom, type EmptyDatabase } from "./empty-database.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -11,8 +12,6 @@ declare module "vitest" {
     testRun: string;
   }
 }
-
-export type EmptyDatabase = AsyncDisposable & { readonly url: string };
 
 /** A database of its own for one test file, dropped when disposed. */
 export const emptyDatabase = (): Promise<EmptyDatabase> => createFrom("template1");
@@ -43,19 +42,8 @@ export async function testDatabase(options: TestDatabaseOptions): Promise<TestDa
   return { ...database, url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-async function createFrom(template: string): Promise<EmptyDatabase> {
-  const adminUrl = inject("postgresUrl");
-  const name = `test_${inject("testRun")}_${randomBytes(6).toString("hex")}`;
-  const run = (statement: string): Promise<unknown> =>
-    asAdmin(adminUrl, (client) => client.query(statement));
-  await run(`create database ${name} template ${template}`);
-  return {
-    url: urlOf(name),
-    async [Symbol.asyncDispose]() {
-      await run(`drop database if exists ${name} with (force)`);
-    },
-  };
-}
+const createFrom = (template: string): Promise<EmptyDatabase> =>
+  createDatabaseFrom({ postgresUrl: inject("postgresUrl"), testRun: inject("testRun") }, template);
 
 const urlOf = (database: string): string =>
   Object.assign(new URL(inject("postgresUrl")), { pathname: `/${database}` }).href;

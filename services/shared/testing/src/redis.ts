@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+
+import { freePort } from "./free-port.ts";
 
 export type TestRedis = AsyncDisposable & {
   readonly url: string;
@@ -17,7 +19,7 @@ export type TestRedis = AsyncDisposable & {
   readonly thaw: () => void;
 };
 
-const START_TIMEOUT_MS = 5_000;
+const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
 
 /** A real redis-server for one test file. It never skips: without the program the test fails. */
@@ -53,6 +55,10 @@ async function start(port: number, folder: string): Promise<ChildProcess> {
     ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
     { stdio: "ignore" },
   );
+  // A test that fails before it can clean up must not leave it behind.
+  const killServer = (): boolean => server.kill("SIGKILL");
+  process.once("exit", killServer);
+  server.once("exit", () => process.off("exit", killServer));
   const missing = once(server, "error").then(([cause]) => {
     throw new Error("redis-server is needed for this test (Debian's package redis-server)", {
       cause,
@@ -84,14 +90,4 @@ function accepts(port: number): Promise<boolean> {
     });
     socket.once("error", () => resolve(false));
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("not listening on a port");
-  return address.port;
 }

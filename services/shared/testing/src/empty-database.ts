@@ -1,0 +1,25 @@
+import { randomBytes } from "node:crypto";
+
+import { asAdmin } from "./admin.ts";
+
+/** The server of a test run, and what the names of the run's databases begin with. */
+export type TestServer = { readonly postgresUrl: string; readonly testRun: string };
+
+export type EmptyDatabase = AsyncDisposable & { readonly url: string };
+
+/** A copy of the template, dropped when disposed. */
+export async function createDatabaseFrom(
+  { postgresUrl, testRun }: TestServer,
+  template: string,
+): Promise<EmptyDatabase> {
+  const name = `test_${testRun}_${randomBytes(6).toString("hex")}`;
+  const run = (statement: string): Promise<unknown> =>
+    asAdmin(postgresUrl, (client) => client.query(statement));
+  await run(`create database ${name} template ${template}`);
+  return {
+    url: Object.assign(new URL(postgresUrl), { pathname: `/${name}` }).href,
+    async [Symbol.asyncDispose]() {
+      await run(`drop database if exists ${name} with (force)`);
+    },
+  };
+}

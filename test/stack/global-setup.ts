@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+
+import { createDatabaseFrom, type TestServer } from "@scrip/testing/empty-database";
+import startPostgres from "@scrip/testing/global-setup";
+import type { TestProject } from "vitest/node";
+
+import { type Composition, COMPOSITIONS, type Stack, startComposition } from "./compositions.ts";
+
+/**
+ * Gives the tests a Postgres server, and a stack of each kind that all files of the run share. A
+ * stack is begun when the first file asks for it, so that a run of one file starts no more than that
+ * needs; the files are in processes of their own and ask over HTTP.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await using parts = new AsyncDisposableStack();
+  parts.defer(await startPostgres(project));
+  const stacks = sharedStacks(project.getProvidedContext());
+  parts.defer(() => stacks.end());
+  const server = createServer((request, response) => {
+    const composition = COMPOSITIONS.find((each) => request.url === `/${each}`);
+    if (composition === undefined) response.writeHead(404).end();
+    else void answer(response, stacks.get(composition));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  parts.defer(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening on a port");
+  project.provide("stacksUrl", `http://127.0.0.1:${address.port}`);
+
+  const running = parts.move();
+  return () => running.disposeAsync();
+}
+
+function sharedStacks(server: TestServer) {
+  const stacks = new Map<Composition, Promise<Stack>>();
+  return {
+    get(composition: Composition): Promise<Stack> {
+      const known = stacks.get(composition);
+      if (known !== undefined) return known;
+      const started = createDatabaseFrom(server, "template1").then((database) =>
+        startComposition(composition, { database }),
+      );
+      stacks.set(composition, started);
+      return started;
+    },
+    async end(): Promise<void> {
+      const started = await Promise.allSettled(stacks.values());
+      const running = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      await Promise.all(running.map((stack) => stack[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+async function answer(response: ServerResponse, stack: Promise<Stack>): Promise<void> {
+  try {
+    response.end(JSON.stringify(await stack));
+  } catch (error) {
+    response.writeHead(500).end(String(error));
+  }
+}
