@@ -9,7 +9,7 @@ import { hashRequest, readKey, scopeKey } from "../idempotency/request-key.ts";
 import { refuseMetadata } from "../metadata/enforce.ts";
 import type { FindSchemas } from "../metadata/schemas.ts";
 import { withRules } from "../references/assign.ts";
-import { resolveCampaign } from "../references/campaigns.ts";
+import { resolveCampaign, voucherOfCampaign } from "../references/campaigns.ts";
 import { composeAnswer, type Sources } from "../references/compose.ts";
 import { type Deletion, refuseInUse, revokeRulesOf } from "../references/deletion.ts";
 import { orPlain } from "../references/or-plain.ts";
@@ -117,7 +117,7 @@ async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Prom
   const deletion = route.deletion && { plan: route.deletion, message, call };
   const answered = await deleting(references.rules, deletion, () =>
     withRules(references.rules, { plan: route.rules, message, call }, async (sent) =>
-      invoke(route.transport, route.rpc, await resolved(deps, route, sent, projectId), call),
+      send(references, route, await resolved(deps, route, sent, projectId), call),
     ),
   );
   if (route.changesCategories) references.categories?.forget(projectId);
@@ -131,6 +131,19 @@ async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Prom
   // a repeat.
   if (named === undefined || whole === answered) return answer;
   return deps.answers.keepFirst(named, { of: toAnswer(route, answered), answer });
+}
+
+/** The call that the route stands for, or that of whoever makes such a thing in its place. */
+function send(
+  { campaigns }: Sources,
+  route: Route,
+  message: Message,
+  call: Call,
+): Promise<Message> {
+  const voucher = voucherOfCampaign(message);
+  return voucher === undefined || campaigns === undefined
+    ? invoke(route.transport, route.rpc, message, call)
+    : campaigns.createVoucher(voucher, call);
 }
 
 /** Around a call that deletes what validation rules have to do with; others are just made. */

@@ -1,6 +1,7 @@
 import {
   type DescMessage,
   getOption,
+  isMessage,
   type Message,
   type MessageInitShape,
 } from "@bufbuild/protobuf";
@@ -11,12 +12,19 @@ import {
   CampaignService,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
-import { batchCall, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import {
+  type CreateVoucherRequest,
+  CreateVoucherRequestSchema,
+  type Voucher,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { batchCall, type Call, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
-/** Looks campaigns of all kinds up by their names, many at a time. */
+/** Looks campaigns of all kinds up by their names, many at a time, and has vouchers made in them. */
 export type Campaigns = {
   /** The id of the campaign that is named so, or has this id; undefined when there is none. */
   idOf(projectId: string, idOrName: string): Promise<string | undefined>;
+  /** A voucher of the campaign that the request names. */
+  createVoucher(request: CreateVoucherRequest, call: Call): Promise<Voucher>;
 };
 
 const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 10_000 };
@@ -41,7 +49,17 @@ export function createCampaigns(transport: Transport): Campaigns {
   return {
     idOf: (projectId, idOrName) =>
       ask({ projectId, campaignIds: [idOrName], campaignNames: [idOrName] }),
+    createVoucher: (request, call) => client.createVoucher(request, call),
   };
+}
+
+/**
+ * A new voucher that names its campaign: what it is made of is in the campaign, so the campaign service
+ * makes it.
+ */
+export function voucherOfCampaign(message: Message): CreateVoucherRequest | undefined {
+  if (!isMessage(message, CreateVoucherRequestSchema)) return undefined;
+  return message.campaignId !== undefined || message.campaign !== undefined ? message : undefined;
 }
 
 /** The field of a request that names a campaign, by its local name. */

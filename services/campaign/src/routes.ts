@@ -9,6 +9,7 @@ import { createCampaign } from "./handlers/create-campaign.ts";
 import { createCategory } from "./handlers/create-category.ts";
 import { createPromotionStack } from "./handlers/create-promotion-stack.ts";
 import { createPromotionTier } from "./handlers/create-promotion-tier.ts";
+import { createVoucher } from "./handlers/create-voucher.ts";
 import { deleteCategory } from "./handlers/delete-category.ts";
 import { deletePromotionStack } from "./handlers/delete-promotion-stack.ts";
 import { deletePromotionTier } from "./handlers/delete-promotion-tier.ts";
@@ -43,6 +44,7 @@ export const routes = (deps: Deps) => [
     enableCampaign: enableCampaign(deps),
     disableCampaign: disableCampaign(deps),
     createCampaignVouchers: createCampaignVouchers(deps),
+    createVoucher: createVoucher(deps),
     resolveCampaigns: resolveCampaigns(deps),
   }),
   implement(PromotionService, {

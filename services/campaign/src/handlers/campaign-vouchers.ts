@@ -19,31 +19,46 @@ export type NewVoucher = Exclude<NonNullable<VoucherItem["voucher"]>, { $typeNam
 
 /** A voucher that has from its campaign what it was not given itself (§4.4 rule 5). */
 export function inherit(campaign: Campaign, own: NewVoucher = {}): VoucherItem {
-  const { voucher, validity, categoryId, activityDuration } = campaign;
+  const { voucher, categoryId, activityDuration } = campaign;
   const type = voucherTypeOf(campaign.campaignType);
   if (voucher === null || type === null) throw new Error("promotions have no vouchers");
   const { discount, gift, loyaltyCard, quantity, codeConfig } = voucher;
-  const { startDate, expirationDate, ...windows } = validityFields(validity);
   return {
     activityDurationAfterPublishing: activityDuration ?? undefined,
     voucher: {
+      ...own,
       type: VoucherType[type],
-      discount: discount === null ? undefined : toDiscount(discount),
-      gift: gift === null ? undefined : { amount: gift.amount, effect: GiftEffect[gift.effect] },
-      loyaltyCard: loyaltyCard === null ? undefined : { points: loyaltyCard.points },
-      ...windows,
-      code: own.code,
+      discount: own.discount ?? (discount === null ? undefined : toDiscount(discount)),
+      gift:
+        gift === null
+          ? own.gift
+          : { amount: gift.amount, effect: GiftEffect[gift.effect], ...own.gift },
+      loyaltyCard:
+        own.loyaltyCard ?? (loyaltyCard === null ? undefined : { points: loyaltyCard.points }),
+      ...validityOf(campaign, own),
       codeConfig: own.codeConfig ?? { ...codeConfig, length: BigInt(codeConfig.length) },
       categoryId: own.categoryId ?? categoryId ?? undefined,
       redemption: own.redemption ?? { quantity: quantity ?? undefined },
-      additionalInfo: own.additionalInfo,
-      startDate: own.startDate ?? startDate,
-      expirationDate: own.expirationDate ?? expirationDate,
       metadata: {
         ...(campaign.useVoucherMetadataSchema ? campaign.metadata : {}),
         ...own.metadata,
       } as NonNullable<NewVoucher["metadata"]>,
     },
+  };
+}
+
+/** Hours stand alone: a voucher that has its own has no other windows of the campaign, and vice versa. */
+function validityOf({ validity }: Campaign, own: NewVoucher) {
+  const of = validityFields(validity);
+  const ownDays = own.validityDayOfWeek ?? [];
+  const ownWindows = own.validityTimeframe !== undefined || ownDays.length > 0;
+  const ownHours = own.validityHours !== undefined;
+  return {
+    startDate: own.startDate ?? of.startDate,
+    expirationDate: own.expirationDate ?? of.expirationDate,
+    validityTimeframe: own.validityTimeframe ?? (ownHours ? undefined : of.validityTimeframe),
+    validityDayOfWeek: ownDays.length > 0 || ownHours ? ownDays : of.validityDayOfWeek,
+    validityHours: own.validityHours ?? (ownWindows ? undefined : of.validityHours),
   };
 }
 

@@ -3,20 +3,18 @@ import type {
   CampaignService,
   CreateCampaignVouchersRequest,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
-import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { Campaign } from "../domain/campaign.ts";
 import { checkAddedVouchers } from "../domain/new-campaign.ts";
 import { findCampaign } from "../store/campaigns.ts";
-import { endTurn } from "../store/turns.ts";
-import { awaitTurn } from "./campaign-turn.ts";
-import { inherit, makeVouchers, type VoucherItem } from "./campaign-vouchers.ts";
+import { addVouchers } from "./add-vouchers.ts";
+import { inherit, type VoucherItem } from "./campaign-vouchers.ts";
 import { categoryIdOf } from "./category-reference.ts";
 import { MAX_AT_ONCE } from "./new-campaign.ts";
 import { invalidCampaign, invalidParams } from "./terms.ts";
-import { requireCodeConfig } from "./voucher-template.ts";
+import { mergedCodeConfig } from "./voucher-template.ts";
 
 export const createCampaignVouchers =
   (deps: Deps): Handler<typeof CampaignService.method.createCampaignVouchers> =>
@@ -24,22 +22,10 @@ export const createCampaignVouchers =
     const count = countOf(request);
     await refuseEarly(deps, request, call);
     const categoryId = await categoryIdOf(deps, request, call);
-    const { turn, record } = await awaitTurn(deps, call, request.campaignId);
-    const { campaign } = record;
-    let made: readonly Voucher[] = [];
-    try {
+    return addVouchers(deps, call, request.campaignId, (campaign) => {
       const item = itemOf(campaign, { request, call, categoryId });
-      const items = Array.from({ length: count }, () => item);
-      const outcome = await makeVouchers(deps, call, { campaign, items });
-      if (outcome instanceof Error) throw outcome;
-      made = outcome;
-    } finally {
-      const status = campaign.creationStatus === "FAILED" ? "FAILED" : "DONE";
-      await endTurn(deps.db, turn, { status, vouchersMade: made.length });
-    }
-    const [first] = made;
-    if (first === undefined) throw new Error("no voucher was made and none was refused");
-    return first;
+      return Array.from({ length: count }, () => item);
+    });
   };
 
 function countOf({ vouchersCount = 1n, code }: CreateCampaignVouchersRequest): number {
@@ -77,11 +63,9 @@ function itemOf(
 ): VoucherItem {
   const { request, call, categoryId } = own;
   const { code, codeConfig, metadata, redemption, additionalInfo } = request;
-  const standing = campaign.voucher?.codeConfig ?? {};
-  const { length, ...settings } = requireCodeConfig(standing, codeConfig, call);
   return inherit(campaign, {
     code,
-    codeConfig: { length: BigInt(length), ...settings },
+    codeConfig: mergedCodeConfig(campaign, codeConfig, call),
     categoryId,
     metadata,
     redemption,

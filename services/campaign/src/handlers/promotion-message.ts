@@ -6,6 +6,7 @@ import {
   PromotionTierSchema,
   TierSummarySchema,
 } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import { ValidationRulesAssignmentListSchema } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import { timestampOf, toDiscount, toTimestamp, validityFields } from "@scrip/terms";
 
 import type { StackRecord } from "../store/stacks.ts";
@@ -26,6 +27,12 @@ export function toTier(record: TierRecord): TierMessage {
     }),
   };
 }
+
+/** A tier as a page sees it: what it was used for, and the rules it goes by, are the shop's. */
+export const toTierOnSale = (record: TierRecord): TierMessage => ({
+  ...toTierDefinition(record),
+  validationRulesAssignments: create(ValidationRulesAssignmentListSchema),
+});
 
 /** A redemption that nothing counted can be rolled back. */
 const atLeastNone = (sum: bigint): bigint => (sum < 0n ? 0n : sum);

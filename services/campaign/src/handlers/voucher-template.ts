@@ -8,7 +8,7 @@ import {
 import type { Call } from "@scrip/rpc";
 import { nameOf } from "@scrip/terms";
 
-import type { CodeSettings, VoucherTemplate } from "../domain/campaign.ts";
+import type { Campaign, CodeSettings, VoucherTemplate } from "../domain/campaign.ts";
 import { requireDiscount } from "./terms.ts";
 
 /** What the vouchers of a new campaign are made of; its kind was checked before. */
@@ -33,6 +33,17 @@ export function toTemplate(sent: NewCampaignVoucher | undefined, call: Call): Vo
 /** The project's own config, which a campaign takes over for good. */
 const standingConfig = ({ project }: Call): CodeConfig =>
   project.codeConfig === undefined ? {} : (JSON.parse(project.codeConfig) as CodeConfig);
+
+/** How the code of a voucher is drawn: what was sent for it over what its campaign has. */
+export function mergedCodeConfig(
+  campaign: Campaign,
+  sent: CodeConfigMessage | undefined,
+  call: Call,
+) {
+  const standing = campaign.voucher?.codeConfig ?? {};
+  const { length, ...settings } = requireCodeConfig(standing, sent, call);
+  return { length: BigInt(length), ...settings };
+}
 
 /** What is sent over what stands, complete. */
 export function requireCodeConfig(

@@ -1,5 +1,5 @@
 import type { CodeConfig } from "@scrip/codes";
-import { invalidPayload, notFound } from "@scrip/errors";
+import { invalidPayload } from "@scrip/errors";
 import type {
   CreateVoucherRequest,
   VoucherService,
@@ -14,7 +14,7 @@ import { toVoucher } from "./voucher-message.ts";
 export const createVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.createVoucher> =>
   async (request, call) => {
-    refuseUnknown(request);
+    refuseNames(request);
     const id = takeId(request, call, () => deps.newId("v"));
     const draft = draftOf(request, call, { id, campaign: null, activityDuration: null });
     const mask = () =>
@@ -26,12 +26,17 @@ export const createVoucher =
     return toVoucher({ definition: made.definition, usage: newUsage(made) });
   };
 
-/** Vouchers of campaigns are made through their campaigns, which the callers of this are not. */
-function refuseUnknown(request: CreateVoucherRequest): void {
+/**
+ * The gateway has turned names into ids, and gives vouchers of campaigns to the campaign service: a
+ * gRPC caller sends ids, and has a call for campaigns.
+ */
+function refuseNames(request: CreateVoucherRequest): void {
   const { campaign, campaignId, category, categoryId } = request;
-  const wanted = campaignId ?? campaign;
-  if (wanted !== undefined) throw notFound("campaign", wanted);
-  // The gateway has turned names into ids; a gRPC caller sends the id.
+  if (campaignId !== undefined || campaign !== undefined) {
+    throw invalidPayload(
+      "Property .campaign_id is known to the HTTP API only: add vouchers with CampaignService.CreateCampaignVouchers",
+    );
+  }
   if (category !== undefined && categoryId === undefined) {
     throw invalidPayload("Property .category must be .category_id here");
   }

@@ -7,7 +7,7 @@ import type {
   CreateVoucherOutcome,
   VoucherCampaign as CampaignMessage,
 } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
-import type { Call, Handler } from "@scrip/rpc";
+import { type Call, type Handler, takeId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CampaignType } from "../domain/voucher.ts";
@@ -79,7 +79,7 @@ async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVou
     const request = item.voucher;
     if (request === undefined) throw new Error("the contract requires a voucher");
     const draft = draftOf(request, call, {
-      id: deps.newId("v"),
+      id: takeId(request, call, () => deps.newId("v")),
       campaign: campaignOf(campaign),
       activityDuration: item.activityDurationAfterPublishing ?? null,
     });

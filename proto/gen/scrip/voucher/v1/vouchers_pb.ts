@@ -950,10 +950,11 @@ export const GiftEffectSchema: GenEnum<GiftEffect> = /*@__PURE__*/
  */
 export const VoucherService: GenService<{
   /**
-   * CreateVoucher makes a voucher; without a code one is generated from `code_config`. Refused with
-   * `duplicate_found` (409) when the code exists anywhere in the project, `invalid_code_config`,
-   * `invalid_voucher` when type and values do not fit, `not_found` for an unknown category, campaign
-   * or validation rule.
+   * CreateVoucher makes a voucher; without a code one is generated from `code_config`. One that names a
+   * campaign, by `campaign_id` or `campaign`, is added to it and has from it what is not sent. Refused
+   * with `duplicate_found` (409) when the code exists anywhere in the project, `invalid_code_config`,
+   * `invalid_voucher` when type and values do not fit, `invalid_campaign` for a campaign to which no
+   * voucher can be added, `not_found` for an unknown category, campaign or validation rule.
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.CreateVoucher
    */

@@ -1,0 +1,47 @@
+import { notFound, Refusal } from "@scrip/errors";
+import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import {
+  type CreateVoucherRequest,
+  VoucherType as VoucherTypes,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call, Handler } from "@scrip/rpc";
+import { nameOf } from "@scrip/terms";
+
+import type { Deps } from "../deps.ts";
+import { type Campaign, voucherTypeOf } from "../domain/campaign.ts";
+import { checkAddedVouchers } from "../domain/new-campaign.ts";
+import { findCampaign } from "../store/campaigns.ts";
+import { addVouchers } from "./add-vouchers.ts";
+import { inherit, type VoucherItem } from "./campaign-vouchers.ts";
+import { invalidCampaign } from "./terms.ts";
+import { mergedCodeConfig } from "./voucher-template.ts";
+
+export const createVoucher =
+  (deps: Deps): Handler<typeof CampaignService.method.createVoucher> =>
+  async (request, call) => {
+    const idOrName = request.campaignId ?? request.campaign ?? "";
+    const found = await findCampaign(deps.db, call.project.id, idOrName);
+    if (found === undefined) throw notFound("campaign", idOrName);
+    refuseForeign(found.campaign, request);
+    return addVouchers(deps, call, found.campaign.id, (campaign) => [
+      itemOf(campaign, request, call),
+    ]);
+  };
+
+function refuseForeign(campaign: Campaign, request: CreateVoucherRequest): void {
+  const violation = checkAddedVouchers(campaign);
+  if (violation !== null) throw invalidCampaign(violation);
+  const type = voucherTypeOf(campaign.campaignType);
+  if (nameOf(VoucherTypes, request.type) === type) return;
+  throw new Refusal("invalid_voucher", {
+    details: `Vouchers of ${campaign.campaignType} campaign must be of type ${type}`,
+  });
+}
+
+function itemOf(campaign: Campaign, request: CreateVoucherRequest, call: Call): VoucherItem {
+  const { $typeName: _, campaign: _name, campaignId: _id, category: _category, ...own } = request;
+  return inherit(campaign, {
+    ...own,
+    codeConfig: mergedCodeConfig(campaign, request.codeConfig, call),
+  });
+}
