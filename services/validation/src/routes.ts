@@ -28,6 +28,7 @@ import { listProducts } from "./handlers/list-products.ts";
 import { listSkus } from "./handlers/list-skus.ts";
 import { listStackingRules } from "./handlers/list-stacking-rules.ts";
 import { qualify } from "./handlers/qualify.ts";
+import { redeemCode } from "./handlers/redeem-code.ts";
 import { redeemPromotionTier } from "./handlers/redeem-promotion-tier.ts";
 import { redeemVoucher } from "./handlers/redeem-voucher.ts";
 import { redeem } from "./handlers/redeem.ts";
@@ -38,6 +39,7 @@ import { updateOrder } from "./handlers/update-order.ts";
 import { updateProduct } from "./handlers/update-product.ts";
 import { updateSku } from "./handlers/update-sku.ts";
 import { updateStackingRules } from "./handlers/update-stacking-rules.ts";
+import { validateCode } from "./handlers/validate-code.ts";
 import { validatePromotionTier } from "./handlers/validate-promotion-tier.ts";
 import { validatePromotions } from "./handlers/validate-promotions.ts";
 import { validateVoucher } from "./handlers/validate-voucher.ts";
@@ -49,7 +51,9 @@ export const routes = (deps: Deps) => [
   implement(ValidationService, {
     validateVoucher: validateVoucher(deps),
     validate: validate(deps),
+    validateCode: validateCode(deps),
     redeemVoucher: redeemVoucher(deps),
+    redeemCode: redeemCode(deps),
     redeem: redeem(deps),
     redeemPromotionTier: redeemPromotionTier(deps),
     validatePromotionTier: validatePromotionTier(deps),

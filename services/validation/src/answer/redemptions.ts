@@ -28,10 +28,14 @@ export function redemptionsMessage(
 }
 
 /** The answer to a request for one redeemable alone. */
-export function singleRedemption(made: RedemptionsMade, note: RedemptionNote): Redemption {
+export function singleRedemption(
+  made: RedemptionsMade,
+  note: RedemptionNote,
+  reader: Reader,
+): Redemption {
   const [redemption] = told(made.redemptions, note);
   if (redemption === undefined) throw new Error("a redemption was committed and not answered");
-  return redemption;
+  return shownTo(reader, redemption);
 }
 
 /** With what only the decision knew: what was limited to what, and how it was decided. */

@@ -5,11 +5,12 @@ import { singleStacking } from "../domain/single.ts";
 import { type Asked, refOf } from "../gather/asked.ts";
 import type { ValidationOptions } from "./validation.ts";
 
-type Sent = Omit<Asked, "redeemables"> &
+/** One voucher, and what it is to be decided on with. */
+export type OneVoucher = Omit<Asked, "redeemables"> &
   Pick<RedeemableRef, "gift" | "reward"> & { readonly code: string };
 
 /** What endpoints for one voucher ask, and how: alone, and an unknown code is not found (§5.4). */
-export function oneVoucher(sent: Sent): {
+export function oneVoucher(sent: OneVoucher): {
   readonly asked: Asked;
   readonly options: ValidationOptions;
 } {

@@ -2,6 +2,7 @@ import { notFound } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
+import { readerOf } from "../answer/explanation.ts";
 import { singleRedemption } from "../answer/redemptions.ts";
 import type { Deps } from "../deps.ts";
 import { singleStacking } from "../domain/single.ts";
@@ -23,5 +24,5 @@ export const redeemPromotionTier =
         },
       },
     );
-    return singleRedemption(redeemed.made, redeemed.note);
+    return singleRedemption(redeemed.made, redeemed.note, readerOf(call));
   };

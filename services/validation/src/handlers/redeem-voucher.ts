@@ -1,15 +1,24 @@
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import type { Handlers } from "@scrip/rpc";
+import type { Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call, Handlers } from "@scrip/rpc";
 
+import { readerOf } from "../answer/explanation.ts";
 import { singleRedemption } from "../answer/redemptions.ts";
 import type { Deps } from "../deps.ts";
-import { oneVoucher } from "./one-voucher.ts";
+import { type OneVoucher, oneVoucher } from "./one-voucher.ts";
 import { redeemAsked } from "./redemption.ts";
 
 export const redeemVoucher =
   (deps: Deps): Handlers<typeof ValidationService>["redeemVoucher"] =>
-  async (sent, call) => {
-    const { asked, options } = oneVoucher(sent);
-    const { made, note } = await redeemAsked(deps, call, asked, options);
-    return singleRedemption(made, note);
-  };
+  (sent, call) =>
+    redeemOneVoucher(deps, call, sent);
+
+export async function redeemOneVoucher(
+  deps: Deps,
+  call: Call,
+  sent: OneVoucher,
+): Promise<Redemption> {
+  const { asked, options } = oneVoucher(sent);
+  const { made, note } = await redeemAsked(deps, call, asked, options);
+  return singleRedemption(made, note, readerOf(call));
+}

@@ -11,25 +11,32 @@ import { toRefusal } from "../answer/error.ts";
 import { singleResult } from "../answer/single.ts";
 import type { Deps } from "../deps.ts";
 import type { JudgedRedeemable } from "../domain/decision.ts";
-import { oneVoucher } from "./one-voucher.ts";
+import { type OneVoucher, oneVoucher } from "./one-voucher.ts";
 import { validateAsked, type Validated } from "./validation.ts";
 
 export const validateVoucher =
   (deps: Deps): Handlers<typeof ValidationService>["validateVoucher"] =>
-  async (sent, call) => {
-    const { asked, options } = oneVoucher(sent);
-    const validated = await validateAsked(deps, call, asked, options);
-    const [judged] = validated.decision.redeemables;
-    const voucher = validated.gathered.vouchers.get(sent.code)?.voucher;
-    if (judged === undefined || voucher === undefined) {
-      throw new Error("a decision without its redeemable");
-    }
-    // A loyalty card without a reward is a malformed request, not an answer (§5.4).
-    if (judged.status === "INAPPLICABLE" && judged.refusal.key === "missing_reward") {
-      throw toRefusal(judged.refusal);
-    }
-    return answerOf(judged, voucher, validated, call);
-  };
+  (sent, call) =>
+    validateOneVoucher(deps, call, sent);
+
+export async function validateOneVoucher(
+  deps: Deps,
+  call: Call,
+  sent: OneVoucher,
+): Promise<VoucherValidation> {
+  const { asked, options } = oneVoucher(sent);
+  const validated = await validateAsked(deps, call, asked, options);
+  const [judged] = validated.decision.redeemables;
+  const voucher = validated.gathered.vouchers.get(sent.code)?.voucher;
+  if (judged === undefined || voucher === undefined) {
+    throw new Error("a decision without its redeemable");
+  }
+  // A loyalty card without a reward is a malformed request, not an answer (§5.4).
+  if (judged.status === "INAPPLICABLE" && judged.refusal.key === "missing_reward") {
+    throw toRefusal(judged.refusal);
+  }
+  return answerOf(judged, voucher, validated, call);
+}
 
 function answerOf(
   judged: JudgedRedeemable,

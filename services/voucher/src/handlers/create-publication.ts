@@ -10,7 +10,12 @@ import { findPublication, insertPublication } from "../store/publications.ts";
 import { upsertCustomer } from "./publication-customer.ts";
 import { loadPublications, toPublication } from "./publication-message.ts";
 import { failedPublication } from "./publication-records.ts";
-import { parsePublication, type PublicationAttempt, type Wanted } from "./publication-request.ts";
+import {
+  identityOf,
+  parsePublication,
+  type PublicationAttempt,
+  type Wanted,
+} from "./publication-request.ts";
 import { publish, type PublishOutcome } from "./publish.ts";
 
 /** How often vouchers that others hold are waited for: each time somebody else got some of them. */
@@ -18,8 +23,17 @@ const MAX_ATTEMPTS = 50;
 
 export const createPublication =
   (deps: Deps): Handler<typeof PublicationService.method.createPublication> =>
-  async (request, call) =>
-    makePublication(deps, await parsePublication(deps, request, call), call);
+  async (request, call) => {
+    const wanted = await parsePublication(deps, request, call);
+    const made = await makePublication(deps, wanted, call);
+    return call.caller.side === "client" ? forPages(made) : made;
+  };
+
+/** A page is told which customer it named, and nothing that is stored of him. */
+const forPages = (made: Publication): Publication => ({
+  ...made,
+  ...(made.customer !== undefined && { customer: identityOf(made.customer) }),
+});
 
 /** Publishes what is wanted, or answers what was published before to who joins once. */
 export async function makePublication(

@@ -51,7 +51,7 @@ export async function parsePublication(
     throw new Refusal("too_many_vouchers_requested", { details: "Only up to 1 can be published" });
   }
   return {
-    customer,
+    customer: call.caller.side === "client" ? identityOf(customer) : customer,
     source,
     joinOnce: request.joinOnce,
     sourceId: sourceId ?? null,
@@ -59,6 +59,13 @@ export async function parsePublication(
     channel: request.channel ?? DEFAULT_CHANNEL,
   };
 }
+
+/** Anybody with a browser can name a customer, and must neither change nor see what is stored of him. */
+export const identityOf = ({ $typeName, id, sourceId }: Customer): Customer => ({
+  $typeName,
+  ...(id !== undefined && { id }),
+  ...(sourceId !== undefined && { sourceId }),
+});
 
 /** Looked up before the customer, who is not made for what is not there. */
 async function findSource(

@@ -1,0 +1,10 @@
+import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type { Handlers } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { redeemOneVoucher } from "./redeem-voucher.ts";
+
+export const redeemCode =
+  (deps: Deps): Handlers<typeof ValidationService>["redeemCode"] =>
+  (sent, call) =>
+    redeemOneVoucher(deps, call, sent);

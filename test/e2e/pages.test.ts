@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+
+import { clientApi, type Json, managementApi, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
+
+/** What pages may do beside the twins of server-side endpoints (platform specification §1). */
+describe.each(COMPOSITIONS)("a page of a shop on %s", async (composition) => {
+  const stack = await sharedStack(composition);
+  const shop = await serverApi(stack);
+  const page = await clientApi(stack, "https://shop.example");
+
+  const letPages = async (features: Json): Promise<void> => {
+    const path = `/management/v1/projects/${stack.projectId}`;
+    const { status, text } = await managementApi(stack).put(path, features);
+    expect(status, text).toBe(200);
+  };
+
+  const givenVoucher = async (more: Json = {}): Promise<string> => {
+    const code = newCode("PAGE");
+    const made = await shop.post("/v1/vouchers", {
+      code,
+      type: "DISCOUNT_VOUCHER",
+      discount: { type: "AMOUNT", amount_off: 300 },
+      ...more,
+    });
+    expect(made.status, made.text).toBe(200);
+    return code;
+  };
+
+  test("validates a code by its address alone", async () => {
+    const code = await givenVoucher();
+    const answer = await page.get(`/client/v1/validate?code=${code}&amount=1000`);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body).toMatchObject({
+      valid: true,
+      code,
+      discount: { type: "AMOUNT", amount_off: 300 },
+      order: { amount: 1000, total_discount_amount: 300, total_amount: 700 },
+    });
+    const items = `order[items][0][price]=250&order[items][0][quantity]=2&customer[source_id]=me`;
+    const nested = await page.get(`/client/v1/validate?code=${code}&${items}`);
+    expect(nested.body).toMatchObject({
+      valid: true,
+      order: { amount: 500, total_amount: 200, items: [{ quantity: 2, amount: 500 }] },
+      tracking_id: expect.stringMatching(/^track_/),
+    });
+  });
+
+  test.each([
+    ["no code", "amount=1", 400, "invalid_query_params"],
+    ["an unknown code", "code=nobody-has-it", 404, "not_found"],
+    ["a negative amount", "code=x&amount=-1", 400, "invalid_query_params"],
+  ])("is told of %s", async (_, query, status, key) => {
+    const answer = await page.get(`/client/v1/validate?${query}`);
+    expect([answer.status, answer.body["key"]]).toEqual([status, key]);
+  });
+
+  test("redeems a code when the project lets it, once for each key", async () => {
+    const code = await givenVoucher({ redemption: { quantity: 1 } });
+    await letPages({ client_redeem_enabled: false });
+    const redeem = () =>
+      page.post(
+        `/client/v1/redeem?code=${code}`,
+        {
+          order: { amount: 1000 },
+          customer: { source_id: `me-${code}`, name: "Not my name" },
+          options: { expand: ["explanation"] },
+        },
+        { "idempotency-key": code },
+      );
+    const refused = await redeem();
+    expect([refused.status, refused.body["key"]]).toEqual([403, "forbidden"]);
+
+    await letPages({ client_redeem_enabled: true });
+    const redeemed = await redeem();
+    expect(redeemed.status, redeemed.text).toBe(200);
+    expect(redeemed.body).toMatchObject({
+      object: "redemption",
+      result: "SUCCESS",
+      order: { status: "PAID", total_amount: 700 },
+      voucher: { code, redemption: { redeemed_quantity: 1 } },
+    });
+    expect(redeemed.body["customer"]).toEqual({
+      object: "customer",
+      id: redeemed.body["customer_id"],
+      source_id: `me-${code}`,
+    });
+    expect(redeemed.body["explanation"].steps[0]).toEqual({
+      kind: "active",
+      passed: true,
+      message: "It is switched on",
+    });
+    const stored = await shop.get(`/v1/customers/me-${code}`);
+    expect(stored.body["name"]).toBeNull();
+
+    const again = await redeem();
+    expect([again.text, again.headers.get("idempotent-replayed")]).toEqual([redeemed.text, "true"]);
+    const other = await page.post(`/client/v1/redeem?code=${code}`, { order: { amount: 1000 } });
+    expect([other.status, other.body["key"]]).toEqual([400, "quantity_exceeded"]);
+    const nameless = await page.post("/client/v1/redeem", { order: { amount: 1000 } });
+    expect([nameless.status, nameless.body["key"]]).toEqual([400, "invalid_payload"]);
+  });
+
+  test("is given a voucher when the project lets it, and sees no more of its customer", async () => {
+    const code = await givenVoucher();
+    const source = `friend-${code}`;
+    await shop.post("/v1/customers", { source_id: source, name: "Ada", email: "ada@shop.example" });
+    await letPages({ client_publish_enabled: false });
+    const publish = () =>
+      page.post("/client/v1/publish", {
+        voucher: code,
+        customer: { source_id: source, name: "Eve" },
+      });
+    const refused = await publish();
+    expect([refused.status, refused.body["key"]]).toEqual([403, "forbidden"]);
+
+    await letPages({ client_publish_enabled: true });
+    const published = await publish();
+    expect(published.status, published.text).toBe(200);
+    expect(published.body).toMatchObject({ object: "publication", voucher: { code } });
+    expect(published.body["customer"]).toEqual({
+      object: "customer",
+      id: published.body["customer_id"],
+      source_id: source,
+    });
+    const stored = await shop.get(`/v1/customers/${source}`);
+    expect(stored.body).toMatchObject({ name: "Ada", email: "ada@shop.example" });
+  });
+
+  test("sees the promotions that run, without what the shop knows of them", async () => {
+    const rule = await shop.post("/v1/validation-rules", {
+      name: newCode("rule"),
+      rules: { 1: { name: "order.amount", conditions: { $more_than: [100] } } },
+    });
+    const discount = { type: "PERCENT", percent_off: 5 };
+    const tier = (name: string, more: Json = {}) => ({ name, action: { discount }, ...more });
+    const campaign = await shop.post("/v1/campaigns", {
+      name: newCode("promotion"),
+      campaign_type: "PROMOTION",
+      promotion: {
+        tiers: [tier("off", { active: false }), tier("early", { start_date: "2999-01-01" })],
+      },
+    });
+    expect(campaign.status, campaign.text).toBe(200);
+    const made = await shop.post(
+      `/v1/promotions/${campaign.body["id"]}/tiers`,
+      tier("runs", { banner: "5 % off", validation_rules: [rule.body["id"]] }),
+    );
+    expect(made.status, made.text).toBe(200);
+
+    const shown = await page.get("/client/v1/promotions/tiers");
+    expect(shown.status, shown.text).toBe(200);
+    expect(shown.body).toMatchObject({ object: "list", data_ref: "tiers", total: 1 });
+    const [only] = shown.body["tiers"];
+    expect(only).toMatchObject({
+      object: "promotion_tier",
+      id: made.body["id"],
+      banner: "5 % off",
+      action: { discount },
+      validation_rules_assignments: { total: 0 },
+    });
+    expect(only).not.toHaveProperty("summary");
+  });
+});
