@@ -266,6 +266,7 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
       [{ name: "s", tiers: { ids: [b["id"], "promo_no"] } }, "not_found"],
       [{ name: "s", tiers: { ids: [b["id"], b["id"]] } }, "invalid_payload"],
       [{ name: "s", tiers: { ids: [] } }, "invalid_payload"],
+      [{ name: "s", tiers: {} }, "invalid_payload"],
       [
         { name: "s", tiers: { ids: Array.from({ length: 31 }, (_, i) => `p${i}`) } },
         "invalid_payload",

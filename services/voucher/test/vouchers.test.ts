@@ -144,15 +144,15 @@ describe("CreateVoucher", () => {
     });
   });
 
-  test.each([
-    ["campaign", { campaignId: "camp_1" }],
-    ["campaign", { campaign: "Summer" }],
-  ])("does not find an unknown %s", async (resourceType, body) => {
-    await expect(givenDiscount(fixture, body)).rejects.toMatchObject({
-      key: "not_found",
-      options: { resourceType },
-    });
-  });
+  test.each([{ campaignId: "camp_1" }, { campaign: "Summer" }])(
+    "leaves a voucher of %j to its campaign",
+    async (body) => {
+      await expect(givenDiscount(fixture, body)).rejects.toMatchObject({
+        key: "invalid_payload",
+        options: { details: expect.stringContaining(".campaign_id") },
+      });
+    },
+  );
 
   test("takes the id that the gateway reserved, and no rules that came past it", async () => {
     const reservedId = newId("v");
