@@ -26,6 +26,5 @@ export const deliver = (handler: EventHandler, events: readonly DeliveredEvent[]
   handler(events, {
     group: "campaign",
     topic: events[0]?.topic ?? "",
-    partition: 0,
     signal: new AbortController().signal,
   });

@@ -162,7 +162,6 @@ const handle = (events: readonly EventEnvelope[]): Promise<void> =>
     {
       group: "validation",
       topic: REDEMPTIONS_TOPIC,
-      partition: 0,
       signal: new AbortController().signal,
     },
   );

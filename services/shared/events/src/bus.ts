@@ -22,13 +22,12 @@ export type DeliveredEvent = EventEnvelope & {
 export type DeliveryContext = {
   readonly group: string;
   readonly topic: string;
-  readonly partition: number;
-  /** Aborts when the partition went to another member or the time to close is up. */
+  /** Aborts when a partition of the batch went to another member or the time to close is up. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Handles events of one partition in their order. When it resolves, all of them are done and will
+ * Handles events of one topic, those of each key in their order. When it resolves, all of them are done and will
  * not come again but after a crash. When it throws, none is: a passing trouble is tried again for as
  * long as it lasts; otherwise the batch is split until the culprit stands alone, and that one goes to
  * the dead letters after a few attempts. So a handler works in one transaction (see `handleBatch`).

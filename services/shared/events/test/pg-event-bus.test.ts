@@ -1,7 +1,8 @@
-import { createPgEventBus, type PgEventBusOptions } from "@scrip/events";
+import { createPgEventBus, type DeliveredEvent, type PgEventBusOptions } from "@scrip/events";
 import { emptyDatabase } from "@scrip/testing";
+import { expect, test } from "vitest";
 
-import type { Broker } from "./conformance/broker.ts";
+import { type Broker, CLOSE_MS, givenEvent, soon } from "./conformance/broker.ts";
 import { eventBusConformance } from "./conformance/index.ts";
 
 const QUICK = {
@@ -19,3 +20,21 @@ async function startBroker(): Promise<Broker> {
 }
 
 eventBusConformance("Postgres", startBroker);
+
+test("few events of many partitions come to the handler together", async () => {
+  await using broker = await startBroker();
+  const bus = await broker.connect();
+  const events = Array.from({ length: 30 }, (_, index) => givenEvent("joint", `v_${index}`, 1));
+  await bus.publish(events);
+  const batches: (readonly DeliveredEvent[])[] = [];
+  await bus.subscribe({
+    group: "joint",
+    topics: ["joint"],
+    handler: async (batch) => {
+      batches.push(batch);
+    },
+  });
+  await soon(() => expect(batches.flat()).toHaveLength(events.length));
+  expect(new Set(batches[0]?.map(({ partition }) => partition)).size).toBeGreaterThan(1);
+  await bus.close(CLOSE_MS);
+});

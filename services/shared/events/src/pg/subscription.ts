@@ -69,10 +69,14 @@ export async function startSubscription(options: ConsumerOptions): Promise<PgSub
   };
 }
 
+/** What was read of a partition. */
+type Fetched = { readonly partition: OwnedPartition; readonly batch: readonly DeliveredEvent[] };
+
 /**
- * One member of a group. A single loop keeps the leases, the offsets and the reading; each partition
- * that has events is handled beside it, so that a slow or stuck one holds up neither the others nor
- * the heartbeat.
+ * One member of a group. A single loop keeps the leases, the offsets and the reading; what was read is
+ * handled beside it. Partitions with few events are handled together, in one transaction of the
+ * handler instead of one each; where that fails each goes on alone, so that one which is stuck holds
+ * up neither the others nor the heartbeat.
  */
 class Consumer {
   readonly #options: ConsumerOptions;
@@ -235,35 +239,45 @@ class Consumer {
       idle.map(([, partition]) => partition),
       this.#options.batch,
     );
-    for (const batch of batches) {
+    const fetched = batches.flatMap((batch): Fetched[] => {
       const [first] = batch;
       const partition = first && this.#owned.get(keyOf(first));
-      if (partition === undefined || !this.#isRunning()) continue;
+      return partition === undefined || !this.#isRunning() ? [] : [{ partition, batch }];
+    });
+    for (const joint of joinSmall(fetched, this.#options.batch)) {
       this.#stayBusy();
-      partition.delivery = this.#deliver(partition, batch);
+      const together = joint.length === 1 ? undefined : this.#handle(joint);
+      for (const one of joint) one.partition.delivery = this.#deliver(one, together);
     }
   }
 
-  async #deliver(partition: OwnedPartition, batch: readonly DeliveredEvent[]): Promise<void> {
-    const { db, group, handler, onError, policy } = this.#options;
-    const { topic, partition: number, lost } = partition;
-    const context = { group, topic, partition: number, signal: lost.signal };
-    const signal = AbortSignal.any([lost.signal, this.#closing.signal]);
+  /** Hands the events of several partitions of a topic to the handler; answers whether all are done. */
+  async #handle(joint: readonly Fetched[]): Promise<boolean> {
+    const { group, handler } = this.#options;
+    const topic = joint[0]?.partition.topic ?? "";
+    const signal = AbortSignal.any(joint.map(({ partition }) => partition.lost.signal));
     try {
-      await deliver(batch, {
-        handle: (events) =>
-          this.#limit(() => {
-            signal.throwIfAborted();
-            return handler(events, context);
-          }),
-        bury: async (event, error, attempts) => {
-          await insertDeadLetter(db, { group, event, error, attempts });
-          onError(new Error(`event ${event.id} lies with the dead letters of ${group}`));
-        },
-        onError,
-        policy,
-        signal,
+      await this.#limit(async () => {
+        signal.throwIfAborted();
+        this.#closing.signal.throwIfAborted();
+        await handler(
+          joint.flatMap(({ batch }) => batch),
+          { group, topic, signal },
+        );
       });
+      return true;
+    } catch {
+      // Whoever is to blame fails again alone, and is reported then.
+      return false;
+    }
+  }
+
+  async #deliver({ partition, batch }: Fetched, together?: Promise<boolean>): Promise<void> {
+    const { onError } = this.#options;
+    const signal = AbortSignal.any([partition.lost.signal, this.#closing.signal]);
+    try {
+      const isDone = (await together) ?? false;
+      if (!isDone) await this.#deliverAlone({ partition, batch }, signal);
       partition.offset = (batch.at(-1)?.offset ?? partition.offset) + 1n;
     } catch (error) {
       if (!signal.aborted) onError(asError(error));
@@ -274,4 +288,39 @@ class Consumer {
     else if (batch.length < this.#options.batch) return;
     this.#alarm.ring();
   }
+
+  #deliverAlone({ partition, batch }: Fetched, signal: AbortSignal): Promise<void> {
+    const { db, group, handler, onError, policy } = this.#options;
+    const { topic, lost } = partition;
+    return deliver(batch, {
+      handle: (events) =>
+        this.#limit(() => {
+          signal.throwIfAborted();
+          return handler(events, { group, topic, signal: lost.signal });
+        }),
+      bury: async (event, error, attempts) => {
+        await insertDeadLetter(db, { group, event, error, attempts });
+        onError(new Error(`event ${event.id} lies with the dead letters of ${group}`));
+      },
+      onError,
+      policy,
+      signal,
+    });
+  }
+}
+
+/** In the order in which they were read: of one topic, and no more events than a handler gets at once. */
+function joinSmall(fetched: readonly Fetched[], most: number): readonly (readonly Fetched[])[] {
+  const joints: Fetched[][] = [];
+  let events = 0;
+  for (const one of fetched) {
+    const joint = joints.at(-1);
+    events += one.batch.length;
+    if (joint?.[0]?.partition.topic === one.partition.topic && events <= most) joint.push(one);
+    else {
+      joints.push([one]);
+      events = one.batch.length;
+    }
+  }
+  return joints;
 }

@@ -145,6 +145,28 @@ export function groupConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
+    test("hands out the events of a partition again when those of another fail beside them", async () => {
+      const bus = await broker().connect();
+      const topic = givenTopic();
+      const group = givenGroup();
+      const { seen, handler } = recorder();
+      await bus.publish(KEYS.map((key) => givenEvent(topic, key, 1)));
+      await bus.subscribe({
+        group,
+        topics: [topic],
+        handler: async (batch, context) => {
+          if (batch.some((event) => event.key === "v_0")) throw new Error("v_0 makes no sense");
+          await handler(batch, context);
+        },
+      });
+
+      const others = KEYS.slice(1).map((key) => `${key}-1`);
+      await soon(() => expect(idsOf(seen).toSorted()).toEqual(others.toSorted()));
+      await soon(async () => expect(await bus.deadLetters(group, 10)).toHaveLength(1));
+      await soon(async () => expect(await bus.lag(group)).toEqual([]));
+      await bus.close(CLOSE_MS);
+    });
+
     test("reads several topics, and from the oldest event when it is new", async () => {
       const bus = await broker().connect();
       const [orders, vouchers] = [givenTopic(), givenTopic()];
