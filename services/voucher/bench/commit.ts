@@ -20,7 +20,7 @@ import { batchCall, type Client, clientOf, createDirectTransport } from "@scrip/
 
 import { createAssetCipher } from "../src/asset-cipher.ts";
 import { routes } from "../src/routes.ts";
-import { MIGRATIONS, ROLE, SCHEMA, withIndexes } from "../src/service.ts";
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { createTemplates } from "../src/templates.ts";
 
 const CODES = 100_000;
@@ -70,7 +70,7 @@ await using parts = new AsyncDisposableStack();
 const url = await databaseUrl(parts);
 await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 const db = createDatabase({
-  url: withIndexes(url),
+  url,
   schema: SCHEMA,
   role: ROLE,
   poolSize: 10,

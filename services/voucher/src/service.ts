@@ -37,13 +37,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   const { databaseUrl: url, poolSize, onError } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
   await using parts = new AsyncDisposableStack();
-  const db = createDatabase({
-    url: withIndexes(url),
-    schema: SCHEMA,
-    role: ROLE,
-    poolSize,
-    onError,
-  });
+  const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
   parts.use(startAnswerExpiry(db, onError));
   parts.use(startSessionExpiry(db, onError));
@@ -69,16 +63,4 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
       ),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-}
-
-/**
- * Connections that always look rows up through an index. A session keeps the plan of a prepared
- * statement: one that was made while a table filled a page or two would read all of it for each row
- * of each batch, until the next analyze finds out how large it has become.
- */
-export function withIndexes(databaseUrl: string): string {
-  const url = new URL(databaseUrl);
-  const given = url.searchParams.get("options") ?? "";
-  url.searchParams.set("options", `${given} -c enable_seqscan=off`.trim());
-  return url.href;
 }

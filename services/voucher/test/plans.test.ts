@@ -3,7 +3,7 @@ import { asAdmin, pagesRead } from "@scrip/testing";
 import { expect, test } from "vitest";
 
 import type { Count } from "../src/domain/counts.ts";
-import { ROLE, SCHEMA, withIndexes } from "../src/service.ts";
+import { ROLE, SCHEMA } from "../src/service.ts";
 import { readCounts } from "../src/store/counts.ts";
 import { findAnswers } from "../src/store/idempotency.ts";
 import { lockFreeVouchers } from "../src/store/publishable-vouchers.ts";
@@ -100,7 +100,7 @@ test.each(Object.entries(STATES))(
     await using parts = new AsyncDisposableStack();
     // Plans belong to a connection, so there is one.
     const db = createDatabase({
-      url: withIndexes(fixture.db.url),
+      url: fixture.db.url,
       schema: SCHEMA,
       role: ROLE,
       poolSize: 1,

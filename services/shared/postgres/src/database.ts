@@ -105,6 +105,10 @@ export function createDatabase(options: DatabaseOptions): Database {
     statement_timeout: statementTimeoutMs,
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    // Rows are looked up through an index. A session keeps the plan of a prepared statement: one that
+    // was made while a table filled a page or two would read all of it for each row of each batch,
+    // until the next analyze finds out how large it has become.
+    enable_seqscan: "off",
   };
   const pool = new Pool({
     connectionString: withSession(options.url, session),

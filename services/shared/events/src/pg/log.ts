@@ -96,10 +96,9 @@ export async function readLog(
   positions: readonly Position[],
   limit: number,
 ): Promise<readonly (readonly DeliveredEvent[])[]> {
-  // Not prepared: a plan that is made while the log is short reads all of it, and would be kept while
-  // it grows.
-  const { rows } = await db.query<LogRow>(
-    `select event.*
+  const { rows } = await db.query<LogRow>({
+    name: "bus_read",
+    text: `select event.*
              from unnest($1::text[], $2::int[], $3::bigint[]) as want (topic, partition, log_offset)
             cross join lateral (
                   select topic, partition, log_offset, id, project_id, key, type, headers, payload,
@@ -113,14 +112,14 @@ export async function readLog(
                                    limit $4) as l) as sized
                    where bytes - size < $5) as event
             order by topic, partition, log_offset`,
-    [
+    values: [
       positions.map((position) => position.topic),
       positions.map((position) => position.partition),
       positions.map((position) => position.offset),
       limit,
       MAX_FETCH_BYTES,
     ],
-  );
+  });
   return byPartition(rows.map(fromRow));
 }
 
