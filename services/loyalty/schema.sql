@@ -29,8 +29,7 @@ create table customer_order (
   amount bigint not null,
   changed_at timestamp with time zone not null,
   constraint customer_order_pkey PRIMARY KEY (project_id, order_id),
-  constraint customer_order_amount_not_negative CHECK (amount >= 0),
-  constraint customer_order_of_customer FOREIGN KEY (project_id, customer_id) REFERENCES customer(project_id, id) ON DELETE CASCADE
+  constraint customer_order_amount_not_negative CHECK (amount >= 0)
 );
 
 create table customer_redemptions (
@@ -42,8 +41,7 @@ create table customer_redemptions (
   rolled_back bigint default 0 not null,
   rollbacks_refused bigint default 0 not null,
   constraint customer_redemptions_pkey PRIMARY KEY (project_id, customer_id),
-  constraint customer_redemptions_not_negative CHECK (succeeded >= 0 AND failed >= 0 AND rolled_back >= 0 AND rollbacks_refused >= 0),
-  constraint customer_redemptions_of_customer FOREIGN KEY (project_id, customer_id) REFERENCES customer(project_id, id) ON DELETE CASCADE
+  constraint customer_redemptions_not_negative CHECK (succeeded >= 0 AND failed >= 0 AND rolled_back >= 0 AND rollbacks_refused >= 0)
 ) with (fillfactor=80);
 
 create table definition_version (

@@ -200,6 +200,32 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     expect([redemption.status, redemption.body["amount"]]).toEqual([200, 300]);
   });
 
+  test("are written by a redemption only when it says something new of them", async () => {
+    const code = newCode("OFF");
+    await api.post("/v1/vouchers", {
+      code,
+      type: "DISCOUNT_VOUCHER",
+      discount: { type: "AMOUNT", amount_off: 1 },
+    });
+    const sourceId = newCode("buyer");
+    const known = { name: "Buyer", email: "b@example.com", metadata: { vip: true, sizes: [1, 2] } };
+    await api.post("/v1/customers", { source_id: sourceId, ...known });
+    const redeemBy = async (said: object) => {
+      const redeemed = await api.post(`/v1/vouchers/${code}/redemption`, {
+        customer: { source_id: sourceId, ...said },
+      });
+      expect(redeemed.status, redeemed.text).toBe(200);
+      return (await api.get(`/v1/customers/${sourceId}`)).body;
+    };
+    expect(await redeemBy({})).toMatchObject({ ...known, updated_at: null });
+    expect(await redeemBy(known)).toMatchObject({ ...known, updated_at: null });
+    const changed = { ...known, metadata: { ...known.metadata, sizes: [1, 3] } };
+    expect(await redeemBy({ metadata: { sizes: [1, 3] } })).toMatchObject(changed);
+    const phoned = await redeemBy({ phone: "+48 1" });
+    expect(phoned).toMatchObject({ ...changed, phone: "+48 1" });
+    expect(phoned["updated_at"]).not.toBeNull();
+  });
+
   test("are opened by their own scope alone", async () => {
     const customers = await serverApi(stack, "customers");
     expect((await customers.get("/v1/customers")).status).toBe(200);

@@ -9,12 +9,13 @@ import {
   RedemptionMadeSchema,
   RedemptionRolledBackSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
-import { emptyDatabase, testDatabase } from "@scrip/testing";
+import { asAdmin, emptyDatabase, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { onOrderPaid, ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { createLoyaltyService, MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { holdCustomers, putOrders } from "../src/store/counts.ts";
 import { deleteCustomer, upsertCustomer } from "../src/store/customers.ts";
 import { findProfile } from "../src/store/profiles.ts";
 
@@ -158,6 +159,36 @@ test("the service counts what arrives over the bus", async () => {
   await bus.close(1_000);
 });
 
+test("a customer who is deleted while redemptions are counted leaves no counts", async () => {
+  const ada = await givenCustomer();
+  const counted = { projectId: ada.projectId, customerId: ada.id };
+  let deletion: Promise<unknown> | undefined;
+  await db.transaction(async (tx) => {
+    await holdCustomers(tx, [counted]);
+    deletion = deleteCustomer(db, ada.projectId, ada.id);
+    let isOver = false;
+    void deletion.catch(() => {}).then(() => (isOver = true));
+    await expect.poll(async () => isOver || (await countWaiting()) > 0).toBe(true);
+    await putOrders(tx, [{ ...counted, orderId: "ord_1", amount: 1n, at: new Date(NOON) }]);
+  });
+  // On a slow machine it has given the wait up, and is asked for again.
+  const again = () => deleteCustomer(db, ada.projectId, ada.id);
+  expect(await deletion?.catch(again)).toEqual({ segments: 0n });
+  const { rows } = await db.query("select from customer_order where project_id = $1", [
+    ada.projectId,
+  ]);
+  expect(rows).toEqual([]);
+});
+
+const countWaiting = (): Promise<number> =>
+  asAdmin(db.url, async (client) => {
+    const { rows } = await client.query(
+      `select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length;
+  });
+
 type Facts = MessageInitShape<typeof RedemptionMadeSchema>;
 
 async function givenCustomer() {
@@ -234,7 +265,6 @@ function eventOf(facts: Facts & { projectId: string }): DeliveredEvent {
 const CONTEXT: DeliveryContext = {
   group: "loyalty",
   topic: REDEMPTIONS_TOPIC,
-  partition: 0,
   signal: new AbortController().signal,
 };
 

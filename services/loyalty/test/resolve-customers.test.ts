@@ -53,6 +53,23 @@ test("a customer that is made by many requests at once is one customer", async (
   expect(new Set(all.map((customer) => customer?.id)).size).toBe(1);
 });
 
+test("what several requests say at once of the same and of other customers is all kept", async () => {
+  const { resolve, resolveAll } = givenProject();
+  const ids = ["ada", "bob", "cleo"];
+  for (const sourceId of ids) await resolve({ sourceId }, true);
+  const said = Array.from({ length: 30 }, (_, index) => ({
+    sourceId: ids[index % 3] ?? "",
+    metadata: { [`k${index}`]: index },
+  }));
+  await Promise.all([0, 10, 20].map((from) => resolveAll(said.slice(from, from + 10))));
+  for (const [place, sourceId] of ids.entries()) {
+    const keys = Array.from({ length: 10 }, (_, round) => round * 3 + place);
+    expect((await resolve({ sourceId }))?.metadata).toEqual(
+      Object.fromEntries(keys.map((key) => [`k${key}`, key])),
+    );
+  }
+});
+
 test("another project's customer is unknown", async () => {
   const ada = await givenProject().resolve({ sourceId: "ada" }, true);
   expect(await givenProject().resolve({ id: ada?.id ?? "" })).toBeUndefined();
@@ -74,10 +91,15 @@ function givenProject() {
     now: Date.parse("2026-03-01T12:00:00Z"),
     caller: { side: "server", id: "app_test" },
   };
-  const resolve = async (customer: Said, upsert = false) => {
-    const queries = [{ projectId: call.project.id, customer, upsert }];
+  const ask = async (customers: readonly Said[], upsert: boolean) => {
+    const queries = customers.map((customer) => ({ projectId: call.project.id, customer, upsert }));
     const { answers } = await client.resolveCustomers({ queries }, call);
-    return answers[0]?.customer;
+    return answers.map(({ customer }) => customer);
   };
-  return { resolve };
+  const resolveAll = (customers: readonly Said[]) => ask(customers, true);
+  const resolve = async (customer: Said, upsert = false) => {
+    const [found] = await ask([customer], upsert);
+    return found;
+  };
+  return { resolve, resolveAll };
 }

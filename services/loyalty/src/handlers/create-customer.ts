@@ -14,8 +14,12 @@ export const createCustomer =
     const change = changeOf(request, request.updateMask?.paths);
     const at = new Date(now);
     if (request.id !== undefined) {
-      const key = { projectId: project.id, id: request.id };
-      const known = await mergeCustomer(deps.db, key, change, at);
+      const known = await mergeCustomer(deps.db, {
+        projectId: project.id,
+        id: request.id,
+        change,
+        at,
+      });
       if (known === undefined) throw notFound("customer", request.id);
       return toProfile(await requireProfile(deps.db, project.id, known.id));
     }

@@ -14,7 +14,7 @@ import {
   ensureCustomers,
   findCustomersBy,
   type FoundCustomer,
-  mergeCustomer,
+  mergeCustomers,
 } from "../store/customers.ts";
 import { segmentsOfCustomers } from "./segments-of-customers.ts";
 
@@ -46,13 +46,7 @@ export const resolveCustomers =
       );
     }
 
-    for (const { key, query, at } of questions) {
-      const customer = key && found.get(textOf(key));
-      if (key === undefined || customer === undefined) continue;
-      if (!query.upsert || query.customer === undefined || !saysMore(query.customer)) continue;
-      const merged = await mergeCustomer(deps.db, customer, changeOf(query.customer), at);
-      if (merged !== undefined) found.set(textOf(key), merged);
-    }
+    await merge(deps, questions, found);
 
     const segmentIds = await segmentIdsOf(deps, questions, found);
     return create(ResolveCustomersResponseSchema, {
@@ -65,6 +59,38 @@ export const resolveCustomers =
       }),
     });
   };
+
+/** In the order of the questions, in rounds: one of each customer at a time. */
+async function merge(
+  deps: Deps,
+  questions: readonly Question[],
+  found: Map<string, FoundCustomer>,
+): Promise<void> {
+  const said = questions.flatMap(({ key, query, at }) => {
+    const customer = key && found.get(textOf(key));
+    if (key === undefined || customer === undefined) return [];
+    if (!query.upsert || query.customer === undefined || !saysMore(query.customer)) return [];
+    const { projectId, id } = customer;
+    return [{ key, merge: { projectId, id, change: changeOf(query.customer), at } }];
+  });
+  const byCustomer = Map.groupBy(said, ({ merge: { projectId, id } }) => nameOf({ projectId, id }));
+  const rounds = Math.max(0, ...[...byCustomer.values()].map(({ length }) => length));
+  for (let round = 0; round < rounds; round += 1) {
+    const some = [...byCustomer.values()].flatMap((ofOne) => ofOne[round] ?? []);
+    const merged = await mergeCustomers(
+      deps.db,
+      some.map((one) => one.merge),
+    );
+    const byName = new Map(merged.map((customer) => [nameOf(customer), customer]));
+    for (const one of some) {
+      const customer = byName.get(nameOf(one.merge));
+      if (customer !== undefined) found.set(textOf(one.key), customer);
+    }
+  }
+}
+
+const nameOf = ({ projectId, id }: { readonly projectId: string; readonly id: string }): string =>
+  JSON.stringify([projectId, id]);
 
 /** Of the queries that ask for segments; the others cost nothing. */
 async function segmentIdsOf(

@@ -13,12 +13,8 @@ export const updateCustomer =
   async (request, { project, now }) => {
     const id = await requireCustomerId(deps.db, project.id, request.customerId);
     const change = changeOf(request, request.updateMask?.paths);
-    const changed = await mergeCustomer(
-      deps.db,
-      { projectId: project.id, id },
-      change,
-      new Date(now),
-    );
+    const at = new Date(now);
+    const changed = await mergeCustomer(deps.db, { projectId: project.id, id, change, at });
     if (changed === undefined) throw notFound("customer", request.customerId);
     return toProfile(await requireProfile(deps.db, project.id, id));
   };

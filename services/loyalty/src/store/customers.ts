@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import type { Database, Queryable } from "@scrip/postgres";
 
 import {
   type Customer,
@@ -25,12 +25,13 @@ export async function findCustomersBy(
   keys: readonly CustomerKey[],
 ): Promise<FoundCustomer[]> {
   if (keys.length === 0) return [];
-  const { rows } = await db.query<CustomerRow>(
-    `select project_id, id, source_id, name, email, birthdate::text, metadata
-       from customer
-      where (project_id, ${column}) in (select * from unnest($1::text[], $2::text[]))`,
-    [keys.map(({ projectId }) => projectId), keys.map(({ value }) => value)],
-  );
+  const { rows } = await db.query<CustomerRow>({
+    name: `find_customers_by_${column}`,
+    text: `select project_id, id, source_id, name, email, birthdate::text, metadata
+             from customer
+            where (project_id, ${column}) in (select * from unnest($1::text[], $2::text[]))`,
+    values: [keys.map(({ projectId }) => projectId), keys.map(({ value }) => value)],
+  });
   return rows.map(fromRow);
 }
 
@@ -64,33 +65,74 @@ export async function ensureCustomers(
 
 const TYPES: Readonly<Record<string, string>> = { birthdate: "::date" };
 
-/** A field of the change, which is the JSON object `$3`. */
-const changed = (field: string): string => `($3::jsonb ->> '${field}')${TYPES[field] ?? ""}`;
+/** A field of a change, which is a JSON object. */
+const changed = (field: string, fields: string): string =>
+  `(${fields} ->> '${field}')${TYPES[field] ?? ""}`;
 
 /** Sent fields overwrite, others stay; metadata is merged key by key. */
-const MERGE = [
-  ...CUSTOMER_FIELDS.map(
-    (field) =>
-      `${field} = case when $3::jsonb ? '${field}' then ${changed(field)} else customer.${field} end`,
-  ),
-  "metadata = customer.metadata || $4::jsonb",
-  "updated_at = $5",
-].join(", ");
+const mergeOf = (fields: string, metadata: string, at: string): string =>
+  [
+    ...CUSTOMER_FIELDS.map(
+      (field) =>
+        `${field} = case when ${fields} ? '${field}' then ${changed(field, fields)} else customer.${field} end`,
+    ),
+    `metadata = customer.metadata || ${metadata}`,
+    `updated_at = ${at}`,
+  ].join(", ");
+
+const RETURNED = `customer.project_id, customer.id, customer.source_id, customer.name, customer.email,
+               customer.birthdate::text, customer.metadata`;
+
+export type CustomerMerge = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly change: CustomerChange;
+  readonly at: Date;
+};
+
+/**
+ * Merges changes of different customers in one statement, and answers the customers that are there.
+ * They are locked sorted, so that two batches wait for each other instead of deadlocking.
+ */
+export async function mergeCustomers(
+  db: Queryable,
+  merges: readonly CustomerMerge[],
+): Promise<FoundCustomer[]> {
+  if (merges.length === 0) return [];
+  const { rows } = await db.query<CustomerRow>(
+    `with said as (
+       select * from unnest($1::text[], $2::text[], $3::jsonb[], $4::jsonb[], $5::timestamptz[])
+              as said (project_id, id, fields, metadata, at)
+     ), held as (
+       select project_id, id
+         from customer
+        where (project_id, id) in (select project_id, id from said)
+        order by project_id, id
+          for no key update
+     )
+     update customer
+        set ${mergeOf("said.fields", "said.metadata", "said.at")}
+       from said
+       join held using (project_id, id)
+      where customer.project_id = said.project_id and customer.id = said.id
+     returning ${RETURNED}`,
+    [
+      merges.map(({ projectId }) => projectId),
+      merges.map(({ id }) => id),
+      merges.map(({ change }) => JSON.stringify(change.fields)),
+      merges.map(({ change }) => JSON.stringify(change.metadata)),
+      merges.map(({ at }) => at),
+    ],
+  );
+  return rows.map(fromRow);
+}
 
 export async function mergeCustomer(
   db: Queryable,
-  key: { readonly projectId: string; readonly id: string },
-  change: CustomerChange,
-  at: Date,
+  merge: CustomerMerge,
 ): Promise<FoundCustomer | undefined> {
-  const { rows } = await db.query<CustomerRow>(
-    `update customer
-        set ${MERGE}
-      where project_id = $1 and id = $2
-      returning project_id, id, source_id, name, email, birthdate::text, metadata`,
-    [key.projectId, key.id, JSON.stringify(change.fields), JSON.stringify(change.metadata), at],
-  );
-  return rows[0] && fromRow(rows[0]);
+  const [merged] = await mergeCustomers(db, [merge]);
+  return merged;
 }
 
 /**
@@ -111,8 +153,10 @@ export async function upsertCustomer(
   const { rows } = await db.query<{ id: string }>(
     `insert into customer
             (project_id, id, ${CUSTOMER_FIELDS.join(", ")}, metadata, created_at, source_id)
-     values ($1, $2, ${CUSTOMER_FIELDS.map(changed).join(", ")}, $4::jsonb, $5, $6)
-         on conflict (project_id, source_id) do update set ${MERGE}
+     values ($1, $2, ${CUSTOMER_FIELDS.map((field) => changed(field, "$3::jsonb")).join(", ")},
+             $4::jsonb, $5, $6)
+         on conflict (project_id, source_id)
+               do update set ${mergeOf("$3::jsonb", "$4::jsonb", "$5")}
      returning id`,
     [
       projectId,
@@ -128,19 +172,30 @@ export async function upsertCustomer(
   return id;
 }
 
-/** How many static segments the customer was taken out of; undefined when there was no such customer. */
+/**
+ * How many static segments the customer was taken out of; undefined when there was no such customer.
+ * What is counted of him goes after himself: whoever counts holds the customer, and is done by then.
+ */
 export async function deleteCustomer(
-  db: Queryable,
+  db: Database,
   projectId: string,
   id: string,
 ): Promise<{ readonly segments: bigint } | undefined> {
-  const { rows } = await db.query<{ segments: bigint }>(
-    `delete from customer where project_id = $1 and id = $2
-     returning (select count(*) from segment_customer
-                 where project_id = $1 and customer_id = $2) as segments`,
-    [projectId, id],
-  );
-  return rows[0];
+  return db.transaction(async (tx) => {
+    const { rows } = await tx.query<{ segments: bigint }>(
+      `delete from customer where project_id = $1 and id = $2
+       returning (select count(*) from segment_customer
+                   where project_id = $1 and customer_id = $2) as segments`,
+      [projectId, id],
+    );
+    for (const counts of ["customer_redemptions", "customer_order"]) {
+      await tx.query(`delete from ${counts} where project_id = $1 and customer_id = $2`, [
+        projectId,
+        id,
+      ]);
+    }
+    return rows[0];
+  });
 }
 
 function fromRow(row: CustomerRow): FoundCustomer {

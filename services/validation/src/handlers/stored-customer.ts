@@ -1,3 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
+
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Call } from "@scrip/rpc";
@@ -35,7 +38,7 @@ async function storeCustomer(
   if (said === undefined || (said.id === undefined && said.sourceId === undefined))
     return undefined;
   const customer = call.caller.side === "client" ? identityOf(said) : said;
-  if (found !== undefined && !saysMore(customer)) return found;
+  if (found !== undefined && !saysNew(customer, found)) return found;
   const answered = await deps.clients.resolveCustomer({
     projectId: call.project.id,
     customer,
@@ -53,9 +56,23 @@ const identityOf = ({ $typeName, id, sourceId }: Customer): Customer => ({
 });
 
 const IDENTITY: ReadonlySet<string> = new Set(["$typeName", "id", "sourceId"]);
+const KNOWN = ["name", "email", "birthdate"] as const;
+const isKnown = (field: string): field is (typeof KNOWN)[number] =>
+  (KNOWN as readonly string[]).includes(field);
 
-const saysMore = (customer: Customer): boolean =>
-  Object.entries(customer).some(([field, value]) => value !== undefined && !IDENTITY.has(field));
+/** Shops send what they know of a customer with each request; mostly all of it is stored already. */
+const saysNew = (said: Customer, found: StoredCustomer): boolean =>
+  Object.entries(said).some(([field, value]) => {
+    if (value === undefined || IDENTITY.has(field)) return false;
+    if (isKnown(field)) return value !== found[field];
+    return field !== "metadata" || !holds(found.metadata, said.metadata);
+  });
+
+/** Whether merging `said` by key would leave the metadata as it is. */
+const holds = (found: JsonObject = {}, said: JsonObject = {}): boolean =>
+  Object.entries(said).every(
+    ([key, value]) => Object.hasOwn(found, key) && isDeepStrictEqual(found[key], value),
+  );
 
 export function shownCustomer(customer: StoredCustomer): Customer {
   return {
