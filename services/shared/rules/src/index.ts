@@ -72,12 +72,12 @@ export {
   type ItemIdentity,
   type ItemObject,
   type ItemRef,
-  matchesItem,
 } from "./validation-rule/items.ts";
 export { type ParsedValidationRule, parseValidationRule } from "./validation-rule/parse.ts";
 export { type RuleClass, type RuleName, RULE_NAMES, traitsOf } from "./validation-rule/names.ts";
 export type { RuleLine, RuleReader } from "./validation-rule/reader.ts";
 export { idsOperand, metadataOperand } from "./validation-rule/rule-value.ts";
+export { matchesAny, matchingItems } from "./validation-rule/value-set.ts";
 export type {
   ApplicationEffect,
   BundlePart,

@@ -67,11 +67,12 @@ export function budgetGuards(
   units: readonly DiscountedUnits[],
   { state, ...context }: BudgetContext & { readonly state: OrderState },
 ): readonly Guard[] {
+  const taken = new Map(units.map(({ productId, quantity }) => [productId, quantity]));
   const guards = new Map<string, Guard>();
   for (const { entry, index } of picked) {
     const facts = state.lines[index]?.facts;
     const product = facts && productOf(facts);
-    const add = units.find(({ productId }) => productId === product)?.quantity ?? 0n;
+    const add = (product && taken.get(product)) || 0n;
     if (facts === undefined || add === 0n) continue;
     for (const { budget, count } of budgetsOf(entry, facts, context)) {
       const limit = limitOf(budget, index, context);

@@ -47,6 +47,7 @@ export function assign({ parts, lines, usable }: Demand, times: bigint): Assignm
   const lacking = parts.map(({ quantity }) => quantity * times);
   for (const part of parts.keys()) {
     let need = lacking[part] ?? 0n;
+    need -= takeFree(part, need, { usable, taken, free });
     while (need > 0n) {
       const moved = augment(part, need, { usable, taken, free });
       if (moved === 0n) break;
@@ -62,6 +63,17 @@ type Flow = {
   readonly taken: bigint[][];
   readonly free: bigint[];
 };
+
+/** Most parts find what they need without making anybody give way; tells how many units. */
+function takeFree(part: number, need: bigint, flow: Flow): bigint {
+  let moved = 0n;
+  for (const [line, fits] of (flow.usable[part] ?? []).entries()) {
+    if (moved === need) break;
+    const isFree = fits && (flow.free[line] ?? 0n) > 0n;
+    if (isFree) moved += move({ part, line, from: null }, need - moved, flow);
+  }
+  return moved;
+}
 
 type Step = { readonly part: number; readonly line: number; readonly from: Step | null };
 

@@ -3,7 +3,8 @@ import {
   type BundleRules,
   type ItemRef,
   type ValidationRule,
-  matchesItem,
+  matchesAny,
+  matchingItems,
 } from "@scrip/rules";
 
 import { type Assignment, assign, mostThinkable } from "./bundle-assignment.ts";
@@ -26,14 +27,14 @@ export type Bundles = {
 const NO_BUNDLES: Bundles = { result: null, quantity: 1n, multiplier: 1n, failed: [] };
 
 /**
- * Looks for bundles in what was sent, without units that were added for free; of several rules the
- * one that finds the fewest decides (spec/validation-and-redemption.md §1.10).
+ * Looks for bundles in the order as it was sent, without units that redeemables added for free; of
+ * several rules the one that finds the fewest decides (spec/validation-and-redemption.md §1.10).
  */
-export function findBundles(rules: readonly ValidationRule[], state: OrderState): Bundles {
+export function findBundles(rules: readonly ValidationRule[], start: OrderState): Bundles {
   const found = rules.flatMap((rule) =>
     rule.bundle === null
       ? []
-      : [{ rule, bundle: rule.bundle, result: bundlesOf(rule.bundle, state) }],
+      : [{ rule, bundle: rule.bundle, result: knownBundles(rule.bundle, start) }],
   );
   const [first] = found;
   if (first === undefined) return NO_BUNDLES;
@@ -51,13 +52,22 @@ export function findBundles(rules: readonly ValidationRule[], state: OrderState)
   };
 }
 
+/** Redeemables of one request often have the same rule, and all look at the same lines. */
+const known = new WeakMap<OrderState, Map<BundleRules, BundleResult>>();
+
+function knownBundles(rules: BundleRules, start: OrderState): BundleResult {
+  const results = known.get(start) ?? new Map<BundleRules, BundleResult>();
+  known.set(start, results);
+  const result = results.get(rules) ?? bundlesOf(rules, start);
+  results.set(rules, result);
+  return result;
+}
+
 /** The most bundles that fit, found by halving: fewer always fit where more do. */
-function bundlesOf({ limit, rules }: BundleRules, state: OrderState): BundleResult {
+function bundlesOf({ limit, rules }: BundleRules, start: OrderState): BundleResult {
   const parts = [...rules.values()].toSorted((a, b) => rankOf(a) - rankOf(b));
-  const { lines } = state;
-  const usable = parts.map(({ items }) =>
-    lines.map((line) => items.some((item) => matchesItem(item, line.facts))),
-  );
+  const { lines } = start;
+  const usable = parts.map(({ items }) => lines.map((line) => matchesAny(items, line.facts)));
   const assigned = (times: bigint): Assignment => assign({ parts, lines, usable }, times);
   let fits = 0n;
   let next = mostThinkable({ parts, lines, usable }, limit);
@@ -100,7 +110,7 @@ function identifiedIn(
     lines.flatMap((line, itemIndex): IdentifiedItem[] => {
       const itemQuantity = taken[part]?.[itemIndex] ?? 0n;
       if (itemQuantity === 0n) return [];
-      const item = items.find((ref) => matchesItem(ref, line.facts));
+      const [item] = matchingItems(items, line.facts);
       if (item === undefined) return [];
       return [{ ...identityOf(line, item), itemIndex, itemQuantity }];
     }),

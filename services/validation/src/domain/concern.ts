@@ -1,4 +1,4 @@
-import { type Discount, type ItemIdentity, type Rule, matchesItem } from "@scrip/rules";
+import { type Discount, type Rule, matchesAny } from "@scrip/rules";
 
 import type { CatalogueItem, LineFacts } from "./facts.ts";
 import { type Belonging, belongingOf, limitsProducts, unionOfScopes } from "./item-scope.ts";
@@ -85,9 +85,8 @@ function isRequired(subject: Subject, { lines }: Cart): boolean {
   return rulesOf(subject).some(({ rules, bundle }) => {
     const conditions = [...rules.values()].flatMap(requiredItems);
     const parts = [...(bundle?.rules.values() ?? [])].flatMap(({ items }) => items);
-    const isNamed = (line: ItemIdentity): boolean =>
-      [...conditions, ...parts].some((item) => matchesItem(item, line));
-    return lines.some(isNamed);
+    const items = [...conditions, ...parts];
+    return lines.some((line) => matchesAny(items, line));
   });
 }
 

@@ -53,7 +53,8 @@ export type Use = {
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
   readonly credits: bigint;
-  readonly units: readonly { readonly productId: string; readonly quantity: bigint }[];
+  /** By product. */
+  readonly units: ReadonlyMap<string, bigint>;
 };
 
 /** What a use adds to a count of the same customer and caller. */
@@ -69,29 +70,36 @@ export function addedBy(use: Use, { scope, measure, productId }: CountName): big
     case "GIFT_CREDITS":
       return use.credits;
     case "UNITS":
-      return use.units.reduce(
-        (sum, unit) => (unit.productId === productId ? sum + unit.quantity : sum),
-        0n,
-      );
+      return (productId === null ? undefined : use.units.get(productId)) ?? 0n;
     default:
       return measure satisfies never;
   }
 }
 
-/** By their keys, each once. */
-export const byKey = (names: readonly CountName[]): ReadonlyMap<string, CountName> =>
-  new Map(names.map((name) => [countKey(name), name]));
-
-/** The counts as redeemables find them that come after this use in the same request. */
-export function countsAfter(
+/**
+ * The counts as redeemables of one request find them one after another: `add` says that one was
+ * applied, and what it counts for is counted when the next one is decided.
+ */
+export function runningCounts(
   counts: ReadonlyMap<string, bigint>,
-  names: ReadonlyMap<string, CountName>,
-  use: Use,
-): ReadonlyMap<string, bigint> {
-  const after = new Map(counts);
-  for (const [key, name] of names) {
-    const added = addedBy(use, name);
-    if (added !== 0n) after.set(key, (counts.get(key) ?? 0n) + added);
+  names: readonly CountName[],
+): { readonly counts: ReadonlyMap<string, bigint>; readonly add: (use: Use) => void } {
+  const running = new Map(counts);
+  const byScope = new Map<string, Map<string, CountName>>();
+  for (const name of names) {
+    const scope = scopeKey(name.scope);
+    const known = byScope.get(scope) ?? new Map<string, CountName>();
+    byScope.set(scope, known.set(countKey(name), name));
   }
-  return after;
+  const add = (use: Use): void => {
+    for (const [key, name] of use.scopes.flatMap((one) => [
+      ...(byScope.get(scopeKey(one)) ?? []),
+    ])) {
+      const added = addedBy(use, name);
+      if (added !== 0n) running.set(key, (running.get(key) ?? 0n) + added);
+    }
+  };
+  return { counts: running, add };
 }
+
+const scopeKey = ({ kind, id }: CountScope): string => `${kind} ${id}`;

@@ -7,6 +7,7 @@ import { type OrderState, checkOrder, orderFigures, startOrder } from "./order.t
 import type { Refused } from "./refusal.ts";
 import { applyStack } from "./stack.ts";
 import type { StackingRules } from "./stacking-rules.ts";
+import { resultOf } from "./steps.ts";
 
 export type DecisionRequest = {
   /** In the order of the request. */
@@ -43,7 +44,10 @@ export type Omissions = {
  * Decides what the redeemables of a request do to its order. Validation shows the decision,
  * redemption commits it under its guards; both decide here, so they never disagree.
  */
-export function decide(request: DecisionRequest): Decision {
+export const decide = (request: DecisionRequest): Decision => resultOf(decideInSteps(request));
+
+/** The same decision in steps of one redeemable each, for who has other things to do in between. */
+export function* decideInSteps(request: DecisionRequest): Generator<void, Decision> {
   const { redeemables, order, stacking } = request;
   const refusal =
     checkRedeemables(redeemables, stacking) ??
@@ -52,7 +56,7 @@ export function decide(request: DecisionRequest): Decision {
   if (refusal !== null) return { kind: "malformed", refusal };
 
   const start = startOrder(order);
-  const stacked = applyStack(redeemables, { ...request, start });
+  const stacked = yield* applyStack(redeemables, { ...request, start });
   if (!stacked.valid) {
     const { valid, redeemables: judged } = stacked;
     return { kind: "decided", valid, redeemables: judged, order: null, guards: [] };

@@ -5,7 +5,7 @@ import { hintsOf } from "./course-hints.ts";
 import { traceOf } from "./course-trace.ts";
 import { type Course, startOfCourse } from "./course.ts";
 import type { Omissions } from "./decide.ts";
-import type { Benefit, Guard } from "./decision.ts";
+import type { Benefit, DiscountedUnits, Guard } from "./decision.ts";
 import type { Evaluation, EvaluationContext, EvaluationFacts } from "./evaluation.ts";
 import type { CategoryFacts, Redeemable } from "./facts.ts";
 import { formulaGuards } from "./formula-guards.ts";
@@ -49,7 +49,7 @@ export function evaluate(
   const checked = { ...start, outcomes: before.outcomes };
   if (before.refusal !== null) return refused(before.refusal, checked);
 
-  const bundles = findBundles(rules, state);
+  const bundles = findBundles(rules, context.start);
   if (bundles.failed.length > 0 && !omits.bundles) {
     return refused(refusedByBundles(subject, bundles.failed), { ...checked, bundles });
   }
@@ -155,10 +155,14 @@ function effectOf(
       orderAmount: order === null ? 0n : state.amount,
       discountedAmount: discountsOf(state) - discountsOf(before),
       credits: benefit.kind === "gift" ? benefit.credits : 0n,
-      units,
+      units: units.length === 0 ? NO_UNITS : new Map(units.map(unitsOf)),
     },
   };
 }
+
+const NO_UNITS: ReadonlyMap<string, bigint> = new Map();
+
+const unitsOf = ({ productId, quantity }: DiscountedUnits) => [productId, quantity] as const;
 
 const discountsOf = ({ discountAmount, itemsDiscountAmount }: OrderState): bigint =>
   discountAmount + itemsDiscountAmount;

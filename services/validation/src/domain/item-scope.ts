@@ -3,7 +3,8 @@ import {
   type ItemScope,
   type ScopeEntry,
   type ValidationRule,
-  matchesItem,
+  matchesAny,
+  matchingItems,
 } from "@scrip/rules";
 
 /**
@@ -13,12 +14,29 @@ import {
 export function unionOfScopes(rules: readonly ValidationRule[]): ItemScope | null {
   if (rules.length === 0) return null;
   const own = rules.filter(({ scope }) => scope !== null);
+  const [first] = own;
+  if (first === undefined || own.length === 1) return first?.scope ?? null;
+  const known = unions.get(first);
+  if (known !== undefined && isSame(known.rules, own)) return known.union;
+  const union = join(own);
+  unions.set(first, { rules: own, union });
+  return union;
+}
+
+/** Redeemables of a campaign have the same rules, so the last union of a rule is likely the next. */
+const unions = new WeakMap<
+  ValidationRule,
+  { readonly rules: readonly ValidationRule[]; readonly union: ItemScope }
+>();
+
+const isSame = (some: readonly ValidationRule[], others: readonly ValidationRule[]): boolean =>
+  some.length === others.length && some.every((rule, at) => rule === others[at]);
+
+function join(rules: readonly ValidationRule[]): ItemScope {
   // One rule may be attached to a voucher and to its campaign as well.
-  const scopes = [...new Map(own.map(({ id, scope }) => [id, scope])).values()].flatMap(
+  const scopes = [...new Map(rules.map(({ id, scope }) => [id, scope])).values()].flatMap(
     (scope) => scope ?? [],
   );
-  const [first, ...others] = scopes;
-  if (first === undefined || others.length === 0) return first ?? null;
   return {
     included: scopes.flatMap(({ included }) => included),
     excluded: scopes.flatMap(({ excluded }) => excluded),
@@ -40,12 +58,12 @@ export type Belonging =
 /** Exclusion wins; otherwise the most specific entry does, and the first of those that are equal. */
 export function belongingOf(line: ItemIdentity, scope: ItemScope | null): Belonging {
   if (scope === null) return ALL;
-  const excluded = scope.excluded.filter((entry) => matchesItem(entry, line));
-  if (excluded.length > 0) return { kind: "excluded", entries: excluded };
+  if (matchesAny(scope.excluded, line)) {
+    return { kind: "excluded", entries: matchingItems(scope.excluded, line) };
+  }
   let found: ScopeEntry | null = null;
-  for (const entry of scope.included) {
-    if (found !== null && RANKS[entry.object] >= RANKS[found.object]) continue;
-    if (matchesItem(entry, line)) found = entry;
+  for (const entry of matchingItems(scope.included, line)) {
+    if (found === null || RANKS[entry.object] < RANKS[found.object]) found = entry;
   }
   if (found !== null) return { kind: "entry", entry: found };
   return scope.included.length === 0 || scope.includedAll ? ALL : OUTSIDE;

@@ -54,6 +54,19 @@ export const subtotalAmount = (line: LineState): bigint => line.amount - line.di
  */
 export function startOrder(order: OrderContent | null): OrderState {
   if (order === null) return EMPTY_ORDER;
+  if (order.lines.length <= FEW_LINES) return startOf(order);
+  const state = starts.get(order) ?? startOf(order);
+  starts.set(order, state);
+  return state;
+}
+
+/** Of orders that are decided on again and again: for each candidate, or each tier. */
+const starts = new WeakMap<OrderContent, OrderState>();
+
+/** So few are read sooner than looked up. */
+const FEW_LINES = 8;
+
+function startOf(order: OrderContent): OrderState {
   const declared = order.amount ?? sumOf(order.lines, (line) => lineAmount(line) ?? 0n);
   let left = declared;
   const lines = order.lines.map((facts) => {

@@ -2,6 +2,7 @@ import type { ItemScope, ScopeEntry } from "@scrip/rules";
 
 import type { ReachedEntry, ReachedScope, ReachedUnits } from "./decision.ts";
 import type { LineFacts } from "./facts.ts";
+import type { Belonging } from "./item-scope.ts";
 import { sumOf } from "./minor-units.ts";
 import type { OrderState } from "./order.ts";
 import type { LinePick, Selection } from "./selection.ts";
@@ -29,9 +30,11 @@ export function reachedScope(
   if (scope === null) return NOTHING_REACHED;
   const tellsUnits = sumOf(state.lines, (line) => line.quantity) <= MOST_UNITS_TOLD;
   const factsAt = (index: number): LineFacts | undefined => state.lines[index]?.facts;
+  const picksOf = Map.groupBy(picks, ({ entry }) => entry);
+  const hitsOf = hitsByEntry(belongings);
   return {
     applicable: scope.included.map((entry) => {
-      const own = picks.filter((pick) => pick.entry === entry);
+      const own = picksOf.get(entry) ?? [];
       const [first] = own;
       return {
         ...reached(entry, own, first && factsAt(first.index)),
@@ -39,19 +42,33 @@ export function reachedScope(
       };
     }),
     inapplicable: scope.excluded.map((entry) => {
-      const hits = [...belongings.entries()].flatMap(([index, belonging]) =>
-        belonging.kind === "excluded" && belonging.entries.includes(entry) ? [{ index }] : [],
-      );
+      const hits = hitsOf.get(entry) ?? [];
       const [first] = hits;
       return reached(entry, hits, first && factsAt(first.index));
     }),
   };
 }
 
+type Hit = { readonly index: number };
+
+/** The lines that each entry excludes. */
+function hitsByEntry(belongings: readonly Belonging[]): ReadonlyMap<ScopeEntry, readonly Hit[]> {
+  const hits = new Map<ScopeEntry, Hit[]>();
+  for (const [index, belonging] of belongings.entries()) {
+    if (belonging.kind !== "excluded") continue;
+    for (const entry of belonging.entries) {
+      const known = hits.get(entry);
+      if (known === undefined) hits.set(entry, [{ index }]);
+      else known.push({ index });
+    }
+  }
+  return hits;
+}
+
 /** What a line that was reached tells of the product stands in for what the entry leaves out. */
 function reached(
   entry: ScopeEntry,
-  hits: readonly { readonly index: number }[],
+  hits: readonly Hit[],
   facts: LineFacts | undefined,
 ): ReachedEntry {
   const named = entry.object === "products_collection" ? undefined : facts;

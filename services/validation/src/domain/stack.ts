@@ -1,4 +1,4 @@
-import { type Use, byKey, countsAfter } from "./counts.ts";
+import { type Use, runningCounts } from "./counts.ts";
 import type { Inapplicable, JudgedRedeemable, SkipKey } from "./decision.ts";
 import { categoriesOf, evaluate } from "./evaluate.ts";
 import type { EvaluationContext } from "./evaluation.ts";
@@ -39,45 +39,60 @@ type Tally = {
 
 /**
  * Applies several redeemables to one order; spec/validation-and-redemption.md §5.2. Being skipped
- * never makes a request invalid, except that something must apply in the end.
+ * never makes a request invalid, except that something must apply in the end. A step is one
+ * redeemable.
  */
-export function applyStack(
+export function* applyStack(
   redeemables: readonly Redeemable[],
   context: EvaluationContext,
-): Stacked {
+): Generator<void, Stacked> {
   const { stacking, start } = context;
   const candidates = redeemables.map((redeemable, position): Candidate => {
     const categories = categoriesOf(redeemable);
     return { redeemable, position, categories, kind: strongestKind(categories, stacking) };
   });
-  const isExclusiveLive = candidates.some(
-    (candidate) =>
-      candidate.kind === "EXCLUSIVE" &&
-      evaluate(candidate.redeemable, start, context).kind === "applicable",
+  const isExclusiveLive = yield* anyApplies(
+    candidates.filter(({ kind }) => kind === "EXCLUSIVE"),
+    context,
   );
 
   const tally = emptyTally();
   const judged: JudgedRedeemable[] = [];
-  // What one redeemable counts for is counted when the next one is decided.
-  const names = byKey(redeemables.length > 1 ? countsRead(redeemables, context) : []);
-  let { counts } = context;
+  const running =
+    redeemables.length > 1
+      ? runningCounts(context.counts, countsRead(redeemables, context))
+      : undefined;
+  const counted = running === undefined ? context : { ...context, counts: running.counts };
   let state = start;
   for (const candidate of sortCandidates(candidates, stacking, isExclusiveLive)) {
     const skipKey = findSkip(candidate, tally, { stacking, isExclusiveLive });
+    if (judged.length > 0) yield;
     const step =
       skipKey === null
-        ? judge(candidate, state, { ...context, counts })
+        ? judge(candidate, state, counted)
         : { judged: skipped(candidate, skipKey, context, null), state, use: null };
     judged.push(
       candidates.length > 1 ? placed(step.judged, candidate, tally, context) : step.judged,
     );
     state = step.state;
-    if (step.use !== null && names.size > 0) counts = countsAfter(counts, names, step.use);
+    if (step.use !== null) running?.add(step.use);
     if (step.judged.status === "INAPPLICABLE") tally.failed = true;
     if (step.judged.status === "APPLICABLE") count(candidate, tally);
   }
   const isBroken = stacking.redeemablesApplicationMode === "ALL" && tally.failed;
   return { valid: tally.applied > 0 && !isBroken, redeemables: judged, state };
+}
+
+/** Whether any of them would apply if it came first. */
+function* anyApplies(
+  candidates: readonly Candidate[],
+  context: EvaluationContext,
+): Generator<void, boolean> {
+  for (const { redeemable } of candidates) {
+    if (evaluate(redeemable, context.start, context).kind === "applicable") return true;
+    yield;
+  }
+  return false;
 }
 
 function judge(

@@ -8,7 +8,7 @@ import { metadataOperand } from "./rule-value.ts";
 import type { Rule, RuleGroup } from "./rule.ts";
 import { matchesAny } from "./value-set.ts";
 
-type Answer = Pick<CheckedRule, "passed" | "value" | "lacks" | "children">;
+export type Answer = Pick<CheckedRule, "passed" | "value" | "lacks" | "children">;
 
 /** Prices or metadata of any line, or of each one; false for an order without lines. */
 export function checkLineValues(rule: Rule, { lines, moment }: RuleReader): Answer {

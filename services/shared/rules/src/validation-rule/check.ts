@@ -1,5 +1,6 @@
 import type { KnownValue } from "../formula/value.ts";
-import { checkItems, checkLineValues } from "./check-items.ts";
+import type { Answer } from "./check-items.ts";
+import { checkLines } from "./check-lines.ts";
 import { evaluateLogic } from "./evaluate-logic.ts";
 import { meetsAll } from "./meets.ts";
 import { type RuleName, traitsOf } from "./names.ts";
@@ -58,20 +59,19 @@ export function checkRule(
 
 const NOTHING_OMITTED: ReadonlySet<RuleName> = new Set();
 
-type Answer = Pick<CheckedRule, "passed" | "value" | "lacks" | "children">;
-
 function checkOne(rule: Rule, reader: RuleReader, phase: CheckPhase): Answer {
   const { needs, operand, isAfterEffect } = traitsOf(rule.name);
   if (needs === "customer" && !reader.hasCustomer) return lacking("customer");
   if (needs === "order" && !reader.hasOrder) return lacking("order");
   if (isAfterEffect === true && phase === "before_effect") return answer(null, null);
-  if (operand === "items" || rule.name === "product.metadata") return checkItems(rule, reader);
+  if (operand === "items") return checkLines(rule, reader);
   switch (rule.name) {
+    case "product.metadata":
     case "order.items.price_any":
     case "order.items.price_each":
     case "order.items.metadata_any":
     case "order.items.metadata_each":
-      return checkLineValues(rule, reader);
+      return checkLines(rule, reader);
     default: {
       const value = reader.read(rule.name, rule.property);
       return answer(meetsAll(value, rule.conditions, reader.moment), value);

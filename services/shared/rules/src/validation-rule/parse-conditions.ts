@@ -148,7 +148,7 @@ function defaultObject(name: RuleName): ItemObject | null {
 
 function scalarsOf(given: Sent, operand: RuleOperand): readonly KnownValue[] {
   return given.operands.map((sent) => {
-    const value = scalarOf(sent);
+    const value = scalarOf(sent, operand);
     if (value === null || !fits(value, operand)) {
       throw wrongOperand(given, `needs operands of type ${WANTED[operand]}`);
     }
@@ -181,11 +181,18 @@ function fits(value: KnownValue, operand: RuleOperand): boolean {
   }
 }
 
-const scalarOf = (sent: MetadataValue): KnownValue | null =>
-  typeof sent === "string" && sent.length > MAX_TEXT ? null : fromScalar(sent);
+function scalarOf(sent: MetadataValue, operand: RuleOperand): KnownValue | null {
+  if (typeof sent !== "string") return fromScalar(sent);
+  if (sent.length > MAX_TEXT) return null;
+  return fromScalar(operand === "number" && isDigits(sent) ? Number(sent) : sent);
+}
+
+/** Where a number is expected, a text of digits is one, as everywhere in the API. */
+const isDigits = (text: string): boolean =>
+  /^[0-9]+$/u.test(text) && Number.isSafeInteger(Number(text));
 
 function comparableOf(given: Sent, operand: RuleOperand): KnownValue {
-  const [value = null] = given.operands.map(scalarOf);
+  const [value = null] = given.operands.map((sent) => scalarOf(sent, operand));
   const isDateOperator = given.operator === "$after" || given.operator === "$before";
   const isNumber = value?.kind === "number" && !isDateOperator;
   const isDate = value?.kind === "text" && operand === "any" && isDateText(value.value);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { isSame } from "../formula/operators.ts";
 import { type KnownValue, fromScalar } from "../formula/value.ts";
 import { matchesItem } from "./items.ts";
-import { matchesAny, isAmong } from "./value-set.ts";
+import { isAmong, matchesAny, matchingItems } from "./value-set.ts";
 
 const anyValue = fc
   .oneof(
@@ -22,7 +22,7 @@ test("a value is among others exactly when it equals one of them", () => {
   );
 });
 
-test("items match a line exactly when one of them does", () => {
+test("items match a line as each of them does", () => {
   const id = fc.option(fc.constantFrom("a", "b", "c"));
   const item = fc.record({
     object: fc.constantFrom("product" as const, "sku" as const, "products_collection" as const),
@@ -38,8 +38,10 @@ test("items match a line exactly when one of them does", () => {
     collections: fc.array(fc.constantFrom("a", "b", "c")),
   });
   fc.assert(
-    fc.property(fc.array(item), line, (items, one) => {
-      expect(matchesAny(items, one)).toBe(items.some((ref) => matchesItem(ref, one)));
+    fc.property(fc.array(item, { maxLength: 20 }), line, (items, one) => {
+      const matching = items.filter((ref) => matchesItem(ref, one));
+      expect(matchesAny(items, one)).toBe(matching.length > 0);
+      expect(matchingItems(items, one)).toEqual(matching);
     }),
   );
 });
