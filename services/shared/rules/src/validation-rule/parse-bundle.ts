@@ -1,5 +1,6 @@
 import type { Metadata, MetadataValue } from "../formula/value.ts";
 import { isList, isObject } from "../formula/value.ts";
+import { readDigits } from "./digits.ts";
 import { type Logic, numbersIn, parseLogic } from "./logic.ts";
 import { parseItems } from "./parse-items.ts";
 import type { BundlePart, BundleRules } from "./rule.ts";
@@ -96,7 +97,8 @@ function parseQuantity(definition: MetadataValue, path: string): bigint {
   return parseCount(operands?.[0] ?? null, `${path}.rules`, MOST_UNITS);
 }
 
-function parseCount(value: MetadataValue, path: string, most: number): bigint {
+function parseCount(sent: MetadataValue, path: string, most: number): bigint {
+  const value = readDigits(sent);
   if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) {
     return BigInt(value);
   }

@@ -3,6 +3,7 @@ import type { Metadata, MetadataValue } from "../formula/value.ts";
 import { fromScalar, isList } from "../formula/value.ts";
 import type { KnownValue } from "../formula/value.ts";
 import type { Condition } from "./condition.ts";
+import { readDigits } from "./digits.ts";
 import type { ItemObject } from "./items.ts";
 import { type RuleName, type RuleOperand, traitsOf } from "./names.ts";
 import { parseItems } from "./parse-items.ts";
@@ -182,14 +183,9 @@ function fits(value: KnownValue, operand: RuleOperand): boolean {
 }
 
 function scalarOf(sent: MetadataValue, operand: RuleOperand): KnownValue | null {
-  if (typeof sent !== "string") return fromScalar(sent);
-  if (sent.length > MAX_TEXT) return null;
-  return fromScalar(operand === "number" && isDigits(sent) ? Number(sent) : sent);
+  if (typeof sent === "string" && sent.length > MAX_TEXT) return null;
+  return fromScalar(operand === "number" ? readDigits(sent) : sent);
 }
-
-/** Where a number is expected, a text of digits is one, as everywhere in the API. */
-const isDigits = (text: string): boolean =>
-  /^[0-9]+$/u.test(text) && Number.isSafeInteger(Number(text));
 
 function comparableOf(given: Sent, operand: RuleOperand): KnownValue {
   const [value = null] = given.operands.map((sent) => scalarOf(sent, operand));
@@ -203,7 +199,7 @@ function comparableOf(given: Sent, operand: RuleOperand): KnownValue {
 }
 
 function wholeNumberOf(given: Sent): number {
-  const [value] = given.operands;
+  const [value] = given.operands.map(readDigits);
   if (given.operands.length === 1 && isWholeNumber(value, MAX_DAYS)) return value;
   throw wrongOperand(given, `needs one operand, a whole number from 0 to ${MAX_DAYS}`);
 }

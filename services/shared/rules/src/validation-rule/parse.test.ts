@@ -26,6 +26,16 @@ describe("a validation rule", () => {
     ]);
   });
 
+  test("takes texts of digits where it compares numbers, and only there", () => {
+    const conditionsOf = (rule: object) => givenRule({ 1: rule }).rules.get(1)?.conditions;
+    const name = "order.amount";
+    expect(conditionsOf({ name, conditions: { $in: ["100", 200], $less_than: ["300"] } })).toEqual(
+      conditionsOf({ name, conditions: { $in: [100, 200], $less_than: [300] } }),
+    );
+    const text = { name: "order.metadata", property: "size", conditions: { $is: ["100"] } };
+    expect(conditionsOf(text)).toMatchObject([{ operands: [{ kind: "text", value: "100" }] }]);
+  });
+
   test("may ask for nothing", () => {
     expect(logicText(givenRule({}).logic)).toBe("");
   });
@@ -43,7 +53,7 @@ describe("a validation rule", () => {
       "Rule 'order.metadata' must have a 'property'",
     ],
     [
-      { 1: { name: "order.amount", conditions: { $is: ["100"] } } },
+      { 1: { name: "order.amount", conditions: { $is: ["1e2"] } } },
       "Rule 'order.amount': operator '$is' needs operands of type number",
     ],
     [
