@@ -58,6 +58,104 @@ create table inbox (
   constraint inbox_pkey PRIMARY KEY (project_id, consumer, event_id)
 );
 
+create table ledger_entry (
+  project_id text not null,
+  card_id text not null,
+  version bigint not null,
+  id text not null,
+  type text not null,
+  points bigint not null,
+  balance_after bigint not null,
+  cause text not null,
+  redemption_id text,
+  rollback_id text,
+  reward_id text,
+  created_at timestamp with time zone not null,
+  constraint ledger_entry_pkey PRIMARY KEY (project_id, card_id, version),
+  constraint ledger_entry_not_overdrawn CHECK (balance_after >= 0)
+);
+
+create table loyalty_card (
+  project_id text not null,
+  id text not null,
+  points bigint not null,
+  redeemed_points bigint default 0 not null,
+  subtracted_points bigint default 0 not null,
+  expired_points bigint default 0 not null,
+  balance bigint not null,
+  held_points bigint default 0 not null,
+  ledger_version bigint default 0 not null,
+  opened_at timestamp with time zone not null,
+  constraint loyalty_card_pkey PRIMARY KEY (project_id, id),
+  constraint loyalty_card_figures CHECK (balance = (points - redeemed_points - subtracted_points - expired_points)),
+  constraint loyalty_card_not_negative CHECK (points >= 0 AND redeemed_points >= 0 AND subtracted_points >= 0 AND expired_points >= 0),
+  constraint loyalty_card_not_overdrawn CHECK (balance >= 0 AND held_points >= 0 AND held_points <= balance)
+) with (fillfactor=50);
+
+create table points_lock (
+  project_id text not null,
+  card_id text not null,
+  session_key text not null,
+  points bigint not null,
+  locked_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  kept_until timestamp with time zone not null,
+  constraint points_lock_pkey PRIMARY KEY (project_id, card_id, session_key),
+  constraint points_lock_of_something CHECK (points > 0)
+);
+
+create table points_spend (
+  project_id text not null,
+  id text not null,
+  card_id text not null,
+  points bigint not null,
+  status text not null,
+  request_key text,
+  reward_id text not null,
+  takes_stock boolean not null,
+  redemption_id text,
+  session_key text,
+  locked_points bigint,
+  locked_until timestamp with time zone,
+  at timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  constraint points_spend_pkey PRIMARY KEY (project_id, id),
+  constraint points_spend_of_something CHECK (points > 0),
+  constraint points_spend_status CHECK (status = ANY (ARRAY['PENDING'::text, 'CONFIRMED'::text, 'RETURNED'::text])),
+  constraint points_spend_taken CHECK ((status = 'CONFIRMED'::text) = (redemption_id IS NOT NULL))
+);
+
+create table reward (
+  project_id text not null,
+  id text not null,
+  name text,
+  type text not null,
+  parameters jsonb not null,
+  stock bigint,
+  redeemed bigint default 0 not null,
+  attributes jsonb not null,
+  metadata jsonb not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint reward_pkey PRIMARY KEY (project_id, id),
+  constraint reward_not_given_back_twice CHECK (redeemed >= 0),
+  constraint reward_type CHECK (type = ANY (ARRAY['CAMPAIGN'::text, 'MATERIAL'::text, 'COIN'::text]))
+);
+
+create table reward_assignment (
+  project_id text not null,
+  id text not null,
+  reward_id text not null,
+  campaign_id text not null,
+  points bigint,
+  auto_redeem boolean,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint reward_assignment_pkey PRIMARY KEY (project_id, id),
+  constraint reward_assignment_of_reward FOREIGN KEY (project_id, reward_id) REFERENCES reward(project_id, id),
+  constraint reward_assignment_price CHECK (points > 0)
+);
+
 create table segment (
   project_id text not null,
   id text not null,
@@ -93,6 +191,24 @@ CREATE UNIQUE INDEX customer_project_source_id ON customer USING btree (project_
 CREATE INDEX customer_order_project_customer ON customer_order USING btree (project_id, customer_id, changed_at) INCLUDE (amount);
 
 CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
+
+CREATE UNIQUE INDEX ledger_entry_once_per_cause ON ledger_entry USING btree (project_id, card_id, cause);
+
+CREATE INDEX points_lock_kept_until ON points_lock USING btree (kept_until);
+
+CREATE INDEX points_lock_project_session ON points_lock USING btree (project_id, session_key);
+
+CREATE INDEX points_spend_pending ON points_spend USING btree (created_at) WHERE status = 'PENDING'::text;
+
+CREATE INDEX points_spend_pending_card ON points_spend USING btree (project_id, card_id) WHERE status = 'PENDING'::text;
+
+CREATE INDEX reward_project_created_at ON reward USING btree (project_id, created_at, id);
+
+CREATE UNIQUE INDEX reward_assignment_once ON reward_assignment USING btree (project_id, campaign_id, reward_id);
+
+CREATE UNIQUE INDEX reward_assignment_one_auto_redeem ON reward_assignment USING btree (project_id, campaign_id) WHERE auto_redeem;
+
+CREATE INDEX reward_assignment_project_reward ON reward_assignment USING btree (project_id, reward_id, created_at);
 
 CREATE INDEX segment_project_created_at ON segment USING btree (project_id, created_at, id);
 

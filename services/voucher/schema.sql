@@ -35,6 +35,14 @@ create table outbox_lease (
   constraint outbox_lease_pkey PRIMARY KEY (name)
 );
 
+create table points_claim (
+  project_id text not null,
+  spend_id text not null,
+  redemption_id text,
+  created_at timestamp with time zone default now() not null,
+  constraint points_claim_pkey PRIMARY KEY (project_id, spend_id)
+);
+
 create table publication (
   project_id text not null,
   id text not null,
@@ -111,6 +119,7 @@ create table redemption (
   units jsonb,
   promotion_tier_message bytea,
   explanation bytea,
+  points jsonb,
   constraint redemption_pkey PRIMARY KEY (project_id, id),
   constraint redemption_failure_has_a_code CHECK ((failure_code IS NOT NULL) = (status = 'FAILED'::text)),
   constraint redemption_of_one_thing CHECK (voucher_id IS NULL OR promotion_tier_id IS NULL),
@@ -143,6 +152,7 @@ create table redemption_rollback (
   failure_code text,
   failure_message text,
   request_id text not null,
+  points jsonb,
   constraint redemption_rollback_pkey PRIMARY KEY (project_id, id),
   constraint redemption_rollback_failure_has_a_code CHECK ((failure_code IS NOT NULL) = (status = 'FAILED'::text)),
   constraint redemption_rollback_gives_no_negative_amount CHECK (amount >= 0),
@@ -218,7 +228,7 @@ create table voucher (
   constraint voucher_gift_effect_only_on_gifts CHECK ((gift_effect IS NOT NULL) = (type = 'GIFT_VOUCHER'::text)),
   constraint voucher_points_only_on_cards CHECK ((loyalty_points IS NOT NULL) = (type = 'LOYALTY_CARD'::text)),
   constraint voucher_type_known CHECK (type = ANY (ARRAY['DISCOUNT_VOUCHER'::text, 'GIFT_VOUCHER'::text, 'LOYALTY_CARD'::text]))
-);
+) with (fillfactor=50);
 
 create table voucher_campaign (
   project_id text not null,

@@ -1,20 +1,45 @@
+import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { implement } from "@scrip/rpc";
 
 import type { Deps } from "./deps.ts";
 import { createCustomer } from "./handlers/create-customer.ts";
+import { createRewardAssignment } from "./handlers/create-reward-assignment.ts";
+import { createReward } from "./handlers/create-reward.ts";
 import { createSegment } from "./handlers/create-segment.ts";
 import { deleteCustomerPermanently } from "./handlers/delete-customer-permanently.ts";
 import { deleteCustomer } from "./handlers/delete-customer.ts";
+import { deleteLoyaltyReward } from "./handlers/delete-loyalty-reward.ts";
+import { deleteRewardAssignment } from "./handlers/delete-reward-assignment.ts";
+import { deleteReward } from "./handlers/delete-reward.ts";
 import { deleteSegment } from "./handlers/delete-segment.ts";
+import { gatherCards } from "./handlers/gather-cards.ts";
 import { getCustomer } from "./handlers/get-customer.ts";
+import { getLoyaltyAssignmentReward } from "./handlers/get-loyalty-assignment-reward.ts";
+import { getLoyaltyReward } from "./handlers/get-loyalty-reward.ts";
+import { getRewardAssignment } from "./handlers/get-reward-assignment.ts";
+import { getReward } from "./handlers/get-reward.ts";
 import { getSegment } from "./handlers/get-segment.ts";
 import { listCustomerSegments } from "./handlers/list-customer-segments.ts";
 import { listCustomers } from "./handlers/list-customers.ts";
+import { listLoyaltyRewards } from "./handlers/list-loyalty-rewards.ts";
+import { listPendingSpends } from "./handlers/list-pending-spends.ts";
+import { listRewardAssignments } from "./handlers/list-reward-assignments.ts";
+import { listRewards } from "./handlers/list-rewards.ts";
 import { listSegments } from "./handlers/list-segments.ts";
+import { readCards } from "./handlers/read-cards.ts";
+import { refundPoints } from "./handlers/refund-points.ts";
+import { releasePoints } from "./handlers/release-points.ts";
+import { reservePoints } from "./handlers/reserve-points.ts";
 import { resolveCustomers } from "./handlers/resolve-customers.ts";
+import { settleSpends } from "./handlers/settle-spends.ts";
+import { spendPoints } from "./handlers/spend-points.ts";
 import { updateCustomer } from "./handlers/update-customer.ts";
+import { updateLoyaltyReward } from "./handlers/update-loyalty-reward.ts";
+import { updateRewardAssignment } from "./handlers/update-reward-assignment.ts";
+import { updateReward } from "./handlers/update-reward.ts";
 
 /** The table of contents of this service: one line for each RPC. */
 export const routes = (deps: Deps) => [
@@ -33,5 +58,32 @@ export const routes = (deps: Deps) => [
     getSegment: getSegment(deps),
     deleteSegment: deleteSegment(deps),
     listCustomerSegments: listCustomerSegments(deps),
+  }),
+  implement(RewardService, {
+    createRewardAssignment: createRewardAssignment(deps),
+    createReward: createReward(deps),
+    deleteLoyaltyReward: deleteLoyaltyReward(deps),
+    deleteRewardAssignment: deleteRewardAssignment(deps),
+    deleteReward: deleteReward(deps),
+    getLoyaltyAssignmentReward: getLoyaltyAssignmentReward(deps),
+    getLoyaltyReward: getLoyaltyReward(deps),
+    getRewardAssignment: getRewardAssignment(deps),
+    getReward: getReward(deps),
+    listLoyaltyRewards: listLoyaltyRewards(deps),
+    listRewardAssignments: listRewardAssignments(deps),
+    listRewards: listRewards(deps),
+    updateLoyaltyReward: updateLoyaltyReward(deps),
+    updateRewardAssignment: updateRewardAssignment(deps),
+    updateReward: updateReward(deps),
+  }),
+  implement(CardService, {
+    gatherCards: gatherCards(deps),
+    listPendingSpends: listPendingSpends(deps),
+    readCards: readCards(deps),
+    refundPoints: refundPoints(deps),
+    releasePoints: releasePoints(deps),
+    reservePoints: reservePoints(deps),
+    settleSpends: settleSpends(deps),
+    spendPoints: spendPoints(deps),
   }),
 ];

@@ -1,12 +1,15 @@
 import path from "node:path";
 
 import type { EventBus } from "@scrip/events";
+import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import type { Service } from "@scrip/rpc";
 
 import { createDeps } from "./deps.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
+import { onPoints } from "./events/on-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
+import { startLockExpiry } from "./jobs/forget-locks.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
 
@@ -33,12 +36,19 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
   parts.use(startInboxTrim(db, onError));
+  parts.use(startLockExpiry(db, onError));
   const redemptions = await options.bus.subscribe({
     group: "loyalty",
     topics: [REDEMPTIONS_TOPIC],
     handler: onRedemption(db),
   });
   parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
+  const points = await options.bus.subscribe({
+    group: "loyalty-points",
+    topics: [REDEMPTIONS_TOPIC],
+    handler: onPoints({ db, newId }),
+  });
+  parts.defer(() => points.close(CONSUMERS_CLOSE_MS));
   const orders = await options.bus.subscribe({
     group: "loyalty-orders",
     topics: [ORDERS_TOPIC],

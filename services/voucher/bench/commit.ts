@@ -11,6 +11,7 @@ import { startEmbeddedPostgres } from "@scrip/embedded-postgres";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate, type Database } from "@scrip/postgres";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import {
   type RedemptionCommand,
@@ -87,6 +88,7 @@ const client = clientOf(
       templates: createTemplates(20_000),
       assets: createAssetCipher("bench"),
       customers: clientOf(CustomerService, createDirectTransport([])),
+      cards: clientOf(CardService, createDirectTransport([])),
       onError: console.error,
       onEvents: () => {},
     }),

@@ -1,5 +1,6 @@
 import type { newId } from "@scrip/ids";
 import type { Database } from "@scrip/postgres";
+import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Client } from "@scrip/rpc";
 
@@ -13,6 +14,8 @@ export type Deps = {
   readonly templates: Templates;
   readonly assets: AssetCipher;
   readonly customers: Client<typeof CustomerService>;
+  /** The points of loyalty cards. */
+  readonly cards: Client<typeof CardService>;
   /** Told of what went wrong without the caller being told why. */
   readonly onError: (error: Error) => void;
   /** Told after each commit that wrote events, so that they need not wait for a poll. */

@@ -6,6 +6,7 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { implement, type Implementation } from "@scrip/rpc";
 
 import type { Deps } from "./deps.ts";
+import { abandonSpends } from "./handlers/abandon-spends.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
@@ -70,5 +71,6 @@ export const routes = (deps: Deps): readonly Implementation[] => [
     countRedemptions: countRedemptions(deps),
     reserveVouchers: reserveVouchers(deps),
     commitRollbacks: commitRollbacks(deps),
+    abandonSpends: abandonSpends(deps),
   }),
 ];

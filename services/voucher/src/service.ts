@@ -4,12 +4,14 @@ import type { Transport } from "@connectrpc/connect";
 import { type EventBus, startRelay } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
+import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { clientOf, type Service } from "@scrip/rpc";
 
 import { createAssetCipher } from "./asset-cipher.ts";
 import { startAnswerExpiry } from "./jobs/expire-answers.ts";
 import { startSessionExpiry } from "./jobs/forget-sessions.ts";
+import { startSpendSettlement } from "./jobs/settle-spends.ts";
 import { routes } from "./routes.ts";
 import { createTemplates } from "./templates.ts";
 
@@ -43,12 +45,15 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   parts.use(startSessionExpiry(db, onError));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
+  const cards = clientOf(CardService, options.transports.loyalty);
+  parts.use(startSpendSettlement({ db, cards, onError }));
   const implementations = routes({
     db,
     newId,
     templates: createTemplates(options.cacheSize ?? DEFAULT_CACHE_SIZE),
     assets: createAssetCipher(options.assetSecret),
     customers: clientOf(CustomerService, options.transports.loyalty),
+    cards,
     onError,
     onEvents: relay.wake,
   });

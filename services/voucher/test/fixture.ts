@@ -4,6 +4,11 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { newId, requestId } from "@scrip/ids";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
+  CardService,
+  type ReadCardsRequest,
+  ReadCardsResponseSchema,
+} from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import {
   CustomerService,
   type ResolveCustomersRequest,
   ResolveCustomersResponseSchema,
@@ -89,6 +94,19 @@ const everybody: Implementation = {
   },
 };
 
+/** A loyalty service whose cards have what they were made with. */
+const unspent: Implementation = {
+  service: CardService,
+  handlers: {
+    readCards: ({ cards }: ReadCardsRequest) =>
+      Promise.resolve(
+        create(ReadCardsResponseSchema, {
+          cards: cards.map(({ initialPoints: points }) => ({ points, balance: points })),
+        }),
+      ),
+  },
+};
+
 const ASSET_SECRET = "a secret of tests";
 
 export function depsOf(db: TestDatabase): Deps {
@@ -98,6 +116,7 @@ export function depsOf(db: TestDatabase): Deps {
     templates: createTemplates(100),
     assets: createAssetCipher(ASSET_SECRET),
     customers: clientOf(CustomerService, createDirectTransport([everybody])),
+    cards: clientOf(CardService, createDirectTransport([unspent])),
     onError: () => {},
     onEvents: () => {},
   };

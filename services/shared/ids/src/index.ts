@@ -23,6 +23,7 @@ export type IdPrefix =
   | "prod"
   | "proj"
   | "promo"
+  | "ps"
   | "pub"
   | "r"
   | "rew"

@@ -28,6 +28,7 @@ const partOf = (overrides: Partial<Part> = {}): Part => ({
   tierId: null,
   definitionVersion: 1n,
   credits: 0n,
+  spendId: null,
   campaignId: null,
   orderAmount: 0n,
   discountedAmount: 0n,
@@ -66,12 +67,23 @@ const decide = (
     ),
     counts: [],
     locks: NO_LOCKS,
+    claimed: new Set([rowKey(PROJECT, "ps_used")]),
   });
 
 const gift = (balance: bigint, voucherId = "v_1"): VoucherUsage =>
   usageOf({ voucherId, amount: balance, balance, ledgerVersion: 1n });
 
 describe("decideCommits", () => {
+  test("uses no spend of points that was used or given up, whatever else there is", () => {
+    const usages = [usageOf(), usageOf({ voucherId: "v_2" })];
+    const using = (spendId: string) => {
+      const parts = [partOf(), partOf({ voucherId: "v_2", spendId })];
+      return decide([commandOf({ parts })], usages);
+    };
+    expect(using("ps_used")).toMatchObject([{ kind: "stale" }]);
+    expect(using("ps_other")).toMatchObject([{ kind: "made" }]);
+  });
+
   test("takes a use, and says what is left", () => {
     const [decision] = decide([commandOf()], [usageOf({ quantity: 2n })]);
     expect(decision).toEqual({

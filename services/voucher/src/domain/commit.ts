@@ -13,6 +13,8 @@ export type Part = {
   readonly definitionVersion: bigint;
   /** To take from a gift voucher. */
   readonly credits: bigint;
+  /** Of a loyalty card: what holds its points. */
+  readonly spendId: string | null;
   readonly campaignId: string | null;
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
@@ -46,6 +48,8 @@ export type CommitBatch<Command extends CommitCommand = CommitCommand> = {
   /** All counts that the guards name, as they are under the locks. */
   readonly counts: readonly KnownCount[];
   readonly locks: KnownLocks;
+  /** Spends of points that were used or given up, by `rowKey` of project and spend. */
+  readonly claimed: ReadonlySet<string>;
 };
 
 export type CommandDecision = CommandVerdict | Repetition;
@@ -74,6 +78,7 @@ export type GuardKey = "quantity_exceeded" | "gift_amount_exceeded";
 type State = {
   readonly usages: Map<string, VoucherUsage>;
   readonly held: ReadonlySet<string>;
+  readonly claimed: ReadonlySet<string>;
   readonly tally: ReturnType<typeof createTally>;
   readonly locks: ReturnType<typeof createSessionLocks>;
 };
@@ -87,6 +92,7 @@ export function decideCommits(batch: CommitBatch): readonly CommandDecision[] {
   const state: State = {
     usages: new Map(batch.usages),
     held: batch.held,
+    claimed: batch.claimed,
     tally: createTally(batch.counts),
     locks: createSessionLocks(batch.locks),
   };
@@ -125,6 +131,7 @@ function decideCommand(command: CommitCommand, state: State): CommandVerdict {
     const part = parts.findIndex((one) => isHeld(one, projectId, state.held));
     if (part !== -1) return { kind: "held", part };
   }
+  if (parts.some(({ spendId }) => isClaimed(projectId, spendId, state))) return STALE;
   const outdated = findOutdated(command, state.usages);
   if (outdated !== undefined) return command.isPartial ? STALE : outdated;
   const verdict = takeParts(command, state);
@@ -135,6 +142,9 @@ function decideCommand(command: CommitCommand, state: State): CommandVerdict {
   if (sessionKey !== null) state.locks.release(projectId, sessionKey);
   return verdict;
 }
+
+const isClaimed = (projectId: string, spendId: string | null, { claimed }: State): boolean =>
+  spendId !== null && claimed.has(rowKey(projectId, spendId));
 
 /**
  * Each part on what the ones before it left, also when they name the same voucher or campaign. A

@@ -72,6 +72,7 @@ const partOf = ({ voucherId, credits }: { voucherId: string; credits: bigint }):
   tierId: null,
   definitionVersion: 1n,
   credits: creditsOf(voucherId, credits),
+  spendId: null,
   campaignId: null,
   orderAmount: 0n,
   discountedAmount: 0n,
@@ -118,7 +119,6 @@ describe("sessions and redemptions", () => {
               usages,
               held: new Set(),
               locks: knownOf(locks),
-              pointsOf: () => null,
             });
             for (const [index, { sessionKey, reservations }] of commands.entries()) {
               if (decisions[index]?.kind !== "reserved") continue;
@@ -138,6 +138,7 @@ describe("sessions and redemptions", () => {
               answered: new Map(),
               counts: [],
               locks: knownOf(locks),
+              claimed: new Set(),
             });
             for (const [index, decision] of decisions.entries()) {
               const { sessionKey = null, parts = [] } = commands[index] ?? {};
@@ -172,26 +173,5 @@ describe("sessions and redemptions", () => {
         }
       }),
     );
-  });
-
-  test("points of a loyalty card are held like credits", () => {
-    const card = usageOf("v_card", {});
-    const commandOf = (sessionKey: string, credits: bigint): ReserveCommand => ({
-      projectId: PROJECT,
-      sessionKey,
-      reservations: [{ voucherId: "v_card", definitionVersion: 1n, credits }],
-    });
-    const decisions = decideReservations({
-      commands: [commandOf("a", 70n), commandOf("b", 40n), commandOf("b", 30n)],
-      usages: new Map([[rowKey(PROJECT, "v_card"), card]]),
-      held: new Set(),
-      locks: { totals: new Map(), own: [] },
-      pointsOf: () => 100n,
-    });
-    expect(decisions).toEqual([
-      { kind: "reserved" },
-      { kind: "refused", key: "loyalty_card_points_exceeded", position: 0 },
-      { kind: "reserved" },
-    ]);
   });
 });

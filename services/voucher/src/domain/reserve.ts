@@ -11,7 +11,7 @@ export type ReserveCommand = {
 export type Reservation = {
   readonly voucherId: string;
   readonly definitionVersion: bigint;
-  /** Credits or points. */
+  /** Of a gift voucher; points of cards are locked where they are kept. */
   readonly credits: bigint;
 };
 
@@ -21,15 +21,13 @@ export type ReserveBatch = {
   readonly usages: ReadonlyMap<string, VoucherUsage>;
   readonly held: ReadonlySet<string>;
   readonly locks: KnownLocks;
-  /** What loyalty cards hold, which is no part of a usage. */
-  readonly pointsOf: (projectId: string, voucherId: string) => bigint | null;
 };
 
 export type ReserveDecision =
   | { readonly kind: "reserved" }
   | {
       readonly kind: "refused";
-      readonly key: "quantity_exceeded" | "gift_amount_exceeded" | "loyalty_card_points_exceeded";
+      readonly key: "quantity_exceeded" | "gift_amount_exceeded";
       readonly position: number;
     }
   | { readonly kind: "stale" }
@@ -59,12 +57,12 @@ export const locksOf = ({
   reservations.map(({ voucherId, credits }) => ({ projectId, sessionKey, voucherId, credits }));
 
 /** Whether what is held of this voucher decides about others. */
-export const isLimited = (usage: VoucherUsage, points: bigint | null): boolean =>
-  usage.quantity !== null || usage.balance !== null || points !== null;
+export const isLimited = (usage: VoucherUsage): boolean =>
+  usage.quantity !== null || usage.balance !== null;
 
 function decide(
   { projectId, sessionKey, reservations }: ReserveCommand,
-  { usages, held, pointsOf }: ReserveBatch,
+  { usages, held }: ReserveBatch,
   locks: ReturnType<typeof createSessionLocks>,
 ): ReserveDecision {
   for (const [position, { voucherId, definitionVersion, credits }] of reservations.entries()) {
@@ -79,10 +77,8 @@ function decide(
       return { kind: "refused", key: "quantity_exceeded", position };
     }
     if (credits === 0n) continue;
-    const points = pointsOf(projectId, voucherId);
-    if (credits > (usage.balance ?? points ?? 0n) - others.credits) {
-      const lacking = points === null ? "gift_amount_exceeded" : "loyalty_card_points_exceeded";
-      return { kind: "refused", key: lacking, position };
+    if (credits > (usage.balance ?? 0n) - others.credits) {
+      return { kind: "refused", key: "gift_amount_exceeded", position };
     }
   }
   return { kind: "reserved" };

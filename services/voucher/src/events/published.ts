@@ -26,6 +26,9 @@ export type MadeFacts = {
   /** What the order was worth, and what this part took off it. */
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
+  /** Of a loyalty card. */
+  readonly points: { readonly points: bigint; readonly spendId: string } | null;
+  readonly sessionKey: string | null;
   /** Lines that write into the catalogue; beside an order. */
   readonly overrides: readonly OrderItemInput[];
 };
@@ -67,6 +70,13 @@ export function encodeRedemptionMade(facts: MadeFacts): Uint8Array {
   }
   if (facts.discountedAmount !== 0n) {
     writer.uint32(12 * 8 + WireType.Varint).int64(facts.discountedAmount);
+  }
+  if (facts.points !== null) {
+    writer.uint32(13 * 8 + WireType.Varint).int64(facts.points.points);
+    writer.uint32(14 * 8 + WireType.LengthDelimited).string(facts.points.spendId);
+  }
+  if (facts.sessionKey !== null) {
+    writer.uint32(15 * 8 + WireType.LengthDelimited).string(facts.sessionKey);
   }
   for (const line of facts.overrides) {
     writer.uint32(20 * 8 + WireType.LengthDelimited).bytes(toBinary(OrderItemInputSchema, line));

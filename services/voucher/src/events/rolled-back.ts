@@ -24,7 +24,7 @@ export function rolledBackEvent(
     readonly taken: Pick<Redeemed, "orderAmount" | "discountedAmount"> | undefined;
   },
 ): NewEvent {
-  const { projectId, tierId, campaignId, customerId, amount, parentId } = row;
+  const { projectId, tierId, campaignId, customerId, amount, parentId, points } = row;
   const message = create(RedemptionRolledBackSchema, {
     projectId,
     rollbackId: row.id,
@@ -41,6 +41,7 @@ export function rolledBackEvent(
     ...(amount !== null && { amount }),
     ...(order !== undefined && { order }),
     ...(parentId !== null && { parentRollbackId: parentId }),
+    ...(points !== null && { points: points.points, pointsSpendId: points.spendId }),
   });
   return {
     projectId,

@@ -53,6 +53,7 @@ function parsePart(
     tierId: tier?.id ?? null,
     definitionVersion: part.definitionVersion,
     credits: part.credits,
+    spendId: part.points?.spendId ?? null,
     campaignId: part.campaignId ?? own,
     orderAmount: part.orderAmount,
     discountedAmount: part.discountedAmount,

@@ -6,6 +6,7 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { additionOf } from "../domain/commit.ts";
+import type { PointsTaken } from "../domain/points.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { type Command, tierOf } from "./commit-command.ts";
 import { announce } from "./commit-events.ts";
@@ -13,6 +14,7 @@ import { type KeptOrder, keepOrders } from "./commit-orders.ts";
 import type { RenderParts } from "./commit-outcomes.ts";
 import { outcomeOf } from "./commit-refusals.ts";
 import { rowOf } from "./commit-rows.ts";
+import { parsePoints, pointsFields, withPoints } from "./points-message.ts";
 import { relatedObject } from "./redemption-message.ts";
 import { composeVoucher, type VoucherTemplate } from "./voucher-message.ts";
 
@@ -79,6 +81,14 @@ function renderPart(command: Command, part: number, made: PartMade): Redemption 
   if (one.campaignId !== null || one.tierId !== null) {
     parts.draft.additions.push(additionOf(command, one));
   }
+  const points = parsePoints(sent.points);
+  if (one.spendId !== null) {
+    parts.draft.claims.push({
+      projectId: command.projectId,
+      spendId: one.spendId,
+      redemptionId: id,
+    });
+  }
   if (usage !== null) recordUsage(command, { id, usage, credits, parts });
   return redemptionOf(command, {
     id,
@@ -86,7 +96,11 @@ function renderPart(command: Command, part: number, made: PartMade): Redemption 
     parentId,
     about: relatedObject(id, one),
     amount: credits ?? undefined,
-    voucher: usage === null ? undefined : composeVoucher(templateFor(usage, parts), usage),
+    points,
+    voucher:
+      usage === null
+        ? undefined
+        : withPoints(composeVoucher(templateFor(usage, parts), usage), points),
     tier: tierOf(sent),
   });
 }
@@ -168,6 +182,7 @@ function redemptionOf(
     readonly parentId: string | null;
     readonly about: ReturnType<typeof relatedObject>;
     readonly amount?: bigint | undefined;
+    readonly points?: PointsTaken | null;
     readonly voucher?: Redemption["voucher"];
     readonly tier?: Redemption["promotionTier"];
   },
@@ -200,5 +215,6 @@ function redemptionOf(
       sessionKey === null
         ? undefined
         : { $typeName: "scrip.voucher.v1.RedemptionSession", key: sessionKey },
+    ...pointsFields(made.points ?? null),
   };
 }

@@ -9,6 +9,7 @@ import type { Addition } from "../domain/counts.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
 import type { LedgerEntry, NewAnswer, NewEvent, NewRedemption } from "../store/commits.ts";
 import type { StoredAnswer } from "../store/idempotency.ts";
+import type { Claim } from "../store/points-claims.ts";
 import type { Command } from "./commit-command.ts";
 import { renderMade } from "./commit-made.ts";
 import {
@@ -44,6 +45,7 @@ export type Draft = {
   readonly events: NewEvent[];
   readonly answers: NewAnswer[];
   readonly additions: Addition[];
+  readonly claims: Claim[];
   readonly sessions: { readonly projectId: string; readonly sessionKey: string }[];
 };
 
@@ -62,6 +64,7 @@ export function renderCommits(
     events: [],
     answers: [],
     additions: [],
+    claims: [],
     sessions: [],
   };
   const outcomes: CommitOutcome[] = [];

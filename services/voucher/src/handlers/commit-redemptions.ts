@@ -9,9 +9,11 @@ import type { Handler } from "@scrip/rpc";
 import { type Contention, createContention } from "../contention.ts";
 import type { Deps } from "../deps.ts";
 import { decideCommits } from "../domain/commit.ts";
+import { rowKey } from "../domain/usage.ts";
 import { hasRedemption } from "../store/commits.ts";
 import { readCounts } from "../store/counts.ts";
 import { findAnswers } from "../store/idempotency.ts";
+import { type Claim, findClaims, type SpendName } from "../store/points-claims.ts";
 import { type Command, parseCommand } from "./commit-command.ts";
 import { currentDefinitions } from "./commit-definitions.ts";
 import { namesToLock } from "./commit-locks.ts";
@@ -94,15 +96,25 @@ async function commit(
       const done = await findDone(tx, attempts);
       if (done !== undefined) return done.outcomes;
       const answered = new Map([...answers].map(([key, answer]) => [key, answer.requestHash]));
-      const [current, locks] = await Promise.all([
+      const [current, claims, locks] = await Promise.all([
         currentDefinitions(tx, deps, { commands, usages }),
+        findClaims(tx, spendsOf(commands)),
         gatherLocks(
           tx,
           usages,
           commands.filter(({ refused }) => !refused),
         ),
       ]);
-      const decided = { commands: current.commands, usages, held, answered, counts, locks };
+      const claimed = new Set(claims.map(keyOfClaim));
+      const decided = {
+        commands: current.commands,
+        usages,
+        held,
+        answered,
+        counts,
+        locks,
+        claimed,
+      };
       const rendered = renderCommits(commands, decideCommits(decided), {
         ...deps,
         templates: current.templates,
@@ -126,6 +138,8 @@ const isRepeatable = (error: unknown): boolean =>
   error instanceof AnsweredMeanwhile ||
   // An id was drawn twice; the next attempt draws others.
   isUniqueViolation(error, "redemption_pkey") ||
+  // A spend was given up after it was looked up.
+  isUniqueViolation(error, "points_claim_pkey") ||
   isUniqueViolation(error, "outbox_pkey");
 
 async function findDone(tx: Queryable, attempts: readonly Attempt[]): Promise<Attempt | undefined> {
@@ -139,6 +153,13 @@ const keysOf = (commands: readonly Command[]) =>
   commands.flatMap(({ projectId, idempotency }) =>
     idempotency === null ? [] : { projectId, key: idempotency.key },
   );
+
+const spendsOf = (commands: readonly Command[]): readonly SpendName[] =>
+  commands.flatMap(({ projectId, parts }) =>
+    parts.flatMap(({ spendId }) => (spendId === null ? [] : [{ projectId, spendId }])),
+  );
+
+const keyOfClaim = ({ projectId, spendId }: Claim): string => rowKey(projectId, spendId);
 
 const countsOf = (commands: readonly Command[]) =>
   commands.flatMap(({ parts, refused }) =>

@@ -24,6 +24,7 @@ import { errorOf } from "./commit-refusals.ts";
 import { AnsweredMeanwhile, runLocked, takeApart } from "./locked-batch.ts";
 import { type Command, parseCommand, redeemedOf } from "./rollback-command.ts";
 import { refusedBy, renderRollbacks, type RollbackWrites } from "./rollback-outcomes.ts";
+import { type Refund, readCards, refund, refundsOf } from "./rollback-points.ts";
 
 /**
  * Gives value back: locks what the redemptions took from and then themselves, decides in memory,
@@ -68,8 +69,10 @@ async function commit(
 ): Promise<readonly RollbackOutcome[]> {
   const { deps } = context;
   const targets = await findTargets(deps.db, commands);
+  const cards = await readCards(deps, targets);
   const attempts: Attempt[] = [];
   let wroteEvents = false;
+  let refunds: readonly Refund[] = [];
   const outcomes = await runLocked(context, {
     names: namesToLock(targets),
     isRepeatable,
@@ -91,7 +94,13 @@ async function commit(
         held,
         answered: new Map([...answers].map(([key, answer]) => [key, answer.requestHash])),
       });
-      const rendered = renderRollbacks(commands, decisions, { ...deps, stored, answers });
+      const rendered = renderRollbacks(commands, decisions, {
+        ...deps,
+        stored,
+        answers,
+        cards: new Map(cards),
+      });
+      refunds = refundsOf(rendered.writes.rollbacks);
       await store(tx, rendered.writes);
       const [first] = rendered.writes.rollbacks;
       if (first !== undefined) {
@@ -103,6 +112,7 @@ async function commit(
     },
   });
   if (wroteEvents) deps.onEvents();
+  await refund(deps, refunds);
   return outcomes;
 }
 

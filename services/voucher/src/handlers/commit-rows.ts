@@ -6,7 +6,9 @@ import { PromotionTierSummarySchema } from "@scrip/proto/scrip/common/v1/promoti
 import type { Units } from "../domain/counts.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
 import type { NewRedemption } from "../store/commits.ts";
+import { pointsJson } from "../store/points-json.ts";
 import { type Command, tierOf } from "./commit-command.ts";
+import { parsePoints } from "./points-message.ts";
 
 /** What became of a part, or of a whole stack. */
 export type RowResult = {
@@ -52,6 +54,7 @@ export function rowOf(command: Command, part: number | null, result: RowResult):
     sessionKey: message.sessionKey ?? null,
     orderAmount: amountOrNull(counted?.orderAmount),
     discountedAmount: amountOrNull(counted?.discountedAmount),
+    points: result.failure === null ? pointsJson(parsePoints(sent?.points)) : null,
     units: unitsJson(counted?.units),
     tier: tier === undefined ? null : toBinary(PromotionTierSummarySchema, tier),
     explanation:

@@ -2,6 +2,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { Addition } from "../domain/counts.ts";
 import { type CommitWrites, writeCommits } from "../store/commits.ts";
+import { type Claim, insertClaims } from "../store/points-claims.ts";
 import { deleteSessions } from "../store/reservations.ts";
 import { moveTotals } from "../store/totals.ts";
 import { AnsweredMeanwhile } from "./locked-batch.ts";
@@ -10,6 +11,8 @@ import { AnsweredMeanwhile } from "./locked-batch.ts";
 export type Writes = CommitWrites & {
   /** To the totals of campaigns and tiers. */
   readonly additions: readonly Addition[];
+  /** Spends of points that redemptions use up. */
+  readonly claims: readonly Claim[];
   /** Sessions that are done. */
   readonly sessions: readonly { readonly projectId: string; readonly sessionKey: string }[];
 };
@@ -20,6 +23,7 @@ export async function storeCommits(tx: Queryable, writes: Writes): Promise<void>
   const [stored] = await Promise.all([
     writeCommits(tx, writes),
     moveTotals(tx, writes.additions, "up"),
+    insertClaims(tx, writes.claims),
     deleteSessions(tx, writes.sessions),
   ]);
   if (stored < writes.answers.length) throw new AnsweredMeanwhile();

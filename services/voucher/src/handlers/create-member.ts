@@ -5,6 +5,7 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { findCampaign } from "../store/campaign-terms.ts";
 import { findVoucher } from "../store/vouchers.ts";
+import { withCard } from "./card-figures.ts";
 import { makePublication } from "./create-publication.ts";
 import { parsePublication } from "./publication-request.ts";
 import { toVoucher } from "./voucher-message.ts";
@@ -29,10 +30,10 @@ export const createMember =
       throw notFound("voucher", request.voucher ?? "");
     }
     const { voucher, vouchersId } = await makePublication(deps, wanted, call);
-    if (voucher !== undefined) return voucher;
+    if (voucher !== undefined) return withCard(deps, voucher, call);
     // Somebody who was given several cards at once: the first is what makes a member.
     const [first = ""] = vouchersId;
     const card = await findVoucher(deps.db, projectId, first);
     if (card === undefined) throw notFound("voucher", first);
-    return toVoucher(card);
+    return withCard(deps, toVoucher(card), call);
   };

@@ -4,6 +4,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { findVoucher } from "../store/vouchers.ts";
+import { withCard } from "./card-figures.ts";
 import { toVoucher } from "./voucher-message.ts";
 
 export const getVoucher =
@@ -11,5 +12,5 @@ export const getVoucher =
   async ({ code }, call) => {
     const voucher = await findVoucher(deps.db, call.project.id, code);
     if (voucher === undefined) throw notFound("voucher", code);
-    return toVoucher(voucher);
+    return withCard(deps, toVoucher(voucher), call);
   };

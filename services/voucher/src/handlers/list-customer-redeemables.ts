@@ -7,6 +7,7 @@ import {
   type RedeemableHolder,
   RedeemableStatus,
 } from "@scrip/proto/scrip/voucher/v1/publications_pb";
+import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 import { timestampOf } from "@scrip/terms";
 
@@ -16,6 +17,7 @@ import { holderFilters, listHolders } from "../store/holder-lists.ts";
 import type { Holder } from "../store/holders.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVouchersById } from "../store/vouchers.ts";
+import { withCards } from "./card-figures.ts";
 import { pageOf } from "./page.ts";
 import { findCustomer } from "./publication-customer.ts";
 import { toVoucher } from "./voucher-message.ts";
@@ -46,10 +48,20 @@ export const listCustomerRedeemables =
       page.map(({ voucherId }) => ({ projectId, id: voucherId })),
     );
     const byId = new Map(vouchers.map((voucher) => [voucher.definition.id, voucher]));
+    const answered = await withCards(
+      deps,
+      vouchers.map((voucher) => toVoucher(voucher)),
+      call,
+    );
+    const messages = new Map(answered.map((voucher) => [voucher.id, voucher]));
     const hasMore = holders.length > limit;
     return {
       $typeName: "scrip.voucher.v1.CustomerRedeemables",
-      data: page.map((holder) => toHolder(holder, byId.get(holder.voucherId), call.now)),
+      data: page.map((holder) => {
+        const voucher = byId.get(holder.voucherId);
+        const message = messages.get(holder.voucherId);
+        return toHolder(holder, voucher && message && { ...voucher, message }, call.now);
+      }),
       total,
       hasMore,
       moreStartingAfter: hasMore ? page.at(-1)?.id : undefined,
@@ -58,7 +70,7 @@ export const listCustomerRedeemables =
 
 function toHolder(
   holder: Holder,
-  voucher: StoredVoucher | undefined,
+  voucher: (StoredVoucher & { readonly message: Voucher }) | undefined,
   now: number,
 ): RedeemableHolder {
   const hasMetadata = Object.keys(holder.metadata).length > 0;
@@ -78,7 +90,7 @@ function toHolder(
     redeemable: voucher && {
       $typeName: "scrip.voucher.v1.HeldRedeemable",
       type: "voucher",
-      voucher: toVoucher(voucher),
+      voucher: voucher.message,
       status: RedeemableStatus[statusOf(voucher.definition, voucher.usage, now)],
     },
   };

@@ -5,6 +5,7 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { listRedemptions } from "../store/redemptions.ts";
 import { findVoucher } from "../store/vouchers.ts";
+import { withCard } from "./card-figures.ts";
 import { loadRedemptions } from "./load-redemptions.ts";
 import { pageOf } from "./page.ts";
 import { toVoucher } from "./voucher-message.ts";
@@ -21,7 +22,7 @@ export const listVoucherRedemptions =
     if (voucher === undefined) throw notFound("voucher", request.code);
     const name = { projectId, voucherId: voucher.definition.id };
     const { redemptions, total } = await listRedemptions(deps.db, name, page);
-    const { redemption: summary } = toVoucher(voucher);
+    const { redemption: summary } = await withCard(deps, toVoucher(voucher), call);
     return {
       $typeName: "scrip.voucher.v1.VoucherRedemptions",
       quantity: summary?.quantity,

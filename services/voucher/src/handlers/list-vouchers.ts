@@ -11,6 +11,7 @@ import type { Deps } from "../deps.ts";
 import { codeKeyOf } from "../domain/voucher.ts";
 import { voucherFilters } from "../store/voucher-filters.ts";
 import { listVouchers as list, type VoucherOrder } from "../store/voucher-lists.ts";
+import { withCards } from "./card-figures.ts";
 import { pageOf } from "./page.ts";
 import { toVoucher } from "./voucher-message.ts";
 
@@ -30,7 +31,13 @@ export const listVouchers =
     });
     return {
       $typeName: "scrip.voucher.v1.ListVouchersResponse",
-      vouchers: vouchers.map((voucher) => toVoucher(voucher)),
+      vouchers: [
+        ...(await withCards(
+          deps,
+          vouchers.map((voucher) => toVoucher(voucher)),
+          call,
+        )),
+      ],
       total,
     };
   };

@@ -14,6 +14,7 @@ import type { VoucherUsage } from "../domain/usage.ts";
 import type { StoredRedemption, UsageAfter } from "../store/redemptions.ts";
 import type { StoredRollback } from "../store/rollbacks.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { pointsFields, withPoints } from "./points-message.ts";
 import { toVoucher } from "./voucher-message.ts";
 
 /**
@@ -49,13 +50,19 @@ export function toRedemption(
       stored.sessionKey === null
         ? undefined
         : { $typeName: "scrip.voucher.v1.RedemptionSession", key: stored.sessionKey },
-    voucher: voucher && toVoucher({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
+    voucher:
+      voucher &&
+      withPoints(
+        toVoucher({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
+        stored.points,
+      ),
     gift:
       stored.amount === null
         ? undefined
         : { $typeName: "scrip.voucher.v1.RedemptionGift", amount: stored.amount },
     failureCode: stored.failure?.code,
     failureMessage: stored.failure?.message,
+    ...pointsFields(stored.points),
   };
 }
 

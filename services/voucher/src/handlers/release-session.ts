@@ -1,6 +1,7 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { notFound } from "@scrip/errors";
 import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import type { Handler } from "@scrip/rpc";
+import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { releaseReservation } from "../store/reservations.ts";
@@ -16,5 +17,28 @@ export const releaseSession =
     const lock = { projectId, sessionKey, voucherId: voucher.definition.id };
     const wasHeld = await releaseReservation(deps.db, lock, call.now);
     if (!wasHeld) throw notFound("session", sessionKey);
+    if (voucher.definition.loyaltyPoints !== null) await releasePoints(deps, lock, call);
     return { $typeName: "google.protobuf.Empty" };
   };
+
+/** What the session held of a card is kept where its points are. */
+const releasePoints = (
+  { cards }: Deps,
+  lock: { readonly projectId: string; readonly sessionKey: string; readonly voucherId: string },
+  call: Call,
+) =>
+  cards.releasePoints(
+    {
+      $typeName: "scrip.loyalty.v1.ReleasePointsRequest",
+      releases: [
+        {
+          $typeName: "scrip.loyalty.v1.PointsRelease",
+          projectId: lock.projectId,
+          sessionKey: lock.sessionKey,
+          cardId: lock.voucherId,
+          until: timestampFromMs(call.now),
+        },
+      ],
+    },
+    call,
+  );

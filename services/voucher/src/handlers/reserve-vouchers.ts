@@ -22,6 +22,7 @@ import {
   insertReservations,
   markReserved,
   type NewReservation,
+  type SessionVoucher,
 } from "../store/reservations.ts";
 import { nowOf } from "./commit-command.ts";
 import { namesOf } from "./commit-locks.ts";
@@ -89,9 +90,6 @@ function reserve(
   context: Context,
   commands: readonly Command[],
 ): Promise<readonly ReservationOutcome[]> {
-  const { templates } = context.deps;
-  const pointsOf = (projectId: string, voucherId: string): bigint | null =>
-    templates.byId(projectId, voucherId)?.definition.loyaltyPoints ?? null;
   const vouchers = commands.flatMap(({ projectId, reservations }) =>
     reservations.map(({ voucherId }) => ({ projectId, voucherId })),
   );
@@ -100,26 +98,26 @@ function reserve(
     work: async (tx, lock) => {
       const { usages, held } = await lock();
       const locks = await gatherLocks(tx, usages, commands);
-      const decisions = decideReservations({ commands, usages, held, locks, pointsOf });
+      const decisions = decideReservations({ commands, usages, held, locks });
       const made = commands.filter((_, position) => decisions[position]?.kind === "reserved");
-      await store(tx, made, (projectId, voucherId) => {
+      const before = await store(tx, made, (projectId, voucherId) => {
         const usage = usages.get(rowKey(projectId, voucherId));
-        return usage !== undefined && isLimited(usage, pointsOf(projectId, voucherId));
+        return usage !== undefined && isLimited(usage);
       });
       return decisions.map((decision, position) =>
-        toOutcome(commands[position], decision, context),
+        toOutcome(commands[position], decision, { context, before }),
       );
     },
   });
 }
 
-/** Of several commands of one session the last says what it holds. */
+/** Of several commands of one session the last says what it holds. Answers what the sessions held before. */
 async function store(
   tx: Queryable,
   made: readonly Command[],
   isLimitedVoucher: (projectId: string, voucherId: string) => boolean,
-): Promise<void> {
-  if (made.length === 0) return;
+): Promise<readonly SessionVoucher[]> {
+  if (made.length === 0) return [];
   const last = new Map(made.map((one) => [rowKey(one.projectId, one.sessionKey), one]));
   const sessions = [...last.values()];
   const rows = sessions.flatMap((command): NewReservation[] =>
@@ -130,29 +128,43 @@ async function store(
     })),
   );
   const limited = rows.filter(({ projectId, voucherId }) => isLimitedVoucher(projectId, voucherId));
-  await Promise.all([
+  const [before] = await Promise.all([
     deleteSessions(tx, sessions),
     insertReservations(tx, rows),
     markReserved(tx, [
       ...new Map(limited.map((row) => [rowKey(row.projectId, row.voucherId), row])).values(),
     ]),
   ]);
+  return before;
 }
 
 function toOutcome(
   command: Command | undefined,
   decision: ReserveDecision,
-  { deps }: Context,
+  { context, before }: { readonly context: Context; readonly before: readonly SessionVoucher[] },
 ): ReservationOutcome {
   if (command === undefined) throw new Error("a decision without its command");
-  const { projectId, reservations, message } = command;
+  const { deps } = context;
+  const { projectId, sessionKey, reservations, message } = command;
   const codeAt = (position: number): string => {
     const id = reservations[position]?.voucherId ?? "";
     return deps.templates.byId(projectId, id)?.definition.code ?? id;
   };
   switch (decision.kind) {
     case "reserved":
-      return outcomeOf({ case: "reserved", value: { $typeName: "scrip.voucher.v1.Reserved" } });
+      return outcomeOf({
+        case: "reserved",
+        value: {
+          $typeName: "scrip.voucher.v1.Reserved",
+          droppedVoucherIds: before.flatMap((held) =>
+            held.projectId === projectId &&
+            held.sessionKey === sessionKey &&
+            reservations.every(({ voucherId }) => voucherId !== held.voucherId)
+              ? held.voucherId
+              : [],
+          ),
+        },
+      });
     case "stale":
       return outcomeOf({ case: "stale", value: { $typeName: "scrip.voucher.v1.Stale", lost: [] } });
     case "held": {

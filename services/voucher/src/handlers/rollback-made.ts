@@ -3,12 +3,14 @@ import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_p
 import type { Order, OrderRedemption } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Rollback, RollbacksMade } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
+import type { PointsTaken } from "../domain/points.ts";
 import type { Redeemed, RollbackVerdict } from "../domain/rollback.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { encodeOrder } from "../events/published.ts";
 import { rolledBackEvent } from "../events/rolled-back.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
+import { withPoints } from "./points-message.ts";
 import { toRedemption } from "./redemption-message.ts";
 import type { Command } from "./rollback-command.ts";
 import { toRollback } from "./rollback-message.ts";
@@ -32,7 +34,10 @@ export function renderMade(
   const orderBytes = order === undefined ? null : encodeOrder(order);
   const rollbacks = taken.map((part, position): Rollback => {
     const usage = usages[position] ?? null;
-    const row = rowOf(command, part, { id: ids[position] ?? "", parentId, usage, parts });
+    const row = {
+      ...rowOf(command, part, { id: ids[position] ?? "", parentId, usage, parts }),
+      points: pointsBack(command, part, parts),
+    };
     draft.rollbacks.push({ ...row, order: orderBytes });
     giveBack(command, part, { usage, parts });
     const isLast = position === taken.length - 1;
@@ -157,7 +162,29 @@ function rowOf(
     after: usage,
     failure: null,
     requestId: message.requestId,
+    points: null,
   };
+}
+
+/** The card as it stands when its points are given back, which happens after the commit. */
+function pointsBack(
+  { projectId }: Command,
+  part: Redeemed,
+  parts: RollbackParts,
+): PointsTaken | null {
+  const { points: taken } = storedOf(projectId, part, parts);
+  if (taken === null || part.voucherId === null) return null;
+  const key = rowKey(projectId, part.voucherId);
+  const before = parts.context.cards.get(key);
+  if (before === undefined) return taken;
+  const after = {
+    points: before.points,
+    balance: before.balance + taken.points,
+    redeemedPoints: before.redeemedPoints - taken.points,
+  };
+  // The next rollback of the same batch finds it so.
+  parts.context.cards.set(key, after);
+  return { ...taken, ...after, points: taken.points, cardPoints: after.points };
 }
 
 function giveBack(
@@ -242,6 +269,9 @@ function messageOf(
     order,
     redemption: stored,
     metadata: mergedMetadata(command, stored),
-    voucher: usage === null || template === undefined ? undefined : composeVoucher(template, usage),
+    voucher:
+      usage === null || template === undefined
+        ? undefined
+        : withPoints(composeVoucher(template, usage), row.points),
   });
 }

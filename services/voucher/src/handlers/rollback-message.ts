@@ -15,6 +15,7 @@ import { timestampOf } from "@scrip/terms";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback, StoredRollback } from "../store/rollbacks.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { pointsFields, withPoints } from "./points-message.ts";
 import { relatedObject, usageAfter } from "./redemption-message.ts";
 import { toVoucher } from "./voucher-message.ts";
 
@@ -65,6 +66,7 @@ export function toRollback(
         : fromBinary(PromotionTierSummarySchema, redemption.tier),
     gift:
       amount === undefined ? undefined : { $typeName: "scrip.voucher.v1.RedemptionGift", amount },
+    ...pointsFields(row.points, -1n),
   };
 }
 
@@ -82,7 +84,12 @@ export function toRollbackEntry(
     metadata: stored.metadata,
     order: stored.order === null ? undefined : fromBinary(OrderSchema, stored.order),
     redemption: about.redemption,
-    voucher: voucher && toVoucher({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
+    voucher:
+      voucher &&
+      withPoints(
+        toVoucher({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
+        stored.points,
+      ),
   });
   return { ...rollback, $typeName: "scrip.voucher.v1.Redemption", object: "redemption_rollback" };
 }

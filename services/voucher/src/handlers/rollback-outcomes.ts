@@ -13,6 +13,7 @@ import type { StoredAnswer } from "../store/idempotency.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback, RolledBack } from "../store/rollbacks.ts";
 import { errorOf } from "./commit-refusals.ts";
+import type { CardFigures } from "./points-message.ts";
 import { replay } from "./replay.ts";
 import type { Command } from "./rollback-command.ts";
 import { recordRefusal, renderMade } from "./rollback-made.ts";
@@ -23,6 +24,8 @@ export type RollbackContext = {
   readonly answers: ReadonlyMap<string, StoredAnswer>;
   /** As they were before, by `rowKey` of project and id. */
   readonly stored: ReadonlyMap<string, StoredRedemption>;
+  /** What loyalty cards have, by `rowKey` of project and voucher; kept as the rollbacks leave it. */
+  readonly cards: Map<string, CardFigures>;
   readonly newId: (prefix: "rr" | "rrf" | "event") => string;
 };
 

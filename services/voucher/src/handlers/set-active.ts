@@ -2,6 +2,7 @@ import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { withCard } from "./card-figures.ts";
 import { editVoucher } from "./update-voucher.ts";
 import { toVoucher } from "./voucher-message.ts";
 
@@ -20,5 +21,5 @@ export async function setActive(
             quantity: usage.quantity,
           },
   });
-  return toVoucher(voucher);
+  return withCard(deps, toVoucher(voucher), call);
 }

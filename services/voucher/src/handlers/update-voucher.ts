@@ -14,6 +14,7 @@ import { lockUsages } from "../store/usages.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { updateVoucher as write } from "../store/voucher-writes.ts";
 import { findVoucher } from "../store/vouchers.ts";
+import { withCard } from "./card-figures.ts";
 import { toVoucher } from "./voucher-message.ts";
 import { invalidVoucher, requireValidity, toDiscountDefinition } from "./voucher-request.ts";
 
@@ -24,7 +25,7 @@ export const updateVoucher =
       projectId: call.project.id,
       edit: (voucher) => applyRequest(voucher, request, call.now),
     });
-    return toVoucher(edited);
+    return withCard(deps, toVoucher(edited), call);
   };
 
 export type VoucherEdit = {

@@ -52,6 +52,8 @@ export type NewRedemption = {
   /** What it added to the sums of its campaign and tier. */
   readonly orderAmount: bigint | null;
   readonly discountedAmount: bigint | null;
+  /** JSON: what a loyalty card gave. */
+  readonly points: string | null;
   /** JSON: a number for each product. */
   readonly units: string | null;
   /** Binary messages. */
@@ -105,6 +107,7 @@ export async function writeCommits(tx: Queryable, writes: CommitWrites): Promise
       ...eventValues(writes.events),
       ...answerValues(writes.answers),
       writes.answerKind,
+      sparseText(writes.redemptions.map(({ points }) => points)),
     ],
   });
   return rows[0]?.answers ?? 0;
@@ -134,13 +137,13 @@ const WRITE_COMMITS = `
             metadata, channel_id, channel_type, order_message, customer_message,
             redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
             failure_message, request_id, parent_id, promotion_tier_id, campaign_id, session_key,
-            order_amount, discounted_amount, units, promotion_tier_message, explanation)
+            order_amount, discounted_amount, units, promotion_tier_message, explanation, points)
     select * from unnest($12::text[], $13::text[], $14::text[], $15::timestamptz[], $16::text[],
                          $17::int8[], $18::text[], $19::text[], $20::text[]::jsonb[], $21::text[],
                          $22::text[], $23::bytea[], $24::bytea[], $25::int8[], $26::int8[],
                          $27::int8[], $28::text[], $29::text[], $30::text[], $31::text[],
                          $32::text[], $33::text[], $34::text[], $35::int8[], $36::int8[],
-                         $37::text[]::jsonb[], $38::bytea[], $39::bytea[])
+                         $37::text[]::jsonb[], $38::bytea[], $39::bytea[], $58::text[]::jsonb[])
   ), ledger_entries as (
     insert into voucher_ledger_entry
            (project_id, voucher_id, version, amount, balance_after, redemption_id, created_at)

@@ -2,7 +2,9 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Units } from "../domain/counts.ts";
+import type { PointsTaken } from "../domain/points.ts";
 import { textArray } from "./arrays.ts";
+import { type PointsJson, pointsOf } from "./points-json.ts";
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 
 /** A redemption as it lies in the books. */
@@ -36,6 +38,8 @@ export type StoredRedemption = {
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
   readonly units: readonly Units[];
+  /** What a loyalty card gave. */
+  readonly points: PointsTaken | null;
 };
 
 const STATUSES = ["SUCCEEDED", "FAILED", "ROLLED_BACK"] as const;
@@ -75,12 +79,13 @@ type RedemptionRow = {
   order_amount: bigint | null;
   discounted_amount: bigint | null;
   units: Readonly<Record<string, number>> | null;
+  points: PointsJson | null;
 };
 
 const COLUMNS = `project_id, id, parent_id, voucher_id, promotion_tier_id, campaign_id, created_at,
   status, amount, customer_id, tracking_id, metadata, channel_id, channel_type, order_message,
   customer_message, redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
-  failure_message, session_key, promotion_tier_message, order_amount, discounted_amount, units`;
+  failure_message, session_key, promotion_tier_message, order_amount, discounted_amount, units, points`;
 
 export type RedemptionName = { readonly projectId: string; readonly id: string };
 
@@ -229,6 +234,7 @@ function fromRow(row: RedemptionRow): StoredRedemption {
       productId,
       quantity: BigInt(quantity),
     })),
+    points: pointsOf(row.points),
   };
 }
 

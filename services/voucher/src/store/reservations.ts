@@ -95,17 +95,21 @@ export async function findSessionLocks(
 /**
  * Forgets all that these sessions hold, also what has expired. Sorted, so that two batches that forget
  * the same sessions wait for each other in one order; a reservation is never changed, so its place
- * names it.
+ * names it. Answers what it was.
  */
 export async function deleteSessions(
   tx: Queryable,
   sessions: readonly Omit<SessionName, "at">[],
-): Promise<void> {
-  if (sessions.length === 0) return;
+): Promise<readonly SessionVoucher[]> {
+  if (sessions.length === 0) return [];
   const sorted = sessions.toSorted((a, b) =>
     rowKey(a.projectId, a.sessionKey) < rowKey(b.projectId, b.sessionKey) ? -1 : 1,
   );
-  await tx.query(
+  const { rows } = await tx.query<{
+    project_id: string;
+    session_key: string;
+    voucher_id: string;
+  }>(
     `delete from reservation
             where ctid = any (array(
                     select r.place
@@ -116,13 +120,22 @@ export async function deleteSessions(
                                 and session_key = name.session_key
                              offset 0
                            ) r
-                  ))`,
+                  ))
+        returning project_id, session_key, voucher_id`,
     [
       textArray(sorted.map(({ projectId }) => projectId)),
       textArray(sorted.map(({ sessionKey }) => sessionKey)),
     ],
   );
+  return rows.map((row) => ({
+    projectId: row.project_id,
+    sessionKey: row.session_key,
+    voucherId: row.voucher_id,
+  }));
 }
+
+/** A voucher that a session held. */
+export type SessionVoucher = Omit<SessionName, "at"> & { readonly voucherId: string };
 
 export type NewReservation = SessionLock & {
   readonly expiresAt: number;

@@ -1,8 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Queryable } from "@scrip/postgres";
 
+import type { PointsTaken } from "../domain/points.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
 import { byteaArray, int8Array, textArray, timestampArray } from "./arrays.ts";
+import { type PointsJson, pointsJson, pointsOf } from "./points-json.ts";
 import { afterOf, failureOf, type RedemptionName, type UsageAfter } from "./redemptions.ts";
 
 /** A row of `redemption_rollback`; instants are epoch milliseconds. */
@@ -29,6 +31,8 @@ export type NewRollback = {
   readonly after: VoucherUsage | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly requestId: string;
+  /** What a loyalty card gets back, and how it stands right after. */
+  readonly points: PointsTaken | null;
 };
 
 /** A redemption that is rolled back from now on. */
@@ -55,13 +59,13 @@ export async function writeRollbacks(
                      campaign_id, created_at, status, amount, reason, order_mode, customer_id,
                      tracking_id, metadata, channel_id, channel_type, order_message,
                      redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
-                     failure_message, request_id)
+                     failure_message, request_id, points)
              select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
                                   $6::text[], $7::text[], $8::timestamptz[], $9::text[],
                                   $10::int8[], $11::text[], $12::text[], $13::text[], $14::text[],
                                   $15::text[]::jsonb[], $16::text[], $17::text[], $18::bytea[],
                                   $19::int8[], $20::int8[], $21::int8[], $22::text[], $23::text[],
-                                  $24::text[])`,
+                                  $24::text[], $25::text[]::jsonb[])`,
       values: rollbackValues(rollbacks),
     }),
     // Its row exists and is held, so each is found through its key, however many there are.
@@ -112,6 +116,7 @@ const rollbackValues = (rows: readonly NewRollback[]) => [
   textArray(rows.map(({ failure }) => failure && failure.code)),
   textArray(rows.map(({ failure }) => failure && failure.message)),
   textArray(rows.map(({ requestId }) => requestId)),
+  textArray(rows.map(({ points }) => pointsJson(points))),
 ];
 
 export async function hasRollback(tx: Queryable, projectId: string, id: string): Promise<boolean> {
@@ -153,6 +158,7 @@ type RollbackRow = {
   redeemed_amount_after: bigint | null;
   failure_code: string | null;
   failure_message: string | null;
+  points: PointsJson | null;
 };
 
 export const findRollbacks = (
@@ -207,5 +213,6 @@ function fromRow(row: RollbackRow): StoredRollback {
     order: row.order_message,
     after: afterOf(row),
     failure: failureOf(row),
+    points: pointsOf(row.points),
   };
 }

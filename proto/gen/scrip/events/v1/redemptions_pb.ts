@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/redemptions.proto.
  */
 export const file_scrip_events_v1_redemptions: GenFile = /*@__PURE__*/
-  fileDesc("CiFzY3JpcC9ldmVudHMvdjEvcmVkZW1wdGlvbnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSL6AwoOUmVkZW1wdGlvbk1hZGUSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgHIAEoA0gCiAEBEioKBW9yZGVyGAggASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySAOIAQESIQoUcGFyZW50X3JlZGVtcHRpb25faWQYCSABKAlIBIgBARIeChFwcm9tb3Rpb25fdGllcl9pZBgKIAEoCUgFiAEBEhQKDG9yZGVyX2Ftb3VudBgLIAEoAxIZChFkaXNjb3VudGVkX2Ftb3VudBgMIAEoAxIyCglvdmVycmlkZXMYFCADKAsyHy5zY3JpcC5jb21tb24udjEuT3JkZXJJdGVtSW5wdXRCDgoMX2NhbXBhaWduX2lkQg4KDF9jdXN0b21lcl9pZEIJCgdfYW1vdW50QggKBl9vcmRlckIXChVfcGFyZW50X3JlZGVtcHRpb25faWRCFAoSX3Byb21vdGlvbl90aWVyX2lkIoIEChRSZWRlbXB0aW9uUm9sbGVkQmFjaxISCgpwcm9qZWN0X2lkGAEgASgJEhMKC3JvbGxiYWNrX2lkGAIgASgJEhUKDXJlZGVtcHRpb25faWQYAyABKAkSEgoKdm91Y2hlcl9pZBgEIAEoCRIeChFwcm9tb3Rpb25fdGllcl9pZBgFIAEoCUgAiAEBEhgKC2NhbXBhaWduX2lkGAYgASgJSAGIAQESGAoLY3VzdG9tZXJfaWQYByABKAlIAogBARIoCgRkYXRlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgZhbW91bnQYCSABKANIA4gBARIqCgVvcmRlchgKIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlckgEiAEBEh8KEnBhcmVudF9yb2xsYmFja19pZBgLIAEoCUgFiAEBEhIKCm9yZGVyX21vZGUYDCABKAkSDwoHcmVmdXNlZBgNIAEoCBIUCgxvcmRlcl9hbW91bnQYDiABKAMSGQoRZGlzY291bnRlZF9hbW91bnQYDyABKANCFAoSX3Byb21vdGlvbl90aWVyX2lkQg4KDF9jYW1wYWlnbl9pZEIOCgxfY3VzdG9tZXJfaWRCCQoHX2Ftb3VudEIICgZfb3JkZXJCFQoTX3BhcmVudF9yb2xsYmFja19pZCLwAQoQUmVkZW1wdGlvbkZhaWxlZBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXJlZGVtcHRpb25faWQYAiABKAkSEgoKdm91Y2hlcl9pZBgDIAEoCRIeChFwcm9tb3Rpb25fdGllcl9pZBgEIAEoCUgAiAEBEhgKC2NhbXBhaWduX2lkGAUgASgJSAGIAQESEwoLY3VzdG9tZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCFAoSX3Byb21vdGlvbl90aWVyX2lkQg4KDF9jYW1wYWlnbl9pZGIGcHJvdG8z", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
+  fileDesc("CiFzY3JpcC9ldmVudHMvdjEvcmVkZW1wdGlvbnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSL2BAoOUmVkZW1wdGlvbk1hZGUSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgHIAEoA0gCiAEBEioKBW9yZGVyGAggASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySAOIAQESIQoUcGFyZW50X3JlZGVtcHRpb25faWQYCSABKAlIBIgBARIeChFwcm9tb3Rpb25fdGllcl9pZBgKIAEoCUgFiAEBEhQKDG9yZGVyX2Ftb3VudBgLIAEoAxIZChFkaXNjb3VudGVkX2Ftb3VudBgMIAEoAxITCgZwb2ludHMYDSABKANIBogBARIcCg9wb2ludHNfc3BlbmRfaWQYDiABKAlIB4gBARIYCgtzZXNzaW9uX2tleRgPIAEoCUgIiAEBEjIKCW92ZXJyaWRlcxgUIAMoCzIfLnNjcmlwLmNvbW1vbi52MS5PcmRlckl0ZW1JbnB1dEIOCgxfY2FtcGFpZ25faWRCDgoMX2N1c3RvbWVyX2lkQgkKB19hbW91bnRCCAoGX29yZGVyQhcKFV9wYXJlbnRfcmVkZW1wdGlvbl9pZEIUChJfcHJvbW90aW9uX3RpZXJfaWRCCQoHX3BvaW50c0ISChBfcG9pbnRzX3NwZW5kX2lkQg4KDF9zZXNzaW9uX2tleSLUBAoUUmVkZW1wdGlvblJvbGxlZEJhY2sSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtyb2xsYmFja19pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhIKCnZvdWNoZXJfaWQYBCABKAkSHgoRcHJvbW90aW9uX3RpZXJfaWQYBSABKAlIAIgBARIYCgtjYW1wYWlnbl9pZBgGIAEoCUgBiAEBEhgKC2N1c3RvbWVyX2lkGAcgASgJSAKIAQESKAoEZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoGYW1vdW50GAkgASgDSAOIAQESKgoFb3JkZXIYCiABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIBIgBARIfChJwYXJlbnRfcm9sbGJhY2tfaWQYCyABKAlIBYgBARISCgpvcmRlcl9tb2RlGAwgASgJEg8KB3JlZnVzZWQYDSABKAgSFAoMb3JkZXJfYW1vdW50GA4gASgDEhkKEWRpc2NvdW50ZWRfYW1vdW50GA8gASgDEhMKBnBvaW50cxgQIAEoA0gGiAEBEhwKD3BvaW50c19zcGVuZF9pZBgRIAEoCUgHiAEBQhQKEl9wcm9tb3Rpb25fdGllcl9pZEIOCgxfY2FtcGFpZ25faWRCDgoMX2N1c3RvbWVyX2lkQgkKB19hbW91bnRCCAoGX29yZGVyQhUKE19wYXJlbnRfcm9sbGJhY2tfaWRCCQoHX3BvaW50c0ISChBfcG9pbnRzX3NwZW5kX2lkIvABChBSZWRlbXB0aW9uRmFpbGVkEhIKCnByb2plY3RfaWQYASABKAkSFQoNcmVkZW1wdGlvbl9pZBgCIAEoCRISCgp2b3VjaGVyX2lkGAMgASgJEh4KEXByb21vdGlvbl90aWVyX2lkGAQgASgJSACIAQESGAoLY2FtcGFpZ25faWQYBSABKAlIAYgBARITCgtjdXN0b21lcl9pZBgGIAEoCRIoCgRkYXRlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIUChJfcHJvbW90aW9uX3RpZXJfaWRCDgoMX2NhbXBhaWduX2lkYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
 
 /**
  * RedemptionMade says that value was taken, or a promotion tier used (topic scrip.redemptions.v1, key:
@@ -94,6 +94,25 @@ export type RedemptionMade = Message<"scrip.events.v1.RedemptionMade"> & {
    * @generated from field: int64 discounted_amount = 12;
    */
   discountedAmount: bigint;
+
+  /**
+   * Of a loyalty card: the points that it took, and the spend that held them (CardService).
+   *
+   * @generated from field: optional int64 points = 13;
+   */
+  points?: bigint | undefined;
+
+  /**
+   * @generated from field: optional string points_spend_id = 14;
+   */
+  pointsSpendId?: string | undefined;
+
+  /**
+   * The session that the redemption ended: it holds nothing any more.
+   *
+   * @generated from field: optional string session_key = 15;
+   */
+  sessionKey?: string | undefined;
 
   /**
    * Beside `order`: the lines of the request that write their product or SKU into the catalogue.
@@ -203,6 +222,19 @@ export type RedemptionRolledBack = Message<"scrip.events.v1.RedemptionRolledBack
    * @generated from field: int64 discounted_amount = 15;
    */
   discountedAmount: bigint;
+
+  /**
+   * Of a loyalty card: the points to give back, and the spend that took them. Absent of a rollback that was
+   * refused.
+   *
+   * @generated from field: optional int64 points = 16;
+   */
+  points?: bigint | undefined;
+
+  /**
+   * @generated from field: optional string points_spend_id = 17;
+   */
+  pointsSpendId?: string | undefined;
 };
 
 /**

@@ -1,0 +1,54 @@
+export type RewardType = "CAMPAIGN" | "MATERIAL" | "COIN";
+
+/** Of these a reward has the one of its type. */
+export type RewardParameters = {
+  readonly campaign?: {
+    readonly id: string;
+    readonly balance: string | null;
+    readonly type: string | null;
+  };
+  readonly product?: { readonly id: string; readonly sku_id: string | null };
+  /** A decimal of major units, and points. */
+  readonly coin?: { readonly exchange_ratio: string; readonly points_ratio: string };
+};
+
+export type RewardViolation =
+  | { readonly key: "invalid_payload"; readonly details: string }
+  | { readonly key: "invalid_balance"; readonly details: string };
+
+/** Campaigns whose vouchers hold an amount that a reward must say. */
+const WITH_BALANCE: ReadonlySet<string> = new Set(["GIFT_VOUCHERS", "LOYALTY_PROGRAM"]);
+
+const FIELDS = { CAMPAIGN: "campaign", MATERIAL: "product", COIN: "coin" } as const;
+
+/** Whether the parameters are those of the type (spec/campaigns-loyalty-platform.md §9). */
+export function checkReward(
+  type: RewardType,
+  parameters: RewardParameters,
+  stock: bigint | null,
+): RewardViolation | null {
+  const field = FIELDS[type];
+  if (parameters[field] === undefined) {
+    return invalid(`Property .parameters should have required property '${field}'`);
+  }
+  const foreign = Object.values(FIELDS).find(
+    (other) => other !== field && parameters[other] !== undefined,
+  );
+  if (foreign !== undefined) {
+    return invalid(`Property .parameters.${foreign} does not belong to a ${type} reward`);
+  }
+  if (type !== "MATERIAL" && stock !== null) {
+    return invalid(`Property .stock does not belong to a ${type} reward`);
+  }
+  const kind = parameters.campaign?.type ?? "";
+  const balance = BigInt(parameters.campaign?.balance ?? "0");
+  if (WITH_BALANCE.has(kind) && balance <= 0n) {
+    return {
+      key: "invalid_balance",
+      details: `Property 'parameters.campaign.balance' must be greater than zero for campaign type: ${kind}`,
+    };
+  }
+  return null;
+}
+
+const invalid = (details: string): RewardViolation => ({ key: "invalid_payload", details });

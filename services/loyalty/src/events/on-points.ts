@@ -1,0 +1,63 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { DeliveredEvent, EventHandler } from "@scrip/events";
+import {
+  RedemptionMadeSchema,
+  RedemptionRolledBackSchema,
+} from "@scrip/proto/scrip/events/v1/redemptions_pb";
+
+import type { Deps } from "../deps.ts";
+import { type End, type Refund, settle } from "../handlers/settle.ts";
+import { type Release, releaseLocks } from "../store/points-locks.ts";
+
+type Told = {
+  readonly ends: readonly End[];
+  readonly refunds: readonly Refund[];
+  readonly releases: readonly Release[];
+};
+
+/**
+ * Takes the points of redemptions that were made, gives those of rollbacks back, and ends what sessions
+ * held. Each spend ends once and each rollback is in the ledger once, so a repeat changes nothing and no
+ * inbox is needed.
+ */
+export const onPoints =
+  (deps: Pick<Deps, "db" | "newId">): EventHandler =>
+  async (events) => {
+    const told = events.map(read);
+    const ends = told.flatMap((one) => one.ends);
+    const refunds = told.flatMap((one) => one.refunds);
+    if (ends.length + refunds.length > 0) await settle(deps, { ends, refunds });
+    await releaseLocks(
+      deps.db,
+      told.flatMap((one) => one.releases),
+    );
+  };
+
+const NOTHING: Told = { ends: [], refunds: [], releases: [] };
+
+function read({ type, payload }: DeliveredEvent): Told {
+  switch (type) {
+    case RedemptionMadeSchema.typeName: {
+      const made = fromBinary(RedemptionMadeSchema, payload);
+      const { projectId, redemptionId, pointsSpendId: spendId, sessionKey, date } = made;
+      return {
+        ...NOTHING,
+        ...(spendId !== undefined && { ends: [{ projectId, spendId, redemptionId }] }),
+        ...(sessionKey !== undefined &&
+          date !== undefined && {
+            releases: [{ projectId, sessionKey, cardId: null, until: timestampMs(date) }],
+          }),
+      };
+    }
+    case RedemptionRolledBackSchema.typeName: {
+      const back = fromBinary(RedemptionRolledBackSchema, payload);
+      const { projectId, redemptionId, rollbackId, pointsSpendId: spendId, date } = back;
+      if (spendId === undefined || date === undefined) return NOTHING;
+      const refund = { projectId, spendId, redemptionId, rollbackId, at: timestampMs(date) };
+      return { ...NOTHING, refunds: [refund] };
+    }
+    default:
+      return NOTHING;
+  }
+}

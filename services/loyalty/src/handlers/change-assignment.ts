@@ -1,0 +1,61 @@
+import { notFound } from "@scrip/errors";
+import { isUniqueViolation } from "@scrip/postgres";
+import type { AssignmentParameters } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+
+import type { Deps } from "../deps.ts";
+import {
+  type AssignmentName,
+  type AssignmentRow,
+  deleteAssignment,
+  findAssignment,
+  ONE_AUTO_REDEEM,
+  updateAssignment,
+} from "../store/reward-assignments.ts";
+import { findReward, type RewardRow } from "../store/rewards.ts";
+import { priceOf, secondAutoRedeem } from "./create-reward-assignment.ts";
+
+export async function requireAssignment(deps: Deps, name: AssignmentName): Promise<AssignmentRow> {
+  const row = await findAssignment(deps.db, name);
+  if (row === undefined) throw notFound("reward_assignment", name.id);
+  return row;
+}
+
+/** A reward lives as long as its assignments. */
+export async function rewardOf(
+  deps: Deps,
+  projectId: string,
+  { reward_id: rewardId }: AssignmentRow,
+): Promise<RewardRow> {
+  const reward = await findReward(deps.db, projectId, rewardId);
+  if (reward === undefined) throw notFound("reward", rewardId);
+  return reward;
+}
+
+/** Another price, under whichever path it was sent. */
+export async function changeAssignment(
+  deps: Deps,
+  name: AssignmentName,
+  { parameters, at }: { readonly parameters: AssignmentParameters | undefined; readonly at: Date },
+): Promise<{ readonly row: AssignmentRow; readonly reward: RewardRow }> {
+  const stored = await requireAssignment(deps, name);
+  const reward = await rewardOf(deps, name.projectId, stored);
+  if (parameters?.loyalty === undefined) return { row: stored, reward };
+  const loyalty = {
+    ...parameters.loyalty,
+    points: parameters.loyalty.points ?? stored.points ?? undefined,
+    autoRedeem: parameters.loyalty.autoRedeem ?? stored.auto_redeem ?? undefined,
+  };
+  const price = priceOf(reward.type, { ...parameters, loyalty });
+  try {
+    const row = await updateAssignment(deps.db, name, { ...price, updated_at: at });
+    if (row === undefined) throw notFound("reward_assignment", name.id);
+    return { row, reward };
+  } catch (error) {
+    if (isUniqueViolation(error, ONE_AUTO_REDEEM)) throw secondAutoRedeem();
+    throw error;
+  }
+}
+
+export async function removeAssignment(deps: Deps, name: AssignmentName): Promise<void> {
+  if (!(await deleteAssignment(deps.db, name))) throw notFound("reward_assignment", name.id);
+}

@@ -1,0 +1,44 @@
+import { Refusal } from "@scrip/errors";
+import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { checkReward, type RewardParameters, type RewardType } from "../domain/reward.ts";
+import { insertReward, type RewardRow } from "../store/rewards.ts";
+import { parametersOf, toReward } from "./reward-message.ts";
+
+export const createReward =
+  (deps: Deps): Handler<typeof RewardService.method.createReward> =>
+  async (request, { project, now }) => {
+    const type = request.type as RewardType;
+    const parameters = request.parameters === undefined ? {} : parametersOf(request.parameters);
+    const stock = request.stock ?? null;
+    requireSound(type, parameters, stock);
+    const { imageUrl, description } = request.attributes ?? {};
+    const row: RewardRow = {
+      id: deps.newId("rew"),
+      name: request.name ?? null,
+      type,
+      parameters,
+      stock,
+      redeemed: 0n,
+      attributes: {
+        ...(imageUrl !== undefined && { image_url: imageUrl }),
+        ...(description !== undefined && { description }),
+      },
+      metadata: request.metadata ?? {},
+      created_at: new Date(now),
+      updated_at: null,
+    };
+    await insertReward(deps.db, project.id, row);
+    return toReward(row);
+  };
+
+export function requireSound(
+  type: RewardType,
+  parameters: RewardParameters,
+  stock: bigint | null,
+): void {
+  const violation = checkReward(type, parameters, stock);
+  if (violation !== null) throw new Refusal(violation.key, { details: violation.details });
+}

@@ -1,0 +1,15 @@
+import { notFound } from "@scrip/errors";
+import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findReward } from "../store/rewards.ts";
+import { toReward } from "./reward-message.ts";
+
+export const getReward =
+  (deps: Deps): Handler<typeof RewardService.method.getReward> =>
+  async ({ rewardId }, { project }) => {
+    const reward = await findReward(deps.db, project.id, rewardId);
+    if (reward === undefined) throw notFound("reward", rewardId);
+    return toReward(reward);
+  };

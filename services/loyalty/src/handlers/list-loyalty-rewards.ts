@@ -1,0 +1,29 @@
+import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { keyOf } from "../domain/card.ts";
+import { listAssignments } from "../store/reward-assignments.ts";
+import { findRewards } from "../store/rewards.ts";
+import { pageOf } from "./page.ts";
+import { toAssignment } from "./reward-message.ts";
+
+export const listLoyaltyRewards =
+  (deps: Deps): Handler<typeof RewardService.method.listLoyaltyRewards> =>
+  async (request, { project }) => {
+    const projectId = project.id;
+    const { rows, total } = await listAssignments(deps.db, {
+      projectId,
+      campaignId: request.campaignId,
+      ...pageOf(request),
+    });
+    const rewards = await findRewards(
+      deps.db,
+      rows.map(({ reward_id: rewardId }) => ({ projectId, rewardId })),
+    );
+    return {
+      $typeName: "scrip.loyalty.v1.ListLoyaltyRewardsResponse",
+      data: rows.map((row) => toAssignment(row, rewards.get(keyOf(projectId, row.reward_id)))),
+      total,
+    };
+  };

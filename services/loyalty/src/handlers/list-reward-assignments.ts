@@ -1,0 +1,26 @@
+import { notFound } from "@scrip/errors";
+import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listAssignments } from "../store/reward-assignments.ts";
+import { findReward } from "../store/rewards.ts";
+import { pageOf } from "./page.ts";
+import { toAssignment } from "./reward-message.ts";
+
+export const listRewardAssignments =
+  (deps: Deps): Handler<typeof RewardService.method.listRewardAssignments> =>
+  async (request, { project }) => {
+    const { rewardId } = request;
+    const projectId = project.id;
+    if ((await findReward(deps.db, projectId, rewardId)) === undefined) {
+      throw notFound("reward", rewardId);
+    }
+    const { rows, total } = await listAssignments(deps.db, {
+      projectId,
+      rewardId,
+      ...pageOf(request),
+    });
+    const data = rows.map((row) => toAssignment(row));
+    return { $typeName: "scrip.loyalty.v1.ListRewardAssignmentsResponse", data, total };
+  };

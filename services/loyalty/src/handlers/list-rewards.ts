@@ -1,0 +1,19 @@
+import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { listRewards as list } from "../store/rewards.ts";
+import { pageOf } from "./page.ts";
+import { toReward } from "./reward-message.ts";
+
+export const listRewards =
+  (deps: Deps): Handler<typeof RewardService.method.listRewards> =>
+  async (request, { project }) => {
+    const { rows, total } = await list(deps.db, {
+      projectId: project.id,
+      assignmentId: request.assignmentId ?? null,
+      ...pageOf(request),
+    });
+    const data = rows.map((row) => toReward(row));
+    return { $typeName: "scrip.loyalty.v1.ListRewardsResponse", data, total };
+  };

@@ -1,0 +1,14 @@
+import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { changeAssignment } from "./change-assignment.ts";
+import { toAssignment } from "./reward-message.ts";
+
+export const updateRewardAssignment =
+  (deps: Deps): Handler<typeof RewardService.method.updateRewardAssignment> =>
+  async ({ rewardId, assignmentId: id, parameters }, { project, now }) => {
+    const name = { projectId: project.id, id, rewardId };
+    const { row } = await changeAssignment(deps, name, { parameters, at: new Date(now) });
+    return toAssignment(row);
+  };

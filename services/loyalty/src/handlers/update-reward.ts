@@ -1,0 +1,41 @@
+import { notFound } from "@scrip/errors";
+import type { RewardService, UpdateRewardRequest } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findReward, type RewardRow, updateReward as save } from "../store/rewards.ts";
+import { requireSound } from "./create-reward.ts";
+import { parametersOf, toReward } from "./reward-message.ts";
+
+export const updateReward =
+  (deps: Deps): Handler<typeof RewardService.method.updateReward> =>
+  async (request, { project, now }) => {
+    const changed = await deps.db.transaction(async (tx) => {
+      const stored = await findReward(tx, project.id, request.rewardId, { lock: true });
+      if (stored === undefined) throw notFound("reward", request.rewardId);
+      const row = changedReward(request, stored, new Date(now));
+      requireSound(row.type, row.parameters, row.stock);
+      await save(tx, project.id, row);
+      return row;
+    });
+    return toReward(changed);
+  };
+
+/** The reward with what was sent over it: `null` clears a field, metadata is merged by key. */
+function changedReward(request: UpdateRewardRequest, stored: RewardRow, at: Date): RewardRow {
+  const sent = new Set(request.updateMask?.paths);
+  const { attributes, parameters } = request;
+  return {
+    ...stored,
+    name: request.name ?? (sent.has("name") ? null : stored.name),
+    parameters: parameters === undefined ? stored.parameters : parametersOf(parameters),
+    stock: request.stock ?? (sent.has("stock") ? null : stored.stock),
+    attributes: {
+      ...(sent.has("attributes") && attributes === undefined ? {} : stored.attributes),
+      ...(attributes?.imageUrl !== undefined && { image_url: attributes.imageUrl }),
+      ...(attributes?.description !== undefined && { description: attributes.description }),
+    },
+    metadata: { ...stored.metadata, ...request.metadata },
+    updated_at: at,
+  };
+}

@@ -1,0 +1,127 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { PointsLock } from "../domain/card.ts";
+
+type LockRow = {
+  project_id: string;
+  card_id: string;
+  session_key: string;
+  points: bigint;
+  locked_at: Date;
+  expires_at: Date;
+};
+
+const COLUMNS = "project_id, card_id, session_key, points, locked_at, expires_at";
+
+/** What sessions hold of these cards, also what has expired: whoever counts knows his own time. */
+export async function findLocksOfCards(
+  db: Queryable,
+  cards: readonly { readonly projectId: string; readonly cardId: string }[],
+): Promise<readonly PointsLock[]> {
+  if (cards.length === 0) return [];
+  const { rows } = await db.query<LockRow>(
+    `select ${COLUMNS} from points_lock
+      where (project_id, card_id) in (select * from unnest($1::text[], $2::text[]))`,
+    [cards.map(({ projectId }) => projectId), cards.map(({ cardId }) => cardId)],
+  );
+  return rows.map(fromRow);
+}
+
+export type SessionName = { readonly projectId: string; readonly sessionKey: string };
+
+export async function findLocksOfSessions(
+  db: Queryable,
+  sessions: readonly SessionName[],
+): Promise<readonly PointsLock[]> {
+  if (sessions.length === 0) return [];
+  const { rows } = await db.query<LockRow>(
+    `select ${COLUMNS} from points_lock
+      where (project_id, session_key) in (select * from unnest($1::text[], $2::text[]))`,
+    [sessions.map(({ projectId }) => projectId), sessions.map(({ sessionKey }) => sessionKey)],
+  );
+  return rows.map(fromRow);
+}
+
+/** How long an expired lock is kept: a sandbox may have another clock. */
+const KEPT_DAYS = 7;
+
+/** What a session holds of a card already is replaced. The card must be locked. */
+export async function putLocks(tx: Queryable, locks: readonly PointsLock[]): Promise<void> {
+  if (locks.length === 0) return;
+  await tx.query(
+    `insert into points_lock (${COLUMNS}, kept_until)
+     select *, now() + greatest(expires_at - locked_at, interval '0') + interval '${KEPT_DAYS} days'
+       from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::timestamptz[],
+                   $6::timestamptz[]) as one (${COLUMNS})
+         on conflict (project_id, card_id, session_key) do update
+        set points = excluded.points, locked_at = excluded.locked_at,
+            expires_at = excluded.expires_at, kept_until = excluded.kept_until`,
+    [
+      locks.map(({ projectId }) => projectId),
+      locks.map(({ cardId }) => cardId),
+      locks.map(({ sessionKey }) => sessionKey),
+      locks.map(({ points }) => points),
+      locks.map(({ lockedAt }) => new Date(lockedAt)),
+      locks.map(({ expiresAt }) => new Date(expiresAt)),
+    ],
+  );
+}
+
+export async function deleteLocks(
+  tx: Queryable,
+  locks: readonly Pick<PointsLock, "projectId" | "cardId" | "sessionKey">[],
+): Promise<void> {
+  if (locks.length === 0) return;
+  await tx.query(
+    `delete from points_lock
+      where (project_id, card_id, session_key) in
+            (select * from unnest($1::text[], $2::text[], $3::text[]))`,
+    [
+      locks.map(({ projectId }) => projectId),
+      locks.map(({ cardId }) => cardId),
+      locks.map(({ sessionKey }) => sessionKey),
+    ],
+  );
+}
+
+export type Release = SessionName & {
+  /** Null: of all cards. */
+  readonly cardId: string | null;
+  /** Only what was locked until then. */
+  readonly until: number;
+};
+
+export async function releaseLocks(tx: Queryable, releases: readonly Release[]): Promise<void> {
+  if (releases.length === 0) return;
+  await tx.query(
+    `delete from points_lock l
+      using unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+              as one (project_id, session_key, card_id, until)
+      where l.project_id = one.project_id and l.session_key = one.session_key
+        and (one.card_id is null or l.card_id = one.card_id) and l.locked_at <= one.until`,
+    [
+      releases.map(({ projectId }) => projectId),
+      releases.map(({ sessionKey }) => sessionKey),
+      releases.map(({ cardId }) => cardId),
+      releases.map(({ until }) => new Date(until)),
+    ],
+  );
+}
+
+export async function deleteExpiredLocks(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from points_lock
+      where ctid in (select ctid from points_lock where kept_until < now() limit $1)`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}
+
+const fromRow = (row: LockRow): PointsLock => ({
+  projectId: row.project_id,
+  cardId: row.card_id,
+  sessionKey: row.session_key,
+  points: row.points,
+  lockedAt: row.locked_at.getTime(),
+  expiresAt: row.expires_at.getTime(),
+});

@@ -1,0 +1,158 @@
+import { type Queryable, readPage } from "@scrip/postgres";
+
+import { keyOf } from "../domain/card.ts";
+
+export type AssignmentRow = {
+  readonly id: string;
+  readonly reward_id: string;
+  readonly campaign_id: string;
+  readonly points: bigint | null;
+  readonly auto_redeem: boolean | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const COLUMNS = "id, reward_id, campaign_id, points, auto_redeem, created_at, updated_at";
+
+export const ONCE = "reward_assignment_once";
+export const ONE_AUTO_REDEEM = "reward_assignment_one_auto_redeem";
+
+/** Violates `ONCE` or `ONE_AUTO_REDEEM`, or the foreign key when the reward was deleted meanwhile. */
+export async function insertAssignment(
+  db: Queryable,
+  projectId: string,
+  row: AssignmentRow,
+): Promise<void> {
+  await db.query(
+    `insert into reward_assignment (project_id, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      projectId,
+      row.id,
+      row.reward_id,
+      row.campaign_id,
+      row.points,
+      row.auto_redeem,
+      row.created_at,
+      row.updated_at,
+    ],
+  );
+}
+
+/** Which assignment; of this reward or of this campaign only, where they are given. */
+export type AssignmentName = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly rewardId?: string;
+  readonly campaignId?: string;
+};
+
+const NAMED = `project_id = $1 and id = $2 and reward_id = coalesce($3, reward_id)
+  and campaign_id = coalesce($4, campaign_id)`;
+
+const nameValues = ({ projectId, id, rewardId, campaignId }: AssignmentName) => [
+  projectId,
+  id,
+  rewardId ?? null,
+  campaignId ?? null,
+];
+
+export async function findAssignment(
+  db: Queryable,
+  name: AssignmentName,
+): Promise<AssignmentRow | undefined> {
+  const { rows } = await db.query<AssignmentRow>(
+    `select ${COLUMNS} from reward_assignment where ${NAMED}`,
+    nameValues(name),
+  );
+  return rows[0];
+}
+
+export async function updateAssignment(
+  db: Queryable,
+  name: AssignmentName,
+  change: Pick<AssignmentRow, "points" | "auto_redeem" | "updated_at">,
+): Promise<AssignmentRow | undefined> {
+  const { rows } = await db.query<AssignmentRow>(
+    `update reward_assignment set points = $5, auto_redeem = $6, updated_at = $7 where ${NAMED}
+     returning ${COLUMNS}`,
+    [...nameValues(name), change.points, change.auto_redeem, change.updated_at],
+  );
+  return rows[0];
+}
+
+export async function deleteAssignment(db: Queryable, name: AssignmentName): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `delete from reward_assignment where ${NAMED}`,
+    nameValues(name),
+  );
+  return rowCount === 1;
+}
+
+/** The ids of the assignments of a reward: as many as an answer names, and how many there are. */
+export async function assignmentIdsOf(
+  db: Queryable,
+  projectId: string,
+  rewardId: string,
+): Promise<{ readonly ids: readonly string[]; readonly total: bigint }> {
+  const { rows, total } = await listAssignments(db, {
+    projectId,
+    rewardId,
+    limit: 100,
+    offset: 0,
+  });
+  return { ids: rows.map(({ id }) => id), total };
+}
+
+export type AssignmentListing = {
+  readonly projectId: string;
+  readonly rewardId?: string;
+  readonly campaignId?: string;
+  readonly limit: number;
+  readonly offset: number;
+};
+
+/** One page, newest first, and how many there are on all of them. */
+export async function listAssignments(
+  db: Queryable,
+  { projectId, rewardId, campaignId, limit, offset }: AssignmentListing,
+): Promise<{ readonly rows: readonly AssignmentRow[]; readonly total: bigint }> {
+  const column = rewardId === undefined ? "campaign_id" : "reward_id";
+  return readPage<AssignmentRow>(db, {
+    columns: COLUMNS,
+    from: `from reward_assignment where project_id = $1 and ${column} = $2`,
+    order: "created_at desc, id desc",
+    values: [projectId, rewardId ?? campaignId],
+    limit,
+    offset,
+  });
+}
+
+export type AssignedName = {
+  readonly projectId: string;
+  readonly campaignId: string;
+  readonly rewardId: string;
+};
+
+/** The assignments of rewards to campaigns, by `keyOf` of project, campaign and reward. */
+export async function findAssigned(
+  db: Queryable,
+  names: readonly AssignedName[],
+): Promise<ReadonlyMap<string, AssignmentRow>> {
+  if (names.length === 0) return new Map();
+  const { rows } = await db.query<AssignmentRow & { project_id: string }>(
+    `select project_id, ${COLUMNS} from reward_assignment
+      where (project_id, campaign_id, reward_id) in
+            (select * from unnest($1::text[], $2::text[], $3::text[]))`,
+    [
+      names.map(({ projectId }) => projectId),
+      names.map(({ campaignId }) => campaignId),
+      names.map(({ rewardId }) => rewardId),
+    ],
+  );
+  return new Map(
+    rows.map(({ project_id: projectId, ...row }) => [
+      keyOf(projectId, row.campaign_id, row.reward_id),
+      row,
+    ]),
+  );
+}

@@ -1,0 +1,181 @@
+import { type Queryable, readPage } from "@scrip/postgres";
+
+import { keyOf } from "../domain/card.ts";
+import type { RewardParameters, RewardType } from "../domain/reward.ts";
+import type { Stock } from "../domain/spend.ts";
+
+export type RewardRow = {
+  readonly id: string;
+  readonly name: string | null;
+  readonly type: RewardType;
+  readonly parameters: RewardParameters;
+  readonly stock: bigint | null;
+  readonly redeemed: bigint;
+  readonly attributes: { readonly image_url?: string; readonly description?: string };
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const COLUMNS =
+  "id, name, type, parameters, stock, redeemed, attributes, metadata, created_at, updated_at";
+
+export async function insertReward(
+  db: Queryable,
+  projectId: string,
+  row: RewardRow,
+): Promise<void> {
+  await db.query(
+    `insert into reward (project_id, ${COLUMNS})
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [projectId, ...valuesOf(row)],
+  );
+}
+
+/** What can be changed; `redeemed` is counted by redemptions alone. */
+export async function updateReward(
+  tx: Queryable,
+  projectId: string,
+  row: RewardRow,
+): Promise<void> {
+  await tx.query(
+    `update reward set name = $3, parameters = $4, stock = $5, attributes = $6, metadata = $7,
+            updated_at = $8
+      where project_id = $1 and id = $2`,
+    [
+      projectId,
+      row.id,
+      row.name,
+      row.parameters,
+      row.stock,
+      row.attributes,
+      row.metadata,
+      row.updated_at,
+    ],
+  );
+}
+
+const valuesOf = (row: RewardRow): readonly unknown[] => [
+  row.id,
+  row.name,
+  row.type,
+  row.parameters,
+  row.stock,
+  row.redeemed,
+  row.attributes,
+  row.metadata,
+  row.created_at,
+  row.updated_at,
+];
+
+/** With `lock` nobody else changes the reward until the transaction ends. */
+export async function findReward(
+  db: Queryable,
+  projectId: string,
+  id: string,
+  { lock = false }: { readonly lock?: boolean } = {},
+): Promise<RewardRow | undefined> {
+  const { rows } = await db.query<RewardRow>(
+    `select ${COLUMNS} from reward where project_id = $1 and id = $2 ${lock ? "for update" : ""}`,
+    [projectId, id],
+  );
+  return rows[0];
+}
+
+/** Violates the foreign key of assignments while the reward is assigned. */
+export async function deleteReward(db: Queryable, projectId: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query("delete from reward where project_id = $1 and id = $2", [
+    projectId,
+    id,
+  ]);
+  return rowCount === 1;
+}
+
+/** One page, newest first, and how many there are on all of them. */
+export async function listRewards(
+  db: Queryable,
+  {
+    projectId,
+    assignmentId,
+    limit,
+    offset,
+  }: {
+    readonly projectId: string;
+    readonly assignmentId: string | null;
+    readonly limit: number;
+    readonly offset: number;
+  },
+): Promise<{ readonly rows: readonly RewardRow[]; readonly total: bigint }> {
+  return readPage<RewardRow>(db, {
+    columns: COLUMNS,
+    from: `from reward where project_id = $1 and ($2::text is null or id = (
+             select reward_id from reward_assignment where project_id = $1 and id = $2))`,
+    order: "created_at desc, id desc",
+    values: [projectId, assignmentId],
+    limit,
+    offset,
+  });
+}
+
+type RewardName = { readonly projectId: string; readonly rewardId: string };
+
+/** By `keyOf` of project and reward. */
+export async function findRewards(
+  db: Queryable,
+  names: readonly RewardName[],
+): Promise<ReadonlyMap<string, RewardRow>> {
+  if (names.length === 0) return new Map();
+  const { rows } = await db.query<RewardRow & { project_id: string }>(
+    `select project_id, ${COLUMNS} from reward
+      where (project_id, id) in (select * from unnest($1::text[], $2::text[]))`,
+    [names.map(({ projectId }) => projectId), names.map(({ rewardId }) => rewardId)],
+  );
+  return new Map(rows.map(({ project_id: projectId, ...row }) => [keyOf(projectId, row.id), row]));
+}
+
+/** Holds rewards of which something is taken, after the cards and in the order of their keys. */
+export async function lockStocks(
+  tx: Queryable,
+  names: readonly RewardName[],
+): Promise<ReadonlyMap<string, Stock>> {
+  if (names.length === 0) return new Map();
+  const { rows } = await tx.query<Stock & { project_id: string; id: string }>(
+    `select project_id, id, stock, redeemed from reward
+      where (project_id, id) in (select * from unnest($1::text[], $2::text[]))
+      order by project_id, id
+        for no key update`,
+    [names.map(({ projectId }) => projectId), names.map(({ rewardId }) => rewardId)],
+  );
+  return new Map(
+    rows.map(({ project_id: projectId, id, stock, redeemed }) => [
+      keyOf(projectId, id),
+      { stock, redeemed },
+    ]),
+  );
+}
+
+/** Counts how often rewards were redeemed: up, or down when that came to nothing. */
+export async function moveStocks(
+  tx: Queryable,
+  moves: readonly (RewardName & { readonly by: 1 | -1 })[],
+): Promise<void> {
+  const sums = new Map<string, RewardName & { by: number }>();
+  for (const move of moves) {
+    const key = keyOf(move.projectId, move.rewardId);
+    sums.set(key, { ...move, by: move.by + (sums.get(key)?.by ?? 0) });
+  }
+  if (sums.size === 0) return;
+  // Row after row in the order of the keys, which is the order of all who lock rewards.
+  await lockStocks(tx, [...sums.values()]);
+  const sorted = [...sums.values()];
+  await tx.query(
+    `update reward r set redeemed = r.redeemed + one.by
+       from unnest($1::text[], $2::text[], $3::int8[]) as one (project_id, id, by)
+      where r.project_id = one.project_id and r.id = one.id`,
+    [
+      sorted.map(({ projectId }) => projectId),
+      sorted.map(({ rewardId }) => rewardId),
+      sorted.map(({ by }) => by),
+    ],
+  );
+}

@@ -1,0 +1,32 @@
+import { requestId } from "@scrip/ids";
+import { batchCall, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { giveUpSpends, type SpendName } from "../store/points-claims.ts";
+
+/**
+ * Ends spends whose redemption came to nothing. The claim decides between this and a commit that comes late:
+ * only when no commit can use a spend any more are its points given back, and when one was faster they are
+ * taken (services/decisions/0019-points-before-the-commit.md).
+ */
+export async function abandonSpends(
+  { db, cards }: Pick<Deps, "db" | "cards">,
+  spends: readonly SpendName[],
+): Promise<void> {
+  const claims = await giveUpSpends(db, spends);
+  if (claims.length === 0) return;
+  const now = Date.now();
+  await cards.settleSpends(
+    {
+      $typeName: "scrip.loyalty.v1.SettleSpendsRequest",
+      ends: claims.map(({ projectId, spendId, redemptionId }) => ({
+        $typeName: "scrip.loyalty.v1.SpendEnd",
+        projectId,
+        spendId,
+        ...(redemptionId !== null && { redemptionId }),
+      })),
+    },
+    // A batch is nobody's request: its items carry their projects.
+    batchCall(requestId(), now + REQUEST_DEADLINE_MS, now),
+  );
+}

@@ -1,0 +1,69 @@
+import type {
+  PointsTaken as PointsMessage,
+  Redemption,
+  RedemptionReward,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+
+import type { PointsReward, PointsTaken } from "../domain/points.ts";
+
+export function parsePoints(message: PointsMessage | undefined): PointsTaken | null {
+  if (message === undefined) return null;
+  const { spendId, points, cardPoints, balance, redeemedPoints, reward } = message;
+  return {
+    spendId,
+    points,
+    cardPoints,
+    balance,
+    redeemedPoints,
+    reward: reward === undefined ? null : { ...rewardFields(reward), name: reward.name ?? null },
+  };
+}
+
+const rewardFields = ({ id, type, assignmentId }: RedemptionReward | PointsReward) => ({
+  id,
+  type,
+  assignmentId,
+});
+
+/** What a redemption or, with `sign` -1, a rollback tells of points; nothing where there are none. */
+export function pointsFields(
+  taken: PointsTaken | null,
+  sign: 1n | -1n = 1n,
+): Pick<Redemption, "loyaltyCard" | "reward"> & { readonly amount?: bigint } {
+  if (taken === null) return {};
+  const { points, reward } = taken;
+  return {
+    amount: sign * points,
+    loyaltyCard: { $typeName: "scrip.voucher.v1.RedemptionPoints", points: sign * points },
+    ...(reward !== null && {
+      reward: {
+        $typeName: "scrip.voucher.v1.RedemptionReward",
+        ...rewardFields(reward),
+        ...(reward.name !== null && { name: reward.name }),
+      },
+    }),
+  };
+}
+
+export type CardFigures = Pick<PointsTaken, "balance" | "redeemedPoints"> & {
+  readonly points: bigint;
+};
+
+/** The voucher of a card with what the card has. */
+export function withFigures(voucher: Voucher, figures: CardFigures): Voucher {
+  const { points, balance, redeemedPoints } = figures;
+  return {
+    ...voucher,
+    ...(voucher.loyaltyCard !== undefined && {
+      loyaltyCard: { ...voucher.loyaltyCard, points, balance },
+    }),
+    ...(voucher.redemption !== undefined && {
+      redemption: { ...voucher.redemption, redeemedPoints },
+    }),
+  };
+}
+
+/** As the card was right after. */
+export const withPoints = (voucher: Voucher, taken: PointsTaken | null): Voucher =>
+  taken === null ? voucher : withFigures(voucher, { ...taken, points: taken.cardPoints });

@@ -1,0 +1,64 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { requestId } from "@scrip/ids";
+import { batchCall, type Call, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { StoredRedemption } from "../store/redemptions.ts";
+import type { NewRollback } from "../store/rollbacks.ts";
+import { readFigures } from "./card-figures.ts";
+import type { CardFigures } from "./points-message.ts";
+
+export type Refund = {
+  readonly projectId: string;
+  readonly spendId: string;
+  readonly redemptionId: string;
+  readonly rollbackId: string;
+  readonly at: number;
+};
+
+/** What the cards of these redemptions have, before any of them is rolled back. */
+export function readCards(
+  deps: Deps,
+  targets: readonly StoredRedemption[],
+): Promise<ReadonlyMap<string, CardFigures>> {
+  const questions = targets.flatMap(({ projectId, voucherId, points }) =>
+    points === null || voucherId === null
+      ? []
+      : [{ projectId, cardId: voucherId, initialPoints: points.cardPoints }],
+  );
+  return readFigures(deps, questions, ownCall());
+}
+
+export const refundsOf = (rollbacks: readonly NewRollback[]): readonly Refund[] =>
+  rollbacks.flatMap(({ projectId, id, redemptionId, points, createdAt }) =>
+    points === null
+      ? []
+      : [{ projectId, spendId: points.spendId, redemptionId, rollbackId: id, at: createdAt }],
+  );
+
+/**
+ * Gives points back at once. What fails is given back when the events of the rollbacks arrive: the rollback
+ * stands, so nobody is told.
+ */
+export async function refund(deps: Deps, refunds: readonly Refund[]): Promise<void> {
+  if (refunds.length === 0) return;
+  const request = {
+    $typeName: "scrip.loyalty.v1.RefundPointsRequest" as const,
+    refunds: refunds.map(({ at, ...one }) => ({
+      $typeName: "scrip.loyalty.v1.Refund" as const,
+      ...one,
+      now: timestampFromMs(at),
+    })),
+  };
+  try {
+    await deps.cards.refundPoints(request, ownCall());
+  } catch (cause) {
+    deps.onError(new Error("points are given back later, with an event", { cause }));
+  }
+}
+
+/** A batch is nobody's request: its items carry their projects. */
+function ownCall(): Call {
+  const now = Date.now();
+  return batchCall(requestId(), now + REQUEST_DEADLINE_MS, now);
+}

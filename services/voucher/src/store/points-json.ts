@@ -1,0 +1,34 @@
+import type { PointsReward, PointsTaken } from "../domain/points.ts";
+
+/** As it lies in the books: bigints as text. */
+export type PointsJson = {
+  readonly spend_id: string;
+  readonly points: string;
+  readonly card_points: string;
+  readonly balance: string;
+  readonly redeemed_points: string;
+  readonly reward: PointsReward | null;
+};
+
+export function pointsJson(taken: PointsTaken | null): string | null {
+  if (taken === null) return null;
+  const json: PointsJson = {
+    spend_id: taken.spendId,
+    points: `${taken.points}`,
+    card_points: `${taken.cardPoints}`,
+    balance: `${taken.balance}`,
+    redeemed_points: `${taken.redeemedPoints}`,
+    reward: taken.reward,
+  };
+  return JSON.stringify(json);
+}
+
+export const pointsOf = (json: PointsJson | null): PointsTaken | null =>
+  json && {
+    spendId: json.spend_id,
+    points: BigInt(json.points),
+    cardPoints: BigInt(json.card_points),
+    balance: BigInt(json.balance),
+    redeemedPoints: BigInt(json.redeemed_points),
+    reward: json.reward,
+  };
