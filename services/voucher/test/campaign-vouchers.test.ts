@@ -17,7 +17,9 @@ import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { timestampOf } from "@scrip/terms";
 import { afterAll, describe, expect, test } from "vitest";
 
+import type { CampaignChange } from "../src/domain/campaign-change.ts";
 import { routes } from "../src/routes.ts";
+import { updateTerms } from "../src/store/campaign-vouchers.ts";
 import { voucherInvariants } from "../src/store/invariants.ts";
 import { commandOf, committer, depsOf, madeOf, NOON, startFixture } from "./fixture.ts";
 
@@ -57,6 +59,30 @@ const madeVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
     if (outcome.case !== "voucher") throw new Error(`refused: ${outcome.value?.details}`);
     return outcome.value;
   });
+
+/** Whether somebody waits for the lock of a usage in this database. */
+async function isWaiting(): Promise<boolean | undefined> {
+  const { rows } = await fixture.db.query<{ waiting: boolean }>(
+    `select exists (
+       select from pg_locks
+        where locktype = 'tuple' and relation = 'voucher_usage'::regclass
+          and database = (select oid from pg_database where datname = current_database())
+     ) as waiting`,
+  );
+  return rows[0]?.waiting;
+}
+
+const NO_CHANGE: CampaignChange = {
+  categoryId: undefined,
+  validity: {},
+  activityDuration: undefined,
+  discount: undefined,
+  giftAmount: undefined,
+  giftEffect: undefined,
+  loyaltyPoints: undefined,
+  metadata: {},
+  unsetMetadataFields: [],
+};
 
 const read = (code: string): Promise<Voucher> =>
   fixture.vouchers.getVoucher({ code }, fixture.call());
@@ -177,6 +203,66 @@ describe("UpdateVouchers", () => {
     }
     const [stale] = await committer(fixture)(commandOf(fixture, [{ voucher: fresh! }]));
     expect(stale?.outcome.case).toBe("stale");
+  });
+
+  test("leaves alone what was redeemed or published while it waited", async () => {
+    const campaign = newCampaign();
+    const made = madeVouchers(await create(campaign, [coupon(), coupon(), coupon()]));
+    const [redeemed, published, free] = made.map(({ id }) => id);
+    let updating: Promise<readonly string[]> | undefined;
+    await fixture.db.transaction(async (tx) => {
+      const held = [fixture.projectId, [redeemed, published]];
+      await tx.query(
+        `select from voucher_usage where project_id = $1 and voucher_id = any($2::text[])
+          order by voucher_id for no key update`,
+        held,
+      );
+      updating = fixture.db.transaction(async (other) => {
+        // As patient as the test needs it.
+        await other.query("set local lock_timeout = 0");
+        await other.query("set local statement_timeout = 0");
+        return updateTerms(other, {
+          projectId: fixture.projectId,
+          now: NOON + 1,
+          ids: made.map(({ id }) => id),
+          change: { ...NO_CHANGE, categoryId: "cat_1" },
+        });
+      });
+      await expect.poll(isWaiting, { timeout: 60_000 }).toBe(true);
+      await tx.query(
+        `update voucher_usage set redeemed_quantity = 1 where project_id = $1 and voucher_id = $2`,
+        [fixture.projectId, redeemed],
+      );
+      await tx.query(
+        `with given as (
+           update voucher set holder_id = 'cust_1', definition_version = definition_version + 1
+            where project_id = $1 and id = $2
+           returning id, definition_version)
+         update voucher_usage u set definition_version = given.definition_version
+           from given where u.project_id = $1 and u.voucher_id = given.id`,
+        [fixture.projectId, published],
+      );
+    });
+    expect(await updating).toEqual([free]);
+    const { rows } = await fixture.db.query(
+      `select v.id, v.category_id as category, v.definition_version as own,
+              u.definition_version as repeated
+         from voucher v
+         join voucher_usage u on u.project_id = v.project_id and u.voucher_id = v.id
+        where v.project_id = $1 and v.campaign_id = $2
+        order by v.id`,
+      [fixture.projectId, campaign.id],
+    );
+    expect(rows).toEqual([
+      { id: redeemed, category: null, own: 1n, repeated: 1n },
+      { id: published, category: null, own: 2n, repeated: 2n },
+      { id: free, category: "cat_1", own: 2n, repeated: 2n },
+    ]);
+    // As the books have it, for those who check them.
+    await fixture.db.query("update voucher_usage set redeemed_quantity = 0 where voucher_id = $1", [
+      redeemed,
+    ]);
+    await fixture.db.query("update voucher set holder_id = null where id = $1", [published]);
   });
 
   test("leaves a voucher alone whose own dates would contradict each other", async () => {

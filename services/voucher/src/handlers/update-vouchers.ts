@@ -69,25 +69,27 @@ const changesNothing = ({ updateMask, metadata, unsetMetadataFields }: UpdateVou
 
 async function updateChunk(tx: Queryable, update: CampaignUpdate): Promise<number> {
   const { projectId, change, now } = update;
-  // Ids sort as text, which is the order that everybody locks in.
-  const locked = await lockUsages(
-    tx,
-    update.ids.map((voucherId) => ({ projectId, voucherId })),
-  );
-  const live = locked.filter(({ deleted }) => !deleted);
-  const untouched = live.filter(({ redeemedQuantity }) => redeemedQuantity === 0n);
-  const idsOf = (usages: typeof live): string[] => usages.map(({ voucherId }) => voucherId);
-
-  const changed = await updateTerms(tx, { ...update, ids: idsOf(untouched) });
+  const hasMetadata =
+    Object.keys(change.metadata).length > 0 || change.unsetMetadataFields.length > 0;
+  // Before the terms, which take the locks of fewer: everybody locks in one order.
+  const live = hasMetadata ? await lockLive(tx, update) : [];
+  const changed = await updateTerms(tx, update);
   if (change.giftAmount !== undefined) {
     await changeGiftAmounts(tx, { projectId, ids: changed, amount: change.giftAmount, now });
   }
-  const hasMetadata =
-    Object.keys(change.metadata).length > 0 || change.unsetMetadataFields.length > 0;
-  if (hasMetadata) await mergeMetadata(tx, { ...update, ids: idsOf(live) });
-  const touched = hasMetadata ? idsOf(live) : changed;
-  await repeatVersions(tx, projectId, touched);
-  return touched.length;
+  if (!hasMetadata) return changed.length;
+  await mergeMetadata(tx, { ...update, ids: live });
+  await repeatVersions(tx, projectId, live);
+  return live.length;
+}
+
+/** Ids sort as text, which is the order that everybody locks in. */
+async function lockLive(tx: Queryable, { projectId, ids }: CampaignUpdate): Promise<string[]> {
+  const locked = await lockUsages(
+    tx,
+    ids.map((voucherId) => ({ projectId, voucherId })),
+  );
+  return locked.flatMap(({ deleted, voucherId }) => (deleted ? [] : voucherId));
 }
 
 function parse(request: UpdateVouchersRequest): CampaignChange {

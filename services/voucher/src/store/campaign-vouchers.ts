@@ -42,13 +42,15 @@ export type CampaignUpdate = {
   readonly projectId: string;
   readonly change: CampaignChange;
   readonly now: number;
-  /** Whose usages are locked. */
   readonly ids: readonly string[];
 };
 
 /**
- * Gives vouchers that are not published the new terms of their campaign, and answers which. One whose
- * own dates would then contradict each other keeps all that it has.
+ * Gives vouchers that are neither published nor redeemed the new terms of their campaign, and answers
+ * which. One whose own dates would then contradict each other keeps all that it has. One statement
+ * takes the locks of redemptions, in their order, writes, and repeats the versions: there are very many
+ * of these vouchers. What a transaction did that it had to wait for counts, since a row that changed
+ * is looked at again.
  */
 export async function updateTerms(tx: Queryable, update: CampaignUpdate): Promise<string[]> {
   const { projectId, change, now, ids } = update;
@@ -63,11 +65,26 @@ export async function updateTerms(tx: Queryable, update: CampaignUpdate): Promis
     return assignment === undefined ? column : assignment.slice(`${column} = `.length);
   };
   const { rows } = await tx.query<{ id: string }>(
-    `update voucher
-        set definition_version = definition_version + 1, ${["updated_at = $3", ...assignments].join(", ")}
-      where project_id = $1 and id = any($2::text[]) and holder_id is null
-        and (${after("expiration_date")} >= ${after("start_date")}) is not false
-      returning id`,
+    `with held as (
+       select voucher_id from voucher_usage
+        where project_id = $1 and voucher_id = any($2::text[])
+          and not deleted and redeemed_quantity = 0
+        order by voucher_id
+          for no key update
+     ), changed as (
+       update voucher
+          set definition_version = definition_version + 1, ${["updated_at = $3", ...assignments].join(", ")}
+         from held
+        where project_id = $1 and id = held.voucher_id and holder_id is null
+          and (${after("expiration_date")} >= ${after("start_date")}) is not false
+       returning id, definition_version
+     ), repeated as (
+       update voucher_usage u
+          set definition_version = changed.definition_version, version = u.version + 1
+         from changed
+        where u.project_id = $1 and u.voucher_id = changed.id
+     )
+     select id from changed`,
     values,
   );
   return rows.map(({ id }) => id);
@@ -108,7 +125,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const typeOf = (column: string): string => TYPES[column] ?? "text";
 
-/** Merges metadata into vouchers, and takes keys out of it. */
+/** Merges metadata into vouchers whose usages are locked, and takes keys out of it. */
 export async function mergeMetadata(
   tx: Queryable,
   { projectId, change, now, ids }: CampaignUpdate,
