@@ -164,7 +164,7 @@ describe("a malformed request", () => {
       "too many redeemables",
       codes(31),
       "invalid_payload",
-      "Property .redeemables should NOT have more than 30 items",
+      "Property .redeemables must NOT have more than 30 items",
     ],
     [
       "one code twice",

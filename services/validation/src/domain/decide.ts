@@ -97,7 +97,7 @@ export function checkRedeemables(
     return invalidPayload("Property .redeemables should NOT have fewer than 1 items");
   if (length > stacking.redeemablesLimit) {
     const limit = stacking.redeemablesLimit;
-    return invalidPayload(`Property .redeemables should NOT have more than ${limit} items`);
+    return invalidPayload(`Property .redeemables must NOT have more than ${limit} items`);
   }
   if (length > 1 && redeemables.some(({ object }) => object === "promotion_stack")) {
     return {

@@ -208,7 +208,7 @@ describe("checkOrder", () => {
     [
       "too many lines",
       { lines: Array.from({ length: 501 }, () => givenLine()) },
-      "Property .order.items should NOT have more than 500 items",
+      "Property .order.items must NOT have more than 500 items",
     ],
   ] satisfies [string, Partial<OrderFacts>, string][])("refuses %s", (_what, order, details) => {
     expect(checkOrder(givenOrder(order))).toEqual({ key: "invalid_order", details });

@@ -132,7 +132,7 @@ export function lineAmount(line: LineFacts): bigint | null {
 /** Tells what is wrong with an order, or answers null. */
 export function checkOrder(order: OrderContent): Refused | null {
   if (order.lines.length > MOST_LINES) {
-    return invalidOrder(`Property .order.items should NOT have more than ${MOST_LINES} items`);
+    return invalidOrder(`Property .order.items must NOT have more than ${MOST_LINES} items`);
   }
   if (isOutOfRange(order.amount)) return amountOutOfRange(".order.amount");
   let total = 0n;
