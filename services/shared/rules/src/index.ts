@@ -30,6 +30,7 @@ export {
   jsonOf,
   metadataValue,
   moneyValue,
+  numberValue,
 } from "./formula/value.ts";
 export { type UnitDiscount, type UnitGift, type UnitGiftEffect } from "./unit-discount.ts";
 export { nextOpening } from "./opening.ts";
@@ -68,11 +69,7 @@ export {
   type UnitBudgetName,
   type ValidationRuleDefinition,
 } from "./validation-rule/definition.ts";
-export {
-  type ItemIdentity,
-  type ItemObject,
-  type ItemRef,
-} from "./validation-rule/items.ts";
+export { type ItemIdentity, type ItemObject, type ItemRef } from "./validation-rule/items.ts";
 export { type ParsedValidationRule, parseValidationRule } from "./validation-rule/parse.ts";
 export { type RuleClass, type RuleName, RULE_NAMES, traitsOf } from "./validation-rule/names.ts";
 export type { RuleLine, RuleReader } from "./validation-rule/reader.ts";

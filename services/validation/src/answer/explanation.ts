@@ -38,6 +38,7 @@ const stepMessage = (step: TraceStep): ExplanationStep => ({
   ...(step.property !== undefined && { property: step.property }),
   ...(step.conditions !== undefined && { conditions: step.conditions as JsonObject }),
   ...(step.value !== undefined && { value: valueMessage(step.value as JsonValue) }),
+  ...(step.operands !== undefined && { operands: step.operands as JsonObject }),
   ...(step.used !== undefined && { used: step.used }),
   ...(step.limit !== undefined && { limit: step.limit }),
 });

@@ -1,10 +1,10 @@
-import { instantText } from "@scrip/rules";
+import { type Metadata, type Validity, instantText } from "@scrip/rules";
 
 import type { Course } from "./course.ts";
 import type { ReachedScope } from "./decision.ts";
+import { formulaSteps } from "./formula-trace.ts";
 import { GATES, type Gate } from "./gates.ts";
 import { ruleSteps } from "./rule-trace.ts";
-import type { Subject } from "./subject.ts";
 import type { Trace, TraceStep } from "./trace.ts";
 import type { ValueOutcome } from "./value.ts";
 
@@ -41,7 +41,10 @@ function gateStep(gate: Gate, { closed, facts }: Course): readonly TraceStep[] {
       return told(passed ? "is switched on" : "is switched off, or its campaign is");
     case "dates": {
       const now = instantText(facts.moment.now);
-      return told(passed ? `is open at ${now}` : `is not open at ${now}: ${closed?.refusal.key}`);
+      const message = passed
+        ? `is open at ${now}`
+        : `is not open at ${now}: ${closed?.refusal.key}`;
+      return told(message, timeOperands(facts));
     }
     case "quantity":
       return subject.kind === "voucher" ? [{ ...quantityStep(subject.facts), passed }] : [];
@@ -51,6 +54,41 @@ function gateStep(gate: Gate, { closed, facts }: Course): readonly TraceStep[] {
         : [];
   }
 }
+
+/** The time limits that were set, of the redeemable and of its campaign. */
+function timeOperands({ subject, moment }: Course["facts"]): Pick<TraceStep, "operands"> {
+  const { validity, campaign } = subject.facts;
+  const limits = {
+    ...limitsOf(validity),
+    ...(campaign !== null && prefixed("campaign_", limitsOf(campaign.validity))),
+  };
+  return Object.keys(limits).length === 0
+    ? {}
+    : { operands: { ...limits, time_zone: moment.timeZone } };
+}
+
+const limitsOf = ({
+  startDate,
+  expirationDate,
+  timeframe,
+  daysOfWeek,
+  hours,
+}: Validity): Metadata => ({
+  ...(startDate !== null && { start_date: instantText(startDate) }),
+  ...(expirationDate !== null && { expiration_date: instantText(expirationDate) }),
+  ...(timeframe !== null && { validity_timeframe: { ...timeframe } }),
+  ...(daysOfWeek !== null && { validity_day_of_week: daysOfWeek }),
+  ...(hours !== null && {
+    validity_hours: hours.daily.map(({ startTime, expirationTime, daysOfWeek: days }) => ({
+      start_time: startTime,
+      expiration_time: expirationTime,
+      days_of_week: days,
+    })),
+  }),
+});
+
+const prefixed = (prefix: string, metadata: Metadata): Metadata =>
+  Object.fromEntries(Object.entries(metadata).map(([name, value]) => [prefix + name, value]));
 
 function quantityStep({
   quantity,
@@ -90,8 +128,11 @@ function bundleSteps({ bundles }: Course): readonly TraceStep[] {
 function valueSteps(course: Course, applied: ValueOutcome): readonly TraceStep[] {
   if (applied.kind === "refused") {
     const { key, details } = applied.refusal;
-    const kind = key === "gift_amount_exceeded" ? "balance" : "effect";
-    return [{ kind, passed: false, message: `refused: ${key}, ${details ?? ""}` }];
+    const message = `refused: ${key}, ${details ?? ""}`;
+    const refused = { passed: false, message };
+    return key === "gift_amount_exceeded"
+      ? [{ kind: "balance", ...refused, ...creditsAsked(course) }]
+      : [{ kind: "effect", ...refused }];
   }
   return [
     ...balanceSteps(applied),
@@ -100,6 +141,15 @@ function valueSteps(course: Course, applied: ValueOutcome): readonly TraceStep[]
     ...formulaSteps(course, applied),
     effectStep(course, applied),
   ];
+}
+
+/** How many credits were asked for, and how many there are. */
+function creditsAsked({ redeemable, facts }: Course): Partial<TraceStep> {
+  if (redeemable.object !== "voucher" || facts.subject.kind !== "voucher") return {};
+  const { value } = facts.subject.facts;
+  if (value.type !== "GIFT_VOUCHER" || redeemable.credits === null) return {};
+  const { balance, lockedCredits } = value;
+  return { value: Number(redeemable.credits), used: lockedCredits, limit: balance };
 }
 
 type Applied = ValueOutcome & { readonly kind: "applied" };
@@ -135,25 +185,6 @@ const limitSteps = ({ budgets }: Applied): readonly TraceStep[] =>
     used,
     limit,
   }));
-
-function formulaSteps({ facts }: Course, { benefit }: Applied): readonly TraceStep[] {
-  if (benefit.kind !== "discount" || !hasFormula(facts.subject)) return [];
-  const message = benefit.isDynamic
-    ? "a formula gave the value"
-    : "the formula gave no value, so the static one counts";
-  return [{ kind: "formula", passed: benefit.isDynamic, message }];
-}
-
-function hasFormula(subject: Subject): boolean {
-  const discount = subject.kind === "voucher" ? discountOf(subject.facts) : subject.facts.discount;
-  if (discount === null) return false;
-  return discount.type === "UNIT"
-    ? discount.gifts.some(({ formula }) => formula !== null)
-    : discount.formula !== null;
-}
-
-const discountOf = ({ value }: Extract<Subject, { kind: "voucher" }>["facts"]) =>
-  value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
 
 function effectStep({ facts }: Course, { benefit, hasEffect, state }: Applied): TraceStep {
   const before = facts.state.discountAmount + facts.state.itemsDiscountAmount;

@@ -65,12 +65,12 @@ export function* applyStack(
   const counted = running === undefined ? context : { ...context, counts: running.counts };
   let state = start;
   for (const candidate of sortCandidates(candidates, stacking, isExclusiveLive)) {
-    const skipKey = findSkip(candidate, tally, { stacking, isExclusiveLive });
+    const barrier = findBarrier(candidate, tally, { stacking, isExclusiveLive });
     if (judged.length > 0) yield;
     const step =
-      skipKey === null
+      barrier === null
         ? judge(candidate, state, counted)
-        : { judged: skipped(candidate, skipKey, context, null), state, use: null };
+        : { judged: skipped(candidate, barrier, context, null), state, use: null };
     judged.push(
       candidates.length > 1 ? placed(step.judged, candidate, tally, context) : step.judged,
     );
@@ -122,7 +122,7 @@ function judge(
     return { judged, state, use: null };
   }
   if (!evaluation.hasEffect && skipsWithoutEffect(categories, context.stacking)) {
-    const skip = skipped(candidate, "no_effect", context, evaluation.trace);
+    const skip = skipped(candidate, { key: "no_effect" }, context, evaluation.trace);
     return { judged: skip, state, use: null };
   }
   const { benefit, guards, bundle, scope, units, trace } = evaluation;
@@ -166,12 +166,13 @@ function placed(
 
 function skipped(
   { redeemable, position }: Candidate,
-  key: SkipKey,
+  { key, limit }: Barrier,
   { trace: isTraced }: EvaluationContext,
   before: Trace | null,
 ): JudgedRedeemable {
   const skip = skipOf(key);
-  const step = { kind: "stacking", passed: false, message: skip.message } as const;
+  const reached = limit === undefined ? {} : { used: BigInt(limit), limit: BigInt(limit) };
+  const step = { kind: "stacking", passed: false, message: skip.message, ...reached } as const;
   const trace = isTraced ? withStep(before, step) : null;
   return { status: "SKIPPED", position, redeemable, skip, trace };
 }
@@ -198,31 +199,45 @@ function sortCandidates(
 const hierarchyOf = ({ categories }: Candidate): number =>
   Math.min(Number.MAX_SAFE_INTEGER, ...categories.map((category) => category.hierarchy));
 
+/** What keeps a candidate out, and the limit that is reached where it is one. */
+type Barrier = { readonly key: SkipKey; readonly limit?: number };
+
 /** Why a candidate is not even evaluated, if it is not. The order of the reasons is public. */
-function findSkip(
+function findBarrier(
   { kind, categories }: Candidate,
   tally: Tally,
   { stacking, isExclusiveLive }: { stacking: StackingRules; isExclusiveLive: boolean },
-): SkipKey | null {
+): Barrier | null {
   if (stacking.redeemablesApplicationMode === "ALL" && tally.failed) {
-    return "preceding_validation_failed";
+    return { key: "preceding_validation_failed" };
   }
-  if (isExclusiveLive && kind === "COMMON") return "exclusion_rules_not_met";
-  if (tally.applied >= stacking.applicableRedeemablesLimit) {
-    return "applicable_redeemables_limit_exceeded";
-  }
+  if (isExclusiveLive && kind === "COMMON") return { key: "exclusion_rules_not_met" };
+  const {
+    applicableRedeemablesLimit: most,
+    applicableExclusiveRedeemablesLimit: mostExclusive,
+    applicableExclusiveRedeemablesPerCategoryLimit: mostExclusiveOfOne,
+  } = stacking;
+  if (tally.applied >= most) return { key: "applicable_redeemables_limit_exceeded", limit: most };
   if (kind === "EXCLUSIVE") {
-    if (tally.exclusive >= stacking.applicableExclusiveRedeemablesLimit) {
-      return "applicable_exclusive_redeemables_limit_exceeded";
+    if (tally.exclusive >= mostExclusive) {
+      return { key: "applicable_exclusive_redeemables_limit_exceeded", limit: mostExclusive };
     }
-    const limit = stacking.applicableExclusiveRedeemablesPerCategoryLimit;
-    if (categories.some(({ id }) => (tally.exclusiveByCategory.get(id) ?? 0) >= limit)) {
-      return "applicable_exclusive_redeemables_per_category_limit_exceeded";
+    if (
+      categories.some(({ id }) => (tally.exclusiveByCategory.get(id) ?? 0) >= mostExclusiveOfOne)
+    ) {
+      const key = "applicable_exclusive_redeemables_per_category_limit_exceeded";
+      return { key, limit: mostExclusiveOfOne };
     }
   }
   const isFull = ({ id }: CategoryFacts): boolean =>
     (tally.byCategory.get(id) ?? 0) >= categoryLimit(id, stacking);
-  return categories.some(isFull) ? "applicable_redeemables_per_category_limit_exceeded" : null;
+  const full = categories.find(isFull);
+  return full === undefined
+    ? null
+    : {
+        key: "applicable_redeemables_per_category_limit_exceeded",
+        limit: categoryLimit(full.id, stacking),
+      };
 }
 
 const categoryLimit = (id: string, stacking: StackingRules): number =>

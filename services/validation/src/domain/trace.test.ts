@@ -5,7 +5,11 @@ import type { DecisionRequest } from "./decide.ts";
 import { NOW, givenRule, judgedIn, refusedIn, requestOf } from "./given-rules.ts";
 import {
   amountOff,
+  givenCampaign,
+  givenCustomer,
+  givenDiscount,
   givenDiscountVoucher,
+  givenGiftCard,
   givenLine,
   givenOrder,
   givenVoucher,
@@ -111,6 +115,86 @@ describe("a trace", () => {
       kind: "dates",
       passed: false,
       message: "is not open at 2026-11-21T11:00:00.000Z: voucher_expired",
+      operands: { expiration_date: "2026-11-21T10:59:59.999Z", time_zone: "Europe/Warsaw" },
+    });
+  });
+
+  test("tells the limits of time that were looked at, those of the campaign too", () => {
+    const hours = { startTime: "09:00", expirationTime: "17:00", daysOfWeek: [6] };
+    const campaign = { ...unlimited, startDate: NOW, hours: { daily: [hours] } };
+    const validity = { ...unlimited, daysOfWeek: [6] };
+    const inTime = { ...voucher, validity, campaign: givenCampaign({ validity: campaign }) };
+    const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(inTime)] });
+    expect(judged?.trace?.steps[1]).toMatchObject({
+      kind: "dates",
+      passed: true,
+      operands: {
+        validity_day_of_week: [6],
+        campaign_start_date: "2026-11-21T11:00:00.000Z",
+        campaign_validity_hours: [
+          { start_time: "09:00", expiration_time: "17:00", days_of_week: [6] },
+        ],
+        time_zone: "Europe/Warsaw",
+      },
+    });
+  });
+
+  test.each([
+    {
+      formula: 'IF(ORDER_AMOUNT > 50; CUSTOMER_METADATA("age"); ORDER_ITEMS_QUANTITY)',
+      step: {
+        passed: true,
+        message: "the formula gave 20",
+        value: 20,
+        operands: { ORDER_AMOUNT: 60, 'CUSTOMER_METADATA("age")': 20 },
+      },
+    },
+    {
+      formula: 'ORDER_METADATA("none") + ORDER_AMOUNT',
+      step: {
+        passed: false,
+        message:
+          "the formula gave no value, so the static one counts: ORDER_METADATA has no value for its key",
+        operands: { 'ORDER_METADATA("none")': null, ORDER_AMOUNT: 60 },
+      },
+    },
+  ])("tells what the formula $formula read", ({ formula, step }) => {
+    const discount = { type: "PERCENT", percentOff: "5", percentOffFormula: formula } as const;
+    const given = givenDiscountVoucher("f", givenDiscount(discount));
+    const customer = givenCustomer({ metadata: { age: 20 } });
+    const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(given)], customer });
+    const [told] = judged?.trace?.steps.filter(({ kind }) => kind === "formula") ?? [];
+    expect(told).toEqual({ kind: "formula", ...step });
+  });
+
+  test("tells what a formula gave for each line that was discounted", () => {
+    const discount = {
+      type: "AMOUNT",
+      amountOff: 1n,
+      amountOffFormula: "ORDER_ITEM_PRICE / 10",
+      effect: "APPLY_TO_ITEMS",
+    } as const;
+    const given = givenDiscountVoucher("f", givenDiscount(discount));
+    const twice = [...lines, givenLine({ productId: "prod_2", prices: { line: 500n } })];
+    const order = givenOrder({ lines: twice });
+    const [judged] = judgedIn({ ...request, order, redeemables: [redeemableOf(given)] });
+    const told = judged?.trace?.steps.filter(({ kind }) => kind === "formula");
+    expect(told).toMatchObject([
+      { message: "the formula gave 2 for line 0", value: 2, operands: { ORDER_ITEM_PRICE: 20 } },
+      { message: "the formula gave 0.5 for line 1", value: 0.5, operands: { ORDER_ITEM_PRICE: 5 } },
+    ]);
+  });
+
+  test("tells how many credits were asked for, and how many there are", () => {
+    const redeemables = [
+      redeemableOf(givenGiftCard({ balance: 700n, lockedCredits: 100n }), { credits: 900n }),
+    ];
+    expect(refusedIn({ ...request, redeemables }).trace?.steps.at(-1)).toMatchObject({
+      kind: "balance",
+      passed: false,
+      value: 900,
+      used: 100n,
+      limit: 700n,
     });
   });
 
@@ -123,6 +207,7 @@ describe("a trace", () => {
       "COMMON, applies as number 2 of at most 2",
       "Applicable redeemables limit exceeded",
     ]);
+    expect(judged.at(-1)?.trace?.steps.at(-1)).toMatchObject({ used: 2n, limit: 2n });
   });
 
   test("allocates every cent", () => {

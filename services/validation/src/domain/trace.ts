@@ -20,6 +20,8 @@ export type TraceStep = {
   readonly conditions?: Metadata;
   /** The operand as it was read; absent when there was none. */
   readonly value?: MetadataValue;
+  /** What else was read, by name: dates and windows, operands of a formula; null where there was none. */
+  readonly operands?: Metadata;
   readonly used?: bigint;
   readonly limit?: bigint;
 };

@@ -25,6 +25,8 @@ export type FormulaScope = {
   readonly operand: (name: string) => KnownValue | null;
   /** What an operand such as `ORDER_METADATA` looks its keys up in; null when there is none. */
   readonly metadata: (name: string) => Metadata | null;
+  /** Is told what is read, keys of metadata as `ORDER_METADATA("k")`. */
+  readonly onRead?: (operand: string, value: KnownValue | null) => void;
 };
 
 export type FormulaResult =
@@ -67,7 +69,7 @@ function evaluate(node: Node, scope: FormulaScope): FormulaValue {
   }
 }
 
-function readOperand(name: string, { moment, operand }: FormulaScope): FormulaValue {
+function readOperand(name: string, { moment, operand, onRead }: FormulaScope): FormulaValue {
   switch (name) {
     case "TODAY":
       return dateValue(startOfToday(moment));
@@ -76,8 +78,11 @@ function readOperand(name: string, { moment, operand }: FormulaScope): FormulaVa
     case "TRUE":
     case "FALSE":
       return booleanValue(name === "TRUE");
-    default:
-      return operand(name) ?? failure(`${name} has no value`);
+    default: {
+      const value = operand(name);
+      onRead?.(name, value);
+      return value ?? failure(`${name} has no value`);
+    }
   }
 }
 
@@ -97,12 +102,17 @@ function call(node: Node & { readonly kind: "call" }, scope: FormulaScope): Form
 function readMetadata(node: Node & { readonly kind: "call" }, scope: FormulaScope): FormulaValue {
   const { name, arguments: parts } = node;
   const metadata = scope.metadata(name);
-  if (metadata === null) return failure(`${name} has no value`);
+  if (metadata === null) {
+    scope.onRead?.(name, null);
+    return failure(`${name} has no value`);
+  }
   const [part, ...others] = parts;
   const key = part && evaluate(part, scope);
   if (key?.kind === "failure") return key;
   if (key?.kind !== "text" || others.length > 0) return failure(`${name} needs one key`);
-  return metadataValue(metadata, key.value) ?? failure(`${name} has no value for its key`);
+  const value = metadataValue(metadata, key.value);
+  scope.onRead?.(`${name}("${key.value}")`, value);
+  return value ?? failure(`${name} has no value for its key`);
 }
 
 function branch(parts: readonly Node[], scope: FormulaScope): FormulaValue {

@@ -1,0 +1,73 @@
+import {
+  type Discount,
+  type Formula,
+  type FormulaScope,
+  type KnownValue,
+  type MetadataValue,
+  evaluateFormula,
+  jsonOf,
+  numberValue,
+} from "@scrip/rules";
+
+import type { Course } from "./course.ts";
+import { formulaScopes } from "./formula-scope.ts";
+import type { TraceStep } from "./trace.ts";
+import type { ValueOutcome } from "./value.ts";
+
+/** Of a formula that reads the line, as many lines as this are told of. */
+const MAX_LINES = 20;
+
+type Discounted = ValueOutcome & { readonly kind: "applied" };
+
+/** What the formulas of a discount read, and what they gave; for the lines that were discounted. */
+export function formulaSteps(
+  { facts, bundles }: Course,
+  { benefit, allocations }: Discounted,
+): readonly TraceStep[] {
+  const { subject, state } = facts;
+  const formulas = formulasIn(discountOf(facts));
+  if (benefit.kind !== "discount" || formulas.length === 0) return [];
+  const scopeAt = formulaScopes({ subject, state, bundles: bundles?.quantity ?? 1n }, facts);
+  const lines = allocations.flatMap(({ orderItemIndex }) => orderItemIndex ?? []);
+  const shown = [...new Set(lines)].slice(0, MAX_LINES);
+  return formulas.flatMap((formula) =>
+    formula.readsLine
+      ? shown.map((line) => stepOf(formula, scopeAt(line), { used: benefit.isDynamic, line }))
+      : [stepOf(formula, scopeAt(null), { used: benefit.isDynamic, line: null })],
+  );
+}
+
+function stepOf(
+  formula: Formula,
+  scope: FormulaScope,
+  { used, line }: { readonly used: boolean; readonly line: number | null },
+): TraceStep {
+  const operands: Record<string, MetadataValue> = {};
+  const onRead = (operand: string, value: KnownValue | null): void => {
+    operands[operand] = value === null ? null : jsonOf(value);
+  };
+  const result = evaluateFormula(formula, { ...scope, onRead });
+  const told = { kind: "formula", operands } as const;
+  const where = line === null ? "" : ` for line ${line}`;
+  if (result.kind === "fallback") {
+    const message = `the formula gave no value${where}, so the static one counts: ${result.reason}`;
+    return { ...told, passed: false, message };
+  }
+  const value = jsonOf(numberValue(result.value));
+  if (used) return { ...told, passed: true, message: `the formula gave ${value}${where}`, value };
+  const message = "the formula takes too many steps on this order, so the static value counts";
+  return { ...told, passed: false, message };
+}
+
+function discountOf({ subject }: Course["facts"]): Discount | null {
+  if (subject.kind === "promotion_tier") return subject.facts.discount;
+  const { value } = subject.facts;
+  return value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
+}
+
+function formulasIn(discount: Discount | null): readonly Formula[] {
+  if (discount === null) return [];
+  const all =
+    discount.type === "UNIT" ? discount.gifts.map(({ formula }) => formula) : [discount.formula];
+  return all.filter((formula) => formula !== null);
+}
