@@ -25,6 +25,23 @@ describe.each(COMPOSITIONS)("a discount with a formula on %s", async (compositio
     });
   });
 
+  test("may be given to a discount without its value, which stays", async () => {
+    const code = await givenVoucher({ type: "PERCENT", percent_off: 10 });
+    const sent = { type: "PERCENT", percent_off_formula: "ORDER_AMOUNT / 100", amount_limit: 500 };
+    const changed = await api.put(`/v1/vouchers/${code}`, {
+      type: "DISCOUNT_VOUCHER",
+      discount: { ...sent, effect: "APPLY_TO_ORDER" },
+    });
+    expect(changed.body["discount"]).toMatchObject({ ...sent, percent_off: 10 });
+    const other = await api.put(`/v1/vouchers/${code}`, {
+      discount: { type: "AMOUNT", amount_off_formula: "ORDER_AMOUNT / 100" },
+    });
+    expect(other.body).toMatchObject({
+      key: "invalid_voucher",
+      details: expect.stringContaining(".discount.amount_off is required"),
+    });
+  });
+
   test("validates with what the formula gives, and with the static value where it gives nothing", async () => {
     const code = await givenVoucher(percent);
     const customer = { source_id: newCode("buyer"), metadata: { age: 31 } };

@@ -1,11 +1,13 @@
 import { invalidPayload, notFound } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
+import { type Discount, DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   type UpdateVoucherRequest,
   type VoucherService,
   VoucherType,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
+import type { DiscountDefinition } from "@scrip/rules";
 import { changedValidity, nameOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
@@ -146,5 +148,18 @@ function discountOf(
   if (request.discount === undefined) {
     throw invalidVoucher("Property .discount is required for a voucher of type DISCOUNT_VOUCHER");
   }
-  return toDiscountDefinition(request.discount);
+  return toDiscountDefinition(withStandingValue(request.discount, definition.discount));
+}
+
+/** A value that is not sent stays, so that a formula can be given to a discount of the same type. */
+function withStandingValue(sent: Discount, standing: DiscountDefinition | null): Discount {
+  if (standing === null || nameOf(DiscountType, sent.type) !== standing.type) return sent;
+  return {
+    ...sent,
+    percentOff: sent.percentOff ?? standing.percentOff ?? undefined,
+    amountOff: sent.amountOff ?? standing.amountOff ?? undefined,
+    fixedAmount: sent.fixedAmount ?? standing.fixedAmount ?? undefined,
+    unitOff:
+      sent.unitOff ?? (sent.units.length === 0 ? (standing.unitOff ?? undefined) : undefined),
+  };
 }
