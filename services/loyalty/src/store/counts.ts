@@ -25,18 +25,15 @@ export async function holdCustomers(
   tx: Queryable,
   customers: readonly CustomerRef[],
 ): Promise<readonly CustomerRef[]> {
-  const { rows } = await tx.query<{ project_id: string; id: string }>({
-    name: "hold_customers",
-    text: `select project_id, id
-             from customer
-            where (project_id, id) in (select * from unnest($1::text[], $2::text[]))
-            order by project_id, id
-              for key share`,
-    values: [
-      customers.map(({ projectId }) => projectId),
-      customers.map(({ customerId }) => customerId),
-    ],
-  });
+  // Not prepared by name: a plan from when the table was small may use another of its indexes.
+  const { rows } = await tx.query<{ project_id: string; id: string }>(
+    `select project_id, id
+       from customer
+      where (project_id, id) in (select * from unnest($1::text[], $2::text[]))
+      order by project_id, id
+        for key share`,
+    [customers.map(({ projectId }) => projectId), customers.map(({ customerId }) => customerId)],
+  );
   return rows.map((row) => ({ projectId: row.project_id, customerId: row.id }));
 }
 

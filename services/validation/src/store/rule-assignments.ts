@@ -133,20 +133,22 @@ export async function listAssignments(
   });
 }
 
-/** For the cache: the assignments of each object, oldest first, in the order of the keys. */
+/**
+ * For the cache: the assignments of each object, oldest first, in the order of the keys. Not prepared
+ * by name: a plan from when the table was small may use another of its indexes.
+ */
 export async function findAssignmentsOfObjects(
   db: Queryable,
   keys: readonly DefinitionKey[],
 ): Promise<readonly (readonly AssignmentRow[] | undefined)[]> {
-  const { rows } = await db.query<AssignmentRow & { position: bigint }>({
-    name: "find_assignments_of_objects",
-    text: `select position, ${COLUMNS}
+  const { rows } = await db.query<AssignmentRow & { position: bigint }>(
+    `select position, ${COLUMNS}
              from unnest($1::text[], $2::text[])
                   with ordinality as asked (project_id, object_id, position)
              join validation_rule_assignment using (project_id, object_id)
             order by position, created_at, id`,
-    values: [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
-  });
+    [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
+  );
   return grouped(rows, keys.length);
 }
 
