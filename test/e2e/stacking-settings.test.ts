@@ -125,6 +125,30 @@ describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (comp
     expect((await management.get(one)).body).toEqual(created.body);
   });
 
+  test("forget a category that is deleted", async () => {
+    const { api, path, echoed } = await givenProject();
+    const category = async (name: string): Promise<string> =>
+      (await api.post("/v1/categories", { name, hierarchy: 1 })).body["id"];
+    const [gone, kept] = [await category("gone"), await category("kept")];
+    const made = await management.post(path, {
+      exclusive_categories: [gone, kept],
+      joint_categories: [gone],
+      applicable_redeemables_category_limits: { [gone]: 1, [kept]: 2 },
+      applicable_redeemables_limit: 7,
+    });
+    expect(made.status, made.text).toBe(200);
+
+    expect((await api.delete(`/v1/categories/${gone}`)).status).toBe(204);
+    const left = {
+      ...DEFAULTS,
+      exclusive_categories: [kept],
+      applicable_redeemables_category_limits: { [kept]: 2 },
+      applicable_redeemables_limit: 7,
+    };
+    expect((await management.get(`${path}/${made.body["id"]}`)).body).toMatchObject(left);
+    expect(await echoed()).toEqual(left);
+  });
+
   test("belong to a project that exists, and to nobody but its operator", async () => {
     const path = "/management/v1/projects/proj_000000000000000000/stacking-rules";
     const missing = await management.post(path, {});

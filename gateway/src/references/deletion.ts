@@ -16,6 +16,8 @@ export type DeletionPlan = {
 const RULES: Readonly<Record<string, DeletionPlan["rules"]>> = {
   segment: "keep_it",
   promotion_tier: "go_with_it",
+  // And what stacking rules say of it.
+  category: "go_with_it",
 };
 
 export function planDeletion(desc: DescMessage): DeletionPlan | undefined {

@@ -87,6 +87,20 @@ export function categoriesNamed(options: StackingOptions): readonly string[] {
   ];
 }
 
+/** The options without categories that are gone; undefined when they name none of them. */
+export function withoutCategories(
+  options: StackingOptions,
+  gone: ReadonlySet<string>,
+): StackingOptions | undefined {
+  if (!categoriesNamed(options).some((id) => gone.has(id))) return undefined;
+  const kept = Object.entries(options).map(([option, value]) => {
+    if (Array.isArray(value)) return [option, value.filter((id) => !gone.has(id))];
+    if (typeof value !== "object") return [option, value];
+    return [option, Object.fromEntries(Object.entries(value).filter(([id]) => !gone.has(id)))];
+  });
+  return Object.fromEntries(kept) as StackingOptions;
+}
+
 export type CategoryKind = "JOINT" | "EXCLUSIVE" | "COMMON";
 
 /** What `categories[].stacking_rules_type` shows. A category listed as both counts as joint. */

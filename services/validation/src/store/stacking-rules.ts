@@ -51,6 +51,21 @@ export async function lockStackingRules(
   return rows[0];
 }
 
+/** The set of the project, if there is one, held like that. */
+export async function lockStackingRulesOf(
+  tx: Queryable,
+  projectId: string,
+): Promise<StackingRulesRow | undefined> {
+  const { rows } = await tx.query<StackingRulesRow>(
+    `select id, options, created_at, updated_at
+       from stacking_rules
+      where project_id = $1
+        for no key update`,
+    [projectId],
+  );
+  return rows[0];
+}
+
 /** Answers whether the project had none yet. */
 export async function insertStackingRules(
   db: Queryable,

@@ -1039,7 +1039,8 @@ export const ValidationRuleService: GenService<{
     output: typeof AssignRulesResponseSchema;
   },
   /**
-   * RevokeRules takes all rules away from objects that were not made after all. Repeatable. Internal.
+   * RevokeRules takes all rules away from objects that were not made after all or are gone, and gone
+   * categories out of stacking rules. Repeatable. Internal.
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.RevokeRules
    */

@@ -545,7 +545,7 @@ export const StackingRulesService: GenService<{
   /**
    * CreateStackingRules sets the options that are sent; absent ones and those sent as `null` have
    * their defaults. A second set is refused with `stacking_rules_exist`. Categories must exist
-   * (`not_found`); one that is deleted later counts for nothing.
+   * (`not_found`); one that is deleted later is taken out.
    *
    * @generated from rpc scrip.validation.v1.StackingRulesService.CreateStackingRules
    */
