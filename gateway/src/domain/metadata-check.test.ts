@@ -64,8 +64,11 @@ const VALUES: readonly Scenario[] = [
   },
   {
     definition: { type: "geopoint" },
-    good: ["48.858372,2.294481", "-90,-180"],
+    good: ["48.858372,2.294481", "-90,-180", [48.858372, 2.294481], [90, -20]],
     bad: [
+      [[91, 0], "must be a geopoint"],
+      [[1], "must be a geopoint"],
+      [["1", "2"], "must be a geopoint"],
       ["91,0", "must be a geopoint"],
       ["0,181", "must be a geopoint"],
     ],

@@ -31,12 +31,19 @@ function isJsonObject(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** `latitude,longitude` in degrees. */
+/** Latitude and longitude in degrees: as a text with a comma, or as two numbers. */
 function isGeopoint(value: JsonValue): boolean {
+  if (Array.isArray(value)) return value.length === 2 && isOnEarth(value[0], value[1]);
   if (typeof value !== "string") return false;
   const match = /^(-?\d{1,2}(?:\.\d{1,15})?), ?(-?\d{1,3}(?:\.\d{1,15})?)$/.exec(value);
-  return match !== null && Math.abs(Number(match[1])) <= 90 && Math.abs(Number(match[2])) <= 180;
+  return match !== null && isOnEarth(Number(match[1]), Number(match[2]));
 }
+
+const isOnEarth = (latitude: unknown, longitude: unknown): boolean =>
+  typeof latitude === "number" &&
+  typeof longitude === "number" &&
+  Math.abs(latitude) <= 90 &&
+  Math.abs(longitude) <= 180;
 
 function isHttpUrl(value: JsonValue): boolean {
   return typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value);

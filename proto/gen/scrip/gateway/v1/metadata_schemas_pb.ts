@@ -25,7 +25,7 @@ export const file_scrip_gateway_v1_metadata_schemas: GenFile = /*@__PURE__*/
  */
 export type MetadataDefinition = Message<"scrip.gateway.v1.MetadataDefinition"> & {
   /**
-   * date is YYYY-MM-DD, datetime is ISO 8601 with an offset, geopoint is "latitude,longitude" in
+   * date is YYYY-MM-DD, datetime is ISO 8601 with an offset, geopoint is "latitude,longitude" or [latitude, longitude] in
    * degrees, image_url is an http address, nested is an object that meets the schema named by the
    * object type.
    *
@@ -224,7 +224,7 @@ export const GetMetadataSchemaRequestSchema: GenMessage<GetMetadataSchemaRequest
  */
 export type ProjectMetadataDefinition = Message<"scrip.gateway.v1.ProjectMetadataDefinition"> & {
   /**
-   * date is YYYY-MM-DD, datetime is ISO 8601 with an offset, geopoint is "latitude,longitude" in
+   * date is YYYY-MM-DD, datetime is ISO 8601 with an offset, geopoint is "latitude,longitude" or [latitude, longitude] in
    * degrees, image_url is an http address, nested is an object that meets the schema named by the
    * object type.
    *

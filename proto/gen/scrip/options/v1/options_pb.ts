@@ -412,7 +412,7 @@ export const Idempotency = {
   IN_SERVICE: 1,
 
   /**
-   * A repeat is harmless, or its answer must not be kept: tokens, validations.
+   * Its answer must not be kept: tokens and secrets.
    *
    * @generated from enum value: IDEMPOTENCY_NONE = 2;
    */
