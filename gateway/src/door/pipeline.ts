@@ -1,7 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
 import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
-import { type Call, invoke, type ProjectContext, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import { type Call, inTurns, invoke, type ProjectContext, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
 import type { Tenant } from "../auth/principal.ts";
 import type { KeptAnswers } from "../idempotency/at-the-door.ts";
@@ -126,11 +126,11 @@ async function perform(deps: PipelineDeps, exchange: Exchange, work: Work): Prom
   const whole = await (route.method === "GET"
     ? composing
     : orPlain(composing, answered, (error) => deps.report(error, exchange)));
-  const answer = toAnswer(route, whole);
+  const answer = await toAnswer(route, whole);
   // What the service keeps lacks what is filled in here, and that may be another thing by the time of
   // a repeat.
   if (named === undefined || whole === answered) return answer;
-  return deps.answers.keepFirst(named, { of: toAnswer(route, answered), answer });
+  return deps.answers.keepFirst(named, { of: await toAnswer(route, answered), answer });
 }
 
 /** The call that the route stands for, or that of whoever makes such a thing in its place. */
@@ -227,9 +227,16 @@ const ANYONE: Call["caller"] = { side: "client", id: "anyone" };
 
 const NO_PROJECT: ProjectContext = { id: "", timeZone: "UTC", caseSensitiveCodes: true };
 
-function toAnswer({ output, status, encode }: Route, message: Message): Answer {
+async function toAnswer(route: Route, message: Message): Promise<Answer> {
+  const { output, status, encode, encodeInSteps } = route;
   if (output === "empty") return { status, contentType: undefined, body: undefined };
-  if (output === "json") return { status, contentType: JSON_TYPE, body: encode(message) };
+  if (output === "json") {
+    // What was done is answered, however late.
+    const body = encodeInSteps
+      ? await inTurns(encodeInSteps(message), Number.POSITIVE_INFINITY)
+      : encode(message);
+    return { status, contentType: JSON_TYPE, body };
+  }
   // The route says so: bytes are what google.api.HttpBody is for.
   const { contentType, data } = message as HttpBody;
   return { status, contentType, body: Buffer.from(data.buffer, data.byteOffset, data.byteLength) };

@@ -14,19 +14,19 @@ import { formatTimestamp } from "./format-timestamp.ts";
 /** Writes a message as JSON text. */
 export type Encode = (message: Message) => string;
 
-type Fields = Readonly<Record<string, unknown>>;
-type EncodeMessage = (message: Fields) => string;
+export type Fields = Readonly<Record<string, unknown>>;
+export type EncodeMessage = (message: Fields) => string;
 type EncodeValue = (value: unknown) => string;
 
 /** Answers `"name":value`, or empty text when the field is left out. */
-type EncodeMember = (message: Fields) => string;
+export type EncodeMember = (message: Fields) => string;
 
 /**
  * Compiles encoders, each message once. The text is put together directly: building an object for
  * JSON.stringify and letting that walk it again costs more. `object` and `data_ref` come first, then
  * the fields in the order of the contract.
  */
-export function createEncoders(): (desc: DescMessage) => Encode {
+export function createEncoders(): Find {
   const compiled = new Map<DescMessage, EncodeMessage>();
   const find = (desc: DescMessage): EncodeMessage => {
     const known = compiled.get(desc);
@@ -37,33 +37,47 @@ export function createEncoders(): (desc: DescMessage) => Encode {
     compiled.set(desc, encode);
     return encode;
   };
-  return (desc) => find(desc);
+  return find;
 }
 
-type Find = (desc: DescMessage) => EncodeMessage;
+export type Find = (desc: DescMessage) => EncodeMessage;
 
 function compileMessage(desc: DescMessage, find: Find): EncodeMessage {
-  const { object, dataRef } = shapeOf(desc);
-  // A field of that name replaces the constant in messages of several kinds.
-  const own = object === "" ? undefined : desc.field["object"];
-  const members = desc.fields
-    .filter((field) => !ruleOf(field).internal && field !== own)
-    .map((field) => compileMember(field, find));
-  const head = [
-    ...(object === "" ? [] : [`"object":${JSON.stringify(object)}`]),
-    ...(dataRef === "" ? [] : [`"data_ref":${JSON.stringify(dataRef)}`]),
-  ].join(",");
-  if (head === "") return compileHeadless(members);
-  const start = `{${head}`;
-  const constant = JSON.stringify(object);
+  const startOf = compileStart(desc);
+  const members = membersOf(desc).map((field) => compileMember(field, find));
+  if (startOf === undefined) return compileHeadless(members);
   return (message) => {
-    const kind = own === undefined ? undefined : message[own.localName];
-    let text = kind === undefined ? start : start.replace(constant, JSON.stringify(kind));
+    let text = startOf(message);
     for (const member of members) {
       const part = member(message);
       if (part !== "") text += `,${part}`;
     }
     return `${text}}`;
+  };
+}
+
+/** The fields that are written one after the other behind the head. */
+export const membersOf = (desc: DescMessage): readonly DescField[] =>
+  desc.fields.filter((field) => !ruleOf(field).internal && field !== ownObjectOf(desc));
+
+/** A field of that name replaces the constant in messages of several kinds. */
+const ownObjectOf = (desc: DescMessage): DescField | undefined =>
+  shapeOf(desc).object === "" ? undefined : desc.field["object"];
+
+/** How the text of a message begins; undefined without a head. */
+export function compileStart(desc: DescMessage): EncodeMessage | undefined {
+  const { object, dataRef } = shapeOf(desc);
+  const own = ownObjectOf(desc);
+  const head = [
+    ...(object === "" ? [] : [`"object":${JSON.stringify(object)}`]),
+    ...(dataRef === "" ? [] : [`"data_ref":${JSON.stringify(dataRef)}`]),
+  ].join(",");
+  if (head === "") return undefined;
+  const start = `{${head}`;
+  const constant = JSON.stringify(object);
+  return (message) => {
+    const kind = own === undefined ? undefined : message[own.localName];
+    return kind === undefined ? start : start.replace(constant, JSON.stringify(kind));
   };
 }
 
@@ -82,7 +96,7 @@ function compileHeadless(members: readonly EncodeMember[]): EncodeMessage {
   };
 }
 
-function compileMember(field: DescField, find: Find): EncodeMember {
+export function compileMember(field: DescField, find: Find): EncodeMember {
   const rule = ruleOf(field);
   const name = `${JSON.stringify(jsonNameOf(field))}:`;
   const absent = rule.nullable ? `${name}null` : "";
@@ -145,7 +159,8 @@ function compileValue(field: DescField, rule: Rule, find: Find): EncodeValue {
   return encode;
 }
 
-function compileSingle(field: DescField, rule: Rule, find: Find): EncodeValue {
+/** Of a list: one of its items. */
+export function compileSingle(field: DescField, rule: Rule, find: Find): EncodeValue {
   if (field.enum !== undefined) {
     const { byNumber } = enumNamesOf(field.enum);
     // A number without a name comes from a newer service; it is written rather than lost.

@@ -10,6 +10,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { createDecoders } from "./decode.ts";
+import { compileSteps } from "./encode-in-steps.ts";
 import { createEncoders } from "./encode.ts";
 import { readJson } from "./json-reader.ts";
 import { messageArbitrary } from "./testing/message-arbitrary.ts";
@@ -35,6 +36,18 @@ describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%
     );
   });
 
+  test("is the same text when it is written in steps", () => {
+    const encodeInSteps = compileSteps(desc, encoderOf);
+    if (encodeInSteps === undefined) return;
+    fc.assert(
+      fc.property(arbitrary, (message) => {
+        const sent = message as unknown as Message;
+        expect(String(endOf(encodeInSteps(sent)))).toBe(encode(sent));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
   test("has the same fields set after gRPC as after JSON, and keeps its rules at both doors", () => {
     const check = compileCheck(desc);
     const checkFromJson = compileCheck(desc, { fromJson: true });
@@ -52,3 +65,10 @@ describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%
     );
   });
 });
+
+function endOf<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}

@@ -3,6 +3,7 @@ import { type Binding, compileCheck, isSafeText, LIMITS } from "@scrip/contract"
 import { invalidPayload, Refusal } from "@scrip/errors";
 
 import { createDecoders, type Draft, isObject, type MessageDecoder, toMessage } from "./decode.ts";
+import { compileSteps, type EncodeInSteps } from "./encode-in-steps.ts";
 import { createEncoders, type Encode } from "./encode.ts";
 import { type ReaderLimits, readJson } from "./json-reader.ts";
 import { Mismatch } from "./mismatch.ts";
@@ -22,6 +23,8 @@ export type BoundTranscoder = {
   /** The request message, complete and checked; throws a Refusal that says what is wrong with it. */
   readonly decode: (parts: RequestParts) => Message;
   readonly encode: Encode;
+  /** Of answers that may be long. */
+  readonly encodeInSteps: EncodeInSteps | undefined;
 };
 
 export type Transcoder = {
@@ -43,6 +46,7 @@ export function createTranscoder(): Transcoder {
         text: find.text(binding.method.input),
       }),
       encode: encoderOf(binding.method.output),
+      encodeInSteps: compileSteps(binding.method.output, encoderOf),
     }),
   };
 }

@@ -33,3 +33,4 @@ export {
   generateServiceKey,
   type ServiceKeys,
 } from "./service-token.ts";
+export { inTurns, mapInTurns } from "./turns.ts";

@@ -1,4 +1,4 @@
-import type { Call } from "@scrip/rpc";
+import { type Call, inTurns } from "@scrip/rpc";
 
 import type { Judgement, Qualified } from "../answer/judgement.ts";
 import type { Deps } from "../deps.ts";
@@ -18,7 +18,7 @@ import {
   WINDOW,
 } from "../gather/candidates.ts";
 import { type Circumstances, gatherDecision, type Gathered } from "../gather/decision.ts";
-import { type Decided, decideOn } from "./validation.ts";
+import { type Decided, decisionOn } from "./validation.ts";
 
 export type Qualification = {
   readonly circumstances: Circumstances;
@@ -104,14 +104,23 @@ async function* judgeWindows(
   }
 }
 
-/** Decides on each candidate by itself: what one gives, another does not see. */
 async function judge(
   deps: Deps,
   call: Call,
-  { circumstances, scenario, source, matches }: Qualification,
+  one: Qualification,
   found: readonly FoundCandidate[],
 ): Promise<readonly Judgement[]> {
-  const gathered = await gatherDecision(deps, call, circumstances, namedCandidates(source, found));
+  const named = namedCandidates(one.source, found);
+  const gathered = await gatherDecision(deps, call, one.circumstances, named);
+  return inTurns(judgeEach(one, found, gathered), call.deadline);
+}
+
+/** Decides on each candidate by itself: what one gives, another does not see. */
+function* judgeEach(
+  { scenario, matches }: Qualification,
+  found: readonly FoundCandidate[],
+  gathered: Gathered,
+): Generator<void, readonly Judgement[]> {
   const { request } = gathered;
   const byId = new Map(request.redeemables.map((each) => [keyOf(each), each]));
   const cart = { lines: request.order?.lines ?? [], catalogue: request.catalogue };
@@ -119,17 +128,20 @@ async function judge(
     const subject = subjectOf(redeemable);
     return subject !== null && concernsProducts(subject, scenario.products, cart);
   };
-  return found.flatMap(({ candidate, tierIds }): readonly Judgement[] => {
+  const judged: Judgement[] = [];
+  for (const { candidate, tierIds } of found) {
     const keys =
       candidate.object === "voucher" ? [`voucher ${candidate.id}`] : tierIds.map(tierKey);
     const redeemables = keys.flatMap((key) => byId.get(key) ?? []);
     const own = redeemables.flatMap(categoriesOf).map(({ id }) => id);
     const categoryIds = [...new Set([...candidate.categoryIds, ...own])];
     const isWanted = matches({ ...candidate, categoryIds }) && redeemables.some(concerns);
-    if (!isWanted) return [];
-    const decision = decideOn({ ...gathered, request: { ...request, redeemables } });
-    return [judgementOf(candidate, decision, gathered)];
-  });
+    if (!isWanted) continue;
+    if (judged.length > 0) yield;
+    const decision = yield* decisionOn({ ...request, redeemables });
+    judged.push(judgementOf(candidate, decision, gathered));
+  }
+  return judged;
 }
 
 const tierKey = (id: string): string => `promotion_tier ${id}`;

@@ -147,7 +147,7 @@ async function decideAndCommit(
       await gatherDecision(deps, call, circumstances, named),
       givenUp(losses, attempt),
     );
-    const decision = decideOn(gathered);
+    const decision = await decideOn(gathered, call);
     const outcome = await commitDecision(request, gathered, decision);
     if (outcome.outcome.case !== "stale") return outcome;
     losses = lossesAfter(losses, lostOf(outcome.outcome.value, decision));

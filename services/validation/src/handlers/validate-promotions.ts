@@ -1,13 +1,15 @@
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import type { Handlers } from "@scrip/rpc";
+import { type Handlers, inTurns, mapInTurns } from "@scrip/rpc";
 
 import { tierValidation } from "../answer/tier-validation.ts";
 import type { Deps } from "../deps.ts";
+import type { DecisionRequest } from "../domain/decide.ts";
+import type { JudgedRedeemable } from "../domain/decision.ts";
 import { singleStacking } from "../domain/single.ts";
 import { gatherDecision } from "../gather/decision.ts";
 import { gatherAllPromotions } from "../gather/promotions.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
-import { decideOn, gatherCircumstances } from "./validation.ts";
+import { decisionOn, gatherCircumstances } from "./validation.ts";
 
 export const validatePromotions =
   (deps: Deps): Handlers<typeof ValidationService>["validatePromotions"] =>
@@ -25,16 +27,24 @@ export const validatePromotions =
     const named = { refs, vouchers: new Map(), promotions, earlier: undefined };
     const gathered = await gatherDecision(deps, call, circumstances, named);
 
-    // Each on its own: what one gives, another does not see.
-    const judged = gathered.request.redeemables.flatMap((redeemable) => {
-      const request = { ...gathered.request, redeemables: [redeemable] };
-      return decideOn({ ...gathered, request }).redeemables;
-    });
+    const judged = await inTurns(judgeEach(gathered.request), call.deadline);
     const valid = judged.filter(({ status }) => status === "APPLICABLE");
+    const shown = (each: JudgedRedeemable) => tierValidation(each, gathered, { call, tracking });
     return {
       $typeName: "scrip.validation.v1.PromotionsValidation",
       valid: valid.length > 0,
-      promotions: valid.map((each) => tierValidation(each, gathered, { call, tracking })),
+      promotions: await mapInTurns(valid, shown, call.deadline),
       ...(tracking !== undefined && { trackingId: tracking }),
     };
   };
+
+/** Each on its own: what one gives, another does not see. */
+function* judgeEach(request: DecisionRequest): Generator<void, readonly JudgedRedeemable[]> {
+  const judged: JudgedRedeemable[] = [];
+  for (const redeemable of request.redeemables) {
+    if (judged.length > 0) yield;
+    const decision = yield* decisionOn({ ...request, redeemables: [redeemable] });
+    judged.push(...decision.redeemables);
+  }
+  return judged;
+}

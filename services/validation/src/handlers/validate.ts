@@ -3,7 +3,7 @@ import {
   type ValidationService,
   ValidationSchema,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import type { Handlers } from "@scrip/rpc";
+import { type Handlers, mapInTurns } from "@scrip/rpc";
 
 import { orderMessage } from "../answer/order.ts";
 import { redeemableResult } from "../answer/redeemable.ts";
@@ -18,7 +18,11 @@ export const validate =
     const asked = { ...sent, redeemables: sent.redeemables.map(refOf) };
     const { gathered, decision, tracking, session } = await validateAsked(deps, call, asked);
 
-    const results = decision.redeemables.map((judged) => redeemableResult(judged, gathered, call));
+    const results = await mapInTurns(
+      decision.redeemables,
+      (judged) => redeemableResult(judged, gathered, call),
+      call.deadline,
+    );
     const { stacking, stored } = gathered;
     const { order } = gathered.asked;
     const shown =

@@ -1,11 +1,11 @@
 import { Refusal } from "@scrip/errors";
 import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
 import type { ReservationOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call, inTurns } from "@scrip/rpc";
 
 import { toRefusal } from "../answer/error.ts";
 import type { Deps } from "../deps.ts";
-import { checkRedeemables, decide } from "../domain/decide.ts";
+import { checkRedeemables, type DecisionRequest, decideInSteps } from "../domain/decide.ts";
 import type { Applicable, Decision } from "../domain/decision.ts";
 import type { StackingRules } from "../domain/stacking-rules.ts";
 import { type Asked, customerOf, expandOf } from "../gather/asked.ts";
@@ -62,7 +62,7 @@ export async function validateAsked(
   let named = first;
   for (let attempt = 0; ; attempt += 1) {
     const gathered = await gatherDecision(deps, call, circumstances, named);
-    const decision = decideOn(gathered);
+    const decision = await decideOn(gathered, call);
     if (hold === undefined || !decision.valid) {
       return { gathered, decision, tracking, session: undefined };
     }
@@ -100,8 +100,13 @@ export async function gatherCircumstances(
   };
 }
 
-export function decideOn({ request }: Gathered): Decided {
-  const decision = decide(request);
+/** In turns, so that a decision on much holds nobody else up. */
+export const decideOn = async ({ request }: Gathered, { deadline }: Call): Promise<Decided> =>
+  inTurns(decisionOn(request), deadline);
+
+/** Each step is a redeemable. */
+export function* decisionOn(request: DecisionRequest): Generator<void, Decided> {
+  const decision = yield* decideInSteps(request);
   if (decision.kind === "malformed") throw toRefusal(decision.refusal);
   return decision;
 }

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { createTurns, mapInTurns } from "./turns.ts";
+
+const STEP_MS = 4;
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** An event loop whose rounds the test counts, and a clock that only work moves. */
+function givenLoop() {
+  let time = 0;
+  let callbacks: (() => void)[] = [];
+  const inTurns = createTurns({
+    now: () => time,
+    later: (callback) => callbacks.push(callback),
+  });
+  function* work(name: string, count: number, log: string[]): Generator<void, string> {
+    for (let step = 1; step < count; step += 1) {
+      time += STEP_MS;
+      log.push(name);
+      yield;
+    }
+    time += STEP_MS;
+    log.push(name);
+    return name;
+  }
+  return {
+    inTurns,
+    work,
+    round: async () => {
+      const due = callbacks;
+      callbacks = [];
+      for (const callback of due) callback();
+      // What waits for its turn goes on in microtasks.
+      await new Promise((resolve) => setImmediate(resolve));
+      return due.length;
+    },
+  };
+}
+
+test("work that is done in one turn is done at once", () => {
+  const { inTurns, work } = givenLoop();
+  expect(inTurns(work("a", 3, []), NEVER)).toBe("a");
+});
+
+test("longer work pauses, and one of several goes on in each round", async () => {
+  const { inTurns, work, round } = givenLoop();
+  const log: string[] = [];
+  const all = ["a", "b", "c"].map((name) => inTurns(work(name, 7, log), NEVER));
+  const rounds = [log.splice(0)];
+  while ((await round()) > 0) rounds.push(log.splice(0));
+  expect(rounds.map((each) => each.join(""))).toEqual([
+    "aaabbbccc",
+    "aaa",
+    "bbb",
+    "ccc",
+    "a",
+    "b",
+    "c",
+  ]);
+  expect(await Promise.all(all)).toEqual(["a", "b", "c"]);
+});
+
+test("all steps are taken, whoever else takes turns", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 5 }), async (counts) => {
+      const { inTurns, work, round } = givenLoop();
+      const log: string[] = [];
+      const all = counts.map((count, at) => inTurns(work(`${at}`, count, log), NEVER));
+      while ((await round()) > 0);
+      await Promise.all(all);
+      const taken = counts.map((_count, at) => log.filter((name) => name === `${at}`).length);
+      expect(taken).toEqual(counts);
+    }),
+  );
+});
+
+test("nobody works on for a caller who has gone", async () => {
+  const { inTurns, work, round } = givenLoop();
+  const log: string[] = [];
+  const late = Promise.resolve(inTurns(work("a", 7, log), 0)).catch(
+    ({ key }: { key: string }) => key,
+  );
+  await round();
+  expect(await late).toBe("deadline_exceeded");
+  expect(log).toHaveLength(3);
+});
+
+test("what fails in a later turn harms nobody else", async () => {
+  const { inTurns, work, round } = givenLoop();
+  function* failing(): Generator<void, string> {
+    yield* work("a", 5, []);
+    throw new Error("no more");
+  }
+  const failed = Promise.resolve(inTurns(failing(), NEVER)).catch(({ message }: Error) => message);
+  const other = inTurns(work("b", 7, []), NEVER);
+  while ((await round()) > 0);
+  expect(await Promise.all([failed, other])).toEqual(["no more", "b"]);
+});
+
+test("a list is mapped in its order", async () => {
+  const items = Array.from({ length: 100 }, (_, n) => n);
+  expect(await mapInTurns(items, (n) => n * 2, NEVER)).toEqual(items.map((n) => n * 2));
+});
