@@ -6,6 +6,7 @@ import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_sc
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
@@ -31,6 +32,7 @@ export const publicServices: readonly DescService[] = [
   PromotionService,
   CustomerService,
   SegmentService,
+  RewardService,
   ValidationService,
   QualificationService,
   OrderService,

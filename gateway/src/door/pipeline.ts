@@ -13,6 +13,7 @@ import { resolveCampaign, voucherOfCampaign } from "../references/campaigns.ts";
 import { composeAnswer, type Sources } from "../references/compose.ts";
 import { type Deletion, refuseInUse, revokeRulesOf } from "../references/deletion.ts";
 import { orPlain } from "../references/or-plain.ts";
+import { resolveProgramme } from "../references/programmes.ts";
 import { resolveRequest } from "../references/resolve.ts";
 import type { RequestKey } from "../store/idempotency.ts";
 import type { RequestParts } from "../transcode/index.ts";
@@ -161,10 +162,13 @@ async function deleting(
 
 function resolved(
   { references: { campaigns, categories } }: PipelineDeps,
-  { references: plan, campaign }: Route,
+  { references: plan, campaign, programme }: Route,
   message: Message,
   projectId: string,
 ): Message | Promise<Message> {
+  if (programme !== undefined && campaigns !== undefined) {
+    return resolveProgramme(programme, message, { campaigns, projectId });
+  }
   if (campaign !== undefined && campaigns !== undefined) {
     return resolveCampaign(campaign, message, { campaigns, projectId });
   }

@@ -11,6 +11,7 @@ import { type MetadataPlan, planMetadata } from "../metadata/plan.ts";
 import { planCampaign } from "../references/campaigns.ts";
 import { type DeletionPlan, planDeletion } from "../references/deletion.ts";
 import { planRules, type RulesPlan } from "../references/plan-rules.ts";
+import { planProgramme, type ProgrammePlan } from "../references/programmes.ts";
 import { type AnswerPlan, planAnswer, planRequest, type RequestPlan } from "../references/plan.ts";
 import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
 
@@ -43,6 +44,8 @@ export type Route = {
   readonly references: RequestPlan | undefined;
   /** The field that names a campaign by its id or its name. */
   readonly campaign: string | undefined;
+  /** The campaign that the request cannot do without. */
+  readonly programme: ProgrammePlan | undefined;
   readonly deletion: DeletionPlan | undefined;
   readonly rules: RulesPlan | undefined;
   readonly composed: AnswerPlan | undefined;
@@ -74,6 +77,7 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
     metadata: planMetadata(rpc.input),
     references: planRequest(rpc.input),
     campaign: planCampaign(rpc.input),
+    programme: planProgramme(rpc.input),
     deletion: planDeletion(rpc.input),
     rules: planRules(rpc.input),
     composed: planAnswer(rpc.output),

@@ -10,6 +10,7 @@ import { requestId } from "@scrip/ids";
 import {
   type CampaignQuerySchema,
   CampaignService,
+  type CampaignType,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
 import {
@@ -23,15 +24,22 @@ import { batchCall, type Call, clientOf, createCoalescer, REQUEST_DEADLINE_MS } 
 export type Campaigns = {
   /** The id of the campaign that is named so, or has this id; undefined when there is none. */
   idOf(projectId: string, idOrName: string): Promise<string | undefined>;
+  /** The same, with what kind of campaign it is. */
+  find(projectId: string, idOrName: string): Promise<FoundCampaign | undefined>;
   /** A voucher of the campaign that the request names. */
   createVoucher(request: CreateVoucherRequest, call: Call): Promise<Voucher>;
 };
+
+export type FoundCampaign = { readonly id: string; readonly type: CampaignType };
 
 const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 10_000 };
 
 export function createCampaigns(transport: Transport): Campaigns {
   const client = clientOf(CampaignService, transport);
-  const ask = createCoalescer<MessageInitShape<typeof CampaignQuerySchema>, string | undefined>({
+  const ask = createCoalescer<
+    MessageInitShape<typeof CampaignQuerySchema>,
+    FoundCampaign | undefined
+  >({
     ...BATCH,
     async send(queries) {
       const now = Date.now();
@@ -42,13 +50,16 @@ export function createCampaigns(transport: Transport): Campaigns {
       );
       return answers.map(({ campaigns }, at) => {
         const [id] = queries[at]?.campaignIds ?? [];
-        return (campaigns.find((campaign) => campaign.id === id) ?? campaigns[0])?.id;
+        const found = campaigns.find((campaign) => campaign.id === id) ?? campaigns[0];
+        return found && { id: found.id, type: found.campaignType };
       });
     },
   });
+  const find: Campaigns["find"] = (projectId, idOrName) =>
+    ask({ projectId, campaignIds: [idOrName], campaignNames: [idOrName] });
   return {
-    idOf: (projectId, idOrName) =>
-      ask({ projectId, campaignIds: [idOrName], campaignNames: [idOrName] }),
+    find,
+    idOf: async (projectId, idOrName) => (await find(projectId, idOrName))?.id,
     createVoucher: (request, call) => client.createVoucher(request, call),
   };
 }

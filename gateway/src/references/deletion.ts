@@ -16,6 +16,7 @@ export type DeletionPlan = {
 const RULES: Readonly<Record<string, DeletionPlan["rules"]>> = {
   segment: "keep_it",
   promotion_tier: "go_with_it",
+  reward_assignment: "go_with_it",
   // And what stacking rules say of it.
   category: "go_with_it",
 };

@@ -22,6 +22,7 @@ const PREFIXES: Readonly<Record<string, NewObject["prefix"]>> = {
   voucher: "v",
   campaign: "camp",
   promotion_tier: "promo",
+  reward_assignment: "rewa",
 };
 
 export function planRules(desc: DescMessage): RulesPlan | undefined {

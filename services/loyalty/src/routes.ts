@@ -15,6 +15,7 @@ import { deleteLoyaltyReward } from "./handlers/delete-loyalty-reward.ts";
 import { deleteRewardAssignment } from "./handlers/delete-reward-assignment.ts";
 import { deleteReward } from "./handlers/delete-reward.ts";
 import { deleteSegment } from "./handlers/delete-segment.ts";
+import { findRewardAssignments } from "./handlers/find-reward-assignments.ts";
 import { gatherCards } from "./handlers/gather-cards.ts";
 import { getCustomer } from "./handlers/get-customer.ts";
 import { getLoyaltyAssignmentReward } from "./handlers/get-loyalty-assignment-reward.ts";
@@ -65,6 +66,7 @@ export const routes = (deps: Deps) => [
     deleteLoyaltyReward: deleteLoyaltyReward(deps),
     deleteRewardAssignment: deleteRewardAssignment(deps),
     deleteReward: deleteReward(deps),
+    findRewardAssignments: findRewardAssignments(deps),
     getLoyaltyAssignmentReward: getLoyaltyAssignmentReward(deps),
     getLoyaltyReward: getLoyaltyReward(deps),
     getRewardAssignment: getRewardAssignment(deps),

@@ -12,16 +12,37 @@ import {
   CategoryService,
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import {
+  CardService,
+  type CardsAnswer,
+  type CardsQuery,
+  GatherCardsRequestSchema,
+  type PointsRelease,
+  type PointsReservationCommand,
+  type PointsReservationOutcome,
+  ReleasePointsRequestSchema,
+  ReservePointsRequestSchema,
+  type SpendCommand,
+  type SpendOutcome,
+  SpendPointsRequestSchema,
+} from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import {
   type CustomerAnswer,
   type CustomerQuerySchema,
   CustomerService,
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import {
+  type AssignmentOfProject,
+  FindRewardAssignmentsRequestSchema,
+  type FoundRewardAssignment,
+  RewardService,
+} from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import {
   type CandidateAnswer,
   type CandidateQuerySchema,
   CandidateService,
 } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
 import {
+  AbandonSpendsRequestSchema,
   CommitRedemptionsRequestSchema,
   type CommitOutcome,
   type CountAnswer,
@@ -34,6 +55,7 @@ import {
   type ReservationCommand,
   type ReservationOutcome,
   ReserveVouchersRequestSchema,
+  type SpendName,
   type RollbackCommand,
   type RollbackOutcome,
   CommitRollbacksRequestSchema,
@@ -66,6 +88,13 @@ export type Clients = {
   readonly resolveCustomer: (
     query: MessageInitShape<typeof CustomerQuerySchema>,
   ) => Promise<CustomerAnswer>;
+  readonly gatherCards: (query: CardsQuery) => Promise<CardsAnswer>;
+  readonly spendPoints: (command: SpendCommand) => Promise<SpendOutcome>;
+  readonly reservePoints: (command: PointsReservationCommand) => Promise<PointsReservationOutcome>;
+  readonly releasePoints: (release: PointsRelease) => Promise<void>;
+  readonly findRewardAssignment: (name: AssignmentOfProject) => Promise<FoundRewardAssignment>;
+  /** Ends a spend whose redemption came to nothing. */
+  readonly abandonSpend: (spend: SpendName) => Promise<void>;
   readonly resolveCampaigns: (
     query: MessageInitShape<typeof CampaignQuerySchema>,
   ) => Promise<CampaignAnswer>;
@@ -95,6 +124,7 @@ export function createClients(
     ...redemptionClients(transports.voucher, batched),
     ...campaignClients(transports.campaign, batched),
     ...customerClients(transports.loyalty, batched),
+    ...cardClients(transports, batched),
   };
 }
 
@@ -190,6 +220,54 @@ function customerClients(transport: Transport, batched: Batched) {
       async (queries: readonly MessageInitShape<typeof CustomerQuerySchema>[]) =>
         (await customers.resolveCustomers({ queries: [...queries] }, ownCall())).answers,
     ),
+  };
+}
+
+function cardClients({ loyalty, voucher }: Transports, batched: Batched) {
+  const cards = clientOf(CardService, loyalty);
+  const rewards = clientOf(RewardService, loyalty);
+  const redemptions = clientOf(RedemptionService, voucher);
+  return {
+    gatherCards: batched("gather_cards", async (queries: readonly CardsQuery[]) => {
+      const request = { $typeName: GatherCardsRequestSchema.typeName, queries: [...queries] };
+      return (await cards.gatherCards(request, ownCall())).answers;
+    }),
+    findRewardAssignment: batched(
+      "find_reward_assignments",
+      async (names: readonly AssignmentOfProject[]) => {
+        const request = {
+          $typeName: FindRewardAssignmentsRequestSchema.typeName,
+          assignments: [...names],
+        };
+        return (await rewards.findRewardAssignments(request, ownCall())).answers;
+      },
+    ),
+    spendPoints: batched(
+      "spend_points",
+      async (commands: readonly SpendCommand[]) => {
+        const request = { $typeName: SpendPointsRequestSchema.typeName, commands: [...commands] };
+        return (await cards.spendPoints(request, ownCall())).outcomes;
+      },
+      SENT_ONCE,
+    ),
+    reservePoints: batched(
+      "reserve_points",
+      async (commands: readonly PointsReservationCommand[]) => {
+        const request = { $typeName: ReservePointsRequestSchema.typeName, commands: [...commands] };
+        return (await cards.reservePoints(request, ownCall())).outcomes;
+      },
+      SENT_ONCE,
+    ),
+    releasePoints: batched("release_points", async (releases: readonly PointsRelease[]) => {
+      const request = { $typeName: ReleasePointsRequestSchema.typeName, releases: [...releases] };
+      await cards.releasePoints(request, ownCall());
+      return releases.map(() => undefined);
+    }),
+    abandonSpend: batched("abandon_spends", async (spends: readonly SpendName[]) => {
+      const request = { $typeName: AbandonSpendsRequestSchema.typeName, spends: [...spends] };
+      await redemptions.abandonSpends(request, ownCall());
+      return spends.map(() => undefined);
+    }),
   };
 }
 

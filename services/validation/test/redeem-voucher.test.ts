@@ -40,6 +40,12 @@ const never = async () => {
   throw new Error("nobody asks for this");
 };
 const NEVER_ASKED = {
+  findRewardAssignment: never,
+  gatherCards: never,
+  spendPoints: never,
+  reservePoints: never,
+  releasePoints: never,
+  abandonSpend: never,
   listCandidates: never,
   countRedemptions: never,
   reserveVouchers: never,

@@ -156,3 +156,17 @@ export async function findAssigned(
     ]),
   );
 }
+
+/** Those of the assignments that there are, by `keyOf` of project and id. */
+export async function findAssignments(
+  db: Queryable,
+  names: readonly { readonly projectId: string; readonly assignmentId: string }[],
+): Promise<ReadonlyMap<string, AssignmentRow>> {
+  if (names.length === 0) return new Map();
+  const { rows } = await db.query<AssignmentRow & { project_id: string }>(
+    `select project_id, ${COLUMNS} from reward_assignment
+      where (project_id, id) in (select * from unnest($1::text[], $2::text[]))`,
+    [names.map(({ projectId }) => projectId), names.map(({ assignmentId }) => assignmentId)],
+  );
+  return new Map(rows.map(({ project_id: projectId, ...row }) => [keyOf(projectId, row.id), row]));
+}

@@ -13,7 +13,7 @@ import { categoryKind } from "../domain/stacking-rules.ts";
 import { expandOf } from "../gather/asked.ts";
 import type { Gathered } from "../gather/decision.ts";
 import { scopeLists } from "./applicable-to.ts";
-import { discountResult, giftResult } from "./benefit.ts";
+import { discountResult, giftResult, loyaltyResult } from "./benefit.ts";
 import { bundleMessage } from "./bundle.ts";
 import { errorMessage } from "./error.ts";
 import { explanationOf, readerOf } from "./explanation.ts";
@@ -56,9 +56,14 @@ function resultOf(judged: JudgedRedeemable, gathered: Gathered, call: Call): Res
     case "APPLICABLE": {
       const discount = discountResult(definitionOf(judged, gathered), judged.benefit);
       const gift = giftResult(judged.benefit);
+      const loyalty = loyaltyResult(judged.benefit, cardOf(judged, gathered));
       return create(ResultDetailsSchema, {
         ...(discount !== undefined && { discount }),
         ...(gift !== undefined && { gift }),
+        ...(loyalty !== undefined && {
+          loyaltyCard: { points: loyalty.points },
+          ...(loyalty.reward !== undefined && { reward: loyalty.reward }),
+        }),
         ...(judged.bundle !== null && { bundle: bundleMessage(judged.bundle) }),
         ...explained,
       });
@@ -80,6 +85,9 @@ function resultOf(judged: JudgedRedeemable, gathered: Gathered, call: Call): Res
       return judged satisfies never;
   }
 }
+
+const cardOf = ({ redeemable }: JudgedRedeemable, { cards }: Gathered) =>
+  redeemable.object === "voucher" ? cards.get(redeemable.voucher?.id ?? "") : undefined;
 
 /** The discount of a voucher or tier as it was defined. */
 function definitionOf({ redeemable }: JudgedRedeemable, { vouchers, promotions }: Gathered) {

@@ -81,7 +81,12 @@ const cases: readonly (readonly [string, Subject, boolean, boolean])[] = [
     true,
     true,
   ],
-  ["a loyalty card", voucher({ value: { type: "LOYALTY_CARD", balance: 5n } }), false, false],
+  [
+    "a loyalty card",
+    voucher({ value: { type: "LOYALTY_CARD", balance: 5n, lockedPoints: 0n } }),
+    false,
+    false,
+  ],
   ["the product", limitedTo("prod_mug"), true, true],
   ["its source id", limitedTo("mug"), true, true],
   ["its collection", limitedTo("pc_kitchen"), true, true],

@@ -2,6 +2,7 @@ import { instantText, nextOpening } from "@scrip/rules";
 
 import type { Course } from "./course.ts";
 import type { Hint } from "./hints.ts";
+import { freePoints } from "./loyalty.ts";
 import { ruleHints } from "./rule-hints.ts";
 
 /** What would have to change for a redeemable that was refused; spec issue "What is missing". */
@@ -59,10 +60,29 @@ function bundleHints({ result, failed }: NonNullable<Course["bundles"]>): readon
 
 function balanceHints({ redeemable, facts }: Course, key: string): readonly Hint[] {
   const { subject } = facts;
+  if (key === "loyalty_card_points_exceeded") return pointsHints({ redeemable, facts });
   if (key !== "gift_amount_exceeded" || redeemable.object !== "voucher") return [];
   if (subject.kind !== "voucher" || subject.facts.value.type !== "GIFT_VOUCHER") return [];
   const { balance, lockedCredits } = subject.facts.value;
   const free = balance > lockedCredits ? balance - lockedCredits : 0n;
   const tooMany = (redeemable.credits ?? 0n) - free;
   return [{ ...NOTHING_TOLD, name: "balance", difference: -tooMany, message: `${tooMany} less` }];
+}
+
+/** Points that were named and are not there; or the price of something, and how far it is off. */
+function pointsHints({
+  redeemable,
+  facts: { subject },
+}: Pick<Course, "redeemable" | "facts">): readonly Hint[] {
+  if (redeemable.object !== "voucher" || subject.kind !== "voucher") return [];
+  const { value } = subject.facts;
+  if (value.type !== "LOYALTY_CARD") return [];
+  const { reward } = redeemable;
+  const price = reward?.assigned?.price ?? reward?.assigned?.coin?.pointsRatio ?? 0n;
+  const free = freePoints(value);
+  const asked = reward?.points ?? null;
+  const canAskLess = asked !== null && reward?.assigned?.type === "COIN";
+  const difference = canAskLess ? free - asked : price - free;
+  const message = canAskLess ? `${-difference} less` : `${difference} more`;
+  return [{ ...NOTHING_TOLD, name: "balance", difference, message }];
 }

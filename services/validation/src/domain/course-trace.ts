@@ -155,6 +155,18 @@ function creditsAsked({ redeemable, facts }: Course): Partial<TraceStep> {
 type Applied = ValueOutcome & { readonly kind: "applied" };
 
 function balanceSteps({ benefit }: Applied): readonly TraceStep[] {
+  if (benefit.kind === "loyalty") {
+    const { balance, points, lockedPoints } = benefit;
+    return [
+      {
+        kind: "balance",
+        passed: true,
+        message: `takes ${points} of ${balance} points, of which sessions hold ${lockedPoints}`,
+        used: lockedPoints,
+        limit: balance,
+      },
+    ];
+  }
   if (benefit.kind !== "gift") return [];
   const { balance, credits, lockedCredits } = benefit;
   return [

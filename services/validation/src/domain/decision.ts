@@ -96,6 +96,15 @@ export type Benefit =
       readonly balance: bigint;
       readonly credits: bigint;
       readonly lockedCredits: bigint;
+    }
+  | {
+      readonly kind: "loyalty";
+      /** null for what is handed out, which takes nothing off the order. */
+      readonly effect: "APPLY_TO_ORDER" | null;
+      /** Before this redemption. */
+      readonly balance: bigint;
+      readonly points: bigint;
+      readonly lockedPoints: bigint;
     };
 
 export type GivenUnits = {

@@ -19,7 +19,7 @@ const now = Date.parse("2026-11-22T23:30:00.000Z");
 const later = { ...unlimited, startDate: now + 1 };
 const earlier = { ...unlimited, expirationDate: now - 1 };
 const notToday = { ...unlimited, daysOfWeek: [3] };
-const loyaltyCard = { value: { type: "LOYALTY_CARD", balance: 100n } } as const;
+const loyaltyCard = { value: { type: "LOYALTY_CARD", balance: 100n, lockedPoints: 0n } } as const;
 
 describe("evaluate", () => {
   test.each([
@@ -120,7 +120,9 @@ describe("evaluate", () => {
   });
 
   test("does not find the reward of a loyalty card", () => {
-    const redeemable = redeemableOf(givenVoucher(loyaltyCard), { rewardId: "rew_1" });
+    const redeemable = redeemableOf(givenVoucher(loyaltyCard), {
+      reward: { id: "rew_1", points: null, assigned: null },
+    });
     expect(evaluated(redeemable)).toMatchObject({
       kind: "inapplicable",
       refusal: { key: "not_found", resourceType: "reward", resourceId: "rew_1" },

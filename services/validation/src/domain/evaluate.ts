@@ -146,7 +146,7 @@ function effectOf(
   const campaign = campaignOf(subject);
   return {
     state,
-    points: null,
+    points: benefit.kind === "loyalty" ? benefit.points : null,
     use: {
       scopes: [
         { kind: subject.kind, id: subject.facts.id },

@@ -1,3 +1,4 @@
+import type { Decimal } from "@scrip/money";
 import type { Discount, Metadata, Validity, ValidationRule } from "@scrip/rules";
 
 /**
@@ -110,7 +111,12 @@ export type VoucherValue =
       /** null means on the order. */
       readonly effect: GiftEffect | null;
     }
-  | { readonly type: "LOYALTY_CARD"; readonly balance: bigint };
+  | {
+      readonly type: "LOYALTY_CARD";
+      readonly balance: bigint;
+      /** Points that live sessions of others hold. */
+      readonly lockedPoints: bigint;
+    };
 
 export type GiftEffect = "APPLY_TO_ORDER" | "APPLY_TO_ITEMS";
 
@@ -138,8 +144,29 @@ export type VoucherRedeemable = {
   readonly voucher: VoucherFacts | null;
   /** `gift.credits` of the request. */
   readonly credits: bigint | null;
-  /** `reward.id` of the request. */
-  readonly rewardId: string | null;
+  /** `reward` of the request. */
+  readonly reward: ChosenReward | null;
+};
+
+/** What a loyalty card is to be redeemed for, together with what was found for it. */
+export type ChosenReward = {
+  readonly id: string;
+  /** `reward.points` of the request. */
+  readonly points: bigint | null;
+  /** null when the card's campaign does not give it. */
+  readonly assigned: AssignedReward | null;
+};
+
+export type AssignedReward = {
+  readonly assignmentId: string;
+  readonly name: string | null;
+  readonly type: "CAMPAIGN" | "MATERIAL" | "COIN";
+  /** In points; null of a COIN reward. */
+  readonly price: bigint | null;
+  /** So many points are worth so many major units. */
+  readonly coin: { readonly exchangeRatio: Decimal; readonly pointsRatio: bigint } | null;
+  /** null without a limit. */
+  readonly stockLeft: bigint | null;
 };
 
 /** A stack is replaced by its tiers before it is decided on, so only an unknown one is left. */

@@ -165,13 +165,13 @@ export const givenGiftCard = (
 
 export const redeemableOf = (
   voucher: VoucherFacts,
-  asked: Partial<Pick<VoucherRedeemable, "credits" | "rewardId">> = {},
+  asked: Partial<Pick<VoucherRedeemable, "credits" | "reward">> = {},
 ): VoucherRedeemable => ({
   object: "voucher",
   id: voucher.code,
   voucher,
   credits: null,
-  rewardId: null,
+  reward: null,
   ...asked,
 });
 

@@ -174,7 +174,12 @@ export const refusals: readonly (readonly [
   ],
   [
     "a rule of a loyalty card",
-    { redeemables: [code({ value: { type: "LOYALTY_CARD", balance: 1n }, rules: [big] })], order },
+    {
+      redeemables: [
+        code({ value: { type: "LOYALTY_CARD", balance: 1n, lockedPoints: 0n }, rules: [big] }),
+      ],
+      order,
+    },
     { key: "order_rules_violated", details: details("Loyalty Card", "val_1") },
   ],
   [
@@ -253,7 +258,10 @@ export const refusals: readonly (readonly [
   ],
   [
     "a loyalty card without a reward",
-    { redeemables: [code({ value: { type: "LOYALTY_CARD", balance: 1n } })], order },
+    {
+      redeemables: [code({ value: { type: "LOYALTY_CARD", balance: 1n, lockedPoints: 0n } })],
+      order,
+    },
     { key: "missing_reward", details: "A reward is required when redeeming a LOYALTY_CARD" },
   ],
   [

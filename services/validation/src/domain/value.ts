@@ -5,7 +5,7 @@ import { type EffectContext, applyDiscount, selectForGift } from "./effect.ts";
 import type { Redeemable } from "./facts.ts";
 import { spendGift } from "./gift.ts";
 import { unionOfScopes } from "./item-scope.ts";
-import { refuseReward } from "./loyalty.ts";
+import { spendCard } from "./loyalty.ts";
 import type { OrderState } from "./order.ts";
 import { storedScope } from "./reached-scope.ts";
 import type { Refused } from "./refusal.ts";
@@ -69,8 +69,21 @@ export function applyValue(
       return { kind: "applied", ...after, scope, units: [], guards: [], budgets: [] };
     }
     case "LOYALTY_CARD": {
-      const rewardId = redeemable.object === "voucher" ? redeemable.rewardId : null;
-      return { kind: "refused", refusal: refuseReward(rewardId) };
+      const reward = redeemable.object === "voucher" ? redeemable.reward : null;
+      const { customer, order } = valueContext;
+      const spending = {
+        voucher: subject.facts,
+        value,
+        reward,
+        customer,
+        hasOrder: order !== null,
+      };
+      const spent = spendCard(spending, state);
+      if (spent.kind === "refused") return spent;
+      const { benefit, allocations } = spent;
+      const after = { state: spent.state, benefit, allocations, hasEffect: benefit.points > 0n };
+      const scope = storedScope(unionOfScopes(rulesOf(subject)));
+      return { kind: "applied", ...after, scope, units: [], guards: [], budgets: [] };
     }
     default:
       return value satisfies never;

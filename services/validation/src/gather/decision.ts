@@ -13,6 +13,7 @@ import { neededCollections } from "../domain/rule-needs.ts";
 import { categoriesNamed, type StackingRules } from "../domain/stacking-rules.ts";
 import { neededItems } from "../domain/units.ts";
 import { type Asked, expandOf } from "./asked.ts";
+import { assignmentIdsOf, gatherCards } from "./cards.ts";
 import { gatherCategories } from "./categories.ts";
 import { gatherCounts, NOTHING_COUNTED } from "./counts.ts";
 import { customerFacts } from "./customer-facts.ts";
@@ -42,6 +43,8 @@ export type Circumstances = {
 export type Gathered = Circumstances &
   Named & {
     readonly request: DecisionRequest;
+    /** Of loyalty cards, by the ids of their vouchers. */
+    readonly cards: FoundRedeemables["cards"];
     /** Of the redeemables, by id; only where the answer shows them or their hierarchy counts. */
     readonly categories: ReadonlyMap<string, Category>;
   };
@@ -85,6 +88,7 @@ export async function gatherDecision(
     ...circumstances,
     ...named,
     promotions: found.promotions,
+    cards: found.cards,
     categories: found.categories ?? NO_CATEGORIES,
     request: {
       redeemables,
@@ -108,7 +112,12 @@ async function gatherFound(
   const vouchers = [...named.vouchers.values()].flatMap(({ voucher }) => voucher ?? []);
   const { campaigns: known, tiers } = named.promotions;
   const campaignIds = vouchers.flatMap(({ campaignId }) => campaignId ?? []);
+  const cards = await gatherCards(deps, call, {
+    ...named,
+    sessionKey: circumstances.asked.session?.key,
+  });
   const objectIds = [
+    ...assignmentIdsOf(cards),
     ...vouchers.map(({ id }) => id),
     ...campaignIds,
     ...tiers.keys(),
@@ -120,7 +129,7 @@ async function gatherFound(
     gatherRules(deps, call, objectIds),
     needsCategories(circumstances) ? gatherCategories(deps, call, categoryIds) : null,
   ]);
-  return { ...named, promotions: { ...named.promotions, campaigns }, rules, categories };
+  return { ...named, cards, promotions: { ...named.promotions, campaigns }, rules, categories };
 }
 
 const NO_CATEGORIES: Gathered["categories"] = new Map();

@@ -1,10 +1,12 @@
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
+import type { GatheredCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { ValidationRule } from "@scrip/rules";
 
 import type { CampaignFacts, Redeemable, TierFacts, VoucherFacts } from "../domain/facts.ts";
 import type { Ref } from "./asked.ts";
 import { campaignFacts, categoryFacts, tierFacts } from "./campaign-facts.ts";
+import { cardValue, chosenReward } from "./cards.ts";
 import type { Promotions } from "./promotions.ts";
 import { voucherFacts } from "./voucher-facts.ts";
 
@@ -12,6 +14,8 @@ import { voucherFacts } from "./voucher-facts.ts";
 export type FoundRedeemables = {
   readonly refs: readonly Ref[];
   readonly vouchers: ReadonlyMap<string, GatheredVoucher>;
+  /** Of those vouchers that are loyalty cards, by their ids. */
+  readonly cards: ReadonlyMap<string, GatheredCard>;
   /** With the campaigns of the vouchers as well. */
   readonly promotions: Promotions;
   /** By the id of the voucher, tier or campaign. */
@@ -39,11 +43,14 @@ export function redeemablesOf(found: FoundRedeemables): readonly Redeemable[] {
           id: ref.id,
           voucher: voucherOf(found, ref.id, campaignOf),
           credits: ref.gift?.credits ?? null,
-          rewardId: ref.reward?.id ?? null,
+          reward: chosenReward(ref, cardOf(found, ref.id)),
         }
       : { object: ref.object, id: ref.id, tier: tierOf(found, ref, campaignOf) },
   );
 }
+
+const cardOf = ({ vouchers, cards }: FoundRedeemables, code: string): GatheredCard | undefined =>
+  cards.get(vouchers.get(code)?.voucher?.id ?? "");
 
 type CampaignOf = (id: string | undefined) => CampaignFacts | null;
 
@@ -56,10 +63,15 @@ function voucherOf(
   const facts = gathered && voucherFacts(gathered);
   if (!facts) return null;
   const { categories } = found;
+  const card = found.cards.get(facts.id);
+  const assignmentId = card?.assignment?.id;
+  const rules = rulesOf(found, facts.id);
   return {
     ...facts,
+    ...(card !== undefined && { value: cardValue(card) }),
     campaign: campaignOf(gathered.voucher?.campaignId),
-    rules: rulesOf(found, facts.id),
+    // What pays with points satisfies the rules of the reward too.
+    rules: assignmentId === undefined ? rules : [...rules, ...rulesOf(found, assignmentId)],
     // What is in a category that was deleted is in none.
     ...(categories !== null && {
       categories: facts.categories.flatMap(({ id }) => {

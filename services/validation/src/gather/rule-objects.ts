@@ -8,7 +8,7 @@ type Asked = { readonly type: ObjectType; readonly name: string };
 /** How many codes one question to the voucher service may name. */
 const MAX_CODES = 30;
 
-/** The id of a voucher (by id or code), campaign (by id or name) or promotion tier, if there is one. */
+/** The id of a voucher (by id or code), campaign (by id or name), tier or reward assignment, if it is there. */
 export async function findObject(
   deps: Pick<Deps, "clients">,
   { project }: Pick<Call, "project">,
@@ -16,6 +16,10 @@ export async function findObject(
 ): Promise<string | undefined> {
   if (type === "voucher") {
     const [found] = await findVouchers(deps, project.id, [name]);
+    return found;
+  }
+  if (type === "reward_assignment") {
+    const [found] = await findAssignments(deps, project.id, [name]);
     return found;
   }
   const { campaigns, tiers } = await deps.clients.resolveCampaigns({
@@ -37,13 +41,36 @@ export async function findExisting(
     objects.filter((it) => it.object_type === type).map((it) => it.object_id);
   const campaignIds = idsOf("campaign");
   const tierIds = idsOf("promotion_tier");
-  const [vouchers, { campaigns, tiers }] = await Promise.all([
+  const [vouchers, rewards, { campaigns, tiers }] = await Promise.all([
     findVouchers(deps, project.id, idsOf("voucher")),
+    findAssignments(deps, project.id, idsOf("reward_assignment")),
     campaignIds.length + tierIds.length === 0
       ? { campaigns: [], tiers: [] }
       : deps.clients.resolveCampaigns({ projectId: project.id, campaignIds, tierIds }),
   ]);
-  return new Set([...vouchers, ...campaigns.map(({ id }) => id), ...tiers.map(({ id }) => id)]);
+  return new Set([
+    ...vouchers,
+    ...rewards,
+    ...campaigns.map(({ id }) => id),
+    ...tiers.map(({ id }) => id),
+  ]);
+}
+
+async function findAssignments(
+  { clients }: Pick<Deps, "clients">,
+  projectId: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const answers = await Promise.all(
+    ids.map((assignmentId) =>
+      clients.findRewardAssignment({
+        $typeName: "scrip.loyalty.v1.AssignmentOfProject",
+        projectId,
+        assignmentId,
+      }),
+    ),
+  );
+  return answers.flatMap(({ assignment }) => assignment?.id ?? []);
 }
 
 async function findVouchers(

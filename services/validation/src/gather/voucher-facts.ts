@@ -53,7 +53,12 @@ function valueOf(voucher: Voucher, lockedCredits: bigint): VoucherValue {
         effect: voucher.gift?.effect === GiftEffect.APPLY_TO_ITEMS ? "APPLY_TO_ITEMS" : null,
       };
     case VoucherType.LOYALTY_CARD:
-      return { type: "LOYALTY_CARD", balance: voucher.loyaltyCard?.balance ?? 0n };
+      // What the card really has is known where its points are kept.
+      return {
+        type: "LOYALTY_CARD",
+        balance: voucher.loyaltyCard?.points ?? 0n,
+        lockedPoints: 0n,
+      };
     default:
       return { type: "DISCOUNT_VOUCHER", discount: discountOf(voucher) };
   }

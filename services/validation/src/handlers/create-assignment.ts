@@ -18,6 +18,7 @@ const ASSIGNABLE: ReadonlySet<string> = new Set<ObjectType>([
   "voucher",
   "campaign",
   "promotion_tier",
+  "reward_assignment",
 ]);
 
 export const createAssignment =

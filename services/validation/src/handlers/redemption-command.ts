@@ -18,6 +18,7 @@ import type { OrderInHand } from "../gather/claim.ts";
 import { countGuard } from "../gather/counts.ts";
 import type { Gathered } from "../gather/decision.ts";
 import { toTimestamp } from "../gather/timestamps.ts";
+import type { PointsOfCards } from "./points.ts";
 import { shownCustomer } from "./stored-customer.ts";
 import { applicableOf, type Decided } from "./validation.ts";
 
@@ -28,6 +29,8 @@ export type CommandContext = {
   readonly gathered: Gathered;
   readonly order: OrderInHand | undefined;
   readonly tracking: string | undefined;
+  /** What loyalty cards give. */
+  readonly points?: PointsOfCards;
 };
 
 /** Takes what applies: one part for each redeemable, and the order after all of them. */
@@ -118,6 +121,7 @@ function partOf(
   const { redeemable, benefit, order, units, guards } = judged;
   const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
   const explanation = explanationOf(judged, "server");
+  const points = facts === null ? undefined : context.points?.get(facts.id);
   return {
     ...redeemableOf(judged, context),
     ...NOTHING_TAKEN,
@@ -132,6 +136,7 @@ function partOf(
       guard.kind === "count" ? countGuard(guard, { requestId, customerId: customer?.id }) : [],
     ),
     ...(explanation !== undefined && { explanation }),
+    ...(points !== undefined && { points }),
   };
 }
 

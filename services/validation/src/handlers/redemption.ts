@@ -37,6 +37,7 @@ import { fromTimestamp } from "../gather/timestamps.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
 import { afterwards, insist } from "./after-commit.ts";
 import { commitPatiently, pauseForChange } from "./patience.ts";
+import { withPoints } from "./points.ts";
 import { redeemCommand, refusalCommand } from "./redemption-command.ts";
 import { refusalOfDecision } from "./redemption-refusal.ts";
 import { customerToStore, type CustomerToStore } from "./stored-customer.ts";
@@ -191,7 +192,9 @@ async function commitDecision(
     assignmentsShown(deps, call, decision.redeemables),
   ]);
   const note = noteOf(decision.redeemables, { gathered, assignments }, call);
-  return commit(redeemCommand({ ...request, gathered }, decision, { customer, note }));
+  return withPoints(deps, call, { decision, gathered }, (points) =>
+    commit(redeemCommand({ ...request, gathered, points }, decision, { customer, note })),
+  );
 }
 
 async function sessionOf(

@@ -6,7 +6,7 @@ import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Handlers } from "@scrip/rpc";
 
 import { scopeLists } from "../answer/applicable-to.ts";
-import { discountResult, giftResult } from "../answer/benefit.ts";
+import { discountResult, giftResult, loyaltyResult } from "../answer/benefit.ts";
 import { toRefusal } from "../answer/error.ts";
 import { singleResult } from "../answer/single.ts";
 import type { Deps } from "../deps.ts";
@@ -47,6 +47,8 @@ function answerOf(
   const isValid = judged.status === "APPLICABLE";
   const discount = isValid ? discountResult(voucher.discount, judged.benefit) : undefined;
   const gift = isValid ? giftResult(judged.benefit) : undefined;
+  const card = gathered.cards.get(voucher.id);
+  const loyalty = isValid ? loyaltyResult(judged.benefit, card) : undefined;
   return {
     $typeName: "scrip.validation.v1.VoucherValidation",
     code: voucher.code,
@@ -59,6 +61,10 @@ function answerOf(
     ...(session !== undefined && { session }),
     ...(discount !== undefined && { discount }),
     ...(gift !== undefined && { gift }),
+    ...(loyalty !== undefined && {
+      loyalty: { $typeName: "scrip.validation.v1.LoyaltyCost", pointsCost: loyalty.points },
+      ...(loyalty.reward !== undefined && { reward: loyalty.reward }),
+    }),
     ...(isValid && voucher.startDate !== undefined && { startDate: voucher.startDate }),
     ...(isValid &&
       voucher.expirationDate !== undefined && { expirationDate: voucher.expirationDate }),

@@ -1,6 +1,6 @@
 import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
 
-export type ObjectType = "voucher" | "campaign" | "promotion_tier";
+export type ObjectType = "voucher" | "campaign" | "promotion_tier" | "reward_assignment";
 
 export type AssignmentRow = {
   readonly id: string;

@@ -549,7 +549,7 @@ export type CreateAssignmentRequest = Message<"scrip.validation.v1.CreateAssignm
   validationRuleId: string;
 
   /**
-   * Of the last three there are none yet: they answer `not_found`.
+   * There are no earning rules and distributions yet: they answer `not_found`.
    *
    * @generated from field: string related_object_type = 2;
    */

@@ -1,0 +1,23 @@
+import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { keyOf } from "../domain/card.ts";
+import { findAssignments } from "../store/reward-assignments.ts";
+import { toAssignment } from "./reward-message.ts";
+
+export const findRewardAssignments =
+  (deps: Deps): Handler<typeof RewardService.method.findRewardAssignments> =>
+  async ({ assignments: names }) => {
+    const found = await findAssignments(deps.db, names);
+    return {
+      $typeName: "scrip.loyalty.v1.FindRewardAssignmentsResponse",
+      answers: names.map(({ projectId, assignmentId }) => {
+        const row = found.get(keyOf(projectId, assignmentId));
+        return {
+          $typeName: "scrip.loyalty.v1.FoundRewardAssignment" as const,
+          ...(row !== undefined && { assignment: toAssignment(row) }),
+        };
+      }),
+    };
+  };

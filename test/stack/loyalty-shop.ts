@@ -1,0 +1,67 @@
+import { type Api, type Json, newCode } from "./api.ts";
+import { ok } from "./rules.ts";
+
+/** A loyalty programme, a reward that pays with points, and cards of customers. */
+export type LoyaltyShop = {
+  readonly campaignId: string;
+  readonly rewardId: string;
+  readonly assignmentId: string;
+  /** Gives a customer a card with the points that the programme's cards start with. */
+  readonly card: () => Promise<Card>;
+};
+
+export type Card = { readonly code: string; readonly id: string; readonly customer: Json };
+
+/** By default 100 points are worth 20.00. */
+export async function loyaltyShop(
+  api: Api,
+  {
+    points = 1_000,
+    coin = { exchange_ratio: 20, points_ratio: 100 },
+    quantity,
+    rules = [],
+  }: {
+    readonly points?: number;
+    readonly coin?: Json;
+    readonly quantity?: number;
+    readonly rules?: readonly string[];
+  } = {},
+): Promise<LoyaltyShop> {
+  const campaign = await ok(
+    api.post("/v1/campaigns", {
+      name: newCode("programme"),
+      campaign_type: "LOYALTY_PROGRAM",
+      type: "AUTO_UPDATE",
+      voucher: {
+        type: "LOYALTY_CARD",
+        loyalty_card: { points },
+        ...(quantity !== undefined && { redemption: { quantity } }),
+        code_config: { length: 10 },
+      },
+    }),
+  );
+  const campaignId = campaign["id"];
+  const reward = await ok(
+    api.post("/v1/rewards", { name: "Pay with points", type: "COIN", parameters: { coin } }),
+  );
+  const rewardId = reward["id"];
+  const assignment = await ok(
+    api.post(`/v1/rewards/${rewardId}/assignments`, {
+      campaign: campaignId,
+      ...(rules.length > 0 && { validation_rules: rules }),
+    }),
+  );
+  return {
+    campaignId,
+    rewardId,
+    assignmentId: assignment["id"],
+    async card() {
+      const customer = { source_id: newCode("member") };
+      const made = await ok(api.post(`/v1/loyalties/${campaignId}/members`, { customer }));
+      return { code: made["code"], id: made["id"], customer };
+    },
+  };
+}
+
+export const balanceOf = async (api: Api, { code }: Card): Promise<number> =>
+  (await ok(api.get(`/v1/vouchers/${code}`)))["loyalty_card"].balance;
