@@ -55,12 +55,16 @@ export async function startInstallation(): Promise<Installation> {
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...process.env,
+      // What one process has compiled the next need not.
+      NODE_COMPILE_CACHE: path.join(tmpdir(), "scrip-compiled"),
       DATABASE_URL: database.url,
       SCRIP_DATA_DIR: dataDir,
       SCRIP_PORT: "0",
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  // A test that fails before it can clean up must not leave it behind.
+  process.once("exit", () => child.kill("SIGKILL"));
   const ended = once(child, "exit");
   parts.defer(async () => {
     child.kill("SIGTERM");

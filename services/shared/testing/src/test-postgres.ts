@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
+import { asAdmin } from "./admin.ts";
+
 export type TestPostgres = AsyncDisposable & { readonly url: string };
 
 /** Asking for an engine that is not there must not hold up every test run. */
@@ -43,6 +45,7 @@ async function dockerAnswers(): Promise<boolean> {
 async function startContainer(): Promise<TestPostgres> {
   const { PostgreSqlContainer } = await import("@testcontainers/postgresql");
   const container = await new PostgreSqlContainer(IMAGE).start();
+  await stopWaitingForDisk(container.getConnectionUri());
   return {
     url: container.getConnectionUri(),
     [Symbol.asyncDispose]: async () => {
@@ -58,6 +61,21 @@ async function startEmbedded(): Promise<TestPostgres> {
   parts.defer(() => rm(folder, { recursive: true, force: true }));
   const { url } = parts.use(await startEmbeddedPostgres({ dataDir: folder }));
 
+  await stopWaitingForDisk(url);
+
   const running = parts.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/**
+ * What is committed is lost when the machine fails, and no sooner: tests kill processes, of Postgres
+ * too, but never the machine. Many small databases and commits take half the time.
+ */
+async function stopWaitingForDisk(url: string): Promise<void> {
+  await asAdmin(url, async (client) => {
+    for (const setting of ["fsync", "full_page_writes"]) {
+      await client.query(`alter system set ${setting} = off`);
+    }
+    await client.query("select pg_reload_conf()");
+  });
 }
