@@ -1,10 +1,10 @@
 import type { LoadResult } from "./load-client.ts";
 import { cpuSecondsOf, machineCpuSeconds } from "./machine.ts";
 import { type Bench, redeem, settle } from "./running.ts";
-import type { Codes } from "./shop.ts";
+import { type Codes, type Kind, KINDS } from "./shop.ts";
 import { median } from "./statistics.ts";
 
-/** Redemptions over HTTP, of plain codes or of codes with rules for requests with a customer. */
+/** Redemptions over HTTP, of one kind. */
 export type Side = {
   readonly perSecond: number;
   /** To A; the median of the rounds' ratios. */
@@ -22,8 +22,7 @@ export type Comparison = {
   readonly clients: number;
   readonly a: number;
   readonly aPostgresMicroseconds: number;
-  readonly plain: Side;
-  readonly ruled: Side;
+  readonly sides: Readonly<Record<Kind, Side>>;
 };
 
 export type Compared = {
@@ -44,13 +43,11 @@ type Play = {
 type Round = {
   readonly a: number;
   readonly aPostgresMicroseconds: number;
-  readonly plain: Play;
-  readonly ruled: Play;
+  readonly plays: Readonly<Record<Kind, Play>>;
 };
 
 type Case = {
-  readonly plain: Codes;
-  readonly ruled: Codes;
+  readonly which: "hot" | "many";
   readonly count: number;
   readonly clients: number;
 };
@@ -59,8 +56,7 @@ export async function compare(bench: Bench): Promise<Compared> {
   const { plan, shop, say } = bench;
   const cases = (["hot", "many"] as const).flatMap((which) =>
     plan.clients.map((clients): Case => ({
-      plain: shop.plain[which],
-      ruled: shop.ruled[which],
+      which,
       count: shop.plain[which].codes.length,
       clients,
     })),
@@ -71,15 +67,17 @@ export async function compare(bench: Bench): Promise<Compared> {
     for (const [index, each] of cases.entries()) {
       const round = await playRound(bench, each);
       rounds[index]?.push(round);
-      const { a, plain, ruled } = round;
+      const { a, plays } = round;
+      const rates = KINDS.map(
+        (kind) => `${kind} ${plays[kind].result.successesPerSecond.toFixed(0)}/s`,
+      );
       say(
         `round ${number}: ${each.count} codes, ${each.clients} clients: A ${a.toFixed(0)}/s, ` +
-          `B ${plain.result.successesPerSecond.toFixed(0)}/s, ` +
-          `with rules ${ruled.result.successesPerSecond.toFixed(0)}/s`,
+          `B ${rates.join(", ")}`,
       );
     }
   }
-  const plays = rounds.flat().flatMap(({ plain, ruled }) => [plain, ruled]);
+  const plays = rounds.flat().flatMap((round) => Object.values(round.plays));
   const sumOf = (read: (play: Play) => number): number =>
     plays.reduce((sum, one) => sum + read(one), 0);
   return {
@@ -92,8 +90,8 @@ export async function compare(bench: Bench): Promise<Compared> {
 }
 
 /** A, then B. What either leaves to be done afterwards, such as moving events on, counts for it. */
-async function playRound(bench: Bench, { plain, ruled, count, clients }: Case): Promise<Round> {
-  const { postgres, plan } = bench;
+async function playRound(bench: Bench, { which, count, clients }: Case): Promise<Round> {
+  const { postgres, plan, shop } = bench;
   const { seconds } = plan;
   const startA = postgres.cpuSeconds();
   const a = await bench.pgBench.measure({ clients, codes: count, seconds });
@@ -102,8 +100,11 @@ async function playRound(bench: Bench, { plain, ruled, count, clients }: Case): 
   return {
     a,
     aPostgresMicroseconds,
-    plain: await play(bench, plain, clients),
-    ruled: await play(bench, ruled, clients),
+    plays: {
+      plain: await play(bench, shop.plain[which], clients),
+      ruled: await play(bench, shop.ruled[which], clients),
+      ordered: await play(bench, shop.ordered[which], clients),
+    },
   };
 }
 
@@ -136,20 +137,19 @@ function startMachineUse({ postgres, standalone }: Bench): (clientSeconds: numbe
 
 function summarise({ count, clients }: Case, rounds: readonly Round[]): Comparison {
   const medianOf = (read: (round: Round) => number): number => median(rounds.map(read));
-  const sideOf = (which: "plain" | "ruled"): Side => ({
-    perSecond: medianOf((round) => round[which].result.successesPerSecond),
-    ratio: medianOf((round) => round[which].result.successesPerSecond / round.a),
-    p50Ms: medianOf((round) => round[which].result.p50Ms),
-    p99Ms: medianOf((round) => round[which].result.p99Ms),
-    nodeMicroseconds: medianOf((round) => round[which].nodeMicroseconds),
-    postgresMicroseconds: medianOf((round) => round[which].postgresMicroseconds),
+  const sideOf = (kind: Kind): Side => ({
+    perSecond: medianOf((round) => round.plays[kind].result.successesPerSecond),
+    ratio: medianOf((round) => round.plays[kind].result.successesPerSecond / round.a),
+    p50Ms: medianOf((round) => round.plays[kind].result.p50Ms),
+    p99Ms: medianOf((round) => round.plays[kind].result.p99Ms),
+    nodeMicroseconds: medianOf((round) => round.plays[kind].nodeMicroseconds),
+    postgresMicroseconds: medianOf((round) => round.plays[kind].postgresMicroseconds),
   });
   return {
     codes: count,
     clients,
     a: medianOf(({ a }) => a),
     aPostgresMicroseconds: medianOf((round) => round.aPostgresMicroseconds),
-    plain: sideOf("plain"),
-    ruled: sideOf("ruled"),
+    sides: { plain: sideOf("plain"), ruled: sideOf("ruled"), ordered: sideOf("ordered") },
   };
 }

@@ -10,7 +10,7 @@ import { cpuSecondsOf, measureCpuShare, measureFlushMs, residentMiB } from "./ma
 import { preparePgBench } from "./pgbench.ts";
 import type { Durability } from "./postgres.ts";
 import { type Bench, redeem, run, settle, type Surroundings } from "./running.ts";
-import { type Codes, openShop } from "./shop.ts";
+import { type Codes, KINDS, openShop } from "./shop.ts";
 import { startStandalone } from "./standalone.ts";
 
 export type Latencies = { readonly redeem: LoadResult; readonly validate: LoadResult };
@@ -20,7 +20,7 @@ export type Measured = Compared & {
   readonly durability: Durability;
   readonly withOrder: readonly { readonly codes: number; readonly perSecond: number }[];
   readonly validationsPerSecond: number;
-  readonly atRate: { readonly plain: Latencies; readonly ruled: Latencies };
+  readonly atRate: { readonly plain: Latencies; readonly ordered: Latencies };
   readonly memory: { readonly idleMiB: number; readonly loadedMiB: number };
   /** Shares of one core. */
   readonly idleCpu: { readonly node: number; readonly postgres: number };
@@ -69,7 +69,7 @@ async function measureRedemptions(surroundings: Surroundings) {
   const validationsPerSecond = await validate(bench);
   const atRate = {
     plain: await measureAtRate(bench, { codes: shop.plain.many.codes, body: ORDER }),
-    ruled: await measureAtRate(bench, shop.ruled.many),
+    ordered: await measureAtRate(bench, shop.ordered.many),
   };
   const decisions = await measureDecisions(bench);
   const loadedMiB = residentMiB(standalone.pid);
@@ -102,8 +102,7 @@ async function warmUp(bench: Bench): Promise<void> {
   const connections = Math.max(...plan.clients);
   const seconds = plan.warmUpSeconds;
   for (const which of ["hot", "many"] as const) {
-    await redeem(bench, { ...shop.plain[which], connections, seconds });
-    await redeem(bench, { ...shop.ruled[which], connections, seconds });
+    for (const kind of KINDS) await redeem(bench, { ...shop[kind][which], connections, seconds });
     await pgBench.measure({
       clients: connections,
       codes: shop.plain[which].codes.length,

@@ -3,6 +3,7 @@ import type { Latencies, Measured } from "./measure.ts";
 import type { Plan } from "./plan.ts";
 import type { HotFunction } from "./profile.ts";
 import { decisionSections } from "./report-decisions.ts";
+import { type Kind, KINDS } from "./shop.ts";
 import { atLeast, count, percent, table } from "./table.ts";
 
 export type Report = {
@@ -49,8 +50,10 @@ Made by \`npm run bench\` on ${date} in ${seconds.toFixed(0)} s; run it again ra
 
 A: \`pgbench\`, one transaction per redemption (counter, redemption, outbox), prepared statements, on
 the voucher service's own tables. B: redemption over HTTP, standalone, same Postgres server. In turns.
-"Ruled" codes have two rules, one on the order and one that counts the redemptions of each customer;
-their requests carry an order and one of 1,000 customers, so that the order is stored too.
+"Ruled" codes have two rules, one on the customer and one that counts the redemptions of each customer; their
+requests name one of 1,000 customers, with what is known of him. "Ordered" ones read the order instead of the
+customer; their requests carry an order as well, which is stored. The targets are those of the plain request; an
+order is more than it asks for, so that one has none.
 `;
 
 const comparisons = ({ measured, judged }: Report): string =>
@@ -68,21 +71,19 @@ const comparisons = ({ measured, judged }: Report): string =>
       "A CPU",
       "B CPU",
     ],
-    measured.comparisons.flatMap((row) =>
-      (["plain", "ruled"] as const).map((which) => comparison(row, which, judged)),
-    ),
+    measured.comparisons.flatMap((row) => KINDS.map((kind) => comparison(row, kind, judged))),
   );
 
-function comparison(row: Comparison, which: "plain" | "ruled", judged: boolean): string[] {
-  const side = row[which];
+function comparison(row: Comparison, kind: Kind, judged: boolean): string[] {
+  const side = row.sides[kind];
   return [
     count(row.codes),
     count(row.clients),
-    which,
+    kind,
     count(row.a),
     count(side.perSecond),
     side.ratio.toFixed(2),
-    judged ? targetOf(row, side) : "–",
+    judged && kind !== "ordered" ? targetOf(row, side) : "–",
     side.p50Ms.toFixed(1),
     side.p99Ms.toFixed(1),
     count(row.aPostgresMicroseconds),
@@ -110,7 +111,7 @@ ${table(
       `${count(perSecond)} per s`,
     ]),
     ["validations with an order", `${count(measured.validationsPerSecond)} per s`],
-    ...(["plain", "ruled"] as const).flatMap((which) => [
+    ...(["plain", "ordered"] as const).flatMap((which) => [
       [`redeem at a fixed rate, ${which}`, latencies(atRate[which].redeem)],
       [`validate at a fixed rate, ${which}`, latencies(atRate[which].validate)],
     ]),

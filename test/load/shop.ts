@@ -7,12 +7,13 @@ import type { Standalone } from "./standalone.ts";
 /** Codes to draw from, with what is sent for them. */
 export type Codes = { readonly codes: readonly string[]; readonly body?: Body };
 
-/** A shop as side B sees it: one hot code, and many others. */
-export type Shop = {
+/** What is redeemed: codes alone, codes with two rules by a customer, and the same with an order. */
+export const KINDS = ["plain", "ruled", "ordered"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** A shop as side B sees it: of each kind one hot code, and many others. */
+export type Shop = Readonly<Record<Kind, { readonly hot: Codes; readonly many: Codes }>> & {
   readonly api: Api;
-  readonly plain: { readonly hot: Codes; readonly many: Codes };
-  /** Codes with two rules, and requests with an order and one of many customers. */
-  readonly ruled: { readonly hot: Codes; readonly many: Codes };
   /** The load of redeeming, or of validating, the given codes. */
   load(of: Load): LoadSpec;
   /** Redemptions that are in the database. */
@@ -38,10 +39,18 @@ export async function openShop(
   const api = await openApi(standalone);
   const plain = { name: "BENCH", prefix: "0" };
   const ruled = { name: "RULED", prefix: "1" };
+  const ordered = { name: "ORDER", prefix: "2" };
+  const count = await makeRule(api, "redemption.count.per_customer", {
+    $less_than_or_equal: [NO_LIMIT],
+  });
+  const isGold = await makeRule(api, "customer.metadata", { $is: ["gold"] }, "plan");
+  const isLarge = await makeRule(api, "order.amount", { $more_than_or_equal: [1_000] });
   await makeVoucher(api, plain.name, []);
-  await makeVoucher(api, ruled.name, await makeRules(api));
-  await copyVoucher(databaseUrl, { ...plain, copies });
-  await copyVoucher(databaseUrl, { ...ruled, copies });
+  await makeVoucher(api, ruled.name, [count, isGold]);
+  await makeVoucher(api, ordered.name, [count, isLarge]);
+  for (const family of [plain, ruled, ordered]) {
+    await copyVoucher(databaseUrl, { ...family, copies });
+  }
   const codesOf = ({ name }: Family, body?: Body) => ({
     hot: { codes: [name], ...(body !== undefined && { body }) },
     many: {
@@ -52,7 +61,8 @@ export async function openShop(
   return {
     api,
     plain: codesOf(plain),
-    ruled: codesOf(ruled, requestsOfCustomers()),
+    ruled: codesOf(ruled, requestsOfCustomers({})),
+    ordered: codesOf(ordered, requestsOfCustomers({ order: { amount: 10_000 } })),
     load: ({ action, body = "{}", ratePerSecond = null, ...rest }) => ({
       ...rest,
       ...api.request({ before: "/v1/vouchers/", after: `/${action}` }, body),
@@ -67,22 +77,26 @@ export function makeVoucher(api: Api, code: string, rules: readonly string[]): P
   return api.make("/v1/vouchers", voucher);
 }
 
-/** One that reads the order, and one that counts under the lock of the redemption. */
-const makeRules = (api: Api): Promise<string[]> =>
-  Promise.all([
-    makeRule(api, "order.amount", { $more_than_or_equal: [1_000] }),
-    makeRule(api, "redemption.count.per_customer", { $less_than_or_equal: [NO_LIMIT] }),
-  ]);
+export const makeRule = (
+  api: Api,
+  name: string,
+  conditions: object,
+  property?: string,
+): Promise<string> =>
+  api.make("/v1/validation-rules", {
+    name,
+    rules: { 1: { name, property, conditions }, logic: "1" },
+  });
 
-export const makeRule = (api: Api, name: string, conditions: object): Promise<string> =>
-  api.make("/v1/validation-rules", { name, rules: { 1: { name, conditions }, logic: "1" } });
-
-/** As many bodies as customers, all of one length. */
-const requestsOfCustomers = (): readonly string[] =>
+/** As many bodies as customers, all of one length; each says what is known of its customer. */
+const requestsOfCustomers = (more: object): readonly string[] =>
   Array.from({ length: CUSTOMERS }, (_, index) =>
     JSON.stringify({
-      order: { amount: 10_000 },
-      customer: { source_id: `bench-customer-${String(index).padStart(4, "0")}` },
+      ...more,
+      customer: {
+        source_id: `bench-customer-${String(index).padStart(4, "0")}`,
+        metadata: { plan: "gold" },
+      },
     }),
   );
 

@@ -97,10 +97,9 @@ function rateOf(request: DecisionRequest, seconds: number): number {
 }
 
 /** What is remembered of an order must not help the next decision. */
-const asNew = (request: DecisionRequest): DecisionRequest => ({
-  ...request,
-  order: request.order && { ...request.order },
-});
+function asNew(request: DecisionRequest): DecisionRequest {
+  return { ...request, order: request.order && { ...request.order } };
+}
 
 function secondsUsed(): number {
   const { user, system } = process.threadCpuUsage();
