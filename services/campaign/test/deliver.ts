@@ -7,12 +7,16 @@ import { NOON } from "./fixture.ts";
 /** An event as a consumer gets it. */
 export const eventOf = <Schema extends DescMessage>(
   schema: Schema,
-  { projectId, topic }: { readonly projectId: string; readonly topic: string },
+  {
+    projectId,
+    topic,
+    key = "any",
+  }: { readonly projectId: string; readonly topic: string; readonly key?: string },
   facts: MessageInitShape<Schema>,
 ): DeliveredEvent => ({
   id: newId("event"),
   topic,
-  key: "any",
+  key,
   projectId,
   type: schema.typeName,
   payload: toBinary(schema, create(schema, facts)),

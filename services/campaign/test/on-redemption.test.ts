@@ -137,7 +137,7 @@ describe("what a tier did", () => {
 
   test("takes nothing from what vouchers did", async () => {
     const { project } = givenProject();
-    const about = { projectId: project.id, topic: REDEMPTIONS_TOPIC };
+    const about = { projectId: project.id, topic: REDEMPTIONS_TOPIC, key: "v_1" };
     const facts = { projectId: project.id, voucherId: "v_1", ...HUNDRED };
     await handle([
       eventOf(RedemptionMadeSchema, about, facts),
@@ -165,7 +165,7 @@ async function givenTier(call: Call) {
     call,
   );
   const { id } = await promotions.createPromotionTier({ campaignId, name: "tier", action }, call);
-  const about = { projectId, topic: REDEMPTIONS_TOPIC };
+  const about = { projectId, topic: REDEMPTIONS_TOPIC, key: id };
   const facts = { projectId, promotionTierId: id };
   return {
     id,

@@ -37,8 +37,9 @@ async function count(tx: Queryable, changes: readonly Change[]): Promise<void> {
   if (left.length > 0) await addTierUsages(tx, left);
 }
 
-/** What an event adds to a tier, or takes off it again. */
-function changeBy({ type, payload }: DeliveredEvent): Change | undefined {
+/** What an event adds to a tier, or takes off it again. Most are of vouchers, which their keys tell. */
+function changeBy({ type, key, payload }: DeliveredEvent): Change | undefined {
+  if (!key.startsWith("promo_")) return undefined;
   if (type === RedemptionMadeSchema.typeName) {
     const made = fromBinary(RedemptionMadeSchema, payload);
     const { projectId, promotionTierId: tierId, orderAmount, discountedAmount } = made;
