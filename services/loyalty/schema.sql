@@ -92,6 +92,24 @@ create table loyalty_card (
   constraint loyalty_card_not_overdrawn CHECK (balance >= 0 AND held_points >= 0 AND held_points <= balance)
 ) with (fillfactor=50);
 
+create table outbox (
+  project_id text not null,
+  id text not null,
+  topic text not null,
+  key text not null,
+  type text,
+  payload bytea not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint outbox_pkey PRIMARY KEY (project_id, id)
+);
+
+create table outbox_lease (
+  name text not null,
+  owner text not null,
+  expires_at timestamp with time zone not null,
+  constraint outbox_lease_pkey PRIMARY KEY (name)
+);
+
 create table points_lock (
   project_id text not null,
   card_id text not null,
@@ -193,6 +211,8 @@ CREATE INDEX customer_order_project_customer ON customer_order USING btree (proj
 CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 
 CREATE UNIQUE INDEX ledger_entry_once_per_cause ON ledger_entry USING btree (project_id, card_id, cause);
+
+CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 
 CREATE INDEX points_lock_kept_until ON points_lock USING btree (kept_until);
 

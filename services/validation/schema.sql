@@ -6,6 +6,13 @@ create table definition_version (
   constraint definition_version_pkey PRIMARY KEY (project_id)
 );
 
+create table gone_customer (
+  project_id text not null,
+  customer_id text not null,
+  gone_at timestamp with time zone default now() not null,
+  constraint gone_customer_pkey PRIMARY KEY (project_id, customer_id)
+);
+
 create table outbox (
   project_id text not null,
   id text not null,

@@ -3,6 +3,9 @@ import { describe, expect, test } from "vitest";
 import { newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
+/** What follows from events, on a busy machine. */
+const PATIENCE = { timeout: 30_000 };
+
 describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
@@ -125,6 +128,73 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     ]);
     expect((await api.get(`/v1/customers/${body["id"]}`)).status).toBe(404);
   });
+
+  test("who are deleted leave their vouchers to nobody, with what is left of them", async () => {
+    const { customer, code, redemption } = await givenHolder();
+    expect((await api.delete(`/v1/customers/${customer}`)).status).toBe(204);
+    const holder = async () => (await api.get(`/v1/vouchers/${code}`)).body["holder_id"];
+    await expect.poll(holder, PATIENCE).toBe(null);
+    const voucher = await api.get(`/v1/vouchers/${code}`);
+    expect(voucher.body).toMatchObject({ gift: { amount: 900, balance: 600 } });
+    const held = await api.get(`/v1/vouchers?customer=${customer}`);
+    expect(held.body["total"]).toBe(0);
+    const kept = await api.get(`/v1/redemptions/${redemption}`);
+    expect(kept.body).toMatchObject({ customer_id: customer, amount: 300 });
+    const again = await api.post("/v1/publications", {
+      customer: { source_id: newCode("another") },
+      voucher: code,
+    });
+    expect(again.body).toMatchObject({ code: 400, key: "voucher_already_published" });
+    const anybody = await api.post("/v1/qualifications", {
+      options: { filters: { code: { conditions: { $is: [code] } } } },
+    });
+    expect(anybody.body["redeemables"]).toMatchObject({ total: 0 });
+    const redeemed = await api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 100 } });
+    expect(redeemed.status, redeemed.text).toBe(200);
+  });
+
+  test("who are deleted for good leave neither orders nor their names behind", async () => {
+    const { customer, code, redemption, order } = await givenHolder();
+    const kept = await api.post("/v1/orders", { amount: 5, customer: { source_id: newCode("x") } });
+    const paid = async () =>
+      (await api.get(`/v1/customers/${customer}`)).body["summary"].orders.total_count;
+    await expect.poll(paid, PATIENCE).toBe(1);
+    const deleted = await api.post(`/v1/customers/${customer}/permanent-deletion`);
+    expect(deleted.body["data_json"]).toMatchObject({ customer: 1, orders: 1 });
+    const orderStatus = async () => (await api.get(`/v1/orders/${order}`)).status;
+    await expect.poll(orderStatus, PATIENCE).toBe(404);
+    expect((await api.get(`/v1/orders/${kept.body["id"]}`)).status).toBe(200);
+    const ofRedemption = async () => {
+      const { body } = await api.get(`/v1/redemptions/${redemption}`);
+      return [body["customer_id"], body["customer"] ?? null, body["tracking_id"], body["amount"]];
+    };
+    await expect.poll(ofRedemption, PATIENCE).toEqual([null, null, null, 300]);
+    const listed = await api.get(`/v1/redemptions?customer=${customer}`);
+    expect(listed.body["total"]).toBe(0);
+    const back = await api.post(`/v1/redemptions/${redemption}/rollback`);
+    expect(back.status, back.text).toBe(200);
+    const voucher = await api.get(`/v1/vouchers/${code}`);
+    expect(voucher.body).toMatchObject({ holder_id: null, gift: { balance: 900 } });
+  });
+
+  /** Somebody with a gift card that something was taken from. */
+  async function givenHolder() {
+    const code = newCode("GIFT");
+    await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 900 } });
+    const published = await api.post("/v1/publications", {
+      customer: { source_id: newCode("holder") },
+      voucher: code,
+    });
+    expect(published.status, published.text).toBe(200);
+    const customer: string = published.body["customer_id"];
+    const redeemed = await api.post(`/v1/vouchers/${code}/redemption`, {
+      customer: { id: customer },
+      order: { amount: 300 },
+    });
+    expect(redeemed.status, redeemed.text).toBe(200);
+    const { id: redemption, order } = redeemed.body;
+    return { customer, code, redemption, order: order.id };
+  }
 
   test("are listed under their own name, and wrong queries are told", async () => {
     const email = `${newCode("list")}@example.com`;

@@ -10,9 +10,17 @@ export type Deps = {
   /** Every write of what is remembered goes through it. */
   readonly definitions: DefinitionVersions;
   readonly segmentsOf: SegmentDefinitions;
+  /** Told after each commit that wrote events. */
+  readonly onEvents: () => void;
 };
 
-export function createDeps(db: Database): Deps {
+export function createDeps(db: Database, onEvents: () => void = () => {}): Deps {
   const definitions = createDefinitionVersions({ db });
-  return { db, newId, definitions, segmentsOf: createSegmentDefinitions(db, definitions) };
+  return {
+    db,
+    newId,
+    definitions,
+    segmentsOf: createSegmentDefinitions(db, definitions),
+    onEvents,
+  };
 }

@@ -1,6 +1,6 @@
 import path from "node:path";
 
-import type { EventBus } from "@scrip/events";
+import { type EventBus, startRelay } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import type { Service } from "@scrip/rpc";
@@ -55,10 +55,12 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
     handler: onOrderPaid(db),
   });
   parts.defer(() => orders.close(CONSUMERS_CLOSE_MS));
+  const relay = startRelay({ db, bus: options.bus, onError });
+  parts.defer(relay.close);
   const running = parts.move();
   return {
     name: "loyalty",
-    implementations: routes(createDeps(db)),
+    implementations: routes(createDeps(db, relay.wake)),
     ready: () =>
       db.query("select 1").then(
         () => true,

@@ -2,11 +2,18 @@ import path from "node:path";
 
 import { type EventBus, startRelay } from "@scrip/events";
 import { newId } from "@scrip/ids";
-import { createDatabase, createDefinitionVersions, migrate } from "@scrip/postgres";
+import {
+  createDatabase,
+  createDefinitionVersions,
+  type Database,
+  type DefinitionVersions,
+  migrate,
+} from "@scrip/postgres";
 import { createCoalescer, type Service } from "@scrip/rpc";
 
 import { isBadItem } from "./bad-item.ts";
 import { createClients, type Transports } from "./clients.ts";
+import { CUSTOMERS_TOPIC, onCustomer } from "./events/on-customer.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onVoucher, VOUCHERS_TOPIC } from "./events/on-voucher.ts";
 import { createCollectionsCache } from "./gather/collections.ts";
@@ -42,18 +49,10 @@ export async function createValidationService(options: ValidationOptions): Promi
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
   const definitions = createDefinitionVersions({ db });
-  const redemptions = await options.bus.subscribe({
-    group: "validation",
-    topics: [REDEMPTIONS_TOPIC],
-    handler: onRedemption({ db, newId }),
-  });
-  parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
-  const vouchers = await options.bus.subscribe({
-    group: "validation-vouchers",
-    topics: [VOUCHERS_TOPIC],
-    handler: onVoucher(db, definitions),
-  });
-  parts.defer(() => vouchers.close(CONSUMERS_CLOSE_MS));
+  for (const { group, topic, handler } of consumersOf(db, definitions)) {
+    const consumer = await options.bus.subscribe({ group, topics: [topic], handler });
+    parts.defer(() => consumer.close(CONSUMERS_CLOSE_MS));
+  }
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const saveOrder = createCoalescer({
@@ -92,3 +91,10 @@ export async function createValidationService(options: ValidationOptions): Promi
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
+
+/** Each in a group of its own: what one of them waits for holds no other up. */
+const consumersOf = (db: Database, definitions: DefinitionVersions) => [
+  { group: "validation", topic: REDEMPTIONS_TOPIC, handler: onRedemption({ db, newId }) },
+  { group: "validation-vouchers", topic: VOUCHERS_TOPIC, handler: onVoucher(db, definitions) },
+  { group: "validation-customers", topic: CUSTOMERS_TOPIC, handler: onCustomer(db) },
+];

@@ -9,6 +9,7 @@ import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { clientOf, type Service } from "@scrip/rpc";
 
 import { createAssetCipher } from "./asset-cipher.ts";
+import { CUSTOMERS_TOPIC, onCustomer } from "./events/on-customer.ts";
 import { startAnswerExpiry } from "./jobs/expire-answers.ts";
 import { startSessionExpiry } from "./jobs/forget-sessions.ts";
 import { startSpendSettlement } from "./jobs/settle-spends.ts";
@@ -25,7 +26,7 @@ export type VoucherOptions = {
   readonly transports: { readonly loyalty: Transport };
   /** Encrypts the ids of QR and barcode images. Links that were sent die with it. */
   readonly assetSecret: string;
-  /** Where the events of this service go; closed by its owner, after this service. */
+  /** Where events go and come from; closed by its owner, after this service. */
   readonly bus: EventBus;
   /** How many definitions are kept in memory; about 2 KiB each. */
   readonly cacheSize?: number;
@@ -33,6 +34,9 @@ export type VoucherOptions = {
 };
 
 const DEFAULT_CACHE_SIZE = 20_000;
+
+/** What a consumer gets to finish its events in; the rest comes again at the next start. */
+const CONSUMERS_CLOSE_MS = 3_000;
 
 /** The service without a way to reach it: both compositions mount it. */
 export async function createVoucherService(options: VoucherOptions): Promise<Service> {
@@ -47,6 +51,12 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   parts.defer(relay.close);
   const cards = clientOf(CardService, options.transports.loyalty);
   parts.use(startSpendSettlement({ db, cards, onError }));
+  const customers = await options.bus.subscribe({
+    group: "voucher-customers",
+    topics: [CUSTOMERS_TOPIC],
+    handler: onCustomer(db),
+  });
+  parts.defer(() => customers.close(CONSUMERS_CLOSE_MS));
   const implementations = routes({
     db,
     newId,

@@ -235,7 +235,7 @@ describe("UpdateVouchers", () => {
       );
       await tx.query(
         `with given as (
-           update voucher set holder_id = 'cust_1', definition_version = definition_version + 1
+           update voucher set publish_count = 1, definition_version = definition_version + 1
             where project_id = $1 and id = $2
            returning id, definition_version)
          update voucher_usage u set definition_version = given.definition_version
@@ -262,7 +262,7 @@ describe("UpdateVouchers", () => {
     await fixture.db.query("update voucher_usage set redeemed_quantity = 0 where voucher_id = $1", [
       redeemed,
     ]);
-    await fixture.db.query("update voucher set holder_id = null where id = $1", [published]);
+    await fixture.db.query("update voucher set publish_count = 0 where id = $1", [published]);
   });
 
   test("leaves a voucher alone whose own dates would contradict each other", async () => {

@@ -7,24 +7,32 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { customerDeleted } from "../events/customer-deleted.ts";
 import { deleteCustomer } from "../store/customers.ts";
 import { requireCustomerId } from "./find-customer.ts";
 
 /**
- * Tells what was removed, by kind. Customers have no activity yet; orders and redemptions belong
- * to services that this one does not call, and keep the id of who is gone.
+ * Tells what was removed, by kind. Customers have no activity yet; orders and redemptions belong to
+ * services that learn of it by an event, and of orders those are told that were known to be paid.
  */
 export const deleteCustomerPermanently =
   (deps: Deps): Handler<typeof CustomerService.method.deleteCustomerPermanently> =>
-  async ({ customerId }, { project }) => {
+  async ({ customerId }, { project, now }) => {
     const id = await requireCustomerId(deps.db, project.id, customerId);
-    const removed = await deleteCustomer(deps.db, project.id, id);
+    const event = customerDeleted({
+      projectId: project.id,
+      customerId: id,
+      at: now,
+      permanent: true,
+    });
+    const removed = await deleteCustomer(deps.db, project.id, id, event);
     if (removed === undefined) throw notFound("customer", customerId);
+    deps.onEvents();
     return create(PermanentDeletionSchema, {
       id: deps.newId("del"),
       relatedObjectId: id,
       relatedObject: "customer",
       status: "DONE",
-      dataJson: { customer: 1n, segments: removed.segments },
+      dataJson: { customer: 1n, segments: removed.segments, orders: removed.orders },
     });
   };

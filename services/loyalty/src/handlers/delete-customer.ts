@@ -5,14 +5,22 @@ import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { customerDeleted } from "../events/customer-deleted.ts";
 import { deleteCustomer as remove } from "../store/customers.ts";
 import { requireCustomerId } from "./find-customer.ts";
 
 export const deleteCustomer =
   (deps: Deps): Handler<typeof CustomerService.method.deleteCustomer> =>
-  async ({ customerId }, { project }) => {
+  async ({ customerId }, { project, now }) => {
     const id = await requireCustomerId(deps.db, project.id, customerId);
-    const removed = await remove(deps.db, project.id, id);
+    const event = customerDeleted({
+      projectId: project.id,
+      customerId: id,
+      at: now,
+      permanent: false,
+    });
+    const removed = await remove(deps.db, project.id, id, event);
     if (removed === undefined) throw notFound("customer", customerId);
+    deps.onEvents();
     return create(EmptySchema);
   };

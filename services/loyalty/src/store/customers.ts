@@ -1,3 +1,4 @@
+import { enqueue, type OutboxEvent } from "@scrip/events";
 import type { Database, Queryable } from "@scrip/postgres";
 
 import {
@@ -172,15 +173,19 @@ export async function upsertCustomer(
   return id;
 }
 
+/** What went with a customer: places in static segments, and orders that were known to be paid. */
+export type Removed = { readonly segments: bigint; readonly orders: bigint };
+
 /**
- * How many static segments the customer was taken out of; undefined when there was no such customer.
- * What is counted of him goes after himself: whoever counts holds the customer, and is done by then.
+ * Undefined when there was no such customer. The event that tells it is written with the deletion. What
+ * is counted of him goes after himself: whoever counts holds the customer, and is done by then.
  */
 export async function deleteCustomer(
   db: Database,
   projectId: string,
   id: string,
-): Promise<{ readonly segments: bigint } | undefined> {
+  event: OutboxEvent | null = null,
+): Promise<Removed | undefined> {
   return db.transaction(async (tx) => {
     const { rows } = await tx.query<{ segments: bigint }>(
       `delete from customer where project_id = $1 and id = $2
@@ -188,13 +193,13 @@ export async function deleteCustomer(
                    where project_id = $1 and customer_id = $2) as segments`,
       [projectId, id],
     );
-    for (const counts of ["customer_redemptions", "customer_order"]) {
-      await tx.query(`delete from ${counts} where project_id = $1 and customer_id = $2`, [
-        projectId,
-        id,
-      ]);
-    }
-    return rows[0];
+    const ofCustomer = "where project_id = $1 and customer_id = $2";
+    await tx.query(`delete from customer_redemptions ${ofCustomer}`, [projectId, id]);
+    const orders = await tx.query(`delete from customer_order ${ofCustomer}`, [projectId, id]);
+    const [removed] = rows;
+    if (removed === undefined) return undefined;
+    if (event !== null) await enqueue(tx, [event]);
+    return { segments: removed.segments, orders: BigInt(orders.rowCount ?? 0) };
   });
 }
 

@@ -57,16 +57,22 @@ export async function repairRolledBackOrders(
  * small would read all orders of all projects for each batch of events.
  */
 
-/** The orders that are not stored as new as this, or are paid without an event; most need nothing. */
+/**
+ * The orders that are not stored as new as this, or are paid without an event; most need nothing. Those
+ * of customers who are gone for good stay away.
+ */
 async function findWanting(
   db: Queryable,
   orders: readonly StoredOrder[],
 ): Promise<readonly StoredOrder[]> {
   const { rows } = await db.query<{ position: bigint }>(
     `select made.position
-       from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bool[]) with ordinality
-            as made (project_id, id, made_at, paid, position)
+       from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bool[], $5::text[])
+            with ordinality as made (project_id, id, made_at, paid, customer_id, position)
       where not exists (
+            select from gone_customer as gone
+             where gone.project_id = made.project_id and gone.customer_id = made.customer_id)
+        and not exists (
             select from shop_order as known
              where known.project_id = made.project_id and known.id = made.id
                and known.document is not null
@@ -77,6 +83,7 @@ async function findWanting(
       orders.map(({ order }) => order.id),
       orders.map(({ at }) => at),
       orders.map(({ order }) => order.status === OrderStatus.PAID),
+      orders.map(({ order }) => order.customerId ?? null),
     ],
   );
   return rows.flatMap(({ position }) => orders[Number(position) - 1] ?? []);

@@ -13,9 +13,9 @@ import type { VoucherDefinition } from "./voucher.ts";
 
 const NOON = Date.parse("2026-03-28T12:00:00Z");
 const HELD = { voucherId: "v_own", publicationId: "pub_1" };
-const free = { id: "v_1", holderId: null };
-const own = { id: "v_own", holderId: "cust_1" };
-const others = { id: "v_2", holderId: "cust_2" };
+const free = { id: "v_1", holderId: null, publishCount: 0n };
+const own = { id: "v_own", holderId: "cust_1", publishCount: 1n };
+const others = { id: "v_2", holderId: "cust_2", publishCount: 1n };
 
 const facts: PublicationFacts = {
   customerId: "cust_1",

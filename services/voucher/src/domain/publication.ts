@@ -21,7 +21,11 @@ export type PublicationFacts = {
   /** As it was sent, when a publication has it already. */
   readonly takenSourceId: string | null;
   /** The voucher that is asked for; null when any of the campaign will do. */
-  readonly voucher: { readonly id: string; readonly holderId: string | null } | null;
+  readonly voucher: {
+    readonly id: string;
+    readonly holderId: string | null;
+    readonly publishCount: bigint;
+  } | null;
 };
 
 export type RefusedPublication = {
@@ -63,7 +67,8 @@ export function decidePublication(facts: PublicationFacts): PublicationDecision 
       "Voucher cannot be published. Customer already joined program.",
     );
   }
-  if (voucher !== null && voucher.holderId !== null) return alreadyPublished(voucher.id);
+  // Also when its holder is gone: a code belongs to one customer in its life.
+  if (voucher !== null && voucher.publishCount > 0n) return alreadyPublished(voucher.id);
   return { kind: "publish" };
 }
 

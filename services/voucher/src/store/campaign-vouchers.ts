@@ -75,7 +75,7 @@ export async function updateTerms(tx: Queryable, update: CampaignUpdate): Promis
        update voucher
           set definition_version = definition_version + 1, ${["updated_at = $3", ...assignments].join(", ")}
          from held
-        where project_id = $1 and id = held.voucher_id and holder_id is null
+        where project_id = $1 and id = held.voucher_id and publish_count = 0
           and (${after("expiration_date")} >= ${after("start_date")}) is not false
        returning id, definition_version
      ), repeated as (

@@ -98,9 +98,9 @@ function textOf({ filter, limit }: Pick<CandidateSearch, "filter" | "limit">): s
     with looked_at as (
       select created_at, id
         from (${source("v.holder_id = $2::text")}
-        union all ${source("v.campaign_id is null and v.holder_id is null and v.type = any($3::text[])")}
+        union all ${source("v.campaign_id is null and v.holder_id is null and v.publish_count = 0 and v.type = any($3::text[])")}
         union all ${source(
-          "v.campaign_id = any($4::text[]) and v.holder_id is null and v.type = any($3::text[])",
+          "v.campaign_id = any($4::text[]) and v.holder_id is null and v.publish_count = 0 and v.type = any($3::text[])",
         )}) source
        order by created_at desc, id desc
        limit ${WINDOW}

@@ -985,7 +985,8 @@ export const CustomerService: GenService<{
     output: typeof CustomerProfileSchema;
   },
   /**
-   * DeleteCustomer removes the profile and its summary. Vouchers and redemptions stay in the books.
+   * DeleteCustomer removes the profile and its summary. Vouchers stay with all that is left of them, and lose
+   * their `holder_id` within seconds; redemptions and orders keep the id.
    *
    * @generated from rpc scrip.loyalty.v1.CustomerService.DeleteCustomer
    */
@@ -995,7 +996,8 @@ export const CustomerService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * DeleteCustomerPermanently does the same and tells how many records of each kind it removed.
+   * DeleteCustomerPermanently does the same, takes the customer's orders away too, and the customer from
+   * redemptions, within seconds. The answer counts what was removed at once, and the paid orders that go.
    *
    * @generated from rpc scrip.loyalty.v1.CustomerService.DeleteCustomerPermanently
    */

@@ -1,0 +1,27 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { EventHandler } from "@scrip/events";
+import type { Database } from "@scrip/postgres";
+import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+
+import { deleteOrdersAmong, rememberGone } from "../store/customer-orders.ts";
+
+export const CUSTOMERS_TOPIC = "scrip.customers.v1";
+
+/**
+ * Deletes the orders of customers who are deleted for good. No index finds them: each order would pay
+ * for it, and this is rare. A repeat deletes nothing.
+ */
+export const onCustomer =
+  (db: Database): EventHandler =>
+  async (events) => {
+    for (const { type, payload } of events) {
+      if (type !== CustomerDeletedSchema.typeName) continue;
+      const { projectId, customerId, permanent } = fromBinary(CustomerDeletedSchema, payload);
+      if (!permanent) continue;
+      await rememberGone(db, { projectId, customerId });
+      let after: string | null = "";
+      while (after !== null) {
+        after = await deleteOrdersAmong(db, { projectId, customerId, after });
+      }
+    }
+  };

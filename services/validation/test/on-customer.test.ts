@@ -1,0 +1,69 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { newId } from "@scrip/ids";
+import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import { testDatabase } from "@scrip/testing";
+import { afterAll, expect, test } from "vitest";
+
+import { CUSTOMERS_TOPIC, onCustomer } from "../src/events/on-customer.ts";
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { repairOrders } from "../src/store/order-repairs.ts";
+import { findOrder, saveOrders } from "../src/store/orders.ts";
+
+const NOON = new Date("2026-11-21T12:00:00Z");
+
+const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+afterAll(() => db[Symbol.asyncDispose]());
+
+test("orders go with a customer who is deleted for good, and do not come back", async () => {
+  const [ada, bob] = [givenOrder("cust_ada"), givenOrder("cust_bob")];
+  await saveOrders(db, [ada, bob]);
+  await deleted("cust_ada", false);
+  expect(await isThere(ada)).toBe(true);
+
+  await deleted("cust_ada", true);
+  expect([await isThere(ada), await isThere(bob)]).toEqual([false, true]);
+  const late = givenOrder("cust_ada");
+  const nobodys = givenOrder(undefined);
+  await repairOrders(db, [ada, late, nobodys]);
+  expect([await isThere(ada), await isThere(late), await isThere(nobodys)]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});
+
+function givenOrder(customerId: string | undefined) {
+  const order = create(OrderSchema, {
+    id: newId("ord"),
+    amount: 100n,
+    ...(customerId !== undefined && { customerId }),
+  });
+  return { projectId: "proj_1", order, at: NOON };
+}
+
+const isThere = async ({ order }: ReturnType<typeof givenOrder>): Promise<boolean> =>
+  (await findOrder(db, "proj_1", { column: "id", value: order.id ?? "" })) !== undefined;
+
+async function deleted(customerId: string, permanent: boolean): Promise<void> {
+  const said = create(CustomerDeletedSchema, { projectId: "proj_1", customerId, permanent });
+  const event = {
+    id: newId("event"),
+    topic: CUSTOMERS_TOPIC,
+    key: customerId,
+    projectId: "proj_1",
+    type: CustomerDeletedSchema.typeName,
+    payload: toBinary(CustomerDeletedSchema, said),
+    headers: {},
+    occurredAt: NOON,
+    partition: 0,
+    offset: 0n,
+  };
+  const { signal } = new AbortController();
+  await onCustomer(db)([event, event], {
+    group: "validation-customers",
+    topic: CUSTOMERS_TOPIC,
+    partition: 0,
+    signal,
+  });
+}

@@ -1,0 +1,86 @@
+import type { Queryable } from "@scrip/postgres";
+
+import { repeatVersions } from "./campaign-vouchers.ts";
+import { keyFrom, keyOf } from "./redemption-keys.ts";
+
+export type GoneCustomer = { readonly projectId: string; readonly customerId: string };
+
+/** The ids of some vouchers that the customer holds, in the order that everybody locks in. */
+export async function listHeldVouchers(
+  db: Queryable,
+  { projectId, customerId, limit }: GoneCustomer & { readonly limit: number },
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from (
+       select id from voucher
+        where project_id = $1 and holder_id = $2 and deleted_at is null
+        limit $3) held
+      order by id`,
+    [projectId, customerId, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The vouchers stay as they are, and are nobody's. Their usages must be locked. */
+export async function releaseVouchers(
+  tx: Queryable,
+  {
+    projectId,
+    customerId,
+    ids,
+    now,
+  }: GoneCustomer & { readonly ids: readonly string[]; readonly now: number },
+): Promise<void> {
+  await tx.query(
+    `update voucher
+        set holder_id = null,
+            referrer_id = nullif(referrer_id, $2),
+            updated_at = $4,
+            definition_version = definition_version + 1
+      where project_id = $1 and id = any($3::text[]) and holder_id = $2`,
+    [projectId, customerId, ids, new Date(now)],
+  );
+  await tx.query(
+    `delete from redeemable_holder
+      where project_id = $1 and customer_id = $2 and voucher_id = any($3::text[])`,
+    [projectId, customerId, ids],
+  );
+  await repeatVersions(tx, projectId, ids);
+}
+
+/** What the customer held in any other way, and of vouchers that were deleted. */
+export async function forgetHolder(
+  db: Queryable,
+  { projectId, customerId }: GoneCustomer,
+): Promise<void> {
+  const values = [projectId, customerId];
+  await db.query(
+    `with held as (
+       delete from redeemable_holder
+        where project_id = $1 and customer_id = $2
+       returning voucher_id)
+     update voucher
+        set holder_id = null
+      where project_id = $1 and id in (select voucher_id from held)
+        and holder_id = $2 and deleted_at is not null`,
+    values,
+  );
+}
+
+/** Redemptions and rollbacks stay in the books, and no longer tell whose they were. */
+export async function forgetRedeemer(
+  db: Queryable,
+  { projectId, customerId }: GoneCustomer,
+): Promise<void> {
+  const values = [projectId, customerId];
+  await db.query(
+    `update redemption set customer_id = null, customer_message = null, tracking_id = null
+      where ${keyOf("redemption", "customer_id")} = ${keyFrom("$1", "$2")}`,
+    values,
+  );
+  await db.query(
+    `update redemption_rollback set customer_id = null, tracking_id = null
+      where project_id = $1 and customer_id = $2`,
+    values,
+  );
+}
