@@ -1,5 +1,6 @@
 import { once } from "node:events";
 
+import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { createRedis } from "@scrip/redis";
@@ -10,7 +11,11 @@ import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.
 import { standIn } from "./stand-ins.ts";
 import { NO_LIMITS, startTestGateway, type TestGateway } from "./start.ts";
 
-const implementations = [standIn(ValidationService), standIn(VoucherService)];
+const implementations = [
+  standIn(ValidationService),
+  standIn(VoucherService),
+  standIn(CampaignService),
+];
 const start = (limits: Partial<typeof NO_LIMITS>, redisUrl?: string): Promise<TestGateway> =>
   startTestGateway({ implementations, config: { limits: { ...NO_LIMITS, ...limits }, redisUrl } });
 
@@ -78,6 +83,24 @@ describe("the limit of a project", () => {
     expect(headers.get("x-rate-limit-remaining")).toBe("2147483647");
     expect(headers.get("ratelimit")).toBeNull();
   });
+});
+
+test("making several vouchers at once is a bulk call, making one is not", async () => {
+  await using gateway = await start({ callsPerMinute: 1_000, bulkPerHour: 1 });
+  const headers = serverHeaders(gateway.keys, await newToken(gateway, gateway.keys, "api"));
+  const make = (query: string) =>
+    send(`${gateway.url}/v1/campaigns/x/vouchers${query}`, "POST", { headers, body: {} });
+  for (const one of ["", "?vouchers_count=1", "?vouchers_count=1"]) {
+    expect((await make(one)).headers.get("x-rate-limit-limit")).toBe("1000");
+  }
+  const several = await make("?vouchers_count=2");
+  expect([several.status, several.headers.get("x-rate-limit-limit")]).toEqual([501, "1"]);
+  const refused = await make("?vouchers_count=2");
+  expect([refused.status, refused.headers.get("x-rate-limit-type")]).toEqual([
+    429,
+    "bulk_api_calls",
+  ]);
+  expect((await make("")).status).toBe(501);
 });
 
 test("an address makes five client calls in five seconds", async () => {

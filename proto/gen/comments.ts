@@ -371,6 +371,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.loyalty.v1.UpdateRewardRequest.update_mask": "The fields that were sent.",
   "scrip.options.v1.Access.anyone": "Needs no credential at all: links that stand in mails, such as images.",
   "scrip.options.v1.Access.bulk": "Counted in the bucket of bulk calls.",
+  "scrip.options.v1.Access.bulk_count": "The field of the query that says how many are made: above 1 the call counts in the bucket of bulk calls.",
   "scrip.options.v1.Access.cache_seconds": "For how many seconds anybody may keep the answer; 0 means nobody may.",
   "scrip.options.v1.Access.client": "The scope that opens the client-side paths (/client/v1/...). `client_api` opens them all.",
   "scrip.options.v1.Access.client_feature": "What the project must allow pages to do before the client-side paths open: `redeem` is its setting `client_redeem_enabled`. Empty: nothing beyond the scope.",

@@ -68,7 +68,8 @@ async function count(
   route: Route,
   project: string,
 ): Promise<void> {
-  const pending = route.bulk ? limits.bulk(project) : limits.call(project);
+  const isBulk = route.bulk || makesSeveral(route, exchange);
+  const pending = isBulk ? limits.bulk(project) : limits.call(project);
   if (pending !== undefined) exchange.allowance = refuseExhausted(exchange, await pending);
   if (route.side !== "client") return;
   const ofAddress = limits.client(limitAddress(exchange.address));
@@ -78,6 +79,9 @@ async function count(
   const other = exchange.allowance;
   if (other === undefined || allowance.remaining < other.remaining) exchange.allowance = allowance;
 }
+
+const makesSeveral = ({ bulkCount }: Route, { query }: Exchange): boolean =>
+  bulkCount !== "" && Number(new URLSearchParams(query).get(bulkCount)) > 1;
 
 function refuseExhausted(exchange: Exchange, allowance: Allowance): Allowance {
   if (!allowance.exhausted) return allowance;

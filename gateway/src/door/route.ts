@@ -11,8 +11,8 @@ import { type MetadataPlan, planMetadata } from "../metadata/plan.ts";
 import { planCampaign } from "../references/campaigns.ts";
 import { type DeletionPlan, planDeletion } from "../references/deletion.ts";
 import { planRules, type RulesPlan } from "../references/plan-rules.ts";
-import { planProgramme, type ProgrammePlan } from "../references/programmes.ts";
 import { type AnswerPlan, planAnswer, planRequest, type RequestPlan } from "../references/plan.ts";
+import { planProgramme, type ProgrammePlan } from "../references/programmes.ts";
 import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
 
 /** One path of the contract, with everything that a request to it needs worked out at start. */
@@ -29,6 +29,8 @@ export type Route = {
   /** What the project must allow pages to do; only on the client side. */
   readonly feature: ClientFeature | undefined;
   readonly bulk: boolean;
+  /** The field of the query that makes the call a bulk one when it is above 1; empty where none does. */
+  readonly bulkCount: string;
   readonly form: boolean;
   /** The least that the limit of a body may be; 0 where the usual one is enough. */
   readonly bodyBytes: number;
@@ -66,6 +68,7 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
     scope: scopeOf(binding),
     feature: side === "client" ? featureOf(binding) : undefined,
     bulk: access.bulk,
+    bulkCount: access.bulkCount,
     form: access.form,
     bodyBytes: access.large ? LARGE_BODY_BYTES : 0,
     hasBody: httpMethod === "POST" || httpMethod === "PUT" || httpMethod === "PATCH",
