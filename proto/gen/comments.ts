@@ -511,7 +511,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.validation.v1.ProductCollectionService.ListProductCollections": "ListProductCollections pages through collections, newest first.",
   "scrip.validation.v1.ProductService": "ProductService keeps the products of a project and their variants, the SKUs (spec/campaigns-loyalty-platform.md §16). `product_id` and `sku_id` in a path are ids or source ids. Prices are minor units.",
   "scrip.validation.v1.ProductService.CreateProduct": "CreateProduct makes a product, or updates the one that has the `id` or the `source_id`: an id decides over a source id and must be known (`not_found`). Fields that are sent overwrite, `null` clears one, others stay; metadata is merged by key.",
-  "scrip.validation.v1.ProductService.CreateSku": "CreateSku makes a SKU of a product, or updates the one that has the `id` or the `source_id`. `not_found` when it belongs to another product; its attributes must be among those of the product.",
+  "scrip.validation.v1.ProductService.CreateSku": "CreateSku makes a SKU of a product, or updates the one that has the `id` or the `source_id`. `not_found` when it belongs to another product; `invalid_sku` for attributes that are none of the product's.",
   "scrip.validation.v1.ProductService.DeleteProduct": "DeleteProduct removes a product and its SKUs. Refused with `resource_in_use` while a collection lists the product itself; SKUs leave the lists that they are in.",
   "scrip.validation.v1.ProductService.DeleteSku": "DeleteSku removes a SKU. `not_found` when it is another product's.",
   "scrip.validation.v1.ProductService.GetProduct": "GetProduct answers one product, or `not_found`.",

@@ -166,7 +166,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     });
     expect(await ok(api.get(`/v1/skus/${large}`))).toEqual(sku);
     const wrong = await api.post(path, { attributes: { colour: "red" } });
-    expect([wrong.status, wrong.body["key"]]).toEqual([400, "invalid_payload"]);
+    expect([wrong.status, wrong.body["key"]]).toEqual([400, "invalid_sku"]);
 
     const dearer = await ok(api.put(`${path}/${sku["id"]}`, { price: 2_500 }));
     expect(dearer).toMatchObject({ sku: "Large", price: 2_500, attributes: { size: "L" } });

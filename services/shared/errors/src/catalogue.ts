@@ -34,7 +34,6 @@ export const catalogue = {
   invalid_balance: { http: 400, message: "Invalid balance" },
   missing_amount: { http: 400, message: "Missing order amount" },
   missing_order: { http: 400, message: "Missing order" },
-  missing_order_items: { http: 400, message: "Missing order items" },
   missing_order_items_amount: { http: 400, message: "Missing applicable order items" },
   missing_customer: { http: 400, message: "Missing customer" },
   customer_rules_violated: {
@@ -63,7 +62,6 @@ export const catalogue = {
   invalid_campaign: { http: 400, message: "Invalid campaign" },
   invalid_campaign_params: { http: 400, message: "Invalid campaign params" },
   invalid_sku: { http: 400, message: "Invalid SKU" },
-  invalid_product: { http: 400, message: "Invalid product" },
   invalid_rollback_params: { http: 400, message: "Invalid rollback params" },
   invalid_redemption_parent: { http: 400, message: "Invalid redemption parent" },
   invalid_redemption: { http: 400, message: "Invalid redemption" },

@@ -832,7 +832,7 @@ export const ProductService: GenService<{
   },
   /**
    * CreateSku makes a SKU of a product, or updates the one that has the `id` or the `source_id`.
-   * `not_found` when it belongs to another product; its attributes must be among those of the product.
+   * `not_found` when it belongs to another product; `invalid_sku` for attributes that are none of the product's.
    *
    * @generated from rpc scrip.validation.v1.ProductService.CreateSku
    */
