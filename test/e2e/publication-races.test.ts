@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
 import { ok, ruleShop, voucherBody } from "../stack/rules.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("publications at once on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const { givenVoucher, givenCampaign } = ruleShop(api);
 
@@ -144,6 +143,6 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
   }, 60_000);
 
   test("and the books are in order after all of it", async () => {
-    expect(await brokenInvariants(stack)).toEqual([]);
+    expect(await brokenInvariants(stack, stack.projectId)).toEqual([]);
   }, 60_000);
 });

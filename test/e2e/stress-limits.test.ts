@@ -1,10 +1,10 @@
-import { afterAll, describe, expect, onTestFailed, test } from "vitest";
+import { describe, expect, onTestFailed, test } from "vitest";
 
 import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
 import { loggedErrors } from "../stack/logged-errors.ts";
 import { ok } from "../stack/rules.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const CLIENTS = 64;
 /** What each redemption takes off an order of 10.00. */
@@ -30,8 +30,7 @@ const PERSONAL: readonly Limit[] = [
 const LATE: ReadonlySet<string> = new Set(["already_rolled_back", "multiple_requests"]);
 
 describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
   test.each(SHARED)("redeem exactly as often as $name allows", async ({ name, limit, fits }) => {
@@ -40,7 +39,7 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
     const answers = await inParallel(times(150), CLIENTS, (n) => redeem([codes[n % 8]!]));
     expect(refusalsIn(answers)).toEqual(["redemption_rules_violated"]);
     expect(made(answers)).toHaveLength(fits);
-    expect(await brokenInvariants(stack)).toEqual([]);
+    expect(await brokenInvariants(stack, stack.projectId)).toEqual([]);
   });
 
   test.each(PERSONAL)("and $name, each customer who is new", async ({ name, limit, fits }) => {
@@ -55,7 +54,7 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
       made(answers).filter(({ body }) => bodyOf(body)["customer"].source_id === buyer),
     );
     expect(perBuyer.map(({ length }) => length)).toEqual(buyers.map(() => fits));
-    expect(await brokenInvariants(stack)).toEqual([]);
+    expect(await brokenInvariants(stack, stack.projectId)).toEqual([]);
   });
 
   test("roll each redemption back once, alone or in a stack", async () => {
@@ -77,7 +76,7 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
     expect(taken).toBeLessThanOrEqual(60);
     const again = await inParallel(times(100), CLIENTS, (n) => redeem([codes[n % 8]!]));
     expect(made(again)).toHaveLength(60);
-    expect(await brokenInvariants(stack)).toEqual([]);
+    expect(await brokenInvariants(stack, stack.projectId)).toEqual([]);
   });
 
   /** Eight codes without limits of their own in a campaign with the rule. */

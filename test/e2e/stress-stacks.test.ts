@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { afterAll, describe, expect, onTestFailed, test } from "vitest";
+import { describe, expect, onTestFailed, test } from "vitest";
 
 import { type Answer, inParallel, type Json, newCode } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
 import { loggedErrors } from "../stack/logged-errors.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 import { givenStressShop, type StressShop } from "../stack/stress-shop.ts";
 
 /** Set STRESS_SEED to send the requests of a run that failed once more. */
@@ -42,8 +42,7 @@ const LOSSES: ReadonlySet<string> = new Set([
 ]);
 
 describe.each(COMPOSITIONS)("many clients who redeem random stacks on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
 
   test.each(["ALL", "PARTIAL"] as const)(
     "take all of a stack or none, in mode %s",
@@ -76,7 +75,7 @@ describe.each(COMPOSITIONS)("many clients who redeem random stacks on %s", async
         said,
       ).toEqual([]);
       await expectTaken(shop, outcomes, said);
-      expect(await brokenInvariants(stack), said).toEqual([]);
+      expect(await brokenInvariants(stack, shop.projectId), said).toEqual([]);
     },
   );
 });

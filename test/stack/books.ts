@@ -4,15 +4,26 @@ import { promisify } from "node:util";
 
 import type { Json } from "./api.ts";
 import type { Stack } from "./compositions.ts";
-import { ROOT } from "./process.ts";
+import { COMPILED, ROOT } from "./process.ts";
 
 const run = promisify(execFile);
 const CLI = path.join(ROOT, "cli/src/main.ts");
 
-/** What `scrip check-invariants` finds wrong with the books of a running system, as lines to read. */
-export async function brokenInvariants({ databaseUrl }: Stack): Promise<readonly string[]> {
-  const { stdout } = await run(process.execPath, [CLI, "check-invariants", "--json"], {
-    env: { PATH: process.env["PATH"], DATABASE_URL: databaseUrl },
+/**
+ * What `scrip check-invariants` finds wrong with the books of a running system, as lines to read: of
+ * one project, or of all where nobody else is at work.
+ */
+export async function brokenInvariants(
+  { databaseUrl }: Pick<Stack, "databaseUrl">,
+  projectId?: string,
+): Promise<readonly string[]> {
+  const only = projectId === undefined ? [] : ["--project", projectId];
+  const { stdout } = await run(process.execPath, [CLI, "check-invariants", "--json", ...only], {
+    env: {
+      PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: COMPILED,
+      DATABASE_URL: databaseUrl,
+    },
     maxBuffer: 64 * 1024 * 1024,
     // Violations end it with exit code 1; they are in what it wrote, which is all that counts.
   }).catch((error: { readonly stdout?: string }) => {

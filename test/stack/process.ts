@@ -24,7 +24,7 @@ export type ProcessOptions = {
 const START_MS = 50_000;
 
 /** What one process has compiled the next need not: together they start in little more than half the time. */
-const COMPILED = path.join(tmpdir(), "scrip-compiled");
+export const COMPILED = path.join(tmpdir(), "scrip-compiled");
 const WITH_PARENT = path.join(import.meta.dirname, "with-parent.ts");
 
 /** Starts a real process of ours and waits until it is ready. */

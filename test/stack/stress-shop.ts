@@ -1,13 +1,13 @@
 import { expect } from "vitest";
 
-import { type Api, type Json, managementApi, newCode, newProject } from "./api.ts";
-import type { Stack } from "./compositions.ts";
+import { type Api, type Json, managementApi, newCode, newProject, type Reached } from "./api.ts";
 import { ok } from "./rules.ts";
 
 export type Redeemable = { readonly object: "voucher" | "promotion_tier"; readonly id: string };
 
 /** What many redeem at the same time, and how often each of it may be redeemed. */
 export type StressShop = {
+  readonly projectId: string;
   readonly api: Api;
   readonly redeemables: readonly Redeemable[];
   readonly quantities: ReadonlyMap<string, number>;
@@ -25,7 +25,10 @@ const QUANTITY = 15;
 const CREDITS = 30_000;
 
 /** A project of its own whose stacks may be as large as they can be, and 40 redeemables in it. */
-export async function givenStressShop(stack: Stack, mode: "ALL" | "PARTIAL"): Promise<StressShop> {
+export async function givenStressShop(
+  stack: Reached,
+  mode: "ALL" | "PARTIAL",
+): Promise<StressShop> {
   const { id, api } = await newProject(stack);
   const settings = { applicable_redeemables_limit: 30, redeemables_application_mode: mode };
   await ok(
@@ -51,6 +54,7 @@ export async function givenStressShop(stack: Stack, mode: "ALL" | "PARTIAL"): Pr
   ];
   expect(redeemables).toHaveLength(40);
   return {
+    projectId: id,
     api,
     redeemables,
     quantities: new Map(limited.map((code) => [code, QUANTITY])),
