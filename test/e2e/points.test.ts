@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 
-import { serverApi } from "../stack/api.ts";
-import { balanceOf, type Card, loyaltyShop } from "../stack/loyalty-shop.ts";
+import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { brokenInvariants } from "../stack/books.ts";
+import { balanceOf, type Card, loyaltyShop, type LoyaltyShop } from "../stack/loyalty-shop.ts";
+import { ok } from "../stack/rules.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
@@ -9,10 +11,14 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   const api = await serverApi(stack);
   const shop = await loyaltyShop(api, { points: 3_000 });
 
-  const redeem = ({ code, customer }: Card, body: object = {}, headers = {}) =>
+  const redeem = (
+    { code, customer }: Card,
+    body: Json = {},
+    { of = shop, headers = {} }: { of?: LoyaltyShop; headers?: Record<string, string> } = {},
+  ) =>
     api.post(
       `/v1/vouchers/${code}/redemption`,
-      { customer, order: { amount: 45_000 }, reward: { id: shop.rewardId }, ...body },
+      { customer, order: { amount: 45_000 }, reward: { id: of.rewardId }, ...body },
       headers,
     );
 
@@ -33,27 +39,238 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
 
     const redeemed = await redeem(card);
     expect(redeemed.status, redeemed.text).toBe(200);
+    const left = {
+      loyalty_card: { points: 3_000, balance: 700 },
+      redemption: { redeemed_quantity: 1, redeemed_points: 2_300 },
+    };
     expect(redeemed.body).toMatchObject({
       amount: 2_300,
       result: "SUCCESS",
       loyalty_card: { points: 2_300 },
       reward: { id: shop.rewardId, type: "COIN", assignment_id: shop.assignmentId },
       order: { amount: 45_000, total_discount_amount: 45_000, total_amount: 0, status: "PAID" },
-      voucher: {
-        loyalty_card: { points: 3_000, balance: 700 },
-        redemption: { redeemed_quantity: 1, redeemed_points: 2_300 },
-      },
+      voucher: left,
     });
     expect(redeemed.body["gift"]).toBeUndefined();
-    expect((await api.get(`/v1/vouchers/${card.code}`)).body).toMatchObject({
-      loyalty_card: { points: 3_000, balance: 700 },
-      redemption: { redeemed_quantity: 1, redeemed_points: 2_300 },
-    });
-    expect((await api.get(`/v1/redemptions/${redeemed.body["id"]}`)).body).toMatchObject({
+    expect((await api.get(`/v1/vouchers/${card.code}`)).body).toMatchObject(left);
+    const { body: listed } = await api.get(`/v1/vouchers?code=${card.code}`);
+    expect(listed).toMatchObject({ vouchers: [left] });
+    const kept = await api.get(`/v1/redemptions/${redeemed.body["id"]}`);
+    expect(kept.body).toMatchObject({
       amount: 2_300,
       loyalty_card: { points: 2_300 },
       reward: { id: shop.rewardId },
-      voucher: { loyalty_card: { balance: 700 } },
+      voucher: left,
     });
+  });
+
+  test.each([
+    ["as many as were named", 250, { points: 100 }, 45_000, 100, 2_000],
+    ["no more than the order needs", 3_000, { points: 3_000 }, 6_000, 300, 6_000],
+    ["the whole blocks of what there is", 250, {}, 45_000, 200, 4_000],
+    ["named points that fill no block", 250, { points: 150 }, 45_000, 150, 3_000],
+  ])("takes %s", async (_, points, reward, amount, taken, discount) => {
+    const of = await loyaltyShop(api, { points });
+    const card = await of.card();
+    const body = { order: { amount }, reward: { id: of.rewardId, ...reward } };
+    const redeemed = await redeem(card, body, { of });
+    expect(redeemed.body, redeemed.text).toMatchObject({
+      amount: taken,
+      order: { total_discount_amount: discount },
+    });
+    expect(await balanceOf(api, card)).toBe(points - taken);
+  });
+
+  test("refuses what a card cannot be redeemed for, and keeps its points", async () => {
+    const card = await shop.card();
+    const stranger = { source_id: newCode("stranger") };
+    const refusals: readonly (readonly [Json, number, Json])[] = [
+      [{ reward: {} }, 400, { key: "missing_reward" }],
+      [{ reward: { id: "rew_none" } }, 404, { key: "not_found", resource_type: "reward" }],
+      [
+        { customer: stranger },
+        400,
+        {
+          key: "invalid_customer",
+          message: "Customer must be a holder of a loyalty card.",
+          details: card.code,
+        },
+      ],
+      [
+        { reward: { id: shop.rewardId, points: 3_001 } },
+        400,
+        { key: "loyalty_card_points_exceeded", details: card.code },
+      ],
+      [{ reward: { id: shop.rewardId, points: 0 } }, 400, { key: "invalid_amount" }],
+      [{ order: { amount: 0 } }, 400, { key: "invalid_amount" }],
+      [{ order: undefined }, 400, { key: "missing_order" }],
+    ];
+    for (const [body, status, error] of refusals) {
+      const refused = await redeem(card, body);
+      expect(refused.status, refused.text).toBe(status);
+      expect(refused.body).toMatchObject(error);
+    }
+    expect(await balanceOf(api, card)).toBe(3_000);
+
+    const poor = await loyaltyShop(api, { points: 99 });
+    const refused = await redeem(await poor.card(), {}, { of: poor });
+    expect(refused.body).toMatchObject({ key: "loyalty_card_points_exceeded" });
+  });
+
+  test("tells how a card was decided, and how many points too many were named", async () => {
+    const card = await shop.card();
+    const validated = await api.post("/v1/validations", {
+      customer: card.customer,
+      order: { amount: 6_000 },
+      redeemables: [
+        { object: "voucher", id: card.code, reward: { id: shop.rewardId, points: 3_100 } },
+      ],
+      options: { expand: ["explanation", "hints"] },
+    });
+    expect(validated.body, validated.text).toMatchObject({
+      valid: false,
+      redeemables: [
+        {
+          status: "INAPPLICABLE",
+          result: {
+            error: { key: "loyalty_card_points_exceeded" },
+            hints: [{ name: "balance", difference: -100 }],
+          },
+        },
+      ],
+    });
+    const redeemed = await redeem(card, { order: { amount: 6_000 } });
+    const { body } = await api.get(`/v1/redemptions/${redeemed.body["id"]}/explanation`);
+    expect(body["redeemables"][0].explanation.steps).toContainEqual(
+      expect.objectContaining({ kind: "balance", passed: true, limit: 3_000 }),
+    );
+  });
+
+  test("obeys rules of the reward's assignment, also on the points that are used", async () => {
+    const rule = await ok(
+      api.post("/v1/validation-rules", {
+        name: newCode("rule"),
+        context_type: "reward_assignment.pay_with_points",
+        rules: {
+          "1": {
+            name: "redemption.reward.pay_with_points.points_used",
+            conditions: { $less_than_or_equal: [500] },
+          },
+          logic: "1",
+        },
+      }),
+    );
+    const of = await loyaltyShop(api, { points: 3_000, rules: [rule["id"]] });
+    const card = await of.card();
+    const refused = await redeem(card, {}, { of });
+    expect(refused.body).toMatchObject({
+      key: "redemption_rules_violated",
+      details: `Loyalty Card cannot be redeemed because of violated validation rules: ${rule["id"]}`,
+    });
+    const reward = { id: of.rewardId, points: 500 };
+    expect((await redeem(card, { reward }, { of })).body).toMatchObject({ amount: 500 });
+  });
+
+  test("pays what other redeemables of a stack leave, all or nothing", async () => {
+    const card = await shop.card();
+    const [ten, gift] = [newCode("TEN"), newCode("GIFT")];
+    const discount = { type: "PERCENT", percent_off: 10 };
+    await ok(api.post(`/v1/vouchers/${ten}`, { type: "DISCOUNT_VOUCHER", discount }));
+    await ok(api.post(`/v1/vouchers/${gift}`, { type: "GIFT_VOUCHER", gift: { amount: 3_000 } }));
+    const stack = (points: number) => ({
+      customer: card.customer,
+      order: { amount: 10_000 },
+      redeemables: [
+        { object: "voucher", id: ten },
+        { object: "voucher", id: gift },
+        { object: "voucher", id: card.code, reward: { id: shop.rewardId, points } },
+      ],
+    });
+    const refused = await api.post("/v1/redemptions", stack(4_000));
+    expect(refused.body).toMatchObject({ key: "loyalty_card_points_exceeded" });
+    expect(await balanceOf(api, card)).toBe(3_000);
+
+    const redeemed = await api.post("/v1/redemptions", stack(2_000));
+    expect(redeemed.body, redeemed.text).toMatchObject({
+      redemptions: [
+        { order: { total_discount_amount: 1_000 } },
+        { amount: 3_000, gift: { amount: 3_000 } },
+        { amount: 300, loyalty_card: { points: 300 } },
+      ],
+      order: { total_amount: 0 },
+    });
+    const parent = redeemed.body["parent_redemption"].id;
+    const undone = await api.post(`/v1/redemptions/${parent}/rollbacks`);
+    expect(undone.body, undone.text).toMatchObject({
+      rollbacks: [{}, { amount: -3_000 }, { amount: -300, loyalty_card: { points: -300 } }],
+    });
+    expect(await balanceOf(api, card)).toBe(3_000);
+  });
+
+  test("gives points back once when the redemption is rolled back", async () => {
+    const card = await shop.card();
+    const redeemed = await redeem(card);
+    const path = `/v1/redemptions/${redeemed.body["id"]}/rollback`;
+    const twice = await Promise.all([api.post(path), api.post(path)]);
+    const [undone, refused] = twice.toSorted((a, b) => a.status - b.status);
+    expect(undone?.body, undone?.text).toMatchObject({
+      amount: -2_300,
+      loyalty_card: { points: -2_300 },
+      reward: { id: shop.rewardId },
+      voucher: {
+        loyalty_card: { balance: 3_000 },
+        redemption: { redeemed_quantity: 0, redeemed_points: 0 },
+      },
+      order: { status: "CANCELED" },
+    });
+    expect(refused?.status, refused?.text).toBe(400);
+    expect(await balanceOf(api, card)).toBe(3_000);
+    expect((await redeem(card)).body).toMatchObject({ amount: 2_300 });
+  });
+
+  test("spends once however often a request is sent under one key", async () => {
+    const card = await shop.card();
+    const headers = { "idempotency-key": newCode("key") };
+    const reward = { id: shop.rewardId, points: 3_000 };
+    const order = { amount: 60_000 };
+    const answers = await inParallel([1, 2, 3, 4], 4, () =>
+      redeem(card, { reward, order }, { headers }),
+    );
+    const again = await redeem(card, { reward, order }, { headers });
+    for (const answer of [...answers, again]) expect(answer.text).toBe(answers[0]?.text);
+    expect(again.body).toMatchObject({ amount: 3_000, voucher: { loyalty_card: { balance: 0 } } });
+    expect(await balanceOf(api, card)).toBe(0);
+  });
+
+  test("never spends more than there is, however many want it at once", async () => {
+    const card = await shop.card();
+    const answers = await inParallel(Array.from({ length: 24 }), 24, () =>
+      redeem(card, { reward: { id: shop.rewardId, points: 400 }, order: { amount: 10_000 } }),
+    );
+    const made = answers.filter(({ status }) => status === 200);
+    expect(made).toHaveLength(7);
+    for (const { status, body } of answers) {
+      if (status !== 200) expect(body["key"]).toBe("loyalty_card_points_exceeded");
+    }
+    expect(await balanceOf(api, card)).toBe(200);
+    const balances = made.map(({ body }) => body["voucher"].loyalty_card.balance as number);
+    expect(balances.toSorted((a, b) => b - a)).toEqual([2600, 2200, 1800, 1400, 1000, 600, 200]);
+  });
+
+  test("gives points back at once when a redemption cannot be committed", async () => {
+    const of = await loyaltyShop(api, { points: 3_000, quantity: 1 });
+    const card = await of.card();
+    const answers = await inParallel(Array.from({ length: 8 }), 8, () =>
+      redeem(card, { reward: { id: of.rewardId, points: 100 } }, { of }),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const { status, body } of answers) {
+      if (status !== 200) expect(body["key"]).toBe("quantity_exceeded");
+    }
+    expect(await balanceOf(api, card)).toBe(2_900);
+  });
+
+  test("leaves the books in order", async () => {
+    expect(await brokenInvariants(stack)).toEqual([]);
   });
 });

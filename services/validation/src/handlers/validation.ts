@@ -1,6 +1,5 @@
 import { Refusal } from "@scrip/errors";
 import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
-import type { ReservationOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { type Call, inTurns } from "@scrip/rpc";
 
 import { toRefusal } from "../answer/error.ts";
@@ -13,10 +12,10 @@ import { type Circumstances, gatherDecision, type Gathered } from "../gather/dec
 import { gatherCustomer, gatherOrder, trackingId } from "../gather/gather.ts";
 import { gatherNamed, type Named } from "../gather/named.ts";
 import { gatherOrderInQuestion } from "../gather/order-in-question.ts";
-import { type Hold, holdOf, refuseWhileRedeemed } from "../gather/session.ts";
+import { holdOf } from "../gather/session.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
-import { toTimestamp } from "../gather/timestamps.ts";
 import { pauseForChange } from "./patience.ts";
+import { reserve } from "./reserve.ts";
 
 export type Decided = Extract<Decision, { kind: "decided" }>;
 
@@ -66,8 +65,8 @@ export async function validateAsked(
     if (hold === undefined || !decision.valid) {
       return { gathered, decision, tracking, session: undefined };
     }
-    const outcome = await reserve(deps, call, hold, decision);
-    if (outcome.case === "reserved") {
+    const applicable = applicableOf(decision);
+    if (await reserve(deps, call, hold, { applicable, gathered })) {
       return { gathered, decision, tracking, session: hold.session };
     }
     if (!(await pauseForChange(attempt, call.deadline))) break;
@@ -113,35 +112,3 @@ export function* decisionOn(request: DecisionRequest): Generator<void, Decided> 
 
 export const applicableOf = ({ redeemables }: Decided): readonly Applicable[] =>
   redeemables.filter((judged) => judged.status === "APPLICABLE");
-
-/** Locks a use of every voucher that applies, and the credits it would give. */
-async function reserve(
-  deps: Deps,
-  call: Call,
-  { session, expiresAt }: Hold,
-  decision: Decided,
-): Promise<ReservationOutcome["outcome"]> {
-  const sessionKey = session.key;
-  const reservations = applicableOf(decision).flatMap(({ redeemable, benefit }) =>
-    redeemable.object === "voucher" && redeemable.voucher !== null
-      ? {
-          $typeName: "scrip.voucher.v1.Reservation" as const,
-          voucherId: redeemable.voucher.id,
-          definitionVersion: redeemable.voucher.definitionVersion,
-          credits: benefit.kind === "gift" ? benefit.credits : 0n,
-        }
-      : [],
-  );
-  const voucherIds = reservations.map(({ voucherId }) => voucherId);
-  if (voucherIds.length > 0) await refuseWhileRedeemed(deps, call, { sessionKey, voucherIds });
-  const { outcome } = await deps.clients.reserveVouchers({
-    $typeName: "scrip.voucher.v1.ReservationCommand",
-    projectId: call.project.id,
-    requestId: call.requestId,
-    sessionKey,
-    now: toTimestamp(call.now),
-    expiresAt: toTimestamp(expiresAt),
-    reservations,
-  });
-  return outcome;
-}

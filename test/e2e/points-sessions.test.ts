@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+
+import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { balanceOf, type Card, loyaltyShop } from "../stack/loyalty-shop.ts";
+import { ok } from "../stack/rules.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) => {
+  const stack = await sharedStack(composition);
+  const api = await serverApi(stack);
+  const shop = await loyaltyShop(api, { points: 1_000 });
+
+  const validate = (cards: readonly Card[], points: number, body: Json = {}): Promise<Answer> =>
+    api.post("/v1/validations", {
+      customer: cards[0]?.customer,
+      order: { amount: 100_000 },
+      redeemables: cards.map(({ code }) => ({
+        object: "voucher",
+        id: code,
+        reward: { id: shop.rewardId, points },
+      })),
+      ...body,
+    });
+
+  const lock = (card: Card, points: number, key: string): Promise<Answer> =>
+    validate([card], points, { session: { type: "LOCK", key } });
+
+  const redeem = ({ code, customer }: Card, points: number | undefined, session?: Json) =>
+    api.post(`/v1/vouchers/${code}/redemption`, {
+      customer,
+      order: { amount: 100_000 },
+      reward: { id: shop.rewardId, ...(points !== undefined && { points }) },
+      ...(session !== undefined && { session }),
+    });
+
+  const exceeded = {
+    valid: false,
+    redeemables: [{ result: { error: { key: "loyalty_card_points_exceeded" } } }],
+  };
+
+  test("lock points, of which others see the free ones only", async () => {
+    const card = await shop.card();
+    const key = newCode("key");
+    expect((await lock(card, 700, key)).body).toMatchObject({ valid: true, session: { key } });
+    expect((await lock(card, 400, newCode("key"))).body).toMatchObject(exceeded);
+    expect((await redeem(card, 400)).body).toMatchObject({ key: "loyalty_card_points_exceeded" });
+    // Without a number others get what is free, and the session what it wants of everything.
+    expect((await validate([card], 300)).body).toMatchObject({ valid: true });
+    expect((await redeem(card, undefined)).body).toMatchObject({ amount: 300 });
+    const session = { type: "LOCK", key };
+    expect((await redeem(card, 700, session)).body).toMatchObject({
+      amount: 700,
+      voucher: { loyalty_card: { balance: 0 } },
+    });
+    expect(await balanceOf(api, card)).toBe(0);
+  });
+
+  test("hold what they asked for last, and are released by hand", async () => {
+    const card = await shop.card();
+    const key = newCode("key");
+    await ok(lock(card, 900, key));
+    await ok(lock(card, 200, key));
+    expect((await validate([card], 800)).body).toMatchObject({ valid: true });
+    expect((await api.delete(`/v1/vouchers/${card.code}/sessions/${key}`)).status).toBe(204);
+    expect((await validate([card], 1_000)).body).toMatchObject({ valid: true });
+    expect((await api.delete(`/v1/vouchers/${card.code}/sessions/${key}`)).status).toBe(404);
+  });
+
+  test("let go of a card when they lock something else", async () => {
+    const card = await shop.card();
+    const key = newCode("key");
+    await ok(lock(card, 900, key));
+    const code = newCode("OTHER");
+    const discount = { type: "PERCENT", percent_off: 10 };
+    await ok(api.post(`/v1/vouchers/${code}`, { type: "DISCOUNT_VOUCHER", discount }));
+    const other = await api.post("/v1/validations", {
+      order: { amount: 100 },
+      redeemables: [{ object: "voucher", id: code }],
+      session: { type: "LOCK", key },
+    });
+    expect(other.body, other.text).toMatchObject({ valid: true });
+    expect((await validate([card], 1_000)).body).toMatchObject({ valid: true });
+  });
+
+  test("keep what they hold when their redemption fails", async () => {
+    const card = await shop.card();
+    const key = newCode("key");
+    await ok(lock(card, 900, key));
+    const failed = await redeem(card, 1_001, { type: "LOCK", key });
+    expect(failed.body).toMatchObject({ key: "loyalty_card_points_exceeded" });
+    expect((await validate([card], 101)).body).toMatchObject(exceeded);
+  });
+
+  test("never hold more than there is, however many ask at once", async () => {
+    const card = await shop.card();
+    const keys = Array.from({ length: 20 }, () => newCode("key"));
+    const answers = await inParallel(keys, 20, (key) => lock(card, 300, key));
+    const held = answers.filter(({ body }) => body["valid"] === true);
+    expect(held).toHaveLength(3);
+    for (const { body } of answers) {
+      if (body["valid"] !== true) expect(body).toMatchObject(exceeded);
+    }
+    const redeemed = await inParallel(held, 3, ({ body }) => redeem(card, 300, body["session"]));
+    for (const { status, text } of redeemed) expect(status, text).toBe(200);
+    expect(await balanceOf(api, card)).toBe(100);
+  });
+});
