@@ -123,13 +123,32 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
       api.post("/v1/orders", { items: [{ price: 500, quantity: 1 }], metadata: { a: 1 } }),
     );
     const redemption = await ok(
-      api.post(`/v1/vouchers/${code}/redemption`, { order: { id: order["id"] } }),
+      api.post(`/v1/vouchers/${code}/redemption`, {
+        order: { id: order["id"], metadata: { b: 2 } },
+      }),
     );
     const paid = await ok(api.get(`/v1/orders/${order["id"]}`));
-    expect(paid).toMatchObject({ status: "PAID", total_amount: 400, metadata: { a: 1 } });
+    expect(paid).toMatchObject({ status: "PAID", total_amount: 400, metadata: { a: 1, b: 2 } });
     expect(Object.keys(paid["redemptions"])).toEqual([redemption["id"]]);
     const canceled = await ok(api.put(`/v1/orders/${order["id"]}`, { status: "CANCELED" }));
     expect(canceled).toMatchObject({ status: "CANCELED", redemptions: paid["redemptions"] });
+  });
+
+  test("says of orders without metadata that they have none", async () => {
+    const code = newCode("plain");
+    await ok(
+      api.post("/v1/vouchers", {
+        code,
+        type: "DISCOUNT_VOUCHER",
+        discount: { type: "AMOUNT", amount_off: 100 },
+      }),
+    );
+    const order = { amount: 500 };
+    const validated = await ok(api.post(`/v1/vouchers/${code}/validate`, { order }));
+    expect(validated["order"]).toMatchObject({ metadata: {} });
+    const redeemed = await ok(api.post(`/v1/vouchers/${code}/redemption`, { order }));
+    const path = `/v1/orders/${redeemed["order"].id}`;
+    expect((await ok(api.get(path)))["metadata"]).toEqual({});
   });
 
   test("keeps products and their SKUs, by id and by source id", async () => {

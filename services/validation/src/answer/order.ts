@@ -17,7 +17,6 @@ export function orderMessage(
   stored: Order | null,
 ): Order {
   const items = input.items.length > 0 ? input.items : (stored?.items ?? []);
-  const metadata = input.metadata ?? stored?.metadata;
   return {
     $typeName: "scrip.common.v1.Order",
     amount: figures.amount,
@@ -31,7 +30,7 @@ export function orderMessage(
     totalAppliedDiscountAmount: figures.totalAppliedDiscountAmount,
     items: figures.lines.map((line, index) => itemMessage(line, items[index])),
     redemptions: stored?.redemptions ?? {},
-    ...(metadata !== undefined && { metadata }),
+    metadata: { ...stored?.metadata, ...input.metadata },
     ...(stored?.id !== undefined && { id: stored.id }),
     ...((input.sourceId ?? stored?.sourceId) !== undefined && {
       sourceId: input.sourceId ?? stored?.sourceId,

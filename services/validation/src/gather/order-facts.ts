@@ -27,7 +27,7 @@ export function orderFacts(input: OrderInput, stored: Order | null): OrderFacts 
     initialAmount: replaced ? null : stored.initialAmount,
     discountAmount: stored.discountAmount,
     lines: input.items.length > 0 ? input.items.map(inlineLine) : stored.items.map(storedLine),
-    metadata: input.metadata ?? stored.metadata ?? {},
+    metadata: { ...stored.metadata, ...input.metadata },
   };
 }
 
