@@ -126,7 +126,10 @@ function decimal({ minDecimal, maxDecimal }: Rule): fc.Arbitrary<string> {
   const min = minDecimal === "" ? -1_000_000 : Number(minDecimal);
   const max = maxDecimal === "" ? 1_000_000 : Number(maxDecimal);
   return fc
-    .tuple(fc.integer({ min, max: max - 1 }), fc.stringMatching(/^\d{0,8}[1-9]$/))
+    .tuple(
+      fc.integer({ min: Math.ceil(min), max: Math.floor(max) - 1 }),
+      fc.stringMatching(/^\d{0,8}[1-9]$/),
+    )
     .map(([whole, fraction]) => `${whole}.${fraction}`);
 }
 
