@@ -1,3 +1,4 @@
+import { listLoyaltyProjects, loyaltyInvariants } from "@scrip/loyalty/invariants";
 import type { InvariantCheck, Queryable } from "@scrip/postgres";
 import { listValidationProjects, validationInvariants } from "@scrip/validation/invariants";
 import {
@@ -10,6 +11,7 @@ import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
 import { openDatabase } from "../database.ts";
+import { checkPoints } from "../points-check.ts";
 import { readPublished } from "../published-events.ts";
 import { openReader } from "../reader.ts";
 
@@ -40,6 +42,8 @@ async function checkInvariants(context: Context, options: CheckOptions): Promise
     ...(await checkOwner(database.url, VOUCHER, options)),
     ...(await checkEvents(database.url, options)),
     ...(await checkOwner(database.url, VALIDATION, options)),
+    ...(await checkOwner(database.url, LOYALTY, options)),
+    ...(await checkPointsOf(database.url, options)),
   ];
   const violations = findings.reduce((sum, finding) => sum + finding.violations.length, 0);
   context.print({ json: { violations, findings }, text: describe(findings) });
@@ -63,6 +67,28 @@ const VALIDATION: Owner = {
   invariants: validationInvariants,
   listProjects: listValidationProjects,
 };
+
+const LOYALTY: Owner = {
+  schema: "loyalty",
+  invariants: loyaltyInvariants,
+  listProjects: listLoyaltyProjects,
+};
+
+async function checkPointsOf(url: string, options: CheckOptions): Promise<Finding[]> {
+  await using redemptions = await openReader(url, VOUCHER.schema);
+  await using points = await openReader(url, LOYALTY.schema);
+  const findings: Finding[] = [];
+  for (const project of options.project ?? (await LOYALTY.listProjects(points))) {
+    const books = { redemptions, points };
+    findings.push({
+      project,
+      invariant: "I2 points",
+      states: "the points that redemptions took are those that were held for them, each once",
+      ...(await checkPoints(books, project)),
+    });
+  }
+  return findings;
+}
 
 async function checkOwner(url: string, owner: Owner, options: CheckOptions): Promise<Finding[]> {
   await using db = await openReader(url, owner.schema);

@@ -11,6 +11,7 @@ import { HOLDERS } from "./publication-checks.ts";
 import { PARTS, ROLLBACKS, SESSIONS, TOTALS, UNITS } from "./redemption-checks.ts";
 import { BALANCES, LEDGERS, OWNERS, QUANTITIES, SPENDS } from "./voucher-checks.ts";
 
+export { type PointsRedemption, readPointsRedemptions } from "./points-checks.ts";
 export { checkRedemptionEvents, type EventCheckRequest } from "./event-invariants.ts";
 
 /** Every project that has vouchers or redemptions, also one that the gateway no longer knows. */

@@ -1,0 +1,72 @@
+import { type KnownSpend, readSpends } from "@scrip/loyalty/invariants";
+import type { Queryable, Violation } from "@scrip/postgres";
+import { type PointsRedemption, readPointsRedemptions } from "@scrip/voucher/invariants";
+
+const CHUNK = 1_000;
+
+type Books = { readonly redemptions: Queryable; readonly points: Queryable };
+
+/**
+ * Compares the books of redemptions with those of points. What is looked for is read after what it is
+ * looked for with: a redemption may wait for its points to be taken, but they are held; and points may wait
+ * to be given back, but those that were are of a redemption that was rolled back.
+ */
+export async function checkPoints(
+  books: Books,
+  projectId: string,
+): Promise<{ readonly checked: number; readonly violations: readonly Violation[] }> {
+  const violations: Violation[] = [];
+  let checked = 0;
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const made = await readPointsRedemptions(books.redemptions, projectId, { after, limit: CHUNK });
+    const ids = made.map(({ spendId }) => spendId);
+    const spends = byId(await readSpends(books.points, projectId, { ids }));
+    for (const one of made) violations.push(...faultOf(one, spends.get(one.spendId)));
+    checked += made.length;
+    after = made.length < CHUNK ? undefined : made.at(-1)?.id;
+  }
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const spends = await readSpends(books.points, projectId, { after, limit: CHUNK });
+    const taken = spends.filter(({ status }) => status === "CONFIRMED");
+    const ids = taken.flatMap(({ redemptionId }) => redemptionId ?? []);
+    const made = byId(await readPointsRedemptions(books.redemptions, projectId, { ids }));
+    for (const spend of taken) {
+      violations.push(...strayOf(spend, made.get(spend.redemptionId ?? "")));
+    }
+    after = spends.length < CHUNK ? undefined : spends.at(-1)?.id;
+  }
+  return { checked, violations };
+}
+
+const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
+  new Map(rows.map((row) => [row.id, row]));
+
+function faultOf(
+  { id: subject, cardId, points }: PointsRedemption,
+  spend: KnownSpend | undefined,
+): readonly Violation[] {
+  const details =
+    spend === undefined
+      ? "took points that nothing held"
+      : spend.status === "RETURNED"
+        ? "took points that were given back"
+        : spend.points !== points || spend.cardId !== cardId
+          ? `took ${points} points of ${cardId}, but ${spend.points} of ${spend.cardId} were held`
+          : spend.redemptionId !== null && spend.redemptionId !== subject
+            ? `took points that ${spend.redemptionId} took`
+            : undefined;
+  return details === undefined ? [] : [{ subject, details }];
+}
+
+function strayOf(
+  { id: subject, refunded }: KnownSpend,
+  made: PointsRedemption | undefined,
+): readonly Violation[] {
+  if (made === undefined || made.spendId !== subject) {
+    return [{ subject, details: "was taken for no redemption" }];
+  }
+  if (refunded && made.status !== "ROLLED_BACK") {
+    return [{ subject, details: `was given back, but ${made.id} was not rolled back` }];
+  }
+  return [];
+}

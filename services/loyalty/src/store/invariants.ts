@@ -1,0 +1,143 @@
+import {
+  type Chunk,
+  type ChunkRequest,
+  type InvariantCheck,
+  listProjectsIn,
+  type Queryable,
+} from "@scrip/postgres";
+
+export { type KnownSpend, readSpends } from "./spend-checks.ts";
+
+/** Every project that has opened cards, also one that the gateway no longer knows. */
+export const listLoyaltyProjects = (db: Queryable): Promise<readonly string[]> =>
+  listProjectsIn(db, "loyalty_card");
+
+/** spec/campaigns-loyalty-platform.md §8.2; the tables' own constraints hold the rest. */
+export const loyaltyInvariants: readonly InvariantCheck[] = [
+  {
+    name: "I1 cards",
+    states: "a card holds what its pending spends hold, and no more than its balance",
+    checkChunk: (db, request) => check(db, HELD, request),
+  },
+  {
+    name: "I4 points",
+    states:
+      "entries of a card count from 1 without gaps, and each balance follows from the one before",
+    checkChunk: (db, request) => check(db, CHAINS, request),
+  },
+  {
+    name: "I5 redeemed points",
+    states: "what was redeemed with a card is the sum of its redemptions and refunds",
+    checkChunk: (db, request) => check(db, REDEEMED, request),
+  },
+  {
+    name: "I7 spends",
+    states:
+      "a spend is in the ledger once when it was taken, and not at all when it was given back",
+    checkChunk: (db, request) => check(db, SPENDS, request),
+  },
+  {
+    name: "I1 locked points",
+    states: "what live sessions hold of a card is no more than is left of it",
+    checkChunk: (db, request) => check(db, LOCKS, request),
+  },
+];
+
+const HELD = `
+  select c.id,
+         case when c.held_points <> pending.points
+              then format('holds %s points, its pending spends %s', c.held_points, pending.points)
+          end as fault
+    from loyalty_card c
+   cross join lateral (
+           select coalesce(sum(s.points), 0)::int8 as points from points_spend s
+            where s.project_id = c.project_id and s.card_id = c.id and s.status = 'PENDING'
+         ) pending
+   where c.project_id = $1 and c.id > $2
+   order by c.id
+   limit $3`;
+
+const CHAINS = `
+  select c.id,
+         case when e.count <> c.ledger_version
+              then format('has %s entries, counts %s', e.count, c.ledger_version)
+              when e.count > 0 and (e.first <> 1 or e.last <> e.count)
+              then format('its %s entries count from %s to %s', e.count, e.first, e.last)
+              when e.broken > 0
+              then format('%s balances do not follow from the one before', e.broken)
+              when e.count > 0 and e.balance <> c.balance
+              then format('has %s points, its last entry says %s', c.balance, e.balance)
+          end as fault
+    from loyalty_card c
+   cross join lateral (
+           select count(*) as count, min(version) as first, max(version) as last,
+                  count(*) filter (where balance_after <> before + points) as broken,
+                  (array_agg(balance_after order by version desc))[1] as balance
+             from (select version, points, balance_after,
+                          lag(balance_after) over (order by version) as before
+                     from ledger_entry l
+                    where l.project_id = c.project_id and l.card_id = c.id) entries
+         ) e
+   where c.project_id = $1 and c.id > $2
+   order by c.id
+   limit $3`;
+
+const REDEEMED = `
+  select c.id,
+         case when c.redeemed_points <> - e.points
+              then format('counts %s redeemed points, its entries %s', c.redeemed_points, - e.points)
+          end as fault
+    from loyalty_card c
+   cross join lateral (
+           select coalesce(sum(l.points), 0)::int8 as points from ledger_entry l
+            where l.project_id = c.project_id and l.card_id = c.id
+              and l.type in ('POINTS_REDEMPTION', 'POINTS_REFUND')
+         ) e
+   where c.project_id = $1 and c.id > $2
+   order by c.id
+   limit $3`;
+
+const SPENDS = `
+  select s.id,
+         case when s.status = 'CONFIRMED' and taken.points is distinct from - s.points
+              then format('took %s points, its entry says %s', s.points, taken.points)
+              when s.status <> 'CONFIRMED' and taken.points is not null
+              then format('is %s and has an entry', s.status)
+          end as fault
+    from points_spend s
+    left join ledger_entry taken
+      on taken.project_id = s.project_id and taken.card_id = s.card_id and taken.cause = s.id
+   where s.project_id = $1 and s.id > $2
+   order by s.id
+   limit $3`;
+
+const LOCKS = `
+  select c.id,
+         case when locked.points > c.balance - c.held_points
+              then format('sessions hold %s of %s points', locked.points, c.balance - c.held_points)
+          end as fault
+    from loyalty_card c
+   cross join lateral (
+           select coalesce(sum(l.points), 0)::int8 as points from points_lock l
+            where l.project_id = c.project_id and l.card_id = c.id and l.expires_at > now()
+         ) locked
+   where c.project_id = $1 and c.id > $2
+   order by c.id
+   limit $3`;
+
+/** Answers one row for each that was checked: its id, and what is wrong with it or null. */
+async function check(db: Queryable, sql: string, request: ChunkRequest): Promise<Chunk> {
+  const { rows } = await db.query<{ id: string; fault: string | null }>(sql, [
+    request.projectId,
+    request.after,
+    request.limit,
+  ]);
+  const last = rows.at(-1)?.id ?? null;
+  return {
+    checked: rows.length,
+    last: rows.length < request.limit ? null : last,
+    violations: rows.flatMap(({ id, fault }) =>
+      fault === null ? [] : [{ subject: id, details: fault }],
+    ),
+  };
+}

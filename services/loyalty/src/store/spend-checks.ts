@@ -1,0 +1,33 @@
+import type { Queryable } from "@scrip/postgres";
+
+/** A spend as the books of redemptions must know it. */
+export type KnownSpend = {
+  readonly id: string;
+  readonly cardId: string;
+  readonly points: bigint;
+  readonly status: string;
+  readonly redemptionId: string | null;
+  readonly refunded: boolean;
+};
+
+/** The next spends by their ids, or those of these ids. */
+export async function readSpends(
+  db: Queryable,
+  projectId: string,
+  which: { readonly ids: readonly string[] } | { readonly after: string; readonly limit: number },
+): Promise<readonly KnownSpend[]> {
+  const [condition, values] =
+    "ids" in which
+      ? ["s.id = any($2::text[])", [which.ids]]
+      : ["s.id > $2 order by s.id limit $3", [which.after, which.limit]];
+  const { rows } = await db.query<KnownSpend>(
+    `select s.id, s.card_id as "cardId", s.points, s.status, s.redemption_id as "redemptionId",
+            exists (select from ledger_entry l
+                     where l.project_id = s.project_id and l.card_id = s.card_id
+                       and l.redemption_id = s.redemption_id and l.type = 'POINTS_REFUND') as refunded
+       from points_spend s
+      where s.project_id = $1 and ${condition}`,
+    [projectId, ...values],
+  );
+  return rows;
+}

@@ -1,0 +1,30 @@
+import type { Queryable } from "@scrip/postgres";
+
+/** A redemption that took points, as the books of points must know it. */
+export type PointsRedemption = {
+  readonly id: string;
+  readonly cardId: string;
+  readonly status: string;
+  readonly spendId: string;
+  readonly points: bigint;
+};
+
+/** The next of them by their ids, or those of these ids. */
+export async function readPointsRedemptions(
+  db: Queryable,
+  projectId: string,
+  which: { readonly ids: readonly string[] } | { readonly after: string; readonly limit: number },
+): Promise<readonly PointsRedemption[]> {
+  const [condition, values] =
+    "ids" in which
+      ? ["id = any($2::text[])", [which.ids]]
+      : ["id > $2 order by id limit $3", [which.after, which.limit]];
+  const { rows } = await db.query<PointsRedemption>(
+    `select id, voucher_id as "cardId", status, points->>'spend_id' as "spendId",
+            (points->>'points')::int8 as points
+       from redemption
+      where project_id = $1 and points is not null and ${condition}`,
+    [projectId, ...values],
+  );
+  return rows;
+}
