@@ -337,7 +337,7 @@ export type Rule = Message<"scrip.options.v1.Rule"> & {
   /**
    * The request deletes an object of this kind, by the id in this field. A `segment` is refused while a
    * validation rule names it; rules that are assigned to a `promotion_tier` or `reward_assignment` are taken away from it
-   * (services/decisions/0011-rules-before-their-object.md), and a `category` is taken out of stacking rules.
+   * (services/decisions/0019-what-goes-with-what-is-deleted.md), and a `category` is taken out of stacking rules.
    *
    * @generated from field: string deletes = 25;
    */
