@@ -1,13 +1,11 @@
 import { Client } from "pg";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { newCode, serverApi } from "../stack/api.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { inParallel, newCode, serverApi } from "../stack/api.ts";
+import { COMPOSITIONS, sharedStack, startStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("an Idempotency-Key on %s", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
-  const api = await serverApi(stack);
+  const api = await serverApi(await sharedStack(composition));
 
   test("makes a repeat byte-equal and takes nothing twice, for successes and refusals", async () => {
     const code = newCode("KEY");
@@ -114,12 +112,12 @@ describe("kill -9 of the process", async () => {
       await stack.crash();
       await Promise.all(clients);
 
-      for (const key of keys) {
+      await inParallel(keys, 16, async (key) => {
         const repeat = await redeem(key);
         expect(repeat.status, repeat.text).toBe(200);
         expect(repeat.text).toBe(acknowledged.get(key) ?? repeat.text);
         acknowledged.set(key, repeat.text);
-      }
+      });
     }
     const ids = new Set(
       [...acknowledged.values()].map((text) => (JSON.parse(text) as { id: string }).id),

@@ -13,8 +13,8 @@ import { newProduct, type Product } from "./model/product.ts";
 import { REDEMPTIONS } from "./model/redemptions.ts";
 import { balanceOf, EMPTY, judge, usesOf } from "./model/reference.ts";
 
-/** MODEL_SEED runs the commands of a failed test again; MODEL_RUNS=5000 searches for longer. */
-const SEED = Number(process.env["MODEL_SEED"] ?? Date.now() % 1_000_000_000);
+/** The same commands in each run; MODEL_SEED=$RANDOM tries others, and MODEL_RUNS=5000 more. */
+const SEED = Number(process.env["MODEL_SEED"] ?? 20_261_121);
 const RUNS = Number(process.env["MODEL_RUNS"] ?? 300);
 const RUNS_WITH_CRASHES = Math.ceil(RUNS / 50);
 /** Each lane waits for one request at a time; together they keep a small machine busy. */

@@ -7,8 +7,8 @@ import { loggedErrors } from "../stack/logged-errors.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 import { givenStressShop, type StressShop } from "../stack/stress-shop.ts";
 
-/** Set STRESS_SEED to send the requests of a run that failed once more. */
-const SEED = Number(process.env["STRESS_SEED"] ?? Date.now() % 1_000_000_000);
+/** The same requests in each run; STRESS_SEED=$RANDOM sends others. */
+const SEED = Number(process.env["STRESS_SEED"] ?? 20_261_121);
 /** Five processes, their database and the test share what may be two processors. */
 const CLIENTS = { standalone: 64, distributed: 24 };
 const REQUESTS = 400;
