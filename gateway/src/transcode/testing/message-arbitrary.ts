@@ -122,14 +122,14 @@ function textArbitrary(rule: Rule): fc.Arbitrary<string> {
 const text = (minLength: number, maxLength: number): fc.Arbitrary<string> =>
   fc.string({ unit: "binary", minLength, maxLength }).filter(isSafeText);
 
+/** With nine digits after the point a number of JSON still holds all of it. */
+const MOST_WHOLE = 1_000_000;
+
 function decimal({ minDecimal, maxDecimal }: Rule): fc.Arbitrary<string> {
-  const min = minDecimal === "" ? -1_000_000 : Number(minDecimal);
-  const max = maxDecimal === "" ? 1_000_000 : Number(maxDecimal);
+  const min = minDecimal === "" ? -MOST_WHOLE : Math.ceil(Number(minDecimal));
+  const max = maxDecimal === "" ? MOST_WHOLE : Math.min(Number(maxDecimal), MOST_WHOLE);
   return fc
-    .tuple(
-      fc.integer({ min: Math.ceil(min), max: Math.floor(max) - 1 }),
-      fc.stringMatching(/^\d{0,8}[1-9]$/),
-    )
+    .tuple(fc.integer({ min, max: Math.floor(max) - 1 }), fc.stringMatching(/^\d{0,8}[1-9]$/))
     .map(([whole, fraction]) => `${whole}.${fraction}`);
 }
 
