@@ -63,7 +63,6 @@ async function deleted(customerId: string, permanent: boolean): Promise<void> {
   await onCustomer(db)([event, event], {
     group: "validation-customers",
     topic: CUSTOMERS_TOPIC,
-    partition: 0,
     signal,
   });
 }
