@@ -7,7 +7,7 @@ export type LoyaltyShop = {
   readonly rewardId: string;
   readonly assignmentId: string;
   /** Gives a customer a card with the points that the programme's cards start with. */
-  readonly card: () => Promise<Card>;
+  readonly card: (customer?: Json) => Promise<Card>;
 };
 
 export type Card = { readonly code: string; readonly id: string; readonly customer: Json };
@@ -55,8 +55,7 @@ export async function loyaltyShop(
     campaignId,
     rewardId,
     assignmentId: assignment["id"],
-    async card() {
-      const customer = { source_id: newCode("member") };
+    async card(customer = { source_id: newCode("member") }) {
       const made = await ok(api.post(`/v1/loyalties/${campaignId}/members`, { customer }));
       return { code: made["code"], id: made["id"], customer };
     },

@@ -21,7 +21,7 @@ import { instantIn, toFigures } from "./card-message.ts";
 
 /**
  * Holds the points of redemptions that are about to be committed: one transaction locks the cards of all
- * commands, decides in memory and writes (services/decisions/0019-points-before-the-commit.md).
+ * commands, decides in memory and writes (services/decisions/0020-points-before-the-commit.md).
  */
 export const spendPoints =
   (deps: Deps): Handler<typeof CardService.method.spendPoints> =>

@@ -20,7 +20,7 @@ type CardPart = {
 };
 
 /**
- * Commits with the points of loyalty cards held (services/decisions/0019-points-before-the-commit.md): they
+ * Commits with the points of loyalty cards held (services/decisions/0020-points-before-the-commit.md): they
  * are spent by the commit, and given back at once when it comes to nothing. A redemption without cards pays
  * nothing here. When somebody else was faster to spend the points, it is decided again.
  */

@@ -7,7 +7,7 @@ import { giveUpSpends, type SpendName } from "../store/points-claims.ts";
 /**
  * Ends spends whose redemption came to nothing. The claim decides between this and a commit that comes late:
  * only when no commit can use a spend any more are its points given back, and when one was faster they are
- * taken (services/decisions/0019-points-before-the-commit.md).
+ * taken (services/decisions/0020-points-before-the-commit.md).
  */
 export async function abandonSpends(
   { db, cards }: Pick<Deps, "db" | "cards">,

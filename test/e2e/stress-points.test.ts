@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import fc from "fast-check";
+import { afterAll, describe, expect, onTestFailed, test } from "vitest";
+
+import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { brokenInvariants } from "../stack/books.ts";
+import { loggedErrors } from "../stack/logged-errors.ts";
+import { balanceOf, type Card, loyaltyShop } from "../stack/loyalty-shop.ts";
+import { COMPOSITIONS, type ServiceName, startStack } from "../stack/stack.ts";
+
+const SEED = Number(process.env["STRESS_SEED"] ?? Date.now() % 1_000_000_000);
+const CLIENTS = 24;
+const REQUESTS = 150;
+const POINTS = 8_000;
+/** So many are answered before the first kill, and between one and the next. */
+const KILL_EVERY = 30;
+/** A client gives up after this long without an answer. */
+const PATIENCE_MS = 90_000;
+/** What a process left behind is given back after some twenty seconds, or more on a busy machine. */
+const SETTLED_MS = 90_000;
+
+/** What is killed, one after the other, while the requests are under way. */
+const VICTIMS: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
+  standalone: [undefined, undefined],
+  distributed: ["validation", "loyalty", "voucher"],
+};
+
+const wish = fc.record({
+  picks: fc.shuffledSubarray([0, 1, 2], { minLength: 1, maxLength: 2 }),
+  points: fc.integer({ min: 50, max: 600 }),
+  kind: fc.constantFrom("redeem", "redeem", "roll_back", "session"),
+});
+
+describe.each(COMPOSITIONS)("kill -9 in the middle of points on %s", async (composition) => {
+  const stack = await startStack(composition);
+  afterAll(() => stack[Symbol.asyncDispose]());
+  const api = await serverApi(stack);
+  // Somebody has one card of a programme.
+  const shops = await inParallel([1, 2, 3], 1, () => loyaltyShop(api, { points: POINTS }));
+
+  test("loses none of them, spends none twice, and gives back what came to nothing", async () => {
+    onTestFailed(() => console.log(loggedErrors(stack)));
+    const customer = { source_id: newCode("holder") };
+    const cards = await inParallel(shops, 1, (shop) => shop.card(customer));
+    const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
+    const load = { answered: 0, over: false };
+    const kill = async (): Promise<void> => {
+      for (const [nth, victim] of (VICTIMS[composition] ?? []).entries()) {
+        while (load.answered < (nth + 1) * KILL_EVERY && !load.over) await sleep(5);
+        await stack.crash(victim);
+      }
+    };
+    const redeemAll = inParallel(wishes, CLIENTS, async ({ picks, points, kind }) => {
+      const body = {
+        customer,
+        order: { amount: 1_000_000 },
+        redeemables: picks.map((at) => ({
+          object: "voucher",
+          id: cards[at]?.code,
+          reward: { id: shops[at]?.rewardId, points },
+        })),
+        ...(kind === "session" && { session: { type: "LOCK", key: newCode("key") } }),
+      };
+      if (kind === "session") await insistOn("/v1/validations", body);
+      const answer = await insistOn("/v1/redemptions", body);
+      load.answered += 1;
+      if (answer.status !== 200) return { answer, parts: [] };
+      const parts = answer.body["redemptions"] as readonly Json[];
+      if (kind !== "roll_back") return { answer, parts };
+      const whole = answer.body["parent_redemption"] ?? parts[0];
+      const undone = await insistOn(`/v1/redemptions/${whole["id"]}/rollbacks`);
+      expect(undone.status, undone.text).toBe(200);
+      return { answer, parts: [] };
+    }).finally(() => (load.over = true));
+    const [outcomes] = await Promise.all([redeemAll, kill()]);
+
+    const said = `STRESS_SEED=${SEED}`;
+    for (const { answer } of outcomes) {
+      if (answer.status === 200) continue;
+      expect(answer.body["key"], `${said} ${answer.text}`).toBe("loyalty_card_points_exceeded");
+    }
+    const spentOf = (card: Card): number =>
+      outcomes
+        .flatMap(({ parts }) => parts)
+        .filter(({ voucher }) => voucher.code === card.code)
+        .reduce((sum, { amount }) => sum + (amount as number), 0);
+    for (const card of cards) {
+      const left = POINTS - spentOf(card);
+      expect(left, said).toBeGreaterThanOrEqual(0);
+      await expect.poll(() => balanceOf(api, card), { timeout: SETTLED_MS }).toBe(left);
+    }
+    expect(await brokenInvariants(stack), said).toEqual([]);
+  }, 300_000);
+
+  /** Repeats a request under one key until it is answered by more than an outage. */
+  async function insistOn(path: string, body: Json = {}): Promise<Answer> {
+    const headers = { "idempotency-key": newCode("key") };
+    for (const deadline = Date.now() + PATIENCE_MS; ;) {
+      const answer = await api.post(path, body, headers).catch(() => undefined);
+      const isFinal =
+        answer !== undefined &&
+        answer.status < 500 &&
+        answer.body["key"] !== "idempotency_in_progress" &&
+        answer.body["key"] !== "multiple_requests";
+      if (isFinal) return answer;
+      if (Date.now() > deadline) throw new Error(`no answer: ${answer?.text ?? "no connection"}`);
+      await sleep(100);
+    }
+  }
+});
