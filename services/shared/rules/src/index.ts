@@ -53,6 +53,7 @@ export {
   judgeValidity,
 } from "./validity.ts";
 export { smallestDifference, wantedMembers } from "./validation-rule/change.ts";
+export { datesWanted, firstDayMeeting } from "./validation-rule/change-in-time.ts";
 export {
   type CheckedRule,
   type CheckPhase,

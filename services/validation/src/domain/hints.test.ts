@@ -31,6 +31,11 @@ const cart = givenOrder({
   ],
 });
 
+const dated = (conditions: object, date?: string): Partial<DecisionRequest> => ({
+  redeemables: ruled("redemption.metadata", conditions, { property: "on" }),
+  metadata: date === undefined ? {} : { on: date },
+});
+
 type HintScenario = readonly [
   what: string,
   request: Partial<DecisionRequest>,
@@ -68,6 +73,36 @@ const scenarios: readonly HintScenario[] = [
     "an amount of an order that is not there",
     { redeemables: ruled("order.amount", { $more_than: [99] }) },
     [{ message: "100 more", difference: 100n }],
+  ],
+  [
+    "a date from which too few days have passed",
+    dated({ $more_than_ago: [30] }, "2026-11-10"),
+    [{ message: "from 2026-12-10T23:00:00.000Z", from: Date.parse("2026-12-10T23:00:00Z") }],
+  ],
+  [
+    "a date that is too far away",
+    dated({ $less_than_future: [3] }, "2026-12-01"),
+    [{ message: "from 2026-11-28T23:00:00.000Z" }],
+  ],
+  ["a date from which too many days have passed", dated({ $less_than_ago: [3] }, "2026-11-10"), []],
+  [
+    "a date that is too early",
+    dated({ $more_than_or_equal: ["2026-12-24"] }, "2026-12-01"),
+    [{ message: "a date from 2026-12-23T23:00:00.000Z", from: null }],
+  ],
+  [
+    "a date that is not there",
+    dated({ $after: ["2026-12-01T10:00:00Z"], $before: ["2026-12-24T10:00:00Z"] }),
+    [
+      {
+        message: "a date after 2026-12-01T10:00:00.000Z and a date before 2026-12-24T10:00:00.000Z",
+      },
+    ],
+  ],
+  [
+    "prices of which none is high enough",
+    { redeemables: ruled("order.items.price_any", { $more_than_or_equal: [2500] }), order: cart },
+    [{ message: "1500 more", difference: 1500n }],
   ],
   [
     "items that are too few",

@@ -1,7 +1,10 @@
 import {
   type CheckedRule,
   type KnownValue,
+  type Moment,
   type RuleOutcome,
+  datesWanted,
+  firstDayMeeting,
   instantText,
   meetsConditions,
   smallestDifference,
@@ -47,7 +50,11 @@ function changeOf(failing: CheckedRule, facts: RuleFacts): Change | null {
     case "customer.metadata":
     case "order.metadata":
     case "redemption.metadata":
-      return differenceIn(failing.value, failing) ?? memberIn(failing);
+      return (
+        differenceIn(failing.value, failing) ?? dateIn(failing, facts.moment) ?? memberIn(failing)
+      );
+    case "order.items.price_any":
+      return leastChange(failing);
     case "customer.segment":
     case "customer.loyalty.tier":
     case "redemption.api_key":
@@ -72,8 +79,13 @@ function quantityChange(child: CheckedRule): Change | null {
   if (name.endsWith(".aggregated_quantity") || name.endsWith(".aggregated_amount")) {
     return differenceIn(child.value, child);
   }
-  if (!name.endsWith(".quantity") || child.value?.kind !== "list") return null;
-  const changes = child.value.values.flatMap((value) => differenceIn(value, child) ?? []);
+  return name.endsWith(".quantity") ? leastChange(child) : null;
+}
+
+/** Of several values the one that needs the least. */
+function leastChange(failing: CheckedRule): Change | null {
+  if (failing.value?.kind !== "list") return null;
+  const changes = failing.value.values.flatMap((value) => differenceIn(value, failing) ?? []);
   return changes.toSorted((a, b) => Number(sizeOf(a) - sizeOf(b))).at(0) ?? null;
 }
 
@@ -88,6 +100,14 @@ function differenceIn(value: KnownValue | null, { rule }: CheckedRule): Change |
   if (difference === null || difference === 0n) return null;
   const message = difference > 0n ? `${difference} more` : `${-difference} less`;
   return { difference, message };
+}
+
+/** The day that is waited for, or what the date would have to be instead. */
+function dateIn({ rule, value }: CheckedRule, moment: Moment): Change | null {
+  const from = firstDayMeeting(value, rule.conditions, moment);
+  if (from !== null) return { from, message: `from ${instantText(from)}` };
+  const wanted = datesWanted(value, rule.conditions, moment);
+  return wanted.length === 0 ? null : { message: wanted.join(" and ") };
 }
 
 /** What is lacking in a list, or instead of a text. */
