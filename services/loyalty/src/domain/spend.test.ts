@@ -1,0 +1,160 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import { type Card, keyOf, newCard, type PointsLock, spendable } from "./card.ts";
+import { decidePointReservations } from "./reserve-points.ts";
+import { decideSpends, type SpendCommand, type SpendState, type Stock } from "./spend.ts";
+
+const PROJECT = "proj_1";
+const NOW = 1_000;
+
+const cardOf = (id: string, points: bigint): Card =>
+  newCard({ projectId: PROJECT, cardId: id, initialPoints: points });
+
+const commandOf = (
+  parts: readonly (readonly [string, bigint])[],
+  more: Partial<SpendCommand> = {},
+): SpendCommand => ({
+  projectId: PROJECT,
+  now: NOW,
+  requestKey: null,
+  sessionKey: null,
+  parts: parts.map(([cardId, points]) => ({
+    cardId,
+    points,
+    rewardId: "rew_1",
+    takesStock: false,
+  })),
+  ...more,
+});
+
+const lockOf = (sessionKey: string, points: bigint, expiresAt = NOW + 1): PointsLock => ({
+  projectId: PROJECT,
+  cardId: "v_1",
+  sessionKey,
+  points,
+  lockedAt: 0,
+  expiresAt,
+});
+
+const decide = (
+  commands: readonly SpendCommand[],
+  cards: readonly Card[],
+  state: Partial<SpendState> = {},
+) => {
+  let count = 0;
+  return decideSpends(commands, {
+    cards: new Map(cards.map((card) => [keyOf(card.projectId, card.id), card])),
+    locks: [],
+    pending: [],
+    stocks: new Map(),
+    newId: () => `ps_${(count += 1)}`,
+    ...state,
+  });
+};
+
+const kinds = ({ decisions }: ReturnType<typeof decide>) =>
+  decisions.map((one) => (one.kind === "refused" ? one.key : one.kind));
+
+describe("decideSpends", () => {
+  test("holds what there is, and refuses more", () => {
+    const commands = [60n, 50n, 40n].map((points) => commandOf([["v_1", points]]));
+    const decided = decide(commands, [cardOf("v_1", 100n)]);
+    expect(kinds(decided)).toEqual(["spent", "loyalty_card_points_exceeded", "spent"]);
+    expect([...decided.cards.values()]).toMatchObject([{ balance: 100n, heldPoints: 100n }]);
+  });
+
+  test("holds the points of all cards of a command, or of none", () => {
+    const both = commandOf([
+      ["v_1", 60n],
+      ["v_2", 60n],
+    ]);
+    const decided = decide(
+      [both, commandOf([["v_1", 60n]])],
+      [cardOf("v_1", 60n), cardOf("v_2", 1n)],
+    );
+    expect(decided.decisions).toMatchObject([{ kind: "refused", part: 1 }, { kind: "spent" }]);
+    expect(decided.made).toMatchObject([{ cardId: "v_1", points: 60n }]);
+  });
+
+  test("finds what an earlier try of the same request holds, and nobody else's", () => {
+    const mine = commandOf([["v_1", 100n]], { requestKey: "key" });
+    const twice = decide(
+      [mine, mine, commandOf([["v_1", 100n]], { requestKey: "other" })],
+      [cardOf("v_1", 100n)],
+    );
+    expect(kinds(twice)).toEqual(["spent", "spent", "loyalty_card_points_exceeded"]);
+    expect(twice.made).toHaveLength(1);
+  });
+
+  test("counts what sessions of others hold until they end, and takes the place of its own", () => {
+    const locks = [lockOf("a", 50n), lockOf("b", 30n), lockOf("old", 100n, NOW)];
+    const spend = (points: bigint, sessionKey: string | null) =>
+      decide([commandOf([["v_1", points]], { sessionKey })], [cardOf("v_1", 100n)], { locks });
+    expect(kinds(spend(21n, null))).toEqual(["loyalty_card_points_exceeded"]);
+    expect(kinds(spend(20n, null))).toEqual(["spent"]);
+    const own = spend(70n, "a");
+    expect(kinds(own)).toEqual(["spent"]);
+    expect(own.replaced).toEqual([locks[0]]);
+    expect(own.made).toMatchObject([{ lockedPoints: 50n, lockedUntil: NOW + 1 }]);
+  });
+
+  test("takes no more rewards than there are", () => {
+    const stocks = new Map<string, Stock>([[keyOf(PROJECT, "rew_1"), { stock: 2n, redeemed: 1n }]]);
+    const one = commandOf([["v_1", 1n]]);
+    const taking = { ...one, parts: one.parts.map((part) => ({ ...part, takesStock: true })) };
+    const decided = decide([taking, taking], [cardOf("v_1", 9n)], { stocks });
+    expect(kinds(decided)).toEqual(["spent", "reward_out_of_stock"]);
+  });
+
+  test("never holds or locks more than there is, whatever comes in whatever order", () => {
+    const session = fc.constantFrom("a", "b", "c");
+    const step = fc.oneof(
+      fc.record({
+        kind: fc.constant("spend" as const),
+        sessionKey: fc.option(session),
+        points: fc.bigInt({ min: 1n, max: 120n }),
+      }),
+      fc.record({
+        kind: fc.constant("lock" as const),
+        sessionKey: session,
+        points: fc.bigInt({ min: 0n, max: 120n }),
+      }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        let card = cardOf("v_1", 200n);
+        let locks: readonly PointsLock[] = [];
+        const key = keyOf(PROJECT, "v_1");
+        for (const { kind, sessionKey, points } of steps) {
+          if (kind === "spend") {
+            const own = locks.find((lock) => lock.sessionKey === sessionKey);
+            const decided = decide([commandOf([["v_1", points]], { sessionKey })], [card], {
+              locks,
+            });
+            // A session gets what it holds, whatever others want.
+            if (own !== undefined && own.points >= points)
+              expect(kinds(decided)).toEqual(["spent"]);
+            card = decided.cards.get(key) ?? card;
+            locks = locks.filter((lock) => !decided.replaced.includes(lock));
+          } else {
+            const command = {
+              projectId: PROJECT,
+              sessionKey: sessionKey ?? "",
+              now: NOW,
+              reservations: [{ cardId: "v_1", points, expiresAt: NOW + 1 }],
+            };
+            const cards = new Map([[key, card]]);
+            const decided = decidePointReservations([command], { cards, locks });
+            const held = decided.locks.get(keyOf(PROJECT, command.sessionKey));
+            if (held !== undefined) {
+              locks = [...locks.filter((lock) => lock.sessionKey !== sessionKey), ...held];
+            }
+          }
+          const locked = locks.reduce((sum, lock) => sum + lock.points, 0n);
+          expect(locked <= spendable(card)).toBe(true);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, test } from "vitest";
+
+import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { balanceOf, loyaltyShop } from "../stack/loyalty-shop.ts";
+import { ok, refusal, rulesOf } from "../stack/rules.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
+
+const COIN = { coin: { exchange_ratio: 0.25, points_ratio: 3 } };
+const MUG = { product: { id: "prod_mug" } };
+
+describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
+  const stack = await sharedStack(composition);
+  const api = await serverApi(stack);
+
+  const reward = (body: Json): Promise<Json> => ok(api.post("/v1/rewards", body));
+  const programme = async (): Promise<Json> =>
+    ok(
+      api.post("/v1/campaigns", {
+        name: newCode("programme"),
+        campaign_type: "LOYALTY_PROGRAM",
+        type: "AUTO_UPDATE",
+        voucher: { type: "LOYALTY_CARD", loyalty_card: { points: 1_000 } },
+      }),
+    );
+  const coupons = async (): Promise<Json> =>
+    ok(
+      api.post("/v1/campaigns", {
+        name: newCode("coupons"),
+        campaign_type: "DISCOUNT_COUPONS",
+        voucher: { type: "DISCOUNT_VOUCHER", discount: { type: "PERCENT", percent_off: 10 } },
+      }),
+    );
+
+  test("are made, read, changed, listed and deleted", async () => {
+    const made = await reward({
+      name: "Mug",
+      type: "MATERIAL",
+      parameters: MUG,
+      stock: 5,
+      attributes: { description: "Blue" },
+      metadata: { a: 1 },
+    });
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^rew_/),
+      object: "reward",
+      type: "MATERIAL",
+      stock: 5,
+      redeemed: 0,
+      parameters: { product: { id: "prod_mug", sku_id: null } },
+      updated_at: null,
+    });
+    const path = `/v1/rewards/${made["id"]}`;
+    const changed = await ok(api.put(path, { name: "Cup", stock: null, metadata: { b: 2 } }));
+    expect(changed).toMatchObject({ name: "Cup", stock: null, metadata: { a: 1, b: 2 } });
+    expect(changed["attributes"]).toEqual({ description: "Blue" });
+    expect(await ok(api.get(path))).toEqual(changed);
+    expect((await ok(api.get("/v1/rewards?limit=100")))["data"]).toContainEqual(changed);
+    expect((await api.delete(path)).status).toBe(204);
+    expect(await refusal(api.get(path))).toEqual([404, "not_found", "reward"]);
+    expect(await refusal(api.delete(path))).toEqual([404, "not_found", "reward"]);
+  });
+
+  test("must have the parameters of their type", async () => {
+    const { id } = await coupons();
+    const gifts = await ok(
+      api.post("/v1/campaigns", {
+        name: newCode("gifts"),
+        campaign_type: "GIFT_VOUCHERS",
+        voucher: { type: "GIFT_VOUCHER", gift: { amount: 100 } },
+      }),
+    );
+    const refused: readonly (readonly [Json, string])[] = [
+      [{ type: "COIN", parameters: MUG }, "invalid_payload"],
+      [{ type: "MATERIAL", parameters: { ...MUG, ...COIN } }, "invalid_payload"],
+      [{ type: "COIN", parameters: COIN, stock: 1 }, "invalid_payload"],
+      [{ type: "COIN", parameters: { coin: { exchange_ratio: 0 } } }, "invalid_payload"],
+      [{ type: "CAMPAIGN", parameters: { campaign: { id: "camp_none" } } }, "not_found"],
+      [{ type: "CAMPAIGN", parameters: { campaign: { id: gifts["id"] } } }, "invalid_balance"],
+    ];
+    for (const [body, key] of refused) {
+      expect((await api.post("/v1/rewards", body)).body, JSON.stringify(body)).toMatchObject({
+        key,
+      });
+    }
+    const balance = { campaign: { id: gifts["name"], balance: 500 } };
+    expect(await reward({ type: "CAMPAIGN", parameters: balance })).toMatchObject({
+      parameters: { campaign: { id: gifts["id"], balance: 500, type: "GIFT_VOUCHERS" } },
+    });
+    expect(await reward({ type: "CAMPAIGN", parameters: { campaign: { id } } })).toMatchObject({
+      parameters: { campaign: { id, type: "DISCOUNT_COUPONS" } },
+    });
+    expect(await reward({ type: "COIN", parameters: COIN })).toMatchObject({ parameters: COIN });
+  });
+
+  test("are assigned to programmes, once and at a price unless they have a ratio", async () => {
+    const { id: campaignId, name } = await programme();
+    const mug = await reward({ type: "MATERIAL", parameters: MUG });
+    const coin = await reward({ type: "COIN", parameters: COIN });
+    const path = `/v1/rewards/${mug["id"]}/assignments`;
+    const price = (points: number) => ({ parameters: { loyalty: { points } } });
+    expect(await refusal(api.post(path, { campaign: campaignId }))).toEqual([
+      400,
+      "missing_param",
+      "Parameter 'parameters.loyalty' is required",
+    ]);
+    const other = await coupons();
+    const foreign = api.post(path, { campaign: other["id"], ...price(5) });
+    expect(await refusal(foreign)).toEqual([404, "not_found", "campaign"]);
+
+    const made = await ok(api.post(path, { campaign: name, ...price(5) }));
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^rewa_/),
+      object: "reward_assignment",
+      reward_id: mug["id"],
+      related_object_id: campaignId,
+      related_object_type: "campaign",
+      parameters: { loyalty: { points: 5 } },
+    });
+    const again = await refusal(api.post(path, { campaign: campaignId, ...price(5) }));
+    expect(again.slice(0, 2)).toEqual([409, "duplicate_found"]);
+    const coinPath = `/v1/rewards/${coin["id"]}/assignments`;
+    const priced = await refusal(api.post(coinPath, { campaign: campaignId, ...price(5) }));
+    expect(priced.slice(0, 2)).toEqual([400, "invalid_payload"]);
+    await ok(api.post(coinPath, { campaign: campaignId }));
+
+    const inUse = await api.delete(`/v1/rewards/${mug["id"]}`);
+    expect(inUse.body).toMatchObject({
+      key: "resource_in_use",
+      related_object_ids: [made["id"]],
+      related_object_type: "reward_assignment",
+    });
+    expect(await ok(api.put(`${path}/${made["id"]}`, price(7)))).toMatchObject(price(7));
+    expect(await ok(api.get(path))).toMatchObject({ data: [{ id: made["id"] }], total: 1 });
+    expect(await ok(api.get(`/v1/rewards?assignment_id=${made["id"]}`))).toMatchObject({
+      data: [{ id: mug["id"] }],
+      total: 1,
+    });
+
+    const loyalty = `/v1/loyalties/${encodeURIComponent(name)}`;
+    for (const list of [`${loyalty}/rewards`, `${loyalty}/reward-assignments`]) {
+      expect(await ok(api.get(list))).toMatchObject({
+        data: [{ reward: { id: coin["id"] } }, { id: made["id"], reward: { id: mug["id"] } }],
+        total: 2,
+      });
+    }
+    expect(await ok(api.get(`${loyalty}/reward-assignments/${made["id"]}/reward`))).toMatchObject({
+      id: mug["id"],
+    });
+    expect(await ok(api.put(`${loyalty}/rewards/${made["id"]}`, price(9)))).toMatchObject(price(9));
+    expect(await refusal(api.get(`/v1/loyalties/${other["id"]}/rewards`))).toEqual([
+      404,
+      "not_found",
+      "campaign",
+    ]);
+    expect((await api.delete(`${loyalty}/rewards/${made["id"]}`)).status).toBe(204);
+    expect(await refusal(api.get(`${path}/${made["id"]}`))).toEqual([
+      404,
+      "not_found",
+      "reward_assignment",
+    ]);
+    expect((await api.delete(`/v1/rewards/${mug["id"]}`)).status).toBe(204);
+  });
+
+  test("have validation rules in their assignments, which go with them", async () => {
+    const rule = await ok(
+      api.post("/v1/validation-rules", {
+        name: newCode("rule"),
+        rules: { "1": { name: "order.amount", conditions: { $more_than: [100] } }, logic: "1" },
+      }),
+    );
+    const shop = await loyaltyShop(api, { rules: [rule["id"]] });
+    const path = `/v1/rewards/${shop.rewardId}/assignments/${shop.assignmentId}`;
+    expect(rulesOf(await ok(api.get(path)))).toEqual([rule["id"]]);
+    const other = await loyaltyShop(api);
+    const assigned = await ok(
+      api.post(`/v1/validation-rules/${rule["id"]}/assignments`, {
+        related_object_type: "reward_assignment",
+        related_object_id: other.assignmentId,
+      }),
+    );
+    expect(assigned).toMatchObject({ related_object_id: other.assignmentId });
+    const unknown = api.post(`/v1/validation-rules/${rule["id"]}/assignments`, {
+      related_object_type: "reward_assignment",
+      related_object_id: "rewa_none",
+    });
+    expect(await refusal(unknown)).toEqual([404, "not_found", "reward_assignment"]);
+    for (const { rewardId, assignmentId } of [shop, other]) {
+      const one = `/v1/rewards/${rewardId}/assignments/${assignmentId}`;
+      expect((await api.delete(one)).status).toBe(204);
+    }
+    expect((await api.delete(`/v1/validation-rules/${rule["id"]}`)).status).toBe(204);
+  });
+
+  test("that are handed out cost their price while there are some left", async () => {
+    const shop = await loyaltyShop(api, { points: 500 });
+    const mug = await reward({ type: "MATERIAL", name: "Mug", parameters: MUG, stock: 1 });
+    await ok(
+      api.post(`/v1/rewards/${mug["id"]}/assignments`, {
+        campaign: shop.campaignId,
+        parameters: { loyalty: { points: 200 } },
+      }),
+    );
+    const stockOf = async (): Promise<unknown[]> => {
+      const { stock, redeemed } = await ok(api.get(`/v1/rewards/${mug["id"]}`));
+      return [stock, redeemed];
+    };
+    const [first, second] = [await shop.card(), await shop.card()];
+    const redeem = ({ code, customer }: typeof first) =>
+      api.post(`/v1/vouchers/${code}/redemption`, { customer, reward: { id: mug["id"] } });
+    const redeemed = await redeem(first);
+    expect(redeemed.body, redeemed.text).toMatchObject({
+      amount: 200,
+      loyalty_card: { points: 200 },
+      order: null,
+      reward: { id: mug["id"], name: "Mug", type: "MATERIAL" },
+      voucher: { loyalty_card: { balance: 300 } },
+    });
+    expect(await stockOf()).toEqual([1, 1]);
+    expect((await redeem(second)).body).toMatchObject({ key: "reward_out_of_stock" });
+    await ok(api.post(`/v1/redemptions/${redeemed.body["id"]}/rollback`));
+    expect(await stockOf()).toEqual([1, 0]);
+    await ok(redeem(second));
+    expect(await balanceOf(api, second)).toBe(300);
+  });
+
+  test("of campaigns are not handed out yet", async () => {
+    const shop = await loyaltyShop(api);
+    const { id } = await coupons();
+    const coupon = await reward({ type: "CAMPAIGN", parameters: { campaign: { id } } });
+    await ok(
+      api.post(`/v1/rewards/${coupon["id"]}/assignments`, {
+        campaign: shop.campaignId,
+        parameters: { loyalty: { points: 10 } },
+      }),
+    );
+    const card = await shop.card();
+    const refused = await api.post(`/v1/vouchers/${card.code}/redemption`, {
+      customer: card.customer,
+      reward: { id: coupon["id"] },
+    });
+    expect(refused.body).toMatchObject({ key: "reward_not_supported" });
+    expect(await balanceOf(api, card)).toBe(1_000);
+  });
+});
