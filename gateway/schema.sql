@@ -81,8 +81,10 @@ create table project (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
   deleted_at timestamp with time zone,
+  first_weekday smallint default 1 not null,
   constraint project_pkey PRIMARY KEY (project_id),
-  constraint project_clock_of_sandboxes_only CHECK (sandbox_now IS NULL OR sandbox)
+  constraint project_clock_of_sandboxes_only CHECK (sandbox_now IS NULL OR sandbox),
+  constraint project_first_weekday_is_one CHECK (first_weekday >= 0 AND first_weekday <= 6)
 );
 
 CREATE INDEX access_token_expires_at ON access_token USING btree (expires_at);

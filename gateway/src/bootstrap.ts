@@ -4,7 +4,7 @@ import type { Database, Queryable } from "@scrip/postgres";
 
 import { hashSecret, newSecret } from "./auth/secret.ts";
 import { canonicalDomain } from "./domain/origin.ts";
-import type { Project } from "./domain/project.ts";
+import { MONDAY, type Project } from "./domain/project.ts";
 import { insertApiKey, isKnownKey } from "./store/api-keys.ts";
 import { countProjects, insertProject } from "./store/projects.ts";
 
@@ -80,6 +80,7 @@ async function insertFirst(tx: Queryable, keys: BootstrapKeys, createdAt: Date):
     name: keys.projectName,
     description: null,
     timeZone: keys.timeZone,
+    firstWeekday: MONDAY,
     currency: null,
     dialCode: null,
     caseSensitiveCodes: true,

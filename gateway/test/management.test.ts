@@ -46,6 +46,7 @@ describe("a project", () => {
     const { id, json, server } = await create({
       name: "Shop",
       timezone: "Europe/Warsaw",
+      first_weekday: 0,
       currency: "PLN",
       case_sensitive_codes: false,
       default_code_config: { length: 12, prefix: "S-" },
@@ -58,6 +59,7 @@ describe("a project", () => {
       name: "Shop",
       description: null,
       timezone: "Europe/Warsaw",
+      first_weekday: 0,
       currency: "PLN",
       case_sensitive_codes: false,
       default_code_config: { length: 12, prefix: "S-" },
@@ -75,14 +77,27 @@ describe("a project", () => {
     expect(project).toEqual({
       id,
       timeZone: "Europe/Warsaw",
+      firstWeekday: 0,
       caseSensitiveCodes: false,
       codeConfig: JSON.stringify({ length: 12, prefix: "S-" }),
     });
   });
 
+  test("begins its weeks on Monday unless it says otherwise", async () => {
+    const { id, json } = await create({ name: "Weeks" });
+    const change = async (first_weekday: number | null) =>
+      (await management(gateway, "PUT", `/projects/${id}`, { first_weekday })).json;
+    expect([json.first_weekday, await change(6), await change(null)]).toMatchObject([
+      1,
+      { name: "Weeks", first_weekday: 6 },
+      { first_weekday: 1 },
+    ]);
+  });
+
   test.each([
     [{}, "Payload should have required property 'name'"],
     [{ name: "x", timezone: "Mars/Olympus" }, /\.timezone must be/],
+    [{ name: "x", first_weekday: 7 }, /\.first_weekday/],
     [{ name: "x", currency: "XXQ" }, /\.currency must be an ISO 4217 code/],
     [{ name: "x", currency: "pln" }, /\.currency/],
     [{ name: "x", client_trusted_domains: ["ok.example", "no spaces"] }, /domains\[1\] must be/],

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 
-import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import {
+  type Answer,
+  inParallel,
+  type Json,
+  managementApi,
+  newCode,
+  newProject,
+  serverApi,
+} from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const OFF_100: Json = { type: "AMOUNT", amount_off: 100 };
@@ -75,6 +83,37 @@ describe.each(COMPOSITIONS)("limits by counts on %s", async (composition) => {
     expect(keysOf(answers)).toEqual(["redemption_rules_violated"]);
     const nobody = await redeem(redeemables);
     expect(nobody.body).toMatchObject({ key: "missing_customer" });
+  });
+
+  test.each([
+    ["Monday", {}, "2026-11-22T22:59:59Z", "2026-11-22T23:00:00Z"],
+    ["Sunday", { first_weekday: 0 }, "2026-11-21T22:59:59Z", "2026-11-21T23:00:00Z"],
+  ])("by week begin anew on a %s of the project", async (_day, settings, last, next) => {
+    const sandbox = { sandbox: true, timezone: "Europe/Warsaw" };
+    const shop = await newProject(stack, { ...sandbox, ...settings });
+    const clock = `/management/v1/projects/${shop.id}/clock`;
+    const at = async (now: string) =>
+      expect((await managementApi(stack).put(clock, { now })).status).toBe(200);
+    await at(last);
+    const code = newCode("WEEKLY");
+    const rule = await shop.api.post("/v1/validation-rules", {
+      name: "Once a week",
+      rules: { "1": { name: "redemption.count.weekly", conditions: { $less_than_or_equal: [1] } } },
+    });
+    await shop.api.post("/v1/vouchers", {
+      code,
+      type: "DISCOUNT_VOUCHER",
+      discount: OFF_100,
+      validation_rules: [rule.body["id"]],
+    });
+    const redeemed = async () => (await shop.api.post(`/v1/vouchers/${code}/redemption`)).status;
+    const madeThisWeek = async () => {
+      const query = "filters[created_at][conditions][$this_week]=";
+      return (await shop.api.get(`/v1/vouchers?${query}`)).body["total"];
+    };
+    expect([await redeemed(), await redeemed(), await madeThisWeek()]).toEqual([200, 400, 1]);
+    await at(next);
+    expect([await redeemed(), await redeemed(), await madeThisWeek()]).toEqual([200, 400, 0]);
   });
 
   async function givenCampaign(name: string, limit: number, count: number) {

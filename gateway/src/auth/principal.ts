@@ -61,6 +61,7 @@ function toContext(project: Project): ProjectContext {
   return {
     id: project.id,
     timeZone: canonicalTimeZone(project.timeZone),
+    firstWeekday: project.firstWeekday,
     caseSensitiveCodes: project.caseSensitiveCodes,
     ...(project.defaultCodeConfig !== null && {
       codeConfig: JSON.stringify(project.defaultCodeConfig),

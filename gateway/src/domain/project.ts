@@ -7,6 +7,8 @@ export type Project = {
   readonly description: string | null;
   /** As it was given: an IANA name or a GMT form. */
   readonly timeZone: string;
+  /** The day that weeks begin on, 0 (Sunday) to 6 (Saturday). */
+  readonly firstWeekday: number;
   readonly currency: string | null;
   readonly dialCode: string | null;
   readonly caseSensitiveCodes: boolean;
@@ -21,6 +23,9 @@ export type Project = {
   readonly createdAt: Date;
   readonly updatedAt: Date | null;
 };
+
+/** What weeks begin on where the project says nothing. */
+export const MONDAY = 1;
 
 /** The project's default for generated codes, in the words of the API. */
 export type CodeConfig = {

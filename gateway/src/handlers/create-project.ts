@@ -6,7 +6,7 @@ import type { Handler } from "@scrip/rpc";
 import { hashSecret, newSecret } from "../auth/secret.ts";
 import type { Deps } from "../deps.ts";
 import type { ApiKey, KeyKind } from "../domain/api-key.ts";
-import type { Project } from "../domain/project.ts";
+import { MONDAY, type Project } from "../domain/project.ts";
 import { insertApiKey } from "../store/api-keys.ts";
 import { insertProject } from "../store/projects.ts";
 import { fromCodeConfigMessage, toProjectMessage } from "./project-message.ts";
@@ -58,6 +58,7 @@ function parse(request: CreateProjectRequest, id: string, createdAt: Date): Proj
     name: request.name,
     description: request.description ?? null,
     timeZone: parseTimeZone(request.timezone ?? "UTC"),
+    firstWeekday: request.firstWeekday ?? MONDAY,
     currency: currency === undefined ? null : parseCurrency(currency),
     dialCode: request.dialCode ?? null,
     caseSensitiveCodes: request.caseSensitiveCodes ?? true,

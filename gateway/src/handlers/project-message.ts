@@ -21,6 +21,7 @@ export function toProjectMessage(
     id: project.id,
     name: project.name,
     timezone: project.timeZone,
+    firstWeekday: project.firstWeekday,
     caseSensitiveCodes: project.caseSensitiveCodes,
     clientTrustedDomains: [...project.clientTrustedDomains],
     clientRedeemEnabled: on.has("redeem"),

@@ -6,7 +6,7 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { Project } from "../domain/project.ts";
+import { MONDAY, type Project } from "../domain/project.ts";
 import { lockProject, updateProject as writeProject } from "../store/projects.ts";
 import { fromCodeConfigMessage, toProjectMessage } from "./project-message.ts";
 import { parseCurrency, parseDomains, parseFeatures, parseTimeZone } from "./project-settings.ts";
@@ -35,6 +35,7 @@ function apply(before: Project, request: UpdateProjectRequest, updatedAt: Date):
     ...(sent.has("name") && name && { name }),
     // `null` returns to what an absent value means on creation.
     ...(sent.has("timezone") && { timeZone: parseTimeZone(timezone ?? "UTC") }),
+    ...(sent.has("first_weekday") && { firstWeekday: request.firstWeekday ?? MONDAY }),
     ...(sent.has("description") && { description: request.description ?? null }),
     ...(sent.has("currency") && {
       currency: currency === undefined ? null : parseCurrency(currency),

@@ -19,16 +19,17 @@ export type ProjectRow = {
   api_version: string | null;
   created_at: Date;
   updated_at: Date | null;
+  first_weekday: number;
 };
 
 const COLUMNS = `project_id, name, description, time_zone, currency, dial_code,
        case_sensitive_codes, default_code_config, client_trusted_domains, client_features,
-       sandbox, sandbox_now, webhook_version, api_version, created_at, updated_at`;
+       sandbox, sandbox_now, webhook_version, api_version, created_at, updated_at, first_weekday`;
 
 export async function insertProject(tx: Queryable, project: Project): Promise<void> {
   await tx.query(
     `insert into project (${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     toRow(project),
   );
 }
@@ -40,10 +41,11 @@ export async function updateProject(tx: Queryable, project: Project): Promise<vo
     `update project
         set name = $2, description = $3, time_zone = $4, currency = $5, dial_code = $6,
             default_code_config = $7, client_trusted_domains = $8, client_features = $9,
-            sandbox_now = $10, webhook_version = $11, api_version = $12, updated_at = $13
+            sandbox_now = $10, webhook_version = $11, api_version = $12, updated_at = $13,
+            first_weekday = $14
       where project_id = $1`,
     // What is fixed for good (case_sensitive_codes, sandbox, created_at) is left out.
-    [...row.slice(0, 6), ...row.slice(7, 10), ...row.slice(11, 14), row[15]],
+    [...row.slice(0, 6), ...row.slice(7, 10), ...row.slice(11, 14), ...row.slice(15)],
   );
 }
 
@@ -117,6 +119,7 @@ export function fromRow(row: ProjectRow): Project {
     apiVersion: row.api_version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    firstWeekday: row.first_weekday,
   };
 }
 
@@ -140,5 +143,6 @@ function toRow(project: Project): unknown[] {
     project.apiVersion,
     project.createdAt,
     project.updatedAt,
+    project.firstWeekday,
   ];
 }

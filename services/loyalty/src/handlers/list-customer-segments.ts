@@ -3,7 +3,7 @@ import {
   ListCustomerSegmentsResponseSchema,
   type SegmentService,
 } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
-import type { Handler } from "@scrip/rpc";
+import { type Handler, momentOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { findCustomerId } from "../store/profiles.ts";
@@ -18,7 +18,7 @@ export const listCustomerSegments =
         projectId: project.id,
         customerId: id ?? null,
         said: undefined,
-        moment: { now, timeZone: project.timeZone },
+        moment: momentOf({ now, project }),
       },
     ]);
     return create(ListCustomerSegmentsResponseSchema, {

@@ -7,7 +7,7 @@ import {
   type ListCustomersRequest,
   ListCustomersResponseSchema,
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import type { Handler } from "@scrip/rpc";
+import { type Handler, momentOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { type CustomerOrder, listProfiles } from "../store/profiles.ts";
@@ -33,7 +33,7 @@ export const listCustomers =
         ...conditionsOf(request, values),
         ...(await segmentConditions(deps, request, {
           projectId: project.id,
-          moment: { now, timeZone: project.timeZone },
+          moment: momentOf({ now, project }),
           values,
         })),
       ],

@@ -106,7 +106,11 @@ async function segmentIdsOf(
       projectId: query.projectId,
       customerId: (key && found.get(textOf(key))?.id) ?? null,
       said: query.customer,
-      moment: { now: at.getTime(), timeZone: query.timeZone || "UTC" },
+      moment: {
+        now: at.getTime(),
+        timeZone: query.timeZone || "UTC",
+        firstWeekday: query.firstWeekday,
+      },
     })),
   );
   return new Map(

@@ -2,7 +2,12 @@ import type { FilterField, FilterFields } from "./fields.ts";
 import type { Operator } from "./operators.ts";
 
 /** The project's present, epoch milliseconds; and where its days begin. */
-export type Moment = { readonly now: number; readonly timeZone: string };
+export type Moment = {
+  readonly now: number;
+  readonly timeZone: string;
+  /** The day that weeks begin on, 0 (Sunday) to 6 (Saturday); Monday when absent. */
+  readonly firstWeekday?: number | undefined;
+};
 
 export type FilterContext = Moment & {
   readonly fields: FilterFields;

@@ -68,8 +68,8 @@ function compileSpan(
   context: FilterContext,
   bind: Bind,
 ): string | undefined {
-  const { timeZone } = context;
-  const today = localTimeAt(timeZone, context.now).epochDay;
+  const { timeZone, firstWeekday } = context;
+  const today = { day: localTimeAt(timeZone, context.now).epochDay, firstWeekday };
   const days = daysOperand(operator, name, operands);
   const monthDays = monthDaySpan(operator, today, days);
   if (monthDays !== undefined) {

@@ -35,5 +35,9 @@ const MAX_INSTANTS = 1_000;
 /** The moment when clocks of UTC show what those of the project do now. */
 export function inUtc(moment: Moment): Moment {
   const { epochDay, msOfDay } = localTime(moment.now, moment);
-  return (seenFrom(moment).inUtc ??= { now: epochDay * MS_PER_DAY + msOfDay, timeZone: "UTC" });
+  return (seenFrom(moment).inUtc ??= {
+    now: epochDay * MS_PER_DAY + msOfDay,
+    timeZone: "UTC",
+    firstWeekday: moment.firstWeekday,
+  });
 }

@@ -1,14 +1,15 @@
 import { civilFromDays, daysInMonth } from "@scrip/rules";
 
-import { type DaySpan, spanOf } from "./spans.ts";
+import { type DaySpan, spanOf, type Today } from "./spans.ts";
 
 /**
- * The days of the year that an operator ending in `_md` names, as a stretch around `today`, or
+ * The days of the year that an operator ending in `_md` names, as a stretch around today, or
  * undefined for any other operator. The year does not matter: these find birthdays.
  */
-export function monthDaySpan(operator: string, today: number, n: number): DaySpan | undefined {
+export function monthDaySpan(operator: string, seen: Today, n: number): DaySpan | undefined {
   if (!operator.endsWith("_md")) return undefined;
-  const year = spanOf("$this_year", today, 0) ?? { from: today, to: today + 1 };
+  const { day: today } = seen;
+  const year = spanOf("$this_year", seen, 0) ?? { from: today, to: today + 1 };
   switch (operator) {
     case "$is_more_days_ago_md":
       return { from: year.from, to: today - n };
@@ -19,7 +20,7 @@ export function monthDaySpan(operator: string, today: number, n: number): DaySpa
     case "$is_less_days_in_future_md":
       return { from: today, to: today + n };
     default:
-      return spanOf(operator.slice(0, -"_md".length), today, n);
+      return spanOf(operator.slice(0, -"_md".length), seen, n);
   }
 }
 

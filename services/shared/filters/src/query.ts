@@ -1,12 +1,13 @@
 import { Refusal } from "@scrip/errors";
 
 import { compileFilters } from "./compile.ts";
+import type { Moment } from "./condition.ts";
 import type { FilterFields } from "./fields.ts";
 
 export type FilterQuery = {
   readonly fields: FilterFields;
-  /** Whose present and time zone count. */
-  readonly call: { readonly now: number; readonly project: { readonly timeZone: string } };
+  /** Whose present and calendar count. */
+  readonly call: { readonly now: number; readonly project: Omit<Moment, "now"> };
   /** What is bound so far; the values of the filters go behind it. */
   readonly values: unknown[];
 };
@@ -18,6 +19,7 @@ export function filterCondition(filters: unknown, { fields, call, values }: Filt
     fields,
     now,
     timeZone: project.timeZone,
+    firstWeekday: project.firstWeekday,
     values,
   });
   if (compiled.kind === "violation") {

@@ -5,7 +5,7 @@ import { daysOperand, DISTANCES, instantOfOperand, MAX_DAYS, PARTS, wholeNumber 
 import { localTime } from "./local-time.ts";
 import { monthDaysOf, monthDaySpan } from "./month-days.ts";
 import type { ScalarCondition } from "./record-scalars.ts";
-import { spanOf } from "./spans.ts";
+import { spanOf, type Today } from "./spans.ts";
 
 /** Whether an instant, epoch milliseconds, meets a condition; `null` meets negative ones only. */
 export type DateTest = (value: number | null, moment: Moment) => boolean;
@@ -33,20 +33,28 @@ export function dateTest(condition: ScalarCondition): DateTest | undefined {
 
 const dayAt = (instant: number, moment: Moment): number => localTime(instant, moment).epochDay;
 
+const todayOf = (moment: Moment): Today => ({
+  day: dayAt(moment.now, moment),
+  firstWeekday: moment.firstWeekday,
+});
+
+/** For whoever asks only whether an operator names days. */
+const ANY_DAY: Today = { day: 0 };
+
 /** Operators that name one stretch of the calendar, or a set of days of the year. */
 function spanTest({ name, operator, operands }: ScalarCondition): DateTest | undefined {
   const days = daysOperand(operator, name, operands);
-  if (monthDaySpan(operator, 0, days) !== undefined) {
+  if (monthDaySpan(operator, ANY_DAY, days) !== undefined) {
     return (value, moment) => {
-      const span = monthDaySpan(operator, dayAt(moment.now, moment), days);
+      const span = monthDaySpan(operator, todayOf(moment), days);
       if (value === null || span === undefined) return false;
       const { month, day } = civilFromDays(dayAt(value, moment));
       return monthDaysOf(span).includes(month * 100 + day);
     };
   }
-  if (spanOf(operator, 0, days) === undefined) return undefined;
+  if (spanOf(operator, ANY_DAY, days) === undefined) return undefined;
   return (value, moment) => {
-    const span = spanOf(operator, dayAt(moment.now, moment), days);
+    const span = spanOf(operator, todayOf(moment), days);
     if (value === null || span === undefined) return false;
     const day = dayAt(value, moment);
     return day >= span.from && day < span.to;

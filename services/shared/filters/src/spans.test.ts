@@ -15,8 +15,13 @@ const textOf = (epochDay: number): string => {
   return `${year}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
 };
 
-const spanText = (operator: string, today: string, n = 0): string | undefined => {
-  const span = spanOf(operator, dayOf(today), n);
+const spanText = (
+  operator: string,
+  today: string,
+  n = 0,
+  firstWeekday?: number,
+): string | undefined => {
+  const span = spanOf(operator, { day: dayOf(today), firstWeekday }, n);
   return span && `${textOf(span.from)}..${textOf(span.to)}`;
 };
 
@@ -46,12 +51,22 @@ describe("spanOf", () => {
     expect(spanText(operator, today, n)).toBe(expected);
   });
 
+  test.each([
+    [0, "2026-11-21", "2026-11-15..2026-11-22"],
+    [0, "2026-11-22", "2026-11-22..2026-11-29"],
+    [6, "2026-11-21", "2026-11-21..2026-11-28"],
+    [6, "2026-11-20", "2026-11-14..2026-11-21"],
+  ])("weeks that begin on day %i, on %s", (firstWeekday, today, expected) => {
+    expect(spanText("$this_week", today, 0, firstWeekday)).toBe(expected);
+  });
+
   test("weeks, months and years each tile the calendar", () => {
+    const days = fc.integer({ min: -30_000, max: 60_000 });
     fc.assert(
-      fc.property(fc.integer({ min: -30_000, max: 60_000 }), (today) => {
+      fc.property(days, fc.integer({ min: 0, max: 6 }), (today, firstWeekday) => {
         for (const unit of ["week", "month", "year"]) {
           const [last, here, next] = ["last", "this", "next"].map((which) =>
-            spanOf(`$${which}_${unit}`, today, 0),
+            spanOf(`$${which}_${unit}`, { day: today, firstWeekday }, 0),
           );
           expect(last?.to).toBe(here?.from);
           expect(here?.to).toBe(next?.from);
@@ -62,12 +77,12 @@ describe("spanOf", () => {
   });
 
   test("answers nothing for an operator that names no stretch", () => {
-    expect(spanOf("$is", 0, 0)).toBeUndefined();
+    expect(spanOf("$is", { day: 0 }, 0)).toBeUndefined();
   });
 });
 
 const monthDays = (operator: string, today: string, n = 0): readonly number[] | undefined => {
-  const span = monthDaySpan(operator, dayOf(today), n);
+  const span = monthDaySpan(operator, { day: dayOf(today) }, n);
   return span && monthDaysOf(span);
 };
 

@@ -3,8 +3,17 @@ import { civilFromDays, daysFromCivil } from "@scrip/rules";
 /** Days since 1970-01-01; `to` is outside. */
 export type DaySpan = { readonly from: number; readonly to: number };
 
-/** The stretch of the calendar that an operator names, seen from `today`; `n` is its operand. */
-export function spanOf(operator: string, today: number, n: number): DaySpan | undefined {
+/** The day that is today, and the weekday that weeks begin on, 0 (Sunday) to 6; Monday when absent. */
+export type Today = { readonly day: number; readonly firstWeekday?: number | undefined };
+
+const MONDAY = 1;
+
+/** The stretch of the calendar that an operator names, seen from today; `n` is its operand. */
+export function spanOf(
+  operator: string,
+  { day: today, firstWeekday = MONDAY }: Today,
+  n: number,
+): DaySpan | undefined {
   switch (operator) {
     case "$today":
       return day(today);
@@ -19,11 +28,11 @@ export function spanOf(operator: string, today: number, n: number): DaySpan | un
     case "$is_years_ago":
       return day(yearsBefore(today, n));
     case "$this_week":
-      return week(today, 0);
+      return week(today, firstWeekday, 0);
     case "$last_week":
-      return week(today, -1);
+      return week(today, firstWeekday, -1);
     case "$next_week":
-      return week(today, 1);
+      return week(today, firstWeekday, 1);
     case "$this_month":
       return months(today, 0);
     case "$last_month":
@@ -43,13 +52,12 @@ export function spanOf(operator: string, today: number, n: number): DaySpan | un
 
 const day = (from: number): DaySpan => ({ from, to: from + 1 });
 
-/** 1970-01-05 was a Monday. */
-const daysSinceMonday = (epochDay: number): number => (((epochDay - 4) % 7) + 7) % 7;
+/** 1970-01-01 was a Thursday. */
+const weekdayOf = (epochDay: number): number => (((epochDay + 4) % 7) + 7) % 7;
 
-/** Weeks begin on Monday. */
-function week(today: number, offset: number): DaySpan {
-  const monday = today - daysSinceMonday(today) + offset * 7;
-  return { from: monday, to: monday + 7 };
+function week(today: number, firstWeekday: number, offset: number): DaySpan {
+  const first = today - ((weekdayOf(today) + 7 - firstWeekday) % 7) + offset * 7;
+  return { from: first, to: first + 7 };
 }
 
 function months(today: number, offset: number): DaySpan {

@@ -217,14 +217,15 @@ const filters = fc
     fc.constantFrom("and", "OR"),
   )
   .map(([fields, junction]) => ({ ...Object.fromEntries(fields), junction }));
+const weekday = fc.integer({ min: 0, max: 6 });
 const timeZone = fc.constantFrom("UTC", "Europe/Warsaw", "America/New_York", "GMT+5");
 
 test("what SQL finds and what memory finds is the same", async () => {
   const counts = { compared: 0, found: 0 };
   await fc.assert(
-    fc.asyncProperty(filters, timeZone, async (tree, zone) => {
+    fc.asyncProperty(filters, timeZone, weekday, async (tree, zone, firstWeekday) => {
       const values: unknown[] = ["p"];
-      const moment = { now: NOW, timeZone: zone };
+      const moment = { now: NOW, timeZone: zone, firstWeekday };
       const compiled = compileFilters(tree, { ...moment, fields: inSql, values });
       const predicate = compilePredicate(tree, inMemory);
       if (compiled.kind === "violation" || predicate.kind === "violation") {

@@ -23,10 +23,19 @@ export type ProjectContext = {
   /** Empty in batch calls between services, whose items carry it. */
   readonly id: string;
   readonly timeZone: string;
+  /** The day that weeks begin on, 0 (Sunday) to 6 (Saturday); Monday when absent. */
+  readonly firstWeekday?: number | undefined;
   readonly caseSensitiveCodes: boolean;
   /** The project's default_code_config as JSON text, when it has one. */
   readonly codeConfig?: string | undefined;
 };
+
+/** The project's present and its calendar, which decide about days and weeks. */
+export const momentOf = ({ now, project }: Pick<Call, "now" | "project">) => ({
+  now,
+  timeZone: project.timeZone,
+  firstWeekday: project.firstWeekday,
+});
 
 export type Caller = {
   readonly side: "server" | "client" | "management" | "service";

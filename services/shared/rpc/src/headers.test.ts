@@ -8,6 +8,7 @@ const call: Call = {
   project: {
     id: "proj_1",
     timeZone: "Europe/Warsaw",
+    firstWeekday: 0,
     caseSensitiveCodes: false,
     codeConfig: '{"prefix":"Ünï-"}',
   },

@@ -7,6 +7,7 @@ import { type Call, type Caller, REQUEST_DEADLINE_MS } from "./call.ts";
 const NAMES = {
   project: "x-scrip-project",
   timeZone: "x-scrip-time-zone",
+  firstWeekday: "x-scrip-first-weekday",
   caseInsensitive: "x-scrip-case-insensitive-codes",
   codeConfig: "x-scrip-code-config",
   now: "x-scrip-now",
@@ -27,6 +28,8 @@ export function toHeaders(call: Call): Headers {
     [NAMES.now]: String(call.now),
     [NAMES.caller]: `${call.caller.side}:${call.caller.id}`,
   });
+  const { firstWeekday } = call.project;
+  if (firstWeekday !== undefined) headers.set(NAMES.firstWeekday, String(firstWeekday));
   if (!call.project.caseSensitiveCodes) headers.set(NAMES.caseInsensitive, "1");
   if (call.project.codeConfig !== undefined) {
     headers.set(NAMES.codeConfig, encodeURIComponent(call.project.codeConfig));
@@ -56,6 +59,7 @@ export function fromHeaders(
     project: {
       id: headers.get(NAMES.project) ?? "",
       timeZone: timeZoneOf(headers.get(NAMES.timeZone)),
+      ...weekdayOf(headers.get(NAMES.firstWeekday)),
       caseSensitiveCodes: headers.get(NAMES.caseInsensitive) !== "1",
       ...(codeConfig !== null && { codeConfig: decodeHeader(codeConfig) }),
     },
@@ -73,6 +77,10 @@ export function fromHeaders(
     }),
   };
 }
+
+/** What is no day of the week is as good as none. */
+const weekdayOf = (text: string | null): { readonly firstWeekday?: number } =>
+  text !== null && /^[0-6]$/.test(text) ? { firstWeekday: Number(text) } : {};
 
 const MAX_KEY_LENGTH = 255;
 // Neither Postgres nor a log takes control characters in a key.

@@ -2,6 +2,7 @@ export {
   batchCall,
   type Call,
   type Caller,
+  momentOf,
   type ProjectContext,
   REQUEST_DEADLINE_MS,
 } from "./call.ts";

@@ -147,4 +147,12 @@ describe("a period of the calendar", () => {
     expect(new Date(startOfPeriod(period, moment)).toISOString()).toBe(start);
     expect(new Date(startOfNextPeriod(period, moment)).toISOString()).toBe(next);
   });
+
+  test("of a week that begins on another day", () => {
+    const moment = { now: at("2026-11-21T22:59:00Z"), timeZone, firstWeekday: 0 };
+    expect(new Date(startOfPeriod("week", moment)).toISOString()).toBe("2026-11-14T23:00:00.000Z");
+    expect(new Date(startOfNextPeriod("week", moment)).toISOString()).toBe(
+      "2026-11-21T23:00:00.000Z",
+    );
+  });
 });

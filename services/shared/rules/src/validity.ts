@@ -25,7 +25,12 @@ export type Validity = {
   readonly hours: { readonly daily: readonly DailyHours[] } | null;
 };
 
-export type Moment = { readonly now: number; readonly timeZone: string };
+export type Moment = {
+  readonly now: number;
+  readonly timeZone: string;
+  /** The day that weeks begin on, 0 (Sunday) to 6 (Saturday); Monday when absent. */
+  readonly firstWeekday?: number | undefined;
+};
 
 export type TimeVerdict = "open" | "not_started" | "ended" | "outside_window";
 

@@ -142,10 +142,12 @@ async function searchVouchers(
   { holderId, sessionKey, ...search }: VoucherSearch,
   after: Place | null,
 ): Promise<{ readonly vouchers: readonly FoundCandidate[]; readonly next: Place | null }> {
+  const { firstWeekday } = call.project;
   const answer = await clients.listCandidates({
     projectId: call.project.id,
     now: toTimestamp(call.now),
     timeZone: call.project.timeZone,
+    ...(firstWeekday !== undefined && { firstWeekday }),
     limit: BigInt(WINDOW),
     ...search,
     ...(holderId !== undefined && { holderId }),

@@ -63,6 +63,7 @@ async function gatherMemberships(
   { said }: RuleSubject,
 ): Promise<CustomerAnswer | undefined> {
   if (said === undefined) return undefined;
+  const { firstWeekday } = call.project;
   return clients.resolveCustomer({
     projectId: call.project.id,
     customer: said,
@@ -70,6 +71,7 @@ async function gatherMemberships(
     now: toTimestamp(call.now),
     withSegments: true,
     timeZone: call.project.timeZone,
+    ...(firstWeekday !== undefined && { firstWeekday }),
   });
 }
 

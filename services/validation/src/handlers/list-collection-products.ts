@@ -4,7 +4,7 @@ import {
   ListCollectionProductsResponseSchema,
   type ProductCollectionService,
 } from "@scrip/proto/scrip/validation/v1/collections_pb";
-import type { Handler } from "@scrip/rpc";
+import { type Handler, momentOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { listCollectionProducts as list } from "../store/collections.ts";
@@ -17,7 +17,7 @@ export const listCollectionProducts =
     const collection = await requireCollection(deps, project.id, request.productCollectionId);
     const { rows, total } = await list(deps.db, collection, {
       projectId: project.id,
-      moment: { now, timeZone: project.timeZone },
+      moment: momentOf({ now, project }),
       order: request.order ?? "-created_at",
       ...pageOf(request),
     });

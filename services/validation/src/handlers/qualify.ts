@@ -3,7 +3,7 @@ import type {
   QualificationService,
   QualifyRequest,
 } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
-import type { Call, Handlers } from "@scrip/rpc";
+import { type Call, type Handlers, momentOf } from "@scrip/rpc";
 
 import { toRefusal } from "../answer/error.ts";
 import { qualificationsMessage } from "../answer/qualified.ts";
@@ -62,7 +62,7 @@ function parse(sent: QualifyRequest, call: Call) {
   if (startingAfter !== undefined && after === null) {
     throw invalidPayload("Property .options.starting_after must be an ISO 8601 date-time");
   }
-  const moment = { now: call.now, timeZone: call.project.timeZone };
+  const moment = momentOf(call);
   const asked: Asked = {
     ...others,
     redeemables: [],

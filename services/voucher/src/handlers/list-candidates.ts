@@ -50,7 +50,7 @@ async function answerOf(deps: Deps, query: CandidateQuery): Promise<CandidateAns
 }
 
 function searchOf(query: CandidateQuery, now: number): CandidateSearch {
-  const { projectId, holderId, publicCampaignIds, after, codes, filters, timeZone } = query;
+  const { projectId, holderId, publicCampaignIds, after, codes, filters } = query;
   const search = {
     projectId,
     holderId: holderId ?? null,
@@ -64,7 +64,8 @@ function searchOf(query: CandidateQuery, now: number): CandidateSearch {
     limit: Number(query.limit),
   };
   const values = startValues(search, now);
-  const context = { fields: candidateFilters, now, timeZone, values };
+  const { timeZone, firstWeekday } = query;
+  const context = { fields: candidateFilters, now, timeZone, firstWeekday, values };
   const filter = compileFilters(filters ?? {}, context);
   if (filter.kind === "violation") throw invalidPayload(filter.text);
   return { ...search, filter: filter.text, values };
