@@ -4,7 +4,7 @@ import type { OutboxEvent } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 
-export const CUSTOMERS_TOPIC = "scrip.customers.v1";
+const CUSTOMERS_TOPIC = "scrip.customers.v1";
 
 /** Who goes, when in the project's time, and whether nothing personal is to stay. */
 export type Deletion = {
