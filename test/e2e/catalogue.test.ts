@@ -134,6 +134,43 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     expect(canceled).toMatchObject({ status: "CANCELED", redemptions: paid["redemptions"] });
   });
 
+  test("redeems on the longest order, with much to say about each line", async () => {
+    const code = newCode("LONG");
+    await api.post("/v1/vouchers", {
+      code,
+      type: "DISCOUNT_VOUCHER",
+      discount: { type: "PERCENT", percent_off: 10, effect: "APPLY_TO_ITEMS" },
+    });
+    const items = Array.from({ length: 500 }, (_, index) => ({
+      source_id: `${code}-${index}`,
+      related_object: "product",
+      quantity: 2,
+      price: 1000,
+      product: {
+        name: `One of the many products of the shop, number ${index}`,
+        metadata: { brand: "A brand", colour: "red", size: "XL", tags: ["new", "sale", "gift"] },
+      },
+      metadata: { note: "Wrapped in paper, with a card for whoever it is for".repeat(4), lot: 7 },
+    }));
+    const order = { source_id: code, items };
+    const stored = await api.post("/v1/orders", order);
+    expect([stored.status, stored.body["amount"]], stored.text).toEqual([200, 1_000_000]);
+    const validated = await api.post(`/v1/vouchers/${code}/validate`, { order: { items } });
+    expect([validated.status, validated.body["valid"]], validated.text).toEqual([200, true]);
+    const redeemed = await api.post(`/v1/vouchers/${code}/redemption`, { order });
+    expect(redeemed.status, redeemed.text).toBe(200);
+    expect(redeemed.body["order"]).toMatchObject({
+      items_discount_amount: 100_000,
+      total_amount: 900_000,
+    });
+    const one = { source_id: "one", price: 1, quantity: 1 };
+    const longer = await api.post("/v1/orders", { items: [...items, one] });
+    expect([longer.status, longer.body["details"]]).toEqual([
+      400,
+      "Property .items must NOT have more than 500 items",
+    ]);
+  });
+
   test("says of orders without metadata that they have none", async () => {
     const code = newCode("plain");
     await ok(

@@ -89,7 +89,7 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
   };
 }
 
-/** Room for the longest list of the contract: 20,000 ids. */
+/** Room for the longest lists of the contract: 20,000 ids, or 500 lines of an order with all that is known of them. */
 const LARGE_BODY_BYTES = 1024 * 1024;
 const LARGE_LIMITS = { ...LIMITS, nodes: 50_000 };
 

@@ -92,7 +92,8 @@ export type Access = Message<"scrip.options.v1.Access"> & {
   status: number;
 
   /**
-   * Takes a long list at once: bodies of up to 1 MiB and 50,000 values, instead of what is usual.
+   * Takes a long list at once, such as the lines of an order: bodies of up to 1 MiB and 50,000 values,
+   * instead of what is usual.
    *
    * @generated from field: bool large = 11;
    */
