@@ -20,7 +20,7 @@ const gateway = await startTestGateway({ implementations: everything() });
 afterAll(() => gateway[Symbol.asyncDispose]());
 const server = gateway.keys;
 const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientToken };
-await allowPages(gateway, { client_redeem_enabled: true });
+await allowPages(gateway, { client_redeem_enabled: true, client_publish_enabled: true });
 
 /** What a scope opens, by the first segment of the path (spec §1.6). */
 function opens(scope: string, path: string): boolean {
