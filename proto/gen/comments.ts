@@ -463,6 +463,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.validation.v1.CreateStackingRulesRequest.redeemables_sorting_rule": "REQUESTED_ORDER when absent.",
   "scrip.validation.v1.CreateStackingRulesRequest.update_mask": "The fields that were sent.",
   "scrip.validation.v1.CreateValidationRuleRequest.context_type": "What the rule is meant for; global when absent. Informational: any rule can be assigned to anything.",
+  "scrip.validation.v1.CreateValidationRuleRequest.name": "Its id when absent.",
   "scrip.validation.v1.CreateValidationRuleRequest.type": "expression when absent; informational.",
   "scrip.validation.v1.DeleteProductRequest.force": "There is no bin: what is deleted is gone either way.",
   "scrip.validation.v1.DeleteSkuRequest.force": "There is no bin: what is deleted is gone either way.",

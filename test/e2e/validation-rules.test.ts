@@ -9,6 +9,14 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
   const api = await serverApi(stack);
   const { assign, givenRule, givenVoucher } = ruleShop(api);
 
+  test("names a rule by its id when nobody names it", async () => {
+    const made = await api.post("/v1/validation-rules", { rules: above(10) });
+    expect([made.status, made.body["name"]], made.text).toEqual([200, made.body["id"]]);
+    const path = `/v1/validation-rules/${made.body["id"]}`;
+    expect((await api.put(path, { rules: above(20) })).body["name"]).toBe(made.body["id"]);
+    expect((await api.put(path, { name: "Above 20" })).body["name"]).toBe("Above 20");
+  });
+
   test("keeps a rule as it was sent, lists it, changes it and forgets it", async () => {
     const applicableTo = {
       included: [
@@ -116,7 +124,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
       }
     }
     expect(await ok(api.get(path))).toEqual(rule);
-    expect(await refusal(api.post("/v1/validation-rules", {}))).toEqual([
+    expect(await refusal(api.post("/v1/validation-rules", { name: "" }))).toEqual([
       400,
       "invalid_payload",
       expect.stringContaining("name"),

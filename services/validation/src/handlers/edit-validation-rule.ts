@@ -28,9 +28,10 @@ export function changedRule(
   const kept = <Value>(name: string, value: Value | null | undefined): Value | null =>
     sent.has(name) ? null : (value ?? null);
   const at = new Date(now);
+  const id = stored?.id ?? newId();
   return {
-    id: stored?.id ?? newId(),
-    name: request.name ?? stored?.name ?? "",
+    id,
+    name: request.name ?? stored?.name ?? id,
     type: request.type ?? kept("type", stored?.type) ?? DEFAULT_TYPE,
     context_type:
       request.contextType ?? kept("context_type", stored?.context_type) ?? DEFAULT_CONTEXT,
