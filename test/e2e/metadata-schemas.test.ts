@@ -247,6 +247,26 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
     expect(named.status, named.text).toBe(200);
   });
 
+  test("leave required keys of vouchers to the campaign that they are added to", async () => {
+    const { api, given } = await givenProject();
+    await given("voucher", { gate: { type: "number" } });
+    const discount = { type: "AMOUNT", amount_off: 100 };
+    const campaign = await api.post("/v1/campaigns", {
+      name: newCode("campaign"),
+      use_voucher_metadata_schema: true,
+      metadata: { gate: 7 },
+      vouchers_count: 0,
+      voucher: { discount },
+    });
+    const make = (more: Json): Promise<Answer> =>
+      api.post("/v1/vouchers", { type: "DISCOUNT_VOUCHER", discount, ...more });
+    expect((await make({})).body["details"]).toBe("gate: must be present");
+    const added = await make({ campaign_id: campaign.body["id"] });
+    expect(added.body).toMatchObject({ metadata: { gate: 7 } });
+    const wrong = await make({ campaign: campaign.body["name"], metadata: { gate: "7" } });
+    expect(wrong.body["details"]).toBe("gate: must be a number (actual value is '7')");
+  });
+
   test("change at once for who changes them, and leave other projects alone", async () => {
     const one = await givenProject();
     const two = await givenProject();
