@@ -65,14 +65,20 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   });
 
   test.each([
-    ["as many as were named", 250, { points: 100 }, 45_000, 100, 2_000],
-    ["no more than the order needs", 3_000, { points: 3_000 }, 6_000, 300, 6_000],
-    ["the whole blocks of what there is", 250, {}, 45_000, 200, 4_000],
-    ["named points that fill no block", 250, { points: 150 }, 45_000, 150, 3_000],
-  ])("takes %s", async (_, points, reward, amount, taken, discount) => {
+    { what: "as many as were named", points: 250, named: 100, amount: 45_000, gives: [100, 2_000] },
+    {
+      what: "what the order needs",
+      points: 3_000,
+      named: 3_000,
+      amount: 6_000,
+      gives: [300, 6_000],
+    },
+    { what: "whole blocks of what there is", points: 250, amount: 45_000, gives: [200, 4_000] },
+    { what: "less than a block", points: 250, named: 150, amount: 45_000, gives: [150, 3_000] },
+  ])("takes $what", async ({ points, named, amount, gives: [taken = 0, discount] }) => {
     const of = await loyaltyShop(api, { points });
     const card = await of.card();
-    const body = { order: { amount }, reward: { id: of.rewardId, ...reward } };
+    const body = { order: { amount }, reward: { id: of.rewardId, points: named } };
     const redeemed = await redeem(card, body, { of });
     expect(redeemed.body, redeemed.text).toMatchObject({
       amount: taken,
@@ -177,7 +183,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     const discount = { type: "PERCENT", percent_off: 10 };
     await ok(api.post(`/v1/vouchers/${ten}`, { type: "DISCOUNT_VOUCHER", discount }));
     await ok(api.post(`/v1/vouchers/${gift}`, { type: "GIFT_VOUCHER", gift: { amount: 3_000 } }));
-    const stack = (points: number) => ({
+    const together = (points: number) => ({
       customer: card.customer,
       order: { amount: 10_000 },
       redeemables: [
@@ -186,11 +192,11 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
         { object: "voucher", id: card.code, reward: { id: shop.rewardId, points } },
       ],
     });
-    const refused = await api.post("/v1/redemptions", stack(4_000));
+    const refused = await api.post("/v1/redemptions", together(4_000));
     expect(refused.body).toMatchObject({ key: "loyalty_card_points_exceeded" });
     expect(await balanceOf(api, card)).toBe(3_000);
 
-    const redeemed = await api.post("/v1/redemptions", stack(2_000));
+    const redeemed = await api.post("/v1/redemptions", together(2_000));
     expect(redeemed.body, redeemed.text).toMatchObject({
       redemptions: [
         { order: { total_discount_amount: 1_000 } },

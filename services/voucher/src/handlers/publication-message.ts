@@ -9,6 +9,7 @@ import type { Deps } from "../deps.ts";
 import type { StoredPublication } from "../store/publications.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVouchersById } from "../store/vouchers.ts";
+import { withCards } from "./card-figures.ts";
 import { findCustomers } from "./publication-customer.ts";
 import { toVoucher } from "./voucher-message.ts";
 
@@ -79,11 +80,17 @@ export async function loadPublications(
     ),
   ]);
   const byId = new Map(vouchers.map((voucher) => [voucher.definition.id, voucher]));
-  return publications.map((publication) =>
+  const messages = publications.map((publication) =>
     toPublication({
       publication,
       vouchers: publication.voucherIds.flatMap((id) => byId.get(id) ?? []),
       customer: customers.get(publication.customerId),
     }),
   );
+  const shown = messages.flatMap(({ voucher }) => voucher ?? []);
+  const cards = new Map((await withCards(deps, shown, call)).map((card) => [card.id, card]));
+  return messages.map((message) => ({
+    ...message,
+    voucher: message.voucher && (cards.get(message.voucher.id) ?? message.voucher),
+  }));
 }
