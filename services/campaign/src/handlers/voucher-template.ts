@@ -46,7 +46,7 @@ export function mergedCodeConfig(
 }
 
 /** What is sent over what stands, complete. */
-export function requireCodeConfig(
+function requireCodeConfig(
   standing: CodeConfig,
   sent: CodeConfigMessage | undefined,
   { project }: Call,
