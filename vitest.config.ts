@@ -5,6 +5,9 @@ const globalSetup = "services/shared/testing/src/global-setup.ts";
 /** What is waited for comes within this time on any machine, or never. */
 const expect = { poll: { timeout: 20_000 } };
 
+/** No test changes what others import; each file would import all of it anew. */
+const isolate = false;
+
 /** Postgres and the processes that tests start need their share of a small machine. */
 const maxWorkers = 2;
 
@@ -16,6 +19,7 @@ export default defineConfig({
           name: "unit",
           include: ["{services,gateway,cli,deploy}/**/src/**/*.test.ts"],
           expect,
+          isolate,
           testTimeout: 60_000,
           maxWorkers,
           sequence: { groupOrder: 0 },
@@ -30,6 +34,7 @@ export default defineConfig({
           ],
           globalSetup,
           expect,
+          isolate,
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers,
@@ -41,10 +46,12 @@ export default defineConfig({
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           globalSetup: "test/stack/global-setup.ts",
+          setupFiles: "test/stack/logged-errors.ts",
           expect,
+          isolate,
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          // Each file starts processes of its own; two cores carry one set of them at a time.
+          // Their stacks are processes that want two cores for themselves.
           fileParallelism: false,
           sequence: { groupOrder: 2 },
         },

@@ -1,9 +1,8 @@
 import fc from "fast-check";
-import { afterAll, expect, onTestFailed, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
 import { serverApi } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
-import { loggedErrors } from "../stack/logged-errors.ts";
 import { ok } from "../stack/rules.ts";
 import { startStack } from "../stack/stack.ts";
 import type { Command, Model } from "./model/command.ts";
@@ -30,7 +29,6 @@ test(
   `${RUNS} random runs of commands go as in the reference model`,
   { timeout: TIMEOUT_MS },
   async () => {
-    onTestFailed(() => console.log(loggedErrors(stack)));
     const lanes = Array.from({ length: LANES }, (_, lane) =>
       assertRuns([...DEFINITIONS, ...REDEMPTIONS], {
         numRuns: Math.ceil(RUNS / LANES),
@@ -43,7 +41,6 @@ test(
 );
 
 test("and so they do through crashes", { timeout: TIMEOUT_MS }, async () => {
-  onTestFailed(() => console.log(loggedErrors(stack)));
   await assertRuns([...DEFINITIONS, ...REDEMPTIONS, ...CRASHES], {
     numRuns: RUNS_WITH_CRASHES,
     seed: SEED,

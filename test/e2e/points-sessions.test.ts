@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { insist } from "../stack/insist.ts";
 import { balanceOf, type Card, loyaltyShop } from "../stack/loyalty-shop.ts";
 import { ok } from "../stack/rules.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
@@ -100,7 +101,14 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
     for (const { body } of answers) {
       if (body["valid"] !== true) expect(body).toMatchObject(exceeded);
     }
-    const redeemed = await inParallel(held, 3, ({ body }) => redeem(card, 300, body["session"]));
+    const redeemed = await inParallel(held, 3, ({ body: { session } }) =>
+      insist(api, `/v1/vouchers/${card.code}/redemption`, {
+        customer: card.customer,
+        order: { amount: 100_000 },
+        reward: { id: shop.rewardId, points: 300 },
+        session,
+      }),
+    );
     for (const { status, text } of redeemed) expect(status, text).toBe(200);
     expect(await balanceOf(api, card)).toBe(100);
   });

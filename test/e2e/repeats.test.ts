@@ -1,14 +1,14 @@
-import { describe, expect, onTestFailed, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import {
   type Answer,
   inParallel,
+  insist,
   type Json,
   managementApi,
   newCode,
   newProject,
 } from "../stack/api.ts";
-import { loggedErrors } from "../stack/logged-errors.ts";
 import { ok, ruleShop } from "../stack/rules.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
@@ -37,11 +37,11 @@ describe.each(COMPOSITIONS)("repeats after all has changed on %s", async (compos
   };
 
   test.each(Object.keys(PATHS))("of %s are byte-equal", async (name) => {
-    onTestFailed(() => console.log(loggedErrors(stack)));
     const shown = await givenShown();
     const [path, body] = PATHS[name]!(shown);
     const key = newCode("key");
-    const send = (sent = body): Promise<Answer> => api.post(path, sent, { "idempotency-key": key });
+    const send = (sent = body): Promise<Answer> =>
+      insist(() => api.post(path, sent, { "idempotency-key": key }));
     const together = await inParallel([1, 2, 3], 3, () => send());
     // Those that met the first one on its way were told so.
     const firsts = together.filter(({ status }) => status !== 409);

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import fc from "fast-check";
-import { afterAll, describe, expect, onTestFailed, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 import { type Answer, type Api, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
-import { loggedErrors } from "../stack/logged-errors.ts";
 import { ok } from "../stack/rules.ts";
 import { COMPOSITIONS, type ServiceName, startStack } from "../stack/stack.ts";
 
@@ -40,7 +39,6 @@ describe.each(COMPOSITIONS)("kill -9 in the middle of stacks on %s", async (comp
   const api = await serverApi(stack);
 
   test("loses nothing that was answered, and takes nothing twice", async () => {
-    onTestFailed(() => console.log(loggedErrors(stack)));
     const coupons = await inParallel([1, 2, 3], 1, () =>
       given({
         type: "DISCOUNT_VOUCHER",

@@ -1,8 +1,7 @@
-import { describe, expect, onTestFailed, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
-import { loggedErrors } from "../stack/logged-errors.ts";
 import { ok } from "../stack/rules.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
@@ -34,7 +33,6 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
   const api = await serverApi(stack);
 
   test.each(SHARED)("redeem exactly as often as $name allows", async ({ name, limit, fits }) => {
-    onTestFailed(() => console.log(loggedErrors(stack)));
     const codes = await givenCampaign(name, limit);
     const answers = await inParallel(times(150), CLIENTS, (n) => redeem([codes[n % 8]!]));
     expect(refusalsIn(answers)).toEqual(["redemption_rules_violated"]);
@@ -43,7 +41,6 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
   });
 
   test.each(PERSONAL)("and $name, each customer who is new", async ({ name, limit, fits }) => {
-    onTestFailed(() => console.log(loggedErrors(stack)));
     const codes = await givenCampaign(name, limit);
     const buyers = times(10).map(() => newCode("buyer"));
     const answers = await inParallel(times(200), CLIENTS, (n) =>
@@ -58,7 +55,6 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
   });
 
   test("roll each redemption back once, alone or in a stack", async () => {
-    onTestFailed(() => console.log(loggedErrors(stack)));
     const codes = await givenCampaign("campaign.redemptions.count", 60);
     const sets = times(20).map((n) => (n % 2 === 0 ? [codes[n % 8]!] : codes.slice(n % 4, 5)));
     const redeemed = await inParallel(sets, CLIENTS, (set) => redeem(set));

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import fc from "fast-check";
-import { afterAll, describe, expect, onTestFailed, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
-import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
-import { loggedErrors } from "../stack/logged-errors.ts";
 import { balanceOf, type Card, loyaltyShop } from "../stack/loyalty-shop.ts";
 import { COMPOSITIONS, type ServiceName, startStack } from "../stack/stack.ts";
 
@@ -15,8 +14,6 @@ const REQUESTS = 150;
 const POINTS = 8_000;
 /** So many are answered before the first kill, and between one and the next. */
 const KILL_EVERY = 30;
-/** A client gives up after this long without an answer. */
-const PATIENCE_MS = 90_000;
 /** What a process left behind is given back after some twenty seconds, or more on a busy machine. */
 const SETTLED_MS = 90_000;
 
@@ -40,7 +37,6 @@ describe.each(COMPOSITIONS)("kill -9 in the middle of points on %s", async (comp
   const shops = await inParallel([1, 2, 3], 1, () => loyaltyShop(api, { points: POINTS }));
 
   test("loses none of them, spends none twice, and gives back what came to nothing", async () => {
-    onTestFailed(() => console.log(loggedErrors(stack)));
     const customer = { source_id: newCode("holder") };
     const cards = await inParallel(shops, 1, (shop) => shop.card(customer));
     const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
@@ -62,14 +58,14 @@ describe.each(COMPOSITIONS)("kill -9 in the middle of points on %s", async (comp
         })),
         ...(kind === "session" && { session: { type: "LOCK", key: newCode("key") } }),
       };
-      if (kind === "session") await insistOn("/v1/validations", body);
-      const answer = await insistOn("/v1/redemptions", body);
+      if (kind === "session") await insist(api, "/v1/validations", body);
+      const answer = await insist(api, "/v1/redemptions", body);
       load.answered += 1;
       if (answer.status !== 200) return { answer, parts: [] };
       const parts = answer.body["redemptions"] as readonly Json[];
       if (kind !== "roll_back") return { answer, parts };
       const whole = answer.body["parent_redemption"] ?? parts[0];
-      const undone = await insistOn(`/v1/redemptions/${whole["id"]}/rollbacks`);
+      const undone = await insist(api, `/v1/redemptions/${whole["id"]}/rollbacks`);
       expect(undone.status, undone.text).toBe(200);
       return { answer, parts: [] };
     }).finally(() => (load.over = true));
@@ -92,20 +88,4 @@ describe.each(COMPOSITIONS)("kill -9 in the middle of points on %s", async (comp
     }
     expect(await brokenInvariants(stack), said).toEqual([]);
   }, 300_000);
-
-  /** Repeats a request under one key until it is answered by more than an outage. */
-  async function insistOn(path: string, body: Json = {}): Promise<Answer> {
-    const headers = { "idempotency-key": newCode("key") };
-    for (const deadline = Date.now() + PATIENCE_MS; ;) {
-      const answer = await api.post(path, body, headers).catch(() => undefined);
-      const isFinal =
-        answer !== undefined &&
-        answer.status < 500 &&
-        answer.body["key"] !== "idempotency_in_progress" &&
-        answer.body["key"] !== "multiple_requests";
-      if (isFinal) return answer;
-      if (Date.now() > deadline) throw new Error(`no answer: ${answer?.text ?? "no connection"}`);
-      await sleep(100);
-    }
-  }
 });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, onTestFailed, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 import {
   type Answer,
@@ -9,7 +9,6 @@ import {
   newProject,
 } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
-import { loggedErrors } from "../stack/logged-errors.ts";
 import { ok } from "../stack/rules.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
@@ -22,7 +21,6 @@ describe.each(COMPOSITIONS)("sessions that race on %s", async (composition) => {
   const { id, api } = await newProject(stack, { sandbox: true });
 
   test("hold no more than there is, through a crash, and until their time is over", async () => {
-    onTestFailed(() => console.log(loggedErrors(stack)));
     const begin = Date.parse("2026-06-01T10:00:00Z");
     await setClock(begin);
     const code = await givenVoucher(7);
@@ -54,7 +52,6 @@ describe.each(COMPOSITIONS)("sessions that race on %s", async (composition) => {
   });
 
   test("give the last use to one of many, who alone can redeem it", async () => {
-    onTestFailed(() => console.log(loggedErrors(stack)));
     const codes = await inParallel(times(10), 4, () => givenVoucher(1));
     // Each wants two, so that the same vouchers are locked in all orders.
     const wishes = times(100).map((n) => ({

@@ -1,9 +1,8 @@
 import fc from "fast-check";
-import { describe, expect, onTestFailed, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { type Answer, inParallel, type Json, newCode } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
-import { loggedErrors } from "../stack/logged-errors.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 import { givenStressShop, type StressShop } from "../stack/stress-shop.ts";
 
@@ -50,8 +49,6 @@ describe.each(COMPOSITIONS)("many clients who redeem random stacks on %s", async
       const shop = await givenStressShop(stack, mode);
       const customers = Array.from({ length: 5 }, () => newCode("buyer"));
       const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
-
-      onTestFailed(() => console.log(loggedErrors(stack)));
 
       const outcomes = await inParallel(
         wishes,

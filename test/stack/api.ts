@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Stack } from "./compositions.ts";
 
 export type Json = { readonly [key: string]: any };
@@ -135,6 +137,21 @@ export async function inParallel<Item, Result>(
   };
   await Promise.all(Array.from({ length: width }, lane));
   return results;
+}
+
+const MOST_ATTEMPTS = 10;
+const PAUSE_MS = 200;
+
+/**
+ * Sends again what was answered by an outage, as clients do: one that waits too long for a lock or a
+ * processor is told to come back. Only for what has a key, or changes nothing.
+ */
+export async function insist(send: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await send();
+    if (answer.status < 500 || attempt === MOST_ATTEMPTS) return answer;
+    await sleep(PAUSE_MS);
+  }
 }
 
 let counter = 0;

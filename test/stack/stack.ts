@@ -13,14 +13,23 @@ declare module "vitest" {
   }
 }
 
+const logs = new Set<string>();
+
+/** The files that the stacks of this test wrote to. */
+export const usedLogs = (): readonly string[] => [...logs];
+
 /**
  * A stack of the test's own, on a database of its own: for tests that crash it, that look at all it
  * holds or wrote, or that bring it to its limits.
  */
-export const startStack = async (
+export async function startStack(
   composition: Composition,
   env: Readonly<Record<string, string>> = {},
-): Promise<Stack> => startComposition(composition, { database: await emptyDatabase(), env });
+): Promise<Stack> {
+  const stack = await startComposition(composition, { database: await emptyDatabase(), env });
+  logs.add(stack.log);
+  return stack;
+}
 
 /** A stack that runs for all test files; the keys are those of a project of this file's own. */
 export type SharedStack = Omit<Stack, "crash" | typeof Symbol.asyncDispose> & {
@@ -35,6 +44,7 @@ export async function sharedStack(composition: Composition): Promise<SharedStack
   const response = await fetch(`${inject("stacksUrl")}/${composition}`);
   if (!response.ok) throw new Error(await response.text());
   const stack = (await response.json()) as Omit<SharedStack, "projectId">;
+  logs.add(stack.log);
   const project = made(
     await managementApi(stack).post("/management/v1/projects", {
       name: newCode("file"),
