@@ -1,3 +1,4 @@
+import { decimalText } from "@scrip/money";
 import {
   type Discount,
   type Formula,
@@ -53,8 +54,10 @@ function stepOf(
     const message = `the formula gave no value${where}, so the static one counts: ${result.reason}`;
     return { ...told, passed: false, message };
   }
-  const value = jsonOf(numberValue(result.value));
-  if (used) return { ...told, passed: true, message: `the formula gave ${value}${where}`, value };
+  if (used) {
+    const message = `the formula gave ${decimalText(result.value)}${where}`;
+    return { ...told, passed: true, message, value: jsonOf(numberValue(result.value)) };
+  }
   const message = "the formula takes too many steps on this order, so the static value counts";
   return { ...told, passed: false, message };
 }
