@@ -38,6 +38,8 @@ export function createServiceTransport(options: ServiceTransportOptions): Transp
     baseUrl: options.baseUrl,
     interceptors: [context],
     readMaxBytes: MAX_MESSAGE_BYTES,
+    // Between services of one cluster time is scarce, not bandwidth.
+    acceptCompression: [],
     pingIntervalMs: 10_000,
     pingTimeoutMs: 3_000,
   });

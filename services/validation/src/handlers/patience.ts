@@ -34,10 +34,13 @@ const RESERVE_MS = 500;
  */
 export async function pauseForChange(attempt: number, deadline: number): Promise<boolean> {
   const pause = spread(Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS));
-  if (Date.now() + pause + RESERVE_MS > deadline) return false;
+  if (!mayGoOn(deadline - pause)) return false;
   await sleep(pause);
   return true;
 }
+
+/** Whether the deadline leaves time for another decision and its commit. */
+export const mayGoOn = (deadline: number): boolean => Date.now() + RESERVE_MS <= deadline;
 
 /** So that those who met once do not meet again. */
 const spread = (milliseconds: number): number => milliseconds * (0.5 + Math.random());

@@ -15,13 +15,13 @@ import { noteOf, readNote } from "../answer/redemption-note.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables } from "../domain/decide.ts";
 import {
-  givenUp,
+  foundAgain,
   type Loss,
   lossesAfter,
   nameOfRedeemable,
   NOTHING_LOST,
+  withoutLosses,
 } from "../domain/losses.ts";
-import type { Refused } from "../domain/refusal.ts";
 import { type Asked, customerOf } from "../gather/asked.ts";
 import { type OrderInHand, takeOrder } from "../gather/claim.ts";
 import { type Circumstances, gatherDecision, type Gathered } from "../gather/decision.ts";
@@ -36,7 +36,7 @@ import { repairOrder, storeOrder } from "../gather/store-order.ts";
 import { fromTimestamp } from "../gather/timestamps.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
 import { afterwards, insist } from "./after-commit.ts";
-import { commitPatiently, pauseForChange } from "./patience.ts";
+import { commitPatiently, mayGoOn, pauseForChange } from "./patience.ts";
 import { withPoints } from "./points.ts";
 import { redeemCommand, refusalCommand } from "./redemption-command.ts";
 import { refusalOfDecision } from "./redemption-refusal.ts";
@@ -141,19 +141,21 @@ async function decideAndCommit(
   first: Named,
 ): Promise<CommitOutcome> {
   const { deps, call } = request;
-  let named = first;
+  let found = await gatherDecision(deps, call, circumstances, first);
   let losses = NOTHING_LOST;
   for (let attempt = 0; ; attempt += 1) {
-    const gathered = withoutLost(
-      await gatherDecision(deps, call, circumstances, named),
-      givenUp(losses, attempt),
-    );
+    const gathered = { ...found, request: withoutLosses(found.request, losses) };
     const decision = await decideOn(gathered, call);
     const outcome = await commitDecision(request, gathered, decision);
     if (outcome.outcome.case !== "stale") return outcome;
-    losses = lossesAfter(losses, lostOf(outcome.outcome.value, decision));
+    const lost = lostOf(outcome.outcome.value, decision);
+    losses = lossesAfter(losses, lost);
+    // What was lost is all that the commit found wrong: so it is decided without it, and at once.
+    if (lost.length > 0 && mayGoOn(call.deadline)) continue;
     if (!(await pauseForChange(attempt, call.deadline))) break;
-    named = await gatherNamed(deps, call, circumstances.asked);
+    const named = await gatherNamed(deps, call, circumstances.asked);
+    found = await gatherDecision(deps, call, circumstances, named);
+    losses = foundAgain(losses);
   }
   const names = circumstances.asked.redeemables.map(({ id }) => id).join(", ");
   throw new Refusal("service_unavailable", {
@@ -161,16 +163,13 @@ async function decideAndCommit(
   });
 }
 
-const withoutLost = (gathered: Gathered, lost: ReadonlyMap<string, Refused>): Gathered =>
-  lost.size === 0 ? gathered : { ...gathered, request: { ...gathered.request, lost } };
-
 function lostOf({ lost }: Stale, decision: Decided): readonly Loss[] {
   const applicable = applicableOf(decision);
-  return lost.flatMap(({ part, error }) => {
+  return lost.flatMap(({ part, error, left = null }) => {
     const redeemable = applicable[part]?.redeemable;
     const refusal = error && refusedBy(error);
     if (redeemable === undefined || refusal === undefined) return [];
-    return { name: nameOfRedeemable(redeemable), refusal };
+    return { name: nameOfRedeemable(redeemable), refusal, left };
   });
 }
 

@@ -128,7 +128,12 @@ describe("decideCommits", () => {
       kind: "made",
       usages: [{ balance: 40n, ledgerVersion: 2n }],
     });
-    expect(decisions[1]).toEqual({ kind: "refused", key: "gift_amount_exceeded", part: 0 });
+    expect(decisions[1]).toEqual({
+      kind: "refused",
+      key: "gift_amount_exceeded",
+      part: 0,
+      left: 40n,
+    });
   });
 
   test("a redemption without credits adds no ledger entry", () => {

@@ -58,7 +58,13 @@ export type CommandVerdict =
   /** Take it: the voucher of each part right after, or null for a tier. */
   | { readonly kind: "made"; readonly usages: readonly (VoucherUsage | null)[] }
   /** The voucher of this part is used up. */
-  | { readonly kind: "refused"; readonly key: GuardKey; readonly part: number }
+  | {
+      readonly kind: "refused";
+      readonly key: GuardKey;
+      readonly part: number;
+      /** Of the credits of a gift voucher. */
+      readonly left?: bigint;
+    }
   /** This count of this part no longer allows it. */
   | { readonly kind: "guarded"; readonly part: number; readonly guard: number }
   /** The command came as a refusal, to be recorded. */
@@ -190,8 +196,8 @@ function takePart(
       usages.get(rowKey(projectId, voucherId));
     if (usage === undefined) return { kind: "gone", part };
     const others = usage.reserved ? locks.ofOthers(projectId, voucherId, sessionKey) : NOTHING;
-    const key = whatLacks(usage, credits, others);
-    if (key !== undefined) return { kind: "refused", key, part };
+    const lack = whatLacks(usage, credits, others);
+    if (lack !== undefined) return { kind: "refused", part, ...lack };
     // A mark that marks nothing any more is wiped off with the write that happens anyway.
     after = takeFrom(usage, credits, others.quantity > 0n);
   }
@@ -232,12 +238,15 @@ function findOutdated(
   return stale ? STALE : undefined;
 }
 
-function whatLacks(usage: VoucherUsage, credits: bigint, others: Locked): GuardKey | undefined {
+type Lack = { readonly key: GuardKey; readonly left?: bigint };
+
+function whatLacks(usage: VoucherUsage, credits: bigint, others: Locked): Lack | undefined {
   if (usage.quantity !== null && usage.redeemedQuantity + others.quantity >= usage.quantity) {
-    return "quantity_exceeded";
+    return { key: "quantity_exceeded" };
   }
   // Nothing is always there, also when an edit left less than what is held.
   if (credits === 0n) return undefined;
   const free = (usage.balance ?? 0n) - others.credits;
-  return credits < 0n || credits > free ? "gift_amount_exceeded" : undefined;
+  const left = free > 0n ? free : 0n;
+  return credits < 0n || credits > free ? { key: "gift_amount_exceeded", left } : undefined;
 }

@@ -50,6 +50,7 @@ export const staleWithout = (
         $typeName: "scrip.voucher.v1.LostPart",
         part: one.part,
         error: refusalOfPart(command, one, parts),
+        ...(one.kind === "refused" && one.left !== undefined && { left: one.left }),
       })),
     },
   });
