@@ -28,7 +28,7 @@ describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%
   test("comes back from JSON as it was, and is a message to protobuf-es", () => {
     fc.assert(
       fc.property(arbitrary, (message) => {
-        const decoded = decode(encode(message as unknown as Message)) as Message;
+        const decoded = decode(encode(message)) as Message;
         expect(decoded).toStrictEqual(message);
         expect(fromBinary(desc, toBinary(desc, decoded))).toEqual(message);
       }),
@@ -53,7 +53,7 @@ describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%
     const checkFromJson = compileCheck(desc, { fromJson: true });
     fc.assert(
       fc.property(arbitrary, (message) => {
-        const viaJson = decode(encode(message as unknown as Message)) as Message;
+        const viaJson = decode(encode(message)) as Message;
         const viaWire = fromBinary(desc, toBinary(desc, message as unknown as Message));
         for (const field of desc.fields) {
           expect(isFieldSet(viaJson, field)).toBe(isFieldSet(viaWire, field));
