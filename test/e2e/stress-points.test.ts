@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
+import { insist } from "../stack/insist.ts";
 import { balanceOf, type Card, loyaltyShop } from "../stack/loyalty-shop.ts";
 import { COMPOSITIONS, type ServiceName, startStack } from "../stack/stack.ts";
 
