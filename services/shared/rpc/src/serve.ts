@@ -6,6 +6,7 @@ import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/con
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { compileCheck } from "@scrip/contract";
 import { answerOf, invalidPayload, Refusal, toConnectError } from "@scrip/errors";
+import { isUnavailable } from "@scrip/postgres";
 
 import type { Call } from "./call.ts";
 import { fromHeaders, REPLAYED_HEADER } from "./headers.ts";
@@ -166,9 +167,11 @@ function adapt(
       report({});
       return answer;
     } catch (error) {
-      const { error: answered, unexpected } = answerOf(error, requestId);
-      report({ key: answered.key, ...(unexpected && { cause: error }) });
-      throw toConnectError(error, requestId);
+      const isOutage = isUnavailable(error);
+      const answer = isOutage ? new Refusal("service_unavailable") : error;
+      const { error: answered, unexpected } = answerOf(answer, requestId);
+      report({ key: answered.key, ...((isOutage || unexpected) && { cause: error }) });
+      throw toConnectError(answer, requestId);
     }
   };
 }

@@ -1,0 +1,93 @@
+import { asAdmin } from "@scrip/testing";
+import { describe, expect, test } from "vitest";
+
+import { type Answer, type Api, managementApi, newCode, serverApi } from "../stack/api.ts";
+import { ok } from "../stack/rules.ts";
+import { COMPOSITIONS, sharedStack, type SharedStack } from "../stack/stack.ts";
+
+type Held = {
+  /** Whose rows of the project somebody holds. */
+  readonly table: string;
+  /** Makes what has a row there, and answers what wants to change it. */
+  readonly given: (api: Api, stack: SharedStack) => Promise<() => Promise<Answer>>;
+};
+
+const givenVoucher = async (api: Api): Promise<string> => {
+  const code = newCode("HELD");
+  const discount = { type: "AMOUNT", amount_off: 10 };
+  await ok(api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount }));
+  return code;
+};
+
+const HELD: Readonly<Record<string, Held>> = {
+  "a project": {
+    table: "gateway.project",
+    given: async (_api, stack) => () =>
+      managementApi(stack).put(`/management/v1/projects/${stack.projectId}`, {
+        description: "changed",
+      }),
+  },
+  "a voucher that is changed": {
+    table: "voucher.voucher_usage",
+    given: async (api) => {
+      const code = await givenVoucher(api);
+      return () => api.post(`/v1/vouchers/${code}/disable`);
+    },
+  },
+  "a voucher that is redeemed": {
+    table: "voucher.voucher_usage",
+    given: async (api) => {
+      const code = await givenVoucher(api);
+      return () => api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 1000 } });
+    },
+  },
+  "a category": {
+    table: "campaign.category",
+    given: async (api) => {
+      const category = { name: newCode("held"), hierarchy: 1 };
+      const { id } = await ok(api.post("/v1/categories", category));
+      return () => api.put(`/v1/categories/${id}`, { ...category, hierarchy: 2 });
+    },
+  },
+  "a customer": {
+    table: "loyalty.customer",
+    given: async (api) => {
+      const { id } = await ok(api.post("/v1/customers", { source_id: newCode("held") }));
+      return () => api.put(`/v1/customers/${id}`, { name: "changed" });
+    },
+  },
+  "a product": {
+    table: "validation.product",
+    given: async (api) => {
+      const { id } = await ok(api.post("/v1/products", { name: "held" }));
+      return () => api.put(`/v1/products/${id}`, { name: "changed" });
+    },
+  },
+};
+
+describe.each(COMPOSITIONS)("rows that somebody holds on %s", async (composition) => {
+  const stack = await sharedStack(composition);
+  const api = await serverApi(stack);
+
+  test.each(Object.entries(HELD))("%s: told to come back", async (_what, { table, given }) => {
+    const change = await given(api, stack);
+    const refused = await whileHeld(stack, table, change);
+    expect([refused.status, refused.body["key"]]).toEqual([503, "service_unavailable"]);
+    expect(refused.headers.get("retry-after")).not.toBeNull();
+    expect((await change()).status).toBe(200);
+  });
+});
+
+/** Somebody else holds all rows of the project in this table, as long as the work takes. */
+const whileHeld = (
+  { databaseUrl, projectId }: SharedStack,
+  table: string,
+  work: () => Promise<Answer>,
+): Promise<Answer> =>
+  asAdmin(databaseUrl, async (client) => {
+    await client.query("begin");
+    await client.query(`select 1 from ${table} where project_id = $1 for update`, [projectId]);
+    const answer = await work();
+    await client.query("rollback");
+    return answer;
+  });
