@@ -15,8 +15,7 @@ import { explanationOf, readerOf } from "./explanation.ts";
 import { redeemableResult } from "./redeemable.ts";
 
 /**
- * What the answer shows beside the redemptions, as it is now: a repeat answers the same whatever
- * became of it. Most redemptions have nothing to note.
+ * What the answer shows beside the redemptions. Most have nothing to note.
  */
 export function noteOf(
   judged: readonly JudgedRedeemable[],
@@ -28,29 +27,26 @@ export function noteOf(
     readonly assignments: readonly ValidationRulesAssignmentList[];
   },
   call: Call,
-): Uint8Array {
+): RedemptionNote {
   const left = judged.filter(({ status }) => status !== "APPLICABLE");
   const explains = expandOf(gathered.asked).has("explanation");
   const scopes = scopesOf(judged);
   if (left.length === 0 && !explains && scopes.length === 0 && assignments.length === 0) {
-    return NOTHING;
+    return EMPTY_NOTE;
   }
   const results = left.map((each) => redeemableResult(each, gathered, call));
   const reader = readerOf(call);
-  return toBinary(
-    RedemptionNoteSchema,
-    create(RedemptionNoteSchema, {
-      inapplicableRedeemables: results.filter(({ status }) => status === "INAPPLICABLE"),
-      skippedRedeemables: results.filter(({ status }) => status === "SKIPPED"),
-      explanations: explains
-        ? judged.flatMap((each) =>
-            each.status === "APPLICABLE" ? (explanationOf(each, reader) ?? []) : [],
-          )
-        : [],
-      scopes,
-      assignments: [...assignments],
-    }),
-  );
+  return create(RedemptionNoteSchema, {
+    inapplicableRedeemables: results.filter(({ status }) => status === "INAPPLICABLE"),
+    skippedRedeemables: results.filter(({ status }) => status === "SKIPPED"),
+    explanations: explains
+      ? judged.flatMap((each) =>
+          each.status === "APPLICABLE" ? (explanationOf(each, reader) ?? []) : [],
+        )
+      : [],
+    scopes,
+    assignments: [...assignments],
+  });
 }
 
 /** What the redemptions are limited to; nothing at all when none of them is. */
@@ -63,6 +59,13 @@ function scopesOf(judged: readonly JudgedRedeemable[]): MessageInitShape<typeof 
 }
 
 const NOTHING = new Uint8Array();
+
+/**
+ * As it is kept with the answer: a repeat answers the same whatever became of what was noted. Of a
+ * request that cannot be repeated nothing is kept.
+ */
+export const keepNote = (note: RedemptionNote, { idempotency }: Call): Uint8Array =>
+  idempotency === undefined || note === EMPTY_NOTE ? NOTHING : toBinary(RedemptionNoteSchema, note);
 
 export const readNote = (note: Uint8Array): RedemptionNote =>
   note.length === 0 ? EMPTY_NOTE : fromBinary(RedemptionNoteSchema, note);

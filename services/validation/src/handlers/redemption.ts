@@ -11,7 +11,7 @@ import type {
 import type { Call } from "@scrip/rpc";
 
 import { refusedBy, toRefusal } from "../answer/error.ts";
-import { noteOf, readNote } from "../answer/redemption-note.ts";
+import { keepNote, noteOf, readNote } from "../answer/redemption-note.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables } from "../domain/decide.ts";
 import {
@@ -66,7 +66,8 @@ export async function redeemAsked(
     gatherNamed(deps, call, sent),
     settled(gatherCustomer(deps, call, said)),
   ]);
-  if (named.earlier !== undefined) return answered(deps, call, named.earlier, overrides);
+  if (named.earlier !== undefined)
+    return answered(deps, call, { outcome: named.earlier }, overrides);
   const stacking = options.stacking?.(settings) ?? settings;
   const malformed = checkRedeemables(sent.redeemables, stacking);
   if (malformed !== null) throw toRefusal(malformed);
@@ -102,8 +103,8 @@ export async function redeemAsked(
       return outcome;
     };
     const request = { deps, call, order: inHand, tracking, toStore, commit };
-    const outcome = await decideAndCommit(request, circumstances, named);
-    return await answered(deps, call, outcome, overrides);
+    const committed = await decideAndCommit(request, circumstances, named);
+    return await answered(deps, call, committed, overrides);
   } finally {
     const claim = mayRelease ? inHand?.release() : undefined;
     await afterwards(deps, "giving back what a redemption had claimed", claim, session?.release());
@@ -134,21 +135,25 @@ type Request = {
 
 type Commit = (command: RedemptionCommand) => Promise<CommitOutcome>;
 
+/** What became of a decision, and what its answer shows beside; a repeat has kept that. */
+type Committed = { readonly outcome: CommitOutcome; readonly note?: RedemptionNote };
+
 /** Decides and commits, again and again while what was decided on changes under the decision. */
 async function decideAndCommit(
   request: Request,
   circumstances: Circumstances,
   first: Named,
-): Promise<CommitOutcome> {
+): Promise<Committed> {
   const { deps, call } = request;
   let found = await gatherDecision(deps, call, circumstances, first);
   let losses = NOTHING_LOST;
   for (let attempt = 0; ; attempt += 1) {
     const gathered = { ...found, request: withoutLosses(found.request, losses) };
     const decision = await decideOn(gathered, call);
-    const outcome = await commitDecision(request, gathered, decision);
-    if (outcome.outcome.case !== "stale") return outcome;
-    const lost = lostOf(outcome.outcome.value, decision);
+    const committed = await commitDecision(request, gathered, decision);
+    const { outcome } = committed.outcome;
+    if (outcome.case !== "stale") return committed;
+    const lost = lostOf(outcome.value, decision);
     losses = lossesAfter(losses, lost);
     // What was lost is all that the commit found wrong: so it is decided without it, and at once.
     if (lost.length > 0 && mayGoOn(call.deadline)) continue;
@@ -178,22 +183,24 @@ async function commitDecision(
   request: Request,
   gathered: Gathered,
   decision: Decided,
-): Promise<CommitOutcome> {
+): Promise<Committed> {
   const { deps, call, toStore, commit } = request;
   if (!decision.valid) {
     const { refusal, recordedOn } = refusalOfDecision(decision, gathered);
     if (recordedOn === undefined) throw toRefusal(refusal);
     const context = { ...request, gathered };
-    return commit(refusalCommand(context, recordedOn, refusal));
+    return { outcome: await commit(refusalCommand(context, recordedOn, refusal)) };
   }
   const [customer, assignments] = await Promise.all([
     toStore(),
     assignmentsShown(deps, call, decision.redeemables),
   ]);
   const note = noteOf(decision.redeemables, { gathered, assignments }, call);
-  return withPoints(deps, call, { decision, gathered }, (points) =>
-    commit(redeemCommand({ ...request, gathered, points }, decision, { customer, note })),
+  const answer = { customer, note: keepNote(note, call) };
+  const outcome = await withPoints(deps, call, { decision, gathered }, (points) =>
+    commit(redeemCommand({ ...request, gathered, points }, decision, answer)),
   );
+  return { outcome, note };
 }
 
 async function sessionOf(
@@ -214,7 +221,7 @@ async function sessionOf(
 async function answered(
   deps: Deps,
   call: Call,
-  outcome: CommitOutcome,
+  { outcome, note }: Committed,
   overrides: readonly OrderItemInput[],
 ): Promise<Redeemed> {
   if (outcome.replayed) call.onReplay?.();
@@ -227,7 +234,8 @@ async function answered(
         const storing = keepOrder(deps, call, order, outcome.replayed ? whole : undefined);
         await afterwards(deps, "storing the order of a redemption", storing);
       }
-      return { made, note: readNote(made.note) };
+      const isOurs = note !== undefined && !outcome.replayed;
+      return { made, note: isOurs ? note : readNote(made.note) };
     }
     case "refused":
       throw refusalOf(outcome.outcome.value);
