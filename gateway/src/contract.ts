@@ -17,6 +17,7 @@ import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
 /** The services that the door opens. Which of their RPCs, and to whom, stands in the contract. */
@@ -27,6 +28,7 @@ export const publicServices: readonly DescService[] = [
   VoucherService,
   RedemptionService,
   PublicationService,
+  TransactionService,
   CategoryService,
   CampaignService,
   PromotionService,

@@ -238,6 +238,62 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     expect((await redeem(card)).body).toMatchObject({ amount: 2_300 });
   });
 
+  test("tells what became of the points of a card, page by page", async () => {
+    const card = await shop.card();
+    const [first, second] = [
+      await ok(redeem(card)),
+      await ok(redeem(card, { order: { amount: 1 } })),
+    ];
+    const undone = await ok(api.post(`/v1/redemptions/${first["id"]}/rollback`));
+    const path = `/v1/loyalties/${shop.campaignId}/members/${card.code}/transactions`;
+    const list = async (query: string): Promise<Json> => ok(api.get(path + query));
+    await expect.poll(async () => (await list(""))["data"].length, { timeout: 60_000 }).toBe(3);
+    const entry = (type: string, points: number, balance: number) => ({
+      id: expect.stringMatching(/^vtx_/),
+      voucher_id: card.id,
+      campaign_id: shop.campaignId,
+      source_id: null,
+      type,
+      details: {
+        balance: {
+          object: "balance",
+          type: "loyalty_card",
+          total: 3_000,
+          points,
+          balance,
+          related_object: { id: card.id, type: "voucher" },
+        },
+        order: { id: expect.stringMatching(/^ord_/) },
+        reward: { id: shop.rewardId, name: "Pay with points" },
+      },
+    });
+    const { data } = await list("?order=id");
+    const types = data.map(({ type }: Json) => type);
+    expect(types.toSorted()).toEqual(["POINTS_REDEMPTION", "POINTS_REDEMPTION", "POINTS_REFUND"]);
+    const taken = data.find(({ details }: Json) => details.redemption.id === first["id"]);
+    expect(taken).toMatchObject(entry("POINTS_REDEMPTION", -2_300, taken.details.balance.balance));
+    const other = data.find(({ details }: Json) => details.redemption.id === second["id"]);
+    expect(other.details.balance.points).toBe(-100);
+    const back = data.find(({ details }: Json) => details.rollback !== undefined);
+    expect(back).toMatchObject({
+      ...entry("POINTS_REFUND", 2_300, back.details.balance.balance),
+      details: { redemption: { id: first["id"] }, rollback: { id: undone["id"] } },
+    });
+    expect(data.at(-1).details.balance.balance).toBe(2_900);
+
+    const page = await list("?limit=2");
+    expect(page).toMatchObject({ has_more: true, more_starting_after: page["data"][1].id });
+    const rest = await list(`?starting_after_id=${page["more_starting_after"]}`);
+    expect([...page["data"], ...rest["data"]]).toEqual(data.toReversed());
+    expect(await ok(api.get(`/v1/vouchers/${card.code}/transactions?order=id`))).toMatchObject({
+      data,
+      has_more: false,
+    });
+    const elsewhere = (await loyaltyShop(api)).campaignId;
+    const wrong = await api.get(`/v1/loyalties/${elsewhere}/members/${card.code}/transactions`);
+    expect(wrong.body).toMatchObject({ key: "not_found", resource_type: "voucher" });
+  });
+
   test("spends once however often a request is sent under one key", async () => {
     const card = await shop.card();
     const headers = { "idempotency-key": newCode("key") };

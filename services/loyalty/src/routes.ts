@@ -25,6 +25,7 @@ import { getReward } from "./handlers/get-reward.ts";
 import { getSegment } from "./handlers/get-segment.ts";
 import { listCustomerSegments } from "./handlers/list-customer-segments.ts";
 import { listCustomers } from "./handlers/list-customers.ts";
+import { listEntries } from "./handlers/list-entries.ts";
 import { listLoyaltyRewards } from "./handlers/list-loyalty-rewards.ts";
 import { listPendingSpends } from "./handlers/list-pending-spends.ts";
 import { listRewardAssignments } from "./handlers/list-reward-assignments.ts";
@@ -80,6 +81,7 @@ export const routes = (deps: Deps) => [
   }),
   implement(CardService, {
     gatherCards: gatherCards(deps),
+    listEntries: listEntries(deps),
     listPendingSpends: listPendingSpends(deps),
     readCards: readCards(deps),
     refundPoints: refundPoints(deps),

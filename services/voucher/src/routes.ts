@@ -2,6 +2,7 @@ import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_v
 import { CandidateService } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { implement, type Implementation } from "@scrip/rpc";
 
@@ -24,7 +25,9 @@ import { getQr } from "./handlers/get-qr.ts";
 import { getRedemption } from "./handlers/get-redemption.ts";
 import { getVoucher } from "./handlers/get-voucher.ts";
 import { listCandidates } from "./handlers/list-candidates.ts";
+import { listCardTransactions } from "./handlers/list-card-transactions.ts";
 import { listCustomerRedeemables } from "./handlers/list-customer-redeemables.ts";
+import { listMemberTransactions } from "./handlers/list-member-transactions.ts";
 import { listPublications } from "./handlers/list-publications.ts";
 import { listRedemptions } from "./handlers/list-redemptions.ts";
 import { listVoucherPublications } from "./handlers/list-voucher-publications.ts";
@@ -58,6 +61,10 @@ export const routes = (deps: Deps): readonly Implementation[] => [
     listPublications: listPublications(deps),
     listVoucherPublications: listVoucherPublications(deps),
     listCustomerRedeemables: listCustomerRedeemables(deps),
+  }),
+  implement(TransactionService, {
+    listCardTransactions: listCardTransactions(deps),
+    listMemberTransactions: listMemberTransactions(deps),
   }),
   implement(CandidateService, { listCandidates: listCandidates(deps) }),
   implement(RedemptionService, {

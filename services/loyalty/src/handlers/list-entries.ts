@@ -1,0 +1,35 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type CardService,
+  ListEntriesResponseSchema,
+} from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { keyOf } from "../domain/card.ts";
+import { findCards } from "../store/cards.ts";
+import { listEntries as list } from "../store/ledger-entries.ts";
+
+export const listEntries =
+  (deps: Deps): Handler<typeof CardService.method.listEntries> =>
+  async ({ projectId, cardId, limit, descending, afterId = null }) => {
+    const name = { projectId, cardId };
+    const [entries, cards] = await Promise.all([
+      list(deps.db, { ...name, limit: Number(limit), descending, afterId }),
+      findCards(deps.db, [name]),
+    ]);
+    const card = cards.get(keyOf(projectId, cardId));
+    return create(ListEntriesResponseSchema, {
+      total: card === undefined ? 0n : card.points - card.expiredPoints - card.subtractedPoints,
+      entries: entries.map((entry) => ({
+        id: entry.id,
+        type: entry.type,
+        points: entry.points,
+        balance: entry.balance_after,
+        createdAt: timestampFromDate(entry.created_at),
+        ...(entry.redemption_id !== null && { redemptionId: entry.redemption_id }),
+        ...(entry.rollback_id !== null && { rollbackId: entry.rollback_id }),
+      })),
+    });
+  };
