@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 
 import type { Count } from "../src/domain/counts.ts";
 import { ROLE, SCHEMA } from "../src/service.ts";
+import { type CandidateSearch, findCandidates, startValues } from "../src/store/candidates.ts";
 import { readCounts } from "../src/store/counts.ts";
 import { findAnswers } from "../src/store/idempotency.ts";
 import { lockFreeVouchers } from "../src/store/publishable-vouchers.ts";
@@ -47,6 +48,20 @@ const named = <Name>(
   find: (tx: Queryable, names: readonly Name[]) => Promise<unknown>,
 ): Lookup => ({ names: NAMES.length, run: (tx) => find(tx, NAMES.map(nameOf)) });
 
+/** As many as one search looks at. */
+const WINDOW = 1_000;
+const search = {
+  projectId: "p",
+  holderId: null,
+  standaloneTypes: ["DISCOUNT_VOUCHER"],
+  publicCampaignIds: [],
+  after: null,
+  codes: [],
+  limit: 5,
+  filter: "true",
+} satisfies Omit<CandidateSearch, "values">;
+const NOW = Date.now();
+
 const lookups: Readonly<Record<string, Lookup>> = {
   "counts of customers": counts(
     NAMES.flatMap((n) => [
@@ -63,6 +78,11 @@ const lookups: Readonly<Record<string, Lookup>> = {
   ids: named((n) => ({ projectId: "p", id: `v_${n}` }), findVouchersById),
   usages: named((n) => ({ projectId: "p", voucherId: `v_${n}` }), lockUsages),
   keys: named((n) => ({ projectId: "p", key: `key${n}` }), findAnswers),
+  // All that are looked at are used up.
+  candidates: {
+    names: WINDOW,
+    run: (tx) => findCandidates(tx, { ...search, values: startValues(search, NOW) }),
+  },
   free: {
     names: 1,
     run: (tx) =>
@@ -77,7 +97,7 @@ async function eachTable(run: Run, statementOf: (table: string) => string): Prom
   for (const table of TABLES) await run(statementOf(`${SCHEMA}.${table}`));
 }
 
-/** What Postgres knows of the tables when the plans are made, which are all empty then. */
+/** What Postgres knows of the tables when the plans are made; the project has nothing in them then. */
 const STATES: Readonly<Record<string, (run: Run) => Promise<void>>> = {
   "never analysed": async () => {},
   "analysed while they were empty": (run) => eachTable(run, (table) => `vacuum analyze ${table}`),
@@ -91,10 +111,18 @@ const STATES: Readonly<Record<string, (run: Run) => Promise<void>>> = {
     await eachTable(run, (table) => `analyze ${table}`);
     await eachTable(run, (table) => `delete from ${table}`);
   },
+  "with the statistics of other projects": async (run) => {
+    await fill(run, 2_000, "'other' || n % 40");
+    await eachTable(run, (table) => `analyze ${table}`);
+  },
+  "with the statistics of many small projects": async (run) => {
+    await fill(run, 2_000, "'other' || n");
+    await eachTable(run, (table) => `analyze ${table}`);
+  },
 };
 
 test.each(Object.entries(STATES))(
-  "plans that were made for empty tables still use the keys when the tables are large (%s)",
+  "plans that were made for few rows still use the keys when there are many (%s)",
   async (_, prepare) => {
     await using fixture = await startFixture();
     await using parts = new AsyncDisposableStack();
@@ -130,29 +158,31 @@ test.each(Object.entries(STATES))(
   },
 );
 
-/** So many rows of each table, of one project. */
-async function fill(run: Run, rows: number): Promise<void> {
+/** So many rows of each table; SQL says of which project the nth one is. */
+async function fill(run: Run, rows: number, project = "'p'"): Promise<void> {
+  // Half of them in a campaign that is nearly given away, the others for everybody.
   await run(
     `insert into voucher.voucher (project_id, id, code, code_key, type, discount, metadata, asset_id,
             is_referral_code, created_at, definition_version, campaign_id, publish_count)
-     select 'p', 'v_' || n, 'CODE' || n, 'CODE' || n, 'DISCOUNT_VOUCHER', '{}', '{}', 'a', false, now(), 1,
-            -- The last ones of a campaign that is nearly given away.
-            'camp', case when n > ${rows} - 10 then 0 else 1 end
+     select ${project}, 'v_' || n, 'CODE' || n, 'CODE' || n, 'DISCOUNT_VOUCHER', '{}', '{}', 'a',
+            false, now() + n * interval '1 ms', 1, case when n % 2 = 0 then 'camp' end,
+            case when n % 2 = 0 and n <= ${rows} - 10 then 1 else 0 end
        from generate_series(1, ${rows}) n`,
   );
   await run(
-    `insert into voucher.voucher_usage (project_id, voucher_id, definition_version)
-     select 'p', 'v_' || n, 1 from generate_series(1, ${rows}) n`,
+    `insert into voucher.voucher_usage (project_id, voucher_id, definition_version, quantity,
+            redeemed_quantity)
+     select ${project}, 'v_' || n, 1, 1, 1 from generate_series(1, ${rows}) n`,
   );
   await run(
     `insert into voucher.idempotency (project_id, key, request_hash, outcome)
-     select 'p', 'key' || n, 'h', 'o' from generate_series(1, ${rows}) n`,
+     select ${project}, 'key' || n, 'h', 'o' from generate_series(1, ${rows}) n`,
   );
   // Half of them in one campaign, by one code; the others by a code each.
   await run(
     `insert into voucher.redemption (project_id, id, voucher_id, campaign_id, customer_id, created_at,
             status, channel_id, channel_type, request_id)
-     select 'p', 'r_' || n, case when n % 2 = 0 then 'v_1' else 'v_' || n end,
+     select ${project}, 'r_' || n, case when n % 2 = 0 then 'v_1' else 'v_' || n end,
             case when n % 2 = 0 then 'camp_1' end, 'cust_' || n, now(), 'SUCCEEDED', 'app',
             'API', 'v-1'
        from generate_series(1, ${rows}) n`,

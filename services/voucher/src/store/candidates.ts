@@ -82,9 +82,13 @@ export async function findCandidates(
   return { vouchers, next };
 }
 
-/** What is null or empty is known when the statement is planned, and costs no index. */
+/**
+ * What is null or empty is known when the statement is planned, and costs no index. Where a row is
+ * stays true for the statement, and leaves no index to choose: of a project that Postgres has not
+ * counted yet it would take any, and read the project through for each of its vouchers.
+ */
 const source = (condition: string): string => `
-      (select v.created_at, v.id
+      (select v.created_at, v.id, v.ctid as place
          from voucher v
         where v.project_id = $1 and v.deleted_at is null and ${condition}
           and ($5::timestamptz is null or (v.created_at, v.id) < ($5::timestamptz, $6::text))
@@ -96,7 +100,7 @@ const source = (condition: string): string => `
 function textOf({ filter, limit }: Pick<CandidateSearch, "filter" | "limit">): string {
   return `
     with looked_at as (
-      select created_at, id
+      select created_at, id, place
         from (${source("v.holder_id = $2::text")}
         union all ${source("v.campaign_id is null and v.holder_id is null and v.publish_count = 0 and v.type = any($3::text[])")}
         union all ${source(
@@ -114,8 +118,12 @@ function textOf({ filter, limit }: Pick<CandidateSearch, "filter" | "limit">): s
       left join lateral (
              select ${VOUCHER_COLUMNS}
                from looked_at
-               join voucher v on v.project_id = $1 and v.id = looked_at.id
-               join voucher_usage u on u.project_id = $1 and u.voucher_id = looked_at.id
+               join voucher v on v.ctid = looked_at.place
+              cross join lateral (
+                      select * from voucher_usage
+                       where project_id = $1 and voucher_id = looked_at.id
+                       limit 1
+                    ) u
               where v.active is not false
                 and not v.is_referral_code
                 and v.type <> 'LOYALTY_CARD'

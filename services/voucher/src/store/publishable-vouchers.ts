@@ -16,27 +16,36 @@ export type FreeVouchers = {
  * begins with the usage, is not met halfway.
  */
 export const lockFreeVouchers = (tx: Queryable, query: FreeVouchers): Promise<readonly string[]> =>
-  selectFree(tx, query, "for no key update skip locked");
+  selectFree(tx, query, {
+    ofUsage: "for no key update skip locked",
+    ofVoucher: "for no key update of v skip locked",
+  });
 
 /** The same, also of those that somebody holds, and without a lock. */
 export const findFreeVouchers = (db: Queryable, query: FreeVouchers): Promise<readonly string[]> =>
-  selectFree(db, query, "");
+  selectFree(db, query, { ofUsage: "", ofVoucher: "" });
 
 async function selectFree(
   db: Queryable,
   { projectId, campaignId, now, limit }: FreeVouchers,
-  lock: string,
+  lock: { readonly ofUsage: string; readonly ofVoucher: string },
 ): Promise<readonly string[]> {
   // Not prepared by name: a plan that was made for a small campaign would stay (see `findVouchers`).
+  // That the campaign is a range and comes first in the order leaves only the index of free vouchers:
+  // for a project that was not counted yet, any index in the order of time would look as good.
   const { rows } = await db.query<{ id: string }>(
     `select v.id
        from voucher v
-       join voucher_usage u on u.project_id = v.project_id and u.voucher_id = v.id
-      where v.project_id = $1 and v.campaign_id = $2 and v.publish_count = 0
+      cross join lateral (
+              select 1 from voucher_usage
+               where project_id = v.project_id and voucher_id = v.id
+               limit 1 ${lock.ofUsage}
+            ) u
+      where v.project_id = $1 and v.campaign_id between $2 and $2 and v.publish_count = 0
         and v.deleted_at is null and v.holder_id is null and v.active is not false
         and (v.expiration_date is null or v.expiration_date > $3)
-      order by v.created_at, v.id
-      limit $4 ${lock}`,
+      order by v.campaign_id, v.created_at, v.id
+      limit $4 ${lock.ofVoucher}`,
     [projectId, campaignId, new Date(now), limit],
   );
   return rows.map(({ id }) => id);
