@@ -87,5 +87,5 @@ export async function resolveCampaign(
   const name = fields[field] as string | undefined;
   if (name === undefined || name === "") return message;
   const id = await campaigns.idOf(projectId, name);
-  return id === undefined || id === name ? message : ({ ...fields, [field]: id } as Message);
+  return id === undefined || id === name ? message : { ...fields, [field]: id };
 }
