@@ -212,6 +212,8 @@ CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 
 CREATE UNIQUE INDEX ledger_entry_once_per_cause ON ledger_entry USING btree (project_id, card_id, cause);
 
+CREATE INDEX ledger_entry_project_card_id ON ledger_entry USING btree (project_id, card_id, id);
+
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 
 CREATE INDEX points_lock_kept_until ON points_lock USING btree (kept_until);
@@ -227,6 +229,8 @@ CREATE INDEX reward_project_created_at ON reward USING btree (project_id, create
 CREATE UNIQUE INDEX reward_assignment_once ON reward_assignment USING btree (project_id, campaign_id, reward_id);
 
 CREATE UNIQUE INDEX reward_assignment_one_auto_redeem ON reward_assignment USING btree (project_id, campaign_id) WHERE auto_redeem;
+
+CREATE INDEX reward_assignment_project_campaign ON reward_assignment USING btree (project_id, campaign_id, created_at, id);
 
 CREATE INDEX reward_assignment_project_reward ON reward_assignment USING btree (project_id, reward_id, created_at);
 

@@ -277,6 +277,8 @@ CREATE INDEX idempotency_created_at ON idempotency USING brin (created_at);
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 
+CREATE INDEX points_claim_given_up ON points_claim USING btree (created_at) WHERE redemption_id IS NULL;
+
 CREATE UNIQUE INDEX publication_once_per_source ON publication USING btree (project_id, source_id) WHERE source_id IS NOT NULL AND result = 'SUCCESS'::text;
 
 CREATE INDEX publication_project_campaign ON publication USING btree (project_id, campaign_id, created_at) WHERE campaign_id IS NOT NULL;
