@@ -12,14 +12,14 @@ import { lockUsages } from "../src/store/usages.ts";
 import { findVouchers, findVouchersById } from "../src/store/vouchers.ts";
 import { startFixture } from "./fixture.ts";
 
-const ROWS = 10_000;
+const ROWS = 6_000;
 const FEW_ROWS = 60;
 /**
  * Of indexes and tables, for each name that is asked for. One way through an index reads two or three
  * and the row is in one more, of two tables at most; to read the project through is hundreds.
  */
 const MOST_PAGES = 20;
-const NAMES = Array.from({ length: 500 }, (_, index) => index * 17);
+const NAMES = Array.from({ length: 500 }, (_, index) => index * 11);
 
 const countOf = (overrides: Partial<Count>): Count => ({
   projectId: "p",
