@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 const globalSetup = "services/shared/testing/src/global-setup.ts";
 
 /** What is waited for comes within this time on any machine, or never. */
-const expect = { poll: { timeout: 20_000 } };
+const expect = { poll: { timeout: 60_000 } };
 
 /** No test changes what others import; each file would import all of it anew. */
 const isolate = false;
@@ -20,7 +20,7 @@ export default defineConfig({
           include: ["{services,gateway,cli,deploy}/**/src/**/*.test.ts"],
           expect,
           isolate,
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           maxWorkers,
           sequence: { groupOrder: 0 },
         },
@@ -35,7 +35,7 @@ export default defineConfig({
           globalSetup,
           expect,
           isolate,
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           hookTimeout: 120_000,
           maxWorkers,
           sequence: { groupOrder: 1 },

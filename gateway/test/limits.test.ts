@@ -177,9 +177,9 @@ describe("with Redis", () => {
       await call();
       return other.keys("scrip:call:*");
     };
-    await expect.poll(counted, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(counted, { timeout: 60_000 }).toHaveLength(1);
     other.disconnect();
-  }, 30_000);
+  }, 120_000);
 });
 
 async function connect(url: string) {
@@ -195,7 +195,7 @@ async function ready(url: string): Promise<void> {
     const list = (await other.client("LIST")) as string;
     return list.match(/ cmd=info /g)?.length ?? 0;
   };
-  await expect.poll(others, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(others, { timeout: 60_000 }).toBeGreaterThan(0);
   other.disconnect();
   await new Promise((resolve) => setTimeout(resolve, 100));
 }

@@ -108,7 +108,7 @@ describe.each(COMPOSITIONS)("counted from events on %s", async (composition) => 
 });
 
 const BUYER: Json = { source_id: newCode("buyer") };
-const PATIENCE = { timeout: 10_000 };
+const PATIENCE = { timeout: 60_000 };
 
 const pathOf = (tier: string): string => `/v1/promotions/tiers/${tier}`;
 

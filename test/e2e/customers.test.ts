@@ -4,7 +4,7 @@ import { newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** What follows from events, on a busy machine. */
-const PATIENCE = { timeout: 30_000 };
+const PATIENCE = { timeout: 60_000 };
 
 describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
   const stack = await sharedStack(composition);
@@ -245,7 +245,7 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     await redeem({ amount: 501, status: "PAID" });
     await expect
       .poll(async () => (await api.get(`/v1/customers/${sourceId}`)).body["summary"], {
-        timeout: 10_000,
+        timeout: 60_000,
       })
       .toMatchObject({
         redemptions: { total_redeemed: 2, total_succeeded: 2, gift: { redeemed_amount: 801 } },
@@ -258,7 +258,7 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     });
     await expect
       .poll(async () => (await api.get(`/v1/customers/${sourceId}`)).body["summary"]["orders"], {
-        timeout: 10_000,
+        timeout: 60_000,
       })
       .toMatchObject({ total_count: 3, total_amount: 900, last_order_amount: 99 });
     const { body } = await api.get(`/v1/customers/${sourceId}`);

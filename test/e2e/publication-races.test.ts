@@ -113,7 +113,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
     const existing = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}&limit=1`));
     await expect
       .poll(async () => (await ok(api.get(`/v1/campaigns/${campaign["id"]}`)))["vouchers_count"], {
-        timeout: 20_000,
+        timeout: 60_000,
       })
       .toBe(existing["total"]);
   });
@@ -140,9 +140,9 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
         redemption: { redeemed_quantity: 1 },
       });
     }
-  }, 60_000);
+  }, 120_000);
 
   test("and the books are in order after all of it", async () => {
     expect(await brokenInvariants(stack, stack.projectId)).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });

@@ -179,7 +179,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     }
     await expect
       .poll(async () => (await ok(api.get(`/v1/campaigns/${campaign["id"]}`)))["vouchers_count"], {
-        timeout: 10_000,
+        timeout: 60_000,
       })
       .toBe(4);
 

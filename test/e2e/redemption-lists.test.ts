@@ -109,7 +109,7 @@ describe.each(COMPOSITIONS)("the listing of redemptions on %s", async (compositi
       return body["summary"].redemptions;
     };
     await expect
-      .poll(summary, { timeout: 10_000 })
+      .poll(summary, { timeout: 60_000 })
       .toMatchObject({ total_succeeded: 1, total_failed: 1, total_rollback_succeeded: 1 });
   });
 });

@@ -73,7 +73,7 @@ describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
     expect((await api.delete(`/v1/promotions/tiers/${tier["id"]}`)).status).toBe(204);
     expect(await having()).toEqual([kept["id"], voucher["id"]]);
     expect((await api.delete(`/v1/vouchers/${voucher["code"]}`)).status).toBe(204);
-    await expect.poll(having, { timeout: 20_000 }).toEqual([kept["id"]]);
+    await expect.poll(having, { timeout: 60_000 }).toEqual([kept["id"]]);
     const inUse = await api.delete(`/v1/validation-rules/${rule["id"]}`);
     expect(inUse.body).toMatchObject({
       key: "resource_in_use",

@@ -70,7 +70,7 @@ test("a killed server is started again, at the same address and with its data, e
     for (const time of [1, 2]) {
       const killed = await serverPid(folder.path);
       process.kill(killed, "SIGKILL");
-      await expect.poll(() => told, { timeout: 20_000 }).toHaveLength(2 * time);
+      await expect.poll(() => told, { timeout: 60_000 }).toHaveLength(2 * time);
       expect(await query(server.url, "select one from kept")).toEqual([{ one: 1 }]);
       expect(told.at(-2)).toContain(`(process ${killed}) has ended`);
       last = await serverPid(folder.path);
@@ -90,7 +90,7 @@ test("a server that was started again ends with its process as well", async () =
     const now = await serverPid(folder.path).catch(() => first);
     return now !== first && holder.watches(now);
   };
-  await expect.poll(isWatched, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isWatched, { timeout: 60_000 }).toBe(true);
   const pid = await serverPid(folder.path);
   expect(await query(holder.url, "select 1 as one")).toEqual([{ one: 1 }]);
   await holder.end("SIGKILL");

@@ -83,7 +83,7 @@ test("a start that is stopped fails, leaves no server behind, and can be begun a
   const launching = new AbortController();
   const second = startEmbeddedPostgres({ dataDir: folder.path, stop: launching.signal });
   const pid = () => serverPid(folder.path).catch(() => 0);
-  await expect.poll(pid, { interval: 1, timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(pid, { interval: 1, timeout: 60_000 }).toBeGreaterThan(0);
   const server = await pid();
   launching.abort();
   await expect(second).rejects.toThrow("abort");

@@ -16,7 +16,7 @@ function run(program: string) {
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
   return {
-    says: (text: string) => expect.poll(() => output, { timeout: 10_000 }).toContain(text),
+    says: (text: string) => expect.poll(() => output, { timeout: 60_000 }).toContain(text),
     end: async (...signals: readonly NodeJS.Signals[]) => {
       const exited = once(child, "exit");
       for (const signal of signals) child.kill(signal);

@@ -17,7 +17,7 @@ export type TestedBus = EventBus & {
 export const CLOSE_MS = 2_000;
 
 /** Far more than anything here takes, so that only what never happens runs into it. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 export const soon = (check: () => void | Promise<void>): Promise<void> =>
   expect
