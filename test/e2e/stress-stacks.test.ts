@@ -1,16 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { type Answer, inParallel, type Json, newCode } from "../stack/api.ts";
+import { type Answer, inParallel, insist, type Json, newCode } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 import { givenStressShop, type StressShop } from "../stack/stress-shop.ts";
 
 /** The same requests in each run; STRESS_SEED=$RANDOM sends others. */
 const SEED = Number(process.env["STRESS_SEED"] ?? 20_261_121);
-/** Five processes, their database and the test share what may be two processors. */
-const CLIENTS = { standalone: 64, distributed: 24 };
+const CLIENTS = 64;
 const REQUESTS = 400;
+/** Only a machine that does much else needs a minute of it. */
+const TIMEOUT_MS = 240_000;
 
 type Wish = {
   readonly picks: readonly number[];
@@ -50,17 +51,13 @@ describe.each(COMPOSITIONS)("many clients who redeem random stacks on %s", async
       const customers = Array.from({ length: 5 }, () => newCode("buyer"));
       const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
 
-      const outcomes = await inParallel(
-        wishes,
-        CLIENTS[composition],
-        async ({ twice, back, ...one }) => {
-          const customer = customers[one.customer]!;
-          const answer = await redeem(shop, one, { customer, twice });
-          if (answer.status !== 200) return { answer, customer, parts: [] };
-          const parts = partsOf(answer);
-          return { answer, customer, parts: back && (await rollBack(shop, answer)) ? [] : parts };
-        },
-      );
+      const outcomes = await inParallel(wishes, CLIENTS, async ({ twice, back, ...one }) => {
+        const customer = customers[one.customer]!;
+        const answer = await redeem(shop, one, { customer, twice });
+        if (answer.status !== 200) return { answer, customer, parts: [] };
+        const parts = partsOf(answer);
+        return { answer, customer, parts: back && (await rollBack(shop, answer)) ? [] : parts };
+      });
 
       const said = `STRESS_SEED=${SEED}`;
       const refusals = outcomes.flatMap(({ answer }) => (answer.status === 200 ? [] : answer));
@@ -74,6 +71,7 @@ describe.each(COMPOSITIONS)("many clients who redeem random stacks on %s", async
       await expectTaken(shop, outcomes, said);
       expect(await brokenInvariants(stack, shop.projectId), said).toEqual([]);
     },
+    TIMEOUT_MS,
   );
 });
 
@@ -88,17 +86,33 @@ async function redeem(
     customer: { source_id: customer },
   };
   const headers = { "idempotency-key": newCode("key") };
-  const send = (): Promise<Answer> => api.post("/v1/redemptions", body, headers);
+  const send = (): Promise<Answer> => sent(api, "/v1/redemptions", { body, headers });
   const [first, second] = await Promise.all([send(), twice ? send() : undefined]);
   if (second !== undefined) expect(second.text).toBe(first.text);
   return first;
 }
 
+/** Who is told to come back does, as where processors are scarce; a failure is nothing of the kind. */
+const sent = (
+  api: StressShop["api"],
+  path: string,
+  { body, headers }: { readonly body: Json; readonly headers: Record<string, string> },
+): Promise<Answer> =>
+  insist(async () => {
+    const answer = await api.post(path, body, headers);
+    expect(answer.body["key"], path).not.toBe("internal_error");
+    return answer;
+  });
+
 /** Of two who ask at the same time one is served. */
 async function rollBack({ api }: StressShop, { body }: Answer): Promise<boolean> {
   const { redemptions, parent_redemption: parent } = body;
   const path = parent === undefined ? `${redemptions[0].id}/rollback` : `${parent.id}/rollbacks`;
-  const answers = await Promise.all([1, 2].map(() => api.post(`/v1/redemptions/${path}`)));
+  const answers = await Promise.all(
+    [newCode("key"), newCode("key")].map((key) =>
+      sent(api, `/v1/redemptions/${path}`, { body: {}, headers: { "idempotency-key": key } }),
+    ),
+  );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   const lost = answers.find(({ status }) => status !== 200);
   expect(["already_rolled_back", "multiple_requests"]).toContain(lost?.body["key"]);

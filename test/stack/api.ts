@@ -143,13 +143,14 @@ const MOST_ATTEMPTS = 10;
 const PAUSE_MS = 200;
 
 /**
- * Sends again what was answered by an outage, as clients do: one that waits too long for a lock or a
- * processor is told to come back. Only for what has a key, or changes nothing.
+ * Sends again what was answered by an outage or an overload, as clients do: one that waits too long for a
+ * lock or a processor is told to come back. Only for what has a key, or changes nothing.
  */
 export async function insist(send: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await send();
-    if (answer.status < 500 || attempt === MOST_ATTEMPTS) return answer;
+    const isToComeBack = answer.status >= 500 || answer.status === 429;
+    if (!isToComeBack || attempt === MOST_ATTEMPTS) return answer;
     await sleep(PAUSE_MS);
   }
 }
