@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 
-import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import {
+  inParallel,
+  type Json,
+  managementApi,
+  newCode,
+  newProject,
+  serverApi,
+} from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
 import { insist } from "../stack/insist.ts";
 import { balanceOf, type Card, loyaltyShop, type LoyaltyShop } from "../stack/loyalty-shop.ts";
@@ -335,6 +342,40 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
       if (status !== 200) expect(body["key"]).toBe("quantity_exceeded");
     }
     await expect.poll(() => balanceOf(api, card), { timeout: 60_000 }).toBe(2_900);
+  });
+
+  test("pays for what a partial stack goes on with, when a race uses up the rest", async () => {
+    const { id, api: own } = await newProject(stack);
+    await ok(
+      managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
+        redeemables_application_mode: "PARTIAL",
+      }),
+    );
+    const of = await loyaltyShop(own, { points: 800 });
+    const card = await of.card();
+    const code = newCode("SCARCE");
+    await ok(
+      own.post(`/v1/vouchers/${code}`, {
+        type: "DISCOUNT_VOUCHER",
+        discount: { type: "AMOUNT", amount_off: 100 },
+        redemption: { quantity: 2 },
+      }),
+    );
+    // Each holds its points once at a time, so there are enough for all.
+    const answers = await inParallel(Array.from({ length: 8 }), 8, () =>
+      insist(own, "/v1/redemptions", {
+        customer: card.customer,
+        order: { amount: 10_000 },
+        redeemables: [
+          { object: "voucher", id: code },
+          { object: "voucher", id: card.code, reward: { id: of.rewardId, points: 100 } },
+        ],
+      }),
+    );
+    for (const { status, text } of answers) expect(status, text).toBe(200);
+    const sizes = answers.map(({ body }) => body["redemptions"].length as number);
+    expect(sizes.toSorted((a, b) => b - a)).toEqual([2, 2, 1, 1, 1, 1, 1, 1]);
+    expect(await balanceOf(own, card)).toBe(0);
   });
 
   test("leaves the books in order", async () => {
