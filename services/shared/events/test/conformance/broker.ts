@@ -14,7 +14,7 @@ export type TestedBus = EventBus & {
   readonly abandon: () => Promise<void>;
 };
 
-export const CLOSE_MS = 2_000;
+export const CLOSE_MS = 20_000;
 
 /** Far more than anything here takes, so that only what never happens runs into it. */
 const PATIENCE_MS = 60_000;
