@@ -43,6 +43,9 @@ export async function insertSegment(
   );
 }
 
+/** How many customers a statement puts into a segment: all at once may take longer than one may. */
+const CHUNK = 2_000;
+
 /** Puts customers into a static segment; answers who of them there are. */
 export async function addToSegment(
   tx: Queryable,
@@ -52,13 +55,19 @@ export async function addToSegment(
     readonly customerIds: readonly string[];
   },
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await tx.query<{ customer_id: string }>(
-    `insert into segment_customer (project_id, segment_id, customer_id)
-     select project_id, $2, id from customer where project_id = $1 and id = any($3::text[])
-     returning customer_id`,
-    [members.projectId, members.segmentId, members.customerIds],
-  );
-  return new Set(rows.map(({ customer_id }) => customer_id));
+  const { projectId, segmentId, customerIds } = members;
+  const added = new Set<string>();
+  for (let from = 0; from < customerIds.length; from += CHUNK) {
+    const { rows } = await tx.query<{ customer_id: string }>(
+      `insert into segment_customer (project_id, segment_id, customer_id)
+       select project_id, $2, id from customer where project_id = $1 and id = any($3::text[])
+           on conflict do nothing
+       returning customer_id`,
+      [projectId, segmentId, customerIds.slice(from, from + CHUNK)],
+    );
+    for (const { customer_id: id } of rows) added.add(id);
+  }
+  return added;
 }
 
 export async function findSegment(
