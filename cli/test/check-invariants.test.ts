@@ -99,6 +99,49 @@ test("sound books have no violations, and a fault of each kind is found", async 
   expect(details).toHaveLength(expected.length);
 });
 
+test("the books of points are compared with those of redemptions", async () => {
+  const { json: campaign } = await post("/v1/campaigns", {
+    name: "Points",
+    campaign_type: "LOYALTY_PROGRAM",
+    type: "AUTO_UPDATE",
+    voucher: { type: "LOYALTY_CARD", loyalty_card: { points: 900 } },
+  });
+  const coin = { exchange_ratio: 1, points_ratio: 1 };
+  const { json: reward } = await post("/v1/rewards", { type: "COIN", parameters: { coin } });
+  await post(`/v1/rewards/${reward.id}/assignments`, { campaign: campaign.id });
+  const customer = { source_id: "ann" };
+  const { json: card } = await post(`/v1/loyalties/${campaign.id}/members`, { customer });
+  const [other, stray, kept] = [
+    await redeem(card.id, { customer, ...order(500), reward: { id: reward.id, points: 5 } }),
+    await redeem(card.id, { customer, ...order(500), reward: { id: reward.id, points: 5 } }),
+    await redeem(card.id, { customer, ...order(500), reward: { id: reward.id, points: 5 } }),
+  ];
+  expect([other.status, stray.status, kept.status]).toEqual([200, 200, 200]);
+  const taken = async (): Promise<number> => {
+    const sql =
+      "select count(*)::int4 as count from loyalty.points_spend where status = 'CONFIRMED'";
+    return (await database.query<{ count: number }>(sql)).rows[0]?.count ?? 0;
+  };
+  await expect.poll(taken, { timeout: 60_000 }).toBe(3);
+  const found = async (): Promise<readonly string[]> => {
+    const { json } = await scrip(env, "check-invariants", "--json");
+    return json.findings.flatMap(
+      (finding: { invariant: string; violations: readonly { details: string }[] }) =>
+        finding.invariant === "I2 points" ? finding.violations.map(({ details }) => details) : [],
+    );
+  };
+  expect(await found()).toEqual([]);
+  await database.query(
+    `update voucher.redemption set points = jsonb_set(points, '{points}', '"4"') where id = $1`,
+    [other.json.id],
+  );
+  await database.query("delete from voucher.redemption where id = $1", [stray.json.id]);
+  expect(await found()).toEqual([
+    `took 4 points of ${card.id}, but 5 of ${card.id} were held`,
+    "was taken for no redemption",
+  ]);
+});
+
 /** What the service never does; its constraints have to go first. */
 async function tamper(redemption: string): Promise<void> {
   await database.query("set search_path = voucher");
