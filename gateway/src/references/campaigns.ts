@@ -6,7 +6,6 @@ import {
   type MessageInitShape,
 } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
-import { requestId } from "@scrip/ids";
 import {
   type CampaignQuerySchema,
   CampaignService,
@@ -18,7 +17,7 @@ import {
   CreateVoucherRequestSchema,
   type Voucher,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { batchCall, type Call, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import { type Call, clientOf, createCoalescer, ownCall } from "@scrip/rpc";
 
 /** Looks campaigns of all kinds up by their names, many at a time, and has vouchers made in them. */
 export type Campaigns = {
@@ -42,12 +41,7 @@ export function createCampaigns(transport: Transport): Campaigns {
   >({
     ...BATCH,
     async send(queries) {
-      const now = Date.now();
-      const { answers } = await client.resolveCampaigns(
-        { queries: [...queries] },
-        // A batch is nobody's request: its queries carry their projects.
-        batchCall(requestId(), now + REQUEST_DEADLINE_MS, now),
-      );
+      const { answers } = await client.resolveCampaigns({ queries: [...queries] }, ownCall());
       return answers.map(({ campaigns }, at) => {
         const [id] = queries[at]?.campaignIds ?? [];
         const found = campaigns.find((campaign) => campaign.id === id) ?? campaigns[0];

@@ -1,8 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
-import { requestId } from "@scrip/ids";
 import { type CategoryQuery, CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
-import { batchCall, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import { clientOf, createCoalescer, ownCall } from "@scrip/rpc";
 import { LRUCache } from "lru-cache";
 
 /** Looks categories up for requests and answers of all projects, many at a time. */
@@ -36,13 +35,12 @@ export function createCategories(transport: Transport): Categories {
     maxBatch: MAX_BATCH,
     maxWaiting: MAX_WAITING,
     async send(queries) {
-      const now = Date.now();
       const { answers } = await client.resolveCategories(
         {
           $typeName: "scrip.campaign.v1.ResolveCategoriesRequest",
           queries: [...queries],
         },
-        batchCall(requestId(), now + REQUEST_DEADLINE_MS, now),
+        ownCall(),
       );
       return answers.map(({ category }) => category);
     },

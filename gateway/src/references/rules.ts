@@ -1,5 +1,4 @@
 import type { Transport } from "@connectrpc/connect";
-import { requestId } from "@scrip/ids";
 import type { ValidationRulesAssignment } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import {
   type AssignmentsQuery,
@@ -8,7 +7,7 @@ import {
   type RulesOfObject,
   ValidationRuleService,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
-import { batchCall, type Call, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import { type Call, clientOf, createCoalescer, ownCall } from "@scrip/rpc";
 
 /** Assigns validation rules for requests and looks them up for answers, many at a time. */
 export type Rules = {
@@ -77,10 +76,4 @@ export function createRules(transport: Transport): Rules {
       return Map.groupBy(found, ({ relatedObjectId }) => relatedObjectId);
     },
   };
-}
-
-/** A batch is nobody's request: its items carry their projects. */
-function ownCall(): ReturnType<typeof batchCall> {
-  const now = Date.now();
-  return batchCall(requestId(), now + REQUEST_DEADLINE_MS, now);
 }

@@ -1,11 +1,10 @@
 import type { Transport } from "@connectrpc/connect";
-import { requestId } from "@scrip/ids";
 import {
   type NamedUnit,
   ProductService,
   type UnitsQuery,
 } from "@scrip/proto/scrip/validation/v1/products_pb";
-import { batchCall, clientOf, createCoalescer, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import { clientOf, createCoalescer, ownCall } from "@scrip/rpc";
 
 /** Looks up what discounts of units are about, many at a time. */
 export type Units = {
@@ -26,10 +25,7 @@ export function createUnits(transport: Transport): Units {
         $typeName: "scrip.validation.v1.ResolveUnitsRequest" as const,
         queries: [...queries],
       };
-      const now = Date.now();
-      // A batch is nobody's request: its queries carry their projects.
-      const call = batchCall(requestId(), now + REQUEST_DEADLINE_MS, now);
-      const { answers } = await client.resolveUnits(request, call);
+      const { answers } = await client.resolveUnits(request, ownCall());
       return answers.map(({ units }) => units);
     },
   });

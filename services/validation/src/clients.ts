@@ -1,6 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
-import { requestId } from "@scrip/ids";
 import {
   type CampaignAnswer,
   type CampaignQuerySchema,
@@ -62,14 +61,7 @@ import {
   type VoucherAnswer,
   type VoucherQuery,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import {
-  batchCall,
-  type Call,
-  clientOf,
-  type CoalescerOptions,
-  createCoalescer,
-  REQUEST_DEADLINE_MS,
-} from "@scrip/rpc";
+import { type Call, clientOf, type CoalescerOptions, createCoalescer, ownCall } from "@scrip/rpc";
 
 import { isBadItem } from "./bad-item.ts";
 
@@ -269,10 +261,4 @@ function cardClients({ loyalty, voucher }: Transports, batched: Batched) {
       return spends.map(() => undefined);
     }),
   };
-}
-
-/** A batch is nobody's request: its items carry their projects, times and request ids. */
-function ownCall(): Call {
-  const now = Date.now();
-  return batchCall(requestId(), now + REQUEST_DEADLINE_MS, now);
 }

@@ -1,4 +1,5 @@
 import { createContextKey } from "@connectrpc/connect";
+import { requestId as newRequestId } from "@scrip/ids";
 
 /** What a call is made on behalf of. Travels with it through every hop, in memory or in headers. */
 export type Call = {
@@ -60,4 +61,10 @@ export function batchCall(requestId: string, deadline: number, now: number): Cal
     now,
     caller: { side: "service", id: "batch" },
   };
+}
+
+/** The same, from this moment on, with the time that a request has. */
+export function ownCall(): Call {
+  const now = Date.now();
+  return batchCall(newRequestId(), now + REQUEST_DEADLINE_MS, now);
 }

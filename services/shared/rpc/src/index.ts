@@ -3,6 +3,7 @@ export {
   type Call,
   type Caller,
   momentOf,
+  ownCall,
   type ProjectContext,
   REQUEST_DEADLINE_MS,
 } from "./call.ts";

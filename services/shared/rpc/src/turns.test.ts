@@ -46,7 +46,7 @@ test("work that is done in one turn is done at once", () => {
 test("longer work pauses, and one of several goes on in each round", async () => {
   const { inTurns, work, round } = givenLoop();
   const log: string[] = [];
-  const all = ["a", "b", "c"].map((name) => inTurns(work(name, 7, log), NEVER));
+  const all = ["a", "b", "c"].map(async (name) => inTurns(work(name, 7, log), NEVER));
   const rounds = [log.splice(0)];
   while ((await round()) > 0) rounds.push(log.splice(0));
   expect(rounds.map((each) => each.join(""))).toEqual([
@@ -66,7 +66,7 @@ test("all steps are taken, whoever else takes turns", async () => {
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 5 }), async (counts) => {
       const { inTurns, work, round } = givenLoop();
       const log: string[] = [];
-      const all = counts.map((count, at) => inTurns(work(`${at}`, count, log), NEVER));
+      const all = counts.map(async (count, at) => inTurns(work(`${at}`, count, log), NEVER));
       while ((await round()) > 0);
       await Promise.all(all);
       const taken = counts.map((_count, at) => log.filter((name) => name === `${at}`).length);

@@ -1,5 +1,4 @@
-import { requestId } from "@scrip/ids";
-import { batchCall, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import { ownCall } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { giveUpSpends, type SpendName } from "../store/points-claims.ts";
@@ -15,7 +14,6 @@ export async function abandonSpends(
 ): Promise<void> {
   const claims = await giveUpSpends(db, spends);
   if (claims.length === 0) return;
-  const now = Date.now();
   await cards.settleSpends(
     {
       $typeName: "scrip.loyalty.v1.SettleSpendsRequest",
@@ -26,7 +24,6 @@ export async function abandonSpends(
         ...(redemptionId !== null && { redemptionId }),
       })),
     },
-    // A batch is nobody's request: its items carry their projects.
-    batchCall(requestId(), now + REQUEST_DEADLINE_MS, now),
+    ownCall(),
   );
 }

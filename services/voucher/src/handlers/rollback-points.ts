@@ -1,6 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { requestId } from "@scrip/ids";
-import { batchCall, type Call, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import { ownCall } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
@@ -55,10 +54,4 @@ export async function refund(deps: Deps, refunds: readonly Refund[]): Promise<vo
   } catch (cause) {
     deps.onError(new Error("points are given back later, with an event", { cause }));
   }
-}
-
-/** A batch is nobody's request: its items carry their projects. */
-function ownCall(): Call {
-  const now = Date.now();
-  return batchCall(requestId(), now + REQUEST_DEADLINE_MS, now);
 }

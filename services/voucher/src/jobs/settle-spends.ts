@@ -1,5 +1,4 @@
-import { requestId } from "@scrip/ids";
-import { batchCall, REQUEST_DEADLINE_MS, startRepeating } from "@scrip/rpc";
+import { ownCall, startRepeating } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { abandonSpends } from "../handlers/abandon.ts";
@@ -23,14 +22,13 @@ export const startSpendSettlement = (
     everyMs: EVERY_MS,
     work: async (signal) => {
       for (let full = true; full && !signal.aborted;) {
-        const now = Date.now();
         const { spends } = await deps.cards.listPendingSpends(
           {
             $typeName: "scrip.loyalty.v1.ListPendingSpendsRequest",
             olderThanMs: BigInt(PENDING_MS),
             limit: BigInt(CHUNK),
           },
-          batchCall(requestId(), now + REQUEST_DEADLINE_MS, now),
+          ownCall(),
         );
         if (spends.length > 0) await abandonSpends(deps, spends);
         full = spends.length === CHUNK;
