@@ -1,47 +1,10 @@
-import {
-  type Chunk,
-  type ChunkRequest,
-  type InvariantCheck,
-  listProjectsIn,
-  type Queryable,
-} from "@scrip/postgres";
+import { checkedBy, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
 
 export { type KnownSpend, readSpends } from "./spend-checks.ts";
 
 /** Every project that has opened cards, also one that the gateway no longer knows. */
 export const listLoyaltyProjects = (db: Queryable): Promise<readonly string[]> =>
   listProjectsIn(db, "loyalty_card");
-
-/** spec/campaigns-loyalty-platform.md §8.2; the tables' own constraints hold the rest. */
-export const loyaltyInvariants: readonly InvariantCheck[] = [
-  {
-    name: "I1 cards",
-    states: "a card holds what its pending spends hold, and no more than its balance",
-    checkChunk: (db, request) => check(db, HELD, request),
-  },
-  {
-    name: "I4 points",
-    states:
-      "entries of a card count from 1 without gaps, and each balance follows from the one before",
-    checkChunk: (db, request) => check(db, CHAINS, request),
-  },
-  {
-    name: "I5 redeemed points",
-    states: "what was redeemed with a card is the sum of its redemptions and refunds",
-    checkChunk: (db, request) => check(db, REDEEMED, request),
-  },
-  {
-    name: "I7 spends",
-    states:
-      "a spend is in the ledger once when it was taken, and not at all when it was given back",
-    checkChunk: (db, request) => check(db, SPENDS, request),
-  },
-  {
-    name: "I1 locked points",
-    states: "what live sessions hold of a card is no more than is left of it",
-    checkChunk: (db, request) => check(db, LOCKS, request),
-  },
-];
 
 const HELD = `
   select c.id,
@@ -125,19 +88,33 @@ const LOCKS = `
    order by c.id
    limit $3`;
 
-/** Answers one row for each that was checked: its id, and what is wrong with it or null. */
-async function check(db: Queryable, sql: string, request: ChunkRequest): Promise<Chunk> {
-  const { rows } = await db.query<{ id: string; fault: string | null }>(sql, [
-    request.projectId,
-    request.after,
-    request.limit,
-  ]);
-  const last = rows.at(-1)?.id ?? null;
-  return {
-    checked: rows.length,
-    last: rows.length < request.limit ? null : last,
-    violations: rows.flatMap(({ id, fault }) =>
-      fault === null ? [] : [{ subject: id, details: fault }],
-    ),
-  };
-}
+/** spec/campaigns-loyalty-platform.md §8.2; the tables' own constraints hold the rest. */
+export const loyaltyInvariants: readonly InvariantCheck[] = [
+  {
+    name: "I1 cards",
+    states: "a card holds what its pending spends hold, and no more than its balance",
+    checkChunk: checkedBy(HELD),
+  },
+  {
+    name: "I4 points",
+    states:
+      "entries of a card count from 1 without gaps, and each balance follows from the one before",
+    checkChunk: checkedBy(CHAINS),
+  },
+  {
+    name: "I5 redeemed points",
+    states: "what was redeemed with a card is the sum of its redemptions and refunds",
+    checkChunk: checkedBy(REDEEMED),
+  },
+  {
+    name: "I7 spends",
+    states:
+      "a spend is in the ledger once when it was taken, and not at all when it was given back",
+    checkChunk: checkedBy(SPENDS),
+  },
+  {
+    name: "I1 locked points",
+    states: "what live sessions hold of a card is no more than is left of it",
+    checkChunk: checkedBy(LOCKS),
+  },
+];

@@ -17,6 +17,7 @@ export {
 export { type Migration, readMigrations } from "./migration-files.ts";
 export { migrate, type MigrateOptions, MigrationError } from "./migrate.ts";
 export {
+  checkedBy,
   type Chunk,
   type ChunkRequest,
   type InvariantCheck,

@@ -27,6 +27,27 @@ export type InvariantCheck = {
 };
 
 /**
+ * Checks by a statement over the project `$1`, the id `$2` behind which it goes on, and the number `$3` of
+ * rows: it answers a row for each that it looked at, its id and what is wrong with it or null.
+ */
+export const checkedBy =
+  (sql: string): InvariantCheck["checkChunk"] =>
+  async (db, { projectId, after, limit }) => {
+    const { rows } = await db.query<{ id: string; fault: string | null }>(sql, [
+      projectId,
+      after,
+      limit,
+    ]);
+    return {
+      checked: rows.length,
+      last: rows.length < limit ? null : (rows.at(-1)?.id ?? null),
+      violations: rows.flatMap(({ id, fault }) =>
+        fault === null ? [] : [{ subject: id, details: fault }],
+      ),
+    };
+  };
+
+/**
  * Every project with a row in `table`, also one that the gateway no longer knows. Hops along the key,
  * which starts with project_id, and so reads one row of each project instead of all of them.
  */

@@ -1,10 +1,4 @@
-import {
-  type Chunk,
-  type ChunkRequest,
-  type InvariantCheck,
-  listProjectsIn,
-  type Queryable,
-} from "@scrip/postgres";
+import { checkedBy, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
 
 import { checkAnswers } from "./answer-checks.ts";
 import { HOLDERS } from "./publication-checks.ts";
@@ -22,61 +16,61 @@ export const voucherInvariants: readonly InvariantCheck[] = [
   {
     name: "I1 quantity",
     states: "a voucher counts its successful redemptions, and never more than its quantity",
-    checkChunk: (db, request) => check(db, QUANTITIES, request),
+    checkChunk: checkedBy(QUANTITIES),
   },
   {
     name: "I2 balance",
     states:
       "a gift voucher's balance is what was put on it less what was spent, and never negative",
-    checkChunk: (db, request) => check(db, BALANCES, request),
+    checkChunk: checkedBy(BALANCES),
   },
   {
     name: "I2 ledger",
     states:
       "ledger entries count from 1 without gaps, and each balance follows from the one before",
-    checkChunk: (db, request) => check(db, LEDGERS, request),
+    checkChunk: checkedBy(LEDGERS),
   },
   {
     name: "I2 spends",
     states: "each spend in the ledger is a successful redemption of that voucher and amount",
-    checkChunk: (db, request) => check(db, SPENDS, request),
+    checkChunk: checkedBy(SPENDS),
   },
   {
     name: "I2 totals",
     states:
       "the totals of campaigns and tiers are the sums over what was redeemed and not taken back",
-    checkChunk: (db, request) => check(db, TOTALS, request),
+    checkChunk: checkedBy(TOTALS),
   },
   {
     name: "I2 units",
     states:
       "the discounted units of a product are the sum over what was redeemed and not taken back",
-    checkChunk: (db, request) => check(db, UNITS, request),
+    checkChunk: checkedBy(UNITS),
   },
   {
     name: "I2 rollbacks",
     states: "each redemption that was rolled back has one rollback, which gave back what it took",
-    checkChunk: (db, request) => check(db, ROLLBACKS, request),
+    checkChunk: checkedBy(ROLLBACKS),
   },
   {
     name: "I3 stacks",
     states: "the parts of a stack and their parent are redeemed, or rolled back, together",
-    checkChunk: (db, request) => check(db, PARTS, request),
+    checkChunk: checkedBy(PARTS),
   },
   {
     name: "I1 sessions",
     states: "what live sessions hold is known to redemptions, and no more than what is left",
-    checkChunk: (db, request) => check(db, SESSIONS, request),
+    checkChunk: checkedBy(SESSIONS),
   },
   {
     name: "I3 vouchers",
     states: "each redemption belongs to a voucher, and each voucher has its counters",
-    checkChunk: (db, request) => check(db, OWNERS, request),
+    checkChunk: checkedBy(OWNERS),
   },
   {
     name: "I3 holders",
     states: "a voucher belongs to the one customer whom its one publication gave it to",
-    checkChunk: (db, request) => check(db, HOLDERS, request),
+    checkChunk: checkedBy(HOLDERS),
   },
   {
     name: "I4 answers",
@@ -85,20 +79,3 @@ export const voucherInvariants: readonly InvariantCheck[] = [
     checkChunk: checkAnswers,
   },
 ];
-
-/** Answers one row for each that was checked: its id, and what is wrong with it or null. */
-async function check(db: Queryable, sql: string, request: ChunkRequest): Promise<Chunk> {
-  const { rows } = await db.query<{ id: string; fault: string | null }>(sql, [
-    request.projectId,
-    request.after,
-    request.limit,
-  ]);
-  const last = rows.at(-1)?.id ?? null;
-  return {
-    checked: rows.length,
-    last: rows.length < request.limit ? null : last,
-    violations: rows.flatMap(({ id, fault }) =>
-      fault === null ? [] : [{ subject: id, details: fault }],
-    ),
-  };
-}
