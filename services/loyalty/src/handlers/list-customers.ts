@@ -14,8 +14,7 @@ import { type CustomerOrder, listProfiles } from "../store/profiles.ts";
 import { customerFilters } from "../store/segment-filters.ts";
 import { findSegment } from "../store/segments.ts";
 import { toProfile } from "./customer-message.ts";
-
-const DEFAULT_LIMIT = 10n;
+import { pageOf } from "./page.ts";
 
 export const listCustomers =
   (deps: Deps): Handler<typeof CustomerService.method.listCustomers> =>
@@ -26,7 +25,6 @@ export const listCustomers =
         details: "Property .starting_after is a time and needs an .order by time",
       });
     }
-    const limit = Number(request.limit ?? DEFAULT_LIMIT);
     const values: unknown[] = [project.id];
     const { customers, total } = await listProfiles(deps.db, {
       conditions: [
@@ -41,7 +39,7 @@ export const listCustomers =
       order,
       startingAfter:
         request.startingAfter === undefined ? null : timestampDate(request.startingAfter),
-      page: { limit, offset: (Number(request.page ?? 1n) - 1) * limit },
+      page: pageOf(request),
     });
     return create(ListCustomersResponseSchema, { customers: customers.map(toProfile), total });
   };

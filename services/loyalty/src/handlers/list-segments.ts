@@ -4,9 +4,8 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { listSegments as list } from "../store/segments.ts";
+import { pageOf } from "./page.ts";
 import { toSegment } from "./segment-message.ts";
-
-const DEFAULT_LIMIT = 10n;
 
 const fields: FilterFields = {
   named: {
@@ -22,13 +21,7 @@ export const listSegments =
   async (request, call) => {
     const values: unknown[] = [call.project.id];
     const condition = filterCondition(request.filters, { fields, call, values });
-    const limit = Number(request.limit ?? DEFAULT_LIMIT);
-    const { rows, total } = await list(deps.db, {
-      condition,
-      values,
-      limit,
-      offset: (Number(request.page ?? 1n) - 1) * limit,
-    });
+    const { rows, total } = await list(deps.db, { condition, values, ...pageOf(request) });
     return {
       $typeName: "scrip.loyalty.v1.ListSegmentsResponse",
       data: rows.map((row) => toSegment(row)),
