@@ -67,20 +67,26 @@ export async function forgetHolder(
   );
 }
 
-/** Redemptions and rollbacks stay in the books, and no longer tell whose they were. */
+/**
+ * Redemptions and rollbacks stay in the books, and no longer tell whose they were. Rollbacks first: they are
+ * found by their redemptions.
+ */
 export async function forgetRedeemer(
   db: Queryable,
   { projectId, customerId }: GoneCustomer,
 ): Promise<void> {
   const values = [projectId, customerId];
   await db.query(
-    `update redemption set customer_id = null, customer_message = null, tracking_id = null
-      where ${keyOf("redemption", "customer_id")} = ${keyFrom("$1", "$2")}`,
+    `update redemption_rollback set customer_id = null, tracking_id = null
+      where project_id = $1 and customer_id = $2
+        and redemption_id in (
+              select id from redemption
+               where ${keyOf("redemption", "customer_id")} = ${keyFrom("$1", "$2")})`,
     values,
   );
   await db.query(
-    `update redemption_rollback set customer_id = null, tracking_id = null
-      where project_id = $1 and customer_id = $2`,
+    `update redemption set customer_id = null, customer_message = null, tracking_id = null
+      where ${keyOf("redemption", "customer_id")} = ${keyFrom("$1", "$2")}`,
     values,
   );
 }
