@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { balanceOf, loyaltyShop } from "../stack/loyalty-shop.ts";
 import { ok, refusal, rulesOf } from "../stack/rules.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
@@ -221,6 +221,35 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
     expect(await stockOf()).toEqual([1, 0]);
     await ok(redeem(second));
     expect(await balanceOf(api, second)).toBe(300);
+  });
+
+  test("are taken from one stock by all cards of a request", async () => {
+    const customer = { source_id: newCode("holder") };
+    const shops = [await loyaltyShop(api), await loyaltyShop(api)];
+    const mug = await reward({ type: "MATERIAL", name: "Mug", parameters: MUG, stock: 1 });
+    for (const { campaignId: campaign } of shops) {
+      const parameters = { loyalty: { points: 200 } };
+      await ok(api.post(`/v1/rewards/${mug["id"]}/assignments`, { campaign, parameters }));
+    }
+    const cards = await inParallel(shops, 1, (shop) => shop.card(customer));
+    const redeemables = cards.map(({ code }) => ({
+      object: "voucher",
+      id: code,
+      reward: { id: mug["id"] },
+    }));
+    const body = { customer, redeemables };
+    const error = { key: "reward_out_of_stock", details: cards[1]?.code };
+    expect(await ok(api.post("/v1/validations", body))).toMatchObject({
+      valid: false,
+      redeemables: [
+        { status: "APPLICABLE" },
+        { status: "INAPPLICABLE", id: cards[1]?.code, result: { error } },
+      ],
+    });
+    const refused = await api.post("/v1/redemptions", body);
+    expect(refused.status, refused.text).toBe(400);
+    expect(refused.body).toMatchObject(error);
+    expect(await inParallel(cards, 1, (card) => balanceOf(api, card))).toEqual([1_000, 1_000]);
   });
 
   test("of campaigns are not handed out yet", async () => {

@@ -12,6 +12,7 @@ import {
   skipsWithoutEffect,
   strongestKind,
 } from "./stacking-rules.ts";
+import { withStockLeft } from "./stock.ts";
 import { type Trace, withStep } from "./trace.ts";
 
 export type Stacked = {
@@ -69,7 +70,11 @@ export function* applyStack(
     if (judged.length > 0) yield;
     const step =
       barrier === null
-        ? judge(candidate, state, counted)
+        ? judge(
+            { ...candidate, redeemable: withStockLeft(candidate.redeemable, judged) },
+            state,
+            counted,
+          )
         : { judged: skipped(candidate, barrier, context, null), state, use: null };
     judged.push(
       candidates.length > 1 ? placed(step.judged, candidate, tally, context) : step.judged,
