@@ -10,6 +10,8 @@ import { createDeps } from "../src/deps.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { loyaltyInvariants } from "../src/store/invariants.ts";
+import { insertAssignment } from "../src/store/reward-assignments.ts";
+import { insertReward } from "../src/store/rewards.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
@@ -134,6 +136,53 @@ describe("points of a card", () => {
     const again = await shop.spend(400n, { requestKey: "key" });
     expect(idOf(again)).not.toBe(idOf(tries[0]!));
     expect(await shop.figures()).toMatchObject({ balance: 100n });
+  });
+
+  test("and the last piece of a reward are there for all tries of a request", async () => {
+    const projectId = newId("proj");
+    const [campaignId, rewardId] = [newId("camp"), newId("rew")];
+    const at = new Date();
+    await insertReward(db, projectId, {
+      id: rewardId,
+      name: null,
+      type: "MATERIAL",
+      parameters: { product: { id: "prod_1", sku_id: null } },
+      stock: 2n,
+      redeemed: 0n,
+      attributes: {},
+      metadata: {},
+      created_at: at,
+      updated_at: null,
+    });
+    await insertAssignment(db, projectId, {
+      id: newId("rewa"),
+      reward_id: rewardId,
+      campaign_id: campaignId,
+      points: 100n,
+      auto_redeem: null,
+      created_at: at,
+      updated_at: null,
+    });
+    const names = [newId("v"), newId("v")].map((cardId) => ({ cardId, initialPoints: 100n }));
+    const parts = names.map((name) => ({ ...name, points: 100n, rewardId, takesStock: true }));
+    const commands = [{ projectId, now, parts, requestKey: "key" }];
+    const { outcomes } = await cards.spendPoints({ commands }, call());
+    expect(outcomes[0]?.outcome.case).toBe("spent");
+
+    const seenBy = async (requestKey: string) => {
+      const asked = names.map((name) => ({ ...name, campaignId, rewardId }));
+      const queries = [{ projectId, now, requestKey, cards: asked }];
+      const { answers } = await cards.gatherCards({ queries }, call());
+      return answers[0]?.cards.map(({ figures, reward }) => [figures?.balance, reward?.redeemed]);
+    };
+    expect(await seenBy("key")).toEqual([
+      [100n, 0n],
+      [100n, 0n],
+    ]);
+    expect(await seenBy("other")).toEqual([
+      [0n, 2n],
+      [0n, 2n],
+    ]);
   });
 
   test("stay locked for a session whose redemption came to nothing", async () => {

@@ -1,3 +1,4 @@
+import type { Queryable } from "@scrip/postgres";
 import type {
   CardQuestion,
   CardService,
@@ -32,7 +33,7 @@ export const gatherCards =
       $typeName: "scrip.loyalty.v1.GatherCardsResponse",
       answers: queries.map((query) => ({
         $typeName: "scrip.loyalty.v1.CardsAnswer" as const,
-        cards: query.cards.map((question) => answerOf(query, question, found)),
+        cards: answersOf(query, found),
       })),
     };
   };
@@ -45,7 +46,20 @@ type Found = {
   readonly rewards: ReadonlyMap<string, RewardRow>;
 };
 
-async function gather({ db }: Deps, queries: readonly CardsQuery[]): Promise<Found> {
+/**
+ * As they all were at one instant: a spend moves points from a session to the card, and a card that is read
+ * before with a session that is read after would lack what nobody took.
+ */
+const gather = ({ db }: Deps, queries: readonly CardsQuery[]): Promise<Found> =>
+  db.transaction(async (tx) => {
+    const [, found] = await Promise.all([
+      tx.query("set transaction isolation level repeatable read, read only"),
+      find(tx, queries),
+    ]);
+    return found;
+  });
+
+async function find(db: Queryable, queries: readonly CardsQuery[]): Promise<Found> {
   const names = queries.flatMap(({ projectId, cards }) =>
     cards.map(({ cardId }) => ({ projectId, cardId })),
   );
@@ -75,30 +89,54 @@ async function gather({ db }: Deps, queries: readonly CardsQuery[]): Promise<Fou
   };
 }
 
-function answerOf(query: CardsQuery, question: CardQuestion, found: Found): GatheredCard {
-  const { projectId, sessionKey = null, requestKey } = query;
+function answersOf(query: CardsQuery, found: Found): GatheredCard[] {
+  const { projectId, requestKey } = query;
+  const own = new Map(
+    query.cards.map(({ cardId }) => {
+      const pending = found.pending.get(keyOf(projectId, cardId)) ?? [];
+      return [cardId, ownSpends(pending, requestKey)];
+    }),
+  );
+  const all = [...own.values()].flat();
+  return query.cards.map((question) =>
+    answerOf(query, question, { ...found, own: own.get(question.cardId) ?? [], all }),
+  );
+}
+
+/** What an earlier try of the same request holds. */
+const ownSpends = (
+  pending: readonly PointsSpend[],
+  requestKey: string | undefined,
+): readonly PointsSpend[] =>
+  requestKey === undefined ? [] : pending.filter((spend) => spend.requestKey === requestKey);
+
+/** `own` of this card, `all` of all cards of the request. */
+type Own = { readonly own: readonly PointsSpend[]; readonly all: readonly PointsSpend[] };
+
+function answerOf(query: CardsQuery, question: CardQuestion, found: Found & Own): GatheredCard {
+  const { projectId, sessionKey = null } = query;
   const { cardId, initialPoints, campaignId, rewardId = "" } = question;
   const key = keyOf(projectId, cardId);
   const card = found.cards.get(key) ?? newCard({ projectId, cardId, initialPoints });
   const locks = found.locks.get(key) ?? [];
   const figures = toFigures(card);
-  const own = ownPoints(found.pending.get(key) ?? [], requestKey);
   const assignment = found.assigned.get(keyOf(projectId, campaignId ?? "", rewardId));
   const reward = assignment && found.rewards.get(keyOf(projectId, rewardId));
   return {
     $typeName: "scrip.loyalty.v1.GatheredCard",
-    figures: { ...figures, balance: figures.balance + own },
+    figures: { ...figures, balance: figures.balance + sumOf(found.own) },
     lockedPoints: lockedByOthers(locks, { sessionKey, now: instantIn(query) }),
-    ...(reward !== undefined && { reward: toReward(reward) }),
+    ...(reward !== undefined && { reward: toReward(without(found.all, reward)) }),
     ...(reward !== undefined &&
       assignment !== undefined && { assignment: toAssignment(assignment) }),
   };
 }
 
-/** What an earlier try of the same request spends. */
-const ownPoints = (pending: readonly PointsSpend[], requestKey: string | undefined): bigint =>
-  pending.reduce(
-    (sum, spend) =>
-      requestKey !== undefined && spend.requestKey === requestKey ? sum + spend.points : sum,
-    0n,
-  );
+const sumOf = (spends: readonly PointsSpend[]): bigint =>
+  spends.reduce((sum, { points }) => sum + points, 0n);
+
+/** A try that took the last one must not leave its repeat without. */
+function without(own: readonly PointsSpend[], reward: RewardRow): RewardRow {
+  const taken = own.filter(({ rewardId, takesStock }) => takesStock && rewardId === reward.id);
+  return { ...reward, redeemed: reward.redeemed - BigInt(taken.length) };
+}
