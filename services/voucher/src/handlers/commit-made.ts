@@ -22,21 +22,23 @@ import { composeVoucher, type VoucherTemplate } from "./voucher-message.ts";
  * One redemption for each part, and where there are several a parent that stands for all of them. The
  * order names the redemption, or the parent alone.
  */
-export function renderMade(
+export function* renderMade(
   command: Command,
   usages: readonly (VoucherUsage | null)[],
   parts: RenderParts,
-): CommitOutcome {
+): Generator<void, CommitOutcome> {
   const { draft, context } = parts;
   const { message, projectId, sessionKey } = command;
   const ids = usages.map(() => context.newId("r"));
   const parentId = ids.length > 1 ? context.newId("r") : null;
-  const orders = keepOrders(command, ids, parentId);
-  const redemptions = usages.map((usage, part) => {
+  const orders = yield* keepOrders(command, ids, parentId);
+  const redemptions: Redemption[] = [];
+  for (const [part, usage] of usages.entries()) {
+    if (part > 0) yield;
     const id = ids[part] ?? "";
     const order = orders.parts[part] ?? null;
-    return renderPart(command, part, { id, parentId, usage, order, parts });
-  });
+    redemptions.push(renderPart(command, part, { id, parentId, usage, order, parts }));
+  }
   announce(command, redemptions, { order: orders.whole, parentId, parts });
   if (sessionKey !== null) draft.sessions.push({ projectId, sessionKey });
   return outcomeOf({

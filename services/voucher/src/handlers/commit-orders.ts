@@ -16,11 +16,11 @@ export type KeptOrders = {
 const NONE: KeptOrders = { parts: [], whole: null };
 
 /** Orders that came as one message are named and encoded once. */
-export function keepOrders(
+export function* keepOrders(
   command: Command,
   ids: readonly string[],
   parentId: string | null,
-): KeptOrders {
+): Generator<void, KeptOrders> {
   const { message } = command;
   const sent = message.parts.map(({ order }) => order ?? message.order);
   if (sent.every((order) => order === undefined)) return NONE;
@@ -36,7 +36,11 @@ export function keepOrders(
     kept.set(order, keeps);
     return keeps;
   };
-  const parts = sent.map(keep);
+  const parts: (KeptOrder | null)[] = [];
+  for (const order of sent) {
+    if (parts.length > 0) yield;
+    parts.push(keep(order));
+  }
   const last = sent.at(-1);
   return { parts, whole: keep(parentId === null ? last : (message.order ?? last)) };
 }

@@ -51,12 +51,12 @@ export type Draft = {
 
 export type RenderParts = { readonly draft: Draft; readonly context: CommitContext };
 
-/** Turns decisions into what is answered and what is written. */
-export function renderCommits(
+/** Turns decisions into what is answered and what is written, part by part: orders may be large. */
+export function* renderCommits(
   commands: readonly Command[],
   decisions: readonly CommandDecision[],
   context: CommitContext,
-): RenderedCommits {
+): Generator<void, RenderedCommits> {
   const draft: Draft = {
     usages: new Map(),
     redemptions: [],
@@ -76,7 +76,12 @@ export function renderCommits(
       outcomes.push(replay(command, decision.position, { outcomes, answers, read: readAnswer }));
       continue;
     }
-    const outcome = renderDecision(command, decision, { draft, context });
+    if (outcomes.length > 0) yield;
+    const parts = { draft, context };
+    const outcome =
+      decision.kind === "made"
+        ? yield* renderMade(command, decision.usages, parts)
+        : renderOther(command, decision, parts);
     outcomes.push(outcome);
     const keeps = isAnswer(decision) && decision.kind !== "key_reused";
     if (keeps && command.idempotency !== null) {
@@ -97,15 +102,13 @@ export const readAnswer = (answer: StoredAnswer): CommitOutcome => ({
   replayed: true,
 });
 
-function renderDecision(
+function renderOther(
   command: Command,
-  decision: CommandVerdict | { readonly kind: "key_reused" },
+  decision: Exclude<CommandVerdict, { readonly kind: "made" }> | { readonly kind: "key_reused" },
   parts: RenderParts,
 ): CommitOutcome {
   const { requestId } = command.message;
   switch (decision.kind) {
-    case "made":
-      return renderMade(command, decision.usages, parts);
     case "stale":
       return staleWithout(command, decision.lost, parts);
     case "held":

@@ -4,7 +4,7 @@ import type {
   RedemptionCommand,
   RedemptionService,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import type { Handler } from "@scrip/rpc";
+import { type Handler, inTurns } from "@scrip/rpc";
 
 import { type Contention, createContention } from "../contention.ts";
 import type { Deps } from "../deps.ts";
@@ -115,11 +115,11 @@ async function commit(
         locks,
         claimed,
       };
-      const rendered = renderCommits(commands, decideCommits(decided), {
-        ...deps,
-        templates: current.templates,
-        answers,
-      });
+      const known = { ...deps, templates: current.templates, answers };
+      const rendered = await inTurns(
+        renderCommits(commands, decideCommits(decided), known),
+        Number.POSITIVE_INFINITY,
+      );
       await storeCommits(tx, rendered.writes);
       const [first] = rendered.writes.redemptions;
       if (first !== undefined) {
