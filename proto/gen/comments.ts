@@ -326,7 +326,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.loyalty.v1.ListSegmentsRequest.filters": "Fields: `id`, `name`, `type`, `created_at`.",
   "scrip.loyalty.v1.ListSegmentsRequest.limit": "10 when absent.",
   "scrip.loyalty.v1.PointsRelease.card_id": "Absent: of all cards.",
-  "scrip.loyalty.v1.PointsRelease.until": "Only what was locked until then.",
+  "scrip.loyalty.v1.PointsRelease.until": "Only what was locked until then; absent: whenever.",
   "scrip.loyalty.v1.PointsReservationOutcome.previous": "What the session held until now.",
   "scrip.loyalty.v1.PointsReservationOutcome.reserved": "Without it, others hold or have spent what was asked for.",
   "scrip.loyalty.v1.PointsSpent.spends": "In the order of the parts.",

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 
-import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import {
+  type Answer,
+  inParallel,
+  type Json,
+  managementApi,
+  newCode,
+  newProject,
+  serverApi,
+} from "../stack/api.ts";
 import { insist } from "../stack/insist.ts";
 import { balanceOf, type Card, loyaltyShop } from "../stack/loyalty-shop.ts";
 import { ok } from "../stack/rules.ts";
@@ -65,6 +73,29 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
     expect((await api.delete(`/v1/vouchers/${card.code}/sessions/${key}`)).status).toBe(204);
     expect((await validate([card], 1_000)).body).toMatchObject({ valid: true });
     expect((await api.delete(`/v1/vouchers/${card.code}/sessions/${key}`)).status).toBe(404);
+  });
+
+  test("are released by hand also when the clock of a sandbox was put back", async () => {
+    const { id, api: sandbox } = await newProject(stack, { sandbox: true });
+    const clock = `/management/v1/projects/${id}/clock`;
+    await ok(managementApi(stack).put(clock, { now: "2040-06-01T12:00:00Z" }));
+    const { card, rewardId } = await loyaltyShop(sandbox, { points: 1_000 });
+    const { code, customer } = await card();
+    const validated = (session?: Json): Promise<Json> =>
+      ok(
+        sandbox.post("/v1/validations", {
+          customer,
+          order: { amount: 100_000 },
+          redeemables: [{ object: "voucher", id: code, reward: { id: rewardId, points: 900 } }],
+          ...(session !== undefined && { session }),
+        }),
+      );
+    const key = newCode("key");
+    expect(await validated({ type: "LOCK", key })).toMatchObject({ valid: true });
+    await ok(managementApi(stack).put(clock, { now: "2040-06-01T11:00:00Z" }));
+    expect(await validated()).toMatchObject(exceeded);
+    expect((await sandbox.delete(`/v1/vouchers/${code}/sessions/${key}`)).status).toBe(204);
+    expect(await validated()).toMatchObject({ valid: true });
   });
 
   test("let go of a card when they lock something else", async () => {

@@ -15,7 +15,7 @@ export const releasePoints =
         projectId,
         sessionKey,
         cardId,
-        until: until === undefined ? 0 : timestampMs(until),
+        until: until === undefined ? null : timestampMs(until),
       })),
     );
     return { $typeName: "scrip.loyalty.v1.ReleasePointsResponse" };

@@ -87,8 +87,8 @@ export async function deleteLocks(
 export type Release = SessionName & {
   /** Null: of all cards. */
   readonly cardId: string | null;
-  /** Only what was locked until then. */
-  readonly until: number;
+  /** Only what was locked until then; null: whenever. */
+  readonly until: number | null;
 };
 
 export async function releaseLocks(tx: Queryable, releases: readonly Release[]): Promise<void> {
@@ -98,12 +98,13 @@ export async function releaseLocks(tx: Queryable, releases: readonly Release[]):
       using unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
               as one (project_id, session_key, card_id, until)
       where l.project_id = one.project_id and l.session_key = one.session_key
-        and (one.card_id is null or l.card_id = one.card_id) and l.locked_at <= one.until`,
+        and (one.card_id is null or l.card_id = one.card_id)
+        and (one.until is null or l.locked_at <= one.until)`,
     [
       releases.map(({ projectId }) => projectId),
       releases.map(({ sessionKey }) => sessionKey),
       releases.map(({ cardId }) => cardId),
-      releases.map(({ until }) => new Date(until)),
+      releases.map(({ until }) => (until === null ? null : new Date(until))),
     ],
   );
 }

@@ -1,4 +1,3 @@
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { notFound } from "@scrip/errors";
 import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call, Handler } from "@scrip/rpc";
@@ -15,13 +14,14 @@ export const releaseSession =
     const voucher = await findVoucher(deps.db, projectId, code);
     if (voucher === undefined) throw notFound("voucher", code);
     const lock = { projectId, sessionKey, voucherId: voucher.definition.id };
+    // First the points: when the answer to this gets lost a repeat still finds the session.
+    if (voucher.definition.loyaltyPoints !== null) await releasePoints(deps, lock, call);
     const wasHeld = await releaseReservation(deps.db, lock, call.now);
     if (!wasHeld) throw notFound("session", sessionKey);
-    if (voucher.definition.loyaltyPoints !== null) await releasePoints(deps, lock, call);
     return { $typeName: "google.protobuf.Empty" };
   };
 
-/** What the session held of a card is kept where its points are. */
+/** What the session holds of a card is kept where its points are: whenever it was locked, all of it goes. */
 const releasePoints = (
   { cards }: Deps,
   lock: { readonly projectId: string; readonly sessionKey: string; readonly voucherId: string },
@@ -36,7 +36,6 @@ const releasePoints = (
           projectId: lock.projectId,
           sessionKey: lock.sessionKey,
           cardId: lock.voucherId,
-          until: timestampFromMs(call.now),
         },
       ],
     },

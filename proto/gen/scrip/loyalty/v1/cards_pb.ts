@@ -948,7 +948,7 @@ export type PointsRelease = Message<"scrip.loyalty.v1.PointsRelease"> & {
   cardId?: string | undefined;
 
   /**
-   * Only what was locked until then.
+   * Only what was locked until then; absent: whenever.
    *
    * @generated from field: google.protobuf.Timestamp until = 4;
    */
