@@ -1,8 +1,9 @@
-import { entriesRead, testDatabase } from "@scrip/testing";
+import { asAdmin, entriesRead, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { holdCustomers } from "../src/store/counts.ts";
+import { listEntries } from "../src/store/ledger-entries.ts";
 import { findProfilesOf } from "../src/store/profiles.ts";
 import { findMemberships } from "../src/store/segments.ts";
 
@@ -47,4 +48,22 @@ test("customers are looked up by their keys, also by plans made for empty tables
     for (let run = 0; run < 10; run += 1) await lookup();
     expect((await entriesRead(db, table)) - before, table).toBeLessThanOrEqual(10 * SOME.length);
   }
+});
+
+test("a page of a ledger is read from its index, however long the ledger is", async () => {
+  const limit = 10;
+  const page = (afterId: string | null) =>
+    listEntries(db, { projectId: "proj_1", cardId: "v_1", limit, descending: true, afterId });
+  await db.query(
+    `insert into ledger_entry (project_id, card_id, version, id, type, points, balance_after, cause,
+            created_at)
+     select 'proj_1', 'v_1', n, 'vtx_' || lpad(n::text, 18, '0'), 'POINTS_REFUND', 1, n, 'ps_' || n, now()
+       from generate_series(1, ${ROWS}) n`,
+  );
+  await asAdmin(db.url, (client) => client.query(`analyze ${SCHEMA}.ledger_entry`));
+  const before = await entriesRead(db, "ledger_entry");
+  for (const afterId of [null, "vtx_000000000000015000"]) {
+    expect(await page(afterId)).toHaveLength(limit);
+  }
+  expect((await entriesRead(db, "ledger_entry")) - before).toBeLessThanOrEqual(4 * limit);
 });

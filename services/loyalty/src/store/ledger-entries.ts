@@ -10,6 +10,10 @@ export type EntryRow = {
   readonly created_at: Date;
 };
 
+/** Before and behind all ids, in any order of letters: a page always begins somewhere. */
+const FIRST = "";
+const LAST = "zzzz";
+
 /** A page of a card's ledger, by the ids of its entries, which sort as they were made. */
 export async function listEntries(
   db: Queryable,
@@ -30,11 +34,10 @@ export async function listEntries(
   const { rows } = await db.query<EntryRow>(
     `select id, type, points, balance_after, redemption_id, rollback_id, created_at
        from ledger_entry
-      where project_id = $1 and card_id = $2
-        and ($3::text is null or id ${descending ? "<" : ">"} $3)
+      where project_id = $1 and card_id = $2 and id ${descending ? "<" : ">"} $3
       order by id ${descending ? "desc" : "asc"}
       limit $4`,
-    [projectId, cardId, afterId, limit],
+    [projectId, cardId, afterId ?? (descending ? LAST : FIRST), limit],
   );
   return rows;
 }
