@@ -186,7 +186,8 @@ describe("a project", () => {
 describe("the clock of a sandbox", () => {
   test("is what its calls see until it returns to real time", async () => {
     const { id, server } = await create({ name: "Sandbox", sandbox: true });
-    expect((await callOf(server)).now).toBeGreaterThan(Date.now() - 10_000);
+    const before = Date.now();
+    expect((await callOf(server)).now).toBeGreaterThanOrEqual(before);
     const moved = await management(gateway, "PUT", `/projects/${id}/clock`, {
       now: "2030-02-28T12:00:00+01:00",
     });
