@@ -922,7 +922,8 @@ export const RewardService: GenService<{
   },
   /**
    * UpdateReward changes the fields that are sent; metadata is merged by key, `stock: null` lifts the limit.
-   * What was redeemed for it before stays as it was.
+   * What was redeemed for it before stays as it was. `not_found` for an unknown reward; the `parameters` must
+   * stay those of the type.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.UpdateReward
    */
@@ -932,7 +933,7 @@ export const RewardService: GenService<{
     output: typeof RewardSchema;
   },
   /**
-   * DeleteReward removes a reward; `resource_in_use` while it is assigned.
+   * DeleteReward removes a reward; `resource_in_use` while it is assigned, `not_found` when it is not there.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.DeleteReward
    */
@@ -976,7 +977,8 @@ export const RewardService: GenService<{
     output: typeof RewardAssignmentSchema;
   },
   /**
-   * UpdateRewardAssignment changes the price.
+   * UpdateRewardAssignment changes what is sent of the price and `auto_redeem`; the rest stays. `not_found` for
+   * an unknown assignment, `invalid_payload` for a price of a COIN reward or a second `auto_redeem`.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.UpdateRewardAssignment
    */
@@ -986,7 +988,8 @@ export const RewardService: GenService<{
     output: typeof RewardAssignmentSchema;
   },
   /**
-   * DeleteRewardAssignment takes a reward out of a programme. What was redeemed for it stays.
+   * DeleteRewardAssignment takes a reward out of a programme, and its validation rules with it. What was
+   * redeemed for it stays. `not_found` for an unknown assignment.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.DeleteRewardAssignment
    */
@@ -1037,7 +1040,7 @@ export const RewardService: GenService<{
     output: typeof RewardSchema;
   },
   /**
-   * UpdateLoyaltyReward changes the price of an assignment of the programme.
+   * UpdateLoyaltyReward changes an assignment of the programme as UpdateRewardAssignment does.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.UpdateLoyaltyReward
    */
@@ -1047,7 +1050,7 @@ export const RewardService: GenService<{
     output: typeof RewardAssignmentSchema;
   },
   /**
-   * DeleteLoyaltyReward takes a reward out of the programme.
+   * DeleteLoyaltyReward takes a reward out of the programme as DeleteRewardAssignment does.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.DeleteLoyaltyReward
    */
