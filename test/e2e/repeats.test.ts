@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import {
   type Answer,
   inParallel,
-  insist,
   type Json,
   managementApi,
   newCode,
   newProject,
 } from "../stack/api.ts";
+import { untilAnswered } from "../stack/insist.ts";
 import { ok, ruleShop } from "../stack/rules.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
@@ -41,7 +41,7 @@ describe.each(COMPOSITIONS)("repeats after all has changed on %s", async (compos
     const [path, body] = PATHS[name]!(shown);
     const key = newCode("key");
     const send = (sent = body): Promise<Answer> =>
-      insist(() => api.post(path, sent, { "idempotency-key": key }));
+      untilAnswered(() => api.post(path, sent, { "idempotency-key": key }));
     const together = await inParallel([1, 2, 3], 3, () => send());
     // Those that met the first one on its way were told so.
     const firsts = together.filter(({ status }) => status !== 409);

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { type Answer, type Api, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
+import { insist } from "../stack/insist.ts";
 import { ok } from "../stack/rules.ts";
 import { COMPOSITIONS, type ServiceName, startStack } from "../stack/stack.ts";
 
@@ -16,8 +17,6 @@ const CREDITS = 5_000;
 const QUANTITY = 40;
 /** So many are answered before the first kill, and between one and the next. */
 const KILL_EVERY = 40;
-/** A client gives up after this long without an answer; a restart takes a second or two. */
-const PATIENCE_MS = 60_000;
 
 /** What is killed, one after the other, while the requests are under way. */
 const VICTIMS: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
@@ -52,28 +51,23 @@ describe.each(COMPOSITIONS)("kill -9 in the middle of stacks on %s", async (comp
     const codes = [...coupons, ...gifts];
     const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
 
-    const load = { answered: 0, over: false, repeats: 0 };
+    const load = { answered: 0, over: false };
     const kill = async (): Promise<void> => {
       for (const [nth, victim] of (VICTIMS[composition] ?? []).entries()) {
         while (load.answered < (nth + 1) * KILL_EVERY && !load.over) await sleep(5);
         await stack.crash(victim);
       }
     };
-    const insist = async (path: string, body: Json = {}): Promise<Answer> => {
-      const { answer, repeats } = await insistOn(api, path, body);
-      load.repeats += repeats;
-      return answer;
-    };
     const redeemAll = inParallel(wishes, CLIENTS, async ({ picks, amount, back }) => {
       const redeemables = picks.map((at) => ({ object: "voucher", id: codes[at]! }));
       const order = { amount };
-      const answer = await insist("/v1/redemptions", { redeemables, order });
+      const answer = await insist(api, "/v1/redemptions", { redeemables, order });
       load.answered += 1;
       if (answer.status !== 200) return { answer, parts: [] };
       const parts = answer.body["redemptions"] as readonly Json[];
       if (!back) return { answer, parts };
       const whole = answer.body["parent_redemption"] ?? parts[0];
-      const undone = await insist(`/v1/redemptions/${whole["id"]}/rollbacks`);
+      const undone = await insist(api, `/v1/redemptions/${whole["id"]}/rollbacks`);
       expect(undone.status, undone.text).toBe(200);
       return { answer, parts: [] };
     }).finally(() => (load.over = true));
@@ -97,7 +91,7 @@ describe.each(COMPOSITIONS)("kill -9 in the middle of stacks on %s", async (comp
       expect(voucher["gift"].balance, said).toBe(CREDITS - spent);
     }
     expect(await brokenInvariants(stack), said).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 
   async function given(voucher: Json): Promise<string> {
     const code = newCode("CRASH");
@@ -105,23 +99,3 @@ describe.each(COMPOSITIONS)("kill -9 in the middle of stacks on %s", async (comp
     return code;
   }
 });
-
-/** Repeats a request under one key until it is answered by more than an outage. */
-async function insistOn(
-  api: Api,
-  path: string,
-  body: Json,
-): Promise<{ readonly answer: Answer; readonly repeats: number }> {
-  const headers = { "idempotency-key": newCode("key") };
-  const deadline = Date.now() + PATIENCE_MS;
-  for (let repeats = 0; ; repeats += 1) {
-    const answer = await api.post(path, body, headers).catch(() => undefined);
-    const isFinal =
-      answer !== undefined &&
-      answer.status < 500 &&
-      answer.body["key"] !== "idempotency_in_progress";
-    if (isFinal) return { answer, repeats };
-    if (Date.now() > deadline) throw new Error(`no answer: ${answer?.text ?? "no connection"}`);
-    await sleep(100);
-  }
-}

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { type Answer, inParallel, insist, type Json, newCode } from "../stack/api.ts";
+import { type Answer, inParallel, type Json, newCode } from "../stack/api.ts";
 import { brokenInvariants } from "../stack/books.ts";
+import { untilAnswered } from "../stack/insist.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 import { givenStressShop, type StressShop } from "../stack/stress-shop.ts";
 
@@ -98,7 +99,7 @@ const sent = (
   path: string,
   { body, headers }: { readonly body: Json; readonly headers: Record<string, string> },
 ): Promise<Answer> =>
-  insist(async () => {
+  untilAnswered(async () => {
     const answer = await api.post(path, body, headers);
     expect(answer.body["key"], path).not.toBe("internal_error");
     return answer;

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import type { Stack } from "./compositions.ts";
 
 export type Json = { readonly [key: string]: any };
@@ -137,22 +135,6 @@ export async function inParallel<Item, Result>(
   };
   await Promise.all(Array.from({ length: width }, lane));
   return results;
-}
-
-const MOST_ATTEMPTS = 10;
-const PAUSE_MS = 200;
-
-/**
- * Sends again what was answered by an outage or an overload, as clients do: one that waits too long for a
- * lock or a processor is told to come back. Only for what has a key, or changes nothing.
- */
-export async function insist(send: () => Promise<Answer>): Promise<Answer> {
-  for (let attempt = 1; ; attempt += 1) {
-    const answer = await send();
-    const isToComeBack = answer.status >= 500 || answer.status === 429;
-    if (!isToComeBack || attempt === MOST_ATTEMPTS) return answer;
-    await sleep(PAUSE_MS);
-  }
 }
 
 let counter = 0;
