@@ -166,13 +166,16 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     expect((await api.get(`/v1/orders/${kept.body["id"]}`)).status).toBe(200);
     const ofRedemption = async () => {
       const { body } = await api.get(`/v1/redemptions/${redemption}`);
-      return [body["customer_id"], body["customer"] ?? null, body["tracking_id"], body["amount"]];
+      const { customer_id: id, customer: who, tracking_id: tracking, order: what, amount } = body;
+      return [id, who, tracking, what, amount];
     };
-    await expect.poll(ofRedemption, PATIENCE).toEqual([null, null, null, 300]);
+    await expect.poll(ofRedemption, PATIENCE).toEqual([null, null, null, null, 300]);
     const listed = await api.get(`/v1/redemptions?customer=${customer}`);
     expect(listed.body["total"]).toBe(0);
     const back = await api.post(`/v1/redemptions/${redemption}/rollback`);
     expect(back.status, back.text).toBe(200);
+    expect(back.body).toMatchObject({ customer_id: null, order: null });
+    expect(await orderStatus()).toBe(404);
     const voucher = await api.get(`/v1/vouchers/${code}`);
     expect(voucher.body).toMatchObject({ holder_id: null, gift: { balance: 900 } });
   });

@@ -1,13 +1,13 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { newId } from "@scrip/ids";
-import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import { OrderRedemptionSchema, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { CUSTOMERS_TOPIC, onCustomer } from "../src/events/on-customer.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { repairOrders } from "../src/store/order-repairs.ts";
+import { repairOrders, repairRolledBackOrders } from "../src/store/order-repairs.ts";
 import { findOrder, saveOrders } from "../src/store/orders.ts";
 
 const NOON = new Date("2026-11-21T12:00:00Z");
@@ -26,6 +26,8 @@ test("orders go with a customer who is deleted for good, and do not come back", 
   const late = givenOrder("cust_ada");
   const nobodys = givenOrder(undefined);
   await repairOrders(db, [ada, late, nobodys]);
+  await repairRolledBackOrders(db, [rolledBack(ada), rolledBack(bob)]);
+  expect((await stored(bob))?.redemptions["r_1"]?.rollbackId).toBe("rr_1");
   expect([await isThere(ada), await isThere(late), await isThere(nobodys)]).toEqual([
     false,
     false,
@@ -42,8 +44,17 @@ function givenOrder(customerId: string | undefined) {
   return { projectId: "proj_1", order, at: NOON };
 }
 
-const isThere = async ({ order }: ReturnType<typeof givenOrder>): Promise<boolean> =>
-  (await findOrder(db, "proj_1", { column: "id", value: order.id ?? "" })) !== undefined;
+type Given = ReturnType<typeof givenOrder>;
+
+const rolledBack = (one: Given): Given => {
+  const redemptions = { r_1: create(OrderRedemptionSchema, { rollbackId: "rr_1" }) };
+  return { ...one, order: { ...one.order, redemptions } };
+};
+
+const stored = ({ order }: Given) =>
+  findOrder(db, "proj_1", { column: "id", value: order.id ?? "" });
+
+const isThere = async (one: Given): Promise<boolean> => (await stored(one)) !== undefined;
 
 async function deleted(customerId: string, permanent: boolean): Promise<void> {
   const said = create(CustomerDeletedSchema, { projectId: "proj_1", customerId, permanent });

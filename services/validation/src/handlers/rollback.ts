@@ -62,7 +62,7 @@ export async function rollBackAsked(
     mayRelease = false;
     const outcome = await commitPatiently(() => deps.clients.commitRollback(command));
     mayRelease = outcome.outcome.case !== "made" || outcome.replayed;
-    return await answered(deps, call, outcome);
+    return await answered(deps, call, outcome, { isStored: taken !== undefined });
   } finally {
     const claim = mayRelease ? taken?.release() : undefined;
     await afterwards(deps, "giving back the order of a rollback", claim);
@@ -139,8 +139,16 @@ function commandOf(
   };
 }
 
-/** As with redemptions the commit was the truth, and a repeat only mends what is missing. */
-async function answered(deps: Deps, call: Call, outcome: RollbackOutcome): Promise<RollbacksMade> {
+/**
+ * As with redemptions the commit was the truth, and a repeat only mends what is missing. So does a rollback
+ * whose order nobody stored, or whose customer took it with him.
+ */
+async function answered(
+  deps: Deps,
+  call: Call,
+  outcome: RollbackOutcome,
+  { isStored }: { readonly isStored: boolean },
+): Promise<RollbacksMade> {
   if (outcome.replayed) call.onReplay?.();
   switch (outcome.outcome.case) {
     case "made": {
@@ -150,9 +158,10 @@ async function answered(deps: Deps, call: Call, outcome: RollbackOutcome): Promi
         const { order, date } = whole;
         const at = new Date(date === undefined ? call.now : fromTimestamp(date));
         const stored = { projectId: call.project.id, order, at };
-        const storing = outcome.replayed
-          ? repairOrders(deps.db, [stored])
-          : insist(() => deps.saveOrder(stored), call.deadline);
+        const storing =
+          outcome.replayed || !isStored
+            ? repairOrders(deps.db, [stored])
+            : insist(() => deps.saveOrder(stored), call.deadline);
         await afterwards(deps, "storing the order of a rollback", storing);
       }
       return made;

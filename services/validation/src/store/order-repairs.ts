@@ -48,8 +48,18 @@ export async function repairRolledBackOrders(
       ([id, { rollbackId }]) =>
         rollbackId === undefined || stored?.redemptions[id]?.rollbackId === rollbackId,
     );
-    if (!knows) await writeOlder(db, [one], "<=");
+    if (!knows && !(await isGone(db, one))) await writeOlder(db, [one], "<=");
   }
+}
+
+/** Whether the order is of a customer who was deleted for good. */
+async function isGone(db: Queryable, { projectId, order }: StoredOrder): Promise<boolean> {
+  if (order.customerId === undefined) return false;
+  const { rows } = await db.query(
+    "select from gone_customer where project_id = $1 and customer_id = $2",
+    [projectId, order.customerId],
+  );
+  return rows.length > 0;
 }
 
 /*

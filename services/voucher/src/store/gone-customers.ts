@@ -68,8 +68,8 @@ export async function forgetHolder(
 }
 
 /**
- * Redemptions and rollbacks stay in the books, and no longer tell whose they were. Rollbacks first: they are
- * found by their redemptions.
+ * Redemptions and rollbacks stay in the books, and no longer tell whose they were or what was ordered.
+ * Rollbacks first: they are found by their redemptions.
  */
 export async function forgetRedeemer(
   db: Queryable,
@@ -77,7 +77,7 @@ export async function forgetRedeemer(
 ): Promise<void> {
   const values = [projectId, customerId];
   await db.query(
-    `update redemption_rollback set customer_id = null, tracking_id = null
+    `update redemption_rollback set customer_id = null, tracking_id = null, order_message = null
       where project_id = $1 and customer_id = $2
         and redemption_id in (
               select id from redemption
@@ -85,7 +85,8 @@ export async function forgetRedeemer(
     values,
   );
   await db.query(
-    `update redemption set customer_id = null, customer_message = null, tracking_id = null
+    `update redemption
+        set customer_id = null, customer_message = null, tracking_id = null, order_message = null
       where ${keyOf("redemption", "customer_id")} = ${keyFrom("$1", "$2")}`,
     values,
   );
