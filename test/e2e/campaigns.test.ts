@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { ok } from "../stack/rules.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const percent = (value: number) => ({ type: "PERCENT", percent_off: value });
@@ -9,11 +10,6 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  const ok = async (answer: ReturnType<typeof api.get>): Promise<Json> => {
-    const { status, text, body } = await answer;
-    expect(status, text).toBe(200);
-    return body;
-  };
   const refused = async (answer: ReturnType<typeof api.get>): Promise<Json> => {
     const { body, status } = await answer;
     expect(body["code"]).toBe(status);

@@ -1,17 +1,12 @@
 import { describe, expect, test } from "vitest";
 
 import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { ok } from "../stack/rules.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
-
-  const ok = async (answer: ReturnType<typeof api.get>): Promise<Json> => {
-    const { status, text, body } = await answer;
-    expect(status, text).toBe(200);
-    return body;
-  };
 
   test("keeps an order whose amounts follow from its items", async () => {
     const sourceId = newCode("order");

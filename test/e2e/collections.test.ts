@@ -1,17 +1,13 @@
 import { describe, expect, test } from "vitest";
 
 import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { ok } from "../stack/rules.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("product collections on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  const ok = async (answer: ReturnType<typeof api.get>): Promise<Json> => {
-    const { status, text, body } = await answer;
-    expect(status, text).toBe(200);
-    return body;
-  };
   const product = (said: Json = {}): Promise<Json> =>
     ok(api.post("/v1/products", { source_id: newCode("p"), ...said }));
   const sku = (productId: string, said: Json = {}): Promise<Json> =>
