@@ -10,30 +10,23 @@ import {
   type CategoryQuerySchema,
   CategoryService,
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
-import {
-  CardService,
-  type CardsAnswer,
-  type CardsQuery,
-  GatherCardsRequestSchema,
-  type PointsRelease,
-  type PointsReservationCommand,
-  type PointsReservationOutcome,
-  ReleasePointsRequestSchema,
-  ReservePointsRequestSchema,
-  type SpendCommand,
-  type SpendOutcome,
-  SpendPointsRequestSchema,
+import type {
+  CardsAnswer,
+  CardsQuery,
+  PointsRelease,
+  PointsReservationCommand,
+  PointsReservationOutcome,
+  SpendCommand,
+  SpendOutcome,
 } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
   type CustomerAnswer,
   type CustomerQuerySchema,
   CustomerService,
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import {
-  type AssignmentOfProject,
-  FindRewardAssignmentsRequestSchema,
-  type FoundRewardAssignment,
-  RewardService,
+import type {
+  AssignmentOfProject,
+  FoundRewardAssignment,
 } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import {
   type CandidateAnswer,
@@ -41,7 +34,6 @@ import {
   CandidateService,
 } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
 import {
-  AbandonSpendsRequestSchema,
   CommitRedemptionsRequestSchema,
   type CommitOutcome,
   type CountAnswer,
@@ -61,9 +53,11 @@ import {
   type VoucherAnswer,
   type VoucherQuery,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { type Call, clientOf, type CoalescerOptions, createCoalescer, ownCall } from "@scrip/rpc";
+import { type Call, clientOf, createCoalescer, ownCall } from "@scrip/rpc";
 
 import { isBadItem } from "./bad-item.ts";
+import { type Batched, SENT_ONCE, type Transports } from "./batched.ts";
+import { cardClients } from "./card-clients.ts";
 
 /** One function per question to another service; what is asked at the same time travels together. */
 export type Clients = {
@@ -95,12 +89,6 @@ export type Clients = {
   ) => Promise<CategoryAnswer>;
 };
 
-export type Transports = {
-  readonly voucher: Transport;
-  readonly campaign: Transport;
-  readonly loyalty: Transport;
-};
-
 /** Beyond these a caller is refused rather than kept waiting (design/reliability.md §2.4). */
 const BATCH = { maxBatch: 500, maxWaiting: 20_000 };
 
@@ -119,15 +107,6 @@ export function createClients(
     ...cardClients(transports, batched),
   };
 }
-
-type Batched = <Item, Answer>(
-  name: string,
-  send: (items: readonly Item[]) => Promise<readonly Answer[]>,
-  more?: Pick<CoalescerOptions<Item, Answer>, "isBadItem">,
-) => (item: Item) => Promise<Answer>;
-
-/** Commits take their batches apart themselves: only they know what may be done twice. */
-const SENT_ONCE = {};
 
 function redemptionClients(transport: Transport, batched: Batched) {
   const redemptions = clientOf(RedemptionService, transport);
@@ -212,53 +191,5 @@ function customerClients(transport: Transport, batched: Batched) {
       async (queries: readonly MessageInitShape<typeof CustomerQuerySchema>[]) =>
         (await customers.resolveCustomers({ queries: [...queries] }, ownCall())).answers,
     ),
-  };
-}
-
-function cardClients({ loyalty, voucher }: Transports, batched: Batched) {
-  const cards = clientOf(CardService, loyalty);
-  const rewards = clientOf(RewardService, loyalty);
-  const redemptions = clientOf(RedemptionService, voucher);
-  return {
-    gatherCards: batched("gather_cards", async (queries: readonly CardsQuery[]) => {
-      const request = { $typeName: GatherCardsRequestSchema.typeName, queries: [...queries] };
-      return (await cards.gatherCards(request, ownCall())).answers;
-    }),
-    findRewardAssignment: batched(
-      "find_reward_assignments",
-      async (names: readonly AssignmentOfProject[]) => {
-        const request = {
-          $typeName: FindRewardAssignmentsRequestSchema.typeName,
-          assignments: [...names],
-        };
-        return (await rewards.findRewardAssignments(request, ownCall())).answers;
-      },
-    ),
-    spendPoints: batched(
-      "spend_points",
-      async (commands: readonly SpendCommand[]) => {
-        const request = { $typeName: SpendPointsRequestSchema.typeName, commands: [...commands] };
-        return (await cards.spendPoints(request, ownCall())).outcomes;
-      },
-      SENT_ONCE,
-    ),
-    reservePoints: batched(
-      "reserve_points",
-      async (commands: readonly PointsReservationCommand[]) => {
-        const request = { $typeName: ReservePointsRequestSchema.typeName, commands: [...commands] };
-        return (await cards.reservePoints(request, ownCall())).outcomes;
-      },
-      SENT_ONCE,
-    ),
-    releasePoints: batched("release_points", async (releases: readonly PointsRelease[]) => {
-      const request = { $typeName: ReleasePointsRequestSchema.typeName, releases: [...releases] };
-      await cards.releasePoints(request, ownCall());
-      return releases.map(() => undefined);
-    }),
-    abandonSpend: batched("abandon_spends", async (spends: readonly SpendName[]) => {
-      const request = { $typeName: AbandonSpendsRequestSchema.typeName, spends: [...spends] };
-      await redemptions.abandonSpends(request, ownCall());
-      return spends.map(() => undefined);
-    }),
   };
 }

@@ -12,7 +12,8 @@ import {
 import { createCoalescer, type Service } from "@scrip/rpc";
 
 import { isBadItem } from "./bad-item.ts";
-import { createClients, type Transports } from "./clients.ts";
+import type { Transports } from "./batched.ts";
+import { createClients } from "./clients.ts";
 import { CUSTOMERS_TOPIC, onCustomer } from "./events/on-customer.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onVoucher, VOUCHERS_TOPIC } from "./events/on-voucher.ts";
