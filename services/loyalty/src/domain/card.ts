@@ -33,7 +33,7 @@ export type PointsLock = {
 
 export type SpendStatus = "PENDING" | "CONFIRMED" | "RETURNED";
 
-/** Points that a redemption is to take; see design: an intent, pending until its redemption is known. */
+/** Points that a redemption is to take: pending until it is known whether the redemption was made. */
 export type PointsSpend = {
   readonly projectId: string;
   readonly id: string;
