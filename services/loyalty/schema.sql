@@ -28,6 +28,7 @@ create table customer_order (
   customer_id text not null,
   amount bigint not null,
   changed_at timestamp with time zone not null,
+  paid boolean default true not null,
   constraint customer_order_pkey PRIMARY KEY (project_id, order_id),
   constraint customer_order_amount_not_negative CHECK (amount >= 0)
 );
@@ -206,7 +207,7 @@ CREATE INDEX customer_project_name ON customer USING btree (project_id, name) WH
 
 CREATE UNIQUE INDEX customer_project_source_id ON customer USING btree (project_id, source_id);
 
-CREATE INDEX customer_order_project_customer ON customer_order USING btree (project_id, customer_id, changed_at) INCLUDE (amount);
+CREATE INDEX customer_order_project_customer ON customer_order USING btree (project_id, customer_id, changed_at) INCLUDE (amount, paid);
 
 CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 

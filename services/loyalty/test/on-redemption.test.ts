@@ -90,6 +90,19 @@ test("an order that was paid without a redemption counts, and is one with that o
   expect(await ada.summary()).toMatchObject({ redemptions: 1n, orders: 1n, ordersAmount: 650n });
 });
 
+test("an order that was rolled back does not count again when its payment is told of later", async () => {
+  const ada = await givenCustomer();
+  const order = { id: `${ada.id}-1`, amount: 700n, status: OrderStatus.PAID, customerId: ada.id };
+  const canceled = { ...order, status: OrderStatus.CANCELED };
+  const late = ada.paid(order, NOON);
+  // The topics of redemptions and of orders are read side by side.
+  await handle([ada.made({ order }, NOON), ada.rolledBack({ order: canceled }, NOON)]);
+  await onOrderPaid(db)([late], CONTEXT);
+  expect(await ada.summary()).toMatchObject({ orders: 0n, ordersAmount: 0n, lastOrder: null });
+  await onOrderPaid(db)([ada.paid(order, NOON + 1)], CONTEXT);
+  expect(await ada.summary()).toMatchObject({ orders: 1n, ordersAmount: 700n });
+});
+
 test("an order of nobody, or of who is gone, is not counted", async () => {
   const ada = await givenCustomer();
   const order = { id: `${ada.id}-1`, amount: 700n, status: OrderStatus.PAID };
@@ -169,7 +182,9 @@ test("a customer who is deleted while redemptions are counted leaves no counts",
     let isOver = false;
     void deletion.catch(() => {}).then(() => (isOver = true));
     await expect.poll(async () => isOver || (await countWaiting()) > 0).toBe(true);
-    await putOrders(tx, [{ ...counted, orderId: "ord_1", amount: 1n, at: new Date(NOON) }]);
+    await putOrders(tx, [
+      { ...counted, orderId: "ord_1", amount: 1n, at: new Date(NOON), paid: true },
+    ]);
   });
   // On a slow machine it has given the wait up, and is asked for again.
   const again = () => deleteCustomer(db, ada.projectId, ada.id);

@@ -12,30 +12,17 @@ export type ToldOrder = {
   readonly customerId?: string | undefined;
 };
 
-/** The newest state of each order that is paid and somebody's. */
-export const paidOrders = (told: readonly ToldOrder[]): readonly CountedOrder[] =>
-  newestOf(told)
-    .filter(({ status }) => isPaid(status))
-    .map(({ counted }) => counted);
-
-/** Orders that were somebody's and are paid no more, such as those that were rolled back. */
-export const unpaidOrders = (told: readonly ToldOrder[]): readonly CountedOrder[] =>
-  newestOf(told)
-    .filter(({ status }) => !isPaid(status))
-    .map(({ counted }) => counted);
-
-type Newest = { readonly counted: CountedOrder; readonly status: OrderStatus | undefined };
-
-function newestOf(told: readonly ToldOrder[]): readonly Newest[] {
-  const newest = new Map<string, Newest>();
+/** The newest state of each order that is somebody's. */
+export function newestOrders(told: readonly ToldOrder[]): readonly CountedOrder[] {
+  const newest = new Map<string, CountedOrder>();
   for (const { projectId, order, at, customerId: buyer } of told) {
     const customerId = order.customerId ?? buyer;
     if (order.id === undefined || customerId === undefined) continue;
     const key = JSON.stringify([projectId, order.id]);
     const before = newest.get(key);
-    if (before !== undefined && before.counted.at > at) continue;
-    const counted = { projectId, customerId, orderId: order.id, amount: order.amount, at };
-    newest.set(key, { counted, status: order.status });
+    if (before !== undefined && before.at > at) continue;
+    const { id: orderId, amount } = order;
+    newest.set(key, { projectId, customerId, orderId, amount, at, paid: isPaid(order.status) });
   }
   return [...newest.values()];
 }
@@ -58,7 +45,7 @@ export async function ofHeldCustomers(
 /** An order is kept in its newest state, so a repeat changes nothing and no inbox is needed. */
 export async function countOrders(tx: Queryable, orders: readonly CountedOrder[]): Promise<void> {
   const left = (await ofHeldCustomers(tx, orders))(orders);
-  if (left.length > 0) await putOrders(tx, left);
+  if (left.length > 0) await putOrders(tx, left, { unpaidWins: true });
 }
 
 export const textOf = ({ projectId, customerId }: CustomerRef): string =>

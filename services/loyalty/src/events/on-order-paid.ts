@@ -4,7 +4,7 @@ import type { EventHandler } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 
-import { countOrders, paidOrders, type ToldOrder } from "./count-orders.ts";
+import { countOrders, newestOrders, type ToldOrder } from "./count-orders.ts";
 
 export const ORDERS_TOPIC = "scrip.orders.v1";
 
@@ -19,6 +19,6 @@ export const onOrderPaid =
         if (order === undefined || date === undefined) return [];
         return [{ projectId, order, at: timestampDate(date) }];
       });
-    const orders = paidOrders(told);
+    const orders = newestOrders(told);
     if (orders.length > 0) await db.transaction((tx) => countOrders(tx, orders));
   };

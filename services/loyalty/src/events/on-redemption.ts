@@ -13,16 +13,9 @@ import {
   addRedemptions,
   type CountedRedemptions,
   type CustomerRef,
-  dropOrders,
   putOrders,
 } from "../store/counts.ts";
-import {
-  ofHeldCustomers,
-  paidOrders,
-  textOf,
-  type ToldOrder,
-  unpaidOrders,
-} from "./count-orders.ts";
+import { newestOrders, ofHeldCustomers, textOf, type ToldOrder } from "./count-orders.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 const CONSUMER = "customer-summary";
@@ -103,14 +96,12 @@ function toldBy(
 }
 
 async function count(tx: Queryable, told: readonly Told[]): Promise<void> {
-  const orders = told.flatMap(({ order }) => order ?? []);
-  const [paid, unpaid] = [paidOrders(orders), unpaidOrders(orders)];
-  const left = await ofHeldCustomers(tx, [...told.map(({ counts }) => counts), ...paid]);
+  const orders = newestOrders(told.flatMap(({ order }) => order ?? []));
+  const left = await ofHeldCustomers(tx, [...told.map(({ counts }) => counts), ...orders]);
   const redemptions = left(sumUp(told));
   if (redemptions.length > 0) await addRedemptions(tx, redemptions);
-  const known = left(paid);
+  const known = left(orders);
   if (known.length > 0) await putOrders(tx, known);
-  if (unpaid.length > 0) await dropOrders(tx, unpaid);
 }
 
 function sumUp(told: readonly Told[]): readonly CountedRedemptions[] {

@@ -15,6 +15,8 @@ export type CountedOrder = CustomerRef & {
   readonly orderId: string;
   readonly amount: bigint;
   readonly at: Date;
+  /** One that is paid no more is kept as such: its payment may be told of later. */
+  readonly paid: boolean;
 };
 
 /**
@@ -70,49 +72,40 @@ export async function addRedemptions(
   );
 }
 
-/** Each order once; what is there and newer stays, and what is there already is not written again. */
-export async function putOrders(tx: Queryable, orders: readonly CountedOrder[]): Promise<void> {
+/**
+ * Each order once; what is there and newer stays, and what is there already is not written again. Two states
+ * of one instant come in their order where one topic tells them both; else `unpaidWins`: orders are paid
+ * before they are rolled back.
+ */
+export async function putOrders(
+  tx: Queryable,
+  orders: readonly CountedOrder[],
+  { unpaidWins = false }: { readonly unpaidWins?: boolean } = {},
+): Promise<void> {
   await tx.query(
-    `insert into customer_order as known (project_id, order_id, customer_id, amount, changed_at)
+    `insert into customer_order as known (project_id, order_id, customer_id, amount, changed_at, paid)
      select *
-       from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[])
-              as counted (project_id, order_id, customer_id, amount, changed_at)
+       from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::bool[])
+              as counted (project_id, order_id, customer_id, amount, changed_at, paid)
       order by project_id, order_id
          on conflict (project_id, order_id) do update
         set customer_id = excluded.customer_id,
             amount = excluded.amount,
-            changed_at = excluded.changed_at
+            changed_at = excluded.changed_at,
+            paid = excluded.paid
       where known.changed_at < excluded.changed_at
          or (known.changed_at = excluded.changed_at
-             and (known.amount, known.customer_id) <> (excluded.amount, excluded.customer_id))`,
+             and (known.paid or not $7::bool)
+             and (known.amount, known.customer_id, known.paid)
+                 <> (excluded.amount, excluded.customer_id, excluded.paid))`,
     [
       orders.map(({ projectId }) => projectId),
       orders.map(({ orderId }) => orderId),
       orders.map(({ customerId }) => customerId),
       orders.map(({ amount }) => amount),
       orders.map(({ at }) => at),
-    ],
-  );
-}
-
-/** Forgets orders that are paid no more; what is there and newer stays. */
-export async function dropOrders(tx: Queryable, orders: readonly CountedOrder[]): Promise<void> {
-  await tx.query(
-    `delete from customer_order
-      where (project_id, order_id) in (
-              select known.project_id, known.order_id
-                from unnest($1::text[], $2::text[], $3::timestamptz[])
-                       as gone (project_id, order_id, at)
-                join customer_order known
-                  on known.project_id = gone.project_id and known.order_id = gone.order_id
-                 and known.changed_at <= gone.at
-               order by known.project_id, known.order_id
-                 for update of known
-            )`,
-    [
-      orders.map(({ projectId }) => projectId),
-      orders.map(({ orderId }) => orderId),
-      orders.map(({ at }) => at),
+      orders.map(({ paid }) => paid),
+      unpaidWins,
     ],
   );
 }

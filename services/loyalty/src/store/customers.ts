@@ -195,11 +195,14 @@ export async function deleteCustomer(
     );
     const ofCustomer = "where project_id = $1 and customer_id = $2";
     await tx.query(`delete from customer_redemptions ${ofCustomer}`, [projectId, id]);
-    const orders = await tx.query(`delete from customer_order ${ofCustomer}`, [projectId, id]);
+    const { rows: orders } = await tx.query<{ paid: boolean }>(
+      `delete from customer_order ${ofCustomer} returning paid`,
+      [projectId, id],
+    );
     const [removed] = rows;
     if (removed === undefined) return undefined;
     if (event !== null) await enqueue(tx, [event]);
-    return { segments: removed.segments, orders: BigInt(orders.rowCount ?? 0) };
+    return { segments: removed.segments, orders: BigInt(orders.filter(({ paid }) => paid).length) };
   });
 }
 

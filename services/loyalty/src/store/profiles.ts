@@ -42,11 +42,11 @@ const profilesOf = (page: string): string =>
     cross join lateral
           (select count(*) as orders, coalesce(sum(amount), 0)::bigint as orders_amount
              from customer_order
-            where project_id = c.project_id and customer_id = c.id) o
+            where project_id = c.project_id and customer_id = c.id and paid) o
      left join lateral
           (select amount, changed_at
              from customer_order
-            where project_id = c.project_id and customer_id = c.id
+            where project_id = c.project_id and customer_id = c.id and paid
             order by changed_at desc
             limit 1) l on true`;
 

@@ -9,11 +9,11 @@ const ofRedemptions = (column: string): string =>
 
 const ofOrders = (sql: string): string =>
   `(select ${sql} from customer_order o
-     where o.project_id = customer.project_id and o.customer_id = customer.id)`;
+     where o.project_id = customer.project_id and o.customer_id = customer.id and o.paid)`;
 
 const ofLastOrder = (column: string): string =>
   `(select o.${column} from customer_order o
-     where o.project_id = customer.project_id and o.customer_id = customer.id
+     where o.project_id = customer.project_id and o.customer_id = customer.id and o.paid
      order by o.changed_at desc limit 1)`;
 
 /** What filters of segments may ask, over `customer`; twins of the fields of domain/segment.ts. */
