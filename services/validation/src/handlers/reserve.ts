@@ -7,9 +7,21 @@ import type { Applicable } from "../domain/decision.ts";
 import type { Gathered } from "../gather/decision.ts";
 import { type Hold, refuseWhileRedeemed } from "../gather/session.ts";
 import { toTimestamp } from "../gather/timestamps.ts";
+import { afterwards } from "./after-commit.ts";
+
+/** What locking needs of everything. */
+export type ReserveDeps = Pick<Deps, "db" | "onError"> & {
+  readonly clients: Pick<Deps["clients"], "reservePoints" | "reserveVouchers" | "releasePoints">;
+};
+
+/** What a session is to hold, as far as it was decided. */
+export type ToReserve = {
+  readonly applicable: readonly Pick<Applicable, "redeemable" | "benefit">[];
+  readonly gathered: Pick<Gathered, "cards">;
+};
 
 type Locked = {
-  readonly deps: Deps;
+  readonly deps: ReserveDeps;
   readonly call: Call;
   readonly hold: Hold;
 };
@@ -20,13 +32,10 @@ type Locked = {
  * Answers whether the session holds all of it; when not, it is decided again.
  */
 export async function reserve(
-  deps: Deps,
+  deps: ReserveDeps,
   call: Call,
   hold: Hold,
-  {
-    applicable,
-    gathered,
-  }: { readonly applicable: readonly Applicable[]; readonly gathered: Gathered },
+  { applicable, gathered }: ToReserve,
 ): Promise<boolean> {
   const sessionKey = hold.session.key;
   const reservations = applicable.flatMap(reservationOf);
@@ -37,12 +46,24 @@ export async function reserve(
   if (points.length === 0) return (await reserveVouchers(locked, reservations)).case === "reserved";
   const { reserved, previous } = await reservePoints(locked, points);
   if (!reserved) return false;
-  const outcome = await reserveVouchers(locked, reservations);
-  if (outcome.case !== "reserved") await reservePoints(locked, previous);
-  return outcome.case === "reserved";
+  let isReserved = false;
+  try {
+    isReserved = (await reserveVouchers(locked, reservations)).case === "reserved";
+    return isReserved;
+  } finally {
+    // Also when that failed: a session whose key nobody was told would hold the points for days.
+    if (!isReserved) await putBack(locked, previous);
+  }
 }
 
-const reservationOf = ({ redeemable, benefit }: Applicable): Reservation[] =>
+function putBack(locked: Locked, previous: readonly PointsReservation[]): Promise<void> {
+  const restore = async (): Promise<void> => {
+    await reservePoints(locked, previous);
+  };
+  return afterwards(locked.deps, "putting back what a session held of cards", restore());
+}
+
+const reservationOf = ({ redeemable, benefit }: ToReserve["applicable"][number]): Reservation[] =>
   redeemable.object === "voucher" && redeemable.voucher !== null
     ? [
         {
@@ -55,8 +76,8 @@ const reservationOf = ({ redeemable, benefit }: Applicable): Reservation[] =>
     : [];
 
 function pointsOf(
-  { redeemable, benefit }: Applicable,
-  { cards }: Gathered,
+  { redeemable, benefit }: ToReserve["applicable"][number],
+  { cards }: ToReserve["gathered"],
   { expiresAt }: Hold,
 ): PointsReservation[] {
   if (benefit.kind !== "loyalty" || redeemable.object !== "voucher") return [];

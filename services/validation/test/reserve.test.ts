@@ -1,0 +1,77 @@
+import { requestId } from "@scrip/ids";
+import type { PointsReservation } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { Call } from "@scrip/rpc";
+import { testDatabase } from "@scrip/testing";
+import { afterAll, expect, test } from "vitest";
+
+import { givenVoucher, redeemableOf } from "../src/domain/given.ts";
+import { reserve, type ReserveDeps } from "../src/handlers/reserve.ts";
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+
+const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+afterAll(() => db[Symbol.asyncDispose]());
+
+const call: Call = {
+  project: { id: "proj_1", timeZone: "UTC", caseSensitiveCodes: true },
+  requestId: requestId(),
+  deadline: Date.now() + 60_000,
+  now: Date.now(),
+  caller: { side: "server", id: "app_1" },
+};
+const hold = {
+  session: {
+    $typeName: "scrip.common.v1.Session" as const,
+    type: "LOCK",
+    key: "ssn_1",
+  },
+  expiresAt: call.now + 60_000,
+};
+const card = {
+  redeemable: redeemableOf(givenVoucher({ id: "v_1" })),
+  benefit: {
+    kind: "loyalty" as const,
+    effect: "APPLY_TO_ORDER" as const,
+    balance: 100n,
+    points: 70n,
+    lockedPoints: 0n,
+  },
+};
+const before: PointsReservation = {
+  $typeName: "scrip.loyalty.v1.PointsReservation",
+  cardId: "v_1",
+  initialPoints: 0n,
+  points: 20n,
+};
+
+/** What the session holds of cards one after the other, beside a voucher service that fails. */
+function besideAnOutage() {
+  const held: bigint[][] = [];
+  const errors: Error[] = [];
+  const deps: ReserveDeps = {
+    db,
+    onError: (error) => errors.push(error),
+    clients: {
+      reservePoints: async ({ reservations }) => {
+        held.push(reservations.map(({ points }) => points));
+        return {
+          $typeName: "scrip.loyalty.v1.PointsReservationOutcome",
+          reserved: true,
+          previous: [before],
+        };
+      },
+      reserveVouchers: async () => {
+        throw new Error("the service is away");
+      },
+      releasePoints: async () => {},
+    },
+  };
+  return { deps, held, errors };
+}
+
+test("points are as they were when the vouchers of a session could not be locked", async () => {
+  const { deps, held, errors } = besideAnOutage();
+  const toReserve = { applicable: [card], gathered: { cards: new Map() } };
+  await expect(reserve(deps, call, hold, toReserve)).rejects.toThrow("the service is away");
+  expect(held).toEqual([[70n], [20n]]);
+  expect(errors).toEqual([]);
+});
