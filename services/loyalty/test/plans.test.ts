@@ -1,8 +1,9 @@
-import { asAdmin, entriesRead, testDatabase } from "@scrip/testing";
+import { asAdmin, entriesRead, pagesRead, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { holdCustomers } from "../src/store/counts.ts";
+import { findCustomersBy } from "../src/store/customers.ts";
 import { listEntries } from "../src/store/ledger-entries.ts";
 import { findProfilesOf } from "../src/store/profiles.ts";
 import { findMemberships } from "../src/store/segments.ts";
@@ -49,6 +50,53 @@ test("customers are looked up by their keys, also by plans made for empty tables
     expect((await entriesRead(db, table)) - before, table).toBeLessThanOrEqual(10 * SOME.length);
   }
 });
+
+test.each(["never analysed", "analysed while they were empty", "analysed while they were small"])(
+  "what redemptions ask of customers is read by plans made for tables %s",
+  async (state) => {
+    const names = Array.from({ length: 200 }, (_, index) => index * 97 + 1);
+    const keysOf = (column: "id" | "source_id", prefix: string) =>
+      names.map((n) => ({ projectId: "proj_1", column, value: `${prefix}_${n}` }));
+    await using own = await testDatabase({
+      schema: SCHEMA,
+      role: ROLE,
+      folder: MIGRATIONS,
+      poolSize: 1,
+    });
+    const asked = {
+      ids: () => findCustomersBy(own, "id", keysOf("id", "cust")),
+      "source ids": () => findCustomersBy(own, "source_id", keysOf("source_id", "shop")),
+      held: () =>
+        own.transaction((tx) =>
+          holdCustomers(
+            tx,
+            names.map((n) => ({ projectId: "proj_1", customerId: `cust_${n}` })),
+          ),
+        ),
+    };
+    await asAdmin(own.url, async (admin) => {
+      const fill = (rows: number) =>
+        admin.query(
+          `insert into ${SCHEMA}.customer (project_id, id, source_id, created_at)
+           select 'proj_1', 'cust_' || n, 'shop_' || n, now() from generate_series(1, ${rows}) n`,
+        );
+      // Otherwise Postgres would analyse it at a moment of its own choice.
+      await admin.query(`alter table ${SCHEMA}.customer set (autovacuum_enabled = false)`);
+      if (state === "analysed while they were small") await fill(60);
+      if (state !== "never analysed") await admin.query(`analyze ${SCHEMA}.customer`);
+      await admin.query(`delete from ${SCHEMA}.customer`);
+      for (let run = 0; run < 8; run += 1)
+        for (const lookup of Object.values(asked)) await lookup();
+      await fill(ROWS);
+    });
+    for (const [name, lookup] of Object.entries(asked)) {
+      const before = await pagesRead(own);
+      await lookup();
+      // One way through an index, the row, and some room.
+      expect(((await pagesRead(own)) - before) / names.length, name).toBeLessThanOrEqual(12);
+    }
+  },
+);
 
 test("a page of a ledger is read from its index, however long the ledger is", async () => {
   const limit = 10;

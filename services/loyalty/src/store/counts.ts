@@ -21,23 +21,34 @@ export type CountedOrder = CustomerRef & {
 
 /**
  * Answers which of the customers are still there, and keeps them from being deleted until the
- * transaction ends. All batches lock in one order, so none of them waits for another in a circle.
+ * transaction ends. All batches lock in one order, so none of them waits for another in a circle: a
+ * nested loop locks in the order of its outer side.
  */
 export async function holdCustomers(
   tx: Queryable,
   customers: readonly CustomerRef[],
 ): Promise<readonly CustomerRef[]> {
-  // Not prepared by name: a plan from when the table was small may use another of its indexes.
-  const { rows } = await tx.query<{ project_id: string; id: string }>(
-    `select project_id, id
-       from customer
-      where (project_id, id) in (select * from unnest($1::text[], $2::text[]))
-      order by project_id, id
-        for key share`,
-    [customers.map(({ projectId }) => projectId), customers.map(({ customerId }) => customerId)],
-  );
+  const byName = new Map(customers.map((customer) => [nameOf(customer), customer]));
+  const sorted = [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+  // As a range and in its order: see findCustomersBy.
+  const { rows } = await tx.query<{ project_id: string; id: string }>({
+    name: "hold_customers",
+    text: `select held.*
+             from unnest($1::text[], $2::text[]) as name (project_id, id)
+            cross join lateral (
+                    select project_id, id
+                      from customer
+                     where project_id = name.project_id and id between name.id and name.id
+                     order by id
+                     limit 1
+                       for key share
+                  ) held`,
+    values: [sorted.map(({ projectId }) => projectId), sorted.map(({ customerId }) => customerId)],
+  });
   return rows.map((row) => ({ projectId: row.project_id, customerId: row.id }));
 }
+
+const nameOf = ({ projectId, customerId }: CustomerRef): string => `${projectId}\n${customerId}`;
 
 /** Each customer once. */
 export async function addRedemptions(

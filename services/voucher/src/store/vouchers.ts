@@ -13,20 +13,23 @@ export type VoucherName = { readonly projectId: string; readonly code: string };
 
 /**
  * Finds vouchers by code, or by id where no code fits, in the order of the names. What stands in
- * `lateral … limit 1` is looked up row by row through an index, however long the list is. Each branch
- * names the whole of one unique key and nothing else, so that the planner has no reason for another.
+ * `lateral … limit 1` is looked up row by row through an index, however long the list is.
  */
 export async function findVouchers(
   db: Queryable,
   names: readonly VoucherName[],
 ): Promise<readonly (StoredVoucher | undefined)[]> {
   if (names.length === 0) return [];
-  const { rows } = await db.query<VoucherRow & { position: number }>(FIND_VOUCHERS, [
-    int4Array(names.map((_, position) => position)),
-    textArray(names.map(({ projectId }) => projectId)),
-    textArray(names.map(({ code }) => code)),
-    textArray(names.map(({ code }) => foldedKeyOf(code))),
-  ]);
+  const { rows } = await db.query<VoucherRow & { position: number }>({
+    name: "find-vouchers",
+    text: FIND_VOUCHERS,
+    values: [
+      int4Array(names.map((_, position) => position)),
+      textArray(names.map(({ projectId }) => projectId)),
+      textArray(names.map(({ code }) => code)),
+      textArray(names.map(({ code }) => foldedKeyOf(code))),
+    ],
+  });
   const found: (StoredVoucher | undefined)[] = names.map(() => undefined);
   for (const row of rows) found[row.position] = fromVoucherRow(row);
   return found;
@@ -48,20 +51,18 @@ export async function findVouchersById(
   db: Queryable,
   ids: readonly VoucherId[],
 ): Promise<readonly StoredVoucher[]> {
-  const { rows } = await db.query<VoucherRow>(FIND_VOUCHERS_BY_ID, [
-    textArray(ids.map(({ projectId }) => projectId)),
-    textArray(ids.map(({ id }) => id)),
-  ]);
+  const { rows } = await db.query<VoucherRow>({
+    name: "find-vouchers-by-id",
+    text: FIND_VOUCHERS_BY_ID,
+    values: [textArray(ids.map(({ projectId }) => projectId)), textArray(ids.map(({ id }) => id))],
+  });
   return rows.map((row) => fromVoucherRow(row));
 }
 
 /*
- * These two are not prepared by name. A session keeps the plan of a named statement, and one that was
- * made while the table was small may use another of its indexes, all of which begin with the project:
- * read through to the end for each voucher of each batch once the project is large.
- *
- * An id is looked for as a range, and in its order: where projects have been small so far, every index
- * that begins with the project would look as good as the one that holds the id.
+ * A session keeps the plan of a named statement, also one that was made while the table was small. All
+ * indexes begin with the project, and look alike then: so codes and ids are looked for as ranges and in
+ * their order, which only the index that holds them gives.
  */
 
 const FIND_VOUCHERS = `
@@ -69,15 +70,22 @@ const FIND_VOUCHERS = `
     from unnest($1::int4[], $2::text[], $3::text[], $4::text[])
          as name (position, project_id, code, folded_key)
    cross join lateral (
-           select * from voucher
-            where project_id = name.project_id and code_key = name.code
+           (select * from voucher
+             where project_id = name.project_id and code_key between name.code and name.code
+             order by code_key
+             limit 1)
            union all
-           select * from voucher
-            where project_id = name.project_id and code_key = name.folded_key
+           (select * from voucher
+             where project_id = name.project_id
+               and code_key between name.folded_key and name.folded_key
+             order by code_key
+             limit 1)
            union all
-           select * from voucher
-            where starts_with(name.code, 'v_')
-              and project_id = name.project_id and id = name.code
+           (select * from voucher
+             where starts_with(name.code, 'v_')
+               and project_id = name.project_id and id between name.code and name.code
+             order by id
+             limit 1)
             limit 1
          ) v
    cross join lateral (
