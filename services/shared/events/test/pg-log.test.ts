@@ -1,14 +1,19 @@
+import type { DeliveredEvent } from "@scrip/events";
 import { createDatabase, type Database, migrate } from "@scrip/postgres";
 import { emptyDatabase } from "@scrip/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
+import { PARTITIONS } from "../src/partition.ts";
 import { claimPartitions, commitOffsets, createOffsets } from "../src/pg/group.ts";
-import { appendToLog, readLog, trimLog } from "../src/pg/log.ts";
+import { appendToLog, createLogReader, readLog, trimLog } from "../src/pg/log.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../src/pg/pg-event-bus.ts";
 import { givenEvent, givenEvents, givenTopic, idsOf } from "./conformance/broker.ts";
 
 const HOUR_MS = 3_600_000;
 const TRIM = { keepMs: 72 * HOUR_MS, keepUnreadMs: 14 * 24 * HOUR_MS, chunk: 7 };
+
+const everyPartition = (topic: string) =>
+  Array.from({ length: PARTITIONS }, (_, partition) => ({ topic, partition, offset: 0n }));
 
 let parts: AsyncDisposableStack;
 let db: Database;
@@ -55,6 +60,35 @@ describe("the log", () => {
       [topic],
     );
     expect(rows).toEqual([{ gapless: true, total: BigInt(8 * 8 * keys.length) }]);
+  });
+
+  test("hands groups that follow each other what is in it, wherever each of them is", async () => {
+    const topic = givenTopic();
+    const read = createLogReader(db);
+    const seen: DeliveredEvent[][] = [[], [], []];
+    const offsets = [0n, 0n, 0n];
+    let partition = 0;
+    for (let round = 0; round < 30; round += 1) {
+      await appendToLog(db, [
+        givenEvent(topic, "v_1", 2 * round),
+        givenEvent(topic, "v_1", 2 * round + 1),
+      ]);
+      const [[first]] = (await readLog(db, everyPartition(topic), 1)) as [[DeliveredEvent]];
+      partition = first.partition;
+      for (const group of [0, 1, 2]) {
+        if ((round + group) % (group + 1) !== 0) continue;
+        const position = { topic, partition, offset: offsets[group] ?? 0n };
+        const batch = (await read([position], 1 + ((round + group) % 5))).flat();
+        seen[group]?.push(...batch);
+        offsets[group] = (batch.at(-1)?.offset ?? position.offset - 1n) + 1n;
+      }
+    }
+    const all = (await readLog(db, [{ topic, partition, offset: 0n }], 100)).flat();
+    expect(all).toHaveLength(60);
+    for (const group of seen) {
+      expect(group.length).toBeGreaterThan(10);
+      expect(group).toEqual(all.slice(0, group.length));
+    }
   });
 
   test("shows a reader nothing beyond an append that is under way", async () => {

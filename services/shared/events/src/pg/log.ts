@@ -123,6 +123,44 @@ export async function readLog(
   return byPartition(rows.map(fromRow));
 }
 
+/** Reads on from each position, at most `limit` events of a partition, as `readLog` does. */
+export type LogReader = (
+  positions: readonly Position[],
+  limit: number,
+) => Promise<readonly (readonly DeliveredEvent[])[]>;
+
+/** What is remembered of one partition; what is longer was read by somebody who is behind. */
+const MAX_KEPT_BYTES = 65_536;
+
+/**
+ * A reader for all groups of a process, which follow each other closely: it remembers what it read last
+ * of each partition, so that one of them reads and the others find it. Entries never change, and their
+ * offsets have no gaps.
+ */
+export function createLogReader(db: Queryable): LogReader {
+  const kept = new Map<string, readonly DeliveredEvent[]>();
+  return async (positions, limit) => {
+    const found: (readonly DeliveredEvent[])[] = [];
+    const asked: Position[] = [];
+    for (const position of positions) {
+      const batch = kept.get(nameOf(position)) ?? [];
+      const index = Number(position.offset - (batch[0]?.offset ?? 0n));
+      if (index >= 0 && index < batch.length) found.push(batch.slice(index, index + limit));
+      else asked.push(position);
+    }
+    if (asked.length === 0) return found;
+    const read = await readLog(db, asked, limit);
+    for (const batch of read) {
+      const bytes = batch.reduce((sum, { payload }) => sum + payload.byteLength, 0);
+      const [first] = batch;
+      if (first !== undefined && bytes <= MAX_KEPT_BYTES) kept.set(nameOf(first), batch);
+    }
+    return [...found, ...read];
+  };
+}
+
+const nameOf = ({ topic, partition }: PartitionId): string => `${partition}:${topic}`;
+
 function byPartition(events: readonly DeliveredEvent[]): DeliveredEvent[][] {
   const batches: DeliveredEvent[][] = [];
   for (const event of events) {

@@ -6,7 +6,7 @@ import { asError, type DeliveryPolicy } from "../delivery.ts";
 import { isTransient } from "../transient.ts";
 import { deleteDeadLetter, listDeadLetters } from "./dead-letters.ts";
 import { measureLag } from "./group.ts";
-import { appendToLog, type TrimPolicy, trimLog } from "./log.ts";
+import { appendToLog, createLogReader, type TrimPolicy, trimLog } from "./log.ts";
 import { type ConsumerTimings, type PgSubscription, startSubscription } from "./subscription.ts";
 
 export const EVENTS_SCHEMA = "events";
@@ -54,6 +54,7 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
   const role = { url, schema: EVENTS_SCHEMA, role: EVENTS_ROLE };
   await migrate({ ...role, folder: EVENTS_MIGRATIONS });
   const db = createDatabase({ ...role, poolSize: options.poolSize ?? POOL_SIZE, onError });
+  const read = createLogReader(db);
   const subscriptions = new Set<PgSubscription>();
   const trimming = keepTrimmed(db, onError);
 
@@ -66,6 +67,7 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
       const subscription = await startSubscription({
         ...subscribe,
         db,
+        read,
         onError,
         timings: { ...TIMINGS, ...options.timings },
         policy: { ...POLICY, ...options.policy },

@@ -18,7 +18,7 @@ import {
   releasePartitions,
 } from "./group.ts";
 import { createLimiter } from "./limiter.ts";
-import { readLog } from "./log.ts";
+import type { LogReader } from "./log.ts";
 import {
   followClaims,
   forget,
@@ -41,6 +41,7 @@ export type ConsumerTimings = {
 
 export type ConsumerOptions = SubscribeOptions & {
   readonly db: Database;
+  readonly read: LogReader;
   readonly onError: (error: Error) => void;
   readonly timings: ConsumerTimings;
   readonly policy: DeliveryPolicy;
@@ -234,8 +235,7 @@ class Consumer {
       ([key, partition]) => partition.delivery === undefined && this.#share.has(key),
     );
     if (idle.length === 0) return;
-    const batches = await readLog(
-      this.#options.db,
+    const batches = await this.#options.read(
       idle.map(([, partition]) => partition),
       this.#options.batch,
     );
