@@ -1,5 +1,6 @@
 import { createBatcher } from "./batcher.ts";
 import type { DefinitionVersions } from "./definition-versions.ts";
+import { createRecent } from "./recent.ts";
 
 /**
  * Remembers definitions (rules, campaigns, tiers, settings) in the process; never balances or counts
@@ -33,7 +34,7 @@ export type DefinitionCacheOptions<Value> = {
    * must read from the database of the writes, after it is called: a replica may be behind.
    */
   readonly load: (keys: readonly DefinitionKey[]) => Promise<readonly (Value | undefined)[]>;
-  /** Beyond so many the entry that was not used for longest is dropped. */
+  /** Beyond so many, entries that were not used for long are dropped. */
   readonly maxEntries: number;
 };
 
@@ -52,15 +53,13 @@ export function createDefinitionCache<Value>(
   options: DefinitionCacheOptions<Value>,
 ): DefinitionCache<Value> {
   const { versions, load, maxEntries } = options;
-  const entries = new Map<string, OfEpoch<Value | undefined>>();
+  const entries = createRecent<OfEpoch<Value | undefined>>(maxEntries);
   const flights = new Map<string, OfEpoch<Promise<Value | undefined>>>();
   const ask = createBatcher({ lanes: LANES, maxBatch: MAX_BATCH, send: load });
 
   const remember = (name: string, found: OfEpoch<Value | undefined>): void => {
     if ((entries.get(name)?.epoch ?? 0) > found.epoch) return;
-    entries.delete(name);
     entries.set(name, found);
-    if (entries.size > maxEntries) entries.delete(entries.keys().next().value ?? "");
   };
 
   const loaded = (projectId: string, key: string, epoch: number): Promise<Value | undefined> => {
@@ -95,9 +94,6 @@ export function createDefinitionCache<Value>(
         missing.push(key);
         continue;
       }
-      // Put last again: the first of the map is the one that was not used for longest.
-      entries.delete(name);
-      entries.set(name, entry);
       if (entry.value !== undefined) values.set(key, entry.value);
     }
     if (missing.length === 0) return values;
