@@ -5,6 +5,8 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const MAIN = new URL("../../deploy/standalone/src/main.ts", import.meta.url).pathname;
+/** As `npm start` gives them: requests under way outlive a small nursery and are copied again and again. */
+const HEAP = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
 const READY_MS = 60_000;
 const STOP_MS = 30_000;
 
@@ -29,7 +31,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const port = await freePort();
   const logFile = path.join(dataDir, "standalone.log");
   const log = await open(logFile, "a");
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), MAIN], {
+  const child = spawn(process.execPath, [...HEAP, ...(options.nodeArgs ?? []), MAIN], {
     env: {
       ...process.env,
       DATABASE_URL: databaseUrl,
