@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { createRecent, type Queryable } from "@scrip/postgres";
 
 import { rowKey } from "./domain/commit.ts";
 import { templateOf, type VoucherTemplate } from "./handlers/voucher-message.ts";
@@ -31,10 +31,10 @@ export type WantedTemplate = VoucherId & { readonly version: bigint };
  * with one compares its version with that of a row just read, so nothing here can be out of date.
  */
 export function createTemplates(size: number): Templates {
-  const byId = createCache<VoucherTemplate>(size);
-  const byCode = createCache<VoucherTemplate>(size);
+  const byId = createRecent<VoucherTemplate>(size);
+  const byCode = createRecent<VoucherTemplate>(size);
   // What was replaced a moment ago, which commands that are under way were decided on.
-  const replaced = createCache<VoucherTemplate>(Math.ceil(size / REPLACED_SHARE));
+  const replaced = createRecent<VoucherTemplate>(Math.ceil(size / REPLACED_SHARE));
   const byVersion: Templates["byVersion"] = (projectId, voucherId, version) => {
     const key = rowKey(projectId, voucherId);
     const latest = byId.get(key);
@@ -63,35 +63,6 @@ export function createTemplates(size: number): Templates {
       for (const { definition } of await findVouchersById(db, missing)) {
         remember(templateOf(definition));
       }
-    },
-  };
-}
-
-type Cache<Value> = { get(key: string): Value | undefined; set(key: string, value: Value): void };
-
-/**
- * Forgets what was not asked for while its young half filled up once: two maps instead of a list in
- * the order of use, so that a hit costs one lookup and moves nothing.
- */
-function createCache<Value>(size: number): Cache<Value> {
-  const half = Math.max(1, Math.ceil(size / 2));
-  let young = new Map<string, Value>();
-  let old = new Map<string, Value>();
-  const set = (key: string, value: Value): void => {
-    if (young.size >= half && !young.has(key)) {
-      old = young;
-      young = new Map();
-    }
-    young.set(key, value);
-  };
-  return {
-    set,
-    get(key) {
-      const found = young.get(key);
-      if (found !== undefined) return found;
-      const aged = old.get(key);
-      if (aged !== undefined) set(key, aged);
-      return aged;
     },
   };
 }

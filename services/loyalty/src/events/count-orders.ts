@@ -1,7 +1,13 @@
 import type { Queryable } from "@scrip/postgres";
 import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import { type CountedOrder, type CustomerRef, holdCustomers, putOrders } from "../store/counts.ts";
+import {
+  type CountedOrder,
+  type CustomerRef,
+  holdCustomers,
+  nameOf,
+  putOrders,
+} from "../store/counts.ts";
 
 /** An order as an event tells of it. */
 export type ToldOrder = {
@@ -38,8 +44,8 @@ export async function ofHeldCustomers(
   tx: Queryable,
   customers: readonly CustomerRef[],
 ): Promise<<Counted extends CustomerRef>(counted: readonly Counted[]) => readonly Counted[]> {
-  const held = new Set((await holdCustomers(tx, customers)).map(textOf));
-  return (counted) => counted.filter((each) => held.has(textOf(each)));
+  const held = new Set((await holdCustomers(tx, customers)).map(nameOf));
+  return (counted) => counted.filter((each) => held.has(nameOf(each)));
 }
 
 /** An order is kept in its newest state, so a repeat changes nothing and no inbox is needed. */
@@ -47,6 +53,3 @@ export async function countOrders(tx: Queryable, orders: readonly CountedOrder[]
   const left = (await ofHeldCustomers(tx, orders))(orders);
   if (left.length > 0) await putOrders(tx, left, { unpaidWins: true });
 }
-
-export const textOf = ({ projectId, customerId }: CustomerRef): string =>
-  JSON.stringify([projectId, customerId]);

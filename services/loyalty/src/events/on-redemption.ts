@@ -13,9 +13,10 @@ import {
   addRedemptions,
   type CountedRedemptions,
   type CustomerRef,
+  nameOf,
   putOrders,
 } from "../store/counts.ts";
-import { newestOrders, ofHeldCustomers, textOf, type ToldOrder } from "./count-orders.ts";
+import { newestOrders, ofHeldCustomers, type ToldOrder } from "./count-orders.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 const CONSUMER = "customer-summary";
@@ -107,8 +108,8 @@ async function count(tx: Queryable, told: readonly Told[]): Promise<void> {
 function sumUp(told: readonly Told[]): readonly CountedRedemptions[] {
   const sums = new Map<string, CountedRedemptions>();
   for (const { counts } of told) {
-    const before = sums.get(textOf(counts)) ?? NOTHING;
-    sums.set(textOf(counts), {
+    const before = sums.get(nameOf(counts)) ?? NOTHING;
+    sums.set(nameOf(counts), {
       ...counts,
       succeeded: before.succeeded + counts.succeeded,
       failed: before.failed + counts.failed,

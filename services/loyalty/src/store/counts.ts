@@ -48,7 +48,9 @@ export async function holdCustomers(
   return rows.map((row) => ({ projectId: row.project_id, customerId: row.id }));
 }
 
-const nameOf = ({ projectId, customerId }: CustomerRef): string => `${projectId}\n${customerId}`;
+/** The same for the same customer. */
+export const nameOf = ({ projectId, customerId }: CustomerRef): string =>
+  `${projectId}\n${customerId}`;
 
 /** Each customer once. */
 export async function addRedemptions(

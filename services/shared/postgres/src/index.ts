@@ -25,6 +25,7 @@ export {
   type Violation,
 } from "./invariants.ts";
 export { type PageQuery, readPage } from "./pages.ts";
+export { createRecent, type Recent } from "./recent.ts";
 export {
   createDefinitionCache,
   type DefinitionCache,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { PARTITIONS } from "../partition.ts";
 import { planShare } from "./group.ts";
-import { keyOf } from "./partitions.ts";
+import { keyOf } from "./log.ts";
 
 test("members who know of each other share out every partition of every topic once, evenly", () => {
   const topics = ["scrip.orders.v1", "scrip.redemptions.v1", "scrip.vouchers.v1"];

@@ -6,6 +6,8 @@ import { partitionOf } from "../partition.ts";
 /** One partition of a topic. */
 export type PartitionId = { readonly topic: string; readonly partition: number };
 
+export const keyOf = ({ topic, partition }: PartitionId): string => `${partition}:${topic}`;
+
 export type Position = PartitionId & { readonly offset: bigint };
 
 /** What one partition may bring into memory at once; a single larger event still comes. */
@@ -143,7 +145,7 @@ export function createLogReader(db: Queryable): LogReader {
     const found: (readonly DeliveredEvent[])[] = [];
     const asked: Position[] = [];
     for (const position of positions) {
-      const batch = kept.get(nameOf(position)) ?? [];
+      const batch = kept.get(keyOf(position)) ?? [];
       const index = Number(position.offset - (batch[0]?.offset ?? 0n));
       if (index >= 0 && index < batch.length) found.push(batch.slice(index, index + limit));
       else asked.push(position);
@@ -153,13 +155,11 @@ export function createLogReader(db: Queryable): LogReader {
     for (const batch of read) {
       const bytes = batch.reduce((sum, { payload }) => sum + payload.byteLength, 0);
       const [first] = batch;
-      if (first !== undefined && bytes <= MAX_KEPT_BYTES) kept.set(nameOf(first), batch);
+      if (first !== undefined && bytes <= MAX_KEPT_BYTES) kept.set(keyOf(first), batch);
     }
     return [...found, ...read];
   };
 }
-
-const nameOf = ({ topic, partition }: PartitionId): string => `${partition}:${topic}`;
 
 function byPartition(events: readonly DeliveredEvent[]): DeliveredEvent[][] {
   const batches: DeliveredEvent[][] = [];

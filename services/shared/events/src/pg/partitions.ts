@@ -1,5 +1,5 @@
 import type { Claim } from "./group.ts";
-import type { PartitionId } from "./log.ts";
+import { keyOf } from "./log.ts";
 
 /** What a member knows of a partition that it reads. */
 export type OwnedPartition = {
@@ -18,8 +18,6 @@ export type OwnedPartition = {
 
 /** The partitions of a member, by topic and number. */
 export type OwnedPartitions = Map<string, OwnedPartition>;
-
-export const keyOf = ({ topic, partition }: PartitionId): string => `${partition}:${topic}`;
 
 /**
  * Follows the answer of the database: starts with what is newly ours, forgets what is not ours any

@@ -18,14 +18,8 @@ import {
   releasePartitions,
 } from "./group.ts";
 import { createLimiter } from "./limiter.ts";
-import type { LogReader } from "./log.ts";
-import {
-  followClaims,
-  forget,
-  keyOf,
-  type OwnedPartition,
-  type OwnedPartitions,
-} from "./partitions.ts";
+import { keyOf, type LogReader } from "./log.ts";
+import { followClaims, forget, type OwnedPartition, type OwnedPartitions } from "./partitions.ts";
 
 export type ConsumerTimings = {
   /** A member that was not heard of for this long has lost its partitions. */
