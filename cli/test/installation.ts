@@ -51,7 +51,7 @@ export async function startInstallation(): Promise<Installation> {
   await using parts = new AsyncDisposableStack();
   const database = parts.use(await emptyDatabase());
   const dataDir = await mkdtemp(path.join(tmpdir(), "scrip-cli-"));
-  parts.defer(() => rm(dataDir, { recursive: true, force: true }));
+  parts.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 20 }));
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...process.env,

@@ -232,7 +232,7 @@ async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: str
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-standalone-"));
   return {
     path: folder,
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 20 }),
   };
 }
 

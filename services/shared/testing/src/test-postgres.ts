@@ -58,7 +58,7 @@ async function startEmbedded(): Promise<TestPostgres> {
   const { startEmbeddedPostgres } = await import("@scrip/embedded-postgres");
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-postgres-"));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  parts.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }));
   const { url } = parts.use(await startEmbeddedPostgres({ dataDir: folder }));
 
   await stopWaitingForDisk(url);
