@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import fc from "fast-check";
 
-import type { Answer } from "../../stack/api.ts";
+import type { Answer, Api } from "../../stack/api.ts";
+import { untilAnswered } from "../../stack/insist.ts";
 import { type Command, hasVouchers, type Model } from "./command.ts";
 import type { Product } from "./product.ts";
 import { redeemBy } from "./redemptions.ts";
@@ -39,8 +40,18 @@ async function sendThroughCrash(
   }
 }
 
-/** Claims of a request that died are over within seconds. */
-const isOutage = ({ status, body }: Answer): boolean =>
-  status >= 500 || ["idempotency_in_progress", "multiple_requests"].includes(body["key"]);
+const isOutage = (answer: Answer): boolean => answer.status >= 500 || isUnderWay(answer);
+
+const isUnderWay = ({ body }: Answer): boolean =>
+  ["idempotency_in_progress", "multiple_requests"].includes(body["key"]);
+
+/**
+ * One who waits until the claims of a request that died are over, which takes seconds: they meet
+ * any request that names the same session, and nothing else here is answered so.
+ */
+export const patientWithClaims = (api: Api): Api => ({
+  ...api,
+  post: (path, body, headers) => untilAnswered(() => api.post(path, body, headers), isUnderWay),
+});
 
 export const CRASHES: readonly fc.Arbitrary<Command>[] = [redeemThroughCrash, redeemThroughCrash];
