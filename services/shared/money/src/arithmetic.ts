@@ -4,9 +4,9 @@ import { roundHalfUp } from "./round.ts";
 /**
  * Arithmetic on decimals that stays exact while it can and bounded always. A result keeps at most
  * 40 significant digits and 60 after the point; what does not fit is rounded half up, away from
- * zero. A result of 10 ** 40 or more is no result. Amounts and literals have at most 32 digits, so
- * sums and most products of them are exact, and only quotients and powers are ever rounded in
- * practice.
+ * zero. A result of 10 ** 40 or more is no result. Amounts have at most 16 digits and literals few
+ * of the 40 that they may have, so sums and most products are exact, and only quotients and powers
+ * are ever rounded in practice.
  */
 const SIGNIFICANT_DIGITS = 40;
 const MAX_SCALE = 60;

@@ -7,7 +7,7 @@ test("a decimal is read exactly, however many digits it has", () => {
   fc.assert(
     fc.property(
       fc.bigInt(-(10n ** 20n) + 1n, 10n ** 20n - 1n),
-      fc.stringMatching(/^\d{0,12}$/),
+      fc.stringMatching(/^\d{0,18}$/),
       (whole, fraction) => {
         const parsed = parseDecimal(fraction === "" ? `${whole}` : `${whole}.${fraction}`);
         expect(parsed).toEqual({
@@ -24,6 +24,8 @@ test.each([
   ["0", { unscaled: 0n, scale: 0 }],
   ["-0.5", { unscaled: -5n, scale: 1 }],
   ["007.10", { unscaled: 710n, scale: 2 }],
+  ["33.333333333333336", { unscaled: 33333333333333336n, scale: 15 }],
+  [`0.${"0".repeat(37)}1`, { unscaled: 1n, scale: 38 }],
 ])("reads %s", (text, decimal) => {
   expect(parseDecimal(text)).toEqual(decimal);
 });
@@ -45,7 +47,7 @@ test.each([
   "Infinity",
   "1.2.3",
   "١",
-  "0.1234567890123",
+  `0.${"0".repeat(38)}1`,
   "123456789012345678901",
 ])("answers nothing for %j", (text) => {
   expect(parseDecimal(text)).toBeUndefined();

@@ -2,17 +2,20 @@
 export type Decimal = { readonly unscaled: bigint; readonly scale: number };
 
 /**
- * No rate in a contract needs more digits, and the bound keeps the arithmetic on hostile input cheap:
- * at most 20 digits before the point and 12 after it.
+ * Every decimal that passes the door may be read, such as the 33.333333333333336 that JavaScript
+ * makes of 100 / 3; the bound keeps the arithmetic on hostile input cheap.
  */
-const DECIMAL = /^(-?\d{1,20})(?:\.(\d{1,12}))?$/;
+const LONGEST_DECIMAL = 40;
+
+const DECIMAL = /^(-?\d{1,20})(?:\.(\d+))?$/;
 
 /**
  * Reads plain decimal text such as "12.5" or "-3". Answers undefined for anything else: exponents,
- * a bare point, signs of plus, blanks, more digits than a decimal may have.
+ * a bare point, signs of plus, blanks, more digits than a decimal may have: 20 before the point, and
+ * 40 characters in all.
  */
 export function parseDecimal(text: string): Decimal | undefined {
-  const match = DECIMAL.exec(text);
+  const match = text.length <= LONGEST_DECIMAL ? DECIMAL.exec(text) : null;
   if (match === null) return undefined;
   const [, whole = "", fraction = ""] = match;
   return { unscaled: BigInt(whole + fraction), scale: fraction.length };
