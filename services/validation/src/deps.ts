@@ -5,6 +5,7 @@ import type { Clients } from "./clients.ts";
 import type { Collection } from "./domain/collections.ts";
 import type { StackingRules } from "./domain/stacking-rules.ts";
 import type { RuleCaches } from "./gather/rules.ts";
+import type { Catalogue, CatalogueNames } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
 
 /** Everything a handler may touch. The clock is the call's. */
@@ -20,6 +21,8 @@ export type Deps = {
   readonly ruleCaches: RuleCaches;
   /** Product collections by id, read by gatherCollections. */
   readonly collections: DefinitionCache<Collection>;
+  /** Products and SKUs that are asked for at the same time are looked up together. */
+  readonly findInCatalogue: (names: CatalogueNames) => Promise<Catalogue>;
   /** Orders that are stored at the same time are stored together. */
   readonly saveOrder: (order: StoredOrder) => Promise<void>;
   /** To be called after what may have written events. */

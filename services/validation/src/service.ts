@@ -21,6 +21,7 @@ import { createCollectionsCache } from "./gather/collections.ts";
 import { createRuleCaches } from "./gather/rules.ts";
 import { createStackingRulesCache } from "./gather/stacking-rules.ts";
 import { routes } from "./routes.ts";
+import { type CatalogueNames, findInCatalogue } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
 import { saveOrders } from "./store/orders.ts";
 
@@ -38,6 +39,9 @@ export type ValidationOptions = {
   readonly onError: (error: Error) => void;
   readonly onBatch: (name: string, size: number) => void;
 };
+
+/** Beyond these a caller is refused rather than kept waiting (design/reliability.md §2.4). */
+const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 20_000, isBadItem };
 
 /** What a consumer gets to finish its events in; the rest comes again at the next start. */
 const CONSUMERS_CLOSE_MS = 3_000;
@@ -57,16 +61,18 @@ export async function createValidationService(options: ValidationOptions): Promi
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const saveOrder = createCoalescer({
-    lanes: 2,
-    maxBatch: 500,
-    maxWaiting: 20_000,
-    isBadItem,
+    ...BATCH,
     onBatch: (size) => onBatch("save_orders", size),
     send: async (orders: readonly StoredOrder[]) => {
       await saveOrders(db, orders);
       relay.wake();
       return orders.map(() => undefined);
     },
+  });
+  const lookUp = createCoalescer({
+    ...BATCH,
+    onBatch: (size) => onBatch("find_in_catalogue", size),
+    send: (asked: readonly CatalogueNames[]) => findInCatalogue(db, asked),
   });
   const running = parts.move();
   return {
@@ -79,6 +85,7 @@ export async function createValidationService(options: ValidationOptions): Promi
       stackingRules: createStackingRulesCache(db, definitions),
       collections: createCollectionsCache(db, definitions),
       ruleCaches: createRuleCaches(db, definitions),
+      findInCatalogue: lookUp,
       saveOrder,
       onEvents: relay.wake,
       onError,

@@ -17,6 +17,7 @@ import {
 } from "../src/gather/collections.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { findOneInCatalogue } from "../src/store/catalogue-lookup.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
@@ -27,7 +28,8 @@ const deps = {
   newId,
   definitions,
   collections: createCollectionsCache(db, definitions),
-} as unknown as Deps;
+  findInCatalogue: (names) => findOneInCatalogue(db, names),
+} as Partial<Deps> as Deps;
 const transport = createDirectTransport(routes(deps));
 const products = clientOf(ProductService, transport);
 const collections = clientOf(ProductCollectionService, transport);

@@ -23,6 +23,7 @@ import { createRuleCaches } from "../src/gather/rules.ts";
 import { createStackingRulesCache } from "../src/gather/stacking-rules.ts";
 import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { findOneInCatalogue } from "../src/store/catalogue-lookup.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
@@ -77,6 +78,7 @@ function givenVoucher(
     stackingRules: createStackingRulesCache(db, definitions),
     ruleCaches: createRuleCaches(db, definitions),
     collections: createCollectionsCache(db, definitions),
+    findInCatalogue: (names) => findOneInCatalogue(db, names),
     saveOrder,
     onEvents: () => {},
     onError: (error) => errors.push(error),

@@ -3,12 +3,7 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CatalogueItem, CatalogueLine } from "../domain/collections.ts";
-import {
-  type Catalogue,
-  findInCatalogue,
-  type ProductRow,
-  type SkuRow,
-} from "../store/catalogue.ts";
+import type { Catalogue, FoundProduct, FoundSku } from "../store/catalogue-lookup.ts";
 
 /** How a line of an order names its product and SKU. */
 export type NamedLine = Pick<
@@ -29,7 +24,7 @@ export type DescribedLines<Line> = {
  * simply has no data there. Nothing is asked when no line has a name.
  */
 export async function gatherCatalogue<Line extends NamedLine>(
-  deps: Pick<Deps, "db">,
+  deps: Pick<Deps, "findInCatalogue">,
   call: Call,
   items: Line[],
 ): Promise<DescribedLines<Line>> {
@@ -38,7 +33,7 @@ export async function gatherCatalogue<Line extends NamedLine>(
   if (skus.length === 0 && products.length === 0) {
     return { items, lines: items.map(() => ({ product: null, sku: null })) };
   }
-  const catalogue = await findInCatalogue(deps.db, { projectId: call.project.id, skus, products });
+  const catalogue = await deps.findInCatalogue({ projectId: call.project.id, skus, products });
   const found = items.map((item) => ({ item, ...entriesOf(item, catalogue) }));
   return {
     items: found.map(({ item, sku, product }) => described(item, sku, product)),
@@ -73,17 +68,13 @@ export type CatalogueUnit = {
  * before source ids, and products before SKUs. Names that it does not know are not in the answer.
  */
 export async function findCatalogueItems(
-  deps: Pick<Deps, "db">,
+  deps: Pick<Deps, "findInCatalogue">,
   projectId: string,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, CatalogueUnit>> {
   if (names.length === 0) return new Map();
   const asked = [...new Set(names)];
-  const catalogue = await findInCatalogue(deps.db, {
-    projectId,
-    skus: asked,
-    products: asked,
-  });
+  const catalogue = await deps.findInCatalogue({ projectId, skus: asked, products: asked });
   return new Map(
     asked.flatMap((name): [string, CatalogueUnit][] => {
       const byName = { product: catalogue.product(name), sku: catalogue.sku(name) };
@@ -95,13 +86,13 @@ export async function findCatalogueItems(
   );
 }
 
-const unitOf = (product: ProductRow, sku: SkuRow | undefined): CatalogueUnit => ({
+const unitOf = (product: FoundProduct, sku: FoundSku | undefined): CatalogueUnit => ({
   productId: product.id,
   productSourceId: product.source_id,
   skuId: sku?.id ?? null,
   skuSourceId: sku?.source_id ?? null,
   name: product.name,
-  sku: sku?.sku ?? null,
+  sku: sku?.name ?? null,
   price: sku?.price ?? product.price,
   productMetadata: product.metadata,
   skuMetadata: sku?.metadata ?? {},
@@ -123,7 +114,7 @@ export const productName = (item: NamedLine): string | undefined =>
 export function entriesOf(
   item: NamedLine,
   catalogue: Catalogue,
-): { readonly sku: SkuRow | undefined; readonly product: ProductRow | undefined } {
+): { readonly sku: FoundSku | undefined; readonly product: FoundProduct | undefined } {
   const sku = catalogue.sku(skuName(item) ?? "");
   const product = catalogue.product(sku?.product_id ?? productName(item) ?? "");
   return { sku, product };
@@ -131,8 +122,8 @@ export function entriesOf(
 
 const described = <Line extends NamedLine>(
   item: Line,
-  sku: SkuRow | undefined,
-  product: ProductRow | undefined,
+  sku: FoundSku | undefined,
+  product: FoundProduct | undefined,
 ): Line => ({
   ...item,
   ...(sku !== undefined && { skuId: sku.id, sku: describedSku(item, sku) }),
@@ -142,7 +133,7 @@ const described = <Line extends NamedLine>(
   }),
 });
 
-function describedSku({ sku: sent, product }: NamedLine, sku: SkuRow) {
+function describedSku({ sku: sent, product }: NamedLine, sku: FoundSku) {
   // A price that was sent for the product comes before the one that is stored for its SKU.
   const price = sent?.price ?? (product?.price === undefined ? sku.price : null);
   return {
@@ -151,12 +142,12 @@ function describedSku({ sku: sent, product }: NamedLine, sku: SkuRow) {
     id: sku.id,
     metadata: { ...sku.metadata, ...sent?.metadata },
     ...(sku.source_id !== null && { sourceId: sku.source_id }),
-    ...(sku.sku !== null && { sku: sent?.sku ?? sku.sku }),
+    ...(sku.name !== null && { sku: sent?.sku ?? sku.name }),
     ...(price !== null && { price }),
   };
 }
 
-function describedProduct({ product: sent }: NamedLine, product: ProductRow) {
+function describedProduct({ product: sent }: NamedLine, product: FoundProduct) {
   const price = sent?.price ?? product.price;
   return {
     ...sent,
@@ -170,7 +161,7 @@ function describedProduct({ product: sent }: NamedLine, product: ProductRow) {
 }
 
 const productItem = (
-  product: ProductRow,
+  product: FoundProduct,
   sent: Readonly<Record<string, unknown>> = {},
 ): CatalogueItem => ({
   object: "product",
@@ -183,25 +174,25 @@ const productItem = (
   imageUrl: product.image_url,
   skuIds: [],
   metadata: { ...product.metadata, ...sent },
-  createdAt: product.created_at.getTime(),
-  updatedAt: product.updated_at?.getTime() ?? null,
+  createdAt: product.created_ms,
+  updatedAt: product.updated_ms,
 });
 
 const skuItem = (
-  sku: SkuRow,
-  product: ProductRow | undefined,
+  sku: FoundSku,
+  product: FoundProduct | undefined,
   sent: Readonly<Record<string, unknown>> = {},
 ): CatalogueItem => ({
   object: "sku",
   id: sku.id,
   sourceId: sku.source_id,
   productId: sku.product_id,
-  name: sku.sku,
+  name: sku.name,
   price: sku.price ?? product?.price ?? null,
   attributes: Object.keys(sku.attributes),
   imageUrl: sku.image_url,
   skuIds: [],
   metadata: { ...sku.metadata, ...sent },
-  createdAt: sku.created_at.getTime(),
-  updatedAt: sku.updated_at?.getTime() ?? null,
+  createdAt: sku.created_ms,
+  updatedAt: sku.updated_ms,
 });

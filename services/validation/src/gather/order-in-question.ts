@@ -19,7 +19,7 @@ export type OrderInQuestion = {
  * (spec/validation-and-redemption.md §1.1); `find` reads or claims the stored one meanwhile.
  */
 export async function gatherOrderInQuestion(
-  deps: Pick<Deps, "db">,
+  deps: Pick<Deps, "findInCatalogue">,
   call: Call,
   sent: OrderInput | undefined,
   find: (input: OrderInput) => Promise<Order | null>,

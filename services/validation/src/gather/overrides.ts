@@ -6,7 +6,7 @@ import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import { LARGEST_AMOUNT } from "../domain/order.ts";
-import { type Catalogue, findInCatalogue } from "../store/catalogue.ts";
+import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
 import { type Override, saveOverrides, type SkuOverride } from "../store/overrides.ts";
 import { entriesOf, productName, skuName } from "./catalogue.ts";
 
@@ -64,7 +64,7 @@ async function upsertOnce(
   { projectId, now, lines }: Overriding,
   store: (tx: Queryable) => Promise<void>,
 ): Promise<void> {
-  const catalogue = await findInCatalogue(deps.db, {
+  const catalogue = await findOneInCatalogue(deps.db, {
     projectId,
     skus: lines.flatMap((item) => skuName(item) ?? []),
     products: lines.flatMap((item) => productName(item) ?? []),
@@ -109,7 +109,7 @@ function ofSku(item: OrderItemInput, catalogue: Catalogue): SkuOverride | undefi
   return {
     key,
     product,
-    known: row && { id: row.id, text: row.sku, price: row.price, metadata: row.metadata },
+    known: row && { id: row.id, text: row.name, price: row.price, metadata: row.metadata },
     text: said.sku ?? null,
     price: priceOf(said.price),
     metadata: said.metadata ?? {},

@@ -9,7 +9,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { readCollectionFilter } from "../domain/collections.ts";
-import { type Catalogue, findInCatalogue } from "../store/catalogue.ts";
+import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
 import {
   type CollectionEntry,
   type CollectionRow,
@@ -67,7 +67,7 @@ async function entriesOf(
 ): Promise<readonly CollectionEntry[]> {
   const namesOf = (object: CollectionEntry["object"]): string[] =>
     products.flatMap((entry) => (entry.object === object ? [entry.id] : []));
-  const catalogue = await findInCatalogue(tx, {
+  const catalogue = await findOneInCatalogue(tx, {
     projectId,
     skus: namesOf("sku"),
     products: namesOf("product"),

@@ -1,0 +1,138 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Queryable } from "@scrip/postgres";
+
+/** What a request asks for; each name is an id or a source id. */
+export type CatalogueNames = {
+  readonly projectId: string;
+  readonly skus: readonly string[];
+  readonly products: readonly string[];
+};
+
+/** What was found, by id or source id; an id decides. */
+export type Catalogue = {
+  readonly sku: (name: string) => FoundSku | undefined;
+  readonly product: (name: string) => FoundProduct | undefined;
+};
+
+type Entry = {
+  readonly id: string;
+  readonly source_id: string | null;
+  /** Of a SKU: its label. */
+  readonly name: string | null;
+  readonly price: bigint | null;
+  readonly image_url: string | null;
+  readonly metadata: JsonObject;
+  /** Epoch milliseconds, because dates take long to read, and nearly nobody asks for them. */
+  readonly created_ms: number;
+  readonly updated_ms: number | null;
+};
+
+export type FoundProduct = Entry & {
+  readonly object: "product";
+  /** The names of what its SKUs differ in. */
+  readonly attributes: readonly string[];
+};
+
+export type FoundSku = Entry & {
+  readonly object: "sku";
+  readonly product_id: string;
+  readonly attributes: JsonObject;
+};
+
+type Row = (FoundProduct | FoundSku) & { readonly project_id: string };
+
+/**
+ * The SKUs and products of these names and the products of the SKUs, for all that ask at one moment: a
+ * name that many ask for is looked up once. Whoever asks may find what others of the project asked for.
+ */
+export async function findInCatalogue(
+  db: Queryable,
+  asked: readonly CatalogueNames[],
+): Promise<readonly Catalogue[]> {
+  const { rows } = await db.query<Row>({
+    name: "find_in_catalogue",
+    text: FIND_IN_CATALOGUE,
+    values: [...namesOf(asked, "skus"), ...namesOf(asked, "products")],
+  });
+  const found = Map.groupBy(rows, ({ project_id }) => project_id);
+  const catalogues = new Map(
+    [...found].map(([projectId, own]) => [projectId, catalogueOf(own)] as const),
+  );
+  return asked.map(({ projectId }) => catalogues.get(projectId) ?? NOTHING_FOUND);
+}
+
+export async function findOneInCatalogue(db: Queryable, asked: CatalogueNames): Promise<Catalogue> {
+  const [catalogue] = await findInCatalogue(db, [asked]);
+  return catalogue ?? NOTHING_FOUND;
+}
+
+/** The projects and names, each once, as two columns. */
+function namesOf(
+  asked: readonly CatalogueNames[],
+  kind: "skus" | "products",
+): readonly (readonly string[])[] {
+  const names = new Map<string, Set<string>>();
+  for (const { projectId, [kind]: some } of asked) {
+    const own = names.get(projectId) ?? new Set();
+    for (const name of some) own.add(name);
+    names.set(projectId, own);
+  }
+  const pairs = [...names].flatMap(([projectId, own]) => [...own].map((name) => [projectId, name]));
+  return [pairs.map(([projectId]) => projectId ?? ""), pairs.map(([, name]) => name ?? "")];
+}
+
+/** By every name that a row answers to. */
+function catalogueOf(rows: readonly Row[]): Catalogue {
+  const skus = new Map<string, FoundSku>();
+  const products = new Map<string, FoundProduct>();
+  for (const column of ["source_id", "id"] as const) {
+    for (const row of rows) {
+      const name = row[column];
+      if (name === null) continue;
+      if (row.object === "sku") skus.set(name, row);
+      else products.set(name, row);
+    }
+  }
+  return { sku: (name) => skus.get(name), product: (name) => products.get(name) };
+}
+
+const NOTHING_FOUND = catalogueOf([]);
+
+/**
+ * The rows of each name. As ranges and in their order, which only the index of the column gives: a
+ * session keeps the plan of a small table, where all that begin with the project look as good
+ * (services/decisions/0021-rows-through-indexes-events-together.md).
+ */
+const rowsOf = (table: "sku" | "product", columns: readonly ("id" | "source_id")[], name: string) =>
+  columns
+    .map(
+      (column) => `
+        (select entry.* from ${table} as entry
+          where entry.project_id = name.project_id and entry.${column} between ${name} and ${name}
+          order by entry.${column})`,
+    )
+    .join(" union all ");
+
+const shown = (object: "sku" | "product"): string =>
+  `'${object}' as object, entry.project_id, entry.id, entry.source_id, entry.price,
+   entry.image_url, entry.metadata,
+   (extract(epoch from entry.created_at) * 1000)::float8 as created_ms,
+   (extract(epoch from entry.updated_at) * 1000)::float8 as updated_ms,
+   ${object === "sku" ? "entry.sku" : "entry.name"} as name,
+   ${object === "sku" ? "entry.product_id" : "null"} as product_id,
+   ${object === "sku" ? "entry.attributes" : "to_jsonb(entry.attributes)"} as attributes`;
+
+const FIND_IN_CATALOGUE = `
+  with found_sku as materialized (
+    select ${shown("sku")}
+      from unnest($1::text[], $2::text[]) as name (project_id, value)
+     cross join lateral (${rowsOf("sku", ["id", "source_id"], "name.value")}) as entry)
+  select * from found_sku
+  union all
+  select ${shown("product")}
+    from unnest($3::text[], $4::text[]) as name (project_id, value)
+   cross join lateral (${rowsOf("product", ["id", "source_id"], "name.value")}) as entry
+  union all
+  select ${shown("product")}
+    from (select distinct project_id, product_id from found_sku) as name
+   cross join lateral (${rowsOf("product", ["id"], "name.product_id")}) as entry`;
