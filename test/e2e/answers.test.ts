@@ -45,6 +45,25 @@ describe.each(COMPOSITIONS)("the answers of decisions on %s", async (composition
     expect(await one()).not.toHaveProperty("categories");
   });
 
+  test("tell of every redeemable what it is limited to, whatever became of it", async () => {
+    const ids = [
+      (await givenVoucher(api)).code,
+      newCode("UNKNOWN"),
+      (await givenVoucher(api)).code,
+    ];
+    const answer = await api.post("/v1/validations", {
+      redeemables: ids.map((id) => ({ object: "voucher", id })),
+      order: { amount: 1000 },
+    });
+    const nothing = { object: "list", data_ref: "data", data: [], total: 0 };
+    const lists = { applicable_to: nothing, inapplicable_to: nothing };
+    expect(answer.body, answer.text).toMatchObject({
+      redeemables: ids.map((id) => ({ id, ...lists })),
+      inapplicable_redeemables: [{ id: ids[1], status: "INAPPLICABLE", ...lists }],
+      skipped_redeemables: [{ id: ids[2], status: "SKIPPED", ...lists }],
+    });
+  });
+
   test("explain to a shop's server how it was decided", async () => {
     const { code, ruleId } = await givenVoucher(api);
     const expand = ["explanation"];

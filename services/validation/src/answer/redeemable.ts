@@ -36,12 +36,11 @@ export function redeemableResult(
     id,
     object,
     result: resultOf(judged, gathered, call),
-    ...(judged.status === "APPLICABLE" && {
-      ...scopeLists(judged),
-      ...(showsOrder &&
-        judged.order !== null &&
-        asked.order !== undefined && { order: orderMessage(judged.order, asked.order, stored) }),
-    }),
+    ...scopeLists(judged),
+    ...(judged.status === "APPLICABLE" &&
+      showsOrder &&
+      judged.order !== null &&
+      asked.order !== undefined && { order: orderMessage(judged.order, asked.order, stored) }),
     ...(expand.has("redeemable") && describe(judged, gathered)),
     ...(expand.has("category") && { categories: categoriesOf(judged, gathered) }),
   });
