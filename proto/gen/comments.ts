@@ -745,6 +745,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.voucher.v1.ListPublicationsRequest.voucher": "A code or a `v_` id.",
   "scrip.voucher.v1.ListRedemptionsRequest.campaign": "Campaign id or name, of any kind of campaign.",
   "scrip.voucher.v1.ListRedemptionsRequest.customer": "Customer id or source id.",
+  "scrip.voucher.v1.ListRedemptionsRequest.filters": "On `id`, `date`, `created_at`, `result`, `status`, `failure_code`, `failure_message`, `customer_id`, `tracking_id`, `campaign_id`, `campaign_name`, `voucher_id`, `voucher_code`, `promotion_tier_id`, `related_object_id`, `related_object_type`, `related_object_parent_id`, `redemption` (the parent, or what was rolled back), `amount`, `channel_id`, `channel_type`, `reason` and `metadata.<key>`.",
   "scrip.voucher.v1.ListRedemptionsRequest.order": "`created_at`, the default order being `-created_at`.",
   "scrip.voucher.v1.ListRedemptionsRequest.page": "Above 1000 is refused with `page_over_limit`.",
   "scrip.voucher.v1.ListRedemptionsRequest.result": "`Success` or `SUCCESS`, `Failure-…`; see the specification of the listing.",

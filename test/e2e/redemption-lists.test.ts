@@ -24,6 +24,7 @@ describe.each(COMPOSITIONS)("the listing of redemptions on %s", async (compositi
   const second = await redeem({ order });
   const third = await redeem({ customer: { source_id: buyer }, order });
   const back = await api.post(`/v1/redemptions/${first.body["id"]}/rollback`, { reason: "mind" });
+  const voucherId: string = second.body["related_object_id"];
 
   test("shows successes, failures and rollbacks, newest first", async () => {
     const list = await api.get("/v1/redemptions?limit=100");
@@ -67,6 +68,26 @@ describe.each(COMPOSITIONS)("the listing of redemptions on %s", async (compositi
       () =>
         `filters[voucher_code][conditions][$is]=${code}&filters[status][conditions][$in][0]=ROLLED_BACK`,
       () => [first],
+    ],
+    [
+      "by what was redeemed",
+      () => `filters[related_object_id][conditions][$is]=${voucherId}&limit=2`,
+      () => [back, third],
+    ],
+    [
+      "by the kind of what was redeemed",
+      () => "filters[related_object_type][conditions][$is_not]=voucher",
+      () => [],
+    ],
+    [
+      "by what was rolled back",
+      () => `filters[redemption][conditions][$is]=${first.body["id"]}`,
+      () => [back],
+    ],
+    [
+      "outside of campaigns",
+      () => "filters[related_object_parent_id][conditions][$is_unknown]=true&limit=1",
+      () => [back],
     ],
     ["before long ago", () => "created_at[before]=2001-01-01T00:00:00.000Z", () => []],
     ["the oldest first", () => "order=created_at&limit=1", () => [first]],

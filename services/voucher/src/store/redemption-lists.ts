@@ -24,14 +24,16 @@ const ENTRIES = `(
     select ${keyOf("redemption", "campaign_id")} as campaign_key,
            ${keyOf("redemption", "customer_id")} as customer_key, project_id, id, false as is_rollback, created_at, status, customer_id, tracking_id,
            campaign_id, voucher_id, promotion_tier_id, amount, metadata, failure_code,
-           failure_message, channel_id, channel_type, null as reason
+           failure_message, channel_id, channel_type, null as reason,
+           id as redeemed_id, parent_id as redemption
       from redemption
      where project_id = $1
      union all
     select ${keyOf("redemption_rollback", "campaign_id")},
            ${keyOf("redemption_rollback", "customer_id")}, project_id, id, true, created_at, status, customer_id, tracking_id,
            campaign_id, voucher_id, promotion_tier_id, -amount, metadata, failure_code,
-           failure_message, channel_id, channel_type, reason
+           failure_message, channel_id, channel_type, reason,
+           redemption_id, redemption_id
       from redemption_rollback
      where project_id = $1
   ) e`;
@@ -63,6 +65,14 @@ export async function listEntries(
 const voucherColumn = (column: string): string =>
   `(select v.${column} from voucher v where v.project_id = e.project_id and v.id = e.voucher_id)`;
 
+/** As answers name what was redeemed: a parent of several names itself. */
+const RELATED_OBJECT = {
+  id: "coalesce(e.voucher_id, e.promotion_tier_id, e.redeemed_id)",
+  type: `case when e.voucher_id is not null then 'voucher'
+              when e.promotion_tier_id is not null then 'promotion_tier'
+              else 'redemption' end`,
+};
+
 const result = "case e.status when 'FAILED' then 'FAILURE' else 'SUCCESS' end";
 
 /** The fields of a redemption that a listing may be filtered by. */
@@ -76,10 +86,15 @@ export const redemptionFilters: FilterFields = {
     customer_id: { type: "text", sql: "e.customer_id" },
     tracking_id: { type: "text", sql: "e.tracking_id" },
     campaign: { type: "text", sql: voucherColumn("campaign_name") },
+    campaign_name: { type: "text", sql: voucherColumn("campaign_name") },
     campaign_id: { type: "text", sql: "e.campaign_id" },
     voucher_id: { type: "text", sql: "e.voucher_id" },
     voucher_code: { type: "text", sql: voucherColumn("code") },
     promotion_tier_id: { type: "text", sql: "e.promotion_tier_id" },
+    related_object_id: { type: "text", sql: RELATED_OBJECT.id },
+    related_object_type: { type: "text", sql: RELATED_OBJECT.type },
+    related_object_parent_id: { type: "text", sql: "e.campaign_id" },
+    redemption: { type: "text", sql: "e.redemption" },
     amount: { type: "number", sql: "e.amount" },
     gift_amount: { type: "number", sql: "e.amount" },
     failure_code: { type: "text", sql: "e.failure_code" },

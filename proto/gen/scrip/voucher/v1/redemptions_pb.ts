@@ -572,6 +572,11 @@ export type ListRedemptionsRequest = Message<"scrip.voucher.v1.ListRedemptionsRe
   customer?: string | undefined;
 
   /**
+   * On `id`, `date`, `created_at`, `result`, `status`, `failure_code`, `failure_message`, `customer_id`, `tracking_id`,
+   * `campaign_id`, `campaign_name`, `voucher_id`, `voucher_code`, `promotion_tier_id`, `related_object_id`,
+   * `related_object_type`, `related_object_parent_id`, `redemption` (the parent, or what was rolled back), `amount`,
+   * `channel_id`, `channel_type`, `reason` and `metadata.<key>`.
+   *
    * @generated from field: google.protobuf.Struct filters = 7;
    */
   filters?: JsonObject | undefined;
