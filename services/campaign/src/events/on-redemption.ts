@@ -1,5 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
-import type { DeliveredEvent, EventHandler } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, messageOf } from "@scrip/events";
 import type { Database, Queryable } from "@scrip/postgres";
 import {
   RedemptionMadeSchema,
@@ -38,16 +37,16 @@ async function count(tx: Queryable, changes: readonly Change[]): Promise<void> {
 }
 
 /** What an event adds to a tier, or takes off it again. Most are of vouchers, which their keys tell. */
-function changeBy({ type, key, payload }: DeliveredEvent): Change | undefined {
-  if (!key.startsWith("promo_")) return undefined;
-  if (type === RedemptionMadeSchema.typeName) {
-    const made = fromBinary(RedemptionMadeSchema, payload);
+function changeBy(event: DeliveredEvent): Change | undefined {
+  if (!event.key.startsWith("promo_")) return undefined;
+  const made = messageOf(event, RedemptionMadeSchema);
+  if (made !== undefined) {
     const { projectId, promotionTierId: tierId, orderAmount, discountedAmount } = made;
     if (tierId === undefined) return undefined;
     return { projectId, tierId, redemptions: 1n, ordersAmount: orderAmount, discountedAmount };
   }
-  if (type === RedemptionRolledBackSchema.typeName) {
-    const back = fromBinary(RedemptionRolledBackSchema, payload);
+  const back = messageOf(event, RedemptionRolledBackSchema);
+  if (back !== undefined) {
     const { projectId, promotionTierId: tierId, orderAmount, discountedAmount } = back;
     if (tierId === undefined || back.refused) return undefined;
     return {

@@ -1,5 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
-import type { DeliveredEvent, EventHandler } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, messageOf } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import {
   VoucherDeletedSchema,
@@ -18,14 +17,14 @@ export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 export const onVoucher = (db: Database): EventHandler =>
   countingHandler(db, { consumer: "vouchers-count", changeBy, count: changeVoucherCounts });
 
-function changeBy({ type, payload }: DeliveredEvent): VoucherCountChange | undefined {
-  if (type === VoucherPublishedSchema.typeName) {
-    const { generated, projectId, campaignId } = fromBinary(VoucherPublishedSchema, payload);
+function changeBy(event: DeliveredEvent): VoucherCountChange | undefined {
+  const published = messageOf(event, VoucherPublishedSchema);
+  if (published !== undefined) {
+    const { generated, projectId, campaignId } = published;
     return generated && campaignId !== undefined ? { projectId, campaignId, by: 1 } : undefined;
   }
-  if (type === VoucherDeletedSchema.typeName) {
-    const { projectId, campaignId } = fromBinary(VoucherDeletedSchema, payload);
-    return campaignId === undefined ? undefined : { projectId, campaignId, by: -1 };
-  }
-  return undefined;
+  const { projectId, campaignId } = messageOf(event, VoucherDeletedSchema) ?? {};
+  return projectId === undefined || campaignId === undefined
+    ? undefined
+    : { projectId, campaignId, by: -1 };
 }

@@ -1,6 +1,5 @@
-import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { EventHandler } from "@scrip/events";
+import { type EventHandler, messageOf } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 
@@ -12,13 +11,11 @@ export const ORDERS_TOPIC = "scrip.orders.v1";
 export const onOrderPaid =
   (db: Database): EventHandler =>
   async (events) => {
-    const told = events
-      .filter((event) => event.type === OrderPaidSchema.typeName)
-      .flatMap((event): ToldOrder[] => {
-        const { projectId, order, date } = fromBinary(OrderPaidSchema, event.payload);
-        if (order === undefined || date === undefined) return [];
-        return [{ projectId, order, at: timestampDate(date) }];
-      });
+    const told = events.flatMap((event): ToldOrder[] => {
+      const { projectId, order, date } = messageOf(event, OrderPaidSchema) ?? {};
+      if (projectId === undefined || order === undefined || date === undefined) return [];
+      return [{ projectId, order, at: timestampDate(date) }];
+    });
     const orders = newestOrders(told);
     if (orders.length > 0) await db.transaction((tx) => countOrders(tx, orders));
   };

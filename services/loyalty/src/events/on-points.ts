@@ -1,8 +1,9 @@
-import { fromBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { DeliveredEvent, EventHandler } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, messageOf } from "@scrip/events";
 import {
+  type RedemptionMade,
   RedemptionMadeSchema,
+  type RedemptionRolledBack,
   RedemptionRolledBackSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
@@ -36,28 +37,29 @@ export const onPoints =
 
 const NOTHING: Told = { ends: [], refunds: [], releases: [] };
 
-function read({ type, payload }: DeliveredEvent): Told {
-  switch (type) {
-    case RedemptionMadeSchema.typeName: {
-      const made = fromBinary(RedemptionMadeSchema, payload);
-      const { projectId, redemptionId, pointsSpendId: spendId, sessionKey, date } = made;
-      return {
-        ...NOTHING,
-        ...(spendId !== undefined && { ends: [{ projectId, spendId, redemptionId }] }),
-        ...(sessionKey !== undefined &&
-          date !== undefined && {
-            releases: [{ projectId, sessionKey, cardId: null, until: timestampMs(date) }],
-          }),
-      };
-    }
-    case RedemptionRolledBackSchema.typeName: {
-      const back = fromBinary(RedemptionRolledBackSchema, payload);
-      const { projectId, redemptionId, rollbackId, pointsSpendId: spendId, date } = back;
-      if (spendId === undefined || date === undefined) return NOTHING;
-      const refund = { projectId, spendId, redemptionId, rollbackId, at: timestampMs(date) };
-      return { ...NOTHING, refunds: [refund] };
-    }
-    default:
-      return NOTHING;
-  }
+function read(event: DeliveredEvent): Told {
+  const made = messageOf(event, RedemptionMadeSchema);
+  if (made !== undefined) return toldByRedemption(made);
+  const back = messageOf(event, RedemptionRolledBackSchema);
+  return back === undefined ? NOTHING : toldByRollback(back);
+}
+
+function toldByRedemption(made: RedemptionMade): Told {
+  const { projectId, redemptionId, pointsSpendId: spendId, sessionKey, date } = made;
+  if (spendId === undefined && sessionKey === undefined) return NOTHING;
+  return {
+    ...NOTHING,
+    ...(spendId !== undefined && { ends: [{ projectId, spendId, redemptionId }] }),
+    ...(sessionKey !== undefined &&
+      date !== undefined && {
+        releases: [{ projectId, sessionKey, cardId: null, until: timestampMs(date) }],
+      }),
+  };
+}
+
+function toldByRollback(back: RedemptionRolledBack): Told {
+  const { projectId, redemptionId, rollbackId, pointsSpendId: spendId, date } = back;
+  if (spendId === undefined || date === undefined) return NOTHING;
+  const refund = { projectId, spendId, redemptionId, rollbackId, at: timestampMs(date) };
+  return { ...NOTHING, refunds: [refund] };
 }

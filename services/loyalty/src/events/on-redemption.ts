@@ -1,21 +1,16 @@
-import { fromBinary } from "@bufbuild/protobuf";
-import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import { type DeliveredEvent, type EventHandler, takeFresh } from "@scrip/events";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { type DeliveredEvent, type EventHandler, messageOf, takeFresh } from "@scrip/events";
 import type { Database, Queryable } from "@scrip/postgres";
-import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import {
+  type RedemptionFailed,
   RedemptionFailedSchema,
+  type RedemptionMade,
   RedemptionMadeSchema,
+  type RedemptionRolledBack,
   RedemptionRolledBackSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
-import {
-  addRedemptions,
-  type CountedRedemptions,
-  type CustomerRef,
-  nameOf,
-  putOrders,
-} from "../store/counts.ts";
+import { addRedemptions, type CountedRedemptions, nameOf, putOrders } from "../store/counts.ts";
 import { newestOrders, ofHeldCustomers, type ToldOrder } from "./count-orders.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
@@ -53,47 +48,35 @@ export const onRedemption =
 const NOTHING = { succeeded: 0, failed: 0, rolledBack: 0, rollbacksRefused: 0, giftAmount: 0n };
 
 /** Nothing of an event that is of no customer, or of another kind. */
-function read({ type, payload }: DeliveredEvent): Told | undefined {
-  switch (type) {
-    case RedemptionMadeSchema.typeName: {
-      const {
-        projectId,
-        customerId,
-        amount = 0n,
-        ...made
-      } = fromBinary(RedemptionMadeSchema, payload);
-      if (customerId === undefined) return undefined;
-      const counts = { projectId, customerId, ...NOTHING, succeeded: 1, giftAmount: amount };
-      return { counts, order: toldBy(counts, made) };
-    }
-    case RedemptionFailedSchema.typeName: {
-      const { projectId, customerId } = fromBinary(RedemptionFailedSchema, payload);
-      return { counts: { projectId, customerId, ...NOTHING, failed: 1 }, order: undefined };
-    }
-    case RedemptionRolledBackSchema.typeName: {
-      const {
-        projectId,
-        customerId,
-        amount = 0n,
-        refused,
-        ...back
-      } = fromBinary(RedemptionRolledBackSchema, payload);
-      if (customerId === undefined) return undefined;
-      const counted = refused ? { rollbacksRefused: 1 } : { rolledBack: 1, giftAmount: -amount };
-      const counts = { projectId, customerId, ...NOTHING, ...counted };
-      return { counts, order: toldBy(counts, back) };
-    }
-    default:
-      return undefined;
+function read(event: DeliveredEvent): Told | undefined {
+  const made = messageOf(event, RedemptionMadeSchema);
+  if (made !== undefined) {
+    return toldBy(made, { succeeded: 1, giftAmount: made.amount ?? 0n });
   }
+  const back = messageOf(event, RedemptionRolledBackSchema);
+  if (back !== undefined) {
+    const { refused, amount = 0n } = back;
+    return toldBy(back, refused ? { rollbacksRefused: 1 } : { rolledBack: 1, giftAmount: -amount });
+  }
+  const failed = messageOf(event, RedemptionFailedSchema);
+  return failed && toldBy(failed, { failed: 1 });
 }
 
+/** The order of the event is of the same customer. */
 function toldBy(
-  { projectId, customerId }: CustomerRef,
-  { order, date }: { readonly order?: Order | undefined; readonly date?: Timestamp | undefined },
-): ToldOrder | undefined {
-  if (order === undefined || date === undefined) return undefined;
-  return { projectId, customerId, order, at: timestampDate(date) };
+  event: RedemptionMade | RedemptionRolledBack | RedemptionFailed,
+  counted: Partial<typeof NOTHING>,
+): Told | undefined {
+  const { projectId, customerId, date } = event;
+  if (customerId === undefined) return undefined;
+  const order = "order" in event ? event.order : undefined;
+  return {
+    counts: { projectId, customerId, ...NOTHING, ...counted },
+    order:
+      order === undefined || date === undefined
+        ? undefined
+        : { projectId, customerId, order, at: timestampDate(date) },
+  };
 }
 
 async function count(tx: Queryable, told: readonly Told[]): Promise<void> {

@@ -1,7 +1,7 @@
 import type { DeliveredEvent } from "@scrip/events";
 import { createDatabase, type Database, migrate } from "@scrip/postgres";
 import { emptyDatabase } from "@scrip/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { PARTITIONS } from "../src/partition.ts";
 import { claimPartitions, commitOffsets, createOffsets } from "../src/pg/group.ts";
@@ -89,6 +89,24 @@ describe("the log", () => {
       expect(group.length).toBeGreaterThan(10);
       expect(group).toEqual(all.slice(0, group.length));
     }
+  });
+
+  test("asks once for groups that read at the same time", async () => {
+    const topic = givenTopic();
+    await appendToLog(db, givenEvents(topic, "v_1", 5));
+    const [all] = await readLog(db, everyPartition(topic), 10);
+    const read = createLogReader(db);
+    const query = vi.spyOn(db, "query");
+    const found = await Promise.all([
+      read(everyPartition(topic), 10),
+      read(everyPartition(topic), 3),
+      read(everyPartition(topic), 10),
+    ]);
+    expect(query).toHaveBeenCalledTimes(1);
+    query.mockRestore();
+    expect(found).toEqual([[all], [all?.slice(0, 3)], [all]]);
+    const behind = everyPartition(topic).map((position) => ({ ...position, offset: 2n }));
+    expect(await read(behind, 10)).toEqual([all?.slice(2)]);
   });
 
   test("shows a reader nothing beyond an append that is under way", async () => {

@@ -1,5 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
-import type { EventHandler } from "@scrip/events";
+import { type EventHandler, messageOf } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 
@@ -14,10 +13,10 @@ export const CUSTOMERS_TOPIC = "scrip.customers.v1";
 export const onCustomer =
   (db: Database): EventHandler =>
   async (events) => {
-    for (const { type, payload } of events) {
-      if (type !== CustomerDeletedSchema.typeName) continue;
-      const { projectId, customerId, permanent } = fromBinary(CustomerDeletedSchema, payload);
-      if (!permanent) continue;
+    for (const event of events) {
+      const deleted = messageOf(event, CustomerDeletedSchema);
+      if (deleted?.permanent !== true) continue;
+      const { projectId, customerId } = deleted;
       await rememberGone(db, { projectId, customerId });
       let after: string | null = "";
       while (after !== null) {

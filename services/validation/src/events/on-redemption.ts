@@ -1,6 +1,5 @@
-import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { EventHandler } from "@scrip/events";
+import { type EventHandler, messageOf } from "@scrip/events";
 import {
   type RedemptionMade,
   RedemptionMadeSchema,
@@ -24,28 +23,24 @@ export const onRedemption =
   (deps: OverrideDeps): EventHandler =>
   async (events) => {
     const { db } = deps;
-    const made = events.flatMap((event) =>
-      event.type === RedemptionMadeSchema.typeName
-        ? orderIn(fromBinary(RedemptionMadeSchema, event.payload))
-        : [],
-    );
+    const made = events.flatMap((event) => orderIn(messageOf(event, RedemptionMadeSchema)));
     const plain = made.filter(({ overrides }) => overrides.length === 0);
     if (plain.length > 0) await repairOrders(db, plain);
     for (const one of made) {
       if (one.overrides.length > 0) await repairOrder(deps, one);
     }
     const rolledBack = events.flatMap((event) =>
-      event.type === RedemptionRolledBackSchema.typeName
-        ? orderIn(fromBinary(RedemptionRolledBackSchema, event.payload))
-        : [],
+      orderIn(messageOf(event, RedemptionRolledBackSchema)),
     );
     if (rolledBack.length > 0) await repairRolledBackOrders(db, rolledBack);
   };
 
 /** Only one event of a stack carries its order, and none of what was refused. */
-const orderIn = (event: RedemptionMade | RedemptionRolledBack): readonly OverridingOrder[] => {
-  const { projectId, order, date } = event;
-  if (order === undefined || date === undefined) return [];
-  const overrides = "overrides" in event ? event.overrides : [];
+const orderIn = (
+  told: RedemptionMade | RedemptionRolledBack | undefined,
+): readonly OverridingOrder[] => {
+  if (told?.order === undefined || told.date === undefined) return [];
+  const { projectId, order, date } = told;
+  const overrides = "overrides" in told ? told.overrides : [];
   return [{ projectId, order, at: timestampDate(date), overrides }];
 };

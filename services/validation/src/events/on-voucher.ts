@@ -1,5 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
-import type { EventHandler } from "@scrip/events";
+import { type EventHandler, messageOf } from "@scrip/events";
 import type { Database, DefinitionVersions } from "@scrip/postgres";
 import { VoucherDeletedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
@@ -14,9 +13,7 @@ export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 export const onVoucher =
   (db: Database, definitions: DefinitionVersions): EventHandler =>
   async (events) => {
-    const deleted = events.flatMap(({ type, payload }) =>
-      type === VoucherDeletedSchema.typeName ? fromBinary(VoucherDeletedSchema, payload) : [],
-    );
+    const deleted = events.flatMap((event) => messageOf(event, VoucherDeletedSchema) ?? []);
     // Most vouchers have no rules, and what is remembered of rules outlives their deletion.
     const found = await findObjectsWithRules(
       db,

@@ -1,5 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
-import type { EventHandler } from "@scrip/events";
+import { type EventHandler, messageOf } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import {
   type CustomerDeleted,
@@ -27,9 +26,9 @@ const CHUNK = 500;
 export const onCustomer =
   (db: Database): EventHandler =>
   async (events) => {
-    for (const { type, payload } of events) {
-      if (type !== CustomerDeletedSchema.typeName) continue;
-      await letGo(db, fromBinary(CustomerDeletedSchema, payload));
+    for (const event of events) {
+      const deleted = messageOf(event, CustomerDeletedSchema);
+      if (deleted !== undefined) await letGo(db, deleted);
     }
   };
 

@@ -119,7 +119,7 @@ class Consumer {
       }
       if (!this.#isRunning()) return;
       const busy = !trouble && performance.now() < this.#busyUntil;
-      await this.#alarm.sleep(busy ? timings.busyPollMs : timings.idlePollMs);
+      await this.#alarm.sleep(busy ? timings.busyPollMs : untilNext(timings.idlePollMs));
     }
   }
 
@@ -268,13 +268,13 @@ class Consumer {
 
   async #deliver({ partition, batch }: Fetched, together?: Promise<boolean>): Promise<void> {
     const { onError } = this.#options;
-    const signal = AbortSignal.any([partition.lost.signal, this.#closing.signal]);
+    const { signal: lost } = partition.lost;
     try {
       const isDone = (await together) ?? false;
-      if (!isDone) await this.#deliverAlone({ partition, batch }, signal);
+      if (!isDone) await this.#deliverAlone({ partition, batch });
       partition.offset = (batch.at(-1)?.offset ?? partition.offset) + 1n;
     } catch (error) {
-      if (!signal.aborted) onError(asError(error));
+      if (!lost.aborted && !this.#closing.signal.aborted) onError(asError(error));
     } finally {
       partition.delivery = undefined;
     }
@@ -283,9 +283,10 @@ class Consumer {
     this.#alarm.ring();
   }
 
-  #deliverAlone({ partition, batch }: Fetched, signal: AbortSignal): Promise<void> {
+  #deliverAlone({ partition, batch }: Fetched): Promise<void> {
     const { db, group, handler, onError, policy } = this.#options;
     const { topic, lost } = partition;
+    const signal = AbortSignal.any([lost.signal, this.#closing.signal]);
     return deliver(batch, {
       handle: (events) =>
         this.#limit(() => {
@@ -302,6 +303,9 @@ class Consumer {
     });
   }
 }
+
+/** Idle members of a process look at the same moments, so that one statement reads for all of them. */
+const untilNext = (everyMs: number): number => everyMs - (performance.now() % everyMs);
 
 /** In the order in which they were read: of one topic, and no more events than a handler gets at once. */
 function joinSmall(fetched: readonly Fetched[], most: number): readonly (readonly Fetched[])[] {
