@@ -9,7 +9,7 @@ import type { Schemas } from "../domain/metadata-check.ts";
 import { findSchemasOfProjects } from "../store/metadata-schemas.ts";
 
 /** The schemas of a project by the resources they are of; undefined where it has none. */
-export type FindSchemas = (projectId: string) => Promise<Schemas | undefined>;
+export type FindSchemas = (projectId: string) => Schemas | undefined | Promise<Schemas | undefined>;
 
 const MAX_PROJECTS = 10_000;
 

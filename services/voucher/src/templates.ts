@@ -1,6 +1,5 @@
 import { createRecent, type Queryable } from "@scrip/postgres";
 
-import { rowKey } from "./domain/commit.ts";
 import { templateOf, type VoucherTemplate } from "./handlers/voucher-message.ts";
 import { findVouchersById, type VoucherId } from "./store/vouchers.ts";
 
@@ -36,24 +35,23 @@ export function createTemplates(size: number): Templates {
   // What was replaced a moment ago, which commands that are under way were decided on.
   const replaced = createRecent<VoucherTemplate>(Math.ceil(size / REPLACED_SHARE));
   const byVersion: Templates["byVersion"] = (projectId, voucherId, version) => {
-    const key = rowKey(projectId, voucherId);
-    const latest = byId.get(key);
-    return latest?.definition.version === version ? latest : replaced.get(`${key}\n${version}`);
+    const latest = byId.get(projectId, voucherId);
+    if (latest?.definition.version === version) return latest;
+    return replaced.get(projectId, versionKey(voucherId, version));
   };
   const remember: Templates["remember"] = (template, code) => {
     const { projectId, id, version } = template.definition;
-    const key = rowKey(projectId, id);
-    const before = byId.get(key);
+    const before = byId.get(projectId, id);
     if (before !== undefined && before.definition.version !== version) {
-      replaced.set(`${key}\n${before.definition.version}`, before);
+      replaced.set(projectId, versionKey(id, before.definition.version), before);
     }
-    byId.set(key, template);
-    if (code !== undefined) byCode.set(rowKey(projectId, code), template);
+    byId.set(projectId, id, template);
+    if (code !== undefined) byCode.set(projectId, code, template);
   };
   return {
-    byId: (projectId, voucherId) => byId.get(rowKey(projectId, voucherId)),
+    byId: byId.get,
     byVersion,
-    byCode: (projectId, code) => byCode.get(rowKey(projectId, code)),
+    byCode: byCode.get,
     remember,
     async load(db, wanted) {
       const missing = wanted.filter(
@@ -66,3 +64,5 @@ export function createTemplates(size: number): Templates {
     },
   };
 }
+
+const versionKey = (voucherId: string, version: bigint): string => `${voucherId}\n${version}`;

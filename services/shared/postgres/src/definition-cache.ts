@@ -20,7 +20,8 @@ import { createRecent } from "./recent.ts";
  * not a definition must stay out of `write`.
  */
 export type DefinitionCache<Value> = {
-  get(projectId: string, key: string): Promise<Value | undefined>;
+  /** At once where it is remembered: a request asks for a dozen definitions. */
+  get(projectId: string, key: string): Value | undefined | Promise<Value | undefined>;
   /** Keys without a definition are not in the map. */
   getMany(projectId: string, keys: readonly string[]): Promise<ReadonlyMap<string, Value>>;
 };
@@ -57,20 +58,20 @@ export function createDefinitionCache<Value>(
   const flights = new Map<string, OfEpoch<Promise<Value | undefined>>>();
   const ask = createBatcher({ lanes: LANES, maxBatch: MAX_BATCH, send: load });
 
-  const remember = (name: string, found: OfEpoch<Value | undefined>): void => {
-    if ((entries.get(name)?.epoch ?? 0) > found.epoch) return;
-    entries.set(name, found);
+  const remember = (at: DefinitionKey, found: OfEpoch<Value | undefined>): void => {
+    if ((entries.get(at.projectId, at.key)?.epoch ?? 0) > found.epoch) return;
+    entries.set(at.projectId, at.key, found);
   };
 
-  const loaded = (projectId: string, key: string, epoch: number): Promise<Value | undefined> => {
-    const name = nameOf(projectId, key);
+  const loaded = (at: DefinitionKey, epoch: number): Promise<Value | undefined> => {
+    const name = `${at.projectId}\n${at.key}`;
     const flight = flights.get(name);
     if (flight?.epoch === epoch) return flight.value;
-    const started = { epoch, value: ask({ projectId, key }) };
+    const started = { epoch, value: ask(at) };
     flights.set(name, started);
     return started.value
       .then((value) => {
-        remember(name, { epoch, value });
+        remember(at, { epoch, value });
         return value;
       })
       .finally(() => {
@@ -78,26 +79,21 @@ export function createDefinitionCache<Value>(
       });
   };
 
-  const getMany = async (
+  const getManyAt = async (
+    known: number | Promise<number>,
     projectId: string,
     keys: readonly string[],
   ): Promise<ReadonlyMap<string, Value>> => {
-    if (keys.length === 0) return new Map();
-    const known = versions.epochOf(projectId);
     const epoch = typeof known === "number" ? known : await known;
     const values = new Map<string, Value>();
     const missing: string[] = [];
     for (const key of keys) {
-      const name = nameOf(projectId, key);
-      const entry = entries.get(name);
-      if (entry?.epoch !== epoch) {
-        missing.push(key);
-        continue;
-      }
-      if (entry.value !== undefined) values.set(key, entry.value);
+      const entry = entries.get(projectId, key);
+      if (entry?.epoch !== epoch) missing.push(key);
+      else if (entry.value !== undefined) values.set(key, entry.value);
     }
     if (missing.length === 0) return values;
-    const found = await Promise.all(missing.map((key) => loaded(projectId, key, epoch)));
+    const found = await Promise.all(missing.map((key) => loaded({ projectId, key }, epoch)));
     for (const [index, value] of found.entries()) {
       if (value !== undefined) values.set(missing[index] as string, value);
     }
@@ -105,9 +101,15 @@ export function createDefinitionCache<Value>(
   };
 
   return {
-    getMany,
-    get: async (projectId, key) => (await getMany(projectId, [key])).get(key),
+    async getMany(projectId, keys) {
+      if (keys.length === 0) return new Map();
+      return getManyAt(versions.epochOf(projectId), projectId, keys);
+    },
+    get(projectId, key) {
+      const epoch = versions.epochOf(projectId);
+      const entry = entries.get(projectId, key);
+      if (entry !== undefined && entry.epoch === epoch) return entry.value;
+      return getManyAt(epoch, projectId, [key]).then((found) => found.get(key));
+    },
   };
 }
-
-const nameOf = (projectId: string, key: string): string => `${projectId}\n${key}`;

@@ -42,7 +42,7 @@ const CHECK_AFTER_MS = 500;
 /** From this age on what is known does not serve any more: a change shows within a second. */
 const MAX_AGE_MS = 1_000;
 
-/** Beyond so many the project that was not used for longest starts anew. */
+/** Beyond so many the project that was not checked for longest starts anew. */
 const MAX_PROJECTS = 10_000;
 
 const MAX_BATCH = 1_000;
@@ -82,11 +82,10 @@ export function createDefinitionVersions({
       })
       .finally(() => (project.check = undefined)));
 
-  const projectOf = (projectId: string): Project => {
-    const known = projects.get(projectId);
-    // Put last again: the first of the map is the one that was not used for longest.
+  /** Puts a project last: the first of the map is the one that was not checked for longest. */
+  const touch = (projectId: string): Project => {
+    const project = projects.get(projectId) ?? newProject((lastEpoch += 1));
     projects.delete(projectId);
-    const project = known ?? newProject((lastEpoch += 1));
     projects.set(projectId, project);
     if (projects.size > MAX_PROJECTS) projects.delete(projects.keys().next().value ?? "");
     return project;
@@ -107,9 +106,10 @@ export function createDefinitionVersions({
     },
     forget,
     epochOf(projectId) {
-      const project = projectOf(projectId);
+      const known = projects.get(projectId);
+      if (known !== undefined && now() - known.checkedAt < CHECK_AFTER_MS) return known.epoch;
+      const project = touch(projectId);
       const age = now() - project.checkedAt;
-      if (age < CHECK_AFTER_MS) return project.epoch;
       if (age >= MAX_AGE_MS)
         return checkedNow(project, now() - MAX_AGE_MS, () => check(projectId, project));
       // It fails again, and then for all to see, once what is known is too old to serve.

@@ -1,8 +1,11 @@
-/** Remembers up to `maxEntries` values; those that were not used for long go first. */
+/** Remembers up to `maxEntries` values of projects; those that were not used for long go first. */
 export type Recent<Value> = {
-  get(key: string): Value | undefined;
-  set(key: string, value: Value): void;
+  get(projectId: string, key: string): Value | undefined;
+  set(projectId: string, key: string, value: Value): void;
 };
+
+/** By project and key: names put together of both would have to be made and read for each question. */
+type Generation<Value> = Map<string, Map<string, Value>>;
 
 /**
  * Two generations instead of an order of all entries: what is used while it is old becomes new again, and
@@ -10,21 +13,31 @@ export type Recent<Value> = {
  */
 export function createRecent<Value>(maxEntries: number): Recent<Value> {
   const most = Math.max(1, Math.ceil(maxEntries / 2));
-  let young = new Map<string, Value>();
-  let old = new Map<string, Value>();
-  const set = (key: string, value: Value): void => {
-    if (young.size >= most && !young.has(key)) {
+  let young: Generation<Value> = new Map();
+  let old: Generation<Value> = new Map();
+  let youngEntries = 0;
+  const set = (projectId: string, key: string, value: Value): void => {
+    const known = young.get(projectId);
+    if (known?.has(key) === true) {
+      known.set(key, value);
+      return;
+    }
+    if (youngEntries >= most) {
       old = young;
       young = new Map();
+      youngEntries = 0;
     }
-    young.set(key, value);
+    const entries = young.get(projectId);
+    if (entries === undefined) young.set(projectId, new Map([[key, value]]));
+    else entries.set(key, value);
+    youngEntries += 1;
   };
   return {
-    get(key) {
-      const value = young.get(key);
+    get(projectId, key) {
+      const value = young.get(projectId)?.get(key);
       if (value !== undefined) return value;
-      const aged = old.get(key);
-      if (aged !== undefined) set(key, aged);
+      const aged = old.get(projectId)?.get(key);
+      if (aged !== undefined) set(projectId, key, aged);
       return aged;
     },
     set,
