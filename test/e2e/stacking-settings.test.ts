@@ -85,6 +85,23 @@ describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (comp
     expect((await management.post(path, {})).status).toBe(200);
   });
 
+  test("are changed and deleted by the path of the project too", async () => {
+    const { path, echoed } = await givenProject();
+    for (const send of [management.put, management.delete]) {
+      const missing = await send(path);
+      expect([missing.status, missing.body["resource_type"]]).toEqual([404, "stacking_rules"]);
+    }
+    const created = await management.post(path, { redeemables_limit: 3 });
+    const updated = await management.put(path, { redeemables_application_mode: "PARTIAL" });
+    expect(updated.body, updated.text).toEqual({
+      ...created.body,
+      redeemables_application_mode: "PARTIAL",
+      updated_at: expect.any(String),
+    });
+    expect((await management.delete(path)).status).toBe(204);
+    expect(await echoed()).toEqual(DEFAULTS);
+  });
+
   test("are refused where they are out of bounds or contradict each other", async () => {
     const { path } = await givenProject();
     const bad: Json[] = [

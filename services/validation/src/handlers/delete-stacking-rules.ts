@@ -10,9 +10,10 @@ import { deleteStackingRules as removeStackingRules } from "../store/stacking-ru
 export const deleteStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.deleteStackingRules> =>
   async ({ stackingRulesId }, { project }) => {
+    const id = stackingRulesId === "" ? undefined : stackingRulesId;
     const found = await deps.definitions.write(project.id, (tx) =>
-      removeStackingRules(tx, project.id, stackingRulesId),
+      removeStackingRules(tx, project.id, id),
     );
-    if (!found) throw notFound("stacking_rules", stackingRulesId);
+    if (!found) throw notFound("stacking_rules", id ?? project.id);
     return create(EmptySchema);
   };

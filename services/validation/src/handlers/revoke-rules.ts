@@ -5,7 +5,7 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { withoutCategories } from "../domain/stacking-rules.ts";
 import { deleteAssignmentsOfObjects } from "../store/rule-assignments.ts";
-import { lockStackingRulesOf, updateStackingRules } from "../store/stacking-rules.ts";
+import { lockStackingRules, updateStackingRules } from "../store/stacking-rules.ts";
 
 export const revokeRules =
   ({ definitions }: Deps): Handler<typeof ValidationRuleService.method.revokeRules> =>
@@ -28,7 +28,7 @@ async function forgetCategories(
   gone: readonly string[],
 ): Promise<void> {
   if (gone.length === 0) return;
-  const stored = await lockStackingRulesOf(tx, projectId);
+  const stored = await lockStackingRules(tx, projectId);
   if (stored === undefined) return;
   const options = withoutCategories(stored.options, new Set(gone));
   if (options === undefined) return;

@@ -19,8 +19,8 @@ import { toProjectStackingRules } from "./stacking-rules-message.ts";
 export const updateStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.updateStackingRules> =>
   async (request, call) => {
-    const { stackingRulesId: id } = request;
     const projectId = call.project.id;
+    const id = request.stackingRulesId === "" ? undefined : request.stackingRulesId;
     const stored = await findStackingRules(deps.db, projectId);
     // Ids that were stored before are not looked at again: their categories may be gone by now.
     const known = new Set(categoriesNamed(stored?.options ?? {}));
@@ -33,7 +33,7 @@ export const updateStackingRules =
 
     const updated = await deps.definitions.write(projectId, async (tx) => {
       const before = await lockStackingRules(tx, projectId, id);
-      if (before === undefined) throw notFound("stacking_rules", id);
+      if (before === undefined) throw notFound("stacking_rules", id ?? projectId);
       const options = changedOptions(before.options, request);
       refuseContradiction(options);
       const row = { ...before, options, updated_at: new Date(call.now) };

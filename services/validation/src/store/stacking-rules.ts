@@ -39,29 +39,14 @@ export async function findStackingOptions(
 export async function lockStackingRules(
   tx: Queryable,
   projectId: string,
-  id: string,
+  id?: string,
 ): Promise<StackingRulesRow | undefined> {
   const { rows } = await tx.query<StackingRulesRow>(
     `select id, options, created_at, updated_at
        from stacking_rules
-      where project_id = $1 and id = $2
+      where project_id = $1 and id = coalesce($2, id)
         for no key update`,
     [projectId, id],
-  );
-  return rows[0];
-}
-
-/** The set of the project, if there is one, held like that. */
-export async function lockStackingRulesOf(
-  tx: Queryable,
-  projectId: string,
-): Promise<StackingRulesRow | undefined> {
-  const { rows } = await tx.query<StackingRulesRow>(
-    `select id, options, created_at, updated_at
-       from stacking_rules
-      where project_id = $1
-        for no key update`,
-    [projectId],
   );
   return rows[0];
 }
@@ -96,10 +81,10 @@ export async function updateStackingRules(
 export async function deleteStackingRules(
   db: Queryable,
   projectId: string,
-  id: string,
+  id?: string,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    "delete from stacking_rules where project_id = $1 and id = $2",
+    "delete from stacking_rules where project_id = $1 and id = coalesce($2, id)",
     [projectId, id],
   );
   return rowCount === 1;
