@@ -252,6 +252,10 @@ describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
     expect((await redeem({ customer: buyer })).body).toMatchObject({ key: "not_published" });
     const published = await api.post("/v1/publications", { voucher: code, customer: referrer });
     expect(published.status, published.text).toBe(200);
+    const referrerId = published.body["customer_id"];
+    const whose = { is_referral_code: true, holder_id: referrerId, referrer_id: referrerId };
+    expect(published.body["voucher"]).toMatchObject(whose);
+    expect((await api.get(`/v1/vouchers/${code}`)).body).toMatchObject(whose);
 
     expect((await redeem({})).body).toMatchObject({ key: "invalid_customer" });
     const expected = {
@@ -269,7 +273,6 @@ describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
       status: "INAPPLICABLE",
       result: { error: expected },
     });
-    const referrerId = published.body["customer_id"];
     expect((await redeem({ customer: buyer })).body).toMatchObject({
       order: { referrer_id: referrerId, referrer: { id: referrerId, object: "customer" } },
     });

@@ -128,6 +128,14 @@ test("a published voucher is the customer's, in a new version", () => {
   });
 });
 
+test("a published referral code is referred by who holds it", () => {
+  const code = { ...definition, isReferralCode: true };
+  expect(publishedTo(code, customer, { now: NOON, timeZone: "UTC" })).toMatchObject({
+    holderId: "cust_1",
+    referrerId: "cust_1",
+  });
+});
+
 test("a period after publication replaces the dates, and follows the days of the project", () => {
   const timed = { ...definition, activityDuration: "P1D" };
   // In this night the clocks in Warsaw go forward: the day has 23 hours.

@@ -106,6 +106,7 @@ export function publishedTo(
   return {
     ...definition,
     holderId: customer.id,
+    referrerId: definition.isReferralCode ? customer.id : definition.referrerId,
     publishCount: definition.publishCount + 1n,
     publicationMetadata: customer.metadata,
     validity:

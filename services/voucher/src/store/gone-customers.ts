@@ -60,7 +60,8 @@ export async function forgetHolder(
         where project_id = $1 and customer_id = $2
        returning voucher_id)
      update voucher
-        set holder_id = null
+        set holder_id = null,
+            referrer_id = nullif(referrer_id, $2)
       where project_id = $1 and id in (select voucher_id from held)
         and holder_id = $2 and deleted_at is not null`,
     values,

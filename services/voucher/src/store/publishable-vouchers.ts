@@ -62,11 +62,12 @@ export async function updatePublished(
           set holder_id = p.holder_id, publish_count = p.publish_count,
               publication_metadata = p.publication_metadata::jsonb, start_date = p.start_date,
               expiration_date = p.expiration_date, updated_at = p.updated_at,
-              definition_version = p.version
+              definition_version = p.version, referrer_id = p.referrer_id
          from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::text[],
-                     $6::timestamptz[], $7::timestamptz[], $8::timestamptz[], $9::int8[])
+                     $6::timestamptz[], $7::timestamptz[], $8::timestamptz[], $9::int8[],
+                     $10::text[])
               as p (project_id, id, holder_id, publish_count, publication_metadata, start_date,
-                    expiration_date, updated_at, version)
+                    expiration_date, updated_at, version, referrer_id)
         where v.project_id = p.project_id and v.id = p.id
        returning v.project_id, v.id, v.definition_version
      )
@@ -84,6 +85,7 @@ export async function updatePublished(
       timestampArray(definitions.map(({ validity }) => validity.expirationDate)),
       timestampArray(definitions.map(({ updatedAt }) => updatedAt)),
       int8Array(definitions.map(({ version }) => version)),
+      textArray(definitions.map(({ referrerId }) => referrerId)),
     ],
   );
 }
