@@ -5,7 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 
 import { PARTITIONS } from "../src/partition.ts";
 import { claimPartitions, commitOffsets, createOffsets } from "../src/pg/group.ts";
-import { appendToLog, createLogReader, readLog, trimLog } from "../src/pg/log.ts";
+import { createLogReader } from "../src/pg/log-reader.ts";
+import { trimLog } from "../src/pg/log-trim.ts";
+import { appendToLog, readLog } from "../src/pg/log.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../src/pg/pg-event-bus.ts";
 import { givenEvent, givenEvents, givenTopic, idsOf } from "./conformance/broker.ts";
 

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from "@scrip/postgres";
+import type { Queryable } from "@scrip/postgres";
 
 import { checkPublishable, type DeliveredEvent, type EventEnvelope } from "../bus.ts";
 import { partitionOf } from "../partition.ts";
@@ -125,73 +125,6 @@ export async function readLog(
   return byPartition(rows.map(fromRow));
 }
 
-/** Reads on from each position, at most `limit` events of a partition, as `readLog` does. */
-export type LogReader = (
-  positions: readonly Position[],
-  limit: number,
-) => Promise<readonly (readonly DeliveredEvent[])[]>;
-
-/** What is remembered of one partition; what is longer was read by somebody who is behind. */
-const MAX_KEPT_BYTES = 65_536;
-
-type Batch = readonly DeliveredEvent[];
-
-/** A statement under way, and where it reads a partition on from. */
-type Reading = { readonly offset: bigint; readonly batches: Promise<ReadonlyMap<string, Batch>> };
-
-/**
- * A reader for all groups of a process, which follow each other closely: it remembers what it read last
- * of each partition, and what it is reading, so that one of them reads and the others find it. Entries
- * never change, and their offsets have no gaps.
- */
-export function createLogReader(db: Queryable): LogReader {
-  const kept = new Map<string, Batch>();
-  const readings = new Map<string, Reading>();
-
-  const read = async (asked: readonly Position[], limit: number): Promise<Map<string, Batch>> => {
-    const batches = await readLog(db, asked, limit);
-    const found = new Map(batches.map((batch) => [keyOf(batch[0] as DeliveredEvent), batch]));
-    for (const [key, batch] of found) {
-      const bytes = batch.reduce((sum, { payload }) => sum + payload.byteLength, 0);
-      if (bytes <= MAX_KEPT_BYTES) kept.set(key, batch);
-    }
-    return found;
-  };
-
-  return async (positions, limit) => {
-    const found: Batch[] = [];
-    const underWay: { readonly key: string; readonly reading: Reading }[] = [];
-    const asked: Position[] = [];
-    for (const position of positions) {
-      const key = keyOf(position);
-      const batch = kept.get(key) ?? [];
-      const index = Number(position.offset - (batch[0]?.offset ?? 0n));
-      const reading = readings.get(key);
-      if (index >= 0 && index < batch.length) found.push(batch.slice(index, index + limit));
-      else if (reading?.offset === position.offset) underWay.push({ key, reading });
-      else asked.push(position);
-    }
-    if (asked.length > 0) {
-      const batches = read(asked, limit);
-      for (const position of asked) {
-        readings.set(keyOf(position), { offset: position.offset, batches });
-      }
-      try {
-        found.push(...(await batches).values());
-      } finally {
-        for (const key of asked.map(keyOf)) {
-          if (readings.get(key)?.batches === batches) readings.delete(key);
-        }
-      }
-    }
-    for (const { key, reading } of underWay) {
-      const batch = (await reading.batches).get(key);
-      if (batch !== undefined) found.push(batch.slice(0, limit));
-    }
-    return found;
-  };
-}
-
 function byPartition(events: readonly DeliveredEvent[]): DeliveredEvent[][] {
   const batches: DeliveredEvent[][] = [];
   for (const event of events) {
@@ -220,59 +153,3 @@ export const fromRow = (row: LogRow): DeliveredEvent => ({
   partition: row.partition,
   offset: row.log_offset,
 });
-
-export type TrimPolicy = {
-  /** Entries younger than this stay. */
-  readonly keepMs: number;
-  /** Entries that a group has yet to handle stay for this long: a group may be gone for good. */
-  readonly keepUnreadMs: number;
-  readonly chunk: number;
-};
-
-/** Drops what is old, in short statements, partition by partition; answers how many entries went. */
-export async function trimLog(db: Database, policy: TrimPolicy): Promise<number> {
-  const { rows: partitions } = await db.query<PartitionId & { next_offset: bigint }>(
-    "select topic, partition from bus_partition where first_offset < next_offset",
-  );
-  let trimmed = 0;
-  for (const partition of partitions) {
-    for (;;) {
-      const count = await trimChunk(db, partition, policy);
-      trimmed += count;
-      if (count < policy.chunk) break;
-    }
-  }
-  return trimmed;
-}
-
-async function trimChunk(
-  db: Queryable,
-  { topic, partition }: PartitionId,
-  { keepMs, keepUnreadMs, chunk }: TrimPolicy,
-): Promise<number> {
-  const { rows } = await db.query<{ trimmed: number }>(
-    `with oldest as (
-       select log_offset, published_at from bus_log
-        where topic = $1 and partition = $2
-        order by log_offset
-        limit $5
-     ), gone as (
-       delete from bus_log
-        where topic = $1 and partition = $2
-          and log_offset in (
-              select log_offset from oldest
-               where published_at < clock_timestamp() - $3 * interval '1 millisecond'
-                 and (log_offset < coalesce((select min(o.log_offset) from bus_offset as o
-                                              where o.topic = $1 and o.partition = $2), 0)
-                      or published_at < clock_timestamp() - $4 * interval '1 millisecond'))
-       returning log_offset
-     ), moved as (
-       update bus_partition
-          set first_offset = greatest(first_offset, (select max(log_offset) + 1 from gone))
-        where topic = $1 and partition = $2 and exists (select from gone)
-     )
-     select count(*)::int as trimmed from gone`,
-    [topic, partition, keepMs, keepUnreadMs, chunk],
-  );
-  return rows[0]?.trimmed ?? 0;
-}

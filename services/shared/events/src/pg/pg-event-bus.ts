@@ -6,7 +6,9 @@ import { asError, type DeliveryPolicy } from "../delivery.ts";
 import { isTransient } from "../transient.ts";
 import { deleteDeadLetter, listDeadLetters } from "./dead-letters.ts";
 import { measureLag } from "./group.ts";
-import { appendToLog, createLogReader, type TrimPolicy, trimLog } from "./log.ts";
+import { createLogReader } from "./log-reader.ts";
+import { type TrimPolicy, trimLog } from "./log-trim.ts";
+import { appendToLog } from "./log.ts";
 import { type ConsumerTimings, type PgSubscription, startSubscription } from "./subscription.ts";
 
 export const EVENTS_SCHEMA = "events";

@@ -1,12 +1,9 @@
 import { randomUUID } from "node:crypto";
 
-import type { Database } from "@scrip/postgres";
-
 import { createAlarm } from "../alarm.ts";
-import type { DeliveredEvent, SubscribeOptions, Subscription } from "../bus.ts";
+import type { Subscription } from "../bus.ts";
 import { within } from "../deadline.ts";
-import { asError, deliver, type DeliveryPolicy } from "../delivery.ts";
-import { insertDeadLetter } from "./dead-letters.ts";
+import { asError } from "../delivery.ts";
 import {
   claimPartitions,
   commitOffsets,
@@ -17,9 +14,16 @@ import {
   planShare,
   releasePartitions,
 } from "./group.ts";
-import { createLimiter } from "./limiter.ts";
-import { keyOf, type LogReader } from "./log.ts";
-import { followClaims, forget, type OwnedPartition, type OwnedPartitions } from "./partitions.ts";
+import {
+  createHandOver,
+  type Fetched,
+  type HandOver,
+  type HandOverOptions,
+  joinSmall,
+} from "./hand-over.ts";
+import type { LogReader } from "./log-reader.ts";
+import { keyOf } from "./log.ts";
+import { followClaims, forget, type OwnedPartitions } from "./partitions.ts";
 
 export type ConsumerTimings = {
   /** A member that was not heard of for this long has lost its partitions. */
@@ -33,14 +37,10 @@ export type ConsumerTimings = {
   readonly busyForMs: number;
 };
 
-export type ConsumerOptions = SubscribeOptions & {
-  readonly db: Database;
+export type ConsumerOptions = HandOverOptions & {
+  readonly topics: readonly string[];
   readonly read: LogReader;
-  readonly onError: (error: Error) => void;
   readonly timings: ConsumerTimings;
-  readonly policy: DeliveryPolicy;
-  /** How many partitions are handled at once. */
-  readonly concurrency: number;
   /** How many events a handler gets at once. */
   readonly batch: number;
 };
@@ -64,21 +64,16 @@ export async function startSubscription(options: ConsumerOptions): Promise<PgSub
   };
 }
 
-/** What was read of a partition. */
-type Fetched = { readonly partition: OwnedPartition; readonly batch: readonly DeliveredEvent[] };
-
 /**
  * One member of a group. A single loop keeps the leases, the offsets and the reading; what was read is
- * handled beside it. Partitions with few events are handled together, in one transaction of the
- * handler instead of one each; where that fails each goes on alone, so that one which is stuck holds
- * up neither the others nor the heartbeat.
+ * handled beside it, so that a partition which is stuck holds up neither the others nor the heartbeat.
  */
 class Consumer {
   readonly #options: ConsumerOptions;
   readonly #self: Member;
   readonly #owned: OwnedPartitions = new Map();
   readonly #alarm = createAlarm();
-  readonly #limit: ReturnType<typeof createLimiter>;
+  readonly #handOver: HandOver;
   /** The keys of the partitions that are ours by right; others that we own are to be given back. */
   #share: ReadonlySet<string> = new Set();
   /** Aborts when we close: what is under way may end, but nothing is tried again. */
@@ -91,7 +86,7 @@ class Consumer {
   constructor(options: ConsumerOptions) {
     this.#options = options;
     this.#self = { member: randomUUID(), topics: options.topics };
-    this.#limit = createLimiter(options.concurrency);
+    this.#handOver = createHandOver(options, this.#closing.signal);
   }
 
   wake(): void {
@@ -240,29 +235,8 @@ class Consumer {
     });
     for (const joint of joinSmall(fetched, this.#options.batch)) {
       this.#stayBusy();
-      const together = joint.length === 1 ? undefined : this.#handle(joint);
+      const together = joint.length === 1 ? undefined : this.#handOver.together(joint);
       for (const one of joint) one.partition.delivery = this.#deliver(one, together);
-    }
-  }
-
-  /** Hands the events of several partitions of a topic to the handler; answers whether all are done. */
-  async #handle(joint: readonly Fetched[]): Promise<boolean> {
-    const { group, handler } = this.#options;
-    const topic = joint[0]?.partition.topic ?? "";
-    const signal = AbortSignal.any(joint.map(({ partition }) => partition.lost.signal));
-    try {
-      await this.#limit(async () => {
-        signal.throwIfAborted();
-        this.#closing.signal.throwIfAborted();
-        await handler(
-          joint.flatMap(({ batch }) => batch),
-          { group, topic, signal },
-        );
-      });
-      return true;
-    } catch {
-      // Whoever is to blame fails again alone, and is reported then.
-      return false;
     }
   }
 
@@ -271,7 +245,7 @@ class Consumer {
     const { signal: lost } = partition.lost;
     try {
       const isDone = (await together) ?? false;
-      if (!isDone) await this.#deliverAlone({ partition, batch });
+      if (!isDone) await this.#handOver.alone({ partition, batch });
       partition.offset = (batch.at(-1)?.offset ?? partition.offset) + 1n;
     } catch (error) {
       if (!lost.aborted && !this.#closing.signal.aborted) onError(asError(error));
@@ -282,43 +256,7 @@ class Consumer {
     else if (batch.length < this.#options.batch) return;
     this.#alarm.ring();
   }
-
-  #deliverAlone({ partition, batch }: Fetched): Promise<void> {
-    const { db, group, handler, onError, policy } = this.#options;
-    const { topic, lost } = partition;
-    const signal = AbortSignal.any([lost.signal, this.#closing.signal]);
-    return deliver(batch, {
-      handle: (events) =>
-        this.#limit(() => {
-          signal.throwIfAborted();
-          return handler(events, { group, topic, signal: lost.signal });
-        }),
-      bury: async (event, error, attempts) => {
-        await insertDeadLetter(db, { group, event, error, attempts });
-        onError(new Error(`event ${event.id} lies with the dead letters of ${group}`));
-      },
-      onError,
-      policy,
-      signal,
-    });
-  }
 }
 
 /** Idle members of a process look at the same moments, so that one statement reads for all of them. */
 const untilNext = (everyMs: number): number => everyMs - (performance.now() % everyMs);
-
-/** In the order in which they were read: of one topic, and no more events than a handler gets at once. */
-function joinSmall(fetched: readonly Fetched[], most: number): readonly (readonly Fetched[])[] {
-  const joints: Fetched[][] = [];
-  let events = 0;
-  for (const one of fetched) {
-    const joint = joints.at(-1);
-    events += one.batch.length;
-    if (joint?.[0]?.partition.topic === one.partition.topic && events <= most) joint.push(one);
-    else {
-      joints.push([one]);
-      events = one.batch.length;
-    }
-  }
-  return joints;
-}

@@ -1,0 +1,94 @@
+import type { Database } from "@scrip/postgres";
+
+import type { DeliveredEvent, SubscribeOptions } from "../bus.ts";
+import { deliver, type DeliveryPolicy } from "../delivery.ts";
+import { insertDeadLetter } from "./dead-letters.ts";
+import { createLimiter } from "./limiter.ts";
+import type { OwnedPartition } from "./partitions.ts";
+
+export type HandOverOptions = Pick<SubscribeOptions, "group" | "handler"> & {
+  readonly db: Database;
+  readonly onError: (error: Error) => void;
+  readonly policy: DeliveryPolicy;
+  /** How many partitions are handled at once. */
+  readonly concurrency: number;
+};
+
+/** What was read of a partition. */
+export type Fetched = {
+  readonly partition: OwnedPartition;
+  readonly batch: readonly DeliveredEvent[];
+};
+
+/**
+ * Hands what was read to the handler of a group. Partitions with few events go together, in one
+ * transaction of the handler instead of one each; where that fails each goes on alone.
+ */
+export type HandOver = {
+  /** The events of several partitions of one topic; answers whether all of them are done. */
+  readonly together: (joint: readonly Fetched[]) => Promise<boolean>;
+  /** Until all events of the partition are done or lie with the dead letters. */
+  readonly alone: (fetched: Fetched) => Promise<void>;
+};
+
+/** Once `closing` aborts nothing is tried again. */
+export function createHandOver(options: HandOverOptions, closing: AbortSignal): HandOver {
+  const { db, group, handler, onError, policy } = options;
+  const limit = createLimiter(options.concurrency);
+  return {
+    async together(joint) {
+      const topic = joint[0]?.partition.topic ?? "";
+      const signal = AbortSignal.any(joint.map(({ partition }) => partition.lost.signal));
+      try {
+        await limit(async () => {
+          signal.throwIfAborted();
+          closing.throwIfAborted();
+          await handler(
+            joint.flatMap(({ batch }) => batch),
+            { group, topic, signal },
+          );
+        });
+        return true;
+      } catch {
+        // Whoever is to blame fails again alone, and is reported then.
+        return false;
+      }
+    },
+    alone({ partition: { topic, lost }, batch }) {
+      const signal = AbortSignal.any([lost.signal, closing]);
+      return deliver(batch, {
+        handle: (events) =>
+          limit(() => {
+            signal.throwIfAborted();
+            return handler(events, { group, topic, signal: lost.signal });
+          }),
+        bury: async (event, error, attempts) => {
+          await insertDeadLetter(db, { group, event, error, attempts });
+          onError(new Error(`event ${event.id} lies with the dead letters of ${group}`));
+        },
+        onError,
+        policy,
+        signal,
+      });
+    },
+  };
+}
+
+/** In the order in which they were read: of one topic, and no more events than a handler gets at once. */
+export function joinSmall(
+  fetched: readonly Fetched[],
+  most: number,
+): readonly (readonly Fetched[])[] {
+  const joints: Fetched[][] = [];
+  let events = 0;
+  for (const one of fetched) {
+    const joint = joints.at(-1);
+    events += one.batch.length;
+    if (joint?.[0]?.partition.topic === one.partition.topic && events <= most) joint.push(one);
+    else {
+      joints.push([one]);
+      events = one.batch.length;
+    }
+  }
+  return joints;
+}

@@ -1,0 +1,71 @@
+import type { Queryable } from "@scrip/postgres";
+
+import type { DeliveredEvent } from "../bus.ts";
+import { keyOf, type Position, readLog } from "./log.ts";
+
+/** Reads on from each position, at most `limit` events of a partition, as `readLog` does. */
+export type LogReader = (
+  positions: readonly Position[],
+  limit: number,
+) => Promise<readonly (readonly DeliveredEvent[])[]>;
+
+/** What is remembered of one partition; what is longer was read by somebody who is behind. */
+const MAX_KEPT_BYTES = 65_536;
+
+type Batch = readonly DeliveredEvent[];
+
+/** A statement under way, and where it reads a partition on from. */
+type Reading = { readonly offset: bigint; readonly batches: Promise<ReadonlyMap<string, Batch>> };
+
+/**
+ * A reader for all groups of a process, which follow each other closely: it remembers what it read last
+ * of each partition, and what it is reading, so that one of them reads and the others find it. Entries
+ * never change, and their offsets have no gaps.
+ */
+export function createLogReader(db: Queryable): LogReader {
+  const kept = new Map<string, Batch>();
+  const readings = new Map<string, Reading>();
+
+  const read = async (asked: readonly Position[], limit: number): Promise<Map<string, Batch>> => {
+    const batches = await readLog(db, asked, limit);
+    const found = new Map(batches.map((batch) => [keyOf(batch[0] as DeliveredEvent), batch]));
+    for (const [key, batch] of found) {
+      const bytes = batch.reduce((sum, { payload }) => sum + payload.byteLength, 0);
+      if (bytes <= MAX_KEPT_BYTES) kept.set(key, batch);
+    }
+    return found;
+  };
+
+  return async (positions, limit) => {
+    const found: Batch[] = [];
+    const underWay: { readonly key: string; readonly reading: Reading }[] = [];
+    const asked: Position[] = [];
+    for (const position of positions) {
+      const key = keyOf(position);
+      const batch = kept.get(key) ?? [];
+      const index = Number(position.offset - (batch[0]?.offset ?? 0n));
+      const reading = readings.get(key);
+      if (index >= 0 && index < batch.length) found.push(batch.slice(index, index + limit));
+      else if (reading?.offset === position.offset) underWay.push({ key, reading });
+      else asked.push(position);
+    }
+    if (asked.length > 0) {
+      const batches = read(asked, limit);
+      for (const position of asked) {
+        readings.set(keyOf(position), { offset: position.offset, batches });
+      }
+      try {
+        found.push(...(await batches).values());
+      } finally {
+        for (const key of asked.map(keyOf)) {
+          if (readings.get(key)?.batches === batches) readings.delete(key);
+        }
+      }
+    }
+    for (const { key, reading } of underWay) {
+      const batch = (await reading.batches).get(key);
+      if (batch !== undefined) found.push(batch.slice(0, limit));
+    }
+    return found;
+  };
+}
