@@ -1,17 +1,20 @@
 import { type Use, runningCounts } from "./counts.ts";
-import type { Inapplicable, JudgedRedeemable, SkipKey } from "./decision.ts";
+import type { Inapplicable, JudgedRedeemable } from "./decision.ts";
 import { categoriesOf, evaluate } from "./evaluate.ts";
 import type { EvaluationContext } from "./evaluation.ts";
-import type { CategoryFacts, Redeemable } from "./facts.ts";
+import type { Redeemable } from "./facts.ts";
 import { type OrderState, orderFigures } from "./order.ts";
 import { countsRead } from "./rule-counts.ts";
 import { skipOf } from "./skips.ts";
 import {
-  type CategoryKind,
-  type StackingRules,
-  skipsWithoutEffect,
-  strongestKind,
-} from "./stacking-rules.ts";
+  type Barrier,
+  countApplied,
+  emptyTally,
+  findBarrier,
+  type Limited,
+  type Tally,
+} from "./stack-limits.ts";
+import { type StackingRules, skipsWithoutEffect, strongestKind } from "./stacking-rules.ts";
 import { withStockLeft } from "./stock.ts";
 import { type Trace, withStep } from "./trace.ts";
 
@@ -22,21 +25,7 @@ export type Stacked = {
   readonly state: OrderState;
 };
 
-type Candidate = {
-  readonly redeemable: Redeemable;
-  readonly position: number;
-  readonly categories: readonly CategoryFacts[];
-  readonly kind: CategoryKind;
-};
-
-/** What was applied so far, as far as a limit counts it. */
-type Tally = {
-  applied: number;
-  exclusive: number;
-  failed: boolean;
-  readonly byCategory: Map<string, number>;
-  readonly exclusiveByCategory: Map<string, number>;
-};
+type Candidate = Limited & { readonly redeemable: Redeemable; readonly position: number };
 
 /**
  * Applies several redeemables to one order; spec/validation-and-redemption.md §5.2. Being skipped
@@ -82,7 +71,7 @@ export function* applyStack(
     state = step.state;
     if (step.use !== null) running?.add(step.use);
     if (step.judged.status === "INAPPLICABLE") tally.failed = true;
-    if (step.judged.status === "APPLICABLE") count(candidate, tally);
+    if (step.judged.status === "APPLICABLE") countApplied(candidate, tally);
   }
   const isBroken = stacking.redeemablesApplicationMode === "ALL" && tally.failed;
   return { valid: tally.applied > 0 && !isBroken, redeemables: judged, state };
@@ -203,67 +192,3 @@ function sortCandidates(
 /** The lowest number goes first; a redeemable without a category goes after all that have one. */
 const hierarchyOf = ({ categories }: Candidate): number =>
   Math.min(Number.MAX_SAFE_INTEGER, ...categories.map((category) => category.hierarchy));
-
-/** What keeps a candidate out, and the limit that is reached where it is one. */
-type Barrier = { readonly key: SkipKey; readonly limit?: number };
-
-/** Why a candidate is not even evaluated, if it is not. The order of the reasons is public. */
-function findBarrier(
-  { kind, categories }: Candidate,
-  tally: Tally,
-  { stacking, isExclusiveLive }: { stacking: StackingRules; isExclusiveLive: boolean },
-): Barrier | null {
-  if (stacking.redeemablesApplicationMode === "ALL" && tally.failed) {
-    return { key: "preceding_validation_failed" };
-  }
-  if (isExclusiveLive && kind === "COMMON") return { key: "exclusion_rules_not_met" };
-  const {
-    applicableRedeemablesLimit: most,
-    applicableExclusiveRedeemablesLimit: mostExclusive,
-    applicableExclusiveRedeemablesPerCategoryLimit: mostExclusiveOfOne,
-  } = stacking;
-  if (tally.applied >= most) return { key: "applicable_redeemables_limit_exceeded", limit: most };
-  if (kind === "EXCLUSIVE") {
-    if (tally.exclusive >= mostExclusive) {
-      return { key: "applicable_exclusive_redeemables_limit_exceeded", limit: mostExclusive };
-    }
-    if (
-      categories.some(({ id }) => (tally.exclusiveByCategory.get(id) ?? 0) >= mostExclusiveOfOne)
-    ) {
-      const key = "applicable_exclusive_redeemables_per_category_limit_exceeded";
-      return { key, limit: mostExclusiveOfOne };
-    }
-  }
-  const isFull = ({ id }: CategoryFacts): boolean =>
-    (tally.byCategory.get(id) ?? 0) >= categoryLimit(id, stacking);
-  const full = categories.find(isFull);
-  return full === undefined
-    ? null
-    : {
-        key: "applicable_redeemables_per_category_limit_exceeded",
-        limit: categoryLimit(full.id, stacking),
-      };
-}
-
-const categoryLimit = (id: string, stacking: StackingRules): number =>
-  stacking.applicableRedeemablesCategoryLimits[id] ??
-  stacking.applicableRedeemablesPerCategoryLimit;
-
-const emptyTally = (): Tally => ({
-  applied: 0,
-  exclusive: 0,
-  failed: false,
-  byCategory: new Map(),
-  exclusiveByCategory: new Map(),
-});
-
-function count({ kind, categories }: Candidate, tally: Tally): void {
-  tally.applied += 1;
-  if (kind === "EXCLUSIVE") tally.exclusive += 1;
-  for (const { id } of categories) {
-    tally.byCategory.set(id, (tally.byCategory.get(id) ?? 0) + 1);
-    if (kind === "EXCLUSIVE") {
-      tally.exclusiveByCategory.set(id, (tally.exclusiveByCategory.get(id) ?? 0) + 1);
-    }
-  }
-}
