@@ -1,9 +1,6 @@
-import type { JsonObject } from "@bufbuild/protobuf";
-import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 import type { Order, OrderRedemption } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Rollback, RollbacksMade } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-import type { PointsTaken } from "../domain/points.ts";
 import type { Redeemed, RollbackVerdict } from "../domain/rollback.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { encodeOrder } from "../events/published.ts";
@@ -15,6 +12,7 @@ import { toRedemption } from "./redemption-message.ts";
 import type { Command } from "./rollback-command.ts";
 import { toRollback } from "./rollback-message.ts";
 import type { RollbackParts } from "./rollback-outcomes.ts";
+import { jsonOf, mergedMetadata, pointsBack, rowOf, storedOf } from "./rollback-rows.ts";
 import { composeVoucher } from "./voucher-message.ts";
 
 type Made = Extract<RollbackVerdict, { kind: "made" }>;
@@ -71,34 +69,6 @@ export function renderMade(
   };
 }
 
-/** Records a rollback that was refused, which changes nothing else. Answers its id. */
-export function recordRefusal(
-  command: Command,
-  redemption: Redeemed,
-  { error, parts }: { readonly error: ErrorMessage; readonly parts: RollbackParts },
-): string {
-  const { draft, context } = parts;
-  const id = context.newId("rrf");
-  const row: NewRollback = {
-    ...rowOf(command, redemption, { id, parentId: null, usage: null, parts }),
-    status: "FAILED",
-    amount: null,
-    failure: { code: error.key, message: error.message },
-  };
-  draft.rollbacks.push(row);
-  if (row.customerId !== null) {
-    draft.events.push(
-      rolledBackEvent(row, {
-        id: context.newId("event"),
-        now: command.message.now,
-        order: undefined,
-        taken: undefined,
-      }),
-    );
-  }
-  return id;
-}
-
 /** The order as the caller worked it out, with the entry that names the rollback. */
 function orderOf(
   { message }: Command,
@@ -121,70 +91,6 @@ function orderOf(
     rollbackStacked: parentId === null ? [] : [...ids],
   };
   return { ...order, redemptions: { ...order.redemptions, [id]: entry } };
-}
-
-function rowOf(
-  command: Command,
-  part: Redeemed,
-  {
-    id,
-    parentId,
-    usage,
-    parts,
-  }: {
-    readonly id: string;
-    readonly parentId: string | null;
-    readonly usage: VoucherUsage | null;
-    readonly parts: RollbackParts;
-  },
-): NewRollback {
-  const { message, projectId, at } = command;
-  const stored = storedOf(projectId, part, parts);
-  return {
-    projectId,
-    id,
-    redemptionId: part.id,
-    parentId,
-    voucherId: part.voucherId,
-    tierId: part.tierId,
-    campaignId: part.campaignId,
-    createdAt: at,
-    status: "SUCCEEDED",
-    amount: part.amount,
-    reason: message.reason ?? null,
-    orderMode: message.orderMode,
-    customerId: part.customerId,
-    trackingId: message.trackingId ?? stored.trackingId,
-    metadata: jsonOf(mergedMetadata(command, stored)),
-    channelId: message.channel?.channelId ?? "",
-    channelType: message.channel?.channelType ?? "API",
-    order: null,
-    after: usage,
-    failure: null,
-    requestId: message.requestId,
-    points: null,
-  };
-}
-
-/** The card as it stands when its points are given back, which happens after the commit. */
-function pointsBack(
-  { projectId }: Command,
-  part: Redeemed,
-  parts: RollbackParts,
-): PointsTaken | null {
-  const { points: taken } = storedOf(projectId, part, parts);
-  if (taken === null || part.voucherId === null) return null;
-  const key = rowKey(projectId, part.voucherId);
-  const before = parts.context.cards.get(key);
-  if (before === undefined) return taken;
-  const after = {
-    points: before.points,
-    balance: before.balance + taken.points,
-    redeemedPoints: before.redeemedPoints - taken.points,
-  };
-  // The next rollback of the same batch finds it so.
-  parts.context.cards.set(key, after);
-  return { ...taken, ...after, points: taken.points, cardPoints: after.points };
 }
 
 function giveBack(
@@ -212,27 +118,11 @@ function giveBack(
   });
 }
 
-const storedOf = (
-  projectId: string,
-  { id }: Redeemed,
-  { context }: RollbackParts,
-): StoredRedemption => {
-  const stored = context.stored.get(rowKey(projectId, id));
-  if (stored === undefined) throw new Error(`redemption ${id} was not read`);
-  return stored;
-};
-
 const rolledBack = (command: Command, stored: StoredRedemption): StoredRedemption => ({
   ...stored,
   status: "ROLLED_BACK",
   metadata: mergedMetadata(command, stored),
 });
-
-const mergedMetadata = ({ message }: Command, { metadata }: StoredRedemption): JsonObject | null =>
-  message.metadata === undefined ? metadata : { ...metadata, ...message.metadata };
-
-const jsonOf = (metadata: JsonObject | null): string | null =>
-  metadata === null ? null : JSON.stringify(metadata);
 
 function voucherOf(
   projectId: string,

@@ -16,7 +16,8 @@ import { errorOf } from "./commit-refusals.ts";
 import type { CardFigures } from "./points-message.ts";
 import { replay } from "./replay.ts";
 import type { Command } from "./rollback-command.ts";
-import { recordRefusal, renderMade } from "./rollback-made.ts";
+import { renderMade } from "./rollback-made.ts";
+import { recordRefusal } from "./rollback-refusals.ts";
 import type { VoucherTemplate } from "./voucher-message.ts";
 
 export type RollbackContext = {
