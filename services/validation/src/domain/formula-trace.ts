@@ -1,6 +1,7 @@
 import { decimalText } from "@scrip/money";
 import {
   type Discount,
+  type DiscountEffect,
   type Formula,
   type FormulaScope,
   type KnownValue,
@@ -18,6 +19,12 @@ import type { ValueOutcome } from "./value.ts";
 /** Of a formula that reads the line, as many lines as this are told of. */
 const MAX_LINES = 20;
 
+/** All others ask a formula once, and have no line that it could read. */
+const BY_LINE: ReadonlySet<DiscountEffect | null> = new Set([
+  "APPLY_TO_ITEMS",
+  "APPLY_TO_ITEMS_BY_QUANTITY",
+]);
+
 type Discounted = ValueOutcome & { readonly kind: "applied" };
 
 /** What the formulas of a discount read, and what they gave; for the lines that were discounted. */
@@ -31,8 +38,9 @@ export function formulaSteps(
   const scopeAt = formulaScopes({ subject, state, bundles: bundles?.quantity ?? 1n }, facts);
   const lines = allocations.flatMap(({ orderItemIndex }) => orderItemIndex ?? []);
   const shown = [...new Set(lines)].slice(0, MAX_LINES);
+  const isByLine = BY_LINE.has(benefit.effect);
   return formulas.flatMap((formula) =>
-    formula.readsLine
+    isByLine && formula.readsLine
       ? shown.map((line) => stepOf(formula, scopeAt(line), { used: benefit.isDynamic, line }))
       : [stepOf(formula, scopeAt(null), { used: benefit.isDynamic, line: null })],
   );

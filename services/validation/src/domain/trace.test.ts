@@ -185,6 +185,25 @@ describe("a trace", () => {
     ]);
   });
 
+  test.each(["APPLY_TO_ORDER", "APPLY_TO_ITEMS_PROPORTIONALLY"] as const)(
+    "tells that with the effect %s a formula has no line to read",
+    (effect) => {
+      const discount = { type: "AMOUNT", amountOff: 1n, effect } as const;
+      const amountOffFormula = "ORDER_ITEM_PRICE / 10";
+      const given = givenDiscountVoucher("f", givenDiscount({ ...discount, amountOffFormula }));
+      const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(given)] });
+      const told = judged?.trace?.steps.filter(({ kind }) => kind === "formula");
+      expect(told).toEqual([
+        {
+          kind: "formula",
+          passed: false,
+          message: expect.stringContaining("so the static one counts: ORDER_ITEM_PRICE"),
+          operands: { ORDER_ITEM_PRICE: null },
+        },
+      ]);
+    },
+  );
+
   test("tells how many credits were asked for, and how many there are", () => {
     const redeemables = [
       redeemableOf(givenGiftCard({ balance: 700n, lockedCredits: 100n }), { credits: 900n }),
