@@ -57,8 +57,10 @@ export { datesWanted, firstDayMeeting } from "./validation-rule/change-in-time.t
 export {
   type CheckedRule,
   type CheckPhase,
+  type FailingRule,
   type RuleOutcome,
   checkRule,
+  rulesThatFail,
 } from "./validation-rule/check.ts";
 export type { Condition } from "./validation-rule/condition.ts";
 export { meetsConditions } from "./validation-rule/counts.ts";

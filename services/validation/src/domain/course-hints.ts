@@ -1,4 +1,4 @@
-import { instantText, nextOpening } from "@scrip/rules";
+import { type ValidationRule, instantText, nextOpening, rulesThatFail } from "@scrip/rules";
 
 import type { Course } from "./course.ts";
 import type { Hint } from "./hints.ts";
@@ -7,12 +7,19 @@ import { ruleHints } from "./rule-hints.ts";
 
 /** What would have to change for a redeemable that was refused; spec issue "What is missing". */
 export function hintsOf(course: Course): readonly Hint[] {
-  const { closed, outcomes, bundles, applied, facts } = course;
+  const { closed, outcomes, bundles, applied } = course;
   if (closed !== null) return gateHints(course, closed);
   const violated = outcomes.filter(({ status }) => status === "violated");
-  if (violated.length > 0) return violated.flatMap((one) => ruleHints(one, facts));
+  if (violated.length > 0) return violated.flatMap(({ rule }) => violationHints(rule, course));
   if (bundles !== null && bundles.failed.length > 0) return bundleHints(bundles);
   return applied?.kind === "refused" ? balanceHints(course, applied.refusal.key) : [];
+}
+
+/** The check stops where it knows enough; a rule holds when nothing in it is left to change. */
+function violationHints(rule: ValidationRule, { reader, applied, facts }: Course): readonly Hint[] {
+  if (reader === null) return [];
+  const phase = applied === null ? "before_effect" : "after_effect";
+  return ruleHints(rule, rulesThatFail(rule, reader, phase, facts.omits?.rules), facts);
 }
 
 const NOTHING_TOLD = {

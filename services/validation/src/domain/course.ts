@@ -1,4 +1,4 @@
-import type { RuleOutcome } from "@scrip/rules";
+import type { RuleOutcome, RuleReader } from "@scrip/rules";
 
 import type { Bundles } from "./bundle.ts";
 import type { EvaluationFacts } from "./evaluation.ts";
@@ -14,6 +14,8 @@ export type Course = {
   /** The gate that was closed. */
   readonly closed: { readonly gate: Gate; readonly refusal: Refused } | null;
   readonly outcomes: readonly RuleOutcome[];
+  /** What the rules read last; null until they were checked. */
+  readonly reader: RuleReader | null;
   /** null until they were looked for. */
   readonly bundles: Bundles | null;
   /** null until it was worked out. */
@@ -25,6 +27,7 @@ export const startOfCourse = (redeemable: Redeemable, facts: EvaluationFacts): C
   facts,
   closed: null,
   outcomes: [],
+  reader: null,
   bundles: null,
   applied: null,
 });

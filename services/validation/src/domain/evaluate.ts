@@ -46,7 +46,7 @@ export function evaluate(
   const rules = rulesOf(subject);
   const reader = ruleReader(facts, null);
   const before = checkRules(rules, subject, reader, { phase: "before_effect", ...omits });
-  const checked = { ...start, outcomes: before.outcomes };
+  const checked = { ...start, outcomes: before.outcomes, reader };
   if (before.refusal !== null) return refused(before.refusal, checked);
 
   const bundles = findBundles(rules, context.start);
@@ -73,7 +73,7 @@ function work(checked: Course & { readonly bundles: Bundles }): Evaluation {
   const reader = ruleReader(facts, effect);
   const after = checkRules(pending, subject, reader, { phase: "after_effect", ...omits });
   const settled = checked.outcomes.filter(({ status }) => status !== "pending");
-  const course = { ...checked, applied, outcomes: [...settled, ...after.outcomes] };
+  const course = { ...checked, applied, outcomes: [...settled, ...after.outcomes], reader };
   if (after.refusal !== null) return refused(after.refusal, course);
   const { benefit, hasEffect, scope, units } = applied;
   return {

@@ -191,6 +191,46 @@ const scenarios: readonly HintScenario[] = [
     ],
   ],
   [
+    "all that must change, and nothing that something else makes up for",
+    {
+      redeemables: codeWith({
+        rules: [
+          givenRule("val_1", {
+            1: { name: "order.amount", conditions: { $more_than: [4000] } },
+            2: { name: "customer.segment", conditions: { $is: ["seg_1"] } },
+            3: { name: "order.items.count", conditions: { $is: [3] } },
+            4: { name: "order.items.count", conditions: { $is: [10] } },
+            logic: "1 AND (2 OR 3) AND 4 AND 1",
+          }),
+        ],
+      }),
+      order: cart,
+    },
+    [
+      { name: "order.amount", message: "1001 more" },
+      { name: "order.items.count", message: "7 more" },
+    ],
+  ],
+  [
+    "what was enough neither before the effect nor after it",
+    {
+      redeemables: codeWith({
+        rules: [
+          givenRule("val_1", {
+            1: { name: "order.total_amount", conditions: { $more_than: [4000] } },
+            2: { name: "order.items.count", conditions: { $is: [10] } },
+            logic: "1 OR 2",
+          }),
+        ],
+      }),
+      order: cart,
+    },
+    [
+      { name: "order.total_amount", message: "1301 more" },
+      { name: "order.items.count", message: "7 more" },
+    ],
+  ],
+  [
     "a budget that this order would exceed",
     { redeemables: ruled("campaign.orders.amount", { $less_than_or_equal: [2500] }), order: cart },
     [{ message: "500 less", difference: -500n }],

@@ -1,8 +1,8 @@
 import {
-  type CheckedRule,
+  type FailingRule,
   type KnownValue,
   type Moment,
-  type RuleOutcome,
+  type ValidationRule,
   datesWanted,
   firstDayMeeting,
   instantText,
@@ -18,21 +18,23 @@ import { countOfRule, periodOf } from "./rule-counts.ts";
 import type { RuleFacts } from "./rule-reader.ts";
 
 /** The smallest change for each rule that failed, where a change of the request could help. */
-export const ruleHints = ({ rule, checked }: RuleOutcome, facts: RuleFacts): readonly Hint[] =>
-  checked
-    .filter(({ passed }) => passed === false)
-    .flatMap((failing): Hint[] => {
-      const change = changeOf(failing, facts);
-      if (change === null) return [];
-      const { name, property } = failing.rule;
-      return [{ ...NO_CHANGE, name, property, validationRuleId: rule.id, ...change }];
-    });
+export const ruleHints = (
+  rule: ValidationRule,
+  failing: readonly FailingRule[],
+  facts: RuleFacts,
+): readonly Hint[] =>
+  failing.flatMap((one): Hint[] => {
+    const change = changeOf(one, facts);
+    if (change === null) return [];
+    const { name, property } = one.rule;
+    return [{ ...NO_CHANGE, name, property, validationRuleId: rule.id, ...change }];
+  });
 
 type Change = Pick<Hint, "message"> & Partial<Pick<Hint, "difference" | "from" | "anyOf">>;
 
 const NO_CHANGE = { difference: null, from: null, anyOf: [] } as const;
 
-function changeOf(failing: CheckedRule, facts: RuleFacts): Change | null {
+function changeOf(failing: FailingRule, facts: RuleFacts): Change | null {
   const { rule, lacks } = failing;
   if (lacks === "customer") return { message: "with a customer" };
   if (lacks === "order") return differenceIn(countless(0n), failing);
@@ -74,7 +76,7 @@ const countless = (value: bigint): KnownValue => ({
 });
 
 /** More of a line that matches already, or of all that do together. */
-function quantityChange(child: CheckedRule): Change | null {
+function quantityChange(child: FailingRule): Change | null {
   const { name } = child.rule;
   if (name.endsWith(".aggregated_quantity") || name.endsWith(".aggregated_amount")) {
     return differenceIn(child.value, child);
@@ -83,7 +85,7 @@ function quantityChange(child: CheckedRule): Change | null {
 }
 
 /** Of several values the one that needs the least. */
-function leastChange(failing: CheckedRule): Change | null {
+function leastChange(failing: FailingRule): Change | null {
   if (failing.value?.kind !== "list") return null;
   const changes = failing.value.values.flatMap((value) => differenceIn(value, failing) ?? []);
   return changes.toSorted((a, b) => Number(sizeOf(a) - sizeOf(b))).at(0) ?? null;
@@ -94,7 +96,7 @@ const sizeOf = ({ difference }: Change): bigint => {
   return size < 0n ? -size : size;
 };
 
-function differenceIn(value: KnownValue | null, { rule }: CheckedRule): Change | null {
+function differenceIn(value: KnownValue | null, { rule }: FailingRule): Change | null {
   if (value?.kind !== "number" || value.value.scale !== 0) return null;
   const difference = smallestDifference(value.value.unscaled, rule.conditions);
   if (difference === null || difference === 0n) return null;
@@ -103,7 +105,7 @@ function differenceIn(value: KnownValue | null, { rule }: CheckedRule): Change |
 }
 
 /** The day that is waited for, or what the date would have to be instead. */
-function dateIn({ rule, value }: CheckedRule, moment: Moment): Change | null {
+function dateIn({ rule, value }: FailingRule, moment: Moment): Change | null {
   const from = firstDayMeeting(value, rule.conditions, moment);
   if (from !== null) return { from, message: `from ${instantText(from)}` };
   const wanted = datesWanted(value, rule.conditions, moment);
@@ -111,7 +113,7 @@ function dateIn({ rule, value }: CheckedRule, moment: Moment): Change | null {
 }
 
 /** What is lacking in a list, or instead of a text. */
-function memberIn({ rule }: CheckedRule): Change | null {
+function memberIn({ rule }: FailingRule): Change | null {
   const anyOf = wantedMembers(rule.conditions);
   if (anyOf.length === 0) return null;
   const [shown, rest] = [anyOf.slice(0, MOST_SHOWN), anyOf.length - MOST_SHOWN];
@@ -123,7 +125,7 @@ function memberIn({ rule }: CheckedRule): Change | null {
 const MOST_SHOWN = 5;
 
 /** Nothing takes redemptions back, but a day, week or month ends. */
-function countChange({ rule }: CheckedRule, facts: RuleFacts): Change | null {
+function countChange({ rule }: FailingRule, facts: RuleFacts): Change | null {
   const count = countOfRule(rule.name, facts.subject, facts);
   if (count === null) return null;
   const value = (facts.counts.get(countKey(count)) ?? 0n) + 1n;

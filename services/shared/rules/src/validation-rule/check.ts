@@ -2,6 +2,7 @@ import type { KnownValue } from "../formula/value.ts";
 import type { Answer } from "./check-items.ts";
 import { checkLines } from "./check-lines.ts";
 import { evaluateLogic } from "./evaluate-logic.ts";
+import type { Logic } from "./logic.ts";
 import { meetsAll } from "./meets.ts";
 import { type RuleName, traitsOf } from "./names.ts";
 import type { RuleReader } from "./reader.ts";
@@ -46,8 +47,7 @@ export function checkRule(
 ): RuleOutcome {
   const checked: CheckedRule[] = [];
   const verdict = evaluateLogic(rule.logic, (number, isRequired) => {
-    const one = rule.rules.get(number);
-    if (one === undefined) throw new RangeError(`validation rule ${rule.id} has no rule ${number}`);
+    const one = ruleWith(number, rule);
     const isOmitted = omitted.has(one.name);
     const read = isOmitted ? answer(true, null) : checkOne(one, reader, phase);
     checked.push({ ...read, rule: one, isRequired, isOmitted });
@@ -55,6 +55,38 @@ export function checkRule(
   });
   if (verdict === null) return { rule, status: "pending", checked };
   return { rule, status: verdict ? "holds" : "violated", checked };
+}
+
+/** A numbered rule that fails, with what it read. */
+export type FailingRule = Pick<CheckedRule, "rule" | "value" | "lacks" | "children">;
+
+/**
+ * The numbered rules that keep a validation rule from holding, wherever they stand in it. One that
+ * fails where another is enough is none of them.
+ */
+export function rulesThatFail(
+  rule: ValidationRule,
+  reader: RuleReader,
+  phase: CheckPhase,
+  omitted: ReadonlySet<RuleName> = NOTHING_OMITTED,
+): readonly FailingRule[] {
+  const failingIn = (logic: Logic): readonly FailingRule[] => {
+    if (logic.kind === "rule") {
+      const one = ruleWith(logic.number, rule);
+      const read = omitted.has(one.name) ? answer(true, null) : checkOne(one, reader, phase);
+      return read.passed === false ? [{ ...read, rule: one }] : [];
+    }
+    const parts = logic.parts.map(failingIn);
+    const isEnough = logic.kind === "any" && parts.some((part) => part.length === 0);
+    return isEnough ? [] : parts.flat();
+  };
+  return [...new Map(failingIn(rule.logic).map((failing) => [failing.rule, failing])).values()];
+}
+
+function ruleWith(number: number, { id, rules }: ValidationRule): Rule {
+  const one = rules.get(number);
+  if (one === undefined) throw new RangeError(`validation rule ${id} has no rule ${number}`);
+  return one;
 }
 
 const NOTHING_OMITTED: ReadonlySet<RuleName> = new Set();
