@@ -842,6 +842,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.voucher.v1.Rollback": "Rollback is a redemption taken back: `rr_…`, or `rrf_…` for one that was refused.",
   "scrip.voucher.v1.Rollback.amount": "Credits or points given back, as a negative number.",
   "scrip.voucher.v1.Rollback.redemption": "The id of the redemption that is taken back.",
+  "scrip.voucher.v1.Rollback.related_object_parent_id": "The campaign of the voucher or tier.",
   "scrip.voucher.v1.Rollback.voucher": "As it was right after this rollback.",
   "scrip.voucher.v1.RollbackCommand.customer_id": "When sent, it must be the redemption's own: `invalid_customer`, `invalid_order`.",
   "scrip.voucher.v1.RollbackCommand.metadata": "Merged into the redemption's.",

@@ -186,6 +186,34 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     expect(twice.body).toMatchObject({ key: "already_rolled_back" });
   });
 
+  test("names the campaign of what is given back, and reads as it was answered", async () => {
+    const promotion = await api.post("/v1/campaigns", {
+      name: newCode("promotion"),
+      campaign_type: "PROMOTION",
+      promotion: {
+        tiers: [{ name: "all", action: { discount: { type: "AMOUNT", amount_off: 50 } } }],
+      },
+    });
+    const tierId: string = promotion.body["promotion"].tiers[0].id;
+    const made = await api.post("/v1/redemptions", {
+      redeemables: [
+        { object: "promotion_tier", id: tierId },
+        { object: "voucher", id: await percentVoucher(api, 10) },
+      ],
+      order: { amount: 1000 },
+    });
+    expect(made.status, made.text).toBe(200);
+    const parentId: string = made.body["parent_redemption"].id;
+    const back = await api.post(`/v1/redemptions/${parentId}/rollbacks`);
+    expect(back.body["rollbacks"]).toMatchObject([
+      { redeemable_id: tierId, related_object_parent_id: promotion.body["id"] },
+      { redeemable_type: "voucher", related_object_parent_id: null },
+    ]);
+    for (const rollback of [...back.body["rollbacks"], back.body["parent_rollback"]]) {
+      expect((await api.get(`/v1/redemptions/${rollback.id}`)).body).toEqual(rollback);
+    }
+  });
+
   test("of a single redemption can be asked for as one of a stack", async () => {
     const made = await redeem(api, await percentVoucher(api, 10), { order: { amount: 1000 } });
     const back = await api.post(`/v1/redemptions/${made.body["id"]}/rollbacks`);

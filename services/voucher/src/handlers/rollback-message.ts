@@ -34,7 +34,6 @@ export function toRollback(
 ): Rollback {
   const { redemption } = about;
   const amount = row.amount === null ? undefined : -row.amount;
-  const { relatedObjectType, relatedObjectId } = relatedObject(redemption.id, redemption);
   return {
     $typeName: "scrip.voucher.v1.Rollback",
     id: row.id,
@@ -57,8 +56,7 @@ export function toRollback(
     },
     customer:
       redemption.customer === null ? undefined : fromBinary(CustomerSchema, redemption.customer),
-    relatedObjectType,
-    relatedObjectId,
+    ...relatedObject(redemption.id, redemption),
     voucher: about.voucher,
     promotionTier:
       redemption.tier === null
