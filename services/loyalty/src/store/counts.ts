@@ -1,4 +1,11 @@
-import type { Queryable } from "@scrip/postgres";
+import {
+  boolArray,
+  int4Array,
+  int8Array,
+  type Queryable,
+  textArray,
+  timestampArray,
+} from "@scrip/postgres";
 
 export type CustomerRef = { readonly projectId: string; readonly customerId: string };
 
@@ -43,7 +50,10 @@ export async function holdCustomers(
                      limit 1
                        for key share
                   ) held`,
-    values: [sorted.map(({ projectId }) => projectId), sorted.map(({ customerId }) => customerId)],
+    values: [
+      textArray(sorted.map(({ projectId }) => projectId)),
+      textArray(sorted.map(({ customerId }) => customerId)),
+    ],
   });
   return rows.map((row) => ({ projectId: row.project_id, customerId: row.id }));
 }
@@ -57,13 +67,13 @@ export async function addRedemptions(
   tx: Queryable,
   counted: readonly CountedRedemptions[],
 ): Promise<void> {
-  await tx.query(
-    `insert into customer_redemptions as known
+  await tx.query({
+    name: "add_redemptions",
+    text: `insert into customer_redemptions as known
             (project_id, customer_id, succeeded, gift_amount, failed, rolled_back,
              rollbacks_refused)
      select *
-       from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-                   $7::bigint[])
+       from unnest($1::text[], $2::text[], $3::int[], $4::bigint[], $5::int[], $6::int[], $7::int[])
               as counted (project_id, customer_id, succeeded, gift_amount, failed, rolled_back,
                           rollbacks_refused)
       order by project_id, customer_id
@@ -73,16 +83,16 @@ export async function addRedemptions(
             failed = known.failed + excluded.failed,
             rolled_back = known.rolled_back + excluded.rolled_back,
             rollbacks_refused = known.rollbacks_refused + excluded.rollbacks_refused`,
-    [
-      counted.map(({ projectId }) => projectId),
-      counted.map(({ customerId }) => customerId),
-      counted.map(({ succeeded }) => succeeded),
-      counted.map(({ giftAmount }) => giftAmount),
-      counted.map(({ failed }) => failed),
-      counted.map(({ rolledBack }) => rolledBack),
-      counted.map(({ rollbacksRefused }) => rollbacksRefused),
+    values: [
+      textArray(counted.map(({ projectId }) => projectId)),
+      textArray(counted.map(({ customerId }) => customerId)),
+      int4Array(counted.map(({ succeeded }) => succeeded)),
+      int8Array(counted.map(({ giftAmount }) => giftAmount)),
+      int4Array(counted.map(({ failed }) => failed)),
+      int4Array(counted.map(({ rolledBack }) => rolledBack)),
+      int4Array(counted.map(({ rollbacksRefused }) => rollbacksRefused)),
     ],
-  );
+  });
 }
 
 /**
@@ -95,8 +105,9 @@ export async function putOrders(
   orders: readonly CountedOrder[],
   { unpaidWins = false }: { readonly unpaidWins?: boolean } = {},
 ): Promise<void> {
-  await tx.query(
-    `insert into customer_order as known (project_id, order_id, customer_id, amount, changed_at, paid)
+  await tx.query({
+    name: "put_orders",
+    text: `insert into customer_order as known (project_id, order_id, customer_id, amount, changed_at, paid)
      select *
        from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::bool[])
               as counted (project_id, order_id, customer_id, amount, changed_at, paid)
@@ -111,14 +122,14 @@ export async function putOrders(
              and (known.paid or not $7::bool)
              and (known.amount, known.customer_id, known.paid)
                  <> (excluded.amount, excluded.customer_id, excluded.paid))`,
-    [
-      orders.map(({ projectId }) => projectId),
-      orders.map(({ orderId }) => orderId),
-      orders.map(({ customerId }) => customerId),
-      orders.map(({ amount }) => amount),
-      orders.map(({ at }) => at),
-      orders.map(({ paid }) => paid),
+    values: [
+      textArray(orders.map(({ projectId }) => projectId)),
+      textArray(orders.map(({ orderId }) => orderId)),
+      textArray(orders.map(({ customerId }) => customerId)),
+      int8Array(orders.map(({ amount }) => amount)),
+      timestampArray(orders.map(({ at }) => at.getTime())),
+      boolArray(orders.map(({ paid }) => paid)),
       unpaidWins,
     ],
-  );
+  });
 }

@@ -1,5 +1,5 @@
 import { enqueue, type OutboxEvent } from "@scrip/events";
-import type { Database, Queryable } from "@scrip/postgres";
+import { type Database, type Queryable, textArray } from "@scrip/postgres";
 
 import {
   type Customer,
@@ -39,7 +39,10 @@ export async function findCustomersBy(
                      order by ${column}
                      limit 1
                   ) found`,
-    values: [keys.map(({ projectId }) => projectId), keys.map(({ value }) => value)],
+    values: [
+      textArray(keys.map(({ projectId }) => projectId)),
+      textArray(keys.map(({ value }) => value)),
+    ],
   });
   return rows.map(fromRow);
 }

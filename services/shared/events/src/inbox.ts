@@ -1,4 +1,4 @@
-import type { Database, Queryable } from "@scrip/postgres";
+import { type Database, type Queryable, textArray } from "@scrip/postgres";
 
 import type { DeliveredEvent, EventHandler } from "./bus.ts";
 
@@ -35,7 +35,11 @@ export async function takeFresh(
              from unnest($2::text[], $3::text[]) as seen (project_id, event_id)
                on conflict do nothing
         returning project_id, event_id`,
-    values: [consumer, batch.map((event) => event.projectId), batch.map((event) => event.id)],
+    values: [
+      consumer,
+      textArray(batch.map((event) => event.projectId)),
+      textArray(batch.map((event) => event.id)),
+    ],
   });
   const fresh = new Set(rows.map((row) => `${row.project_id}:${row.event_id}`));
   // Deleting on the way leaves a repeat within the batch out.

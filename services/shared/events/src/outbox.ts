@@ -1,4 +1,4 @@
-import type { Database, Queryable } from "@scrip/postgres";
+import { type Database, type Queryable, textArray } from "@scrip/postgres";
 
 import type { EventBus, EventEnvelope } from "./bus.ts";
 
@@ -88,8 +88,8 @@ async function deletePublished(db: Queryable, rows: readonly OutboxRow[]): Promi
     values: [
       rows[0]?.created_at,
       new Date(last + 1),
-      rows.map((row) => row.project_id),
-      rows.map((row) => row.id),
+      textArray(rows.map((row) => row.project_id)),
+      textArray(rows.map((row) => row.id)),
     ],
   });
 }

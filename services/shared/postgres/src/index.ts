@@ -1,4 +1,16 @@
 export {
+  type ArrayValue,
+  boolArray,
+  byteaArray,
+  int4Array,
+  int8Array,
+  sparseBytea,
+  sparseInt8,
+  sparseText,
+  textArray,
+  timestampArray,
+} from "./arrays.ts";
+export {
   createDatabase,
   type Database,
   type DatabaseOptions,

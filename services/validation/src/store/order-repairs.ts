@@ -1,4 +1,10 @@
-import type { Database, Queryable } from "@scrip/postgres";
+import {
+  boolArray,
+  type Database,
+  type Queryable,
+  textArray,
+  timestampArray,
+} from "@scrip/postgres";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
@@ -89,11 +95,11 @@ async function findWanting(
                and coalesce(known.updated_at, known.created_at) >= made.made_at
                and (known.paid_event_id is not null or not made.paid))`,
     [
-      orders.map(({ projectId }) => projectId),
-      orders.map(({ order }) => order.id),
-      orders.map(({ at }) => at),
-      orders.map(({ order }) => order.status === OrderStatus.PAID),
-      orders.map(({ order }) => order.customerId ?? null),
+      textArray(orders.map(({ projectId }) => projectId)),
+      textArray(orders.map(({ order }) => order.id ?? null)),
+      timestampArray(orders.map(({ at }) => at.getTime())),
+      boolArray(orders.map(({ order }) => order.status === OrderStatus.PAID)),
+      textArray(orders.map(({ order }) => order.customerId ?? null)),
     ],
   );
   return rows.flatMap(({ position }) => orders[Number(position) - 1] ?? []);
@@ -142,8 +148,8 @@ async function announcePaid(tx: Queryable, orders: readonly StoredOrder[]): Prom
        from made
        join marked using (paid_event_id)`,
     [
-      orders.map(({ projectId }) => projectId),
-      orders.map(({ order }) => order.id),
+      textArray(orders.map(({ projectId }) => projectId)),
+      textArray(orders.map(({ order }) => order.id ?? null)),
       ...eventColumnsOf(orders),
     ],
   );

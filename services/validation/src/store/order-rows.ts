@@ -1,6 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@scrip/ids";
+import { type ArrayValue, byteaArray, textArray, timestampArray } from "@scrip/postgres";
 import {
   type Order,
   type OrderItemInput,
@@ -26,26 +27,32 @@ export const lastStates = (orders: readonly StoredOrder[]): StoredOrder[] => {
   return [...last].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, stored]) => stored);
 };
 
-export const columnsOf = (rows: readonly StoredOrder[]): unknown[] => [
-  rows.map(({ projectId }) => projectId),
-  rows.map(({ order }) => order.id),
-  rows.map(({ order }) => order.sourceId ?? null),
-  rows.map(({ order }) => STATUS_NAMES[order.status ?? OrderStatus.CREATED] ?? "CREATED"),
-  rows.map(({ order }) => order.customerId ?? null),
-  rows.map(({ order }) => Buffer.from(toBinary(OrderSchema, order))),
-  rows.map(({ order, at }) =>
-    order.createdAt === undefined ? at : timestampDate(order.createdAt),
+export const columnsOf = (rows: readonly StoredOrder[]): ArrayValue[] => [
+  textArray(rows.map(({ projectId }) => projectId)),
+  textArray(rows.map(({ order }) => order.id ?? null)),
+  textArray(rows.map(({ order }) => order.sourceId ?? null)),
+  textArray(
+    rows.map(({ order }) => STATUS_NAMES[order.status ?? OrderStatus.CREATED] ?? "CREATED"),
   ),
-  rows.map(({ at }) => at),
+  textArray(rows.map(({ order }) => order.customerId ?? null)),
+  byteaArray(rows.map(({ order }) => toBinary(OrderSchema, order))),
+  timestampArray(
+    rows.map(({ order, at }) =>
+      order.createdAt === undefined ? at.getTime() : timestampMs(order.createdAt),
+    ),
+  ),
+  timestampArray(rows.map(({ at }) => at.getTime())),
 ];
 
 /** Each paid order with the event that would be the first to tell it. */
-export function eventColumnsOf(rows: readonly StoredOrder[]): unknown[] {
+export function eventColumnsOf(rows: readonly StoredOrder[]): ArrayValue[] {
   const isPaid = ({ order }: StoredOrder): boolean => order.status === OrderStatus.PAID;
   return [
-    rows.map((row) => (isPaid(row) ? newId("event") : null)),
-    rows.map(({ order }) => orderPaidKey(order)),
-    rows.map((row) => (isPaid(row) ? orderPaid(row.projectId, row.order, row.at) : null)),
+    textArray(rows.map((row) => (isPaid(row) ? newId("event") : null))),
+    textArray(rows.map(({ order }) => orderPaidKey(order))),
+    byteaArray(
+      rows.map((row) => (isPaid(row) ? orderPaid(row.projectId, row.order, row.at) : null)),
+    ),
   ];
 }
 

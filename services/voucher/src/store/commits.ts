@@ -1,18 +1,18 @@
-import type { Queryable } from "@scrip/postgres";
-import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
-
-import type { VoucherUsage } from "../domain/usage.ts";
 import {
   type ArrayValue,
   byteaArray,
   int4Array,
   int8Array,
+  type Queryable,
   sparseBytea,
   sparseInt8,
   sparseText,
   textArray,
   timestampArray,
-} from "./arrays.ts";
+} from "@scrip/postgres";
+import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+
+import type { VoucherUsage } from "../domain/usage.ts";
 
 export type LedgerEntry = {
   readonly projectId: string;

@@ -1,7 +1,6 @@
-import type { Queryable } from "@scrip/postgres";
+import { int4Array, type Queryable, textArray, timestampArray } from "@scrip/postgres";
 
 import { type Count, countKey, type CountScope, type KnownCount } from "../domain/counts.ts";
-import { int4Array, textArray, timestampArray } from "./arrays.ts";
 import { type KeyColumn, keyFrom, keyOf } from "./redemption-keys.ts";
 
 /**

@@ -1,8 +1,7 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, textArray, timestampArray } from "@scrip/postgres";
 
 import type { Held } from "../domain/publication.ts";
 import type { CampaignType, Metadata, VoucherType } from "../domain/voucher.ts";
-import { textArray, timestampArray } from "./arrays.ts";
 
 export type HolderRole = "OWNER" | "REFERRER" | "REFEREE";
 

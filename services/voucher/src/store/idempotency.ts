@@ -1,7 +1,6 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, textArray } from "@scrip/postgres";
 
 import { rowKey } from "../domain/commit.ts";
-import { textArray } from "./arrays.ts";
 
 export type KeyName = { readonly projectId: string; readonly key: string };
 

@@ -1,7 +1,6 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, textArray } from "@scrip/postgres";
 
 import { rowKey } from "../domain/usage.ts";
-import { textArray } from "./arrays.ts";
 
 export type SpendName = { readonly projectId: string; readonly spendId: string };
 export type Claim = SpendName & { readonly redemptionId: string | null };

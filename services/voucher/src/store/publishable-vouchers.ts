@@ -1,7 +1,6 @@
-import type { Queryable } from "@scrip/postgres";
+import { int8Array, type Queryable, textArray, timestampArray } from "@scrip/postgres";
 
 import type { VoucherDefinition } from "../domain/voucher.ts";
-import { int8Array, textArray, timestampArray } from "./arrays.ts";
 
 export type FreeVouchers = {
   readonly projectId: string;

@@ -1,9 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, textArray } from "@scrip/postgres";
 
 import type { Units } from "../domain/counts.ts";
 import type { PointsTaken } from "../domain/points.ts";
-import { textArray } from "./arrays.ts";
 import { type PointsJson, pointsOf } from "./points-json.ts";
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 

@@ -1,8 +1,7 @@
-import type { Queryable } from "@scrip/postgres";
+import { int8Array, type Queryable, textArray, timestampArray } from "@scrip/postgres";
 
 import type { Locked, SessionLock } from "../domain/session-locks.ts";
 import { rowKey } from "../domain/usage.ts";
-import { int8Array, textArray, timestampArray } from "./arrays.ts";
 
 export type ReservedVoucher = {
   readonly projectId: string;

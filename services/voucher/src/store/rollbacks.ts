@@ -1,9 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Queryable } from "@scrip/postgres";
+import { byteaArray, int8Array, type Queryable, textArray, timestampArray } from "@scrip/postgres";
 
 import type { PointsTaken } from "../domain/points.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
-import { byteaArray, int8Array, textArray, timestampArray } from "./arrays.ts";
 import { type PointsJson, pointsJson, pointsOf } from "./points-json.ts";
 import { afterOf, failureOf, type RedemptionName, type UsageAfter } from "./redemptions.ts";
 

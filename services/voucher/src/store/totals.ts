@@ -1,8 +1,7 @@
-import type { Queryable, Statement } from "@scrip/postgres";
+import { int8Array, type Queryable, type Statement, textArray } from "@scrip/postgres";
 
 import type { Addition } from "../domain/counts.ts";
 import { rowKey } from "../domain/usage.ts";
-import { int8Array, textArray } from "./arrays.ts";
 
 /** A campaign or a promotion tier, whose row of `redemption_total` is also its lock. */
 export type ScopeName = { readonly projectId: string; readonly scopeId: string };

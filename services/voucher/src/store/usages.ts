@@ -1,7 +1,6 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, textArray } from "@scrip/postgres";
 
 import type { VoucherUsage } from "../domain/usage.ts";
-import { textArray } from "./arrays.ts";
 
 export type UsageRow = {
   project_id: string;

@@ -1,7 +1,6 @@
-import type { Queryable } from "@scrip/postgres";
+import { int4Array, type Queryable, textArray } from "@scrip/postgres";
 
 import { foldedKeyOf } from "../domain/voucher.ts";
-import { int4Array, textArray } from "./arrays.ts";
 import {
   fromVoucherRow,
   type StoredVoucher,

@@ -1,4 +1,11 @@
-import type { Queryable } from "@scrip/postgres";
+import {
+  byteaArray,
+  int4Array,
+  type Queryable,
+  sparseText,
+  textArray,
+  timestampArray,
+} from "@scrip/postgres";
 
 import { checkPublishable, type DeliveredEvent, type EventEnvelope } from "../bus.ts";
 import { partitionOf } from "../partition.ts";
@@ -26,7 +33,7 @@ export async function appendToLog(db: Queryable, batch: readonly EventEnvelope[]
     name: "bus_append",
     text: `with extent as (
              insert into bus_partition as p (topic, partition, next_offset)
-             select * from unnest($1::text[], $2::int[], $3::bigint[])
+             select * from unnest($1::text[], $2::int[], $3::int[])
                  on conflict (topic, partition) do update
                 set next_offset = p.next_offset + excluded.next_offset
              returning topic, partition, next_offset
@@ -36,24 +43,24 @@ export async function appendToLog(db: Queryable, batch: readonly EventEnvelope[]
            select topic, partition, next_offset - from_end, id, project_id, key, type, headers,
                   payload, occurred_at
              from unnest($4::text[], $5::int[], $6::int[], $7::text[], $8::text[], $9::text[],
-                         $10::text[], $11::jsonb[], $12::bytea[], $13::timestamptz[])
+                         $10::text[], $11::text[]::jsonb[], $12::bytea[], $13::timestamptz[])
                   as event (topic, partition, from_end, id, project_id, key, type, headers, payload,
                             occurred_at)
              join extent using (topic, partition)`,
     values: [
-      extents.map((extent) => extent.topic),
-      extents.map((extent) => extent.partition),
-      extents.map((extent) => extent.count),
-      batch.map((event) => event.topic),
-      partitions.map(({ extent }) => extent.partition),
-      partitions.map(({ extent, rank }) => extent.count - rank),
-      batch.map((event) => event.id),
-      batch.map((event) => event.projectId),
-      batch.map((event) => event.key),
-      batch.map((event) => event.type ?? null),
-      batch.map((event) => toHeaders(event.headers)),
-      batch.map((event) => event.payload),
-      batch.map((event) => event.occurredAt.toISOString()),
+      textArray(extents.map((extent) => extent.topic)),
+      int4Array(extents.map((extent) => extent.partition)),
+      int4Array(extents.map((extent) => extent.count)),
+      textArray(batch.map((event) => event.topic)),
+      int4Array(partitions.map(({ extent }) => extent.partition)),
+      int4Array(partitions.map(({ extent, rank }) => extent.count - rank)),
+      textArray(batch.map((event) => event.id)),
+      textArray(batch.map((event) => event.projectId)),
+      textArray(batch.map((event) => event.key)),
+      textArray(batch.map((event) => event.type ?? null)),
+      sparseText(batch.map((event) => toHeaders(event.headers))),
+      byteaArray(batch.map((event) => event.payload)),
+      timestampArray(batch.map((event) => event.occurredAt.getTime())),
     ],
   });
 }

@@ -7,7 +7,7 @@
 export type ArrayValue = Buffer;
 
 /** The ids of types that Postgres itself is built with. */
-const TYPES = { bytea: 17, int8: 20, int4: 23, text: 25, timestamptz: 1184 };
+const TYPES = { bool: 16, bytea: 17, int8: 20, int4: 23, text: 25, timestamptz: 1184 };
 
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
@@ -23,6 +23,12 @@ export const byteaArray = (values: readonly (Uint8Array | null)[]): ArrayValue =
   variableArray(TYPES.bytea, values, {
     sizeOf: (value) => value.length,
     write: (value, target, offset) => target.set(value, offset),
+  });
+
+export const boolArray = (values: readonly boolean[]): ArrayValue =>
+  fixedArray(TYPES.bool, values, {
+    size: 1,
+    write: (value, target, offset) => target.writeUInt8(value ? 1 : 0, offset),
   });
 
 export const int4Array = (values: readonly number[]): ArrayValue =>

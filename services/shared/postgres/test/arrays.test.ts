@@ -1,18 +1,32 @@
+import { emptyDatabase } from "@scrip/testing";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
 import {
   type ArrayValue,
+  boolArray,
   byteaArray,
+  createDatabase,
   int4Array,
   int8Array,
+  migrate,
   textArray,
   timestampArray,
-} from "../src/store/arrays.ts";
-import { startFixture } from "./fixture.ts";
+} from "../src/index.ts";
 
-const { db, ...fixture } = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
+const SERVICE = {
+  schema: "till",
+  role: "scrip_till",
+  folder: new URL("fixture/till", import.meta.url).pathname,
+};
+
+const server = await emptyDatabase();
+await migrate({ url: server.url, ...SERVICE });
+const db = createDatabase({ url: server.url, ...SERVICE, poolSize: 1, onError: () => {} });
+afterAll(async () => {
+  await db.close();
+  await server[Symbol.asyncDispose]();
+});
 
 const roundTrip = async (type: string, array: ArrayValue): Promise<unknown[]> => {
   const { rows } = await db.query<{ value: unknown }>(
@@ -36,6 +50,7 @@ test.each([
     (values: (Buffer | null)[]) => byteaArray(values),
   ],
   ["int4", fc.array(fc.integer()), (values: number[]) => int4Array(values)],
+  ["bool", fc.array(fc.boolean()), (values: boolean[]) => boolArray(values)],
 ] as [string, fc.Arbitrary<unknown[]>, (values: never) => ArrayValue][])(
   "Postgres reads arrays of %s back as they were",
   async (type, values, encode) => {
