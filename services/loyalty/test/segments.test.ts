@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { newId } from "@scrip/ids";
+import { isForeignKeyViolation } from "@scrip/postgres";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
-import { testDatabase } from "@scrip/testing";
+import { asAdmin, testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { createDeps } from "../src/deps.ts";
@@ -222,3 +223,38 @@ test("a static segment takes 20,000 customers at once", async () => {
     segments.createSegment({ name: "more", type: "static", customers: more }, call),
   ).rejects.toMatchObject({ key: "not_found", options: { resourceId: "cust_unknown" } });
 });
+
+test("a customer who is deleted meanwhile is not there", async () => {
+  const { call, ids } = await givenCustomers();
+  const make = (): Promise<unknown> =>
+    segments.createSegment({ name: "some", type: "static", customers: [ids.cy, ids.ada] }, call);
+  let made: Promise<unknown> | undefined;
+  await db.transaction(async (tx) => {
+    await tx.query("delete from customer where project_id = $1 and id = $2", [
+      call.project.id,
+      ids.ada,
+    ]);
+    made = make();
+    let isOver = false;
+    void made.catch(() => {}).then(() => (isOver = true));
+    await expect.poll(async () => isOver || (await countWaiting()) > 0).toBe(true);
+  });
+  // On a slow machine it has given the wait up, and is asked for again.
+  const again = async (error: unknown): Promise<unknown> => {
+    if (isForeignKeyViolation(error, "segment_customer_of_customer")) throw error;
+    return make();
+  };
+  await expect(made?.catch(again)).rejects.toMatchObject({
+    key: "not_found",
+    options: { resourceId: ids.ada, resourceType: "customer" },
+  });
+});
+
+const countWaiting = (): Promise<number> =>
+  asAdmin(db.url, async (client) => {
+    const { rows } = await client.query(
+      `select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length;
+  });

@@ -46,7 +46,10 @@ export async function insertSegment(
 /** How many customers a statement puts into a segment: all at once may take longer than one may. */
 const CHUNK = 2_000;
 
-/** Puts customers into a static segment; answers who of them there are. */
+/**
+ * Puts customers into a static segment; answers who of them there are. Who is being deleted is waited
+ * for, and then is not there.
+ */
 export async function addToSegment(
   tx: Queryable,
   members: {
@@ -61,6 +64,8 @@ export async function addToSegment(
     const { rows } = await tx.query<{ customer_id: string }>(
       `insert into segment_customer (project_id, segment_id, customer_id)
        select project_id, $2, id from customer where project_id = $1 and id = any($3::text[])
+        order by id
+          for key share
            on conflict do nothing
        returning customer_id`,
       [projectId, segmentId, customerIds.slice(from, from + CHUNK)],
