@@ -23,7 +23,7 @@ import { createStackingRulesCache } from "./gather/stacking-rules.ts";
 import { routes } from "./routes.ts";
 import { type CatalogueNames, findInCatalogue } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
-import { saveOrders } from "./store/orders.ts";
+import { saveAnyOrders } from "./store/order-source-ids.ts";
 
 export const SCHEMA = "validation";
 export const ROLE = "scrip_validation";
@@ -64,7 +64,7 @@ export async function createValidationService(options: ValidationOptions): Promi
     ...BATCH,
     onBatch: (size) => onBatch("save_orders", size),
     send: async (orders: readonly StoredOrder[]) => {
-      await saveOrders(db, orders);
+      await saveAnyOrders(db, orders);
       relay.wake();
       return orders.map(() => undefined);
     },

@@ -20,6 +20,7 @@ import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts"
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { findEntry } from "../src/store/catalogue.ts";
 import { claimOrder } from "../src/store/order-claims.ts";
+import { saveAnyOrders } from "../src/store/order-source-ids.ts";
 import { findOrder, saveOrders } from "../src/store/orders.ts";
 
 const NOON = new Date("2026-11-21T12:00:00Z");
@@ -117,6 +118,31 @@ test("a claim is left to whoever holds it now", async () => {
   expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(order);
   const [row] = await rowsOf([order]);
   expect(row?.claimed_by).toBe("request-1");
+});
+
+test("an order that comes back after another took its source id goes without one", async () => {
+  const sourceId = "cart-3";
+  const gone = givenOrder({ sourceId, amount: 90n, redemptions: { r_1: {} } });
+  const taker = givenOrder({ sourceId, amount: 5n });
+  await saveOrders(db, [{ projectId: "proj_1", order: taker, at: LATER }]);
+  const { sourceId: _, ...back } = gone;
+  const stored = () => findOrder(db, "proj_1", { column: "id", value: gone.id! });
+
+  const bystander = givenOrder({ amount: 1n });
+  await handle([madeAt(NOON, gone), madeAt(NOON, bystander)]);
+  expect(await stored()).toEqual(back);
+  const rolledBack = { ...gone, amount: 100n, redemptions: { r_1: ROLLED_BACK } };
+  await handle([rolledBackAt(LATER, rolledBack)]);
+  expect((await stored())?.amount).toBe(100n);
+
+  const late = givenOrder({ sourceId, amount: 7n });
+  await saveAnyOrders(db, [
+    { projectId: "proj_1", order: late, at: LATER },
+    { projectId: "proj_1", order: bystander, at: LATER },
+  ]);
+  expect((await findOrder(db, "proj_1", { column: "id", value: late.id! }))?.amount).toBe(7n);
+  const holder = await findOrder(db, "proj_1", { column: "source_id", value: sourceId });
+  expect(holder).toEqual(taker);
 });
 
 test("a repeat changes nothing", async () => {

@@ -9,6 +9,7 @@ import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
 import { columnsOf, eventColumnsOf, lastStates, type StoredOrder } from "./order-rows.ts";
+import { withOwnSourceIds } from "./order-source-ids.ts";
 import { findOrder } from "./orders.ts";
 
 /**
@@ -124,7 +125,7 @@ async function writeOlder(
                   updated_at = excluded.updated_at
             where stored.document is null
                or coalesce(stored.updated_at, stored.created_at) ${age} excluded.updated_at`,
-    values: columnsOf(orders),
+    values: columnsOf(await withOwnSourceIds(tx, orders)),
   });
 }
 
