@@ -8,6 +8,7 @@ import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { routes } from "../src/routes.ts";
+import { forgetHolder } from "../src/store/gone-customers.ts";
 import { depsOf, startFixture } from "./fixture.ts";
 
 const fixture = await startFixture();
@@ -81,6 +82,20 @@ describe("what a campaign tells", () => {
     );
     expect((await publish("cust_1", campaign)).voucher?.campaignId).toBe(campaign.id);
   });
+});
+
+test("a voucher that is published while its customer is forgotten keeps its holder", async () => {
+  const campaign = await givenCampaign(1);
+  await publish("cust_gone", campaign);
+  await forgetHolder(fixture.db, { projectId, customerId: "cust_gone" });
+  const { rows } = await fixture.db.query(
+    `select v.holder_id, h.customer_id
+       from voucher v
+       left join redeemable_holder h on h.project_id = v.project_id and h.voucher_id = v.id
+      where v.project_id = $1 and v.campaign_id = $2`,
+    [projectId, campaign.id],
+  );
+  expect(rows).toEqual([{ holder_id: "cust_gone", customer_id: "cust_gone" }]);
 });
 
 test("each published voucher is told, with whether it was made for that", async () => {

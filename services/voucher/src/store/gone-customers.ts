@@ -48,7 +48,10 @@ export async function releaseVouchers(
   await repeatVersions(tx, projectId, ids);
 }
 
-/** What the customer held in any other way, and of vouchers that were deleted. */
+/**
+ * What the customer held in any other way, and of vouchers that were deleted. A voucher that was
+ * published to him meanwhile keeps its holder until it is released.
+ */
 export async function forgetHolder(
   db: Queryable,
   { projectId, customerId }: GoneCustomer,
@@ -56,8 +59,12 @@ export async function forgetHolder(
   const values = [projectId, customerId];
   await db.query(
     `with held as (
-       delete from redeemable_holder
+       delete from redeemable_holder as h
         where project_id = $1 and customer_id = $2
+          and not exists (
+              select from voucher as v
+               where v.project_id = $1 and v.id = h.voucher_id
+                 and v.holder_id = $2 and v.deleted_at is null)
        returning voucher_id)
      update voucher
         set holder_id = null,
