@@ -85,8 +85,11 @@ const SILENCE_TIMEOUT_MS = 2_000;
 /** For a free connection of the pool or a new one. Waiting longer than that only adds to a jam. */
 const CONNECTION_TIMEOUT_MS = 2_000;
 
-/** Long enough to live through a pause in the traffic: a new connection costs more than a query. */
-const IDLE_TIMEOUT_MS = 60_000;
+/**
+ * Long enough to live through a pause in the traffic: a new connection and its first statement take
+ * some ten times as long as a statement of a used one, at the very moment when more are needed.
+ */
+const IDLE_TIMEOUT_MS = 600_000;
 
 const INT8_ARRAY = 1016;
 
