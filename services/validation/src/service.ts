@@ -43,6 +43,9 @@ export type ValidationOptions = {
 /** Beyond these a caller is refused rather than kept waiting (design/reliability.md §2.4). */
 const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 20_000, isBadItem };
 
+/** Each has hundreds of lines at most: what is read of them at once must not hold up everybody else. */
+const MAX_ORDERS = 50;
+
 /** What a consumer gets to finish its events in; the rest comes again at the next start. */
 const CONSUMERS_CLOSE_MS = 3_000;
 
@@ -71,6 +74,7 @@ export async function createValidationService(options: ValidationOptions): Promi
   });
   const lookUp = createCoalescer({
     ...BATCH,
+    maxBatch: MAX_ORDERS,
     onBatch: (size) => onBatch("find_in_catalogue", size),
     send: (asked: readonly CatalogueNames[]) => findInCatalogue(db, asked),
   });
