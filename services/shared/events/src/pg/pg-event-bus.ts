@@ -57,20 +57,14 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
   await migrate({ ...role, folder: EVENTS_MIGRATIONS });
   const db = createDatabase({ ...role, poolSize: options.poolSize ?? POOL_SIZE, onError });
   const read = createLogReader(db);
-  const subscriptions = new Map<PgSubscription, readonly string[]>();
-  /** Those that follow none of the topics have nothing to read. */
-  const wake = (published: readonly { readonly topic: string }[]): void => {
-    const topics = new Set(published.map(({ topic }) => topic));
-    for (const [subscription, followed] of subscriptions) {
-      if (followed.some((topic) => topics.has(topic))) subscription.wake();
-    }
-  };
+  const subscriptions = new Set<PgSubscription>();
   const trimming = keepTrimmed(db, onError);
 
   return {
     async publish(batch) {
       await appendToLog(db, batch);
-      wake(batch);
+      const topics = new Set(batch.map(({ topic }) => topic));
+      for (const subscription of subscriptions) subscription.wake(topics);
     },
     async subscribe(subscribe) {
       const subscription = await startSubscription({
@@ -83,7 +77,7 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
         concurrency: options.concurrency ?? CONCURRENCY,
         batch: BATCH,
       });
-      subscriptions.set(subscription, subscribe.topics);
+      subscriptions.add(subscription);
       return {
         async close(deadlineMs) {
           subscriptions.delete(subscription);
@@ -99,20 +93,18 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
         if ((await deleteDeadLetter(tx, group, event)) === "deleted")
           await appendToLog(tx, [event]);
       });
-      wake([event]);
+      for (const subscription of subscriptions) subscription.wake(new Set([event.topic]));
     },
     async close(deadlineMs) {
       const endsAt = performance.now() + deadlineMs;
       trimming.stop();
-      await Promise.all(
-        [...subscriptions.keys()].map((subscription) => subscription.close(deadlineMs)),
-      );
+      await Promise.all([...subscriptions].map((subscription) => subscription.close(deadlineMs)));
       subscriptions.clear();
       await within(db.close(), Math.max(endsAt - performance.now(), 0));
     },
     async abandon() {
       trimming.stop();
-      for (const subscription of subscriptions.keys()) subscription.abandon();
+      for (const subscription of subscriptions) subscription.abandon();
       await db.close();
     },
   };

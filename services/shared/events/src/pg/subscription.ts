@@ -46,8 +46,8 @@ export type ConsumerOptions = HandOverOptions & {
 };
 
 export type PgSubscription = Subscription & {
-  /** Says that there is something to read. */
-  readonly wake: () => void;
+  /** Says that there is something to read in these topics, which may be those of others. */
+  readonly wake: (topics: ReadonlySet<string>) => void;
   /** Stops without keeping or giving back anything, as a killed process does. */
   readonly abandon: () => void;
 };
@@ -58,7 +58,7 @@ export async function startSubscription(options: ConsumerOptions): Promise<PgSub
   const consumer = new Consumer(options);
   const running = consumer.run();
   return {
-    wake: () => consumer.wake(),
+    wake: (topics) => consumer.wake(topics),
     abandon: () => consumer.abandon(),
     close: (deadlineMs) => consumer.close(running, deadlineMs),
   };
@@ -89,7 +89,8 @@ class Consumer {
     this.#handOver = createHandOver(options, this.#closing.signal);
   }
 
-  wake(): void {
+  wake(topics: ReadonlySet<string>): void {
+    if (!this.#options.topics.some((topic) => topics.has(topic))) return;
     this.#stayBusy();
     this.#alarm.ring();
   }
