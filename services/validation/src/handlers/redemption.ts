@@ -1,17 +1,13 @@
-import { Refusal, refusalOf } from "@scrip/errors";
-import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
-import type { RedemptionNote } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { Refusal } from "@scrip/errors";
 import type {
   CommitOutcome,
-  Redemption,
   RedemptionCommand,
-  RedemptionsMade,
   Stale,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
 import { refusedBy, toRefusal } from "../answer/error.ts";
-import { keepNote, noteOf, readNote } from "../answer/redemption-note.ts";
+import { keepNote, noteOf } from "../answer/redemption-note.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables } from "../domain/decide.ts";
 import {
@@ -32,22 +28,14 @@ import { overridingLines } from "../gather/overrides.ts";
 import { type SessionInHand, takeSession } from "../gather/session.ts";
 import { assignmentsShown } from "../gather/shown-rules.ts";
 import { gatherStackingRules } from "../gather/stacking-rules.ts";
-import { repairOrder, storeOrder } from "../gather/store-order.ts";
-import { fromTimestamp } from "../gather/timestamps.ts";
-import type { OverridingOrder } from "../store/order-rows.ts";
-import { afterwards, insist } from "./after-commit.ts";
+import { afterwards } from "./after-commit.ts";
 import { commitPatiently, mayGoOn, pauseForChange } from "./patience.ts";
 import { withPoints } from "./points.ts";
+import { answered, type Committed, type Redeemed } from "./redeemed.ts";
 import { redeemCommand, refusalCommand } from "./redemption-command.ts";
 import { refusalOfDecision } from "./redemption-refusal.ts";
 import { customerToStore, type CustomerToStore } from "./stored-customer.ts";
 import { applicableOf, type Decided, decideOn, type ValidationOptions } from "./validation.ts";
-
-/** What was redeemed, now or by an earlier request with the same idempotency key. */
-export type Redeemed = {
-  readonly made: RedemptionsMade;
-  readonly note: RedemptionNote;
-};
 
 /**
  * Redeems exactly once: gathers, decides as a validation does, and commits the decision under its
@@ -135,9 +123,6 @@ type Request = {
 
 type Commit = (command: RedemptionCommand) => Promise<CommitOutcome>;
 
-/** What became of a decision, and what its answer shows beside; a repeat has kept that. */
-type Committed = { readonly outcome: CommitOutcome; readonly note?: RedemptionNote };
-
 /** Decides and commits, again and again while what was decided on changes under the decision. */
 async function decideAndCommit(
   request: Request,
@@ -212,57 +197,4 @@ async function sessionOf(
   const voucherIds = [...vouchers.values()].flatMap(({ voucher }) => voucher?.id ?? []);
   if (session?.key === undefined || voucherIds.length === 0) return undefined;
   return takeSession(deps, call, { sessionKey: session.key, voucherIds });
-}
-
-/**
- * Gives the outcome its answer, and stores the order of the redemption. The commit was the truth:
- * when this process dies before the order is stored, a repeat or the redemption's event stores it.
- */
-async function answered(
-  deps: Deps,
-  call: Call,
-  { outcome, note }: Committed,
-  overrides: readonly OrderItemInput[],
-): Promise<Redeemed> {
-  if (outcome.replayed) call.onReplay?.();
-  switch (outcome.outcome.case) {
-    case "made": {
-      const made = outcome.outcome.value;
-      const whole = wholeOf(made);
-      if (whole.order !== undefined) {
-        const order = { projectId: call.project.id, order: whole.order, overrides };
-        const storing = keepOrder(deps, call, order, outcome.replayed ? whole : undefined);
-        await afterwards(deps, "storing the order of a redemption", storing);
-      }
-      const isOurs = note !== undefined && !outcome.replayed;
-      return { made, note: isOurs ? note : readNote(made.note) };
-    }
-    case "refused":
-      throw refusalOf(outcome.outcome.value);
-    default:
-      throw new Error("a commit without an outcome");
-  }
-}
-
-/** What stands for all that was redeemed: the parent, or the only one. */
-function wholeOf({ redemptions, parentRedemption }: RedemptionsMade): Redemption {
-  const whole = parentRedemption ?? redemptions[0];
-  if (whole === undefined) throw new Error("a redemption was committed and not answered");
-  return whole;
-}
-
-/** A repeat only mends what is missing: the order may have moved on since the first answer. */
-async function keepOrder(
-  deps: Deps,
-  call: Call,
-  order: Omit<OverridingOrder, "at">,
-  repeated: Redemption | undefined,
-): Promise<void> {
-  if (repeated === undefined) {
-    // The claim lasts longer than the request: nobody else has taken the order up meanwhile.
-    const stored = { ...order, at: new Date(call.now) };
-    await insist(() => storeOrder(deps, stored), call.deadline);
-  } else if (repeated.date !== undefined) {
-    await repairOrder(deps, { ...order, at: new Date(fromTimestamp(repeated.date)) });
-  }
 }
