@@ -1,7 +1,7 @@
 /** Remembers up to `maxEntries` values of projects; those that were not used for long go first. */
 export type Recent<Value> = {
-  get(projectId: string, key: string): Value | undefined;
-  set(projectId: string, key: string, value: Value): void;
+  readonly get: (projectId: string, key: string) => Value | undefined;
+  readonly set: (projectId: string, key: string, value: Value) => void;
 };
 
 /** By project and key: names put together of both would have to be made and read for each question. */
