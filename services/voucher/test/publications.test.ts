@@ -1,5 +1,6 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
@@ -7,6 +8,7 @@ import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { onCustomer } from "../src/events/on-customer.ts";
 import { routes } from "../src/routes.ts";
 import { forgetHolder } from "../src/store/gone-customers.ts";
 import { depsOf, startFixture } from "./fixture.ts";
@@ -96,6 +98,51 @@ test("a voucher that is published while its customer is forgotten keeps its hold
     [projectId, campaign.id],
   );
   expect(rows).toEqual([{ holder_id: "cust_gone", customer_id: "cust_gone" }]);
+});
+
+test("a voucher that is deleted while its customer is forgotten is nobody's", async () => {
+  const campaign = await givenCampaign(1);
+  await publish("cust_left", campaign);
+  const customer = { projectId, customerId: "cust_left" };
+  const { db } = fixture;
+  let statements = 0;
+  const query: typeof db.query = async (...asked) => {
+    const answer = await db.query(...asked);
+    statements += 1;
+    if (statements === 1) {
+      await db.query(
+        "update voucher set deleted_at = now() where project_id = $1 and campaign_id = $2",
+        [projectId, campaign.id],
+      );
+    }
+    return answer as never;
+  };
+  await onCustomer({ ...db, query })([deletionOf(customer)], {
+    group: "vouchers",
+    topic: "scrip.customers.v1",
+    signal: new AbortController().signal,
+  });
+  const { rows } = await db.query(
+    `select v.holder_id, h.customer_id
+       from voucher v
+       left join redeemable_holder h on h.project_id = v.project_id and h.voucher_id = v.id
+      where v.project_id = $1 and v.campaign_id = $2`,
+    [projectId, campaign.id],
+  );
+  expect(rows).toEqual([{ holder_id: null, customer_id: null }]);
+});
+
+const deletionOf = (customer: { readonly projectId: string; readonly customerId: string }) => ({
+  id: "evt_deleted",
+  topic: "scrip.customers.v1",
+  key: customer.customerId,
+  projectId: customer.projectId,
+  type: CustomerDeletedSchema.typeName,
+  payload: toBinary(CustomerDeletedSchema, create(CustomerDeletedSchema, customer)),
+  headers: {},
+  occurredAt: new Date(),
+  partition: 0,
+  offset: 0n,
 });
 
 test("each published voucher is told, with whether it was made for that", async () => {

@@ -36,7 +36,6 @@ async function letGo(db: Database, deleted: CustomerDeleted): Promise<void> {
   const { projectId, customerId, permanent, date } = deleted;
   const customer = { projectId, customerId };
   const now = date === undefined ? Date.now() : instantOf(date);
-  await forgetHolder(db, customer);
   for (;;) {
     const ids = await listHeldVouchers(db, { ...customer, limit: CHUNK });
     if (ids.length === 0) break;
@@ -48,5 +47,7 @@ async function letGo(db: Database, deleted: CustomerDeleted): Promise<void> {
       await releaseVouchers(tx, { ...customer, ids, now });
     });
   }
+  // Last, for a voucher that is deleted meanwhile is not among those that are released.
+  await forgetHolder(db, customer);
   if (permanent) await forgetRedeemer(db, customer);
 }

@@ -50,7 +50,7 @@ export async function releaseVouchers(
 
 /**
  * What the customer held in any other way, and of vouchers that were deleted. A voucher that was
- * published to him meanwhile keeps its holder until it is released.
+ * published to him meanwhile keeps its holder.
  */
 export async function forgetHolder(
   db: Queryable,
