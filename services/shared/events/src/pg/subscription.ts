@@ -259,5 +259,10 @@ class Consumer {
   }
 }
 
-/** Idle members of a process look at the same moments, so that one statement reads for all of them. */
-const untilNext = (everyMs: number): number => everyMs - (performance.now() % everyMs);
+/**
+ * Idle members of a process look at the same moments, so that one statement reads for all of them. A
+ * timer takes whole milliseconds and may end one early: without one more, four of five moments came
+ * twice, right before and after.
+ */
+const untilNext = (everyMs: number): number =>
+  Math.ceil(everyMs - (performance.now() % everyMs)) + 1;
