@@ -66,7 +66,7 @@ describe("the log", () => {
 
   test("hands groups that follow each other what is in it, wherever each of them is", async () => {
     const topic = givenTopic();
-    const read = createLogReader(db);
+    const { read } = createLogReader(db);
     const seen: DeliveredEvent[][] = [[], [], []];
     const offsets = [0n, 0n, 0n];
     let partition = 0;
@@ -97,7 +97,7 @@ describe("the log", () => {
     const topic = givenTopic();
     await appendToLog(db, givenEvents(topic, "v_1", 5));
     const [all] = await readLog(db, everyPartition(topic), 10);
-    const read = createLogReader(db);
+    const { read } = createLogReader(db);
     const query = vi.spyOn(db, "query");
     const found = await Promise.all([
       read(everyPartition(topic), 10),
@@ -109,6 +109,19 @@ describe("the log", () => {
     expect(found).toEqual([[all], [all?.slice(0, 3)], [all]]);
     const behind = everyPartition(topic).map((position) => ({ ...position, offset: 2n }));
     expect(await read(behind, 10)).toEqual([all?.slice(2)]);
+  });
+
+  test("asks again for who reads after a publication", async () => {
+    const topic = givenTopic();
+    const { read, outdate } = createLogReader(db);
+    const query = vi.spyOn(db, "query");
+    const before = read(everyPartition(topic), 10);
+    outdate();
+    const after = read(everyPartition(topic), 10);
+    const joined = read(everyPartition(topic), 10);
+    expect(query).toHaveBeenCalledTimes(2);
+    query.mockRestore();
+    expect(await Promise.all([before, after, joined])).toEqual([[], [], []]);
   });
 
   test("shows a reader nothing beyond an append that is under way", async () => {

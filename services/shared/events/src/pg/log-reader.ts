@@ -3,11 +3,15 @@ import type { Queryable } from "@scrip/postgres";
 import type { DeliveredEvent } from "../bus.ts";
 import { keyOf, type Position, readLog } from "./log.ts";
 
-/** Reads on from each position, at most `limit` events of a partition, as `readLog` does. */
-export type LogReader = (
-  positions: readonly Position[],
-  limit: number,
-) => Promise<readonly (readonly DeliveredEvent[])[]>;
+export type LogReader = {
+  /** Reads on from each position, at most `limit` events of a partition, as `readLog` does. */
+  readonly read: (
+    positions: readonly Position[],
+    limit: number,
+  ) => Promise<readonly (readonly DeliveredEvent[])[]>;
+  /** To be called after a publication: what began to read before may not see it, and is joined no more. */
+  readonly outdate: () => void;
+};
 
 /** What is remembered of one partition; what is longer was read by somebody who is behind. */
 const MAX_KEPT_BYTES = 65_536;
@@ -26,7 +30,10 @@ export function createLogReader(db: Queryable): LogReader {
   const kept = new Map<string, Batch>();
   const readings = new Map<string, Reading>();
 
-  const read = async (asked: readonly Position[], limit: number): Promise<Map<string, Batch>> => {
+  const readAll = async (
+    asked: readonly Position[],
+    limit: number,
+  ): Promise<Map<string, Batch>> => {
     const batches = await readLog(db, asked, limit);
     const found = new Map(batches.map((batch) => [keyOf(batch[0] as DeliveredEvent), batch]));
     for (const [key, batch] of found) {
@@ -36,7 +43,7 @@ export function createLogReader(db: Queryable): LogReader {
     return found;
   };
 
-  return async (positions, limit) => {
+  const read: LogReader["read"] = async (positions, limit) => {
     const found: Batch[] = [];
     const underWay: { readonly key: string; readonly reading: Reading }[] = [];
     const asked: Position[] = [];
@@ -50,7 +57,7 @@ export function createLogReader(db: Queryable): LogReader {
       else asked.push(position);
     }
     if (asked.length > 0) {
-      const batches = read(asked, limit);
+      const batches = readAll(asked, limit);
       for (const position of asked) {
         readings.set(keyOf(position), { offset: position.offset, batches });
       }
@@ -68,4 +75,5 @@ export function createLogReader(db: Queryable): LogReader {
     }
     return found;
   };
+  return { read, outdate: () => readings.clear() };
 }

@@ -56,21 +56,24 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
   const role = { url, schema: EVENTS_SCHEMA, role: EVENTS_ROLE };
   await migrate({ ...role, folder: EVENTS_MIGRATIONS });
   const db = createDatabase({ ...role, poolSize: options.poolSize ?? POOL_SIZE, onError });
-  const read = createLogReader(db);
+  const log = createLogReader(db);
   const subscriptions = new Set<PgSubscription>();
   const trimming = keepTrimmed(db, onError);
+  const announce = (topics: ReadonlySet<string>): void => {
+    log.outdate();
+    for (const subscription of subscriptions) subscription.wake(topics);
+  };
 
   return {
     async publish(batch) {
       await appendToLog(db, batch);
-      const topics = new Set(batch.map(({ topic }) => topic));
-      for (const subscription of subscriptions) subscription.wake(topics);
+      announce(new Set(batch.map(({ topic }) => topic)));
     },
     async subscribe(subscribe) {
       const subscription = await startSubscription({
         ...subscribe,
         db,
-        read,
+        read: log.read,
         onError,
         timings: { ...TIMINGS, ...options.timings },
         policy: { ...POLICY, ...options.policy },
@@ -93,7 +96,7 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
         if ((await deleteDeadLetter(tx, group, event)) === "deleted")
           await appendToLog(tx, [event]);
       });
-      for (const subscription of subscriptions) subscription.wake(new Set([event.topic]));
+      announce(new Set([event.topic]));
     },
     async close(deadlineMs) {
       const endsAt = performance.now() + deadlineMs;

@@ -39,7 +39,7 @@ export type ConsumerTimings = {
 
 export type ConsumerOptions = HandOverOptions & {
   readonly topics: readonly string[];
-  readonly read: LogReader;
+  readonly read: LogReader["read"];
   readonly timings: ConsumerTimings;
   /** How many events a handler gets at once. */
   readonly batch: number;
