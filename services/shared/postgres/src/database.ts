@@ -91,6 +91,12 @@ const CONNECTION_TIMEOUT_MS = 2_000;
  */
 const IDLE_TIMEOUT_MS = 600_000;
 
+/**
+ * What stands between us and the database forgets a silent connection after some minutes without a
+ * word; left to itself, the system would first ask after two hours.
+ */
+const KEEP_ALIVE_AFTER_MS = 60_000;
+
 const INT8_ARRAY = 1016;
 
 export function createDatabase(options: DatabaseOptions): Database {
@@ -121,6 +127,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     query_timeout: statementTimeoutMs + SILENCE_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     // Statements that do not wait for each other share a round trip.
     pipeline: true,
     types: exactTypes,
