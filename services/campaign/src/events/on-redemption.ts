@@ -1,4 +1,4 @@
-import { type DeliveredEvent, type EventHandler, messageOf } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, inboxHandler, messageOf } from "@scrip/events";
 import type { Database, Queryable } from "@scrip/postgres";
 import {
   RedemptionMadeSchema,
@@ -11,7 +11,6 @@ import {
   type TierRef,
   type TierUsage,
 } from "../store/tier-usage.ts";
-import { countingHandler } from "./counting.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 
@@ -23,7 +22,7 @@ type Change = TierRef & TierUsage;
  * leaves no trace.
  */
 export const onRedemption = (db: Database): EventHandler =>
-  countingHandler(db, { consumer: "tier-usage", changeBy, count });
+  inboxHandler(db, { consumer: "tier-usage", read: changeBy, work: count });
 
 async function count(tx: Queryable, changes: readonly Change[]): Promise<void> {
   const sums = new Map<string, Change>();

@@ -1,4 +1,4 @@
-import { type DeliveredEvent, type EventHandler, messageOf } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, inboxHandler, messageOf } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import {
   VoucherDeletedSchema,
@@ -6,7 +6,6 @@ import {
 } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
 import { changeVoucherCounts, type VoucherCountChange } from "../store/voucher-counts.ts";
-import { countingHandler } from "./counting.ts";
 
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 
@@ -15,7 +14,7 @@ export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
  * are deleted. Each counts once, however often its event comes.
  */
 export const onVoucher = (db: Database): EventHandler =>
-  countingHandler(db, { consumer: "vouchers-count", changeBy, count: changeVoucherCounts });
+  inboxHandler(db, { consumer: "vouchers-count", read: changeBy, work: changeVoucherCounts });
 
 function changeBy(event: DeliveredEvent): VoucherCountChange | undefined {
   const published = messageOf(event, VoucherPublishedSchema);
@@ -23,8 +22,7 @@ function changeBy(event: DeliveredEvent): VoucherCountChange | undefined {
     const { generated, projectId, campaignId } = published;
     return generated && campaignId !== undefined ? { projectId, campaignId, by: 1 } : undefined;
   }
-  const { projectId, campaignId } = messageOf(event, VoucherDeletedSchema) ?? {};
-  return projectId === undefined || campaignId === undefined
-    ? undefined
-    : { projectId, campaignId, by: -1 };
+  const deleted = messageOf(event, VoucherDeletedSchema);
+  if (deleted?.campaignId === undefined) return undefined;
+  return { projectId: deleted.projectId, campaignId: deleted.campaignId, by: -1 };
 }

@@ -1,5 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type DeliveredEvent, type EventHandler, messageOf, takeFresh } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, inboxHandler, messageOf } from "@scrip/events";
 import type { Database, Queryable } from "@scrip/postgres";
 import {
   type RedemptionFailed,
@@ -14,7 +14,6 @@ import { addRedemptions, type CountedRedemptions, nameOf, putOrders } from "../s
 import { newestOrders, ofHeldCustomers, type ToldOrder } from "./count-orders.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
-const CONSUMER = "customer-summary";
 
 /** What an event adds to the summary of its customer. */
 type Told = { readonly counts: CountedRedemptions; readonly order: ToldOrder | undefined };
@@ -24,26 +23,8 @@ type Told = { readonly counts: CountedRedemptions; readonly order: ToldOrder | u
  * however often its event comes: the inbox remembers it in the transaction that counts. What has no
  * customer costs nothing here, and what is of a customer who was deleted leaves no trace.
  */
-export const onRedemption =
-  (db: Database): EventHandler =>
-  async (events) => {
-    const told = new Map<string, Told>();
-    const relevant: DeliveredEvent[] = [];
-    for (const event of events) {
-      const one = read(event);
-      if (one === undefined) continue;
-      told.set(event.id, one);
-      relevant.push(event);
-    }
-    if (relevant.length === 0) return;
-    await db.transaction(async (tx) => {
-      const fresh = await takeFresh(tx, CONSUMER, relevant);
-      await count(
-        tx,
-        fresh.flatMap(({ id }) => told.get(id) ?? []),
-      );
-    });
-  };
+export const onRedemption = (db: Database): EventHandler =>
+  inboxHandler(db, { consumer: "customer-summary", read, work: count });
 
 const NOTHING = { succeeded: 0, failed: 0, rolledBack: 0, rollbacksRefused: 0, giftAmount: 0n };
 

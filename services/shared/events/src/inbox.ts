@@ -2,20 +2,38 @@ import { type Database, type Queryable, textArray } from "@scrip/postgres";
 
 import type { DeliveredEvent, EventHandler } from "./bus.ts";
 
-/** Applies events in the transaction that also remembers their ids. */
-export type EventWork = (tx: Queryable, events: readonly DeliveredEvent[]) => Promise<void>;
+export type InboxWork<Told> = {
+  /** Whose inbox remembers what was done. */
+  readonly consumer: string;
+  /** What an event tells the consumer; of one that tells nothing, nothing is remembered. */
+  readonly read: (event: DeliveredEvent) => Told | undefined;
+  /** Applies what is new in the transaction that remembers it. */
+  readonly work: (tx: Queryable, told: readonly Told[]) => Promise<void>;
+};
 
 /**
  * A handler that runs `work` for an event the first time that `consumer` sees its id, and never
- * again. The record of having seen it commits with the work, so a crash in between repeats both.
+ * again, also within one batch. The record of having seen it commits with the work, so a crash in
+ * between repeats both.
  */
-export function inboxHandler(db: Database, consumer: string, work: EventWork): EventHandler {
-  return (batch) =>
-    db.transaction(async (tx) => {
-      const fresh = await takeFresh(tx, consumer, batch);
-      if (fresh.length > 0) await work(tx, fresh);
+export const inboxHandler =
+  <Told>(db: Database, { consumer, read, work }: InboxWork<Told>): EventHandler =>
+  async (batch) => {
+    const told = new Map<DeliveredEvent, Told>();
+    for (const event of batch) {
+      const one = read(event);
+      if (one !== undefined) told.set(event, one);
+    }
+    if (told.size === 0) return;
+    await db.transaction(async (tx) => {
+      const fresh = await takeFresh(tx, consumer, [...told.keys()]);
+      if (fresh.length === 0) return;
+      await work(
+        tx,
+        fresh.map((event) => told.get(event) as Told),
+      );
     });
-}
+  };
 
 /**
  * Enters the events into the inbox and answers those that were not in it, in their order and each
@@ -23,7 +41,7 @@ export function inboxHandler(db: Database, consumer: string, work: EventWork): E
  * no longer new, or it fails, and the event is ours. All batches are in the order of the log, so two
  * of them never wait for each other.
  */
-export async function takeFresh(
+async function takeFresh(
   tx: Queryable,
   consumer: string,
   batch: readonly DeliveredEvent[],

@@ -13,7 +13,7 @@ export {
   type Subscription,
   UnpublishableEvent,
 } from "./bus.ts";
-export { INBOX_KEEP_MS, type EventWork, inboxHandler, takeFresh, trimInbox } from "./inbox.ts";
+export { INBOX_KEEP_MS, inboxHandler, type InboxWork, trimInbox } from "./inbox.ts";
 export { messageOf } from "./message.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";
 export { withEventBus } from "./own-bus.ts";

@@ -3,9 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import {
   countPending,
+  type DeliveredEvent,
   enqueue,
   type EventBus,
   inboxHandler,
+  type InboxWork,
   publishPending,
   startRelay,
 } from "@scrip/events";
@@ -47,7 +49,7 @@ export function effectConformance(broker: () => Broker): void {
     afterAll(() => db[Symbol.asyncDispose]());
 
     const consume = (bus: EventBus, topic: string, group: string) =>
-      bus.subscribe({ group, topics: [topic], handler: inboxHandler(db, group, applyTo(group)) });
+      bus.subscribe({ group, topics: [topic], handler: inboxHandler(db, inboxWork(group)) });
 
     test("an event that is published several times has one effect, in its place", async () => {
       const bus = await broker().connect();
@@ -66,7 +68,7 @@ export function effectConformance(broker: () => Broker): void {
     test("a member that dies after the effect, before the offset, leaves one effect", async () => {
       const [dying, living] = await Promise.all([broker().connect(), broker().connect()]);
       const [topic, group] = [givenTopic(), givenGroup()];
-      const handle = inboxHandler(db, group, applyTo(group));
+      const handle = inboxHandler(db, inboxWork(group));
       let done = false;
       await dying.subscribe({
         group,
@@ -208,6 +210,12 @@ export function effectConformance(broker: () => Broker): void {
 }
 
 /** The effect under test: a row for each event, in the order of the transactions. */
+const inboxWork = (consumer: string): InboxWork<DeliveredEvent> => ({
+  consumer,
+  read: (event) => event,
+  work: applyTo(consumer),
+});
+
 const applyTo =
   (consumer: string) =>
   async (tx: Queryable, events: readonly { projectId: string; key: string; id: string }[]) => {
