@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Queryable } from "@scrip/postgres";
+import { type ArrayValue, type Queryable, textArray } from "@scrip/postgres";
 
 /** What a request asks for; each name is an id or a source id. */
 export type CatalogueNames = {
@@ -70,7 +70,7 @@ export async function findOneInCatalogue(db: Queryable, asked: CatalogueNames): 
 function namesOf(
   asked: readonly CatalogueNames[],
   kind: "skus" | "products",
-): readonly (readonly string[])[] {
+): readonly ArrayValue[] {
   const names = new Map<string, Set<string>>();
   for (const { projectId, [kind]: some } of asked) {
     const own = names.get(projectId) ?? new Set();
@@ -78,7 +78,10 @@ function namesOf(
     names.set(projectId, own);
   }
   const pairs = [...names].flatMap(([projectId, own]) => [...own].map((name) => [projectId, name]));
-  return [pairs.map(([projectId]) => projectId ?? ""), pairs.map(([, name]) => name ?? "")];
+  return [
+    textArray(pairs.map(([projectId]) => projectId ?? "")),
+    textArray(pairs.map(([, name]) => name ?? "")),
+  ];
 }
 
 /** By every name that a row answers to. */

@@ -1,14 +1,14 @@
 import { type Database, isUniqueViolation, type Queryable, textArray } from "@scrip/postgres";
 
 import type { StoredOrder } from "./order-rows.ts";
-import { saveOrders } from "./orders.ts";
+import { ORDER_SOURCE_ID_INDEX, saveOrders } from "./orders.ts";
 
 /** Writes orders as `saveOrders` does, those too whose source id is another order's by now. */
 export async function saveAnyOrders(db: Database, orders: readonly StoredOrder[]): Promise<void> {
   try {
     await saveOrders(db, orders);
   } catch (error) {
-    if (!isUniqueViolation(error, "shop_order_project_source_id")) throw error;
+    if (!isUniqueViolation(error, ORDER_SOURCE_ID_INDEX)) throw error;
     await saveOrders(db, await withOwnSourceIds(db, orders));
   }
 }

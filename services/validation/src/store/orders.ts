@@ -5,6 +5,9 @@ import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
 import { columnsOf, eventColumnsOf, lastStates, type StoredOrder } from "./order-rows.ts";
 
+/** Of the unique index that an order with the source id of another one violates. */
+export const ORDER_SOURCE_ID_INDEX = "shop_order_project_source_id";
+
 export type OrderKey = { readonly column: "id" | "source_id"; readonly value: string };
 
 export async function findOrder(
@@ -74,7 +77,7 @@ export async function setSourceId(
     ]);
     return true;
   } catch (error) {
-    if (isUniqueViolation(error, "shop_order_project_source_id")) return false;
+    if (isUniqueViolation(error, ORDER_SOURCE_ID_INDEX)) return false;
     throw error;
   }
 }
