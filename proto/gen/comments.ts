@@ -596,7 +596,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.validation.v1.StackingRules": "StackingRules are the options that decided how redeemables combine (§5.1).",
   "scrip.validation.v1.StackingRulesService": "StackingRulesService keeps how the redeemables of one request go together, once per project (spec/validation-and-redemption.md §5.1). A project without a set has the defaults. Changes count from the next validation on; in other replicas within a second.",
   "scrip.validation.v1.StackingRulesService.CreateStackingRules": "CreateStackingRules sets the options that are sent; absent ones and those sent as `null` have their defaults. A second set is refused with `stacking_rules_exist`. Categories must exist (`not_found`); one that is deleted later is taken out.",
-  "scrip.validation.v1.StackingRulesService.DeleteStackingRules": "DeleteStackingRules brings the defaults back. Without an id it is the set of the project.",
+  "scrip.validation.v1.StackingRulesService.DeleteStackingRules": "DeleteStackingRules brings the defaults back. Without an id it is the set of the project; `not_found` where there is none, and so for a repeat.",
   "scrip.validation.v1.StackingRulesService.GetStackingRules": "GetStackingRules answers the set with this id, or `not_found`.",
   "scrip.validation.v1.StackingRulesService.ListStackingRules": "ListStackingRules answers the set of the project, or an empty list while the defaults apply.",
   "scrip.validation.v1.StackingRulesService.UpdateStackingRules": "UpdateStackingRules changes the options that are sent; `null` brings a default back. Without an id it is the set of the project; `not_found` where there is none.",

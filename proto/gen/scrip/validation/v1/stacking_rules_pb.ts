@@ -586,7 +586,8 @@ export const StackingRulesService: GenService<{
     output: typeof ProjectStackingRulesSchema;
   },
   /**
-   * DeleteStackingRules brings the defaults back. Without an id it is the set of the project.
+   * DeleteStackingRules brings the defaults back. Without an id it is the set of the project; `not_found`
+   * where there is none, and so for a repeat.
    *
    * @generated from rpc scrip.validation.v1.StackingRulesService.DeleteStackingRules
    */
