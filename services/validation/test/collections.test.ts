@@ -9,12 +9,12 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import type { Deps } from "../src/deps.ts";
 import { collectionsOf } from "../src/domain/collections.ts";
-import { findCatalogueItems, gatherCatalogue } from "../src/gather/catalogue.ts";
+import { findCatalogueItems, gatherCatalogue } from "../src/loading/catalogue.ts";
 import {
   createCollectionsCache,
   gatherCollections,
   gatherLineCollections,
-} from "../src/gather/collections.ts";
+} from "../src/loading/collections.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { findOneInCatalogue } from "../src/store/catalogue-lookup.ts";

@@ -7,7 +7,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import type { Deps } from "../src/deps.ts";
-import { type OverrideDeps, overridingLines, upsertOverrides } from "../src/gather/overrides.ts";
+import { type OverrideDeps, overridingLines, upsertOverrides } from "../src/loading/overrides.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 

@@ -18,9 +18,9 @@ import type { Call } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { createCollectionsCache } from "../src/gather/collections.ts";
-import { createRuleCaches } from "../src/gather/rules.ts";
-import { createStackingRulesCache } from "../src/gather/stacking-rules.ts";
+import { createCollectionsCache } from "../src/loading/collections.ts";
+import { createRuleCaches } from "../src/loading/rules.ts";
+import { createStackingRulesCache } from "../src/loading/stacking-rules.ts";
 import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { findOneInCatalogue } from "../src/store/catalogue-lookup.ts";

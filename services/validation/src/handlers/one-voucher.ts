@@ -2,7 +2,7 @@ import { notFound } from "@scrip/errors";
 import type { RedeemableRef } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
 import { singleStacking } from "../domain/single.ts";
-import { type Asked, refOf } from "../gather/asked.ts";
+import { type Asked, refOf } from "../loading/asked.ts";
 import type { ValidationOptions } from "./validation.ts";
 
 /** One voucher, and what it is to be decided on with. */

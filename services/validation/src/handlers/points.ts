@@ -4,8 +4,8 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { Applicable } from "../domain/decision.ts";
-import type { Gathered } from "../gather/decision.ts";
-import { toTimestamp } from "../gather/timestamps.ts";
+import type { Gathered } from "../loading/decision.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
 import { applicableOf, type Decided } from "./validation.ts";
 
 /** What loyalty cards give for a redemption, by the ids of their vouchers. */

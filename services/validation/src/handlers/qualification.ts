@@ -1,6 +1,6 @@
 import { type Call, inTurns } from "@scrip/rpc";
 
-import type { Judgement, Qualified } from "../answer/judgement.ts";
+import type { Judgement, Qualified } from "../mapping/judgement.ts";
 import type { Deps } from "../deps.ts";
 import { type Candidate, placeOf } from "../domain/candidate.ts";
 import { concernsProducts } from "../domain/concern.ts";
@@ -16,8 +16,8 @@ import {
   namedCandidates,
   nextCandidates,
   WINDOW,
-} from "../gather/candidates.ts";
-import { type Circumstances, gatherDecision, type Gathered } from "../gather/decision.ts";
+} from "../loading/candidates.ts";
+import { type Circumstances, gatherDecision, type Gathered } from "../loading/decision.ts";
 import { type Decided, decisionOn } from "./validation.ts";
 
 export type Qualification = {

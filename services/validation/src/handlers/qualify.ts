@@ -5,8 +5,8 @@ import type {
 } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
 import { type Call, type Handlers, momentOf } from "@scrip/rpc";
 
-import { toRefusal } from "../answer/error.ts";
-import { qualificationsMessage } from "../answer/qualified.ts";
+import { toRefusal } from "../mapping/error.ts";
+import { qualificationsMessage } from "../mapping/qualified.ts";
 import type { Deps } from "../deps.ts";
 import { candidateFilter } from "../domain/candidate.ts";
 import type { SortingRule } from "../domain/deals.ts";
@@ -14,10 +14,10 @@ import { checkOrder } from "../domain/order.ts";
 import { parsePlace } from "../domain/place.ts";
 import { omissionsOf, type Scenario, type ScenarioName, SCENARIOS } from "../domain/scenario.ts";
 import { qualificationStacking } from "../domain/single.ts";
-import type { Asked } from "../gather/asked.ts";
-import { openCandidates } from "../gather/candidates.ts";
-import { orderFacts } from "../gather/order-facts.ts";
-import { gatherStackingRules } from "../gather/stacking-rules.ts";
+import type { Asked } from "../loading/asked.ts";
+import { openCandidates } from "../loading/candidates.ts";
+import { orderFacts } from "../loading/order-facts.ts";
+import { gatherStackingRules } from "../loading/stacking-rules.ts";
 import { qualified } from "./qualification.ts";
 import { gatherCircumstances } from "./validation.ts";
 

@@ -2,8 +2,8 @@ import { notFound } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
-import { readerOf } from "../answer/explanation.ts";
-import { singleRedemption } from "../answer/redemptions.ts";
+import { readerOf } from "../mapping/explanation.ts";
+import { singleRedemption } from "../mapping/redemptions.ts";
 import type { Deps } from "../deps.ts";
 import { singleStacking } from "../domain/single.ts";
 import { redeemAsked } from "./redemption.ts";

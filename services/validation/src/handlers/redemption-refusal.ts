@@ -1,6 +1,6 @@
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import type { Refused } from "../domain/refusal.ts";
-import type { Gathered } from "../gather/decision.ts";
+import type { Gathered } from "../loading/decision.ts";
 import type { Decided } from "./validation.ts";
 
 export type DecidedRefusal = {

@@ -6,8 +6,8 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
-import { refusedBy, toRefusal } from "../answer/error.ts";
-import { keepNote, noteOf } from "../answer/redemption-note.ts";
+import { refusedBy, toRefusal } from "../mapping/error.ts";
+import { keepNote, noteOf } from "../mapping/redemption-note.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables } from "../domain/decide.ts";
 import {
@@ -18,16 +18,16 @@ import {
   NOTHING_LOST,
   withoutLosses,
 } from "../domain/losses.ts";
-import { type Asked, customerOf } from "../gather/asked.ts";
-import { type OrderInHand, takeOrder } from "../gather/claim.ts";
-import { type Circumstances, gatherDecision, type Gathered } from "../gather/decision.ts";
-import { gatherCustomer, trackingId } from "../gather/gather.ts";
-import { gatherNamed, type Named } from "../gather/named.ts";
-import { gatherOrderInQuestion } from "../gather/order-in-question.ts";
-import { overridingLines } from "../gather/overrides.ts";
-import { type SessionInHand, takeSession } from "../gather/session.ts";
-import { assignmentsShown } from "../gather/shown-rules.ts";
-import { gatherStackingRules } from "../gather/stacking-rules.ts";
+import { type Asked, customerOf } from "../loading/asked.ts";
+import { type OrderInHand, takeOrder } from "../loading/claim.ts";
+import { type Circumstances, gatherDecision, type Gathered } from "../loading/decision.ts";
+import { gatherCustomer, trackingId } from "../loading/gather.ts";
+import { gatherNamed, type Named } from "../loading/named.ts";
+import { gatherOrderInQuestion } from "../loading/order-in-question.ts";
+import { overridingLines } from "../loading/overrides.ts";
+import { type SessionInHand, takeSession } from "../loading/session.ts";
+import { assignmentsShown } from "../loading/shown-rules.ts";
+import { gatherStackingRules } from "../loading/stacking-rules.ts";
 import { afterwards } from "./after-commit.ts";
 import { commitPatiently, mayGoOn, pauseForChange } from "./patience.ts";
 import { withPoints } from "./points.ts";

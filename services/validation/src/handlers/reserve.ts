@@ -4,9 +4,9 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { Applicable } from "../domain/decision.ts";
-import type { Gathered } from "../gather/decision.ts";
-import { type Hold, refuseWhileRedeemed } from "../gather/session.ts";
-import { toTimestamp } from "../gather/timestamps.ts";
+import type { Gathered } from "../loading/decision.ts";
+import { type Hold, refuseWhileRedeemed } from "../loading/session.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
 import { afterwards } from "./after-commit.ts";
 
 /** What locking needs of everything. */

@@ -6,9 +6,9 @@ import type {
 } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { summariesOf } from "../answer/summaries.ts";
+import { summariesOf } from "../mapping/summaries.ts";
 import type { Deps } from "../deps.ts";
-import { type CatalogueUnit, findCatalogueItems } from "../gather/catalogue.ts";
+import { type CatalogueUnit, findCatalogueItems } from "../loading/catalogue.ts";
 
 export const resolveUnits =
   (deps: Deps): Handler<typeof ProductService.method.resolveUnits> =>

@@ -6,7 +6,7 @@ import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb"
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toTimestamp } from "../gather/timestamps.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
 
 /** The customer as a redemption leaves it; however often it is decided, it is written once. */
 export type CustomerToStore = () => Promise<StoredCustomer | undefined>;

@@ -2,7 +2,7 @@ import { notFound } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
-import { tierValidation } from "../answer/tier-validation.ts";
+import { tierValidation } from "../mapping/tier-validation.ts";
 import type { Deps } from "../deps.ts";
 import { singleStacking } from "../domain/single.ts";
 import { validateAsked } from "./validation.ts";

@@ -1,14 +1,14 @@
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { type Handlers, inTurns, mapInTurns } from "@scrip/rpc";
 
-import { tierValidation } from "../answer/tier-validation.ts";
+import { tierValidation } from "../mapping/tier-validation.ts";
 import type { Deps } from "../deps.ts";
 import type { DecisionRequest } from "../domain/decide.ts";
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import { singleStacking } from "../domain/single.ts";
-import { gatherDecision } from "../gather/decision.ts";
-import { gatherAllPromotions } from "../gather/promotions.ts";
-import { gatherStackingRules } from "../gather/stacking-rules.ts";
+import { gatherDecision } from "../loading/decision.ts";
+import { gatherAllPromotions } from "../loading/promotions.ts";
+import { gatherStackingRules } from "../loading/stacking-rules.ts";
 import { decisionOn, gatherCircumstances } from "./validation.ts";
 
 export const validatePromotions =

@@ -10,7 +10,7 @@ import {
   ValidationRuleSchema,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 
-import { toAssignment } from "../answer/assignment.ts";
+import { toAssignment } from "../mapping/assignment.ts";
 import type { AssignmentRow } from "../store/rule-assignments.ts";
 import { scopeOf } from "../store/rule-definition.ts";
 import type { CountedRuleRow } from "../store/validation-rules.ts";

@@ -2,18 +2,18 @@ import { Refusal } from "@scrip/errors";
 import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
 import { type Call, inTurns } from "@scrip/rpc";
 
-import { toRefusal } from "../answer/error.ts";
+import { toRefusal } from "../mapping/error.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables, type DecisionRequest, decideInSteps } from "../domain/decide.ts";
 import type { Applicable, Decision } from "../domain/decision.ts";
 import type { StackingRules } from "../domain/stacking-rules.ts";
-import { type Asked, customerOf, expandOf } from "../gather/asked.ts";
-import { type Circumstances, gatherDecision, type Gathered } from "../gather/decision.ts";
-import { gatherCustomer, gatherOrder, trackingId } from "../gather/gather.ts";
-import { gatherNamed, type Named } from "../gather/named.ts";
-import { gatherOrderInQuestion } from "../gather/order-in-question.ts";
-import { holdOf } from "../gather/session.ts";
-import { gatherStackingRules } from "../gather/stacking-rules.ts";
+import { type Asked, customerOf, expandOf } from "../loading/asked.ts";
+import { type Circumstances, gatherDecision, type Gathered } from "../loading/decision.ts";
+import { gatherCustomer, gatherOrder, trackingId } from "../loading/gather.ts";
+import { gatherNamed, type Named } from "../loading/named.ts";
+import { gatherOrderInQuestion } from "../loading/order-in-question.ts";
+import { holdOf } from "../loading/session.ts";
+import { gatherStackingRules } from "../loading/stacking-rules.ts";
 import { pauseForChange } from "./patience.ts";
 import { reserve } from "./reserve.ts";
 

@@ -1,7 +1,7 @@
 import type { Hint as HintMessage } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
 import type { Hint } from "../domain/hints.ts";
-import { toTimestamp } from "../gather/timestamps.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
 import type { Reader } from "./explanation.ts";
 
 /** What would have to change. Client-side callers are told amounts and dates, never members of lists. */

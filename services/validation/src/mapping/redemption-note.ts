@@ -8,8 +8,8 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision.ts";
-import { expandOf } from "../gather/asked.ts";
-import type { Gathered } from "../gather/decision.ts";
+import { expandOf } from "../loading/asked.ts";
+import type { Gathered } from "../loading/decision.ts";
 import { scopeLists } from "./applicable-to.ts";
 import { explanationOf, readerOf } from "./explanation.ts";
 import { redeemableResult } from "./redeemable.ts";

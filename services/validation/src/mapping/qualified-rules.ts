@@ -4,7 +4,7 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { omittedIn } from "../domain/scenario.ts";
 import { campaignOf, rulesOf, subjectOf } from "../domain/subject.ts";
-import { assignmentsOf } from "../gather/assignments.ts";
+import { assignmentsOf } from "../loading/assignments.ts";
 import { toAssignment } from "./assignment.ts";
 import { readerOf } from "./explanation.ts";
 import type { Judgement } from "./judgement.ts";

@@ -1,7 +1,7 @@
 import type { Candidate } from "../domain/candidate.ts";
 import type { JudgedRedeemable, OrderFigures } from "../domain/decision.ts";
 import type { RankedPlace } from "../domain/place.ts";
-import type { Gathered } from "../gather/decision.ts";
+import type { Gathered } from "../loading/decision.ts";
 
 /** A candidate that was decided on by itself, with what its answer is written from. */
 export type Judgement = {

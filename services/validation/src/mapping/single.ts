@@ -3,8 +3,8 @@ import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import { singleRefusal } from "../domain/refusal.ts";
-import { expandOf } from "../gather/asked.ts";
-import type { Gathered } from "../gather/decision.ts";
+import { expandOf } from "../loading/asked.ts";
+import type { Gathered } from "../loading/decision.ts";
 import { bundleMessage } from "./bundle.ts";
 import { errorMessage } from "./error.ts";
 import { explanationOf, readerOf } from "./explanation.ts";

@@ -6,7 +6,7 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
-import { errorMessage } from "../answer/error.ts";
+import { errorMessage } from "../mapping/error.ts";
 import type { Deps } from "../deps.ts";
 import { type CountName, countKey, UNSTORED_CUSTOMER } from "../domain/counts.ts";
 import type { Guard } from "../domain/decision.ts";

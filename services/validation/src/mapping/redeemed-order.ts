@@ -1,6 +1,6 @@
 import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import { toTimestamp } from "../gather/timestamps.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
 
 export type KeptOrderContext = {
   readonly id: string;

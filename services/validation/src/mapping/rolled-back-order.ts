@@ -7,7 +7,7 @@ import {
   type StoredLine,
 } from "../domain/rollback.ts";
 import type { StackingRules } from "../domain/stacking-rules.ts";
-import { toTimestamp } from "../gather/timestamps.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
 
 export type RollbackContext = {
   /** Of the redemption that is taken back; its key in `redemptions`. */

@@ -2,7 +2,7 @@ import type { PromotionTierValidation } from "@scrip/proto/scrip/validation/v1/v
 import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision.ts";
-import type { Gathered } from "../gather/decision.ts";
+import type { Gathered } from "../loading/decision.ts";
 import { scopeLists } from "./applicable-to.ts";
 import { discountResult } from "./benefit.ts";
 import { tierCampaign } from "./promotion-tier.ts";

@@ -10,8 +10,8 @@ import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import { categoryKind } from "../domain/stacking-rules.ts";
-import { expandOf } from "../gather/asked.ts";
-import type { Gathered } from "../gather/decision.ts";
+import { expandOf } from "../loading/asked.ts";
+import type { Gathered } from "../loading/decision.ts";
 import { scopeLists } from "./applicable-to.ts";
 import { discountResult, giftResult, loyaltyResult } from "./benefit.ts";
 import { bundleMessage } from "./bundle.ts";
