@@ -18,10 +18,10 @@ import type { Call } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
 import { createCollectionsCache } from "../src/loading/collections.ts";
 import { createRuleCaches } from "../src/loading/rules.ts";
 import { createStackingRulesCache } from "../src/loading/stacking-rules.ts";
-import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { findOneInCatalogue } from "../src/store/catalogue-lookup.ts";
 

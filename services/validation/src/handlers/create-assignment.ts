@@ -3,9 +3,9 @@ import type { Queryable } from "@scrip/postgres";
 import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { toAssignment } from "../mapping/assignment.ts";
 import type { Deps } from "../deps.ts";
 import { findObject } from "../loading/rule-objects.ts";
+import { toAssignment } from "../mapping/assignment.ts";
 import {
   type AssignmentRow,
   findAssignmentsOfObject,

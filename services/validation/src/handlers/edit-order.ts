@@ -14,8 +14,6 @@ import type {
 } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import type { Call } from "@scrip/rpc";
 
-import { orderMessage } from "../mapping/order.ts";
-import { keptOrder } from "../mapping/redeemed-order.ts";
 import type { Deps } from "../deps.ts";
 import type { OrderFigures } from "../domain/decision.ts";
 import { recordFigures } from "../domain/order-record.ts";
@@ -24,6 +22,8 @@ import { type OrderInHand, takeOrder } from "../loading/claim.ts";
 import { inlineLine, storedLine } from "../loading/order-facts.ts";
 import { overridingLines, upsertOverrides } from "../loading/overrides.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
+import { orderMessage } from "../mapping/order.ts";
+import { keptOrder } from "../mapping/redeemed-order.ts";
 import { saveOrders, setSourceId } from "../store/orders.ts";
 
 type OrderRequest = CreateOrderRequest | UpdateOrderRequest;

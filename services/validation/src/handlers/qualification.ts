@@ -1,6 +1,5 @@
 import { type Call, inTurns } from "@scrip/rpc";
 
-import type { Judgement, Qualified } from "../mapping/judgement.ts";
 import type { Deps } from "../deps.ts";
 import { type Candidate, placeOf } from "../domain/candidate.ts";
 import { concernsProducts } from "../domain/concern.ts";
@@ -18,6 +17,7 @@ import {
   WINDOW,
 } from "../loading/candidates.ts";
 import { type Circumstances, gatherDecision, type Gathered } from "../loading/decision.ts";
+import type { Judgement, Qualified } from "../mapping/judgement.ts";
 import { type Decided, decisionOn } from "./validation.ts";
 
 export type Qualification = {

@@ -5,8 +5,6 @@ import type {
 } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
 import { type Call, type Handlers, momentOf } from "@scrip/rpc";
 
-import { toRefusal } from "../mapping/error.ts";
-import { qualificationsMessage } from "../mapping/qualified.ts";
 import type { Deps } from "../deps.ts";
 import { candidateFilter } from "../domain/candidate.ts";
 import type { SortingRule } from "../domain/deals.ts";
@@ -18,6 +16,8 @@ import type { Asked } from "../loading/asked.ts";
 import { openCandidates } from "../loading/candidates.ts";
 import { orderFacts } from "../loading/order-facts.ts";
 import { gatherStackingRules } from "../loading/stacking-rules.ts";
+import { toRefusal } from "../mapping/error.ts";
+import { qualificationsMessage } from "../mapping/qualified.ts";
 import { qualified } from "./qualification.ts";
 import { gatherCircumstances } from "./validation.ts";
 

@@ -2,10 +2,10 @@ import { notFound } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
-import { readerOf } from "../mapping/explanation.ts";
-import { singleRedemption } from "../mapping/redemptions.ts";
 import type { Deps } from "../deps.ts";
 import { singleStacking } from "../domain/single.ts";
+import { readerOf } from "../mapping/explanation.ts";
+import { singleRedemption } from "../mapping/redemptions.ts";
 import { redeemAsked } from "./redemption.ts";
 
 export const redeemPromotionTier =

@@ -2,9 +2,9 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call, Handlers } from "@scrip/rpc";
 
+import type { Deps } from "../deps.ts";
 import { readerOf } from "../mapping/explanation.ts";
 import { singleRedemption } from "../mapping/redemptions.ts";
-import type { Deps } from "../deps.ts";
 import { type OneVoucher, oneVoucher } from "./one-voucher.ts";
 import { redeemAsked } from "./redemption.ts";
 

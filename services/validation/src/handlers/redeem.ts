@@ -1,10 +1,10 @@
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
-import { readerOf } from "../mapping/explanation.ts";
-import { redemptionsMessage } from "../mapping/redemptions.ts";
 import type { Deps } from "../deps.ts";
 import { refOf } from "../loading/asked.ts";
+import { readerOf } from "../mapping/explanation.ts";
+import { redemptionsMessage } from "../mapping/redemptions.ts";
 import { redeemAsked } from "./redemption.ts";
 
 export const redeem =

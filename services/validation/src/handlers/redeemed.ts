@@ -8,10 +8,10 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
-import { readNote } from "../mapping/redemption-note.ts";
 import type { Deps } from "../deps.ts";
 import { repairOrder, storeOrder } from "../loading/store-order.ts";
 import { fromTimestamp } from "../loading/timestamps.ts";
+import { readNote } from "../mapping/redemption-note.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
 import { afterwards, insist } from "./after-commit.ts";
 

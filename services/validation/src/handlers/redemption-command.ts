@@ -6,11 +6,6 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
-import { errorMessage } from "../mapping/error.ts";
-import { explanationOf } from "../mapping/explanation.ts";
-import { orderMessage } from "../mapping/order.ts";
-import { tierSummary } from "../mapping/promotion-tier.ts";
-import { redeemedOrder } from "../mapping/redeemed-order.ts";
 import type { Deps } from "../deps.ts";
 import type { Applicable, JudgedRedeemable, OrderFigures } from "../domain/decision.ts";
 import type { Refused } from "../domain/refusal.ts";
@@ -18,6 +13,11 @@ import type { OrderInHand } from "../loading/claim.ts";
 import { countGuard } from "../loading/counts.ts";
 import type { Gathered } from "../loading/decision.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
+import { errorMessage } from "../mapping/error.ts";
+import { explanationOf } from "../mapping/explanation.ts";
+import { orderMessage } from "../mapping/order.ts";
+import { tierSummary } from "../mapping/promotion-tier.ts";
+import { redeemedOrder } from "../mapping/redeemed-order.ts";
 import type { PointsOfCards } from "./points.ts";
 import { shownCustomer } from "./stored-customer.ts";
 import { applicableOf, type Decided } from "./validation.ts";

@@ -6,8 +6,6 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
-import { refusedBy, toRefusal } from "../mapping/error.ts";
-import { keepNote, noteOf } from "../mapping/redemption-note.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables } from "../domain/decide.ts";
 import {
@@ -28,6 +26,8 @@ import { overridingLines } from "../loading/overrides.ts";
 import { type SessionInHand, takeSession } from "../loading/session.ts";
 import { assignmentsShown } from "../loading/shown-rules.ts";
 import { gatherStackingRules } from "../loading/stacking-rules.ts";
+import { refusedBy, toRefusal } from "../mapping/error.ts";
+import { keepNote, noteOf } from "../mapping/redemption-note.ts";
 import { afterwards } from "./after-commit.ts";
 import { commitPatiently, mayGoOn, pauseForChange } from "./patience.ts";
 import { withPoints } from "./points.ts";

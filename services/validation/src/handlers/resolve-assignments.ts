@@ -5,9 +5,9 @@ import type {
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { toAssignment } from "../mapping/assignment.ts";
 import type { Deps } from "../deps.ts";
 import { assignmentsOf } from "../loading/assignments.ts";
+import { toAssignment } from "../mapping/assignment.ts";
 
 export const resolveAssignments =
   (deps: Deps): Handler<typeof ValidationRuleService.method.resolveAssignments> =>

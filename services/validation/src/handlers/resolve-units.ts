@@ -6,9 +6,9 @@ import type {
 } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { summariesOf } from "../mapping/summaries.ts";
 import type { Deps } from "../deps.ts";
 import { type CatalogueUnit, findCatalogueItems } from "../loading/catalogue.ts";
+import { summariesOf } from "../mapping/summaries.ts";
 
 export const resolveUnits =
   (deps: Deps): Handler<typeof ProductService.method.resolveUnits> =>

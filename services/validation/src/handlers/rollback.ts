@@ -11,12 +11,12 @@ import type {
 import type { Call } from "@scrip/rpc";
 import { addDuration } from "@scrip/rules";
 
-import { rolledBackOrder } from "../mapping/rolled-back-order.ts";
 import type { Deps } from "../deps.ts";
 import { type OrderInHand, takeStoredOrder } from "../loading/claim.ts";
 import { gatherStackingRules } from "../loading/stacking-rules.ts";
 import { fromTimestamp, toTimestamp } from "../loading/timestamps.ts";
 import { trackingIdOf } from "../loading/tracking-id.ts";
+import { rolledBackOrder } from "../mapping/rolled-back-order.ts";
 import { repairOrders } from "../store/order-repairs.ts";
 import { afterwards, insist } from "./after-commit.ts";
 import { commitPatiently } from "./patience.ts";

@@ -5,8 +5,8 @@ import {
   ProjectStackingRulesSchema,
 } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 
-import { stackingRulesMessage } from "../mapping/stacking-rules.ts";
 import { stackingRulesOf } from "../domain/stacking-rules.ts";
+import { stackingRulesMessage } from "../mapping/stacking-rules.ts";
 import type { StackingRulesRow } from "../store/stacking-rules.ts";
 
 export function toProjectStackingRules(row: StackingRulesRow): ProjectStackingRules {

@@ -2,9 +2,9 @@ import { notFound } from "@scrip/errors";
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Handlers } from "@scrip/rpc";
 
-import { tierValidation } from "../mapping/tier-validation.ts";
 import type { Deps } from "../deps.ts";
 import { singleStacking } from "../domain/single.ts";
+import { tierValidation } from "../mapping/tier-validation.ts";
 import { validateAsked } from "./validation.ts";
 
 export const validatePromotionTier =

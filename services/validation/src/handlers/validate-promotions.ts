@@ -1,7 +1,6 @@
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { type Handlers, inTurns, mapInTurns } from "@scrip/rpc";
 
-import { tierValidation } from "../mapping/tier-validation.ts";
 import type { Deps } from "../deps.ts";
 import type { DecisionRequest } from "../domain/decide.ts";
 import type { JudgedRedeemable } from "../domain/decision.ts";
@@ -9,6 +8,7 @@ import { singleStacking } from "../domain/single.ts";
 import { gatherDecision } from "../loading/decision.ts";
 import { gatherAllPromotions } from "../loading/promotions.ts";
 import { gatherStackingRules } from "../loading/stacking-rules.ts";
+import { tierValidation } from "../mapping/tier-validation.ts";
 import { decisionOn, gatherCircumstances } from "./validation.ts";
 
 export const validatePromotions =

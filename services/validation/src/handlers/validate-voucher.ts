@@ -5,12 +5,12 @@ import type {
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Handlers } from "@scrip/rpc";
 
+import type { Deps } from "../deps.ts";
+import type { JudgedRedeemable } from "../domain/decision.ts";
 import { scopeLists } from "../mapping/applicable-to.ts";
 import { discountResult, giftResult, loyaltyResult } from "../mapping/benefit.ts";
 import { toRefusal } from "../mapping/error.ts";
 import { singleResult } from "../mapping/single.ts";
-import type { Deps } from "../deps.ts";
-import type { JudgedRedeemable } from "../domain/decision.ts";
 import { type OneVoucher, oneVoucher } from "./one-voucher.ts";
 import { validateAsked, type Validated } from "./validation.ts";
 

@@ -5,11 +5,11 @@ import {
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { type Handlers, mapInTurns } from "@scrip/rpc";
 
+import type { Deps } from "../deps.ts";
+import { refOf } from "../loading/asked.ts";
 import { orderMessage } from "../mapping/order.ts";
 import { redeemableResult } from "../mapping/redeemable.ts";
 import { stackingRulesMessage } from "../mapping/stacking-rules.ts";
-import type { Deps } from "../deps.ts";
-import { refOf } from "../loading/asked.ts";
 import { validateAsked } from "./validation.ts";
 
 export const validate =

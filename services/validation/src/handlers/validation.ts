@@ -2,7 +2,6 @@ import { Refusal } from "@scrip/errors";
 import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
 import { type Call, inTurns } from "@scrip/rpc";
 
-import { toRefusal } from "../mapping/error.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables, type DecisionRequest, decideInSteps } from "../domain/decide.ts";
 import type { Applicable, Decision } from "../domain/decision.ts";
@@ -14,6 +13,7 @@ import { gatherNamed, type Named } from "../loading/named.ts";
 import { gatherOrderInQuestion } from "../loading/order-in-question.ts";
 import { holdOf } from "../loading/session.ts";
 import { gatherStackingRules } from "../loading/stacking-rules.ts";
+import { toRefusal } from "../mapping/error.ts";
 import { pauseForChange } from "./patience.ts";
 import { reserve } from "./reserve.ts";
 

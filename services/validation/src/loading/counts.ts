@@ -6,10 +6,10 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
-import { errorMessage } from "../mapping/error.ts";
 import type { Deps } from "../deps.ts";
 import { type CountName, countKey, UNSTORED_CUSTOMER } from "../domain/counts.ts";
 import type { Guard } from "../domain/decision.ts";
+import { errorMessage } from "../mapping/error.ts";
 import { toTimestamp } from "./timestamps.ts";
 
 /** As many as one query may name. */

@@ -1,9 +1,9 @@
 import type { ValidationRulesAssignmentList } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import type { Call } from "@scrip/rpc";
 
-import { toAssignment } from "../mapping/assignment.ts";
 import type { Deps } from "../deps.ts";
 import type { JudgedRedeemable } from "../domain/decision.ts";
+import { toAssignment } from "../mapping/assignment.ts";
 import { assignmentsOf } from "./assignments.ts";
 
 /** How many assignments of one voucher an answer shows; the total counts them all. */
