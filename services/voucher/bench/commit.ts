@@ -19,10 +19,10 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { batchCall, type Client, clientOf, createDirectTransport } from "@scrip/rpc";
 
-import { createAssetCipher } from "../src/asset-cipher.ts";
+import { createAssetCipher } from "../src/image/asset-cipher.ts";
+import { createTemplates } from "../src/loading/definition-cache.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { createTemplates } from "../src/templates.ts";
 
 const CODES = 100_000;
 const BATCH_SIZES = [1, 10, 100, 500];

@@ -4,8 +4,8 @@ import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Client } from "@scrip/rpc";
 
-import type { AssetCipher } from "./asset-cipher.ts";
-import type { Templates } from "./templates.ts";
+import type { AssetCipher } from "./image/asset-cipher.ts";
+import type { Templates } from "./loading/definition-cache.ts";
 
 /** Everything a handler may touch. The clock is the call's. */
 export type Deps = {

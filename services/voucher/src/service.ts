@@ -8,13 +8,13 @@ import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { clientOf, type Service } from "@scrip/rpc";
 
-import { createAssetCipher } from "./asset-cipher.ts";
-import { CUSTOMERS_TOPIC, onCustomer } from "./events/on-customer.ts";
-import { startAnswerExpiry } from "./jobs/expire-answers.ts";
-import { startSessionExpiry } from "./jobs/forget-sessions.ts";
-import { startSpendSettlement } from "./jobs/settle-spends.ts";
+import { CUSTOMERS_TOPIC, onCustomer } from "./events/on-customer-deleted.ts";
+import { createAssetCipher } from "./image/asset-cipher.ts";
+import { startAnswerExpiry } from "./jobs/delete-expired-idempotency-keys.ts";
+import { startSessionExpiry } from "./jobs/delete-expired-sessions.ts";
+import { startSpendSettlement } from "./jobs/release-points-holds.ts";
+import { createTemplates } from "./loading/definition-cache.ts";
 import { routes } from "./routes.ts";
-import { createTemplates } from "./templates.ts";
 
 export const SCHEMA = "voucher";
 export const ROLE = "scrip_voucher";

@@ -36,12 +36,12 @@ import {
 } from "@scrip/rpc";
 import { testDatabase, type TestDatabase } from "@scrip/testing";
 
-import { createAssetCipher } from "../src/asset-cipher.ts";
 import type { Deps } from "../src/deps.ts";
+import { createAssetCipher } from "../src/image/asset-cipher.ts";
+import { createTemplates } from "../src/loading/definition-cache.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { voucherInvariants } from "../src/store/invariants.ts";
-import { createTemplates } from "../src/templates.ts";
 
 export const NOON = Date.parse("2026-11-21T12:00:00Z");
 

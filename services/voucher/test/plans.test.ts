@@ -7,7 +7,7 @@ import { ROLE, SCHEMA } from "../src/service.ts";
 import { type CandidateSearch, findCandidates, startValues } from "../src/store/candidates.ts";
 import { readCounts } from "../src/store/counts.ts";
 import { findAnswers } from "../src/store/idempotency.ts";
-import { lockFreeVouchers } from "../src/store/publishable-vouchers.ts";
+import { lockFreeVouchers } from "../src/store/unpublished-vouchers.ts";
 import { lockUsages } from "../src/store/usages.ts";
 import { findVouchers, findVouchersById } from "../src/store/vouchers.ts";
 import { startFixture } from "./fixture.ts";

@@ -8,7 +8,7 @@ import {
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { abandonSpends } from "../src/handlers/abandon.ts";
+import { abandonSpends } from "../src/points/release-holds.ts";
 import { insertClaims } from "../src/store/points-claims.ts";
 import {
   checkInvariants,

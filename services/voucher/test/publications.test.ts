@@ -8,9 +8,9 @@ import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { onCustomer } from "../src/events/on-customer.ts";
+import { onCustomer } from "../src/events/on-customer-deleted.ts";
 import { routes } from "../src/routes.ts";
-import { forgetHolder } from "../src/store/gone-customers.ts";
+import { forgetHolder } from "../src/store/deleted-customers.ts";
 import { depsOf, startFixture } from "./fixture.ts";
 
 const fixture = await startFixture();

@@ -2,7 +2,7 @@ import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemption
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { abandonSpends as abandon } from "./abandon.ts";
+import { abandonSpends as abandon } from "../points/release-holds.ts";
 
 export const abandonSpends =
   (deps: Deps): Handler<typeof RedemptionService.method.abandonSpends> =>

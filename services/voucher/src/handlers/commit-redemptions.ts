@@ -6,23 +6,23 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { type Handler, inTurns } from "@scrip/rpc";
 
-import { type Contention, createContention } from "../contention.ts";
+import { type Contention, createContention } from "../batch/contention.ts";
+import { namesToLock } from "../batch/lock-rows.ts";
+import { AnsweredMeanwhile, runLocked, takeApart } from "../batch/locked-batch.ts";
+import { createScopes, type Scopes } from "../batch/total-rows.ts";
+import { renderCommits } from "../commit/build-outcomes.ts";
+import { internalError } from "../commit/build-rejections.ts";
+import { currentDefinitions } from "../commit/current-definitions.ts";
+import { type Command, parseCommand } from "../commit/parse-command.ts";
+import { storeCommits } from "../commit/write.ts";
 import type { Deps } from "../deps.ts";
 import { decideCommits } from "../domain/commit.ts";
 import { rowKey } from "../domain/usage.ts";
-import { hasRedemption } from "../store/commits.ts";
+import { gatherLocks } from "../loading/session-locks.ts";
+import { hasRedemption } from "../store/commit-statement.ts";
 import { readCounts } from "../store/counts.ts";
 import { findAnswers } from "../store/idempotency.ts";
 import { type Claim, findClaims, type SpendName } from "../store/points-claims.ts";
-import { type Command, parseCommand } from "./commit-command.ts";
-import { currentDefinitions } from "./commit-definitions.ts";
-import { namesToLock } from "./commit-locks.ts";
-import { renderCommits } from "./commit-outcomes.ts";
-import { internalError } from "./commit-refusals.ts";
-import { storeCommits } from "./commit-writes.ts";
-import { AnsweredMeanwhile, runLocked, takeApart } from "./locked-batch.ts";
-import { createScopes, type Scopes } from "./scopes.ts";
-import { gatherLocks } from "./session-locks.ts";
 
 /**
  * Takes value: locks the vouchers, campaigns and tiers of all commands, decides in memory, writes

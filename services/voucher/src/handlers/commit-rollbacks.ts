@@ -5,11 +5,17 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { type Contention, createContention } from "../contention.ts";
+import { type Contention, createContention } from "../batch/contention.ts";
+import { namesOf, type RowNames } from "../batch/lock-rows.ts";
+import { AnsweredMeanwhile, runLocked, takeApart } from "../batch/locked-batch.ts";
+import { errorOf } from "../commit/build-rejections.ts";
 import type { Deps } from "../deps.ts";
 import { decideRollbacks } from "../domain/rollback.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
-import { writeCommits } from "../store/commits.ts";
+import { refusedBy, renderRollbacks, type RollbackWrites } from "../rollback/build-outcomes.ts";
+import { type Command, parseCommand, redeemedOf } from "../rollback/parse-command.ts";
+import { type Refund, readCards, refund, refundsOf } from "../rollback/refund-points.ts";
+import { writeCommits } from "../store/commit-statement.ts";
 import { findAnswers } from "../store/idempotency.ts";
 import {
   findParts,
@@ -19,12 +25,6 @@ import {
 } from "../store/redemptions.ts";
 import { hasRollback, writeRollbacks } from "../store/rollbacks.ts";
 import { moveTotals } from "../store/totals.ts";
-import { namesOf, type RowNames } from "./commit-locks.ts";
-import { errorOf } from "./commit-refusals.ts";
-import { AnsweredMeanwhile, runLocked, takeApart } from "./locked-batch.ts";
-import { type Command, parseCommand, redeemedOf } from "./rollback-command.ts";
-import { refusedBy, renderRollbacks, type RollbackWrites } from "./rollback-outcomes.ts";
-import { type Refund, readCards, refund, refundsOf } from "./rollback-points.ts";
 
 /**
  * Gives value back: locks what the redemptions took from and then themselves, decides in memory,

@@ -1,10 +1,10 @@
 import type { CountAnswer, RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { parseCount } from "../commit/parse-command.ts";
 import type { Deps } from "../deps.ts";
 import { countKey } from "../domain/counts.ts";
 import { readCounts } from "../store/counts.ts";
-import { parseCount } from "./commit-command.ts";
 
 /** How much was redeemed, for the counts of a whole batch at once. */
 export const countRedemptions =

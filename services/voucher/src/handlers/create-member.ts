@@ -3,12 +3,12 @@ import type { PublicationService } from "@scrip/proto/scrip/voucher/v1/publicati
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findCampaign } from "../store/campaign-terms.ts";
+import { withCard } from "../loading/card-balances.ts";
+import { toVoucher } from "../mapping/voucher.ts";
+import { parsePublication } from "../publication/parse-request.ts";
+import { findCampaign } from "../store/campaigns.ts";
 import { findVoucher } from "../store/vouchers.ts";
-import { withCard } from "./card-figures.ts";
 import { makePublication } from "./create-publication.ts";
-import { parsePublication } from "./publication-request.ts";
-import { toVoucher } from "./voucher-message.ts";
 
 export const createMember =
   (deps: Deps): Handler<typeof PublicationService.method.createMember> =>

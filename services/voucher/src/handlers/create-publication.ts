@@ -6,17 +6,17 @@ import type {
 import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findPublication, insertPublication } from "../store/publications.ts";
-import { upsertCustomer } from "./publication-customer.ts";
-import { loadPublications, toPublication } from "./publication-message.ts";
-import { failedPublication } from "./publication-records.ts";
+import { upsertCustomer } from "../loading/customers.ts";
+import { loadPublications, toPublication } from "../loading/publications.ts";
+import { publish, type PublishOutcome } from "../publication/attempt.ts";
+import { failedPublication } from "../publication/build-publication.ts";
 import {
   identityOf,
   parsePublication,
   type PublicationAttempt,
   type Wanted,
-} from "./publication-request.ts";
-import { publish, type PublishOutcome } from "./publish.ts";
+} from "../publication/parse-request.ts";
+import { findPublication, insertPublication } from "../store/publications.ts";
 
 /** How often vouchers that others hold are waited for: each time somebody else got some of them. */
 const MAX_ATTEMPTS = 50;

@@ -7,9 +7,9 @@ import type {
 import { type Call, type Handler, takeId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toVoucher } from "../mapping/voucher.ts";
 import { newUsage } from "../store/voucher-writes.ts";
-import { draftOf, insertUnderCode, maskOf } from "./new-voucher.ts";
-import { toVoucher } from "./voucher-message.ts";
+import { draftOf, insertUnderCode, maskOf } from "../voucher/new-voucher.ts";
 
 export const createVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.createVoucher> =>

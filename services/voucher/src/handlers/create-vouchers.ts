@@ -11,12 +11,12 @@ import { type Call, type Handler, takeId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CampaignType } from "../domain/voucher.ts";
-import { putCampaign } from "../store/campaign-terms.ts";
+import { toKnownCampaign } from "../mapping/campaign.ts";
+import { toVoucher } from "../mapping/voucher.ts";
 import { countCodes } from "../store/campaign-vouchers.ts";
+import { putCampaign } from "../store/campaigns.ts";
 import { newUsage } from "../store/voucher-writes.ts";
-import { toKnownCampaign } from "./known-campaign.ts";
-import { draftOf, insertUnderCode, maskOf, type Origin } from "./new-voucher.ts";
-import { toVoucher } from "./voucher-message.ts";
+import { draftOf, insertUnderCode, maskOf, type Origin } from "../voucher/new-voucher.ts";
 
 type CreateVouchers = Handler<typeof CampaignVoucherService.method.createVouchers>;
 

@@ -11,15 +11,15 @@ import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 import { instantOf } from "@scrip/terms";
 
+import { readAnswer } from "../commit/build-outcomes.ts";
 import type { Deps } from "../deps.ts";
 import { createSessionLocks, type SessionLocks } from "../domain/session-locks.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
+import { gatherLocks } from "../loading/session-locks.ts";
+import { composeVoucher, templateOf, type VoucherTemplate } from "../mapping/voucher.ts";
 import { findAnswers, type StoredAnswer } from "../store/idempotency.ts";
 import { findUsages } from "../store/usages.ts";
 import { findVouchers, type VoucherName } from "../store/vouchers.ts";
-import { readAnswer } from "./commit-outcomes.ts";
-import { gatherLocks } from "./session-locks.ts";
-import { composeVoucher, templateOf, type VoucherTemplate } from "./voucher-message.ts";
 
 /**
  * Reads what decisions need, for a whole batch at once. Of a voucher that was seen before only the

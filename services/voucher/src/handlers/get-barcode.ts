@@ -2,7 +2,7 @@ import type { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { drawCodeImage } from "./code-image.ts";
+import { drawCodeImage } from "../image/code-image.ts";
 
 export const getBarcode =
   (deps: Deps): Handler<typeof VoucherService.method.getBarcode> =>

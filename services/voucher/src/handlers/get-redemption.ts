@@ -3,7 +3,7 @@ import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemption
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { loadEntries } from "./load-redemptions.ts";
+import { loadEntries } from "../loading/redemptions.ts";
 
 /** A rollback is found by its id too: it is what its redemption has become. */
 export const getRedemption =

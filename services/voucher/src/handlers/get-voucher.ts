@@ -3,9 +3,9 @@ import type { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { withCard } from "../loading/card-balances.ts";
+import { toVoucher } from "../mapping/voucher.ts";
 import { findVoucher } from "../store/vouchers.ts";
-import { withCard } from "./card-figures.ts";
-import { toVoucher } from "./voucher-message.ts";
 
 export const getVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.getVoucher> =>

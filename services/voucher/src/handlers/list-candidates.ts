@@ -14,6 +14,8 @@ import { instantOf, nameOf, timestampOf } from "@scrip/terms";
 import type { Deps } from "../deps.ts";
 import { createSessionLocks, type SessionLocks } from "../domain/session-locks.ts";
 import { rowKey } from "../domain/usage.ts";
+import { gatherLocks } from "../loading/session-locks.ts";
+import { toVoucher } from "../mapping/voucher.ts";
 import { candidateFilters } from "../store/candidate-filters.ts";
 import {
   type CandidateSearch,
@@ -22,8 +24,6 @@ import {
   startValues,
 } from "../store/candidates.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
-import { gatherLocks } from "./session-locks.ts";
-import { toVoucher } from "./voucher-message.ts";
 
 export const listCandidates =
   (deps: Deps): Handler<typeof CandidateService.method.listCandidates> =>

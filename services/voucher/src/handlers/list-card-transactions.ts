@@ -2,7 +2,7 @@ import type { TransactionService } from "@scrip/proto/scrip/voucher/v1/transacti
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { cardTransactions, requireCard } from "./card-transactions.ts";
+import { cardTransactions, requireCard } from "../loading/card-transactions.ts";
 
 export const listCardTransactions =
   (deps: Deps): Handler<typeof TransactionService.method.listCardTransactions> =>

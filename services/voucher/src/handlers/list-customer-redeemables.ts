@@ -13,14 +13,14 @@ import { timestampOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { statusOf } from "../domain/redeemable-status.ts";
+import { withCards } from "../loading/card-balances.ts";
+import { findCustomer } from "../loading/customers.ts";
+import { pageOf } from "../mapping/page.ts";
+import { toVoucher } from "../mapping/voucher.ts";
 import { holderFilters, listHolders } from "../store/holder-lists.ts";
 import type { Holder } from "../store/holders.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVouchersById } from "../store/vouchers.ts";
-import { withCards } from "./card-figures.ts";
-import { pageOf } from "./page.ts";
-import { findCustomer } from "./publication-customer.ts";
-import { toVoucher } from "./voucher-message.ts";
 
 const ONE_PAGE = { maxPage: 1, overMaxPage: "invalid_query_params" } as const;
 

@@ -7,14 +7,14 @@ import type {
 import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { loadPublications } from "../loading/publications.ts";
+import { pageOf } from "../mapping/page.ts";
 import {
   listPublications as list,
   ofVoucher,
   publicationFilters,
 } from "../store/publication-lists.ts";
 import { findVoucher } from "../store/vouchers.ts";
-import { pageOf } from "./page.ts";
-import { loadPublications } from "./publication-message.ts";
 
 /** Publications are many: of them more pages are shown than of other lists. */
 export const MAX_PAGE = 1000;

@@ -8,15 +8,15 @@ import type { Call, Handler } from "@scrip/rpc";
 import { instantOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
+import { findCustomer } from "../loading/customers.ts";
+import { loadEntries } from "../loading/redemptions.ts";
+import { pageOf } from "../mapping/page.ts";
 import {
   isOfCampaign,
   isOfCustomer,
   listEntries,
   redemptionFilters,
 } from "../store/redemption-lists.ts";
-import { loadEntries } from "./load-redemptions.ts";
-import { pageOf } from "./page.ts";
-import { findCustomer } from "./publication-customer.ts";
 
 /** Redemptions are many: of them more pages are shown than of other lists. */
 const MAX_PAGE = 1000;

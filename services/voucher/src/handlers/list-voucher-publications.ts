@@ -3,11 +3,11 @@ import type { PublicationService } from "@scrip/proto/scrip/voucher/v1/publicati
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { loadPublications } from "../loading/publications.ts";
+import { pageOf } from "../mapping/page.ts";
 import { listPublications, ofVoucher } from "../store/publication-lists.ts";
 import { findVoucher } from "../store/vouchers.ts";
 import { MAX_PAGE } from "./list-publications.ts";
-import { pageOf } from "./page.ts";
-import { loadPublications } from "./publication-message.ts";
 
 export const listVoucherPublications =
   (deps: Deps): Handler<typeof PublicationService.method.listVoucherPublications> =>

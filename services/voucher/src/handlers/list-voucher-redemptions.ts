@@ -3,12 +3,12 @@ import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemption
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { withCard } from "../loading/card-balances.ts";
+import { loadRedemptions } from "../loading/redemptions.ts";
+import { pageOf } from "../mapping/page.ts";
+import { toVoucher } from "../mapping/voucher.ts";
 import { listRedemptions } from "../store/redemptions.ts";
 import { findVoucher } from "../store/vouchers.ts";
-import { withCard } from "./card-figures.ts";
-import { loadRedemptions } from "./load-redemptions.ts";
-import { pageOf } from "./page.ts";
-import { toVoucher } from "./voucher-message.ts";
 
 /** Redemptions are many: of them more pages are shown than of other lists. */
 const MAX_PAGE = 1000;

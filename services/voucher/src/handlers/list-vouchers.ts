@@ -9,11 +9,11 @@ import { instantOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { codeKeyOf } from "../domain/voucher.ts";
+import { withCards } from "../loading/card-balances.ts";
+import { pageOf } from "../mapping/page.ts";
+import { toVoucher } from "../mapping/voucher.ts";
 import { voucherFilters } from "../store/voucher-filters.ts";
 import { listVouchers as list, type VoucherOrder } from "../store/voucher-lists.ts";
-import { withCards } from "./card-figures.ts";
-import { pageOf } from "./page.ts";
-import { toVoucher } from "./voucher-message.ts";
 
 const MAX_PAGE = 99;
 

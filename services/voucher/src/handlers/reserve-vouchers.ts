@@ -7,7 +7,11 @@ import type {
 import type { Handler } from "@scrip/rpc";
 import { instantOf } from "@scrip/terms";
 
-import { type Contention, createContention } from "../contention.ts";
+import { type Contention, createContention } from "../batch/contention.ts";
+import { namesOf } from "../batch/lock-rows.ts";
+import { runLocked, takeApart } from "../batch/locked-batch.ts";
+import { errorOf } from "../commit/build-rejections.ts";
+import { nowOf } from "../commit/parse-command.ts";
 import type { Deps } from "../deps.ts";
 import {
   decideReservations,
@@ -15,8 +19,9 @@ import {
   locksOf,
   type ReserveCommand,
   type ReserveDecision,
-} from "../domain/reserve.ts";
+} from "../domain/reservation.ts";
 import { rowKey } from "../domain/usage.ts";
+import { gatherLocks } from "../loading/session-locks.ts";
 import {
   deleteSessions,
   insertReservations,
@@ -24,11 +29,6 @@ import {
   type NewReservation,
   type SessionVoucher,
 } from "../store/reservations.ts";
-import { nowOf } from "./commit-command.ts";
-import { namesOf } from "./commit-locks.ts";
-import { errorOf } from "./commit-refusals.ts";
-import { runLocked, takeApart } from "./locked-batch.ts";
-import { gatherLocks } from "./session-locks.ts";
 
 /** A session that has expired is forgotten some days later; a sandbox may have another clock. */
 const KEPT_MS = 7 * 86_400_000;

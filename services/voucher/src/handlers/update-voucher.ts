@@ -12,13 +12,13 @@ import { changedValidity, nameOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
+import { withCard } from "../loading/card-balances.ts";
+import { toVoucher } from "../mapping/voucher.ts";
 import { lockUsages } from "../store/usages.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { updateVoucher as write } from "../store/voucher-writes.ts";
 import { findVoucher } from "../store/vouchers.ts";
-import { withCard } from "./card-figures.ts";
-import { toVoucher } from "./voucher-message.ts";
-import { invalidVoucher, requireValidity, toDiscountDefinition } from "./voucher-request.ts";
+import { invalidVoucher, requireValidity, toDiscountDefinition } from "../voucher/check-request.ts";
 
 export const updateVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.updateVoucher> =>

@@ -12,7 +12,7 @@ import { nameOf, validityOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import type { CampaignChange } from "../domain/campaign-change.ts";
-import { putCampaign } from "../store/campaign-terms.ts";
+import { toKnownCampaign } from "../mapping/campaign.ts";
 import {
   type CampaignUpdate,
   changeGiftAmounts,
@@ -21,9 +21,9 @@ import {
   repeatVersions,
   updateTerms,
 } from "../store/campaign-vouchers.ts";
+import { putCampaign } from "../store/campaigns.ts";
 import { lockUsages } from "../store/usages.ts";
-import { toKnownCampaign } from "./known-campaign.ts";
-import { toDiscountDefinition } from "./voucher-request.ts";
+import { toDiscountDefinition } from "../voucher/check-request.ts";
 
 type UpdateVouchers = Handler<typeof CampaignVoucherService.method.updateVouchers>;
 

@@ -2,7 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { Chunk, Queryable, Violation } from "@scrip/postgres";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
-import { REDEMPTIONS_TOPIC } from "../events/published.ts";
+import { REDEMPTIONS_TOPIC } from "../events/redemption-made.ts";
 
 export type EventCheckRequest = {
   readonly projectId: string;

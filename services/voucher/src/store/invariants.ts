@@ -1,6 +1,6 @@
 import { checkedBy, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
 
-import { checkAnswers } from "./answer-checks.ts";
+import { checkAnswers } from "./idempotency-checks.ts";
 import { HOLDERS } from "./publication-checks.ts";
 import { PARTS, ROLLBACKS, SESSIONS, TOTALS, UNITS } from "./redemption-checks.ts";
 import { BALANCES, LEDGERS, OWNERS, QUANTITIES, SPENDS } from "./voucher-checks.ts";

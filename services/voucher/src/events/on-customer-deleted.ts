@@ -1,0 +1,53 @@
+import { type EventHandler, messageOf } from "@scrip/events";
+import type { Database } from "@scrip/postgres";
+import {
+  type CustomerDeleted,
+  CustomerDeletedSchema,
+} from "@scrip/proto/scrip/events/v1/customers_pb";
+import { instantOf } from "@scrip/terms";
+
+import {
+  forgetHolder,
+  forgetRedeemer,
+  listHeldVouchers,
+  releaseVouchers,
+} from "../store/deleted-customers.ts";
+import { lockUsages } from "../store/usages.ts";
+
+export const CUSTOMERS_TOPIC = "scrip.customers.v1";
+
+/** Each chunk is a transaction of its own, so that no redemption waits long for one of them. */
+const CHUNK = 500;
+
+/**
+ * Lets go of what deleted customers held: their vouchers stay, with all that is left of them, and
+ * belong to nobody. A repeat finds nothing to do, and no inbox is needed.
+ */
+export const onCustomer =
+  (db: Database): EventHandler =>
+  async (events) => {
+    for (const event of events) {
+      const deleted = messageOf(event, CustomerDeletedSchema);
+      if (deleted !== undefined) await letGo(db, deleted);
+    }
+  };
+
+async function letGo(db: Database, deleted: CustomerDeleted): Promise<void> {
+  const { projectId, customerId, permanent, date } = deleted;
+  const customer = { projectId, customerId };
+  const now = date === undefined ? Date.now() : instantOf(date);
+  for (;;) {
+    const ids = await listHeldVouchers(db, { ...customer, limit: CHUNK });
+    if (ids.length === 0) break;
+    await db.transaction(async (tx) => {
+      await lockUsages(
+        tx,
+        ids.map((voucherId) => ({ projectId, voucherId })),
+      );
+      await releaseVouchers(tx, { ...customer, ids, now });
+    });
+  }
+  // Last, for a voucher that is deleted meanwhile is not among those that are released.
+  await forgetHolder(db, customer);
+  if (permanent) await forgetRedeemer(db, customer);
+}

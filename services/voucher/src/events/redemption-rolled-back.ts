@@ -1,0 +1,54 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import { RedemptionRolledBackSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+
+import type { Redeemed } from "../domain/rollback.ts";
+import type { NewEvent } from "../store/commit-statement.ts";
+import type { NewRollback } from "../store/rollbacks.ts";
+import { REDEMPTIONS_TOPIC } from "./redemption-made.ts";
+
+/** What others are told of a rollback, also of one that was refused. */
+export function rolledBackEvent(
+  row: NewRollback,
+  {
+    id,
+    now,
+    order,
+    taken,
+  }: {
+    readonly id: string;
+    readonly now: Timestamp | undefined;
+    readonly order: Order | undefined;
+    /** What is taken back; undefined: nothing. */
+    readonly taken: Pick<Redeemed, "orderAmount" | "discountedAmount"> | undefined;
+  },
+): NewEvent {
+  const { projectId, tierId, campaignId, customerId, amount, parentId, points } = row;
+  const message = create(RedemptionRolledBackSchema, {
+    projectId,
+    rollbackId: row.id,
+    redemptionId: row.redemptionId,
+    voucherId: row.voucherId ?? "",
+    orderMode: row.orderMode,
+    refused: row.status === "FAILED",
+    orderAmount: taken?.orderAmount ?? 0n,
+    discountedAmount: taken?.discountedAmount ?? 0n,
+    ...(tierId !== null && { promotionTierId: tierId }),
+    ...(campaignId !== null && { campaignId }),
+    ...(customerId !== null && { customerId }),
+    ...(now !== undefined && { date: now }),
+    ...(amount !== null && { amount }),
+    ...(order !== undefined && { order }),
+    ...(parentId !== null && { parentRollbackId: parentId }),
+    ...(points !== null && { points: points.points, pointsSpendId: points.spendId }),
+  });
+  return {
+    projectId,
+    id,
+    topic: REDEMPTIONS_TOPIC,
+    type: RedemptionRolledBackSchema.typeName,
+    key: row.voucherId ?? tierId ?? row.redemptionId,
+    payload: toBinary(RedemptionRolledBackSchema, message),
+  };
+}

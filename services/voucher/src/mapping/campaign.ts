@@ -1,0 +1,19 @@
+import { toBinary } from "@bufbuild/protobuf";
+import {
+  CampaignVoucherItemSchema,
+  type VoucherCampaign,
+} from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+
+import type { CampaignType } from "../domain/voucher.ts";
+import type { KnownCampaign } from "../store/campaigns.ts";
+
+/** What a campaign tells about itself, for publications to go by. */
+export const toKnownCampaign = (campaign: VoucherCampaign): KnownCampaign => ({
+  id: campaign.id,
+  name: campaign.name,
+  // The contract names its values.
+  type: campaign.campaignType as CampaignType,
+  joinOnce: campaign.joinOnce,
+  template:
+    campaign.template === undefined ? null : toBinary(CampaignVoucherItemSchema, campaign.template),
+});

@@ -1,0 +1,135 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
+import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import { PromotionTierSummarySchema } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
+import {
+  type Redemption,
+  RedemptionResult,
+  RedemptionStatus,
+  type RelatedRedemptions,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { timestampOf } from "@scrip/terms";
+
+import type { VoucherUsage } from "../domain/usage.ts";
+import type { StoredRedemption, UsageAfter } from "../store/redemptions.ts";
+import type { StoredRollback } from "../store/rollbacks.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { pointsFields, withPoints } from "./points.ts";
+import { toVoucher } from "./voucher.ts";
+
+/**
+ * A redemption from the books. Its voucher has the counters of that moment and the definition of
+ * today; after a failure, which took nothing, all of it is as of today.
+ */
+export function toRedemption(
+  stored: StoredRedemption,
+  voucher: StoredVoucher | undefined,
+): Redemption {
+  return {
+    $typeName: "scrip.voucher.v1.Redemption",
+    id: stored.id,
+    date: timestampOf(stored.createdAt),
+    customerId: stored.customerId ?? undefined,
+    trackingId: stored.trackingId ?? undefined,
+    metadata: stored.metadata ?? undefined,
+    amount: stored.amount ?? undefined,
+    result: stored.status === "FAILED" ? RedemptionResult.FAILURE : RedemptionResult.SUCCESS,
+    status: RedemptionStatus[stored.status],
+    order: stored.order === null ? undefined : fromBinary(OrderSchema, stored.order),
+    channel: {
+      $typeName: "scrip.voucher.v1.Channel",
+      channelId: stored.channelId,
+      channelType: stored.channelType,
+    },
+    customer: stored.customer === null ? undefined : fromBinary(CustomerSchema, stored.customer),
+    ...relatedObject(stored.id, stored),
+    redemption: stored.parentId ?? undefined,
+    promotionTier:
+      stored.tier === null ? undefined : fromBinary(PromotionTierSummarySchema, stored.tier),
+    session:
+      stored.sessionKey === null
+        ? undefined
+        : { $typeName: "scrip.voucher.v1.RedemptionSession", key: stored.sessionKey },
+    voucher:
+      voucher &&
+      withPoints(
+        toVoucher({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
+        stored.points,
+      ),
+    gift:
+      stored.amount === null
+        ? undefined
+        : { $typeName: "scrip.voucher.v1.RedemptionGift", amount: stored.amount },
+    failureCode: stored.failure?.code,
+    failureMessage: stored.failure?.message,
+    ...pointsFields(stored.points),
+  };
+}
+
+/** What belongs to a redemption: the parts of a parent, and what took it back. */
+export function relatedRedemptions({
+  rollbacks,
+  parts,
+}: {
+  readonly rollbacks: readonly StoredRollback[];
+  readonly parts: readonly StoredRedemption[];
+}): RelatedRedemptions | undefined {
+  if (rollbacks.length === 0 && parts.length === 0) return undefined;
+  return {
+    $typeName: "scrip.voucher.v1.RelatedRedemptions",
+    rollbacks: rollbacks.map(({ id, createdAt, orderMode }) => ({
+      $typeName: "scrip.voucher.v1.RelatedRollback",
+      id,
+      date: timestampOf(createdAt),
+      rollbackOrderMode: orderMode,
+    })),
+    redemptions: parts.map(({ id, createdAt }) => ({
+      $typeName: "scrip.voucher.v1.RelatedRedemption",
+      id,
+      date: timestampOf(createdAt),
+    })),
+  };
+}
+
+/** What was redeemed: a voucher, a promotion tier, or the parts of a parent. */
+export function relatedObject(
+  redemptionId: string,
+  of: {
+    readonly voucherId: string | null;
+    readonly tierId: string | null;
+    readonly campaignId: string | null;
+  },
+): RelatedObject {
+  const id = of.voucherId ?? of.tierId;
+  if (id === null) return { relatedObjectType: "redemption", relatedObjectId: redemptionId };
+  const type = of.voucherId === null ? "promotion_tier" : "voucher";
+  return {
+    relatedObjectType: type,
+    relatedObjectId: id,
+    relatedObjectParentId: of.campaignId ?? undefined,
+    redeemableType: type,
+    redeemableId: id,
+  };
+}
+
+type RelatedObject = Pick<
+  Redemption,
+  | "relatedObjectType"
+  | "relatedObjectId"
+  | "relatedObjectParentId"
+  | "redeemableType"
+  | "redeemableId"
+>;
+
+/** The counters of that moment, or those of today where nothing changed. */
+export function usageAfter(
+  usage: VoucherUsage,
+  { after }: { readonly after: UsageAfter | null },
+): VoucherUsage {
+  if (after === null) return usage;
+  return {
+    ...usage,
+    ...after,
+    balance: after.amount === null ? null : after.amount - after.redeemedAmount,
+  };
+}

@@ -1,0 +1,181 @@
+import { enqueue } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import {
+  decidePublication,
+  type Held,
+  joinsOnce,
+  publishedTo,
+  type RefusedPublication,
+} from "../domain/publication.ts";
+import { voucherPublished } from "../events/voucher-published.ts";
+import { lockVoucher } from "../handlers/update-voucher.ts";
+import { lockPlace } from "../store/campaigns.ts";
+import {
+  findHeldOfCampaign,
+  findHeldVoucher,
+  type Holder,
+  insertHolders,
+} from "../store/holders.ts";
+import { insertPublication, isSourceTaken, type StoredPublication } from "../store/publications.ts";
+import { updatePublished } from "../store/unpublished-vouchers.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { madePublication } from "./build-publication.ts";
+import { takeVouchers, type Taken } from "./claim-vouchers.ts";
+import type { PublicationAttempt } from "./parse-request.ts";
+
+export type PublishOutcome =
+  | {
+      readonly kind: "published";
+      readonly publication: StoredPublication;
+      readonly vouchers: readonly StoredVoucher[];
+    }
+  | { readonly kind: "joined_before"; readonly publicationId: string }
+  /** Others hold what is left of the campaign. */
+  | { readonly kind: "held" }
+  | RefusedPublication;
+
+/**
+ * One attempt, in one transaction, of which nothing stays unless it publishes. Locks are taken in one
+ * order: the customer's place in the campaign, then vouchers.
+ */
+export function publish(
+  deps: Deps,
+  attempt: PublicationAttempt,
+  { waits }: { readonly waits: boolean },
+): Promise<PublishOutcome> {
+  return deps.db
+    .transaction(async (tx) => {
+      const taken = await take(tx, deps, { ...attempt, waits });
+      if (taken.kind !== "taken") throw new NotPublished(taken);
+      return await write(tx, deps, { ...attempt, taken });
+    })
+    .catch((error: unknown) => {
+      if (error instanceof NotPublished) return error.outcome;
+      throw error;
+    });
+}
+
+/** Rolls the transaction back, and carries what came of it past that. */
+class NotPublished extends Error {
+  readonly outcome: PublishOutcome;
+  constructor(outcome: PublishOutcome) {
+    super("nothing was published");
+    this.outcome = outcome;
+  }
+}
+
+type Attempt = PublicationAttempt & { readonly waits: boolean };
+
+async function take(
+  tx: Queryable,
+  deps: Deps,
+  attempt: Attempt,
+): Promise<Taken | Exclude<PublishOutcome, { kind: "published" }>> {
+  const { wanted, customer, call, waits } = attempt;
+  const { source, sourceId } = wanted;
+  const projectId = call.project.id;
+  const joinOnce = joinsOnce(wanted.joinOnce, source.campaign);
+  if (joinOnce && source.campaign !== null) {
+    await lockPlace(tx, { projectId, campaignId: source.campaign.id, customerId: customer.id });
+  }
+  const voucher =
+    source.kind === "voucher"
+      ? await lockVoucher(tx, projectId, source.voucher.definition.code)
+      : null;
+  const decision = decidePublication({
+    customerId: customer.id,
+    joinOnce,
+    held: joinOnce ? await findHeld(tx, attempt, voucher) : null,
+    takenSourceId:
+      sourceId !== null && (await isSourceTaken(tx, projectId, sourceId)) ? sourceId : null,
+    voucher: voucher && voucher.definition,
+  });
+  if (decision.kind !== "publish") return decision;
+  if (source.kind === "campaign") return takeVouchers(tx, deps, { ...source, call, waits });
+  return { kind: "taken", vouchers: voucher === null ? [] : [voucher], generated: new Set() };
+}
+
+/** What somebody who joins only once has already. */
+async function findHeld(
+  tx: Queryable,
+  { wanted, customer, call }: Attempt,
+  voucher: StoredVoucher | null,
+): Promise<Held | null> {
+  const projectId = call.project.id;
+  if (voucher !== null && voucher.definition.holderId === customer.id) {
+    return findHeldVoucher(tx, projectId, voucher.definition.id);
+  }
+  const { campaign } = wanted.source;
+  if (campaign === null) return null;
+  return findHeldOfCampaign(tx, {
+    projectId,
+    campaignId: campaign.id,
+    customerId: customer.id,
+  });
+}
+
+async function write(
+  tx: Queryable,
+  deps: Deps,
+  made: PublicationAttempt & { readonly taken: Extract<Taken, { kind: "taken" }> },
+): Promise<PublishOutcome> {
+  const { wanted, customer, call, taken } = made;
+  const moment = { now: call.now, timeZone: call.project.timeZone };
+  const owner = { id: customer.id, metadata: wanted.metadata };
+  const vouchers = taken.vouchers.map(({ definition, usage }) => {
+    const published = publishedTo(definition, owner, moment);
+    return { definition: published, usage: { ...usage, definitionVersion: published.version } };
+  });
+  const publication = madePublication(deps.newId("pub"), made, vouchers);
+  const voucherCode = vouchers[0]?.definition.code ?? null;
+  const told = { voucherCode, requestId: call.requestId };
+  if ((await insertPublication(tx, publication, told)) === "source_taken") {
+    const again = decidePublication({
+      customerId: customer.id,
+      joinOnce: false,
+      held: null,
+      takenSourceId: wanted.sourceId,
+      voucher: null,
+    });
+    if (again.kind !== "refused") throw new Error("a publication without a source id was refused");
+    throw new NotPublished(again);
+  }
+  await updatePublished(
+    tx,
+    vouchers.map(({ definition }) => definition),
+  );
+  const holders = vouchers.map((voucher) => holderOf(deps, voucher, publication));
+  await insertHolders(tx, holders);
+  await enqueue(
+    tx,
+    holders.map((holder) =>
+      voucherPublished(deps.newId("event"), holder, {
+        channel: publication.channel,
+        generated: taken.generated.has(holder.voucherId),
+      }),
+    ),
+  );
+  return { kind: "published", publication, vouchers };
+}
+
+function holderOf(
+  deps: Deps,
+  { definition }: StoredVoucher,
+  publication: StoredPublication,
+): Holder {
+  return {
+    projectId: publication.projectId,
+    id: deps.newId("rh"),
+    voucherId: definition.id,
+    customerId: publication.customerId,
+    role: definition.isReferralCode ? "REFERRER" : "OWNER",
+    campaignId: definition.campaignId,
+    campaignType: definition.campaignType,
+    voucherType: definition.type,
+    metadata: publication.metadata,
+    publicationId: publication.id,
+    createdAt: publication.createdAt,
+  };
+}

@@ -1,0 +1,89 @@
+import { invalidPayload, notFound, Refusal } from "@scrip/errors";
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type { CreatePublicationRequest } from "@scrip/proto/scrip/voucher/v1/publications_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { Metadata } from "../domain/voucher.ts";
+import { findCampaign, type KnownCampaign } from "../store/campaigns.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { findVoucher } from "../store/vouchers.ts";
+
+const DEFAULT_CHANNEL = "API";
+
+/** What is asked for, whoever it is for. */
+export type Wanted = {
+  readonly customer: Customer;
+  readonly source: Source;
+  readonly joinOnce: boolean | undefined;
+  readonly sourceId: string | null;
+  readonly metadata: Metadata;
+  readonly channel: string;
+};
+
+export type Source =
+  | {
+      readonly kind: "voucher";
+      readonly voucher: StoredVoucher;
+      readonly campaign: KnownCampaign | null;
+    }
+  | { readonly kind: "campaign"; readonly campaign: KnownCampaign; readonly count: number };
+
+/** What is asked for, and for whom. */
+export type PublicationAttempt = {
+  readonly wanted: Wanted;
+  readonly customer: StoredCustomer;
+  readonly call: Call;
+};
+
+export async function parsePublication(
+  deps: Deps,
+  request: CreatePublicationRequest,
+  call: Call,
+): Promise<Wanted> {
+  const { customer, sourceId } = request;
+  if (customer?.id === undefined && customer?.sourceId === undefined) {
+    throw invalidPayload("Property .customer must have .id or .source_id");
+  }
+  const source = await findSource(deps, request, call);
+  if (source.kind === "campaign" && source.count > 1 && sourceId !== undefined) {
+    throw new Refusal("too_many_vouchers_requested", { details: "Only up to 1 can be published" });
+  }
+  return {
+    customer: call.caller.side === "client" ? identityOf(customer) : customer,
+    source,
+    joinOnce: request.joinOnce,
+    sourceId: sourceId ?? null,
+    metadata: request.metadata ?? {},
+    channel: request.channel ?? DEFAULT_CHANNEL,
+  };
+}
+
+/** Anybody with a browser can name a customer, and must neither change nor see what is stored of him. */
+export const identityOf = ({ $typeName, id, sourceId }: Customer): Customer => ({
+  $typeName,
+  ...(id !== undefined && { id }),
+  ...(sourceId !== undefined && { sourceId }),
+});
+
+/** Looked up before the customer, who is not made for what is not there. */
+async function findSource(
+  { db }: Deps,
+  { voucher: code, campaign }: CreatePublicationRequest,
+  { project }: Call,
+): Promise<Source> {
+  if (code !== undefined) {
+    const voucher = await findVoucher(db, project.id, code);
+    if (voucher === undefined) throw notFound("voucher", code);
+    const { campaignId } = voucher.definition;
+    const known = campaignId === null ? undefined : await findCampaign(db, project.id, campaignId);
+    return { kind: "voucher", voucher, campaign: known ?? null };
+  }
+  if (campaign === undefined) {
+    throw new Refusal("missing_vouchers", { details: "Either Campaign or Voucher is required" });
+  }
+  const known = await findCampaign(db, project.id, campaign.name);
+  if (known === undefined) throw notFound("campaign", campaign.name);
+  return { kind: "campaign", campaign: known, count: Number(campaign.count ?? 1n) };
+}

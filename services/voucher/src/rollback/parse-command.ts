@@ -1,0 +1,52 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { RollbackCommand as CommandMessage } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { instantOf } from "@scrip/terms";
+
+import { nowOf } from "../commit/parse-command.ts";
+import type { Redeemed, RollbackCommand } from "../domain/rollback.ts";
+import type { StoredRedemption } from "../store/redemptions.ts";
+
+/** A command as decided on, and the message that it came in. */
+export type Command = RollbackCommand & {
+  readonly message: CommandMessage;
+  /** The project's present, in epoch milliseconds. */
+  readonly at: number;
+};
+
+export function parseCommand(message: CommandMessage): Command {
+  const { projectId, idempotency, redemptionId, stacked, customerId, orderId, notBefore } = message;
+  return {
+    message,
+    projectId,
+    redemptionId,
+    stacked,
+    at: instantOf(nowOf(message)),
+    idempotency: idempotency ?? null,
+    customerId: customerId ?? null,
+    orderId: orderId ?? null,
+    notBefore: notBefore === undefined ? null : instantOf(notBefore),
+  };
+}
+
+export const redeemedOf = (stored: StoredRedemption): Redeemed => ({
+  id: stored.id,
+  parentId: stored.parentId,
+  status: stored.status,
+  at: stored.createdAt,
+  customerId: stored.customerId,
+  channelId: stored.channelId,
+  voucherId: stored.voucherId,
+  tierId: stored.tierId,
+  campaignId: stored.campaignId,
+  amount: stored.amount,
+  orderAmount: stored.orderAmount,
+  discountedAmount: stored.discountedAmount,
+  units: stored.units,
+  orderNames: stored.order === null ? [] : namesOf(stored.order),
+});
+
+function namesOf(order: Uint8Array): readonly string[] {
+  const { id, sourceId } = fromBinary(OrderSchema, order);
+  return [id, sourceId].filter((name) => name !== undefined);
+}

@@ -1,0 +1,25 @@
+import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { editVoucher } from "../handlers/update-voucher.ts";
+import { withCard } from "../loading/card-balances.ts";
+import { toVoucher } from "../mapping/voucher.ts";
+
+/** Switches a voucher on or off; one that is already so stays untouched. */
+export async function setActive(
+  deps: Deps,
+  { code, active, call }: { readonly code: string; readonly active: boolean; readonly call: Call },
+): Promise<Voucher> {
+  const voucher = await editVoucher(deps, code, {
+    projectId: call.project.id,
+    edit: ({ definition, usage }) =>
+      definition.active === active
+        ? undefined
+        : {
+            definition: { ...definition, active, updatedAt: call.now },
+            quantity: usage.quantity,
+          },
+  });
+  return withCard(deps, toVoucher(voucher), call);
+}
