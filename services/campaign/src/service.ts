@@ -7,10 +7,10 @@ import { createDatabase, migrate } from "@scrip/postgres";
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { clientOf, type Service } from "@scrip/rpc";
 
-import { createDefinitions } from "./definitions.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onVoucher, VOUCHERS_TOPIC } from "./events/on-voucher.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
+import { createDefinitions } from "./loading/definition-cache.ts";
 import { routes } from "./routes.ts";
 
 export const SCHEMA = "campaign";

@@ -7,7 +7,7 @@ import {
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { givenProject, startFixture } from "./fixture.ts";
+import { givenProject, startFixture } from "./deps.ts";
 
 const fixture = await startFixture();
 afterAll(() => fixture[Symbol.asyncDispose]());

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 
-import { givenProject, startFixture } from "./fixture.ts";
+import { givenProject, startFixture } from "./deps.ts";
 
 const fixture = await startFixture();
 afterAll(() => fixture[Symbol.asyncDispose]());

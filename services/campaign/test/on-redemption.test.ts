@@ -12,8 +12,8 @@ import type { Call } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
-import { deliver, eventOf } from "./deliver.ts";
-import { givenProject, startFixture } from "./fixture.ts";
+import { deliver, eventOf } from "./builders.ts";
+import { givenProject, startFixture } from "./deps.ts";
 
 const fixture = await startFixture();
 afterAll(() => fixture[Symbol.asyncDispose]());

@@ -10,8 +10,8 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { onVoucher, VOUCHERS_TOPIC } from "../src/events/on-voucher.ts";
 import { createCampaignService } from "../src/service.ts";
-import { deliver, eventOf } from "./deliver.ts";
-import { givenProject, startFixture } from "./fixture.ts";
+import { deliver, eventOf } from "./builders.ts";
+import { givenProject, startFixture } from "./deps.ts";
 
 const fixture = await startFixture();
 afterAll(() => fixture[Symbol.asyncDispose]());

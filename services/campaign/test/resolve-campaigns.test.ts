@@ -8,7 +8,7 @@ import type { Call } from "@scrip/rpc";
 import { timestampOf } from "@scrip/terms";
 import { afterAll, expect, test } from "vitest";
 
-import { givenProject, NOON, startFixture } from "./fixture.ts";
+import { givenProject, NOON, startFixture } from "./deps.ts";
 
 const fixture = await startFixture();
 afterAll(() => fixture[Symbol.asyncDispose]());

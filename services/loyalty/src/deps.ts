@@ -1,7 +1,10 @@
 import { newId } from "@scrip/ids";
 import { createDefinitionVersions, type Database, type DefinitionVersions } from "@scrip/postgres";
 
-import { createSegmentDefinitions, type SegmentDefinitions } from "./store/segment-definitions.ts";
+import {
+  createSegmentDefinitions,
+  type SegmentDefinitions,
+} from "./loading/segment-definitions.ts";
 
 /** Everything a handler may touch. The clock is the call's. */
 export type Deps = {

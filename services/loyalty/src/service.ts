@@ -7,9 +7,9 @@ import type { Service } from "@scrip/rpc";
 
 import { createDeps } from "./deps.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
-import { onPoints } from "./events/on-points.ts";
+import { onPoints } from "./events/on-redemption-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
-import { startLockExpiry } from "./jobs/forget-locks.ts";
+import { startLockExpiry } from "./jobs/expire-points-locks.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
 

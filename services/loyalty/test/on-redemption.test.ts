@@ -15,9 +15,9 @@ import { afterAll, expect, test } from "vitest";
 import { onOrderPaid, ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { createLoyaltyService, MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { holdCustomers, putOrders } from "../src/store/counts.ts";
+import { holdCustomers, putOrders } from "../src/store/customer-counts.ts";
+import { findProfile } from "../src/store/customer-profiles.ts";
 import { deleteCustomer, upsertCustomer } from "../src/store/customers.ts";
-import { findProfile } from "../src/store/profiles.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());

@@ -2,10 +2,10 @@ import { asAdmin, entriesRead, pagesRead, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { holdCustomers } from "../src/store/counts.ts";
+import { holdCustomers } from "../src/store/customer-counts.ts";
+import { findProfilesOf } from "../src/store/customer-profiles.ts";
 import { findCustomersBy } from "../src/store/customers.ts";
 import { listEntries } from "../src/store/ledger-entries.ts";
-import { findProfilesOf } from "../src/store/profiles.ts";
 import { findMemberships } from "../src/store/segments.ts";
 
 // Plans belong to a connection, so there is one.

@@ -10,7 +10,7 @@ import {
   holdTiersOfAll,
   type TierRef,
   type TierUsage,
-} from "../store/tier-usage.ts";
+} from "../store/promotion-tier-usage.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 

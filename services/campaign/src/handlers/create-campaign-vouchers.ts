@@ -5,16 +5,16 @@ import type {
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import type { Call, Handler } from "@scrip/rpc";
 
+import { addVouchers } from "../campaign/add-vouchers.ts";
+import { inherit, type VoucherItem } from "../campaign/create-vouchers.ts";
+import { MAX_AT_ONCE } from "../campaign/plan-campaign.ts";
+import { categoryIdOf } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import type { Campaign } from "../domain/campaign.ts";
-import { checkAddedVouchers } from "../domain/new-campaign.ts";
+import { checkAddedVouchers } from "../domain/check-campaign.ts";
+import { invalidCampaign, invalidParams } from "../mapping/terms.ts";
+import { mergedCodeConfig } from "../mapping/voucher-template.ts";
 import { findCampaign } from "../store/campaigns.ts";
-import { addVouchers } from "./add-vouchers.ts";
-import { inherit, type VoucherItem } from "./campaign-vouchers.ts";
-import { categoryIdOf } from "./category-reference.ts";
-import { MAX_AT_ONCE } from "./new-campaign.ts";
-import { invalidCampaign, invalidParams } from "./terms.ts";
-import { mergedCodeConfig } from "./voucher-template.ts";
 
 export const createCampaignVouchers =
   (deps: Deps): Handler<typeof CampaignService.method.createCampaignVouchers> =>

@@ -2,17 +2,17 @@ import { duplicate } from "@scrip/errors";
 import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { type Call, type Handler, takeId } from "@scrip/rpc";
 
+import { newToken } from "../campaign/campaign-lock.ts";
+import { inherit, makeVouchers } from "../campaign/create-vouchers.ts";
+import { type NewCampaignPlan, planCampaign } from "../campaign/plan-campaign.ts";
+import { categoryIdOf } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
+import { toCampaign } from "../mapping/campaign.ts";
+import { planTiers } from "../promotion/plan-tiers.ts";
+import { endTurn, type Turn } from "../store/campaign-lock.ts";
 import { deleteCampaign, findCampaign, insertCampaign } from "../store/campaigns.ts";
-import { insertTier, listTiersOf } from "../store/tiers.ts";
-import { endTurn, type Turn } from "../store/turns.ts";
-import { toCampaign } from "./campaign-message.ts";
-import { newToken } from "./campaign-turn.ts";
-import { inherit, makeVouchers } from "./campaign-vouchers.ts";
-import { categoryIdOf } from "./category-reference.ts";
-import { type NewCampaignPlan, planCampaign } from "./new-campaign.ts";
-import { planTiers } from "./new-tier.ts";
+import { insertTier, listTiersOf } from "../store/promotion-tiers.ts";
 
 export const createCampaign =
   (deps: Deps): Handler<typeof CampaignService.method.createCampaign> =>

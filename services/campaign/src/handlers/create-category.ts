@@ -3,8 +3,8 @@ import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toProto } from "../mapping/category.ts";
 import { insertCategory } from "../store/categories.ts";
-import { toProto } from "./to-proto.ts";
 
 export const createCategory =
   (deps: Deps): Handlers<typeof CategoryService>["createCategory"] =>

@@ -1,13 +1,13 @@
 import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { categoryIdOf } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
-import { countStacks, findStack, insertStack } from "../store/stacks.ts";
-import { categoryIdOf } from "./category-reference.ts";
-import { MAX_STACKS_OF_PROJECT, requireTiers } from "./new-stack.ts";
-import { lockPromotion } from "./new-tier.ts";
-import { toStack } from "./promotion-message.ts";
-import { invalidParams } from "./terms.ts";
+import { toStack } from "../mapping/promotion.ts";
+import { invalidParams } from "../mapping/terms.ts";
+import { lockPromotion } from "../promotion/plan-tiers.ts";
+import { MAX_STACKS_OF_PROJECT, requireTiers } from "../promotion/stack-tiers.ts";
+import { countStacks, findStack, insertStack } from "../store/promotion-stacks.ts";
 
 export const createPromotionStack =
   (deps: Deps): Handler<typeof PromotionService.method.createPromotionStack> =>

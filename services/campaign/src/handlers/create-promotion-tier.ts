@@ -3,10 +3,10 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toTier } from "../mapping/promotion.ts";
+import { lockPromotion, planTier, requireRoom } from "../promotion/plan-tiers.ts";
 import { findCampaign } from "../store/campaigns.ts";
-import { countTiers, findTier, insertTier } from "../store/tiers.ts";
-import { lockPromotion, planTier, requireRoom } from "./new-tier.ts";
-import { toTier } from "./promotion-message.ts";
+import { countTiers, findTier, insertTier } from "../store/promotion-tiers.ts";
 
 export const createPromotionTier =
   (deps: Deps): Handler<typeof PromotionService.method.createPromotionTier> =>

@@ -7,14 +7,14 @@ import {
 import type { Call, Handler } from "@scrip/rpc";
 import { nameOf } from "@scrip/terms";
 
+import { addVouchers } from "../campaign/add-vouchers.ts";
+import { inherit, type VoucherItem } from "../campaign/create-vouchers.ts";
 import type { Deps } from "../deps.ts";
 import { type Campaign, voucherTypeOf } from "../domain/campaign.ts";
-import { checkAddedVouchers } from "../domain/new-campaign.ts";
+import { checkAddedVouchers } from "../domain/check-campaign.ts";
+import { invalidCampaign } from "../mapping/terms.ts";
+import { mergedCodeConfig } from "../mapping/voucher-template.ts";
 import { findCampaign } from "../store/campaigns.ts";
-import { addVouchers } from "./add-vouchers.ts";
-import { inherit, type VoucherItem } from "./campaign-vouchers.ts";
-import { invalidCampaign } from "./terms.ts";
-import { mergedCodeConfig } from "./voucher-template.ts";
 
 export const createVoucher =
   (deps: Deps): Handler<typeof CampaignService.method.createVoucher> =>

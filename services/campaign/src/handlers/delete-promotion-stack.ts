@@ -3,8 +3,8 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { deleteStack } from "../store/stacks.ts";
-import { stackNameOf } from "./stack-name.ts";
+import { stackNameOf } from "../promotion/stack-key.ts";
+import { deleteStack } from "../store/promotion-stacks.ts";
 
 export const deletePromotionStack =
   (deps: Deps): Handler<typeof PromotionService.method.deletePromotionStack> =>

@@ -3,8 +3,8 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { listStacksWith } from "../store/stacks.ts";
-import { deleteTier, lockTier } from "../store/tiers.ts";
+import { listStacksWith } from "../store/promotion-stacks.ts";
+import { deleteTier, lockTier } from "../store/promotion-tiers.ts";
 
 /** How many of the stacks that hold a tier a refusal names. */
 const MAX_NAMED = 100;

@@ -2,8 +2,8 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { editTier, switched } from "./edit-tier.ts";
-import { toTier } from "./promotion-message.ts";
+import { toTier } from "../mapping/promotion.ts";
+import { editTier, switched } from "../promotion/update-tier.ts";
 
 export const disablePromotionTier =
   (deps: Deps): Handler<typeof PromotionService.method.disablePromotionTier> =>

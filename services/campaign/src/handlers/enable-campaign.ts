@@ -1,8 +1,8 @@
 import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { setActive } from "../campaign/set-campaign-active.ts";
 import type { Deps } from "../deps.ts";
-import { setActive } from "./set-active.ts";
 
 export const enableCampaign =
   (deps: Deps): Handler<typeof CampaignService.method.enableCampaign> =>

@@ -3,9 +3,9 @@ import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_p
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { type CampaignView, toCampaign } from "../mapping/campaign.ts";
 import { type CampaignRecord, findCampaign } from "../store/campaigns.ts";
-import { listTiersOf } from "../store/tiers.ts";
-import { type CampaignView, toCampaign } from "./campaign-message.ts";
+import { listTiersOf } from "../store/promotion-tiers.ts";
 
 export const getCampaign =
   (deps: Deps): Handler<typeof CampaignService.method.getCampaign> =>

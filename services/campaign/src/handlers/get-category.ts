@@ -3,8 +3,8 @@ import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toProto } from "../mapping/category.ts";
 import { findCategory } from "../store/categories.ts";
-import { toProto } from "./to-proto.ts";
 
 export const getCategory =
   (deps: Deps): Handlers<typeof CategoryService>["getCategory"] =>

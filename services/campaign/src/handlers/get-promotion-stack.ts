@@ -3,9 +3,9 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findStack } from "../store/stacks.ts";
-import { toStack } from "./promotion-message.ts";
-import { stackNameOf } from "./stack-name.ts";
+import { toStack } from "../mapping/promotion.ts";
+import { stackNameOf } from "../promotion/stack-key.ts";
+import { findStack } from "../store/promotion-stacks.ts";
 
 export const getPromotionStack =
   (deps: Deps): Handler<typeof PromotionService.method.getPromotionStack> =>

@@ -3,8 +3,8 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findTier } from "../store/tiers.ts";
-import { toTier } from "./promotion-message.ts";
+import { toTier } from "../mapping/promotion.ts";
+import { findTier } from "../store/promotion-tiers.ts";
 
 export const getPromotionTier =
   (deps: Deps): Handler<typeof PromotionService.method.getPromotionTier> =>

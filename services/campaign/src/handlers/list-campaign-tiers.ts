@@ -3,10 +3,10 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toTier } from "../mapping/promotion.ts";
+import { NEWEST_FIRST, pageOf } from "../page.ts";
 import { findCampaign } from "../store/campaigns.ts";
-import { listTiers } from "../store/tier-lists.ts";
-import { NEWEST_FIRST, pageOf } from "./page.ts";
-import { toTier } from "./promotion-message.ts";
+import { listTiers } from "../store/promotion-tier-lists.ts";
 
 export const listCampaignTiers =
   (deps: Deps): Handler<typeof PromotionService.method.listCampaignTiers> =>

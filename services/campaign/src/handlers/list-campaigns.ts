@@ -9,11 +9,11 @@ import type { Call, Handler } from "@scrip/rpc";
 import { nameOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
+import { toCampaign } from "../mapping/campaign.ts";
+import { NEWEST_FIRST, pageOf } from "../page.ts";
 import { campaignFilters } from "../store/campaign-filters.ts";
 import { listCampaigns as list } from "../store/campaign-lists.ts";
-import { toCampaign } from "./campaign-message.ts";
 import { withTiers } from "./get-campaign.ts";
-import { NEWEST_FIRST, pageOf } from "./page.ts";
 
 export const listCampaigns =
   (deps: Deps): Handler<typeof CampaignService.method.listCampaigns> =>

@@ -6,8 +6,8 @@ import {
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toProto } from "../mapping/category.ts";
 import { listCategories as list } from "../store/categories.ts";
-import { toProto } from "./to-proto.ts";
 
 export const listCategories =
   (deps: Deps): Handlers<typeof CategoryService>["listCategories"] =>

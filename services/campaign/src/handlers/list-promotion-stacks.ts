@@ -2,9 +2,9 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { listStacks } from "../store/stacks.ts";
-import { NEWEST_FIRST, pageOf } from "./page.ts";
-import { toStack } from "./promotion-message.ts";
+import { toStack } from "../mapping/promotion.ts";
+import { NEWEST_FIRST, pageOf } from "../page.ts";
+import { listStacks } from "../store/promotion-stacks.ts";
 
 export const listPromotionStacks =
   (deps: Deps): Handler<typeof PromotionService.method.listPromotionStacks> =>

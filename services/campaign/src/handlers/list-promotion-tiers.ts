@@ -2,9 +2,9 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { listTiers } from "../store/tier-lists.ts";
-import { NEWEST_FIRST, pageOf } from "./page.ts";
-import { toTier, toTierOnSale } from "./promotion-message.ts";
+import { toTier, toTierOnSale } from "../mapping/promotion.ts";
+import { NEWEST_FIRST, pageOf } from "../page.ts";
+import { listTiers } from "../store/promotion-tier-lists.ts";
 
 export const listPromotionTiers =
   (deps: Deps): Handler<typeof PromotionService.method.listPromotionTiers> =>

@@ -5,8 +5,8 @@ import type {
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { type Definitions, USABLE } from "../definitions.ts";
 import type { Deps } from "../deps.ts";
+import { type Definitions, USABLE } from "../loading/definition-cache.ts";
 
 export const resolveCampaigns =
   ({ definitions }: Deps): Handler<typeof CampaignService.method.resolveCampaigns> =>

@@ -6,8 +6,8 @@ import {
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import type { Handlers } from "@scrip/rpc";
 
+import { categoriesNamed } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
-import { categoriesNamed } from "./category-reference.ts";
 
 export const resolveCategories =
   (deps: Deps): Handlers<typeof CategoryService>["resolveCategories"] =>

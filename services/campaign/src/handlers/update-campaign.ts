@@ -9,15 +9,15 @@ import { GiftEffect } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Handler } from "@scrip/rpc";
 import { toDiscount, validityFields } from "@scrip/terms";
 
+import { editCampaign, namesCategory } from "../campaign/apply-campaign-update.ts";
+import { awaitTurn } from "../campaign/campaign-lock.ts";
+import { toldCampaign } from "../campaign/create-vouchers.ts";
+import { categoryIdOf } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import type { Campaign } from "../domain/campaign.ts";
+import { toCampaign } from "../mapping/campaign.ts";
+import { endTurn, setStatus, type Turn } from "../store/campaign-lock.ts";
 import { findCampaign, updateCampaign as write } from "../store/campaigns.ts";
-import { endTurn, setStatus, type Turn } from "../store/turns.ts";
-import { toCampaign } from "./campaign-message.ts";
-import { awaitTurn } from "./campaign-turn.ts";
-import { toldCampaign } from "./campaign-vouchers.ts";
-import { categoryIdOf } from "./category-reference.ts";
-import { editCampaign, namesCategory } from "./edit-campaign.ts";
 import { withTiers } from "./get-campaign.ts";
 
 export const updateCampaign =

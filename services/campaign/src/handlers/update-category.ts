@@ -4,8 +4,8 @@ import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toProto } from "../mapping/category.ts";
 import { updateCategory as update } from "../store/categories.ts";
-import { toProto } from "./to-proto.ts";
 
 export const updateCategory =
   (deps: Deps): Handlers<typeof CategoryService>["updateCategory"] =>

@@ -5,13 +5,13 @@ import type {
 } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { categoryIdOf } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import type { PromotionStack } from "../domain/promotion.ts";
-import { findStack, lockStack, updateStack } from "../store/stacks.ts";
-import { categoryIdOf } from "./category-reference.ts";
-import { requireTiers } from "./new-stack.ts";
-import { toStack } from "./promotion-message.ts";
-import { stackNameOf } from "./stack-name.ts";
+import { toStack } from "../mapping/promotion.ts";
+import { stackNameOf } from "../promotion/stack-key.ts";
+import { requireTiers } from "../promotion/stack-tiers.ts";
+import { findStack, lockStack, updateStack } from "../store/promotion-stacks.ts";
 
 export const updatePromotionStack =
   (deps: Deps): Handler<typeof PromotionService.method.updatePromotionStack> =>

@@ -6,12 +6,12 @@ import type {
 import type { Handler } from "@scrip/rpc";
 import { changedValidity } from "@scrip/terms";
 
+import { categoryIdOf } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
-import { categoryIdOf } from "./category-reference.ts";
-import { editTier } from "./edit-tier.ts";
-import { toTier } from "./promotion-message.ts";
-import { requireDiscount, requireValidity } from "./terms.ts";
+import { toTier } from "../mapping/promotion.ts";
+import { requireDiscount, requireValidity } from "../mapping/terms.ts";
+import { editTier } from "../promotion/update-tier.ts";
 
 export const updatePromotionTier =
   (deps: Deps): Handler<typeof PromotionService.method.updatePromotionTier> =>

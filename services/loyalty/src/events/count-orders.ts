@@ -7,7 +7,7 @@ import {
   holdCustomers,
   nameOf,
   putOrders,
-} from "../store/counts.ts";
+} from "../store/customer-counts.ts";
 
 /** An order as an event tells of it. */
 export type ToldOrder = {

@@ -10,7 +10,12 @@ import {
   RedemptionRolledBackSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
-import { addRedemptions, type CountedRedemptions, nameOf, putOrders } from "../store/counts.ts";
+import {
+  addRedemptions,
+  type CountedRedemptions,
+  nameOf,
+  putOrders,
+} from "../store/customer-counts.ts";
 import { newestOrders, ofHeldCustomers, type ToldOrder } from "./count-orders.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";

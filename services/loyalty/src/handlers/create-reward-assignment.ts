@@ -6,6 +6,7 @@ import { type Handler, takeId } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/card.ts";
 import type { RewardType } from "../domain/reward.ts";
+import { toAssignment } from "../mapping/reward.ts";
 import {
   type AssignmentRow,
   findAssigned,
@@ -14,7 +15,6 @@ import {
   ONE_AUTO_REDEEM,
 } from "../store/reward-assignments.ts";
 import { findReward } from "../store/rewards.ts";
-import { toAssignment } from "./reward-message.ts";
 
 export const createRewardAssignment =
   (deps: Deps): Handler<typeof RewardService.method.createRewardAssignment> =>

@@ -4,8 +4,8 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { checkReward, type RewardParameters, type RewardType } from "../domain/reward.ts";
+import { parametersOf, toReward } from "../mapping/reward.ts";
 import { insertReward, type RewardRow } from "../store/rewards.ts";
-import { parametersOf, toReward } from "./reward-message.ts";
 
 export const createReward =
   (deps: Deps): Handler<typeof RewardService.method.createReward> =>

@@ -8,6 +8,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { readSegmentFilter } from "../domain/segment.ts";
+import { toSegment } from "../mapping/segment.ts";
 import {
   addToSegment,
   countSegments,
@@ -15,7 +16,6 @@ import {
   type SegmentRow,
   type SegmentType,
 } from "../store/segments.ts";
-import { toSegment } from "./segment-message.ts";
 
 /** Each of these is tried for every customer whose segments are asked. */
 const MAX_DYNAMIC = 100n;

@@ -6,10 +6,10 @@ import {
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { requireCustomerId } from "../customer/require-customer.ts";
 import type { Deps } from "../deps.ts";
 import { customerDeleted } from "../events/customer-deleted.ts";
 import { deleteCustomer } from "../store/customers.ts";
-import { requireCustomerId } from "./find-customer.ts";
 
 /**
  * Tells what was removed, by kind. Customers have no activity yet; orders and redemptions belong to

@@ -4,10 +4,10 @@ import { notFound } from "@scrip/errors";
 import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { requireCustomerId } from "../customer/require-customer.ts";
 import type { Deps } from "../deps.ts";
 import { customerDeleted } from "../events/customer-deleted.ts";
 import { deleteCustomer as remove } from "../store/customers.ts";
-import { requireCustomerId } from "./find-customer.ts";
 
 export const deleteCustomer =
   (deps: Deps): Handler<typeof CustomerService.method.deleteCustomer> =>

@@ -4,7 +4,7 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { removeAssignment } from "./change-assignment.ts";
+import { removeAssignment } from "../reward/reward-assignment.ts";
 
 export const deleteRewardAssignment =
   (deps: Deps): Handler<typeof RewardService.method.deleteRewardAssignment> =>

@@ -3,8 +3,8 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/card.ts";
+import { toAssignment } from "../mapping/reward.ts";
 import { findAssignments } from "../store/reward-assignments.ts";
-import { toAssignment } from "./reward-message.ts";
 
 export const findRewardAssignments =
   (deps: Deps): Handler<typeof RewardService.method.findRewardAssignments> =>

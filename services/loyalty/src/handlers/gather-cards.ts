@@ -16,13 +16,13 @@ import {
   type PointsLock,
   type PointsSpend,
 } from "../domain/card.ts";
+import { instantIn, toFigures } from "../mapping/card.ts";
+import { toAssignment, toReward } from "../mapping/reward.ts";
 import { findCards } from "../store/cards.ts";
+import { findPendingOfCards } from "../store/points-holds.ts";
 import { findLocksOfCards } from "../store/points-locks.ts";
 import { type AssignmentRow, findAssigned } from "../store/reward-assignments.ts";
 import { findRewards, type RewardRow } from "../store/rewards.ts";
-import { findPendingOfCards } from "../store/spends.ts";
-import { instantIn, toFigures } from "./card-message.ts";
-import { toAssignment, toReward } from "./reward-message.ts";
 
 /** One statement for each kind of thing, however many cards are asked for. */
 export const gatherCards =

@@ -2,8 +2,8 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { requireAssignment, rewardOf } from "./change-assignment.ts";
-import { toReward } from "./reward-message.ts";
+import { toReward } from "../mapping/reward.ts";
+import { requireAssignment, rewardOf } from "../reward/reward-assignment.ts";
 
 export const getLoyaltyAssignmentReward =
   (deps: Deps): Handler<typeof RewardService.method.getLoyaltyAssignmentReward> =>

@@ -2,8 +2,8 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { requireAssignment, rewardOf } from "./change-assignment.ts";
-import { toAssignment } from "./reward-message.ts";
+import { toAssignment } from "../mapping/reward.ts";
+import { requireAssignment, rewardOf } from "../reward/reward-assignment.ts";
 
 export const getLoyaltyReward =
   (deps: Deps): Handler<typeof RewardService.method.getLoyaltyReward> =>

@@ -3,8 +3,8 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toReward } from "../mapping/reward.ts";
 import { findReward } from "../store/rewards.ts";
-import { toReward } from "./reward-message.ts";
 
 export const getReward =
   (deps: Deps): Handler<typeof RewardService.method.getReward> =>

@@ -3,8 +3,8 @@ import type { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toSegment } from "../mapping/segment.ts";
 import { findSegment } from "../store/segments.ts";
-import { toSegment } from "./segment-message.ts";
 
 export const getSegment =
   (deps: Deps): Handler<typeof SegmentService.method.getSegment> =>

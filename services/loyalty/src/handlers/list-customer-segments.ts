@@ -6,8 +6,8 @@ import {
 import { type Handler, momentOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findCustomerId } from "../store/profiles.ts";
-import { segmentsOfCustomers } from "./segments-of-customers.ts";
+import { segmentsOfCustomers } from "../segment/evaluate-segments.ts";
+import { findCustomerId } from "../store/customer-profiles.ts";
 
 export const listCustomerSegments =
   (deps: Deps): Handler<typeof SegmentService.method.listCustomerSegments> =>

@@ -10,11 +10,11 @@ import {
 import { type Handler, momentOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type CustomerOrder, listProfiles } from "../store/profiles.ts";
+import { toProfile } from "../mapping/customer.ts";
+import { pageOf } from "../page.ts";
+import { type CustomerOrder, listProfiles } from "../store/customer-profiles.ts";
 import { customerFilters } from "../store/segment-filters.ts";
 import { findSegment } from "../store/segments.ts";
-import { toProfile } from "./customer-message.ts";
-import { pageOf } from "./page.ts";
 
 export const listCustomers =
   (deps: Deps): Handler<typeof CustomerService.method.listCustomers> =>

@@ -3,10 +3,10 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/card.ts";
+import { toAssignment } from "../mapping/reward.ts";
+import { pageOf } from "../page.ts";
 import { listAssignments } from "../store/reward-assignments.ts";
 import { findRewards } from "../store/rewards.ts";
-import { pageOf } from "./page.ts";
-import { toAssignment } from "./reward-message.ts";
 
 export const listLoyaltyRewards =
   (deps: Deps): Handler<typeof RewardService.method.listLoyaltyRewards> =>

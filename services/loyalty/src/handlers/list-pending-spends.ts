@@ -2,7 +2,7 @@ import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { listPendingSpends as list } from "../store/spends.ts";
+import { listPendingSpends as list } from "../store/points-holds.ts";
 
 export const listPendingSpends =
   (deps: Deps): Handler<typeof CardService.method.listPendingSpends> =>

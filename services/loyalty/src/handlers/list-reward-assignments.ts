@@ -3,10 +3,10 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toAssignment } from "../mapping/reward.ts";
+import { pageOf } from "../page.ts";
 import { listAssignments } from "../store/reward-assignments.ts";
 import { findReward } from "../store/rewards.ts";
-import { pageOf } from "./page.ts";
-import { toAssignment } from "./reward-message.ts";
 
 export const listRewardAssignments =
   (deps: Deps): Handler<typeof RewardService.method.listRewardAssignments> =>

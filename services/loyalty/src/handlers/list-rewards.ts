@@ -2,9 +2,9 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toReward } from "../mapping/reward.ts";
+import { pageOf } from "../page.ts";
 import { listRewards as list } from "../store/rewards.ts";
-import { pageOf } from "./page.ts";
-import { toReward } from "./reward-message.ts";
 
 export const listRewards =
   (deps: Deps): Handler<typeof RewardService.method.listRewards> =>

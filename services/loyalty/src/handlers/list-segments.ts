@@ -3,9 +3,9 @@ import type { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toSegment } from "../mapping/segment.ts";
+import { pageOf } from "../page.ts";
 import { listSegments as list } from "../store/segments.ts";
-import { pageOf } from "./page.ts";
-import { toSegment } from "./segment-message.ts";
 
 const fields: FilterFields = {
   named: {

@@ -3,8 +3,8 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf, newCard } from "../domain/card.ts";
+import { toFigures } from "../mapping/card.ts";
 import { findCards } from "../store/cards.ts";
-import { toFigures } from "./card-message.ts";
 
 export const readCards =
   (deps: Deps): Handler<typeof CardService.method.readCards> =>

@@ -2,8 +2,8 @@ import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { instantIn } from "./card-message.ts";
-import { settle } from "./settle.ts";
+import { instantIn } from "../mapping/card.ts";
+import { settle } from "../points/settle-points-holds.ts";
 
 export const refundPoints =
   (deps: Deps): Handler<typeof CardService.method.refundPoints> =>

@@ -13,6 +13,7 @@ import {
   type ReserveCommand,
   type ReserveDecision,
 } from "../domain/reserve-points.ts";
+import { instantIn } from "../mapping/card.ts";
 import { lockCards, openCards } from "../store/cards.ts";
 import {
   deleteLocks,
@@ -20,7 +21,6 @@ import {
   findLocksOfSessions,
   putLocks,
 } from "../store/points-locks.ts";
-import { instantIn } from "./card-message.ts";
 
 /** Checks and locks under the locks of the cards, so that of two sessions for the last points one gets them. */
 export const reservePoints =

@@ -10,13 +10,13 @@ import type { Call, Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { changeOf, type CustomerKey, keyOf, saysMore } from "../domain/customer.ts";
+import { segmentsOfCustomers } from "../segment/evaluate-segments.ts";
 import {
   ensureCustomers,
   findCustomersBy,
   type FoundCustomer,
   mergeCustomers,
 } from "../store/customers.ts";
-import { segmentsOfCustomers } from "./segments-of-customers.ts";
 
 export const resolveCustomers =
   (deps: Deps): Handlers<typeof CustomerService>["resolveCustomers"] =>

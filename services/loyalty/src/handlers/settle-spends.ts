@@ -2,7 +2,7 @@ import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { settle } from "./settle.ts";
+import { settle } from "../points/settle-points-holds.ts";
 
 export const settleSpends =
   (deps: Deps): Handler<typeof CardService.method.settleSpends> =>

@@ -12,12 +12,12 @@ import {
   type SpendCommand,
   type SpendDecision,
   type SpendsDecided,
-} from "../domain/spend.ts";
+} from "../domain/hold-points.ts";
+import { instantIn, toFigures } from "../mapping/card.ts";
 import { lockCards, openCards, saveCards } from "../store/cards.ts";
+import { findPendingOfCards, insertSpends } from "../store/points-holds.ts";
 import { deleteLocks, findLocksOfCards } from "../store/points-locks.ts";
 import { lockStocks, moveStocks } from "../store/rewards.ts";
-import { findPendingOfCards, insertSpends } from "../store/spends.ts";
-import { instantIn, toFigures } from "./card-message.ts";
 
 /**
  * Holds the points of redemptions that are about to be committed: one transaction locks the cards of all

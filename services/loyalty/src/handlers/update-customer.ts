@@ -2,11 +2,11 @@ import { notFound } from "@scrip/errors";
 import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { requireCustomerId, requireProfile } from "../customer/require-customer.ts";
 import type { Deps } from "../deps.ts";
 import { changeOf } from "../domain/customer.ts";
+import { toProfile } from "../mapping/customer.ts";
 import { mergeCustomer } from "../store/customers.ts";
-import { toProfile } from "./customer-message.ts";
-import { requireCustomerId, requireProfile } from "./find-customer.ts";
 
 export const updateCustomer =
   (deps: Deps): Handler<typeof CustomerService.method.updateCustomer> =>

@@ -2,8 +2,8 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { changeAssignment } from "./change-assignment.ts";
-import { toAssignment } from "./reward-message.ts";
+import { toAssignment } from "../mapping/reward.ts";
+import { changeAssignment } from "../reward/reward-assignment.ts";
 
 export const updateLoyaltyReward =
   (deps: Deps): Handler<typeof RewardService.method.updateLoyaltyReward> =>

@@ -3,9 +3,9 @@ import type { RewardService, UpdateRewardRequest } from "@scrip/proto/scrip/loya
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { parametersOf, toReward } from "../mapping/reward.ts";
 import { findReward, type RewardRow, updateReward as save } from "../store/rewards.ts";
 import { requireSound } from "./create-reward.ts";
-import { parametersOf, toReward } from "./reward-message.ts";
 
 export const updateReward =
   (deps: Deps): Handler<typeof RewardService.method.updateReward> =>

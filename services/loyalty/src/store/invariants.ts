@@ -1,6 +1,6 @@
 import { checkedBy, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
 
-export { type KnownSpend, readSpends } from "./spend-checks.ts";
+export { type KnownSpend, readSpends } from "./points-hold-audit.ts";
 
 /** Every project that has opened cards, also one that the gateway no longer knows. */
 export const listLoyaltyProjects = (db: Queryable): Promise<readonly string[]> =>

@@ -1,8 +1,8 @@
 import { type Queryable, readPage } from "@scrip/postgres";
 
 import { keyOf } from "../domain/card.ts";
+import type { Stock } from "../domain/hold-points.ts";
 import type { RewardParameters, RewardType } from "../domain/reward.ts";
-import type { Stock } from "../domain/spend.ts";
 
 export type RewardRow = {
   readonly id: string;

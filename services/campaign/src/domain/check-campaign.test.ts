@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { checkAddedVouchers, checkNewCampaign, type NewCampaign } from "./new-campaign.ts";
+import { checkAddedVouchers, checkNewCampaign, type NewCampaign } from "./check-campaign.ts";
 
 const nothing: NewCampaign["voucher"] = {
   type: null,

@@ -3,6 +3,7 @@ import { isUniqueViolation } from "@scrip/postgres";
 import type { AssignmentParameters } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 
 import type { Deps } from "../deps.ts";
+import { priceOf, secondAutoRedeem } from "../handlers/create-reward-assignment.ts";
 import {
   type AssignmentName,
   type AssignmentRow,
@@ -12,7 +13,6 @@ import {
   updateAssignment,
 } from "../store/reward-assignments.ts";
 import { findReward, type RewardRow } from "../store/rewards.ts";
-import { priceOf, secondAutoRedeem } from "./create-reward-assignment.ts";
 
 export async function requireAssignment(deps: Deps, name: AssignmentName): Promise<AssignmentRow> {
   const row = await findAssignment(deps.db, name);

@@ -8,9 +8,9 @@ import type { Call } from "@scrip/rpc";
 import { nameOf, validityOf } from "@scrip/terms";
 
 import type { Campaign } from "../domain/campaign.ts";
-import { checkNewCampaign, type NewCampaign } from "../domain/new-campaign.ts";
-import { invalidCampaign, invalidParams, requireValidity } from "./terms.ts";
-import { toTemplate } from "./voucher-template.ts";
+import { checkNewCampaign, type NewCampaign } from "../domain/check-campaign.ts";
+import { invalidCampaign, invalidParams, requireValidity } from "../mapping/terms.ts";
+import { toTemplate } from "../mapping/voucher-template.ts";
 
 /** As many codes as fit into a request; more are the work of a job. */
 export const MAX_AT_ONCE = 100n;

@@ -1,7 +1,7 @@
 import { invalidPayload, notFound } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 
-import { holdTiers } from "../store/tiers.ts";
+import { holdTiers } from "../store/promotion-tiers.ts";
 
 /** A stack is looked at as a whole by qualifications, so that there are no more than this. */
 export const MAX_STACKS_OF_PROJECT = 1_000;

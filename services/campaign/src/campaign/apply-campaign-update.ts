@@ -8,8 +8,8 @@ import { GiftEffect } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { changedValidity, nameOf } from "@scrip/terms";
 
 import type { Campaign, Json, VoucherTemplate } from "../domain/campaign.ts";
-import { joinOnceOf } from "./new-campaign.ts";
-import { invalidCampaign, requireDiscount, requireValidity } from "./terms.ts";
+import { invalidCampaign, requireDiscount, requireValidity } from "../mapping/terms.ts";
+import { joinOnceOf } from "./plan-campaign.ts";
 
 export type Edit = {
   readonly request: UpdateCampaignRequest;

@@ -6,7 +6,7 @@ import {
 } from "@scrip/postgres";
 
 import { type DynamicSegment, readSegmentFilter } from "../domain/segment.ts";
-import { findSegmentsOfProjects, type ProjectSegmentRows } from "./segments.ts";
+import { findSegmentsOfProjects, type ProjectSegmentRows } from "../store/segments.ts";
 
 /** What must be known of a project's segments to tell who is in which. */
 export type ProjectSegments = {

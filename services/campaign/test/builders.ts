@@ -2,7 +2,7 @@ import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufb
 import type { DeliveredEvent, EventHandler } from "@scrip/events";
 import { newId } from "@scrip/ids";
 
-import { NOON } from "./fixture.ts";
+import { NOON } from "./deps.ts";
 
 /** An event as a consumer gets it. */
 export const eventOf = <Schema extends DescMessage>(

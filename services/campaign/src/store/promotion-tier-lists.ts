@@ -1,7 +1,13 @@
 import { type Queryable, readPage } from "@scrip/postgres";
 
 import { orderSql } from "./columns.ts";
-import { FROM_TIER, fromTierRow, TIER_COLUMNS, type TierRecord, type TierRow } from "./tiers.ts";
+import {
+  FROM_TIER,
+  fromTierRow,
+  TIER_COLUMNS,
+  type TierRecord,
+  type TierRow,
+} from "./promotion-tiers.ts";
 
 export type TierListing = {
   readonly projectId: string;

@@ -9,14 +9,14 @@ import type { CampaignDefinition } from "@scrip/proto/scrip/campaign/v1/campaign
 import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 
-import { toDefinition } from "./handlers/campaign-message.ts";
-import { toStack, toTierDefinition } from "./handlers/promotion-message.ts";
-import { toProto } from "./handlers/to-proto.ts";
-import { findCampaignIds, findCampaigns } from "./store/campaigns.ts";
-import { findCategories, findCategoryIds } from "./store/categories.ts";
-import { findStacks } from "./store/stacks.ts";
-import { findTiers } from "./store/tiers.ts";
-import { findUsable, type Usable } from "./store/usable.ts";
+import { toDefinition } from "../mapping/campaign.ts";
+import { toProto } from "../mapping/category.ts";
+import { toStack, toTierDefinition } from "../mapping/promotion.ts";
+import { findUsable, type Usable } from "../store/active-ids.ts";
+import { findCampaignIds, findCampaigns } from "../store/campaigns.ts";
+import { findCategories, findCategoryIds } from "../store/categories.ts";
+import { findStacks } from "../store/promotion-stacks.ts";
+import { findTiers } from "../store/promotion-tiers.ts";
 
 /**
  * What decisions read again and again, ready to be sent. A message tells of its campaign and of its

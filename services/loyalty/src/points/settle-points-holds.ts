@@ -18,9 +18,9 @@ import {
   type NewLedgerEntry,
   saveCards,
 } from "../store/cards.ts";
+import { endSpends, findSpends, type SpendEnd } from "../store/points-holds.ts";
 import { findLocksOfCards, putLocks } from "../store/points-locks.ts";
 import { moveStocks } from "../store/rewards.ts";
-import { endSpends, findSpends, type SpendEnd } from "../store/spends.ts";
 
 /** How a spend ends: with the redemption that took the points, or without one. */
 export type End = {

@@ -15,9 +15,9 @@ import { timestampOf, toDiscount, toTimestamp, validityFields } from "@scrip/ter
 
 import { type Campaign, type Json, voucherTypeOf } from "../domain/campaign.ts";
 import type { CampaignRecord } from "../store/campaigns.ts";
-import type { TierRecord } from "../store/tiers.ts";
-import { toTier } from "./promotion-message.ts";
-import { toProto } from "./to-proto.ts";
+import type { TierRecord } from "../store/promotion-tiers.ts";
+import { toProto } from "./category.ts";
+import { toTier } from "./promotion.ts";
 
 export type CampaignView = CampaignRecord & {
   /** Of a promotion. */

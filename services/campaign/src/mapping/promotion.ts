@@ -9,9 +9,9 @@ import {
 import { ValidationRulesAssignmentListSchema } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import { timestampOf, toDiscount, toTimestamp, validityFields } from "@scrip/terms";
 
-import type { StackRecord } from "../store/stacks.ts";
-import type { TierRecord } from "../store/tiers.ts";
-import { toProto } from "./to-proto.ts";
+import type { StackRecord } from "../store/promotion-stacks.ts";
+import type { TierRecord } from "../store/promotion-tiers.ts";
+import { toProto } from "./category.ts";
 
 /** A tier as it is answered. */
 export function toTier(record: TierRecord): TierMessage {

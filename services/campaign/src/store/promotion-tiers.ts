@@ -21,7 +21,7 @@ import {
   TIER_USAGE_COLUMNS,
   type TierUsage,
   type TierUsageColumns,
-} from "./tier-usage.ts";
+} from "./promotion-tier-usage.ts";
 
 /** What a tier tells of its campaign. */
 export type TierCampaign = {

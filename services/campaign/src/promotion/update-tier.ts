@@ -2,7 +2,7 @@ import { notFound } from "@scrip/errors";
 
 import type { Deps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
-import { findTier, lockTier, type TierRecord, updateTier } from "../store/tiers.ts";
+import { findTier, lockTier, type TierRecord, updateTier } from "../store/promotion-tiers.ts";
 
 /** Edits a tier while nobody else does. An edit that answers the tier itself changes nothing. */
 export async function editTier(

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { type Card, keyOf, newCard, type PointsLock, spendable } from "./card.ts";
+import { decideSpends, type SpendCommand, type SpendState, type Stock } from "./hold-points.ts";
 import { decidePointReservations } from "./reserve-points.ts";
-import { decideSpends, type SpendCommand, type SpendState, type Stock } from "./spend.ts";
 
 const PROJECT = "proj_1";
 const NOW = 1_000;

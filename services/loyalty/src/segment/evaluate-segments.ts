@@ -3,8 +3,8 @@ import type { Moment } from "@scrip/filters";
 import type { Deps } from "../deps.ts";
 import { changeOf, type CustomerInput } from "../domain/customer.ts";
 import { NOBODY, saidOf, segmentsOf, type Subject, subjectOf } from "../domain/segment.ts";
-import { findProfilesOf } from "../store/profiles.ts";
-import type { ProjectSegments } from "../store/segment-definitions.ts";
+import type { ProjectSegments } from "../loading/segment-definitions.ts";
+import { findProfilesOf } from "../store/customer-profiles.ts";
 import { findMemberships } from "../store/segments.ts";
 
 export type SegmentQuestion = {

@@ -3,9 +3,9 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { Campaign } from "../domain/campaign.ts";
-import { endTurn } from "../store/turns.ts";
-import { awaitTurn } from "./campaign-turn.ts";
-import { makeVouchers, type VoucherItem } from "./campaign-vouchers.ts";
+import { endTurn } from "../store/campaign-lock.ts";
+import { awaitTurn } from "./campaign-lock.ts";
+import { makeVouchers, type VoucherItem } from "./create-vouchers.ts";
 
 /** Adds vouchers to a campaign when it is its turn, all or none, and answers the first. */
 export async function addVouchers(

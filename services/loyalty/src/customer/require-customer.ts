@@ -2,7 +2,7 @@ import { notFound } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 
 import type { CustomerProfile } from "../domain/customer.ts";
-import { findCustomerId, findProfile } from "../store/profiles.ts";
+import { findCustomerId, findProfile } from "../store/customer-profiles.ts";
 
 /** The customer that a path or a request names, or `not_found`. */
 export async function requireProfile(

@@ -7,13 +7,18 @@ import type {
 import { type Call, takeId } from "@scrip/rpc";
 import { validityOf } from "@scrip/terms";
 
+import { categoryIdOf } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import type { Campaign } from "../domain/campaign.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
+import {
+  invalidCampaign,
+  invalidParams,
+  requireDiscount,
+  requireValidity,
+} from "../mapping/terms.ts";
 import { lockCampaign } from "../store/campaigns.ts";
-import { MAX_TIERS_OF_CAMPAIGN } from "../store/tiers.ts";
-import { categoryIdOf } from "./category-reference.ts";
-import { invalidCampaign, invalidParams, requireDiscount, requireValidity } from "./terms.ts";
+import { MAX_TIERS_OF_CAMPAIGN } from "../store/promotion-tiers.ts";
 
 /** A qualification looks at all tiers of a project, so that there are no more than this. */
 const MAX_TIERS_OF_PROJECT = 5_000;

@@ -8,7 +8,7 @@ import {
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
 import type { Deps } from "../deps.ts";
-import { type End, type Refund, settle } from "../handlers/settle.ts";
+import { type End, type Refund, settle } from "../points/settle-points-holds.ts";
 import { type Release, releaseLocks } from "../store/points-locks.ts";
 
 type Told = {

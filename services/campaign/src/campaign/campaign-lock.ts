@@ -5,8 +5,8 @@ import { notFound, Refusal } from "@scrip/errors";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { takeTurn, type Turn } from "../store/campaign-lock.ts";
 import { type CampaignRecord, findCampaign } from "../store/campaigns.ts";
-import { takeTurn, type Turn } from "../store/turns.ts";
 
 /** How often somebody who waits for a campaign asks whether it is free. */
 const POLL_MS = 25;
