@@ -55,9 +55,9 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { type Call, clientOf, createCoalescer, ownCall } from "@scrip/rpc";
 
-import { isBadItem } from "./bad-item.ts";
-import { type Batched, SENT_ONCE, type Transports } from "./batched.ts";
-import { cardClients } from "./card-clients.ts";
+import { isBadItem } from "./clients/batch-failure.ts";
+import { type Batched, SENT_ONCE, type Transports } from "./clients/batching.ts";
+import { cardClients } from "./clients/cards.ts";
 
 /** One function per question to another service; what is asked at the same time travels together. */
 export type Clients = {

@@ -4,7 +4,7 @@ import type { Database, DefinitionCache, DefinitionVersions } from "@scrip/postg
 import type { Clients } from "./clients.ts";
 import type { Collection } from "./domain/collections.ts";
 import type { StackingRules } from "./domain/stacking-rules.ts";
-import type { RuleCaches } from "./loading/rules.ts";
+import type { RuleCaches } from "./loading/validation-rules.ts";
 import type { Catalogue, CatalogueNames } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
 

@@ -11,15 +11,15 @@ import {
 } from "@scrip/postgres";
 import { createCoalescer, type Service } from "@scrip/rpc";
 
-import { isBadItem } from "./bad-item.ts";
-import type { Transports } from "./batched.ts";
 import { createClients } from "./clients.ts";
+import { isBadItem } from "./clients/batch-failure.ts";
+import type { Transports } from "./clients/batching.ts";
 import { CUSTOMERS_TOPIC, onCustomer } from "./events/on-customer.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onVoucher, VOUCHERS_TOPIC } from "./events/on-voucher.ts";
 import { createCollectionsCache } from "./loading/collections.ts";
-import { createRuleCaches } from "./loading/rules.ts";
 import { createStackingRulesCache } from "./loading/stacking-rules.ts";
+import { createRuleCaches } from "./loading/validation-rules.ts";
 import { routes } from "./routes.ts";
 import { type CatalogueNames, findInCatalogue } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";

@@ -6,8 +6,12 @@ import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
+import {
+  type OverrideDeps,
+  overridingLines,
+  upsertOverrides,
+} from "../src/catalogue/catalogue-overrides.ts";
 import type { Deps } from "../src/deps.ts";
-import { type OverrideDeps, overridingLines, upsertOverrides } from "../src/loading/overrides.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 

@@ -20,8 +20,8 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
 import { createCollectionsCache } from "../src/loading/collections.ts";
-import { createRuleCaches } from "../src/loading/rules.ts";
 import { createStackingRulesCache } from "../src/loading/stacking-rules.ts";
+import { createRuleCaches } from "../src/loading/validation-rules.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { findOneInCatalogue } from "../src/store/catalogue-lookup.ts";
 

@@ -5,8 +5,8 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { givenVoucher, redeemableOf } from "../src/domain/given.ts";
-import { reserve, type ReserveDeps } from "../src/handlers/reserve.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { reserve, type ReserveDeps } from "../src/session/lock-redeemables.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());

@@ -3,8 +3,8 @@ import type { Call } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
-import { refuseWhileRedeemed, takeSession } from "../src/loading/session.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+import { refuseWhileRedeemed, takeSession } from "../src/session/session-lock.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());

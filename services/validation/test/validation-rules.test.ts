@@ -17,7 +17,7 @@ import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { createRuleCaches, gatherRules } from "../src/loading/rules.ts";
+import { createRuleCaches, gatherRules } from "../src/loading/validation-rules.ts";
 import { ruleRoutes } from "../src/rule-routes.ts";
 import { listValidationProjects, validationInvariants } from "../src/store/invariants.ts";
 

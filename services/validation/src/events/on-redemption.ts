@@ -7,8 +7,8 @@ import {
   RedemptionRolledBackSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
-import type { OverrideDeps } from "../loading/overrides.ts";
-import { repairOrder } from "../loading/store-order.ts";
+import type { OverrideDeps } from "../catalogue/catalogue-overrides.ts";
+import { repairOrder } from "../order/store-order.ts";
 import { repairOrders, repairRolledBackOrders } from "../store/order-repairs.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
 

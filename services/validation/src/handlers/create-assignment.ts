@@ -4,7 +4,7 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findObject } from "../loading/rule-objects.ts";
+import { findObject } from "../loading/assignable-objects.ts";
 import { toAssignment } from "../mapping/assignment.ts";
 import {
   type AssignmentRow,

@@ -2,7 +2,7 @@ import type { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { editOrder } from "./edit-order.ts";
+import { editOrder } from "../order/edit-order.ts";
 
 export const createOrder =
   (deps: Deps): Handler<typeof OrderService.method.createOrder> =>

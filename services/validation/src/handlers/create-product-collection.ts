@@ -9,6 +9,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { readCollectionFilter } from "../domain/collections.ts";
+import { toCollection } from "../mapping/collection.ts";
 import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
 import {
   type CollectionEntry,
@@ -16,7 +17,6 @@ import {
   countCollections,
   insertCollection,
 } from "../store/collections.ts";
-import { toCollection } from "./collection-message.ts";
 
 const MAX_COLLECTIONS = 100n;
 

@@ -1,10 +1,10 @@
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { editEntry, keyOf, requireEntry } from "../catalogue/catalogue-entries.ts";
+import { changedSku } from "../catalogue/edit-sku.ts";
 import type { Deps } from "../deps.ts";
-import { editEntry, keyOf, requireEntry } from "./edit-entry.ts";
-import { changedSku } from "./edit-sku.ts";
-import { toSku } from "./product-message.ts";
+import { toSku } from "../mapping/product.ts";
 
 export const createSku =
   (deps: Deps): Handler<typeof ProductService.method.createSku> =>

@@ -4,13 +4,13 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { categoriesNamed } from "../domain/stacking-rules.ts";
-import { insertStackingRules, type StackingRulesRow } from "../store/stacking-rules.ts";
+import { toProjectStackingRules } from "../mapping/project-stacking-rules.ts";
 import {
   changedOptions,
   refuseContradiction,
   refuseUnknownCategories,
-} from "./stacking-options.ts";
-import { toProjectStackingRules } from "./stacking-rules-message.ts";
+} from "../rules/stacking-options.ts";
+import { insertStackingRules, type StackingRulesRow } from "../store/stacking-rules.ts";
 
 export const createStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.createStackingRules> =>

@@ -5,10 +5,10 @@ import { isForeignKeyViolation } from "@scrip/postgres";
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
 import { deleteEntry } from "../store/catalogue.ts";
 import { findCollectionsOfProduct } from "../store/collections.ts";
-import { requireEntry } from "./edit-entry.ts";
 
 export const deleteProduct =
   (deps: Deps): Handler<typeof ProductService.method.deleteProduct> =>

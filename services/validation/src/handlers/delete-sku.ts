@@ -3,10 +3,10 @@ import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { requireEntry } from "../catalogue/catalogue-entries.ts";
+import { requireOwn } from "../catalogue/edit-sku.ts";
 import type { Deps } from "../deps.ts";
 import { deleteEntry } from "../store/catalogue.ts";
-import { requireEntry } from "./edit-entry.ts";
-import { requireOwn } from "./edit-sku.ts";
 
 export const deleteSku =
   (deps: Deps): Handler<typeof ProductService.method.deleteSku> =>

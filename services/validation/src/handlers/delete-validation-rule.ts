@@ -7,7 +7,7 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findExisting } from "../loading/rule-objects.ts";
+import { findExisting } from "../loading/assignable-objects.ts";
 import {
   type AssignmentRow,
   deleteAssignments,

@@ -3,8 +3,8 @@ import type { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toCollection } from "../mapping/collection.ts";
 import { type CollectionRow, findCollection } from "../store/collections.ts";
-import { toCollection } from "./collection-message.ts";
 
 export const getProductCollection =
   (deps: Deps): Handler<typeof ProductCollectionService.method.getProductCollection> =>

@@ -1,10 +1,10 @@
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
+import { toProduct } from "../mapping/product.ts";
 import { findSkusOf } from "../store/catalogue.ts";
-import { requireEntry } from "./edit-entry.ts";
-import { toProduct } from "./product-message.ts";
 
 export const getProduct =
   (deps: Deps): Handler<typeof ProductService.method.getProduct> =>

@@ -1,9 +1,9 @@
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
-import { requireEntry } from "./edit-entry.ts";
-import { toSku } from "./product-message.ts";
+import { toSku } from "../mapping/product.ts";
 
 export const getSku =
   (deps: Deps): Handler<typeof ProductService.method.getSku> =>

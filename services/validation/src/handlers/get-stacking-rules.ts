@@ -3,8 +3,8 @@ import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stac
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toProjectStackingRules } from "../mapping/project-stacking-rules.ts";
 import { findStackingRules } from "../store/stacking-rules.ts";
-import { toProjectStackingRules } from "./stacking-rules-message.ts";
 
 export const getStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.getStackingRules> =>

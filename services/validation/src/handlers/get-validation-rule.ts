@@ -3,8 +3,8 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toValidationRule } from "../mapping/validation-rule.ts";
 import { findRule } from "../store/validation-rules.ts";
-import { toValidationRule } from "./validation-rule-message.ts";
 
 export const getValidationRule =
   (deps: Deps): Handler<typeof ValidationRuleService.method.getValidationRule> =>

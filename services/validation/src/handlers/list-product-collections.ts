@@ -2,8 +2,8 @@ import type { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toCollection } from "../mapping/collection.ts";
 import { listCollections } from "../store/collections.ts";
-import { toCollection } from "./collection-message.ts";
 import { pageOf } from "./page.ts";
 
 export const listProductCollections =

@@ -3,9 +3,9 @@ import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_p
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toProduct } from "../mapping/product.ts";
 import { findSkusOf, listEntries } from "../store/catalogue.ts";
 import { pageOf } from "./page.ts";
-import { toProduct } from "./product-message.ts";
 
 export const listProducts =
   (deps: Deps): Handler<typeof ProductService.method.listProducts> =>

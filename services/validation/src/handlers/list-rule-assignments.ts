@@ -2,9 +2,9 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toAssignmentList } from "../mapping/validation-rule.ts";
 import { listAssignments } from "../store/rule-assignments.ts";
 import { pageOf } from "./page.ts";
-import { toAssignmentList } from "./validation-rule-message.ts";
 
 export const listRuleAssignments =
   (deps: Deps): Handler<typeof ValidationRuleService.method.listRuleAssignments> =>

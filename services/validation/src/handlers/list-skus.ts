@@ -2,11 +2,11 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
+import { toSku } from "../mapping/product.ts";
 import { listEntries } from "../store/catalogue.ts";
-import { requireEntry } from "./edit-entry.ts";
 import { pageOf } from "./page.ts";
-import { toSku } from "./product-message.ts";
 
 export const listSkus =
   (deps: Deps): Handler<typeof ProductService.method.listSkus> =>

@@ -6,8 +6,8 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toProjectStackingRules } from "../mapping/project-stacking-rules.ts";
 import { findStackingRules } from "../store/stacking-rules.ts";
-import { toProjectStackingRules } from "./stacking-rules-message.ts";
 
 export const listStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.listStackingRules> =>

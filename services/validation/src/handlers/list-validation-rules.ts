@@ -2,9 +2,9 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toValidationRule } from "../mapping/validation-rule.ts";
 import { listRules } from "../store/validation-rules.ts";
 import { pageOf } from "./page.ts";
-import { toValidationRule } from "./validation-rule-message.ts";
 
 export const listValidationRules =
   (deps: Deps): Handler<typeof ValidationRuleService.method.listValidationRules> =>

@@ -12,14 +12,14 @@ import { checkOrder } from "../domain/order.ts";
 import { parsePlace } from "../domain/place.ts";
 import { omissionsOf, type Scenario, type ScenarioName, SCENARIOS } from "../domain/scenario.ts";
 import { qualificationStacking } from "../domain/single.ts";
-import type { Asked } from "../loading/asked.ts";
 import { openCandidates } from "../loading/candidates.ts";
-import { orderFacts } from "../loading/order-facts.ts";
 import { gatherStackingRules } from "../loading/stacking-rules.ts";
+import type { Asked } from "../mapping/decision-input.ts";
 import { toRefusal } from "../mapping/error.ts";
-import { qualificationsMessage } from "../mapping/qualified.ts";
-import { qualified } from "./qualification.ts";
-import { gatherCircumstances } from "./validation.ts";
+import { orderFacts } from "../mapping/order-facts.ts";
+import { qualificationsMessage } from "../mapping/qualifications.ts";
+import { qualified } from "../qualification/list-qualifications.ts";
+import { gatherCircumstances } from "../validation/run-validation.ts";
 
 export const qualify =
   (deps: Deps): Handlers<typeof QualificationService>["qualify"] =>

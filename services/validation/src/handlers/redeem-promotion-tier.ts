@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 import { singleStacking } from "../domain/single.ts";
 import { readerOf } from "../mapping/explanation.ts";
 import { singleRedemption } from "../mapping/redemptions.ts";
-import { redeemAsked } from "./redemption.ts";
+import { redeemAsked } from "../redemption/run-redemption.ts";
 
 export const redeemPromotionTier =
   (deps: Deps): Handlers<typeof ValidationService>["redeemPromotionTier"] =>

@@ -5,8 +5,8 @@ import type { Call, Handlers } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { readerOf } from "../mapping/explanation.ts";
 import { singleRedemption } from "../mapping/redemptions.ts";
-import { type OneVoucher, oneVoucher } from "./one-voucher.ts";
-import { redeemAsked } from "./redemption.ts";
+import { redeemAsked } from "../redemption/run-redemption.ts";
+import { type OneVoucher, oneVoucher } from "../validation/single-voucher.ts";
 
 export const redeemVoucher =
   (deps: Deps): Handlers<typeof ValidationService>["redeemVoucher"] =>

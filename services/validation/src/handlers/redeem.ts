@@ -2,10 +2,10 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { refOf } from "../loading/asked.ts";
+import { refOf } from "../mapping/decision-input.ts";
 import { readerOf } from "../mapping/explanation.ts";
 import { redemptionsMessage } from "../mapping/redemptions.ts";
-import { redeemAsked } from "./redemption.ts";
+import { redeemAsked } from "../redemption/run-redemption.ts";
 
 export const redeem =
   (deps: Deps): Handlers<typeof ValidationService>["redeem"] =>

@@ -6,7 +6,7 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { assignmentsOf } from "../loading/assignments.ts";
+import { assignmentsOf } from "../loading/rule-assignments.ts";
 import { toAssignment } from "../mapping/assignment.ts";
 
 export const resolveAssignments =

@@ -8,7 +8,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { type CatalogueUnit, findCatalogueItems } from "../loading/catalogue.ts";
-import { summariesOf } from "../mapping/summaries.ts";
+import { summariesOf } from "../mapping/product-summaries.ts";
 
 export const resolveUnits =
   (deps: Deps): Handler<typeof ProductService.method.resolveUnits> =>

@@ -2,7 +2,7 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { rollBackAsked } from "./rollback.ts";
+import { rollBackAsked } from "../rollback/run-rollback.ts";
 
 export const rollbackRedemption =
   (deps: Deps): Handlers<typeof ValidationService>["rollbackRedemption"] =>

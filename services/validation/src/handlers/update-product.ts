@@ -1,11 +1,11 @@
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { editEntry, requireEntry } from "../catalogue/catalogue-entries.ts";
+import { changedProduct } from "../catalogue/edit-product.ts";
 import type { Deps } from "../deps.ts";
+import { toProduct } from "../mapping/product.ts";
 import { findSkusOf } from "../store/catalogue.ts";
-import { editEntry, requireEntry } from "./edit-entry.ts";
-import { changedProduct } from "./edit-product.ts";
-import { toProduct } from "./product-message.ts";
 
 export const updateProduct =
   (deps: Deps): Handler<typeof ProductService.method.updateProduct> =>

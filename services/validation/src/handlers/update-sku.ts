@@ -1,10 +1,10 @@
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { editEntry, requireEntry } from "../catalogue/catalogue-entries.ts";
+import { changedSku } from "../catalogue/edit-sku.ts";
 import type { Deps } from "../deps.ts";
-import { editEntry, requireEntry } from "./edit-entry.ts";
-import { changedSku } from "./edit-sku.ts";
-import { toSku } from "./product-message.ts";
+import { toSku } from "../mapping/product.ts";
 
 export const updateSku =
   (deps: Deps): Handler<typeof ProductService.method.updateSku> =>

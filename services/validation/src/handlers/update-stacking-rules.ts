@@ -4,17 +4,17 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { categoriesNamed } from "../domain/stacking-rules.ts";
+import { toProjectStackingRules } from "../mapping/project-stacking-rules.ts";
+import {
+  changedOptions,
+  refuseContradiction,
+  refuseUnknownCategories,
+} from "../rules/stacking-options.ts";
 import {
   findStackingRules,
   lockStackingRules,
   updateStackingRules as writeStackingRules,
 } from "../store/stacking-rules.ts";
-import {
-  changedOptions,
-  refuseContradiction,
-  refuseUnknownCategories,
-} from "./stacking-options.ts";
-import { toProjectStackingRules } from "./stacking-rules-message.ts";
 
 export const updateStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.updateStackingRules> =>

@@ -3,9 +3,9 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { toValidationRule } from "../mapping/validation-rule.ts";
+import { changedRule, refuseUnreadable } from "../rules/edit-validation-rule.ts";
 import { lockRule, saveRule } from "../store/validation-rules.ts";
-import { changedRule, refuseUnreadable } from "./edit-validation-rule.ts";
-import { toValidationRule } from "./validation-rule-message.ts";
 
 export const updateValidationRule =
   (deps: Deps): Handler<typeof ValidationRuleService.method.updateValidationRule> =>

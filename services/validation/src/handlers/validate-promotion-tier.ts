@@ -4,8 +4,8 @@ import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { singleStacking } from "../domain/single.ts";
-import { tierValidation } from "../mapping/tier-validation.ts";
-import { validateAsked } from "./validation.ts";
+import { tierValidation } from "../mapping/promotion-tier-validation.ts";
+import { validateAsked } from "../validation/run-validation.ts";
 
 export const validatePromotionTier =
   (deps: Deps): Handlers<typeof ValidationService>["validatePromotionTier"] =>

@@ -5,11 +5,11 @@ import type { Deps } from "../deps.ts";
 import type { DecisionRequest } from "../domain/decide.ts";
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import { singleStacking } from "../domain/single.ts";
-import { gatherDecision } from "../loading/decision.ts";
+import { gatherDecision } from "../loading/decision-context.ts";
 import { gatherAllPromotions } from "../loading/promotions.ts";
 import { gatherStackingRules } from "../loading/stacking-rules.ts";
-import { tierValidation } from "../mapping/tier-validation.ts";
-import { decisionOn, gatherCircumstances } from "./validation.ts";
+import { tierValidation } from "../mapping/promotion-tier-validation.ts";
+import { decisionOn, gatherCircumstances } from "../validation/run-validation.ts";
 
 export const validatePromotions =
   (deps: Deps): Handlers<typeof ValidationService>["validatePromotions"] =>

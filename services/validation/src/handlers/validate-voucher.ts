@@ -8,11 +8,11 @@ import type { Call, Handlers } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import type { JudgedRedeemable } from "../domain/decision.ts";
 import { scopeLists } from "../mapping/applicable-to.ts";
-import { discountResult, giftResult, loyaltyResult } from "../mapping/benefit.ts";
 import { toRefusal } from "../mapping/error.ts";
-import { singleResult } from "../mapping/single.ts";
-import { type OneVoucher, oneVoucher } from "./one-voucher.ts";
-import { validateAsked, type Validated } from "./validation.ts";
+import { discountResult, giftResult, loyaltyResult } from "../mapping/result-details.ts";
+import { singleResult } from "../mapping/single-validation.ts";
+import { validateAsked, type Validated } from "../validation/run-validation.ts";
+import { type OneVoucher, oneVoucher } from "../validation/single-voucher.ts";
 
 export const validateVoucher =
   (deps: Deps): Handlers<typeof ValidationService>["validateVoucher"] =>

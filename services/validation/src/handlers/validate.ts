@@ -6,11 +6,11 @@ import {
 import { type Handlers, mapInTurns } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { refOf } from "../loading/asked.ts";
+import { refOf } from "../mapping/decision-input.ts";
 import { orderMessage } from "../mapping/order.ts";
-import { redeemableResult } from "../mapping/redeemable.ts";
+import { redeemableResult } from "../mapping/redeemable-result.ts";
 import { stackingRulesMessage } from "../mapping/stacking-rules.ts";
-import { validateAsked } from "./validation.ts";
+import { validateAsked } from "../validation/run-validation.ts";
 
 export const validate =
   (deps: Deps): Handlers<typeof ValidationService>["validate"] =>

@@ -11,8 +11,8 @@ import type { Deps } from "../deps.ts";
 import { type Candidate, placeOf, voucherFilters, wantedVouchers } from "../domain/candidate.ts";
 import { compareNewest, isBehind, type Place } from "../domain/place.ts";
 import type { Scenario } from "../domain/scenario.ts";
-import type { Named } from "./named.ts";
 import { type Promotions, promotionsOf } from "./promotions.ts";
+import type { Named } from "./resolved-redeemables.ts";
 import { fromTimestamp, toTimestamp } from "./timestamps.ts";
 
 /** A candidate with what is needed to decide on it. */

@@ -6,8 +6,8 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { AssignedReward, ChosenReward, VoucherValue } from "../domain/facts.ts";
-import type { Ref } from "./asked.ts";
-import type { Named } from "./named.ts";
+import type { Ref } from "../mapping/decision-input.ts";
+import type { Named } from "./resolved-redeemables.ts";
 import { toTimestamp } from "./timestamps.ts";
 
 type Cards = ReadonlyMap<string, GatheredCard>;

@@ -6,9 +6,9 @@ import type { VoucherAnswer } from "@scrip/proto/scrip/voucher/v1/redemptions_pb
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { findOrder, type OrderKey } from "../store/orders.ts";
 import { toTimestamp } from "./timestamps.ts";
-import { trackingIdOf } from "./tracking-id.ts";
 
 /**
  * Asks for vouchers by code or id, and for the answer that an idempotency key already has. What live

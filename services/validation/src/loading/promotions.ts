@@ -6,7 +6,7 @@ import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { Ref } from "./asked.ts";
+import type { Ref } from "../mapping/decision-input.ts";
 
 /** Promotion tiers and stacks by id, and all campaigns that a request has to do with. */
 export type Promotions = {

@@ -4,10 +4,10 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { omittedIn } from "../domain/scenario.ts";
 import { campaignOf, rulesOf, subjectOf } from "../domain/subject.ts";
-import { assignmentsOf } from "../loading/assignments.ts";
+import { assignmentsOf } from "../loading/rule-assignments.ts";
 import { toAssignment } from "./assignment.ts";
+import type { Judgement } from "./evaluated-candidate.ts";
 import { readerOf } from "./explanation.ts";
-import type { Judgement } from "./judgement.ts";
 
 /** How many assignments of one redeemable an answer shows; the total counts them all. */
 const SHOWN = 100;

@@ -8,11 +8,11 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision.ts";
-import { expandOf } from "../loading/asked.ts";
-import type { Gathered } from "../loading/decision.ts";
+import type { Gathered } from "../loading/decision-context.ts";
 import { scopeLists } from "./applicable-to.ts";
+import { expandOf } from "./decision-input.ts";
 import { explanationOf, readerOf } from "./explanation.ts";
-import { redeemableResult } from "./redeemable.ts";
+import { redeemableResult } from "./redeemable-result.ts";
 
 /**
  * What the answer shows beside the redemptions. Most have nothing to note.

@@ -1,0 +1,160 @@
+import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { type Call, momentOf } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { CatalogueLine } from "../domain/collections.ts";
+import type { DecisionRequest, Omissions } from "../domain/decide.ts";
+import type { CustomerFacts, OrderFacts } from "../domain/facts.ts";
+import { neededCounts } from "../domain/rule-counts.ts";
+import { neededCollections } from "../domain/rule-needs.ts";
+import { categoriesNamed, type StackingRules } from "../domain/stacking-rules.ts";
+import { neededItems } from "../domain/units.ts";
+import { customerFacts } from "../mapping/customer-facts.ts";
+import { type Asked, expandOf } from "../mapping/decision-input.ts";
+import { orderFacts } from "../mapping/order-facts.ts";
+import { type FoundRedeemables, redeemablesOf } from "../mapping/redeemables.ts";
+import { assignmentIdsOf, gatherCards } from "./cards.ts";
+import { gatherCategories } from "./categories.ts";
+import { gatherCounts, NOTHING_COUNTED } from "./counts.ts";
+import { withCampaigns } from "./promotions.ts";
+import type { Named } from "./resolved-redeemables.ts";
+import { gatherRuleFacts, NO_RULE_FACTS, type RuleFacts } from "./rule-facts.ts";
+import { gatherRules } from "./validation-rules.ts";
+
+/** What stays the same however often a request is decided. */
+export type Circumstances = {
+  readonly asked: Asked;
+  readonly said: Customer | undefined;
+  readonly customer: StoredCustomer | undefined;
+  readonly stored: Order | null;
+  /** What the catalogue knows of the lines of the order. */
+  readonly lines: readonly CatalogueLine[];
+  readonly stacking: StackingRules;
+  /** Whether to tell how it was decided. */
+  readonly trace: boolean;
+  /** What is not asked; nothing is counted then. */
+  readonly omits?: Omissions;
+};
+
+/** What a decision was made on, and what its answer is written from. */
+export type Gathered = Circumstances &
+  Named & {
+    readonly request: DecisionRequest;
+    /** Of loyalty cards, by the ids of their vouchers. */
+    readonly cards: FoundRedeemables["cards"];
+    /** Of the redeemables, by id; only where the answer shows them or their hierarchy counts. */
+    readonly categories: ReadonlyMap<string, Category>;
+  };
+
+/**
+ * Completes what was found to what a decision needs. A plain voucher asks for nothing more here but
+ * its rules, which are remembered; each of the other questions is asked only when something depends
+ * on it, and all of one kind travel together.
+ */
+export async function gatherDecision(
+  deps: Deps,
+  call: Call,
+  circumstances: Circumstances,
+  named: Named,
+): Promise<Gathered> {
+  const { asked, said, customer, stored, stacking, trace, omits } = circumstances;
+  const found = await gatherFound(deps, call, circumstances, named);
+  const redeemables = redeemablesOf(found);
+  const allRules = [...found.rules.values()].flat();
+  const itemNames = neededItems(redeemables);
+  const facts =
+    allRules.length === 0 && itemNames.length === 0
+      ? NO_RULE_FACTS
+      : await gatherRuleFacts(deps, call, circumstances, {
+          rules: allRules,
+          collectionIds: neededCollections(allRules),
+          itemNames,
+        });
+  const order = asked.order === undefined ? null : orderFacts(asked.order, stored);
+  const questions = {
+    order: order && withCollections(order, facts.collections),
+    customer: withMemberships(customerFacts(said, customer), facts),
+    moment: momentOf(call),
+    caller: { channelId: call.caller.id, userId: null },
+    catalogue: facts.catalogue,
+  };
+  const countNames = omits === undefined ? neededCounts(redeemables, questions) : [];
+  const counts =
+    countNames.length === 0 ? NOTHING_COUNTED : await gatherCounts(deps, call, countNames);
+  return {
+    ...circumstances,
+    ...named,
+    promotions: found.promotions,
+    cards: found.cards,
+    categories: found.categories ?? NO_CATEGORIES,
+    request: {
+      redeemables,
+      ...questions,
+      metadata: asked.metadata ?? {},
+      stacking,
+      counts,
+      trace,
+      ...(omits !== undefined && { omits }),
+    },
+  };
+}
+
+/** What the redeemables refer to: their campaigns and rules, and their categories where those count. */
+async function gatherFound(
+  deps: Deps,
+  call: Call,
+  circumstances: Circumstances,
+  named: Named,
+): Promise<FoundRedeemables> {
+  const vouchers = [...named.vouchers.values()].flatMap(({ voucher }) => voucher ?? []);
+  const { campaigns: known, tiers } = named.promotions;
+  const campaignIds = vouchers.flatMap(({ campaignId }) => campaignId ?? []);
+  const cards = await gatherCards(deps, call, {
+    ...named,
+    sessionKey: circumstances.asked.session?.key,
+  });
+  const objectIds = [
+    ...assignmentIdsOf(cards),
+    ...vouchers.map(({ id }) => id),
+    ...campaignIds,
+    ...tiers.keys(),
+    ...known.keys(),
+  ];
+  const categoryIds = vouchers.flatMap(({ categoryId }) => categoryId ?? []);
+  const [campaigns, rules, categories] = await Promise.all([
+    campaignIds.length === 0 ? known : withCampaigns(deps, call, { known, ids: campaignIds }),
+    gatherRules(deps, call, objectIds),
+    needsCategories(circumstances) ? gatherCategories(deps, call, categoryIds) : null,
+  ]);
+  return { ...named, cards, promotions: { ...named.promotions, campaigns }, rules, categories };
+}
+
+const NO_CATEGORIES: Gathered["categories"] = new Map();
+
+const withCollections = (order: OrderFacts, collections: RuleFacts["collections"]): OrderFacts =>
+  collections.length === 0
+    ? order
+    : {
+        ...order,
+        lines: order.lines.map((line, index) => ({
+          ...line,
+          collections: collections[index] ?? [],
+        })),
+      };
+
+const withMemberships = (
+  customer: CustomerFacts | null,
+  { segments, loyaltyTiers }: RuleFacts,
+): CustomerFacts | null => customer && { ...customer, segments, loyaltyTiers };
+
+/**
+ * Whoever sorts by hierarchy or shows categories has to know more of them than their ids; and where
+ * rules name categories, one that was deleted must not count.
+ */
+const needsCategories = ({ asked, stacking }: Circumstances): boolean =>
+  categoriesNamed(stacking).length > 0 ||
+  stacking.redeemablesSortingRule === "CATEGORY_HIERARCHY" ||
+  expandOf(asked).has("category");

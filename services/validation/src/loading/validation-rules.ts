@@ -1,0 +1,66 @@
+import {
+  createDefinitionCache,
+  type DefinitionCache,
+  type DefinitionVersions,
+  type Queryable,
+} from "@scrip/postgres";
+import type { Call } from "@scrip/rpc";
+import { parseValidationRule, type ValidationRule } from "@scrip/rules";
+
+import { definitionOf } from "../store/rule-definition.ts";
+import { findRuleContents } from "../store/validation-rules.ts";
+import {
+  type AssignmentCaches,
+  assignmentsOf,
+  createAssignmentCaches,
+} from "./rule-assignments.ts";
+
+/** What the process remembers of rules and of what they are assigned to. */
+export type RuleCaches = AssignmentCaches & { readonly rules: DefinitionCache<ValidationRule> };
+
+/** Rules hold up to some kilobytes each. */
+const MAX_RULES = 10_000;
+
+export const createRuleCaches = (db: Queryable, versions: DefinitionVersions): RuleCaches => ({
+  ...createAssignmentCaches(db, versions),
+  rules: createDefinitionCache({
+    versions,
+    maxEntries: MAX_RULES,
+    load: async (keys) =>
+      (await findRuleContents(db, keys)).map(
+        (content, index) => content && parsed(definitionOf(keys[index]?.key ?? "", content)),
+      ),
+  }),
+});
+
+/**
+ * The rules that are assigned to vouchers, campaigns and promotion tiers, by the ids of these, ready
+ * to be evaluated, in the order in which they were assigned. Objects without rules are not in the map.
+ * What is remembered costs no query; everything else that is asked at the same time costs one.
+ */
+export async function gatherRules(
+  { ruleCaches }: { readonly ruleCaches: RuleCaches },
+  { project }: Pick<Call, "project">,
+  objectIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly ValidationRule[]>> {
+  const assignments = await assignmentsOf(ruleCaches, project.id, objectIds);
+  if (assignments.size === 0) return NONE;
+  const ids = [...assignments.values()].flatMap((rows) => rows.map((row) => row.rule_id));
+  const rules = await ruleCaches.rules.getMany(project.id, [...new Set(ids)]);
+  const gathered = new Map<string, readonly ValidationRule[]>();
+  for (const [objectId, rows] of assignments) {
+    // A rule that is gone was taken away from all objects before that.
+    const own = rows.flatMap((row) => rules.get(row.rule_id) ?? []);
+    if (own.length > 0) gathered.set(objectId, own);
+  }
+  return gathered;
+}
+
+const NONE: ReadonlyMap<string, readonly ValidationRule[]> = new Map();
+
+/** It was read when it was stored. Leaving out one that cannot be read any more would give discounts away. */
+function parsed(definition: Parameters<typeof parseValidationRule>[0]): ValidationRule {
+  const result = parseValidationRule(definition);
+  if (result.kind === "rule") return result.rule;
+  throw new Error(`validation rule ${definition.id} cannot be read: ${result.text}`);
+}

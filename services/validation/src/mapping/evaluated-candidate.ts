@@ -1,0 +1,21 @@
+import type { Candidate } from "../domain/candidate.ts";
+import type { JudgedRedeemable, OrderFigures } from "../domain/decision.ts";
+import type { RankedPlace } from "../domain/place.ts";
+import type { Gathered } from "../loading/decision-context.ts";
+
+/** A candidate that was decided on by itself, with what its answer is written from. */
+export type Judgement = {
+  readonly candidate: Candidate;
+  readonly judged: readonly JudgedRedeemable[];
+  readonly order: OrderFigures | null;
+  readonly gathered: Gathered;
+  readonly place: RankedPlace;
+};
+
+export type Qualified = {
+  readonly page: readonly Judgement[];
+  /** What does not qualify, newest first. */
+  readonly missed: readonly Judgement[];
+  /** Where the next page begins; null after the last one. */
+  readonly more: string | null;
+};

@@ -1,0 +1,42 @@
+import type { PromotionTierValidation } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { JudgedRedeemable } from "../domain/decision.ts";
+import type { Gathered } from "../loading/decision-context.ts";
+import { scopeLists } from "./applicable-to.ts";
+import { tierCampaign } from "./promotion-tier.ts";
+import { discountResult } from "./result-details.ts";
+import { singleResult } from "./single-validation.ts";
+
+/** What a promotion tier does to the order (spec/interface.md, promotion tier validation). */
+export function tierValidation(
+  judged: JudgedRedeemable,
+  gathered: Gathered,
+  { call, tracking }: { readonly call: Call; readonly tracking: string | undefined },
+): PromotionTierValidation {
+  const tier = gathered.promotions.tiers.get(judged.redeemable.id);
+  if (tier === undefined) throw new Error("a decision without its promotion tier");
+  const { banner, startDate, expirationDate } = tier;
+  const defined = tier.action?.discount;
+  const isValid = judged.status === "APPLICABLE";
+  const discount = isValid ? discountResult(defined, judged.benefit) : defined;
+  const figures = isValid ? judged.order : null;
+  const campaign = tierCampaign(tier, gathered.promotions);
+  return {
+    $typeName: "scrip.validation.v1.PromotionTierValidation",
+    id: tier.id,
+    name: tier.name,
+    hierarchy: tier.hierarchy,
+    metadata: tier.metadata ?? {},
+    ...scopeLists(judged),
+    discountAmount: figures?.totalDiscountAmount ?? 0n,
+    appliedDiscountAmount: figures?.totalAppliedDiscountAmount ?? 0n,
+    ...singleResult(judged, gathered, call),
+    ...(tracking !== undefined && { trackingId: tracking }),
+    ...(banner !== undefined && { banner }),
+    ...(discount !== undefined && { discount }),
+    ...(campaign !== undefined && { campaign }),
+    ...(startDate !== undefined && { startDate }),
+    ...(expirationDate !== undefined && { expirationDate }),
+  };
+}

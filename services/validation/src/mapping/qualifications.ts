@@ -1,0 +1,130 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type Qualifications,
+  QualificationsSchema,
+  type QualifiedRedeemable,
+  QualifiedRedeemableSchema,
+} from "@scrip/proto/scrip/validation/v1/qualifications_pb";
+import type { RedeemableResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { orderFigures, startOrder } from "../domain/order.ts";
+import { categoryKind, type StackingRules } from "../domain/stacking-rules.ts";
+import type { Circumstances } from "../loading/decision-context.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
+import { UNLIMITED } from "./applicable-to.ts";
+import { expandOf } from "./decision-input.ts";
+import type { Judgement, Qualified } from "./evaluated-candidate.ts";
+import { orderFacts } from "./order-facts.ts";
+import { orderMessage } from "./order.ts";
+import { qualifiedRules } from "./qualified-rules.ts";
+import { redeemableResult } from "./redeemable-result.ts";
+import { stackingRulesMessage } from "./stacking-rules.ts";
+
+export type QualificationsContext = {
+  readonly circumstances: Circumstances;
+  readonly tracking: string | undefined;
+  /** As the project has set them. */
+  readonly settings: StackingRules;
+  readonly limit: number;
+};
+
+export async function qualificationsMessage(
+  deps: Pick<Deps, "ruleCaches">,
+  call: Call,
+  { page, missed, more }: Qualified,
+  { circumstances, tracking, settings, limit }: QualificationsContext,
+): Promise<Qualifications> {
+  const { asked, stored } = circumstances;
+  const expand = expandOf(asked);
+  const rules = expand.has("validation_rules") ? await qualifiedRules(deps, call, page) : undefined;
+  const order = asked.order;
+  const start = order && startOrder(orderFacts(order, stored));
+  return create(QualificationsSchema, {
+    redeemables: {
+      data: page.map((one, position) => ({
+        ...qualifiedMessage(one, call),
+        ...(rules?.[position] !== undefined && { validationRulesAssignments: rules[position] }),
+      })),
+      total: BigInt(page.length),
+      hasMore: more !== null,
+      ...(more !== null && { moreStartingAfter: more }),
+    },
+    stackingRules: stackingRulesMessage(settings),
+    ...(tracking !== undefined && { trackingId: tracking }),
+    ...(start !== undefined &&
+      order !== undefined && { order: orderMessage(orderFigures(start, start), order, stored) }),
+    ...(expand.has("hints") && { inapplicableRedeemables: nearlyQualified(missed, limit, call) }),
+  });
+}
+
+/** What would qualify after a change that the caller may be told. */
+function nearlyQualified(
+  missed: readonly Judgement[],
+  limit: number,
+  call: Call,
+): RedeemableResult[] {
+  const near: RedeemableResult[] = [];
+  for (const { judged, gathered } of missed) {
+    if (near.length === limit) break;
+    for (const one of judged) {
+      if (one.status !== "INAPPLICABLE" || one.hints.length === 0) continue;
+      const result = redeemableResult(one, gathered, call);
+      if ((result.result?.hints.length ?? 0) > 0) near.push(result);
+    }
+  }
+  return near.slice(0, limit);
+}
+
+function qualifiedMessage(one: Judgement, call: Call): QualifiedRedeemable {
+  const { candidate, judged, order, gathered } = one;
+  const { asked, stored } = gathered;
+  const results = judged.map((each) => redeemableResult(each, gathered, call));
+  return create(QualifiedRedeemableSchema, {
+    ...(candidate.object === "promotion_stack"
+      ? stackMessage(one, results)
+      : singleMessage(one, results)),
+    id: candidate.id,
+    object: candidate.object,
+    createdAt: toTimestamp(candidate.createdAt),
+    // Also where something else is expanded: this is what candidates are compared by.
+    ...(order !== null &&
+      asked.order !== undefined && { order: orderMessage(order, asked.order, stored) }),
+  });
+}
+
+type Shown = Partial<Omit<QualifiedRedeemable, "$typeName" | "$unknown">>;
+
+function singleMessage({ candidate, gathered }: Judgement, [result]: RedeemableResult[]): Shown {
+  if (result === undefined) throw new Error("a decision without its redeemable");
+  const banner = gathered.promotions.tiers.get(candidate.id)?.banner;
+  const { $typeName: _, status: _status, order: _order, ...shown } = result;
+  const isDescribed = expandOf(gathered.asked).has("redeemable");
+  return { ...shown, ...(isDescribed && banner !== undefined && { banner }) };
+}
+
+/** A stack tells what it is, and its tiers what they do. */
+function stackMessage({ candidate, gathered }: Judgement, redeemables: RedeemableResult[]): Shown {
+  const { promotions, stacking, asked } = gathered;
+  const expand = expandOf(asked);
+  const stack = promotions.stacks.get(candidate.id);
+  const campaign = promotions.campaigns.get(candidate.campaignId ?? "");
+  if (stack === undefined) throw new Error("a qualification without its stack");
+  return {
+    redeemables,
+    ...UNLIMITED,
+    ...(expand.has("redeemable") && {
+      name: stack.name,
+      metadata: stack.metadata ?? {},
+      campaignId: stack.campaignId,
+      ...(campaign !== undefined && { campaignName: campaign.name }),
+    }),
+    ...(expand.has("category") && {
+      categories: [...stack.categories, ...(campaign?.categories ?? [])].map((category) => ({
+        ...category,
+        stackingRulesType: categoryKind(category.id, stacking),
+      })),
+    }),
+  };
+}

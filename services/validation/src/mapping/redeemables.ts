@@ -1,0 +1,94 @@
+import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
+import type { GatheredCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { ValidationRule } from "@scrip/rules";
+
+import type { CampaignFacts, Redeemable, TierFacts, VoucherFacts } from "../domain/facts.ts";
+import { cardValue, chosenReward } from "../loading/cards.ts";
+import type { Promotions } from "../loading/promotions.ts";
+import { campaignFacts, categoryFacts, tierFacts } from "./campaign-facts.ts";
+import type { Ref } from "./decision-input.ts";
+import { voucherFacts } from "./voucher-facts.ts";
+
+/** What was found for the redeemables of a request. */
+export type FoundRedeemables = {
+  readonly refs: readonly Ref[];
+  readonly vouchers: ReadonlyMap<string, GatheredVoucher>;
+  /** Of those vouchers that are loyalty cards, by their ids. */
+  readonly cards: ReadonlyMap<string, GatheredCard>;
+  /** With the campaigns of the vouchers as well. */
+  readonly promotions: Promotions;
+  /** By the id of the voucher, tier or campaign. */
+  readonly rules: ReadonlyMap<string, readonly ValidationRule[]>;
+  /** Of vouchers, by id; null where ids are enough. */
+  readonly categories: ReadonlyMap<string, Category> | null;
+};
+
+/** The redeemables as a decision sees them; what they share, such as a campaign, is built once. */
+export function redeemablesOf(found: FoundRedeemables): readonly Redeemable[] {
+  const campaigns = new Map<string, CampaignFacts>();
+  const campaignOf = (id: string | undefined): CampaignFacts | null => {
+    const definition = id === undefined ? undefined : found.promotions.campaigns.get(id);
+    if (definition === undefined) return null;
+    const known = campaigns.get(definition.id);
+    if (known !== undefined) return known;
+    const facts = campaignFacts(definition, rulesOf(found, definition.id));
+    campaigns.set(definition.id, facts);
+    return facts;
+  };
+  return found.refs.map((ref) =>
+    ref.object === "voucher"
+      ? {
+          object: "voucher",
+          id: ref.id,
+          voucher: voucherOf(found, ref.id, campaignOf),
+          credits: ref.gift?.credits ?? null,
+          reward: chosenReward(ref, cardOf(found, ref.id)),
+        }
+      : { object: ref.object, id: ref.id, tier: tierOf(found, ref, campaignOf) },
+  );
+}
+
+const cardOf = ({ vouchers, cards }: FoundRedeemables, code: string): GatheredCard | undefined =>
+  cards.get(vouchers.get(code)?.voucher?.id ?? "");
+
+type CampaignOf = (id: string | undefined) => CampaignFacts | null;
+
+function voucherOf(
+  found: FoundRedeemables,
+  code: string,
+  campaignOf: CampaignOf,
+): VoucherFacts | null {
+  const gathered = found.vouchers.get(code);
+  const facts = gathered && voucherFacts(gathered);
+  if (!facts) return null;
+  const { categories } = found;
+  const card = found.cards.get(facts.id);
+  const assignmentId = card?.assignment?.id;
+  const rules = rulesOf(found, facts.id);
+  return {
+    ...facts,
+    ...(card !== undefined && { value: cardValue(card) }),
+    campaign: campaignOf(gathered.voucher?.campaignId),
+    // What pays with points satisfies the rules of the reward too.
+    rules: assignmentId === undefined ? rules : [...rules, ...rulesOf(found, assignmentId)],
+    // What is in a category that was deleted is in none.
+    ...(categories !== null && {
+      categories: facts.categories.flatMap(({ id }) => {
+        const category = categories.get(id);
+        return category === undefined ? [] : [categoryFacts(category)];
+      }),
+    }),
+  };
+}
+
+function tierOf(found: FoundRedeemables, ref: Ref, campaignOf: CampaignOf): TierFacts | null {
+  const tier = ref.object === "promotion_tier" ? found.promotions.tiers.get(ref.id) : undefined;
+  if (tier === undefined) return null;
+  return tierFacts(tier, campaignOf(tier.campaignId), rulesOf(found, tier.id));
+}
+
+const rulesOf = ({ rules }: FoundRedeemables, id: string): readonly ValidationRule[] =>
+  rules.get(id) ?? NO_RULES;
+
+const NO_RULES: readonly ValidationRule[] = [];

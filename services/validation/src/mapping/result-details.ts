@@ -1,0 +1,87 @@
+import { decimalText, roundDecimal } from "@scrip/money";
+import { type Discount, DiscountEffect } from "@scrip/proto/scrip/common/v1/discount_pb";
+import type { GatheredCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { Reward } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type { Discount as DomainDiscount } from "@scrip/rules";
+
+import type { Benefit, GivenUnits } from "../domain/decision.ts";
+import { summariesOf } from "./product-summaries.ts";
+
+/** The discount of a voucher or tier with the effect and the value that were really used. */
+export function discountResult(
+  discount: Discount | undefined,
+  benefit: Benefit,
+): Discount | undefined {
+  if (benefit.kind !== "discount" || discount === undefined) return undefined;
+  return {
+    ...discount,
+    ...(benefit.value !== null && valueOf(benefit.value)),
+    isDynamic: benefit.isDynamic,
+    ...givenUnits(discount, benefit.given),
+    ...(benefit.effect !== null && { effect: DiscountEffect[benefit.effect] }),
+  };
+}
+
+/** Each number of units with what it is of, element by element as they are defined. */
+function givenUnits({ units }: Discount, given: readonly GivenUnits[]): Partial<Discount> {
+  if (units.length > 0) {
+    return {
+      units: units.map((unit, at) => {
+        const one = given[at];
+        return one === undefined
+          ? unit
+          : {
+              ...unit,
+              ...(one.item !== null && summariesOf(one.item)),
+              unitOff: one.unitOff,
+              isDynamic: one.isDynamic,
+            };
+      }),
+    };
+  }
+  const [one] = given;
+  return one === undefined
+    ? {}
+    : { ...(one.item !== null && summariesOf(one.item)), unitOff: one.unitOff };
+}
+
+/** As long as a percentage may be in the API; the discount was calculated with all its digits. */
+const SHOWN_DIGITS = 12;
+
+function valueOf(discount: DomainDiscount): Partial<Discount> {
+  switch (discount.type) {
+    case "PERCENT": {
+      const rounded = roundDecimal(discount.percentOff, SHOWN_DIGITS, "HALF_UP");
+      return { percentOff: decimalText(rounded ?? discount.percentOff) };
+    }
+    case "AMOUNT":
+      return { amountOff: discount.amountOff };
+    case "FIXED":
+      return { fixedAmount: discount.fixedAmount };
+    case "UNIT":
+      // Told with what it is of.
+      return {};
+    default:
+      return discount satisfies never;
+  }
+}
+
+/** What a loyalty card is redeemed for, and at what price; nothing of other vouchers. */
+export function loyaltyResult(
+  benefit: Benefit,
+  card: GatheredCard | undefined,
+): { readonly points: bigint; readonly reward: Reward | undefined } | undefined {
+  if (benefit.kind !== "loyalty") return undefined;
+  return { points: benefit.points, reward: card?.reward };
+}
+
+export function giftResult(benefit: Benefit): GiftResult | undefined {
+  if (benefit.kind !== "gift") return undefined;
+  return {
+    $typeName: "scrip.validation.v1.GiftResult",
+    balance: benefit.balance,
+    credits: benefit.credits,
+    lockedCredits: benefit.lockedCredits,
+  };
+}

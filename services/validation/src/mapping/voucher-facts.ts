@@ -1,0 +1,75 @@
+import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { parseDiscount, type Validity } from "@scrip/rules";
+import { discountDefinition } from "@scrip/terms";
+
+import type { VoucherFacts, VoucherValue } from "../domain/facts.ts";
+import { fromTimestamp } from "../loading/timestamps.ts";
+
+/** What a decision needs to know of a voucher as the voucher service answered it. */
+export function voucherFacts(gathered: GatheredVoucher): VoucherFacts | null {
+  const { voucher, definitionVersion, lockedQuantity, lockedCredits, publicationMetadata } =
+    gathered;
+  if (voucher === undefined) return null;
+  return {
+    id: voucher.id,
+    code: voucher.code,
+    active: voucher.active ?? null,
+    validity: validityOf(voucher),
+    value: valueOf(voucher, lockedCredits),
+    quantity: voucher.redemption?.quantity ?? null,
+    redeemedQuantity: voucher.redemption?.redeemedQuantity ?? 0n,
+    lockedQuantity,
+    definitionVersion,
+    campaign: null,
+    categories: voucher.categoryId === undefined ? [] : [{ id: voucher.categoryId, hierarchy: 0 }],
+    metadata: voucher.metadata ?? {},
+    publishCount: voucher.publish?.count ?? 0n,
+    publicationMetadata: publicationMetadata ?? null,
+    rules: [],
+    isReferralCode: voucher.isReferralCode ?? false,
+    holderId: voucher.holderId ?? null,
+  };
+}
+
+function validityOf(voucher: Voucher): Validity {
+  const { startDate, expirationDate, validityTimeframe, validityDayOfWeek } = voucher;
+  return {
+    startDate: startDate === undefined ? null : fromTimestamp(startDate),
+    expirationDate: expirationDate === undefined ? null : fromTimestamp(expirationDate),
+    timeframe: validityTimeframe ?? null,
+    daysOfWeek: validityDayOfWeek.length === 0 ? null : validityDayOfWeek,
+    hours: voucher.validityHours ?? null,
+  };
+}
+
+function valueOf(voucher: Voucher, lockedCredits: bigint): VoucherValue {
+  switch (voucher.type) {
+    case VoucherType.GIFT_VOUCHER:
+      return {
+        type: "GIFT_VOUCHER",
+        balance: voucher.gift?.balance ?? 0n,
+        lockedCredits,
+        effect: voucher.gift?.effect === GiftEffect.APPLY_TO_ITEMS ? "APPLY_TO_ITEMS" : null,
+      };
+    case VoucherType.LOYALTY_CARD:
+      // What the card really has is known where its points are kept.
+      return {
+        type: "LOYALTY_CARD",
+        balance: voucher.loyaltyCard?.points ?? 0n,
+        lockedPoints: 0n,
+      };
+    default:
+      return { type: "DISCOUNT_VOUCHER", discount: discountOf(voucher) };
+  }
+}
+
+function discountOf({ id, discount }: Voucher) {
+  if (discount === undefined) return null;
+  const definition = discountDefinition(discount);
+  if (definition === undefined) throw new Error(`a discount of unknown type ${discount.type}`);
+  const parsed = parseDiscount(definition);
+  // Vouchers are refused when stored unless their discount parses, so this is a bug, not an input.
+  if (parsed.kind === "violation") throw new Error(`the discount of ${id}: ${parsed.text}`);
+  return parsed.discount;
+}

@@ -1,0 +1,159 @@
+import { create } from "@bufbuild/protobuf";
+import { duplicate, notFound, Refusal } from "@scrip/errors";
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import {
+  type Order,
+  type OrderInput,
+  type OrderItemInput,
+  OrderInputSchema,
+  OrderStatus,
+} from "@scrip/proto/scrip/common/v1/order_pb";
+import type {
+  CreateOrderRequest,
+  UpdateOrderRequest,
+} from "@scrip/proto/scrip/validation/v1/orders_pb";
+import type { Call } from "@scrip/rpc";
+
+import { overridingLines, upsertOverrides } from "../catalogue/catalogue-overrides.ts";
+import type { Deps } from "../deps.ts";
+import type { OrderFigures } from "../domain/decision.ts";
+import { recordFigures } from "../domain/order-record.ts";
+import { gatherCatalogue } from "../loading/catalogue.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
+import { inlineLine, storedLine } from "../mapping/order-facts.ts";
+import { orderMessage } from "../mapping/order.ts";
+import { keptOrder } from "../mapping/redeemed-order.ts";
+import { saveOrders, setSourceId } from "../store/orders.ts";
+import { type OrderInHand, takeOrder } from "./order-claim.ts";
+
+type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
+
+/**
+ * Makes an order or changes it. The order is claimed as a redemption claims it, so that an edit and a
+ * redemption never see half of each other (services/decisions/0006-order-claims.md).
+ */
+export async function editOrder(
+  deps: Deps,
+  call: Call,
+  edit: { readonly named: Pick<OrderInput, "id" | "sourceId">; readonly request: OrderRequest },
+): Promise<Order> {
+  const { named } = edit;
+  const { items } = await gatherCatalogue(deps, call, edit.request.items);
+  const request = { ...edit.request, items };
+  const [customerId, referrerId] = await Promise.all([
+    idOf(deps, call, request.customer ?? byId(request.customerId)),
+    idOf(deps, call, request.referrer ?? byId(request.referrerId)),
+  ]);
+  const taken = await takeOrder(deps, call, create(OrderInputSchema, { ...named }));
+  try {
+    const order = keptOrder(edited(request, taken.stored), {
+      id: taken.id,
+      stored: taken.stored,
+      status: request.status || taken.stored?.status || OrderStatus.CREATED,
+      customerId,
+      referrerId,
+      now: call.now,
+      newItemId: () => deps.newId("ordli"),
+    });
+    const { createdAt = order.createdAt } = request;
+    const dated = { ...order, ...(createdAt !== undefined && { createdAt }) };
+    await save(deps, call, dated, { taken, items: edit.request.items });
+    return dated;
+  } catch (error) {
+    await taken.release();
+    throw error;
+  }
+}
+
+/** The order and what its lines say of the catalogue, or nothing. */
+async function save(
+  deps: Deps,
+  call: Call,
+  order: Order,
+  { taken, items }: { readonly taken: OrderInHand; readonly items: readonly OrderItemInput[] },
+): Promise<void> {
+  const projectId = call.project.id;
+  const { sourceId } = order;
+  const renamed = taken.stored !== null && sourceId !== taken.stored.sourceId;
+  const lines = overridingLines(call, items);
+  await upsertOverrides(deps, { projectId, now: call.now, lines }, async (tx) => {
+    if (renamed && sourceId !== undefined) {
+      const free = await setSourceId(tx, { projectId, id: taken.id, sourceId });
+      if (!free) throw duplicate("order", "id", sourceId);
+    }
+    await saveOrders(tx, [{ projectId, order, at: new Date(call.now) }]);
+  });
+  deps.onEvents();
+}
+
+const byId = (id: string | undefined): Pick<Customer, "id"> | undefined =>
+  id === undefined || id === "" ? undefined : { id };
+
+/** The id of a customer who is named, made when the source id is new. */
+async function idOf(
+  deps: Deps,
+  call: Call,
+  customer: Partial<Customer> | undefined,
+): Promise<string | undefined> {
+  if (customer?.id === undefined && customer?.sourceId === undefined) return undefined;
+  const answer = await deps.clients.resolveCustomer({
+    projectId: call.project.id,
+    customer: { ...customer, $typeName: "scrip.common.v1.Customer" },
+    upsert: true,
+    now: toTimestamp(call.now),
+  });
+  if (answer.customer === undefined) throw notFound("customer", customer.id ?? "");
+  return answer.customer.id;
+}
+
+/** The stored order with what was sent over it. */
+function edited(request: OrderRequest, stored: Order | null): Order {
+  const sent = new Set(request.updateMask?.paths);
+  const replaced = sent.has("items") || request.items.length > 0;
+  const base = stored === null || !replaced ? stored : { ...stored, items: [] };
+  const input = create(OrderInputSchema, {
+    items: request.items,
+    metadata: { ...stored?.metadata, ...request.metadata },
+    ...(request.sourceId !== undefined && { sourceId: request.sourceId }),
+  });
+  const isRecalculated =
+    replaced ||
+    [request.amount, request.initialAmount, request.discountAmount].some(
+      (amount) => amount !== undefined,
+    );
+  if (stored !== null && !isRecalculated) {
+    const sourceId = request.sourceId ?? stored.sourceId;
+    return {
+      ...stored,
+      metadata: input.metadata ?? {},
+      ...(sourceId !== undefined && { sourceId }),
+    };
+  }
+  return orderMessage(figuresOf(request, base), input, base);
+}
+
+function figuresOf(request: OrderRequest, base: Order | null): OrderFigures {
+  const lines =
+    request.items.length > 0
+      ? request.items.map((item) => ({
+          ...inlineLine(item),
+          discountAmount: item.discountAmount ?? 0n,
+        }))
+      : (base?.items ?? []).map((item) =>
+          // An amount of zero without a price is one that nobody has told.
+          item.price === undefined && item.amount === 0n
+            ? { ...storedLine(item), amount: null }
+            : storedLine(item),
+        );
+  const isWorthTheSame = request.amount === undefined && request.items.length === 0;
+  const outcome = recordFigures({
+    amount: request.amount ?? base?.amount ?? null,
+    initialAmount: request.initialAmount ?? (isWorthTheSame ? base?.initialAmount : null) ?? null,
+    discountAmount: request.discountAmount ?? base?.discountAmount ?? 0n,
+    lines,
+  });
+  if (outcome.kind === "figures") return outcome.figures;
+  const { key, details } = outcome.refusal;
+  // In a decision the order is a part of the request, here it is the request.
+  throw new Refusal(key, { details: details?.replace("Property .order.", "Property .") });
+}

@@ -1,0 +1,68 @@
+import { notFound, Refusal } from "@scrip/errors";
+import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { orderKey } from "../loading/gather.ts";
+import { claimOrder, releaseOrder } from "../store/order-claims.ts";
+import type { OrderKey } from "../store/orders.ts";
+
+/** The order that a redemption works on. */
+export type OrderInHand = {
+  readonly id: string;
+  readonly stored: Order | null;
+  /** Gives the order back when nothing came of the redemption. */
+  readonly release: () => Promise<void>;
+};
+
+const NOTHING_TO_RELEASE = async (): Promise<void> => {};
+
+/** Takes the order that the request names for this request alone, or gives a new one its id. */
+export async function takeOrder(deps: Deps, call: Call, input: OrderInput): Promise<OrderInHand> {
+  const key = orderKey(input);
+  if (key === undefined) {
+    return { id: deps.newId("ord"), stored: null, release: NOTHING_TO_RELEASE };
+  }
+  const taken = await take(deps, call, key);
+  if (taken === undefined) throw notFound("order", key.value);
+  return taken;
+}
+
+/**
+ * Takes the order of a redemption that is known. It is undefined when the process of the redemption
+ * died before it stored the order.
+ */
+export const takeStoredOrder = (
+  deps: Pick<Deps, "db" | "newId">,
+  call: Call,
+  id: string,
+): Promise<OrderInHand | undefined> => take(deps, call, { column: "id", value: id });
+
+async function take(
+  deps: Pick<Deps, "db" | "newId">,
+  call: Call,
+  key: OrderKey,
+): Promise<OrderInHand | undefined> {
+  const projectId = call.project.id;
+  const by = call.idempotency?.key ?? call.requestId;
+  const at = new Date(call.now);
+  const claim = await claimOrder(deps.db, { projectId, key, by, newId: deps.newId("ord"), at });
+  switch (claim.kind) {
+    case "claimed":
+      return {
+        id: claim.id,
+        stored: claim.order,
+        release: () => releaseOrder(deps.db, { projectId, id: claim.id, by }),
+      };
+    case "not_found":
+      return undefined;
+    case "taken":
+      throw claim.by === call.idempotency?.key
+        ? new Refusal("idempotency_in_progress")
+        : new Refusal("multiple_requests", {
+            details: `Order ${key.value} takes part in another request`,
+          });
+    default:
+      return claim satisfies never;
+  }
+}

@@ -1,0 +1,40 @@
+import { isUnavailable } from "@scrip/postgres";
+
+import { type OverrideDeps, upsertOverrides } from "../catalogue/catalogue-overrides.ts";
+import type { Deps } from "../deps.ts";
+import { repairOrders, repairOverridingOrder } from "../store/order-repairs.ts";
+import type { OverridingOrder } from "../store/order-rows.ts";
+import { saveOrders } from "../store/orders.ts";
+
+/** Stores the order of a redemption, and what its lines say of the catalogue in the same transaction. */
+export async function storeOrder(
+  deps: Pick<Deps, "db" | "newId" | "saveOrder" | "onEvents" | "onError">,
+  { overrides, ...stored }: OverridingOrder,
+): Promise<void> {
+  if (overrides.length === 0) return deps.saveOrder(stored);
+  try {
+    await upsertOverrides(deps, overridingOf({ ...stored, overrides }), (tx) =>
+      saveOrders(tx, [stored]),
+    );
+    deps.onEvents();
+  } catch (cause) {
+    if (isUnavailable(cause)) throw cause;
+    // The order is owed whatever the catalogue cannot take.
+    deps.onError(new Error("an order could not write into the catalogue", { cause }));
+    await deps.saveOrder(stored);
+  }
+}
+
+/** What is stored as new already stays as it is, and has overridden. Repeatable. */
+export async function repairOrder(deps: OverrideDeps, order: OverridingOrder): Promise<void> {
+  if (order.overrides.length === 0) return repairOrders(deps.db, [order]);
+  await repairOverridingOrder(deps.db, order, (store) =>
+    upsertOverrides(deps, overridingOf(order), store),
+  );
+}
+
+const overridingOf = ({ projectId, at, overrides }: OverridingOrder) => ({
+  projectId,
+  now: at.getTime(),
+  lines: overrides,
+});

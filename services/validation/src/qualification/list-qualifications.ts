@@ -1,0 +1,158 @@
+import { type Call, inTurns } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { type Candidate, placeOf } from "../domain/candidate.ts";
+import { concernsProducts } from "../domain/concern.ts";
+import { endOfPage, rankDeals, type SortingRule } from "../domain/deals.ts";
+import { categoriesOf } from "../domain/evaluate.ts";
+import type { Redeemable } from "../domain/facts.ts";
+import { type Place, type RankedPlace, placeText } from "../domain/place.ts";
+import type { Scenario } from "../domain/scenario.ts";
+import { subjectOf } from "../domain/subject.ts";
+import {
+  type CandidateSource,
+  type FoundCandidate,
+  namedCandidates,
+  nextCandidates,
+  WINDOW,
+} from "../loading/candidates.ts";
+import { type Circumstances, gatherDecision, type Gathered } from "../loading/decision-context.ts";
+import type { Judgement, Qualified } from "../mapping/evaluated-candidate.ts";
+import { type Decided, decisionOn } from "../validation/run-validation.ts";
+
+export type Qualification = {
+  readonly circumstances: Circumstances;
+  readonly scenario: Scenario;
+  readonly source: CandidateSource;
+  readonly matches: (candidate: Candidate) => boolean;
+  readonly sorting: SortingRule;
+  readonly after: Place | RankedPlace | null;
+  readonly limit: number;
+};
+
+/** One request looks at so many candidates at most, window by window. */
+const MAX_WINDOWS = 1_000 / WINDOW;
+
+export const qualified = (deps: Deps, call: Call, one: Qualification): Promise<Qualified> =>
+  one.sorting === "DEFAULT"
+    ? newestQualified(deps, call, one)
+    : rankedQualified(deps, call, one, one.sorting);
+
+/** Looks on until the page is full, and for one more, which tells that there is another page. */
+async function newestQualified(deps: Deps, call: Call, one: Qualification): Promise<Qualified> {
+  const found: Judgement[] = [];
+  const missed: Judgement[] = [];
+  let next: Place | null = null;
+  for await (const window of judgeWindows(deps, call, one, one.after)) {
+    found.push(...window.qualified);
+    missed.push(...window.missed);
+    next = window.next;
+    if (found.length > one.limit) break;
+  }
+  const page = found.slice(0, one.limit);
+  const [last, following] = [page.at(-1), found[one.limit]];
+  const end = last && following ? endOfPage(last.place, following.place) : next;
+  return { page, missed, more: end && placeText(withoutAmount(end)) };
+}
+
+/** Ranks everything that one request looks at; a later page goes on in the same ranking. */
+async function rankedQualified(
+  deps: Deps,
+  call: Call,
+  one: Qualification,
+  rule: Exclude<SortingRule, "DEFAULT">,
+): Promise<Qualified> {
+  const after = one.after !== null && "amount" in one.after ? one.after : null;
+  const ranking = { rule, after, limit: one.limit + 1 };
+  const missed: Judgement[] = [];
+  let best: readonly Judgement[] = [];
+  for await (const window of judgeWindows(deps, call, one, after === null ? one.after : null)) {
+    best = rankDeals([...best, ...window.qualified], ranking);
+    missed.push(...window.missed);
+  }
+  const page = best.slice(0, one.limit);
+  const last = page.at(-1);
+  return { page, missed, more: last && best.length > one.limit ? placeText(last.place) : null };
+}
+
+const withoutAmount = ({ at, tail }: Place): Place => ({ at, tail });
+
+type JudgedWindow = {
+  readonly qualified: readonly Judgement[];
+  readonly missed: readonly Judgement[];
+  readonly next: Place | null;
+};
+
+async function* judgeWindows(
+  deps: Deps,
+  call: Call,
+  one: Qualification,
+  start: Place | null,
+): AsyncGenerator<JudgedWindow, void> {
+  let after = start;
+  for (let count = 0; count < MAX_WINDOWS; count += 1) {
+    const { found, next } = await nextCandidates(deps, call, one.source, after);
+    const judgements = found.length === 0 ? [] : await judge(deps, call, one, found);
+    const qualifies = judgements.map((each) => isQualified(each));
+    yield {
+      qualified: judgements.filter((_, position) => qualifies[position]),
+      missed: judgements.filter((_, position) => !qualifies[position]),
+      next,
+    };
+    if (next === null) return;
+    after = next;
+  }
+}
+
+async function judge(
+  deps: Deps,
+  call: Call,
+  one: Qualification,
+  found: readonly FoundCandidate[],
+): Promise<readonly Judgement[]> {
+  const named = namedCandidates(one.source, found);
+  const gathered = await gatherDecision(deps, call, one.circumstances, named);
+  return inTurns(judgeEach(one, found, gathered), call.deadline);
+}
+
+/** Decides on each candidate by itself: what one gives, another does not see. */
+function* judgeEach(
+  { scenario, matches }: Qualification,
+  found: readonly FoundCandidate[],
+  gathered: Gathered,
+): Generator<void, readonly Judgement[]> {
+  const { request } = gathered;
+  const byId = new Map(request.redeemables.map((each) => [keyOf(each), each]));
+  const cart = { lines: request.order?.lines ?? [], catalogue: request.catalogue };
+  const concerns = (redeemable: Redeemable): boolean => {
+    const subject = subjectOf(redeemable);
+    return subject !== null && concernsProducts(subject, scenario.products, cart);
+  };
+  const judged: Judgement[] = [];
+  for (const { candidate, tierIds } of found) {
+    const keys =
+      candidate.object === "voucher" ? [`voucher ${candidate.id}`] : tierIds.map(tierKey);
+    const redeemables = keys.flatMap((key) => byId.get(key) ?? []);
+    const own = redeemables.flatMap(categoriesOf).map(({ id }) => id);
+    const categoryIds = [...new Set([...candidate.categoryIds, ...own])];
+    const isWanted = matches({ ...candidate, categoryIds }) && redeemables.some(concerns);
+    if (!isWanted) continue;
+    if (judged.length > 0) yield;
+    const decision = yield* decisionOn({ ...request, redeemables });
+    judged.push(judgementOf(candidate, decision, gathered));
+  }
+  return judged;
+}
+
+const tierKey = (id: string): string => `promotion_tier ${id}`;
+const keyOf = ({ object, id }: Redeemable): string => `${object} ${id}`;
+
+function judgementOf(candidate: Candidate, decision: Decided, gathered: Gathered): Judgement {
+  const { redeemables: judged, order } = decision;
+  const amount = order?.totalAppliedDiscountAmount ?? 0n;
+  return { candidate, judged, order, gathered, place: { ...placeOf(candidate), amount } };
+}
+
+/** Of a stack every tier must apply. */
+const isQualified = ({ judged }: Judgement): boolean =>
+  judged.length > 0 && judged.every(({ status }) => status === "APPLICABLE");

@@ -1,0 +1,35 @@
+import type { JudgedRedeemable } from "../domain/decision.ts";
+import type { Refused } from "../domain/refusal.ts";
+import type { Gathered } from "../loading/decision-context.ts";
+import type { Decided } from "../validation/run-validation.ts";
+
+export type DecidedRefusal = {
+  readonly refusal: Refused;
+  /** Whose failed redemption keeps it; none when nothing of what was named exists. */
+  readonly recordedOn: JudgedRedeemable | undefined;
+};
+
+/**
+ * Why a decision redeems nothing. In mode ALL the first redeemable that does not apply says why; one
+ * that is unknown keeps its own 404 (spec/validation-and-redemption.md §8.3).
+ */
+export function refusalOfDecision(
+  { redeemables }: Pick<Decided, "redeemables">,
+  { stacking }: Pick<Gathered, "stacking">,
+): DecidedRefusal {
+  const first = redeemables.find((judged) => judged.status === "INAPPLICABLE");
+  if (stacking.redeemablesApplicationMode === "ALL" && first !== undefined) {
+    return { refusal: first.refusal, recordedOn: isKnown(first) ? first : undefined };
+  }
+  const known = redeemables.filter(isKnown);
+  return {
+    refusal: {
+      key: "no_applicable_redeemables",
+      details: "None of the redeemables can be applied",
+    },
+    recordedOn: known.find(({ status }) => status === "INAPPLICABLE") ?? known[0],
+  };
+}
+
+const isKnown = ({ redeemable }: JudgedRedeemable): boolean =>
+  (redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier) !== null;

@@ -1,0 +1,131 @@
+import type { SpendPart } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { CommitOutcome, PointsTaken } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { Applicable } from "../domain/decision.ts";
+import type { Gathered } from "../loading/decision-context.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
+import { applicableOf, type Decided } from "../validation/run-validation.ts";
+
+/** What loyalty cards give for a redemption, by the ids of their vouchers. */
+export type PointsOfCards = ReadonlyMap<string, PointsTaken>;
+
+const NO_POINTS: PointsOfCards = new Map();
+
+type CardPart = {
+  readonly voucherId: string;
+  readonly part: SpendPart;
+  readonly reward: PointsTaken["reward"];
+};
+
+/**
+ * Commits with the points of loyalty cards held (services/decisions/0020-points-before-the-commit.md): they
+ * are spent by the commit, and given back at once when it comes to nothing. A redemption without cards pays
+ * nothing here. When somebody else was faster to spend the points, it is decided again.
+ */
+export async function withPoints(
+  deps: Deps,
+  call: Call,
+  decided: { readonly decision: Decided; readonly gathered: Gathered },
+  commit: (points: PointsOfCards) => Promise<CommitOutcome>,
+): Promise<CommitOutcome> {
+  const parts = applicableOf(decided.decision).flatMap((judged) =>
+    cardPartOf(judged, decided.gathered),
+  );
+  if (parts.length === 0) return commit(NO_POINTS);
+  const points = await holdPoints(deps, call, { parts, gathered: decided.gathered });
+  if (points === null) return STALE;
+  // When this throws nobody knows what became of the commit: the points are settled when it is known.
+  const outcome = await commit(points);
+  const isOurs = outcome.outcome.case === "made" && !outcome.replayed;
+  if (!isOurs) await giveBack(deps, call, points);
+  return outcome;
+}
+
+function cardPartOf({ redeemable, benefit }: Applicable, { cards }: Gathered): CardPart[] {
+  if (benefit.kind !== "loyalty" || redeemable.object !== "voucher") return [];
+  const { voucher, reward } = redeemable;
+  if (voucher === null || reward === null || reward.assigned === null) return [];
+  const { assignmentId, name, type } = reward.assigned;
+  return [
+    {
+      voucherId: voucher.id,
+      part: {
+        $typeName: "scrip.loyalty.v1.SpendPart",
+        cardId: voucher.id,
+        initialPoints: cards.get(voucher.id)?.figures?.points ?? 0n,
+        points: benefit.points,
+        rewardId: reward.id,
+        takesStock: type === "MATERIAL",
+      },
+      reward: {
+        $typeName: "scrip.voucher.v1.RedemptionReward",
+        id: reward.id,
+        type,
+        assignmentId,
+        ...(name !== null && { name }),
+      },
+    },
+  ];
+}
+
+/** Null when the points are not there any more. */
+async function holdPoints(
+  deps: Deps,
+  call: Call,
+  { parts, gathered }: { readonly parts: readonly CardPart[]; readonly gathered: Gathered },
+): Promise<PointsOfCards | null> {
+  const sessionKey = gathered.asked.session?.key;
+  const { outcome } = await deps.clients.spendPoints({
+    $typeName: "scrip.loyalty.v1.SpendCommand",
+    projectId: call.project.id,
+    now: toTimestamp(call.now),
+    parts: parts.map(({ part }) => part),
+    ...(call.idempotency !== undefined && { requestKey: call.idempotency.key }),
+    ...(sessionKey !== undefined && { sessionKey }),
+  });
+  if (outcome.case !== "spent") return null;
+  return new Map(
+    parts.map(({ voucherId, part, reward }, index) => {
+      const spend = outcome.value.spends[index];
+      if (spend?.figures === undefined) throw new Error("points were spent and not answered");
+      const { points: cardPoints, balance, redeemedPoints } = spend.figures;
+      return [
+        voucherId,
+        {
+          $typeName: "scrip.voucher.v1.PointsTaken",
+          spendId: spend.id,
+          points: part.points,
+          cardPoints,
+          balance,
+          redeemedPoints,
+          ...(reward !== undefined && { reward }),
+        },
+      ];
+    }),
+  );
+}
+
+/** What fails here is done by whoever settles what was left behind. */
+async function giveBack(deps: Deps, call: Call, points: PointsOfCards): Promise<void> {
+  try {
+    await Promise.all(
+      [...points.values()].map(({ spendId }) =>
+        deps.clients.abandonSpend({
+          $typeName: "scrip.voucher.v1.SpendName",
+          projectId: call.project.id,
+          spendId,
+        }),
+      ),
+    );
+  } catch (cause) {
+    deps.onError(new Error("points are given back later", { cause }));
+  }
+}
+
+const STALE: CommitOutcome = {
+  $typeName: "scrip.voucher.v1.CommitOutcome",
+  outcome: { case: "stale", value: { $typeName: "scrip.voucher.v1.Stale", lost: [] } },
+  replayed: false,
+};

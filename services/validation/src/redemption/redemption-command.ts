@@ -1,0 +1,193 @@
+import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type {
+  RedemptionCommand,
+  RedemptionPart,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import type { Applicable, JudgedRedeemable, OrderFigures } from "../domain/decision.ts";
+import type { Refused } from "../domain/refusal.ts";
+import { countGuard } from "../loading/counts.ts";
+import type { Gathered } from "../loading/decision-context.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
+import { errorMessage } from "../mapping/error.ts";
+import { explanationOf } from "../mapping/explanation.ts";
+import { orderMessage } from "../mapping/order.ts";
+import { tierSummary } from "../mapping/promotion-tier.ts";
+import { redeemedOrder } from "../mapping/redeemed-order.ts";
+import type { OrderInHand } from "../order/order-claim.ts";
+import { applicableOf, type Decided } from "../validation/run-validation.ts";
+import type { PointsOfCards } from "./points-hold.ts";
+import { shownCustomer } from "./upsert-customer.ts";
+
+/** What a command is written from, beside the decision. */
+export type CommandContext = {
+  readonly deps: Deps;
+  readonly call: Call;
+  readonly gathered: Gathered;
+  readonly order: OrderInHand | undefined;
+  readonly tracking: string | undefined;
+  /** What loyalty cards give. */
+  readonly points?: PointsOfCards;
+};
+
+/** Takes what applies: one part for each redeemable, and the order after all of them. */
+export function redeemCommand(
+  context: CommandContext,
+  decision: Decided,
+  { customer, note }: { readonly customer: StoredCustomer | undefined; readonly note: Uint8Array },
+): RedemptionCommand {
+  const applicable = applicableOf(decision);
+  const orderOf = orderWriter(context, applicable, customer);
+  const isStacked = applicable.length > 1;
+  const order = orderOf(decision.order);
+  return {
+    ...commandBase(context, customer),
+    note,
+    parts: applicable.map((judged) => ({
+      ...partOf(judged, context, customer),
+      // One redeemable leaves the order as the request does.
+      ...(isStacked && judged.order !== null && { order: orderOf(judged.order) }),
+    })),
+    ...(order !== undefined && { order }),
+  };
+}
+
+/** A refused redemption stores nothing but itself, and why: no order, no customer. */
+export function refusalCommand(
+  context: CommandContext,
+  judged: JudgedRedeemable,
+  refusal: Refused,
+): RedemptionCommand {
+  const explanation = explanationOf(judged, "server");
+  return {
+    ...commandBase(context, context.gathered.customer),
+    parts: [
+      {
+        ...redeemableOf(judged, context),
+        ...NOTHING_TAKEN,
+        ...(explanation !== undefined && { explanation }),
+      },
+    ],
+    refused: errorMessage(refusal, context.call.requestId),
+  };
+}
+
+/** The lines of all orders of one redemption have the same ids. */
+function orderWriter(
+  { deps, call, gathered, order }: CommandContext,
+  applicable: readonly Applicable[],
+  customer: StoredCustomer | undefined,
+): (figures: OrderFigures | null) => Order | undefined {
+  const { order: input } = gathered.asked;
+  const itemIds = new Map<number, string>();
+  const newItemId = (position: number): string => {
+    const id = itemIds.get(position) ?? deps.newId("ordli");
+    itemIds.set(position, id);
+    return id;
+  };
+  const referrerId = referrerOf(applicable) ?? input?.referrer?.id ?? input?.referrerId;
+  return (figures) => {
+    if (figures === null || input === undefined || order === undefined) return undefined;
+    return redeemedOrder(orderMessage(figures, input, order.stored), {
+      id: order.id,
+      stored: order.stored,
+      customerId: customer?.id,
+      referrerId,
+      now: call.now,
+      newItemId,
+    });
+  };
+}
+
+/** The holder of the referral code that is used (spec/validation-and-redemption.md §8.6). */
+const referrerOf = (applicable: readonly Applicable[]): string | undefined =>
+  applicable
+    .flatMap(({ redeemable }) =>
+      redeemable.object === "voucher" && redeemable.voucher?.isReferralCode === true
+        ? (redeemable.voucher.holderId ?? [])
+        : [],
+    )
+    .at(0);
+
+function partOf(
+  judged: Applicable,
+  context: CommandContext,
+  customer: StoredCustomer | undefined,
+): RedemptionPart {
+  const { requestId } = context.call;
+  const { redeemable, benefit, order, units, guards } = judged;
+  const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
+  const explanation = explanationOf(judged, "server");
+  const points = facts === null ? undefined : context.points?.get(facts.id);
+  return {
+    ...redeemableOf(judged, context),
+    ...NOTHING_TAKEN,
+    credits: benefit.kind === "gift" ? benefit.credits : 0n,
+    ...(facts !== null && facts.campaign !== null && { campaignId: facts.campaign.id }),
+    ...(order !== null && {
+      orderAmount: order.amount,
+      discountedAmount: order.totalAppliedDiscountAmount,
+    }),
+    units: units.map((unit) => ({ $typeName: "scrip.voucher.v1.DiscountedUnits", ...unit })),
+    guards: guards.flatMap((guard) =>
+      guard.kind === "count" ? countGuard(guard, { requestId, customerId: customer?.id }) : [],
+    ),
+    ...(explanation !== undefined && { explanation }),
+    ...(points !== undefined && { points }),
+  };
+}
+
+const NOTHING_TAKEN = {
+  $typeName: "scrip.voucher.v1.RedemptionPart",
+  credits: 0n,
+  orderAmount: 0n,
+  discountedAmount: 0n,
+  units: [],
+  guards: [],
+} satisfies Partial<RedemptionPart>;
+
+function redeemableOf(
+  { redeemable }: JudgedRedeemable,
+  { gathered }: CommandContext,
+): Pick<RedemptionPart, "redeemable" | "definitionVersion"> {
+  if (redeemable.object === "voucher") {
+    if (redeemable.voucher === null) throw new Error("an unknown voucher cannot be redeemed");
+    const { id, definitionVersion } = redeemable.voucher;
+    return { redeemable: { case: "voucherId", value: id }, definitionVersion };
+  }
+  const tier = gathered.promotions.tiers.get(redeemable.id);
+  if (tier === undefined) throw new Error("an unknown promotion tier cannot be redeemed");
+  const summary = tierSummary(tier, gathered.promotions);
+  return { redeemable: { case: "promotionTier", value: summary }, definitionVersion: 0n };
+}
+
+function commandBase(
+  { call, gathered, tracking }: CommandContext,
+  customer: StoredCustomer | undefined,
+): Omit<RedemptionCommand, "parts"> {
+  const { metadata, session } = gathered.asked;
+  return {
+    $typeName: "scrip.voucher.v1.RedemptionCommand",
+    projectId: call.project.id,
+    requestId: call.requestId,
+    now: toTimestamp(call.now),
+    note: new Uint8Array(),
+    overrides: [],
+    channel: {
+      $typeName: "scrip.voucher.v1.Channel",
+      channelId: call.caller.id,
+      channelType: "API",
+    },
+    ...(call.idempotency !== undefined && {
+      idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
+    }),
+    ...(customer !== undefined && { customerId: customer.id, customer: shownCustomer(customer) }),
+    ...(gathered.stacking.redeemablesApplicationMode === "PARTIAL" && { partial: true }),
+    ...(tracking !== undefined && { trackingId: tracking }),
+    ...(metadata !== undefined && { metadata }),
+    ...(session?.key !== undefined && { sessionKey: session.key }),
+  };
+}

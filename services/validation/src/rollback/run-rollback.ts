@@ -1,0 +1,174 @@
+import { refusalOf } from "@scrip/errors";
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { RollbackRedemptionsRequest } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type {
+  Redemption,
+  RollbackCommand,
+  RollbackOutcome,
+  RollbacksMade,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+import { addDuration } from "@scrip/rules";
+
+import { commitPatiently } from "../commit/commit-retry.ts";
+import { afterwards, insist } from "../commit/post-commit.ts";
+import type { Deps } from "../deps.ts";
+import { gatherStackingRules } from "../loading/stacking-rules.ts";
+import { fromTimestamp, toTimestamp } from "../loading/timestamps.ts";
+import { rolledBackOrder } from "../mapping/rolled-back-order.ts";
+import { trackingIdOf } from "../mapping/tracking-id.ts";
+import { type OrderInHand, takeStoredOrder } from "../order/order-claim.ts";
+import { repairOrders } from "../store/order-repairs.ts";
+
+/** A request to take back one redemption, or with `stacked` a whole stack. */
+export type AskedRollback = Omit<RollbackRedemptionsRequest, "$typeName"> & {
+  readonly stacked: boolean;
+};
+
+/**
+ * Gives back what a redemption took, and then takes it out of its order
+ * (spec/validation-and-redemption.md §8.7). The order is claimed meanwhile, so that no redemption
+ * calculates on figures that are about to change.
+ */
+export async function rollBackAsked(
+  deps: Deps,
+  call: Call,
+  asked: AskedRollback,
+): Promise<RollbacksMade> {
+  const [redemption, stacking, customerId] = await Promise.all([
+    deps.clients.getRedemption(asked.redemptionId, call),
+    gatherStackingRules(deps, call),
+    customerIdOf(deps, call, asked.customer),
+  ]);
+  const redeemed = redemption.order;
+  const taken =
+    redeemed?.id === undefined ? undefined : await takeStoredOrder(deps, call, redeemed.id);
+  let mayRelease = true;
+  try {
+    const mode = stacking.redeemablesRollbackOrderMode;
+    const context = { redemptionId: redemption.id, mode, now: call.now };
+    const order =
+      redeemed && rolledBackOrder(baseOf(taken, redemption) ?? redeemed, redeemed, context);
+    const orderId = orderIdOf(asked.order, baseOf(taken, redemption) ?? redeemed);
+    const command = {
+      ...commandOf(deps, call, asked, redemption),
+      orderMode: mode,
+      ...(order !== undefined && { order }),
+      ...(customerId !== undefined && { customerId }),
+      ...(orderId !== undefined && { orderId }),
+    };
+    // As with redemptions: an order whose rollback may have been committed stays claimed.
+    mayRelease = false;
+    const outcome = await commitPatiently(() => deps.clients.commitRollback(command));
+    mayRelease = outcome.outcome.case !== "made" || outcome.replayed;
+    return await answered(deps, call, outcome, { isStored: taken !== undefined });
+  } finally {
+    const claim = mayRelease ? taken?.release() : undefined;
+    await afterwards(deps, "giving back the order of a rollback", claim);
+  }
+}
+
+/** What is stored may be from before the redemption, when its process died before it stored the order. */
+function baseOf(taken: OrderInHand | undefined, { id }: Redemption): Order | undefined {
+  const stored = taken?.stored ?? undefined;
+  return stored !== undefined && Object.hasOwn(stored.redemptions, id) ? stored : undefined;
+}
+
+/** As names that are nobody's are refused by the commit, an unknown customer or order is one. */
+const NOBODY = "";
+
+async function customerIdOf(
+  deps: Pick<Deps, "clients">,
+  call: Call,
+  customer: Customer | undefined,
+): Promise<string | undefined> {
+  if (customer === undefined) return undefined;
+  if (customer.id !== undefined) return customer.id;
+  const answer = await deps.clients.resolveCustomer({
+    projectId: call.project.id,
+    customer,
+    upsert: false,
+    now: toTimestamp(call.now),
+  });
+  return answer.customer?.id ?? NOBODY;
+}
+
+function orderIdOf(input: OrderInput | undefined, own: Order | undefined): string | undefined {
+  if (input === undefined) return undefined;
+  if (input.id !== undefined) return input.id;
+  if (input.sourceId === undefined) return undefined;
+  return own?.sourceId === input.sourceId ? own.id : NOBODY;
+}
+
+/** How long a redemption can be taken back. */
+const ROLLBACK_PERIOD = { months: 3, days: 0, ms: 0 };
+
+function commandOf(
+  deps: Deps,
+  call: Call,
+  asked: AskedRollback,
+  redemption: Redemption,
+): RollbackCommand {
+  const { reason, metadata } = asked;
+  const tracking = trackingIdOf(deps.trackingSecret, call.project.id, asked);
+  const date = redemption.date === undefined ? 0 : fromTimestamp(redemption.date);
+  const last = addDuration(call.project.timeZone, date, ROLLBACK_PERIOD, 1);
+  return {
+    $typeName: "scrip.voucher.v1.RollbackCommand",
+    projectId: call.project.id,
+    requestId: call.requestId,
+    now: toTimestamp(call.now),
+    redemptionId: redemption.id,
+    stacked: asked.stacked,
+    orderMode: "",
+    // Three months back from now are not always the months after the redemption, so the end is
+    // worked out from its date.
+    notBefore: toTimestamp(call.now > last ? date + 1 : date),
+    channel: {
+      $typeName: "scrip.voucher.v1.Channel",
+      channelId: call.caller.id,
+      channelType: "API",
+    },
+    ...(call.idempotency !== undefined && {
+      idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
+    }),
+    ...(reason !== undefined && { reason }),
+    ...(tracking !== undefined && { trackingId: tracking }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}
+
+/**
+ * As with redemptions the commit was the truth, and a repeat only mends what is missing. So does a rollback
+ * whose order nobody stored, or whose customer took it with him.
+ */
+async function answered(
+  deps: Deps,
+  call: Call,
+  outcome: RollbackOutcome,
+  { isStored }: { readonly isStored: boolean },
+): Promise<RollbacksMade> {
+  if (outcome.replayed) call.onReplay?.();
+  switch (outcome.outcome.case) {
+    case "made": {
+      const made = outcome.outcome.value;
+      const whole = made.parentRollback ?? made.rollbacks[0];
+      if (whole?.order !== undefined) {
+        const { order, date } = whole;
+        const at = new Date(date === undefined ? call.now : fromTimestamp(date));
+        const stored = { projectId: call.project.id, order, at };
+        const storing =
+          outcome.replayed || !isStored
+            ? repairOrders(deps.db, [stored])
+            : insist(() => deps.saveOrder(stored), call.deadline);
+        await afterwards(deps, "storing the order of a rollback", storing);
+      }
+      return made;
+    }
+    case "refused":
+      throw refusalOf(outcome.outcome.value);
+    default:
+      throw new Error("a rollback without an outcome");
+  }
+}

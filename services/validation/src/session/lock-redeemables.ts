@@ -1,0 +1,134 @@
+import type { PointsReservation } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { Reservation, ReservationOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+
+import { afterwards } from "../commit/post-commit.ts";
+import type { Deps } from "../deps.ts";
+import type { Applicable } from "../domain/decision.ts";
+import type { Gathered } from "../loading/decision-context.ts";
+import { toTimestamp } from "../loading/timestamps.ts";
+import { type Hold, refuseWhileRedeemed } from "./session-lock.ts";
+
+/** What locking needs of everything. */
+export type ReserveDeps = Pick<Deps, "db" | "onError"> & {
+  readonly clients: Pick<Deps["clients"], "reservePoints" | "reserveVouchers" | "releasePoints">;
+};
+
+/** What a session is to hold, as far as it was decided. */
+export type ToReserve = {
+  readonly applicable: readonly Pick<Applicable, "redeemable" | "benefit">[];
+  readonly gathered: Pick<Gathered, "cards">;
+};
+
+type Locked = {
+  readonly deps: ReserveDeps;
+  readonly call: Call;
+  readonly hold: Hold;
+};
+
+/**
+ * Locks a use of every voucher that applies, the credits it would give, and the points of loyalty cards.
+ * Points are locked first: what the session held of them is put back when the vouchers cannot be locked.
+ * Answers whether the session holds all of it; when not, it is decided again.
+ */
+export async function reserve(
+  deps: ReserveDeps,
+  call: Call,
+  hold: Hold,
+  { applicable, gathered }: ToReserve,
+): Promise<boolean> {
+  const sessionKey = hold.session.key;
+  const reservations = applicable.flatMap(reservationOf);
+  const voucherIds = reservations.map(({ voucherId }) => voucherId);
+  if (voucherIds.length > 0) await refuseWhileRedeemed(deps, call, { sessionKey, voucherIds });
+  const locked = { deps, call, hold };
+  const points = applicable.flatMap((judged) => pointsOf(judged, gathered, hold));
+  if (points.length === 0) return (await reserveVouchers(locked, reservations)).case === "reserved";
+  const { reserved, previous } = await reservePoints(locked, points);
+  if (!reserved) return false;
+  let isReserved = false;
+  try {
+    isReserved = (await reserveVouchers(locked, reservations)).case === "reserved";
+    return isReserved;
+  } finally {
+    // Also when that failed: a session whose key nobody was told would hold the points for days.
+    if (!isReserved) await putBack(locked, previous);
+  }
+}
+
+function putBack(locked: Locked, previous: readonly PointsReservation[]): Promise<void> {
+  const restore = async (): Promise<void> => {
+    await reservePoints(locked, previous);
+  };
+  return afterwards(locked.deps, "putting back what a session held of cards", restore());
+}
+
+const reservationOf = ({ redeemable, benefit }: ToReserve["applicable"][number]): Reservation[] =>
+  redeemable.object === "voucher" && redeemable.voucher !== null
+    ? [
+        {
+          $typeName: "scrip.voucher.v1.Reservation",
+          voucherId: redeemable.voucher.id,
+          definitionVersion: redeemable.voucher.definitionVersion,
+          credits: benefit.kind === "gift" ? benefit.credits : 0n,
+        },
+      ]
+    : [];
+
+function pointsOf(
+  { redeemable, benefit }: ToReserve["applicable"][number],
+  { cards }: ToReserve["gathered"],
+  { expiresAt }: Hold,
+): PointsReservation[] {
+  if (benefit.kind !== "loyalty" || redeemable.object !== "voucher") return [];
+  const cardId = redeemable.voucher?.id ?? "";
+  return [
+    {
+      $typeName: "scrip.loyalty.v1.PointsReservation",
+      cardId,
+      initialPoints: cards.get(cardId)?.figures?.points ?? 0n,
+      points: benefit.points,
+      expiresAt: toTimestamp(expiresAt),
+    },
+  ];
+}
+
+const reservePoints = ({ deps, call, hold }: Locked, reservations: readonly PointsReservation[]) =>
+  deps.clients.reservePoints({
+    $typeName: "scrip.loyalty.v1.PointsReservationCommand",
+    projectId: call.project.id,
+    sessionKey: hold.session.key,
+    now: toTimestamp(call.now),
+    reservations: [...reservations],
+  });
+
+async function reserveVouchers(
+  { deps, call, hold }: Locked,
+  reservations: readonly Reservation[],
+): Promise<ReservationOutcome["outcome"]> {
+  const projectId = call.project.id;
+  const sessionKey = hold.session.key;
+  const { outcome } = await deps.clients.reserveVouchers({
+    $typeName: "scrip.voucher.v1.ReservationCommand",
+    projectId,
+    requestId: call.requestId,
+    sessionKey,
+    now: toTimestamp(call.now),
+    expiresAt: toTimestamp(hold.expiresAt),
+    reservations: [...reservations],
+  });
+  // What is not a card holds no points, and releasing none is harmless.
+  const dropped = outcome.case === "reserved" ? outcome.value.droppedVoucherIds : [];
+  await Promise.all(
+    dropped.map((cardId) =>
+      deps.clients.releasePoints({
+        $typeName: "scrip.loyalty.v1.PointsRelease",
+        projectId,
+        sessionKey,
+        cardId,
+        until: toTimestamp(call.now),
+      }),
+    ),
+  );
+  return outcome;
+}

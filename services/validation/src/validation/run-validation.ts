@@ -1,0 +1,114 @@
+import { Refusal } from "@scrip/errors";
+import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
+import { type Call, inTurns } from "@scrip/rpc";
+
+import { pauseForChange } from "../commit/commit-retry.ts";
+import type { Deps } from "../deps.ts";
+import { checkRedeemables, type DecisionRequest, decideInSteps } from "../domain/decide.ts";
+import type { Applicable, Decision } from "../domain/decision.ts";
+import type { StackingRules } from "../domain/stacking-rules.ts";
+import { type Circumstances, gatherDecision, type Gathered } from "../loading/decision-context.ts";
+import { gatherCustomer, gatherOrder, trackingId } from "../loading/gather.ts";
+import { gatherOrderInQuestion } from "../loading/order.ts";
+import { gatherNamed, type Named } from "../loading/resolved-redeemables.ts";
+import { gatherStackingRules } from "../loading/stacking-rules.ts";
+import { type Asked, customerOf, expandOf } from "../mapping/decision-input.ts";
+import { toRefusal } from "../mapping/error.ts";
+import { reserve } from "../session/lock-redeemables.ts";
+import { holdOf } from "../session/session-lock.ts";
+
+export type Decided = Extract<Decision, { kind: "decided" }>;
+
+/** A decision that was only asked for, with what its answer is written from. */
+export type Validated = {
+  readonly gathered: Gathered;
+  readonly decision: Decided;
+  readonly tracking: string | undefined;
+  /** When what was decided is locked. */
+  readonly session: Session | undefined;
+};
+
+export type ValidationOptions = {
+  /** Replaces rules of the project that make no sense where a single redeemable is asked for. */
+  readonly stacking?: (rules: StackingRules) => StackingRules;
+  /** Ends the request before anything is decided, such as for one that is not there. */
+  readonly check?: (named: Named) => void;
+};
+
+/**
+ * Decides, and locks what a session asks for (spec/validation-and-redemption.md §7). A lock that
+ * somebody else was faster to take is a decision made again, which then tells why not.
+ */
+export async function validateAsked(
+  deps: Deps,
+  call: Call,
+  sent: Asked,
+  options: ValidationOptions = {},
+): Promise<Validated> {
+  const hold = holdOf(deps, call, sent.session);
+  const asked = hold === undefined ? sent : { ...sent, session: hold.session };
+  const settings = await gatherStackingRules(deps, call);
+  const stacking = options.stacking?.(settings) ?? settings;
+  const malformed = checkRedeemables(asked.redeemables, stacking);
+  if (malformed !== null) throw toRefusal(malformed);
+
+  const [{ circumstances, tracking }, first] = await Promise.all([
+    gatherCircumstances(deps, call, asked, stacking),
+    gatherNamed(deps, call, asked),
+  ]);
+  options.check?.(first);
+
+  let named = first;
+  for (let attempt = 0; ; attempt += 1) {
+    const gathered = await gatherDecision(deps, call, circumstances, named);
+    const decision = await decideOn(gathered, call);
+    if (hold === undefined || !decision.valid) {
+      return { gathered, decision, tracking, session: undefined };
+    }
+    const applicable = applicableOf(decision);
+    if (await reserve(deps, call, hold, { applicable, gathered })) {
+      return { gathered, decision, tracking, session: hold.session };
+    }
+    if (!(await pauseForChange(attempt, call.deadline))) break;
+    named = await gatherNamed(deps, call, asked);
+  }
+  throw new Refusal("service_unavailable", {
+    details: "What the session would lock is being changed; try again",
+  });
+}
+
+/** What a decision that is only asked for is made under; nothing is written or claimed for it. */
+export async function gatherCircumstances(
+  deps: Deps,
+  call: Call,
+  asked: Asked,
+  stacking: StackingRules,
+): Promise<{ readonly circumstances: Circumstances; readonly tracking: string | undefined }> {
+  const said = customerOf(asked);
+  const [{ sent: order, stored, lines }, customer] = await Promise.all([
+    gatherOrderInQuestion(deps, call, asked.order, (input) => gatherOrder(deps, call, input)),
+    gatherCustomer(deps, call, said),
+  ]);
+  const { trackingId: sent } = asked;
+  const tracking = trackingId(deps, call, { trackingId: sent, customer: said }, customer);
+  const expand = expandOf(asked);
+  const trace = expand.has("explanation") || expand.has("hints");
+  return {
+    circumstances: { asked: { ...asked, order }, said, customer, stored, lines, stacking, trace },
+    tracking,
+  };
+}
+
+/** In turns, so that a decision on much holds nobody else up. */
+export const decideOn = async ({ request }: Gathered, { deadline }: Call): Promise<Decided> =>
+  inTurns(decisionOn(request), deadline);
+
+/** Each step is a redeemable. */
+export function* decisionOn(request: DecisionRequest): Generator<void, Decided> {
+  const decision = yield* decideInSteps(request);
+  if (decision.kind === "malformed") throw toRefusal(decision.refusal);
+  return decision;
+}
+
+export const applicableOf = ({ redeemables }: Decided): readonly Applicable[] =>
+  redeemables.filter((judged) => judged.status === "APPLICABLE");

@@ -1,0 +1,34 @@
+import { notFound } from "@scrip/errors";
+import type { RedeemableRef } from "@scrip/proto/scrip/validation/v1/validations_pb";
+
+import { singleStacking } from "../domain/single.ts";
+import { type Asked, refOf } from "../mapping/decision-input.ts";
+import type { ValidationOptions } from "./run-validation.ts";
+
+/** One voucher, and what it is to be decided on with. */
+export type OneVoucher = Omit<Asked, "redeemables"> &
+  Pick<RedeemableRef, "gift" | "reward"> & { readonly code: string };
+
+/** What endpoints for one voucher ask, and how: alone, and an unknown code is not found (§5.4). */
+export function oneVoucher(sent: OneVoucher): {
+  readonly asked: Asked;
+  readonly options: ValidationOptions;
+} {
+  const { code, gift, reward } = sent;
+  const ref = refOf({
+    $typeName: "scrip.validation.v1.RedeemableRef",
+    object: "voucher",
+    id: code,
+    ...(gift !== undefined && { gift }),
+    ...(reward !== undefined && { reward }),
+  });
+  return {
+    asked: { ...sent, redeemables: [ref] },
+    options: {
+      stacking: singleStacking,
+      check: ({ vouchers }) => {
+        if (vouchers.get(code)?.voucher === undefined) throw notFound("voucher", code);
+      },
+    },
+  };
+}
