@@ -1,13 +1,2 @@
-const DEFAULT_LIMIT = 10n;
-
-/** The order of lists that ask for none (spec/campaigns-loyalty-platform.md §3). */
+/** The order of lists that ask for none. */
 export const NEWEST_FIRST = "-created_at";
-
-/** Where a page begins; the contract has checked its bounds. */
-export function pageOf(request: {
-  readonly limit?: bigint | undefined;
-  readonly page?: bigint | undefined;
-}): { readonly limit: number; readonly offset: number } {
-  const limit = Number(request.limit ?? DEFAULT_LIMIT);
-  return { limit, offset: (Number(request.page ?? 1n) - 1) * limit };
-}

@@ -1,10 +1,11 @@
 import { notFound } from "@scrip/errors";
+import { parsePage } from "@scrip/postgres";
 import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toTier } from "../mapping/promotion.ts";
-import { NEWEST_FIRST, pageOf } from "../page.ts";
+import { NEWEST_FIRST } from "../page.ts";
 import { findCampaign } from "../store/campaigns.ts";
 import { listTiers } from "../store/promotion-tier-lists.ts";
 
@@ -17,7 +18,7 @@ export const listCampaignTiers =
       projectId: project.id,
       campaignId: found.campaign.id,
       order: request.order ?? NEWEST_FIRST,
-      ...pageOf(request),
+      ...parsePage(request),
     });
     return {
       $typeName: "scrip.campaign.v1.ListPromotionTiersResponse",

@@ -1,4 +1,5 @@
 import { filterCondition } from "@scrip/filters";
+import { parsePage } from "@scrip/postgres";
 import {
   CampaignStatus,
   CampaignType,
@@ -10,7 +11,7 @@ import { nameOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { toCampaign } from "../mapping/campaign.ts";
-import { NEWEST_FIRST, pageOf } from "../page.ts";
+import { NEWEST_FIRST } from "../page.ts";
 import { campaignFilters } from "../store/campaign-filters.ts";
 import { listCampaigns as list } from "../store/campaign-lists.ts";
 import { withTiers } from "./get-campaign.ts";
@@ -23,7 +24,7 @@ export const listCampaigns =
       conditions: conditionsOf(request, call, values),
       values,
       order: request.order ?? NEWEST_FIRST,
-      ...pageOf(request),
+      ...parsePage(request),
     });
     const views = await withTiers(deps, call.project.id, records);
     const expanded = request.expand.includes("category");

@@ -1,9 +1,10 @@
+import { parsePage } from "@scrip/postgres";
 import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toStack } from "../mapping/promotion.ts";
-import { NEWEST_FIRST, pageOf } from "../page.ts";
+import { NEWEST_FIRST } from "../page.ts";
 import { listStacks } from "../store/promotion-stacks.ts";
 
 export const listPromotionStacks =
@@ -12,7 +13,7 @@ export const listPromotionStacks =
     const { records, total } = await listStacks(deps.db, {
       projectId: project.id,
       order: request.order ?? NEWEST_FIRST,
-      ...pageOf(request),
+      ...parsePage(request),
     });
     return {
       $typeName: "scrip.campaign.v1.ListPromotionStacksResponse",

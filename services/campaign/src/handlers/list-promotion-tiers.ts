@@ -1,9 +1,10 @@
+import { parsePage } from "@scrip/postgres";
 import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toTier, toTierOnSale } from "../mapping/promotion.ts";
-import { NEWEST_FIRST, pageOf } from "../page.ts";
+import { NEWEST_FIRST } from "../page.ts";
 import { listTiers } from "../store/promotion-tier-lists.ts";
 
 export const listPromotionTiers =
@@ -14,7 +15,7 @@ export const listPromotionTiers =
       projectId: project.id,
       ...((isPage || request.isAvailable === true) && { availableAt: now }),
       order: request.order ?? NEWEST_FIRST,
-      ...pageOf(request),
+      ...parsePage(request),
     });
     return {
       $typeName: "scrip.campaign.v1.ListPromotionTiersResponse",

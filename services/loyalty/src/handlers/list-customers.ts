@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Refusal } from "@scrip/errors";
 import { compileFilters, type Moment } from "@scrip/filters";
+import { parsePage } from "@scrip/postgres";
 import {
   type CustomerService,
   type ListCustomersRequest,
@@ -11,7 +12,6 @@ import { type Handler, momentOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toProfile } from "../mapping/customer.ts";
-import { pageOf } from "../page.ts";
 import { type CustomerOrder, listProfiles } from "../store/customer-profiles.ts";
 import { customerFilters } from "../store/segment-filters.ts";
 import { findSegment } from "../store/segments.ts";
@@ -39,7 +39,7 @@ export const listCustomers =
       order,
       startingAfter:
         request.startingAfter === undefined ? null : timestampDate(request.startingAfter),
-      page: pageOf(request),
+      page: parsePage(request),
     });
     return create(ListCustomersResponseSchema, { customers: customers.map(toProfile), total });
   };

@@ -1,10 +1,10 @@
+import { parsePage } from "@scrip/postgres";
 import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/card.ts";
 import { toAssignment } from "../mapping/reward.ts";
-import { pageOf } from "../page.ts";
 import { listAssignments } from "../store/reward-assignments.ts";
 import { findRewards } from "../store/rewards.ts";
 
@@ -15,7 +15,7 @@ export const listLoyaltyRewards =
     const { rows, total } = await listAssignments(deps.db, {
       projectId,
       campaignId: request.campaignId,
-      ...pageOf(request),
+      ...parsePage(request),
     });
     const rewards = await findRewards(
       deps.db,

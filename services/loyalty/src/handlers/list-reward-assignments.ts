@@ -1,10 +1,10 @@
 import { notFound } from "@scrip/errors";
+import { parsePage } from "@scrip/postgres";
 import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toAssignment } from "../mapping/reward.ts";
-import { pageOf } from "../page.ts";
 import { listAssignments } from "../store/reward-assignments.ts";
 import { findReward } from "../store/rewards.ts";
 
@@ -19,7 +19,7 @@ export const listRewardAssignments =
     const { rows, total } = await listAssignments(deps.db, {
       projectId,
       rewardId,
-      ...pageOf(request),
+      ...parsePage(request),
     });
     const data = rows.map((row) => toAssignment(row));
     return { $typeName: "scrip.loyalty.v1.ListRewardAssignmentsResponse", data, total };

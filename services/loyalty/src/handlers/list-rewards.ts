@@ -1,9 +1,9 @@
+import { parsePage } from "@scrip/postgres";
 import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toReward } from "../mapping/reward.ts";
-import { pageOf } from "../page.ts";
 import { listRewards as list } from "../store/rewards.ts";
 
 export const listRewards =
@@ -12,7 +12,7 @@ export const listRewards =
     const { rows, total } = await list(deps.db, {
       projectId: project.id,
       assignmentId: request.assignmentId ?? null,
-      ...pageOf(request),
+      ...parsePage(request),
     });
     const data = rows.map((row) => toReward(row));
     return { $typeName: "scrip.loyalty.v1.ListRewardsResponse", data, total };

@@ -1,10 +1,10 @@
 import { filterCondition, type FilterFields } from "@scrip/filters";
+import { parsePage } from "@scrip/postgres";
 import type { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toSegment } from "../mapping/segment.ts";
-import { pageOf } from "../page.ts";
 import { listSegments as list } from "../store/segments.ts";
 
 const fields: FilterFields = {
@@ -21,7 +21,7 @@ export const listSegments =
   async (request, call) => {
     const values: unknown[] = [call.project.id];
     const condition = filterCondition(request.filters, { fields, call, values });
-    const { rows, total } = await list(deps.db, { condition, values, ...pageOf(request) });
+    const { rows, total } = await list(deps.db, { condition, values, ...parsePage(request) });
     return {
       $typeName: "scrip.loyalty.v1.ListSegmentsResponse",
       data: rows.map((row) => toSegment(row)),

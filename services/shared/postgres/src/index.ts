@@ -36,7 +36,7 @@ export {
   listProjectsIn,
   type Violation,
 } from "./invariants.ts";
-export { type PageQuery, readPage } from "./pages.ts";
+export { type Page, type PageQuery, parsePage, readPage } from "./pages.ts";
 export { createRecent, type Recent } from "./recent.ts";
 export {
   createDefinitionCache,

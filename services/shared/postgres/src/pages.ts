@@ -13,6 +13,22 @@ export type PageQuery = {
   readonly offset: number;
 };
 
+export type Page = { readonly limit: number; readonly offset: number };
+
+const DEFAULT_LIMIT = 10n;
+
+/**
+ * Limit and offset of the page that a list request asks for: the first one with 10 entries by default
+ * (docs/filters-and-listing.md#pages). The caller has checked the bounds.
+ */
+export function parsePage(request: {
+  readonly limit?: bigint | undefined;
+  readonly page?: bigint | undefined;
+}): Page {
+  const limit = Number(request.limit ?? DEFAULT_LIMIT);
+  return { limit, offset: (Number(request.page ?? 1n) - 1) * limit };
+}
+
 /** One page of a list, and how many rows there are on all pages. */
 export async function readPage<Row extends QueryResultRow>(
   db: Queryable,

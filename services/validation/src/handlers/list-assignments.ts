@@ -1,10 +1,10 @@
+import { parsePage } from "@scrip/postgres";
 import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toAssignmentList } from "../mapping/validation-rule.ts";
 import { listAssignments as findPage } from "../store/rule-assignments.ts";
-import { pageOf } from "./page.ts";
 
 export const listAssignments =
   (deps: Deps): Handler<typeof ValidationRuleService.method.listAssignments> =>
@@ -13,6 +13,6 @@ export const listAssignments =
       await findPage(deps.db, {
         projectId: project.id,
         order: request.order ?? "-created_at",
-        ...pageOf(request),
+        ...parsePage(request),
       }),
     );

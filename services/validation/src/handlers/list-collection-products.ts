@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { parsePage } from "@scrip/postgres";
 import {
   ListCollectionProductsResponseSchema,
   type ProductCollectionService,
@@ -9,7 +10,6 @@ import { type Handler, momentOf } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { listCollectionProducts as list } from "../store/collections.ts";
 import { requireCollection } from "./get-product-collection.ts";
-import { pageOf } from "./page.ts";
 
 export const listCollectionProducts =
   (deps: Deps): Handler<typeof ProductCollectionService.method.listCollectionProducts> =>
@@ -19,7 +19,7 @@ export const listCollectionProducts =
       projectId: project.id,
       moment: momentOf({ now, project }),
       order: request.order ?? "-created_at",
-      ...pageOf(request),
+      ...parsePage(request),
     });
     return create(ListCollectionProductsResponseSchema, {
       data: rows.map(({ id, object, source_id: sourceId, product_id: productId, created_at }) => ({

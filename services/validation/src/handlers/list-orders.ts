@@ -1,9 +1,9 @@
+import { parsePage } from "@scrip/postgres";
 import type { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { listOrders as list } from "../store/orders.ts";
-import { pageOf } from "./page.ts";
 
 export const listOrders =
   (deps: Deps): Handler<typeof OrderService.method.listOrders> =>
@@ -11,7 +11,7 @@ export const listOrders =
     const { orders, total } = await list(deps.db, {
       projectId: call.project.id,
       order: request.order ?? "created_at",
-      ...pageOf(request),
+      ...parsePage(request),
     });
     return { $typeName: "scrip.validation.v1.ListOrdersResponse", orders: [...orders], total };
   };

@@ -1,10 +1,10 @@
+import { parsePage } from "@scrip/postgres";
 import type { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toCollection } from "../mapping/collection.ts";
 import { listCollections } from "../store/collections.ts";
-import { pageOf } from "./page.ts";
 
 export const listProductCollections =
   (deps: Deps): Handler<typeof ProductCollectionService.method.listProductCollections> =>
@@ -12,7 +12,7 @@ export const listProductCollections =
     const { rows, total } = await listCollections(deps.db, {
       projectId: project.id,
       order: request.order ?? "-created_at",
-      ...pageOf(request),
+      ...parsePage(request),
     });
     return {
       $typeName: "scrip.validation.v1.ListProductCollectionsResponse",

@@ -1,11 +1,11 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { parsePage } from "@scrip/postgres";
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toProduct } from "../mapping/product.ts";
 import { findSkusOf, listEntries } from "../store/catalogue.ts";
-import { pageOf } from "./page.ts";
 
 export const listProducts =
   (deps: Deps): Handler<typeof ProductService.method.listProducts> =>
@@ -16,7 +16,7 @@ export const listProducts =
       madeFrom: startDate === undefined ? null : timestampDate(startDate),
       madeUntil: endDate === undefined ? null : timestampDate(endDate),
       order: request.order ?? "created_at",
-      ...pageOf(request),
+      ...parsePage(request),
     });
     const skus = await findSkusOf(
       deps.db,

@@ -1,10 +1,10 @@
+import { parsePage } from "@scrip/postgres";
 import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toAssignmentList } from "../mapping/validation-rule.ts";
 import { listAssignments } from "../store/rule-assignments.ts";
-import { pageOf } from "./page.ts";
 
 export const listRuleAssignments =
   (deps: Deps): Handler<typeof ValidationRuleService.method.listRuleAssignments> =>
@@ -14,6 +14,6 @@ export const listRuleAssignments =
         projectId: project.id,
         ruleId: request.validationRuleId,
         order: request.order ?? "-created_at",
-        ...pageOf(request),
+        ...parsePage(request),
       }),
     );

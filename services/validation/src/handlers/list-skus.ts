@@ -1,4 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { parsePage } from "@scrip/postgres";
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -6,7 +7,6 @@ import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
 import { toSku } from "../mapping/product.ts";
 import { listEntries } from "../store/catalogue.ts";
-import { pageOf } from "./page.ts";
 
 export const listSkus =
   (deps: Deps): Handler<typeof ProductService.method.listSkus> =>
@@ -20,7 +20,7 @@ export const listSkus =
       madeFrom: startDate === undefined ? null : timestampDate(startDate),
       madeUntil: endDate === undefined ? null : timestampDate(endDate),
       order: request.order ?? "created_at",
-      ...pageOf(request),
+      ...parsePage(request),
     });
     const skus = rows.map((sku) => toSku(sku, product));
     return { $typeName: "scrip.validation.v1.ListSkusResponse", skus, total };

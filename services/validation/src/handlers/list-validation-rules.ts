@@ -1,10 +1,10 @@
+import { parsePage } from "@scrip/postgres";
 import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toValidationRule } from "../mapping/validation-rule.ts";
 import { listRules } from "../store/validation-rules.ts";
-import { pageOf } from "./page.ts";
 
 export const listValidationRules =
   (deps: Deps): Handler<typeof ValidationRuleService.method.listValidationRules> =>
@@ -12,7 +12,7 @@ export const listValidationRules =
     const { rows, total } = await listRules(deps.db, {
       projectId: project.id,
       order: request.order ?? "-created_at",
-      ...pageOf(request),
+      ...parsePage(request),
     });
     return {
       $typeName: "scrip.validation.v1.ListValidationRulesResponse",
