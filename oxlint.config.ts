@@ -20,6 +20,20 @@ const mayNotImport = (group: string[], message: string): DummyRuleMap => ({
 const strangersOf = (service: string): string[] =>
   Object.keys(calls).filter((name) => name !== service && !calls[service]?.includes(name));
 
+const IMPURE_PACKAGES = [
+  "@scrip/**",
+  "!@scrip/errors",
+  "!@scrip/filters",
+  "!@scrip/money",
+  "!@scrip/rules",
+  "node:*",
+];
+
+const PURE_DOMAIN = "domain/ is pure: no I/O, no clock, no randomness, nothing outside domain/";
+
+/** Tables of test cases lie beside their tests. */
+const DOMAIN_TESTS = ["**/*.test.ts", "**/*.test-cases.ts"];
+
 export default defineConfig({
   plugins: ["typescript", "unicorn", "import", "node", "vitest", "promise", "oxc"],
   categories: { correctness: "error", suspicious: "error", perf: "warn" },
@@ -63,25 +77,27 @@ export default defineConfig({
     })),
     {
       files: ["{gateway,services/*}/src/domain/**"],
-      excludeFiles: ["**/*.test.ts"],
+      excludeFiles: DOMAIN_TESTS,
       rules: {
-        ...mayNotImport(
-          [
-            "@scrip/**",
-            "!@scrip/errors",
-            "!@scrip/filters",
-            "!@scrip/money",
-            "!@scrip/rules",
-            "../**",
-            "node:*",
-          ],
-          "domain/ is pure: no I/O, no clock, no chance",
-        ),
+        ...mayNotImport([...IMPURE_PACKAGES, "../**"], PURE_DOMAIN),
         "no-restricted-globals": ["error", "Date", "process", "fetch", "setTimeout"],
       },
     },
     {
-      files: ["**/*.test.ts", "**/*.scenarios.ts", "**/test/**", "test/**", "**/testing/**"],
+      // A folder of domain/ may import its siblings, and nothing outside domain/.
+      files: ["{gateway,services/*}/src/domain/*/**"],
+      excludeFiles: DOMAIN_TESTS,
+      rules: mayNotImport([...IMPURE_PACKAGES, "../../**"], PURE_DOMAIN),
+    },
+    {
+      files: [
+        "**/*.test.ts",
+        "**/*.scenarios.ts",
+        "**/*.test-cases.ts",
+        "**/test/**",
+        "test/**",
+        "**/testing/**",
+      ],
       rules: {
         "max-lines-per-function": "off",
         // A helper stands beside the one test that it serves.

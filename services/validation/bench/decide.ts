@@ -3,17 +3,18 @@
  * gathered facts in, figures and guards out. Run: node services/validation/bench/decide.ts
  */
 import { decide, type DecisionRequest } from "../src/domain/decide.ts";
-import type { LineFacts, VoucherFacts } from "../src/domain/facts.ts";
-import { givenRule, requestOf } from "../src/domain/given-rules.ts";
+import type { LineFacts, VoucherFacts } from "../src/domain/input/facts.ts";
 import {
   givenCampaign,
   givenCustomer,
   givenDiscountVoucher,
   givenLine,
   givenOrder,
+  givenRule,
   percentOff,
   redeemableOf,
-} from "../src/domain/given.ts";
+  requestOf,
+} from "../test/builders.ts";
 
 const SECONDS = Number(process.env["SECONDS"] ?? 1);
 const BATCH = 20;

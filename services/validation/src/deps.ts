@@ -2,8 +2,8 @@ import type { newId } from "@scrip/ids";
 import type { Database, DefinitionCache, DefinitionVersions } from "@scrip/postgres";
 
 import type { Clients } from "./clients.ts";
-import type { Collection } from "./domain/collections.ts";
-import type { StackingRules } from "./domain/stacking-rules.ts";
+import type { Collection } from "./domain/catalogue/product-collections.ts";
+import type { StackingRules } from "./domain/stacking/stacking-rules.ts";
 import type { RuleCaches } from "./loading/validation-rules.ts";
 import type { Catalogue, CatalogueNames } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";

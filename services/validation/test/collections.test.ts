@@ -8,7 +8,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import type { Deps } from "../src/deps.ts";
-import { collectionsOf } from "../src/domain/collections.ts";
+import { collectionsOf } from "../src/domain/catalogue/product-collections.ts";
 import { findCatalogueItems, gatherCatalogue } from "../src/loading/catalogue.ts";
 import {
   createCollectionsCache,

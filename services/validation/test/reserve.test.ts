@@ -4,9 +4,9 @@ import type { Call } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
-import { givenVoucher, redeemableOf } from "../src/domain/given.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { reserve, type ReserveDeps } from "../src/session/lock-redeemables.ts";
+import { givenVoucher, redeemableOf } from "./builders.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());

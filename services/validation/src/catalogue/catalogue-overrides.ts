@@ -5,7 +5,7 @@ import { type Database, isRetryable, type Queryable } from "@scrip/postgres";
 import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
-import { LARGEST_AMOUNT } from "../domain/order.ts";
+import { LARGEST_AMOUNT } from "../domain/order/order-state.ts";
 import { entriesOf, productName, skuName } from "../loading/catalogue.ts";
 import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
 import { type Override, saveOverrides, type SkuOverride } from "../store/catalogue-overrides.ts";

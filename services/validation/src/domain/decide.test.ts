@@ -1,9 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { checkRedeemables, decide } from "./decide.ts";
-import type { Decision } from "./decision.ts";
-import type { OrderFacts, Redeemable, VoucherFacts } from "./facts.ts";
 import {
   NOTHING_GATHERED,
   amountOff,
@@ -14,9 +11,12 @@ import {
   givenOrder,
   percentOff,
   redeemableOf,
-} from "./given.ts";
-import { a, b, broken, coupon, scenarios, x2 } from "./stack.scenarios.ts";
-import { DEFAULT_STACKING_RULES, type StackingRules } from "./stacking-rules.ts";
+} from "../../test/builders.ts";
+import { a, b, broken, coupon, scenarios, x2 } from "./decide.test-cases.ts";
+import { checkRedeemables, decide } from "./decide.ts";
+import type { Decision } from "./decision/decision.ts";
+import type { OrderFacts, Redeemable, VoucherFacts } from "./input/facts.ts";
+import { DEFAULT_STACKING_RULES, type StackingRules } from "./stacking/stacking-rules.ts";
 
 const moment = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
 const context = {

@@ -1,13 +1,18 @@
 import type { Metadata, Moment, RuleName } from "@scrip/rules";
 
-import type { Applicable, Decision, OrderFigures } from "./decision.ts";
-import type { CallerFacts, CatalogueItem, CustomerFacts, OrderFacts, Redeemable } from "./facts.ts";
-import { nameOfRedeemable } from "./losses.ts";
-import { type OrderState, checkOrder, orderFigures, startOrder } from "./order.ts";
-import type { Refused } from "./refusal.ts";
-import { applyStack } from "./stack.ts";
-import type { StackingRules } from "./stacking-rules.ts";
-import { resultOf } from "./steps.ts";
+import { applyStack } from "./apply-redeemables.ts";
+import type { Applicable, Decision, OrderFigures } from "./decision/decision.ts";
+import type {
+  CallerFacts,
+  CatalogueItem,
+  CustomerFacts,
+  OrderFacts,
+  Redeemable,
+} from "./input/facts.ts";
+import { type OrderState, checkOrder, orderFigures, startOrder } from "./order/order-state.ts";
+import { nameOfRedeemable } from "./redemption/commit-conflicts.ts";
+import type { Refused } from "./rejections/rejection.ts";
+import type { StackingRules } from "./stacking/stacking-rules.ts";
 
 export type DecisionRequest = {
   /** In the order of the request. */
@@ -44,7 +49,7 @@ export type Omissions = {
  * Decides what the redeemables of a request do to its order. Validation shows the decision,
  * redemption commits it under its guards; both decide here, so they never disagree.
  */
-export const decide = (request: DecisionRequest): Decision => resultOf(decideInSteps(request));
+export const decide = (request: DecisionRequest): Decision => runToEnd(decideInSteps(request));
 
 /** The same decision in steps of one redeemable each, for who has other things to do in between. */
 export function* decideInSteps(request: DecisionRequest): Generator<void, Decision> {
@@ -124,3 +129,10 @@ const duplicatedRedeemables: Refused = {
   key: "duplicated_redeemables",
   details: "Duplicated redeemables detected in one redemption",
 };
+
+function runToEnd<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}

@@ -1,8 +1,5 @@
 import { describe, expect, test } from "vitest";
 
-import { categoriesOf, evaluate } from "./evaluate.ts";
-import type { Evaluation } from "./evaluation.ts";
-import type { OrderFacts, Redeemable, VoucherFacts } from "./facts.ts";
 import {
   NOTHING_GATHERED,
   givenCampaign,
@@ -11,9 +8,12 @@ import {
   givenVoucher,
   redeemableOf,
   unlimited,
-} from "./given.ts";
-import { startOrder } from "./order.ts";
-import { DEFAULT_STACKING_RULES } from "./stacking-rules.ts";
+} from "../../test/builders.ts";
+import type { Evaluation } from "./decision/evaluation.ts";
+import { categoriesOf, evaluate } from "./evaluate.ts";
+import type { OrderFacts, Redeemable, VoucherFacts } from "./input/facts.ts";
+import { startOrder } from "./order/order-state.ts";
+import { DEFAULT_STACKING_RULES } from "./stacking/stacking-rules.ts";
 
 const now = Date.parse("2026-11-22T23:30:00.000Z");
 const later = { ...unlimited, startDate: now + 1 };

@@ -1,26 +1,26 @@
 import type { ValidationRule } from "@scrip/rules";
 
-import { type Bundles, findBundles } from "./bundle.ts";
-import { hintsOf } from "./course-hints.ts";
-import { traceOf } from "./course-trace.ts";
-import { type Course, startOfCourse } from "./course.ts";
+import { unionOfScopes } from "./applicable-items/item-scope.ts";
+import { NOTHING_REACHED, storedScope } from "./applicable-items/reached-scope.ts";
+import { type Bundles, findBundles } from "./bundles/find-bundles.ts";
+import { formulaGuards } from "./counts/formula-count-guards.ts";
 import type { Omissions } from "./decide.ts";
-import type { Benefit, DiscountedUnits, Guard } from "./decision.ts";
-import type { Evaluation, EvaluationContext, EvaluationFacts } from "./evaluation.ts";
-import type { CategoryFacts, Redeemable } from "./facts.ts";
-import { formulaGuards } from "./formula-guards.ts";
-import { closedGate } from "./gates.ts";
-import { unionOfScopes } from "./item-scope.ts";
-import { nameOfRedeemable } from "./losses.ts";
-import type { OrderState } from "./order.ts";
-import { NOTHING_REACHED, storedScope } from "./reached-scope.ts";
-import { type Refused, resourceNotFound } from "./refusal.ts";
-import { checkRules, countGuards, refusedByRules } from "./rule-check.ts";
-import { type RuleEffect, ruleReader } from "./rule-reader.ts";
-import { calculationMode } from "./stacking-rules.ts";
-import { type Subject, campaignOf, rulesOf, subjectOf } from "./subject.ts";
-import { withStep } from "./trace.ts";
-import { type ValueOutcome, applyValue, withoutEffect } from "./value.ts";
+import type { Benefit, DiscountedUnits, Guard } from "./decision/decision.ts";
+import type { Evaluation, EvaluationContext, EvaluationFacts } from "./decision/evaluation.ts";
+import { withStep } from "./decision/explanation-steps.ts";
+import { checkRules, countGuards, refusedByRules } from "./eligibility/evaluate-rules.ts";
+import { closedGate } from "./eligibility/preconditions.ts";
+import { type RuleEffect, ruleReader } from "./eligibility/rule-operands.ts";
+import { type Course, startOfCourse } from "./explanation/evaluation-log.ts";
+import { traceOf } from "./explanation/explanation.ts";
+import { hintsOf } from "./explanation/hints.ts";
+import type { CategoryFacts, Redeemable } from "./input/facts.ts";
+import { type Subject, campaignOf, rulesOf, subjectOf } from "./input/subject.ts";
+import type { OrderState } from "./order/order-state.ts";
+import { type ValueOutcome, applyValue, withoutEffect } from "./pricing/apply-value.ts";
+import { nameOfRedeemable } from "./redemption/commit-conflicts.ts";
+import { type Refused, resourceNotFound } from "./rejections/rejection.ts";
+import { calculationMode } from "./stacking/stacking-rules.ts";
 
 /**
  * Evaluates one redeemable on the order as it stands. The order of the steps is public

@@ -8,7 +8,7 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { readCollectionFilter } from "../domain/collections.ts";
+import { readCollectionFilter } from "../domain/catalogue/product-collections.ts";
 import { toCollection } from "../mapping/collection.ts";
 import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
 import {

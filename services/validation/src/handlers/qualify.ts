@@ -6,12 +6,17 @@ import type {
 import { type Call, type Handlers, momentOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { candidateFilter } from "../domain/candidate.ts";
-import type { SortingRule } from "../domain/deals.ts";
-import { checkOrder } from "../domain/order.ts";
-import { parsePlace } from "../domain/place.ts";
-import { omissionsOf, type Scenario, type ScenarioName, SCENARIOS } from "../domain/scenario.ts";
-import { qualificationStacking } from "../domain/single.ts";
+import { checkOrder } from "../domain/order/order-state.ts";
+import { candidateFilter } from "../domain/qualification/candidate.ts";
+import { parsePlace } from "../domain/qualification/page-cursor.ts";
+import {
+  omissionsOf,
+  type Scenario,
+  type ScenarioName,
+  SCENARIOS,
+} from "../domain/qualification/qualification-scenario.ts";
+import type { SortingRule } from "../domain/qualification/ranking.ts";
+import { qualificationStacking } from "../domain/stacking/single-redeemable.ts";
 import { openCandidates } from "../loading/candidates.ts";
 import { gatherStackingRules } from "../loading/stacking-rules.ts";
 import type { Asked } from "../mapping/decision-input.ts";

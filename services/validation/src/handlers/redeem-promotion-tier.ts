@@ -3,7 +3,7 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { singleStacking } from "../domain/single.ts";
+import { singleStacking } from "../domain/stacking/single-redeemable.ts";
 import { readerOf } from "../mapping/explanation.ts";
 import { singleRedemption } from "../mapping/redemptions.ts";
 import { redeemAsked } from "../redemption/run-redemption.ts";

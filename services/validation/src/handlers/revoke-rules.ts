@@ -3,7 +3,7 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { withoutCategories } from "../domain/stacking-rules.ts";
+import { withoutCategories } from "../domain/stacking/stacking-rules.ts";
 import { deleteAssignmentsOfObjects } from "../store/rule-assignments.ts";
 import { lockStackingRules, updateStackingRules } from "../store/stacking-rules.ts";
 

@@ -3,7 +3,7 @@ import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stac
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { categoriesNamed } from "../domain/stacking-rules.ts";
+import { categoriesNamed } from "../domain/stacking/stacking-rules.ts";
 import { toProjectStackingRules } from "../mapping/project-stacking-rules.ts";
 import {
   changedOptions,

@@ -3,8 +3,8 @@ import { type Handlers, inTurns, mapInTurns } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { DecisionRequest } from "../domain/decide.ts";
-import type { JudgedRedeemable } from "../domain/decision.ts";
-import { singleStacking } from "../domain/single.ts";
+import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import { singleStacking } from "../domain/stacking/single-redeemable.ts";
 import { gatherDecision } from "../loading/decision-context.ts";
 import { gatherAllPromotions } from "../loading/promotions.ts";
 import { gatherStackingRules } from "../loading/stacking-rules.ts";

@@ -6,7 +6,7 @@ import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { JudgedRedeemable } from "../domain/decision.ts";
+import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import { scopeLists } from "../mapping/applicable-to.ts";
 import { toRefusal } from "../mapping/error.ts";
 import { discountResult, giftResult, loyaltyResult } from "../mapping/result-details.ts";

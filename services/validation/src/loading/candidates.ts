@@ -8,9 +8,14 @@ import type { Call } from "@scrip/rpc";
 import { nameOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
-import { type Candidate, placeOf, voucherFilters, wantedVouchers } from "../domain/candidate.ts";
-import { compareNewest, isBehind, type Place } from "../domain/place.ts";
-import type { Scenario } from "../domain/scenario.ts";
+import {
+  type Candidate,
+  placeOf,
+  voucherFilters,
+  wantedVouchers,
+} from "../domain/qualification/candidate.ts";
+import { compareNewest, isBehind, type Place } from "../domain/qualification/page-cursor.ts";
+import type { Scenario } from "../domain/qualification/qualification-scenario.ts";
 import { type Promotions, promotionsOf } from "./promotions.ts";
 import type { Named } from "./resolved-redeemables.ts";
 import { fromTimestamp, toTimestamp } from "./timestamps.ts";

@@ -5,7 +5,7 @@ import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { AssignedReward, ChosenReward, VoucherValue } from "../domain/facts.ts";
+import type { AssignedReward, ChosenReward, VoucherValue } from "../domain/input/facts.ts";
 import type { Ref } from "../mapping/decision-input.ts";
 import type { Named } from "./resolved-redeemables.ts";
 import { toTimestamp } from "./timestamps.ts";

@@ -2,7 +2,7 @@ import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { CatalogueItem, CatalogueLine } from "../domain/collections.ts";
+import type { CatalogueItem, CatalogueLine } from "../domain/catalogue/product-collections.ts";
 import type { Catalogue, FoundProduct, FoundSku } from "../store/catalogue-lookup.ts";
 
 /** How a line of an order names its product and SKU. */

@@ -12,7 +12,7 @@ import {
   type Collection,
   collectionsOf,
   readCollectionFilter,
-} from "../domain/collections.ts";
+} from "../domain/catalogue/product-collections.ts";
 import { findSkuIdsOf } from "../store/catalogue.ts";
 import { type CollectionRow, findCollections } from "../store/collections.ts";
 

@@ -7,8 +7,8 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type CountName, countKey, UNSTORED_CUSTOMER } from "../domain/counts.ts";
-import type { Guard } from "../domain/decision.ts";
+import { type CountName, countKey, UNSTORED_CUSTOMER } from "../domain/counts/counts.ts";
+import type { Guard } from "../domain/decision/decision.ts";
 import { errorMessage } from "../mapping/error.ts";
 import { toTimestamp } from "./timestamps.ts";
 

@@ -5,13 +5,13 @@ import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb"
 import { type Call, momentOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { CatalogueLine } from "../domain/collections.ts";
+import { neededCollections } from "../domain/catalogue/needed-collections.ts";
+import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
+import { neededCounts } from "../domain/counts/rule-counts.ts";
 import type { DecisionRequest, Omissions } from "../domain/decide.ts";
-import type { CustomerFacts, OrderFacts } from "../domain/facts.ts";
-import { neededCounts } from "../domain/rule-counts.ts";
-import { neededCollections } from "../domain/rule-needs.ts";
-import { categoriesNamed, type StackingRules } from "../domain/stacking-rules.ts";
-import { neededItems } from "../domain/units.ts";
+import type { CustomerFacts, OrderFacts } from "../domain/input/facts.ts";
+import { categoriesNamed, type StackingRules } from "../domain/stacking/stacking-rules.ts";
+import { neededItems } from "../domain/unit-discounts/unit-discount.ts";
 import { customerFacts } from "../mapping/customer-facts.ts";
 import { type Asked, expandOf } from "../mapping/decision-input.ts";
 import { orderFacts } from "../mapping/order-facts.ts";

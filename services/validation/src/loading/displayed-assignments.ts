@@ -2,7 +2,7 @@ import type { ValidationRulesAssignmentList } from "@scrip/proto/scrip/common/v1
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { JudgedRedeemable } from "../domain/decision.ts";
+import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import { toAssignment } from "../mapping/assignment.ts";
 import { assignmentsOf } from "./rule-assignments.ts";
 

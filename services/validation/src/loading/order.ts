@@ -2,7 +2,7 @@ import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { CatalogueLine } from "../domain/collections.ts";
+import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
 import { gatherCatalogue } from "./catalogue.ts";
 
 /** The order that a request is about. */

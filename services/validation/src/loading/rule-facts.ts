@@ -4,8 +4,8 @@ import type { Call } from "@scrip/rpc";
 import type { Rule, ValidationRule } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
-import type { CatalogueLine } from "../domain/collections.ts";
-import type { CatalogueItem } from "../domain/facts.ts";
+import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
+import type { CatalogueItem } from "../domain/input/facts.ts";
 import { findCatalogueItems } from "./catalogue.ts";
 import { gatherLineCollections } from "./collections.ts";
 import { toTimestamp } from "./timestamps.ts";

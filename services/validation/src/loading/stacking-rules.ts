@@ -11,7 +11,7 @@ import {
   DEFAULT_STACKING_RULES,
   type StackingRules,
   stackingRulesOf,
-} from "../domain/stacking-rules.ts";
+} from "../domain/stacking/stacking-rules.ts";
 import { findStackingOptions } from "../store/stacking-rules.ts";
 
 /** How the redeemables of a request of this project go together. */

@@ -4,7 +4,7 @@ import type {
   ItemUnits,
 } from "@scrip/proto/scrip/common/v1/applicable_to_pb";
 
-import type { JudgedRedeemable, ReachedEntry, ReachedUnits } from "../domain/decision.ts";
+import type { JudgedRedeemable, ReachedEntry, ReachedUnits } from "../domain/decision/decision.ts";
 
 /** Read-only, so all answers share it. */
 const NOTHING_LISTED: ApplicableTo = {

@@ -4,7 +4,7 @@ import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import { parseDiscount, type ValidationRule } from "@scrip/rules";
 import { discountDefinition, validityOf } from "@scrip/terms";
 
-import type { CampaignFacts, CategoryFacts, TierFacts } from "../domain/facts.ts";
+import type { CampaignFacts, CategoryFacts, TierFacts } from "../domain/input/facts.ts";
 
 /** What a decision needs to know of a campaign as the campaign service answered it. */
 export const campaignFacts = (

@@ -1,7 +1,7 @@
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 
-import type { CustomerFacts } from "../domain/facts.ts";
+import type { CustomerFacts } from "../domain/input/facts.ts";
 
 /** The customer as a decision sees it: what is stored, with what was sent laid over it; metadata by key. */
 export function customerFacts(

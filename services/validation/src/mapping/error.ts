@@ -1,7 +1,7 @@
 import { isKey, Refusal, toErrorMessage } from "@scrip/errors";
 import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 
-import type { Refused } from "../domain/refusal.ts";
+import type { Refused } from "../domain/rejections/rejection.ts";
 
 /** A refusal of the engine as the Error object of an answer. */
 export function errorMessage({ key, ...options }: Refused, requestId: string): ErrorMessage {

@@ -1,6 +1,6 @@
-import type { Candidate } from "../domain/candidate.ts";
-import type { JudgedRedeemable, OrderFigures } from "../domain/decision.ts";
-import type { RankedPlace } from "../domain/place.ts";
+import type { JudgedRedeemable, OrderFigures } from "../domain/decision/decision.ts";
+import type { Candidate } from "../domain/qualification/candidate.ts";
+import type { RankedPlace } from "../domain/qualification/page-cursor.ts";
 import type { Gathered } from "../loading/decision-context.ts";
 
 /** A candidate that was decided on by itself, with what its answer is written from. */

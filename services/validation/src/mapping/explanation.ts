@@ -5,8 +5,8 @@ import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Explanation, ExplanationStep } from "@scrip/proto/scrip/common/v1/explanation_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision.ts";
-import type { Trace, TraceKind, TraceStep } from "../domain/trace.ts";
+import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import type { Trace, TraceKind, TraceStep } from "../domain/decision/explanation-steps.ts";
 
 /** Who reads an explanation: callers from a browser or an app see no internals of rules. */
 export type Reader = "server" | "client";

@@ -1,6 +1,6 @@
 import type { Hint as HintMessage } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
-import type { Hint } from "../domain/hints.ts";
+import type { Hint } from "../domain/decision/hint.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
 import type { Reader } from "./explanation.ts";
 

@@ -5,7 +5,7 @@ import type {
   OrderItemInput,
 } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import type { LineFacts, OrderFacts } from "../domain/facts.ts";
+import type { LineFacts, OrderFacts } from "../domain/input/facts.ts";
 
 /**
  * The order of a request as a decision sees it. When a stored one is named, what is stored is the

@@ -7,8 +7,8 @@ import type {
   OrderItemInput,
 } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import type { Application, LineFigures, OrderFigures } from "../domain/decision.ts";
-import type { CatalogueItem } from "../domain/facts.ts";
+import type { Application, LineFigures, OrderFigures } from "../domain/decision/decision.ts";
+import type { CatalogueItem } from "../domain/input/facts.ts";
 
 /** The figures of a decision as the order that a caller sees, with what was sent beside them. */
 export function orderMessage(

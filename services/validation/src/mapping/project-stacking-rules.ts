@@ -5,7 +5,7 @@ import {
   ProjectStackingRulesSchema,
 } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 
-import { stackingRulesOf } from "../domain/stacking-rules.ts";
+import { stackingRulesOf } from "../domain/stacking/stacking-rules.ts";
 import type { StackingRulesRow } from "../store/stacking-rules.ts";
 import { stackingRulesMessage } from "./stacking-rules.ts";
 

@@ -1,7 +1,7 @@
 import type { PromotionTierValidation } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision.ts";
+import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import type { Gathered } from "../loading/decision-context.ts";
 import { scopeLists } from "./applicable-to.ts";
 import { tierCampaign } from "./promotion-tier.ts";

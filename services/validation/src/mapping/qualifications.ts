@@ -9,8 +9,8 @@ import type { RedeemableResult } from "@scrip/proto/scrip/validation/v1/validati
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { orderFigures, startOrder } from "../domain/order.ts";
-import { categoryKind, type StackingRules } from "../domain/stacking-rules.ts";
+import { orderFigures, startOrder } from "../domain/order/order-state.ts";
+import { categoryKind, type StackingRules } from "../domain/stacking/stacking-rules.ts";
 import type { Circumstances } from "../loading/decision-context.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
 import { UNLIMITED } from "./applicable-to.ts";

@@ -2,8 +2,8 @@ import type { QualifiedRules } from "@scrip/proto/scrip/validation/v1/qualificat
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { omittedIn } from "../domain/scenario.ts";
-import { campaignOf, rulesOf, subjectOf } from "../domain/subject.ts";
+import { campaignOf, rulesOf, subjectOf } from "../domain/input/subject.ts";
+import { omittedIn } from "../domain/qualification/qualification-scenario.ts";
 import { assignmentsOf } from "../loading/rule-assignments.ts";
 import { toAssignment } from "./assignment.ts";
 import type { Judgement } from "./evaluated-candidate.ts";

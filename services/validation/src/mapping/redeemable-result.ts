@@ -8,8 +8,8 @@ import {
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision.ts";
-import { categoryKind } from "../domain/stacking-rules.ts";
+import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import { categoryKind } from "../domain/stacking/stacking-rules.ts";
 import type { Gathered } from "../loading/decision-context.ts";
 import { scopeLists } from "./applicable-to.ts";
 import { bundleMessage } from "./bundle.ts";

@@ -3,7 +3,7 @@ import type { GatheredCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { ValidationRule } from "@scrip/rules";
 
-import type { CampaignFacts, Redeemable, TierFacts, VoucherFacts } from "../domain/facts.ts";
+import type { CampaignFacts, Redeemable, TierFacts, VoucherFacts } from "../domain/input/facts.ts";
 import { cardValue, chosenReward } from "../loading/cards.ts";
 import type { Promotions } from "../loading/promotions.ts";
 import { campaignFacts, categoryFacts, tierFacts } from "./campaign-facts.ts";

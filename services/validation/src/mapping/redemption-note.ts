@@ -7,7 +7,7 @@ import {
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision.ts";
+import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import type { Gathered } from "../loading/decision-context.ts";
 import { scopeLists } from "./applicable-to.ts";
 import { expandOf } from "./decision-input.ts";

@@ -5,7 +5,7 @@ import type { Reward } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Discount as DomainDiscount } from "@scrip/rules";
 
-import type { Benefit, GivenUnits } from "../domain/decision.ts";
+import type { Benefit, GivenUnits } from "../domain/decision/decision.ts";
 import { summariesOf } from "./product-summaries.ts";
 
 /** The discount of a voucher or tier with the effect and the value that were really used. */

@@ -5,8 +5,8 @@ import {
   rollBackFigures,
   type StoredFigures,
   type StoredLine,
-} from "../domain/rollback.ts";
-import type { StackingRules } from "../domain/stacking-rules.ts";
+} from "../domain/order/order-rollback.ts";
+import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
 
 export type RollbackContext = {

@@ -1,8 +1,8 @@
 import type { VoucherValidation } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision.ts";
-import { singleRefusal } from "../domain/refusal.ts";
+import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import { singleRefusal } from "../domain/rejections/rejection.ts";
 import type { Gathered } from "../loading/decision-context.ts";
 import { bundleMessage } from "./bundle.ts";
 import { expandOf } from "./decision-input.ts";

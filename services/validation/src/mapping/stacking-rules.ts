@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { StackingRulesSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
-import type { StackingRules } from "../domain/stacking-rules.ts";
+import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
 
 export function stackingRulesMessage(
   rules: StackingRules,

@@ -3,7 +3,7 @@ import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/vouche
 import { parseDiscount, type Validity } from "@scrip/rules";
 import { discountDefinition } from "@scrip/terms";
 
-import type { VoucherFacts, VoucherValue } from "../domain/facts.ts";
+import type { VoucherFacts, VoucherValue } from "../domain/input/facts.ts";
 import { fromTimestamp } from "../loading/timestamps.ts";
 
 /** What a decision needs to know of a voucher as the voucher service answered it. */

@@ -16,8 +16,8 @@ import type { Call } from "@scrip/rpc";
 
 import { overridingLines, upsertOverrides } from "../catalogue/catalogue-overrides.ts";
 import type { Deps } from "../deps.ts";
-import type { OrderFigures } from "../domain/decision.ts";
-import { recordFigures } from "../domain/order-record.ts";
+import type { OrderFigures } from "../domain/decision/decision.ts";
+import { recordFigures } from "../domain/order/stored-order-figures.ts";
 import { gatherCatalogue } from "../loading/catalogue.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
 import { inlineLine, storedLine } from "../mapping/order-facts.ts";

@@ -1,14 +1,14 @@
 import { type Call, inTurns } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type Candidate, placeOf } from "../domain/candidate.ts";
-import { concernsProducts } from "../domain/concern.ts";
-import { endOfPage, rankDeals, type SortingRule } from "../domain/deals.ts";
 import { categoriesOf } from "../domain/evaluate.ts";
-import type { Redeemable } from "../domain/facts.ts";
-import { type Place, type RankedPlace, placeText } from "../domain/place.ts";
-import type { Scenario } from "../domain/scenario.ts";
-import { subjectOf } from "../domain/subject.ts";
+import type { Redeemable } from "../domain/input/facts.ts";
+import { subjectOf } from "../domain/input/subject.ts";
+import { type Candidate, placeOf } from "../domain/qualification/candidate.ts";
+import { type Place, type RankedPlace, placeText } from "../domain/qualification/page-cursor.ts";
+import { concernsProducts } from "../domain/qualification/product-relevance.ts";
+import type { Scenario } from "../domain/qualification/qualification-scenario.ts";
+import { endOfPage, rankDeals, type SortingRule } from "../domain/qualification/ranking.ts";
 import {
   type CandidateSource,
   type FoundCandidate,

@@ -1,5 +1,5 @@
-import type { JudgedRedeemable } from "../domain/decision.ts";
-import type { Refused } from "../domain/refusal.ts";
+import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import type { Refused } from "../domain/rejections/rejection.ts";
 import type { Gathered } from "../loading/decision-context.ts";
 import type { Decided } from "../validation/run-validation.ts";
 

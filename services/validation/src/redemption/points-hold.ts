@@ -3,7 +3,7 @@ import type { CommitOutcome, PointsTaken } from "@scrip/proto/scrip/voucher/v1/r
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { Applicable } from "../domain/decision.ts";
+import type { Applicable } from "../domain/decision/decision.ts";
 import type { Gathered } from "../loading/decision-context.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
 import { applicableOf, type Decided } from "../validation/run-validation.ts";

@@ -7,8 +7,8 @@ import type {
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { Applicable, JudgedRedeemable, OrderFigures } from "../domain/decision.ts";
-import type { Refused } from "../domain/refusal.ts";
+import type { Applicable, JudgedRedeemable, OrderFigures } from "../domain/decision/decision.ts";
+import type { Refused } from "../domain/rejections/rejection.ts";
 import { countGuard } from "../loading/counts.ts";
 import type { Gathered } from "../loading/decision-context.ts";
 import { toTimestamp } from "../loading/timestamps.ts";

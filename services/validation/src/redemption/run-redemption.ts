@@ -18,7 +18,7 @@ import {
   nameOfRedeemable,
   NOTHING_LOST,
   withoutLosses,
-} from "../domain/losses.ts";
+} from "../domain/redemption/commit-conflicts.ts";
 import { type Circumstances, gatherDecision, type Gathered } from "../loading/decision-context.ts";
 import { assignmentsShown } from "../loading/displayed-assignments.ts";
 import { gatherCustomer, trackingId } from "../loading/gather.ts";

@@ -10,7 +10,7 @@ import {
   DEFAULT_STACKING_RULES,
   stackingContradiction,
   type StackingOptions,
-} from "../domain/stacking-rules.ts";
+} from "../domain/stacking/stacking-rules.ts";
 
 type Request = CreateStackingRulesRequest | UpdateStackingRulesRequest;
 type Name = keyof typeof DEFAULT_STACKING_RULES;

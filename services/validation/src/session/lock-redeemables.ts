@@ -4,7 +4,7 @@ import type { Call } from "@scrip/rpc";
 
 import { afterwards } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
-import type { Applicable } from "../domain/decision.ts";
+import type { Applicable } from "../domain/decision/decision.ts";
 import type { Gathered } from "../loading/decision-context.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
 import { type Hold, refuseWhileRedeemed } from "./session-lock.ts";

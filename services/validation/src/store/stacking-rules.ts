@@ -1,6 +1,6 @@
 import type { DefinitionKey, Queryable } from "@scrip/postgres";
 
-import type { StackingOptions } from "../domain/stacking-rules.ts";
+import type { StackingOptions } from "../domain/stacking/stacking-rules.ts";
 
 export type StackingRulesRow = {
   readonly id: string;

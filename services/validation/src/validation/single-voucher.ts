@@ -1,7 +1,7 @@
 import { notFound } from "@scrip/errors";
 import type { RedeemableRef } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
-import { singleStacking } from "../domain/single.ts";
+import { singleStacking } from "../domain/stacking/single-redeemable.ts";
 import { type Asked, refOf } from "../mapping/decision-input.ts";
 import type { ValidationOptions } from "./run-validation.ts";
 

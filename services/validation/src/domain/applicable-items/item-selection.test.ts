@@ -1,0 +1,248 @@
+import { type ScopeEntryDefinition, type UnitBudgetName, parseFormula } from "@scrip/rules";
+import { describe, expect, test } from "vitest";
+
+import {
+  givenCampaign,
+  givenCustomer,
+  givenDiscount,
+  givenDiscountVoucher,
+  givenEntry,
+  givenLine,
+  givenOrder,
+  givenRule,
+  givenTier,
+  judgedIn,
+  redeemableOf,
+  requestOf,
+  tierRedeemableOf,
+} from "../../../test/builders.ts";
+import { countKey } from "../counts/counts.ts";
+import { neededCounts } from "../counts/rule-counts.ts";
+import type { DecisionRequest } from "../decide.ts";
+import type { Applicable, ReachedScope } from "../decision/decision.ts";
+import type { LineFacts } from "../input/facts.ts";
+
+const half = givenDiscount({ type: "PERCENT", percentOff: "50", effect: "APPLY_TO_ITEMS" });
+
+const scopeRule = (
+  included: readonly Partial<ScopeEntryDefinition>[],
+  excluded: readonly Partial<ScopeEntryDefinition>[] = [],
+) =>
+  givenRule(
+    "val_scope",
+    {},
+    {
+      applicableTo: {
+        included: included.map(givenEntry),
+        excluded: excluded.map(givenEntry),
+        includedAll: false,
+      },
+    },
+  );
+
+const line = (quantity: bigint, facts: Partial<Omit<LineFacts, "prices">> = {}): LineFacts =>
+  givenLine({ productId: "prod_1", quantity, prices: { line: 1000n }, ...facts });
+
+function applied(request: Partial<DecisionRequest>): Applicable {
+  const [judged] = judgedIn(request);
+  if (judged?.status !== "APPLICABLE") throw new Error(`it is ${judged?.status}`);
+  return judged;
+}
+
+describe("a budget of units", () => {
+  const campaign = givenCampaign({ id: "camp_1" });
+  const budget = (name: UnitBudgetName, limit: bigint | null, formula: string | null = null) => ({
+    budgets: [{ name, limit, formula }],
+  });
+  const request = (entry: Partial<ScopeEntryDefinition>, quantity: bigint, used: bigint) => {
+    const voucher = givenDiscountVoucher("CODE", half, { campaign, rules: [scopeRule([entry])] });
+    const asked = {
+      redeemables: [redeemableOf(voucher)],
+      order: givenOrder({ lines: [line(quantity)] }),
+      customer: givenCustomer({ id: "cust_1" }),
+    };
+    const [name] = neededCounts(asked.redeemables, requestOf(asked));
+    if (name === undefined) throw new Error("no count is needed");
+    return { name, asked: { ...asked, counts: new Map([[countKey(name), used]]) } };
+  };
+
+  // B42 of the specification.
+  test.each([
+    [5n, 0n, 5n],
+    [4n, 5n, 4n],
+    [3n, 9n, 1n],
+    [3n, 10n, 0n],
+    [3n, 12n, 0n],
+  ])("limit 10: of %i units, %i sold before, %i are discounted", (quantity, used, discounted) => {
+    const { asked } = request(budget("product_campaign", 10n), quantity, used);
+    const { order, units } = applied(asked);
+    expect(order?.itemsDiscountAmount).toBe(discounted * 500n);
+    expect(units).toEqual(discounted === 0n ? [] : [{ productId: "prod_1", quantity: discounted }]);
+    expect(order?.lines[0]?.discountQuantity).toBe(discounted < quantity ? discounted : 0n);
+  });
+
+  test("is guarded by what it counts, and decided again where it is exceeded", () => {
+    const { asked, name } = request(budget("product_campaign", 10n), 3n, 9n);
+    expect(applied(asked).guards.filter(({ kind }) => kind === "count")).toEqual([
+      {
+        kind: "count",
+        count: name,
+        add: 1n,
+        conditions: { $less_than_or_equal: [10] },
+        refusal: null,
+      },
+    ]);
+  });
+
+  test("is told with how much of it was used", () => {
+    const { asked } = request(budget("product_campaign", 10n), 3n, 10n);
+    expect(applied({ ...asked, trace: true }).trace?.steps).toContainEqual({
+      kind: "limit",
+      passed: false,
+      message: "10 of 10 units of prod_1 were discounted before",
+      used: 10n,
+      limit: 10n,
+    });
+  });
+
+  test("needs no guard where nothing is discounted", () => {
+    const { asked } = request(budget("product_campaign", 10n), 3n, 10n);
+    expect(applied(asked).guards.filter(({ kind }) => kind === "count")).toEqual([]);
+  });
+
+  test.each([
+    ["product_campaign", { kind: "campaign", id: "camp_1" }, null],
+    ["product_customer_campaign", { kind: "campaign", id: "camp_1" }, "cust_1"],
+    ["product_in_collection_campaign", { kind: "campaign", id: "camp_1" }, null],
+  ] as const)("%s counts by product, within its bounds", (name, scope, customerId) => {
+    expect(request(budget(name, 1n), 1n, 0n).name).toEqual({
+      scope,
+      measure: "UNITS",
+      customerId,
+      channelId: null,
+      since: null,
+      productId: "prod_1",
+    });
+  });
+
+  test("of a tier counts what the tier discounted", () => {
+    const rules = [scopeRule([budget("product_customer_promotion_tier", 2n)])];
+    const tier = givenTier({ id: "promo_1", discount: half, rules });
+    const asked = {
+      redeemables: [tierRedeemableOf(tier)],
+      order: givenOrder({ lines: [line(5n)] }),
+      customer: givenCustomer({ id: "cust_1" }),
+    };
+    expect(neededCounts(asked.redeemables, requestOf(asked))).toMatchObject([
+      { scope: { kind: "promotion_tier", id: "promo_1" }, customerId: "cust_1" },
+    ]);
+    expect(applied(asked).units).toEqual([{ productId: "prod_1", quantity: 2n }]);
+  });
+
+  test("comes from its formula where that gives one, rounded down", () => {
+    const formula = "ORDER_UNITS_QUANTITY / 2";
+    expect(parseFormula(formula).kind).toBe("formula");
+    const { asked } = request(budget("product_campaign", 9n, formula), 5n, 0n);
+    expect(applied(asked).units).toEqual([{ productId: "prod_1", quantity: 2n }]);
+    const missing = request(budget("product_campaign", 4n, 'CUSTOMER_METADATA("n")'), 5n, 0n);
+    expect(applied(missing.asked).units).toEqual([{ productId: "prod_1", quantity: 4n }]);
+  });
+
+  test("is one for all lines of a product", () => {
+    const entry = budget("product_campaign", 4n);
+    const voucher = givenDiscountVoucher("CODE", half, { campaign, rules: [scopeRule([entry])] });
+    const { order, units } = applied({
+      redeemables: [redeemableOf(voucher)],
+      order: givenOrder({ lines: [line(3n), line(3n)] }),
+    });
+    expect(order?.lines.map(({ discountAmount }) => discountAmount)).toEqual([1500n, 500n]);
+    expect(units).toEqual([{ productId: "prod_1", quantity: 4n }]);
+  });
+
+  test("is one for all redeemables of a request", () => {
+    const rules = [scopeRule([budget("product_campaign", 4n)])];
+    const redeemables = ["A", "B"].map((code) =>
+      redeemableOf(givenDiscountVoucher(code, half, { id: `v_${code}`, campaign, rules })),
+    );
+    const judged = judgedIn({ redeemables, order: givenOrder({ lines: [line(3n)] }) });
+    expect(judged.map((one) => one.status === "APPLICABLE" && one.units)).toEqual([
+      [{ productId: "prod_1", quantity: 3n }],
+      [{ productId: "prod_1", quantity: 1n }],
+    ]);
+  });
+});
+
+describe("what a redeemable is limited to", () => {
+  const reach = (
+    included: readonly Partial<ScopeEntryDefinition>[],
+    excluded: readonly Partial<ScopeEntryDefinition>[],
+    lines: readonly LineFacts[],
+  ): ReachedScope =>
+    applied({
+      redeemables: [
+        redeemableOf(
+          givenDiscountVoucher("CODE", half, { rules: [scopeRule(included, excluded)] }),
+        ),
+      ],
+      order: givenOrder({ lines }),
+    }).scope;
+
+  test("tells the lines that each entry reached, in the order in which they were served", () => {
+    const cheapest = { effect: "APPLY_FROM_CHEAPEST", object: "product" };
+    const lines = [
+      line(1n, { amount: 900n }),
+      line(1n, { productId: "prod_2" }),
+      line(1n, { productId: "prod_3", productSourceId: "third" }),
+      line(2n),
+    ];
+    const { applicable, inapplicable } = reach(
+      [cheapest, { id: "prod_9" }],
+      [{ id: "prod_3" }],
+      lines,
+    );
+    expect(applicable).toMatchObject([
+      { id: "prod_1", orderItemIndices: [0, 3], orderItemUnits: [] },
+      { id: "prod_9", orderItemIndices: [] },
+    ]);
+    expect(inapplicable).toMatchObject([
+      { id: "prod_3", sourceId: "third", orderItemIndices: [2] },
+    ]);
+  });
+
+  test("names a SKU by its product as well", () => {
+    const facts = { skuId: "sku_1", skuSourceId: "small", productSourceId: "shirt" };
+    expect(reach([{ object: "sku", id: "sku_1" }], [], [line(1n, facts)]).applicable).toMatchObject(
+      [{ sourceId: "small", productId: "prod_1", productSourceId: "shirt" }],
+    );
+  });
+
+  test("names what an entry knows by its source id alone", () => {
+    const facts = { skuId: "sku_1", skuSourceId: "small", productSourceId: "shirt" };
+    const bySource = [
+      { object: "sku", id: null, sourceId: "small" },
+      { object: "product", id: null, sourceId: "shirt" },
+      { object: "product", id: null, sourceId: "elsewhere" },
+    ];
+    const lines = [line(1n, facts), line(1n, { productSourceId: "shirt" })];
+    expect(reach(bySource, [], lines).applicable).toMatchObject([
+      { id: "sku_1", orderItemIndices: [0] },
+      { id: "prod_1", orderItemIndices: [1] },
+      { id: null, orderItemIndices: [] },
+    ]);
+  });
+
+  test("tells units where not all of a line were reached", () => {
+    const entry = { effect: "APPLY_FROM_CHEAPEST", target: "UNIT", skipInitially: 1n, repeat: 2n };
+    // The line of one unit has the lower subtotal, so its unit is the first of five.
+    expect(reach([entry], [], [line(4n), line(1n)]).applicable).toMatchObject([
+      { orderItemIndices: [0], orderItemUnits: [{ index: 0, units: [1n, 3n] }] },
+    ]);
+  });
+
+  test("tells only that there are many units, from a thousand on", () => {
+    const [entry] = reach([{ quantityLimit: 2n }], [], [line(1000n)]).applicable;
+    expect(entry?.orderItemUnits).toEqual([{ index: 0, units: [1n, 2n] }]);
+    const [many] = reach([{ quantityLimit: 2n }], [], [line(1001n)]).applicable;
+    expect(many?.orderItemUnits).toEqual([{ index: 0, units: null }]);
+  });
+});

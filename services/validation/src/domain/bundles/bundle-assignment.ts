@@ -1,0 +1,127 @@
+import type { BundlePart } from "@scrip/rules";
+
+import { least, sumOf } from "../order/minor-units.ts";
+import type { LineState } from "../order/order-state.ts";
+
+/** Which units of an order each part of a bundle gets; spec/validation-and-redemption.md §1.10.1. */
+
+export type Demand = {
+  readonly parts: readonly BundlePart[];
+  readonly lines: readonly LineState[];
+  /** Whether each part can use each line. */
+  readonly usable: readonly (readonly boolean[])[];
+};
+
+/** No part finds more than what it can use, whoever else wants it, nor all together more than is there. */
+export function mostThinkable({ parts, lines, usable }: Demand, limit: bigint): bigint {
+  const unitsWhere = (isWanted: (line: number) => boolean): bigint =>
+    sumOf([...lines.entries()], ([at, { initialQuantity }]) =>
+      isWanted(at) ? initialQuantity : 0n,
+    );
+  const together = sumOf(parts, ({ quantity }) => quantity);
+  return least(
+    limit,
+    unitsWhere((at) => usable.some((row) => row[at] === true)) / together,
+    ...parts.map(
+      ({ quantity }, part) => unitsWhere((at) => usable[part]?.[at] === true) / quantity,
+    ),
+  );
+}
+
+export type Assignment = {
+  /** Units that each part takes of each line, by the positions of both. */
+  readonly taken: readonly (readonly bigint[])[];
+  /** Units that each part still lacks. */
+  readonly lacking: readonly bigint[];
+  readonly isComplete: boolean;
+};
+
+/**
+ * Gives every part its units, `times` what it asks for. A part that finds nothing free makes others
+ * give way to what else they can use: the units flow along augmenting paths, so that none is missing
+ * that any assignment could find.
+ */
+export function assign({ parts, lines, usable }: Demand, times: bigint): Assignment {
+  const taken = parts.map(() => lines.map(() => 0n));
+  const free = lines.map((line) => line.initialQuantity);
+  const lacking = parts.map(({ quantity }) => quantity * times);
+  for (const part of parts.keys()) {
+    let need = lacking[part] ?? 0n;
+    need -= takeFree(part, need, { usable, taken, free });
+    while (need > 0n) {
+      const moved = augment(part, need, { usable, taken, free });
+      if (moved === 0n) break;
+      need -= moved;
+    }
+    lacking[part] = need;
+  }
+  return { taken, lacking, isComplete: lacking.every((need) => need === 0n) };
+}
+
+type Flow = {
+  readonly usable: readonly (readonly boolean[])[];
+  readonly taken: bigint[][];
+  readonly free: bigint[];
+};
+
+/** Most parts find what they need without making anybody give way; tells how many units. */
+function takeFree(part: number, need: bigint, flow: Flow): bigint {
+  let moved = 0n;
+  for (const [line, fits] of (flow.usable[part] ?? []).entries()) {
+    if (moved === need) break;
+    const isFree = fits && (flow.free[line] ?? 0n) > 0n;
+    if (isFree) moved += move({ part, line, from: null }, need - moved, flow);
+  }
+  return moved;
+}
+
+type Step = { readonly part: number; readonly line: number; readonly from: Step | null };
+
+/**
+ * Moves units along the shortest paths from a part to lines with free units; tells how many. One
+ * search serves all lines that it finds: a path that others used up meanwhile moves nothing.
+ */
+function augment(start: number, need: bigint, flow: Flow): bigint {
+  const { usable, taken, free } = flow;
+  let moved = 0n;
+  const seen = new Set<number>();
+  // Each part once: the first time round it has seen all lines that it can use.
+  const reached = new Set([start]);
+  const queue: { readonly part: number; readonly from: Step | null }[] = [
+    { part: start, from: null },
+  ];
+  for (const { part, from } of queue) {
+    for (const [line, fits] of (usable[part] ?? []).entries()) {
+      if (!fits || seen.has(line)) continue;
+      seen.add(line);
+      const step: Step = { part, line, from };
+      if ((free[line] ?? 0n) > 0n) moved += move(step, need - moved, flow);
+      if (moved === need) return moved;
+      for (const [holder, units] of taken.entries()) {
+        if (reached.has(holder) || (units[line] ?? 0n) === 0n) continue;
+        reached.add(holder);
+        queue.push({ part: holder, from: step });
+      }
+    }
+  }
+  return moved;
+}
+
+/** Each part on the way takes of its line what the next one gave up of it. */
+function move(last: Step, need: bigint, { taken, free }: Flow): bigint {
+  let units = least(need, free[last.line] ?? 0n);
+  for (let step = last; step.from !== null; step = step.from) {
+    units = least(units, taken[step.part]?.[step.from.line] ?? 0n);
+  }
+  free[last.line] = (free[last.line] ?? 0n) - units;
+  for (let step: Step | null = last; step !== null; step = step.from) {
+    add(taken, step.part, step.line, units);
+    if (step.from !== null) add(taken, step.part, step.from.line, -units);
+  }
+  return units;
+}
+
+function add(taken: bigint[][], part: number, line: number, units: bigint): void {
+  const row = taken[part];
+  if (row !== undefined) row[line] = (row[line] ?? 0n) + units;
+}

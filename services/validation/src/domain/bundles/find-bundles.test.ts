@@ -1,0 +1,219 @@
+import type { ValidationRule } from "@scrip/rules";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import {
+  amountOff,
+  givenDiscountVoucher,
+  givenLine,
+  givenOrder,
+  givenRule,
+  judgedIn,
+  redeemableOf,
+} from "../../../test/builders.ts";
+import { type OrderState, startOrder } from "../order/order-state.ts";
+import { findBundles } from "./find-bundles.ts";
+
+type Part = {
+  readonly object: "product" | "sku" | "products_collection";
+  /** Any of them will do. */
+  readonly ids: readonly string[];
+  readonly quantity: number;
+};
+
+const bundleRule = (limit: number, parts: readonly Part[], more: object = {}): ValidationRule =>
+  givenRule(
+    "val_bundle",
+    {},
+    {
+      bundleRules: {
+        limit,
+        ...more,
+        ...Object.fromEntries(
+          parts.map(({ object, ids, quantity }, at) => [
+            String(at + 1),
+            {
+              name: "order.items.any",
+              conditions: { $is: ids.map((id) => ({ id, object })) },
+              rules: {
+                1: { name: "order.items.aggregated_quantity", conditions: { $is: [quantity] } },
+              },
+            },
+          ]),
+        ),
+      },
+    },
+  );
+
+type Sent = { readonly product: string; readonly sku?: string; readonly quantity: number };
+
+const orderOf = (lines: readonly Sent[], collections: Readonly<Record<string, string[]>> = {}) =>
+  givenOrder({
+    lines: lines.map(({ product, sku, quantity }) =>
+      givenLine({
+        productId: product,
+        skuId: sku ?? null,
+        quantity: BigInt(quantity),
+        prices: { line: 100n },
+        collections: Object.keys(collections).filter((id) => collections[id]?.includes(product)),
+      }),
+    ),
+  });
+
+const stateOf = (...order: Parameters<typeof orderOf>): OrderState => startOrder(orderOf(...order));
+
+const product = (id: string, quantity = 1): Part => ({ object: "product", ids: [id], quantity });
+const sku = (id: string, quantity = 1): Part => ({ object: "sku", ids: [id], quantity });
+
+describe("bundles", () => {
+  test("are counted by what is scarcest, and tell what they are made of", () => {
+    const rule = bundleRule(5, [product("beans", 2), product("filters")]);
+    const state = stateOf([
+      { product: "beans", quantity: 3 },
+      { product: "filters", quantity: 9 },
+      { product: "beans", quantity: 2 },
+    ]);
+    expect(findBundles([rule], state)).toMatchObject({
+      quantity: 2n,
+      multiplier: 2n,
+      failed: [],
+      result: {
+        quantity: 2n,
+        limit: 5n,
+        missing: [],
+        identified: [
+          { id: "beans", object: "product", itemIndex: 0, itemQuantity: 3n },
+          { id: "beans", object: "product", itemIndex: 2, itemQuantity: 1n },
+          { id: "filters", object: "product", itemIndex: 1, itemQuantity: 2n },
+        ],
+      },
+    });
+  });
+
+  test("that are not there tell what is missing for one", () => {
+    const collection: Part = { object: "products_collection", ids: ["pc_1"], quantity: 3 };
+    const rule = bundleRule(5, [product("beans", 2), sku("sku_1"), collection]);
+    const state = stateOf([{ product: "beans", quantity: 1 }], { pc_1: ["beans"] });
+    expect(findBundles([rule], state)).toMatchObject({
+      quantity: 0n,
+      failed: [{ id: "val_bundle" }],
+      result: {
+        quantity: 0n,
+        identified: [],
+        missing: [
+          { id: "sku_1", object: "sku", itemQuantity: 1n },
+          { id: "beans", object: "product", itemQuantity: 1n },
+          { id: "pc_1", object: "products_collection", itemQuantity: 3n },
+        ],
+      },
+    });
+  });
+
+  test("a SKU takes its units first, whatever the order of the parts", () => {
+    const rule = bundleRule(9, [product("shirt"), sku("shirt_l")]);
+    const state = stateOf([
+      { product: "shirt", sku: "shirt_l", quantity: 2 },
+      { product: "shirt", sku: "shirt_s", quantity: 2 },
+    ]);
+    expect(findBundles([rule], state).result).toMatchObject({
+      quantity: 2n,
+      identified: [
+        { id: "shirt_l", object: "sku", itemIndex: 0, itemQuantity: 2n },
+        { id: "shirt", object: "product", itemIndex: 1, itemQuantity: 2n },
+      ],
+    });
+  });
+
+  test("a part gives way to another that has no choice", () => {
+    const either: Part = { object: "product", ids: ["a", "b"], quantity: 1 };
+    const state = stateOf([
+      { product: "a", quantity: 1 },
+      { product: "b", quantity: 1 },
+    ]);
+    expect(findBundles([bundleRule(1, [either, product("a")])], state).quantity).toBe(1n);
+    expect(findBundles([bundleRule(1, [product("a"), either])], state).quantity).toBe(1n);
+  });
+
+  test("units that were added for free make no bundle", () => {
+    const free = givenDiscountVoucher("FREE", {
+      type: "UNIT",
+      effect: "ADD_NEW_ITEMS",
+      gifts: [{ effect: "ADD_NEW_ITEMS", unitOff: 1n, formula: null, unitType: "beans" }],
+    });
+    const bundled = givenDiscountVoucher("BUNDLE", amountOff(1n), {
+      id: "v_bundle",
+      rules: [bundleRule(1, [product("beans", 2)])],
+    });
+    const [, judged] = judgedIn({
+      redeemables: [redeemableOf(free), redeemableOf(bundled)],
+      order: orderOf([{ product: "beans", quantity: 1 }]),
+    });
+    expect(judged).toMatchObject({
+      status: "INAPPLICABLE",
+      refusal: { key: "order_rules_violated" },
+      bundle: { quantity: 0n, missing: [{ id: "beans", object: "product", itemQuantity: 1n }] },
+    });
+  });
+
+  test("that are not multiplied still are what formulas read", () => {
+    const rule = bundleRule(9, [product("beans")], { multiply: false });
+    expect(findBundles([rule], stateOf([{ product: "beans", quantity: 4 }]))).toMatchObject({
+      quantity: 4n,
+      multiplier: 1n,
+    });
+  });
+
+  const anyPart = fc.record({
+    object: fc.constantFrom("product" as const, "sku" as const),
+    ids: fc.uniqueArray(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 2 }),
+    quantity: fc.integer({ min: 1, max: 2 }),
+  });
+  const anyLine = fc.record({
+    product: fc.constantFrom("a", "b", "c"),
+    sku: fc.constantFrom("a", "b", "c"),
+    quantity: fc.integer({ min: 0, max: 3 }),
+  });
+
+  test("are as many as trying every assignment finds, each unit used once", () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyPart, { minLength: 1, maxLength: 3 }),
+        fc.array(anyLine, { maxLength: 3 }),
+        fc.integer({ min: 1, max: 3 }),
+        (parts, lines, limit) => {
+          const { result } = findBundles([bundleRule(limit, parts)], stateOf(lines));
+          expect(result?.quantity).toBe(BigInt(mostByTrying(parts, lines, limit)));
+          for (const [index, line] of lines.entries()) {
+            const used = (result?.identified ?? []).filter((item) => item.itemIndex === index);
+            const units = used.reduce((sum, { itemQuantity }) => sum + itemQuantity, 0n);
+            expect(units <= BigInt(line.quantity)).toBe(true);
+          }
+          const all = (result?.identified ?? []).reduce((sum, item) => sum + item.itemQuantity, 0n);
+          const each = parts.reduce((sum, { quantity }) => sum + BigInt(quantity), 0n);
+          expect(all).toBe(each * (result?.quantity ?? 0n));
+        },
+      ),
+    );
+  });
+});
+
+/** Hands out unit by unit in every way there is. */
+function mostByTrying(parts: readonly Part[], lines: readonly Sent[], limit: number): number {
+  const fits = (wanted: readonly Part[], free: readonly number[]): boolean => {
+    const [part, ...others] = wanted;
+    if (part === undefined) return true;
+    return lines.some((line, index) => {
+      const name = part.object === "product" ? line.product : line.sku;
+      const left = free[index] ?? 0;
+      return left > 0 && part.ids.includes(name ?? "") && fits(others, free.with(index, left - 1));
+    });
+  };
+  const free = lines.map(({ quantity }) => quantity);
+  for (let most = limit; most > 0; most -= 1) {
+    const wanted = parts.flatMap((part) =>
+      Array.from({ length: part.quantity * most }, () => part),
+    );
+    if (wanted.length <= free.reduce((a, b) => a + b, 0) && fits(wanted, free)) return most;
+  }
+  return 0;
+}

@@ -1,0 +1,139 @@
+import {
+  type BundlePart,
+  type BundleRules,
+  type ItemRef,
+  type ValidationRule,
+  matchesAny,
+  matchingItems,
+} from "@scrip/rules";
+
+import { least } from "../order/minor-units.ts";
+import type { LineState, OrderState } from "../order/order-state.ts";
+import { type Assignment, assign, mostThinkable } from "./bundle-assignment.ts";
+import type { BundleResult, IdentifiedItem, MissingItem } from "./bundle-result.ts";
+
+/** How often the order holds what the rules of a redeemable ask for together. */
+export type Bundles = {
+  /** Null without bundle rules. */
+  readonly result: BundleResult | null;
+  /** What formulas read; one without bundle rules. */
+  readonly quantity: bigint;
+  /** What values and unit limits are multiplied by. */
+  readonly multiplier: bigint;
+  /** The rules that found no bundle at all. */
+  readonly failed: readonly ValidationRule[];
+};
+
+const NO_BUNDLES: Bundles = { result: null, quantity: 1n, multiplier: 1n, failed: [] };
+
+/**
+ * Looks for bundles in the order as it was sent, without units that redeemables added for free; of
+ * several rules the one that finds the fewest decides (spec/validation-and-redemption.md §1.10).
+ */
+export function findBundles(rules: readonly ValidationRule[], start: OrderState): Bundles {
+  const found = rules.flatMap((rule) =>
+    rule.bundle === null
+      ? []
+      : [{ rule, bundle: rule.bundle, result: knownBundles(rule.bundle, start) }],
+  );
+  const [first] = found;
+  if (first === undefined) return NO_BUNDLES;
+  const fewest = found.reduce((a, b) => (b.result.quantity < a.result.quantity ? b : a), first);
+  const multiplied = found
+    .filter(({ bundle }) => bundle.multiply)
+    .map(({ result }) => result.quantity);
+  const failed = found.filter(({ result }) => result.quantity === 0n);
+  const [times = 1n, ...others] = multiplied;
+  return {
+    result: { ...fewest.result, missing: failed.flatMap(({ result }) => result.missing) },
+    quantity: fewest.result.quantity,
+    multiplier: least(times, ...others),
+    failed: failed.map(({ rule }) => rule),
+  };
+}
+
+/** Redeemables of one request often have the same rule, and all look at the same lines. */
+const known = new WeakMap<OrderState, Map<BundleRules, BundleResult>>();
+
+function knownBundles(rules: BundleRules, start: OrderState): BundleResult {
+  const results = known.get(start) ?? new Map<BundleRules, BundleResult>();
+  known.set(start, results);
+  const result = results.get(rules) ?? bundlesOf(rules, start);
+  results.set(rules, result);
+  return result;
+}
+
+/** The most bundles that fit, found by halving: fewer always fit where more do. */
+function bundlesOf({ limit, rules }: BundleRules, start: OrderState): BundleResult {
+  const parts = [...rules.values()].toSorted((a, b) => rankOf(a) - rankOf(b));
+  const { lines } = start;
+  const usable = parts.map(({ items }) => lines.map((line) => matchesAny(items, line.facts)));
+  const assigned = (times: bigint): Assignment => assign({ parts, lines, usable }, times);
+  let fits = 0n;
+  let next = mostThinkable({ parts, lines, usable }, limit);
+  let above = next + 1n;
+  let assignment: Assignment | null = null;
+  while (above - fits > 1n) {
+    const tried = assigned(next);
+    if (tried.isComplete) {
+      fits = next;
+      assignment = tried;
+    } else {
+      above = next;
+    }
+    next = (fits + above) / 2n;
+  }
+  if (assignment !== null) {
+    return {
+      quantity: fits,
+      limit,
+      identified: identifiedIn(assignment, parts, lines),
+      missing: [],
+    };
+  }
+  const missing = missingIn(assigned(1n), parts);
+  return { quantity: 0n, limit, identified: [], missing };
+}
+
+/** SKUs first, then products, then collections: the pickier a part is, the earlier it chooses. */
+const rankOf = ({ items }: BundlePart): number =>
+  Math.max(0, ...items.map(({ object }) => RANKS[object]));
+
+const RANKS = { sku: 0, product: 1, products_collection: 2 } as const;
+
+function identifiedIn(
+  { taken }: Assignment,
+  parts: readonly BundlePart[],
+  lines: readonly LineState[],
+): readonly IdentifiedItem[] {
+  return parts.flatMap(({ items }, part) =>
+    lines.flatMap((line, itemIndex): IdentifiedItem[] => {
+      const itemQuantity = taken[part]?.[itemIndex] ?? 0n;
+      if (itemQuantity === 0n) return [];
+      const [item] = matchingItems(items, line.facts);
+      if (item === undefined) return [];
+      return [{ ...identityOf(line, item), itemIndex, itemQuantity }];
+    }),
+  );
+}
+
+/** A SKU where that is what was asked for, or where a collection holds a line that carries one. */
+function identityOf(
+  { facts }: LineState,
+  { object, id }: ItemRef,
+): Pick<IdentifiedItem, "id" | "object"> {
+  const sku = facts.skuId ?? facts.skuSourceId;
+  if (object === "sku" || (object === "products_collection" && sku !== null)) {
+    return { id: sku ?? id ?? "", object: "sku" };
+  }
+  return { id: facts.productId ?? facts.productSourceId ?? id ?? "", object: "product" };
+}
+
+/** Of alternatives the first stands for all of them. */
+function missingIn({ lacking }: Assignment, parts: readonly BundlePart[]): readonly MissingItem[] {
+  return parts.flatMap(({ items: [item] }, part) => {
+    const itemQuantity = lacking[part] ?? 0n;
+    if (itemQuantity === 0n || item === undefined) return [];
+    return [{ id: item.id ?? item.sourceId ?? "", object: item.object, itemQuantity }];
+  });
+}

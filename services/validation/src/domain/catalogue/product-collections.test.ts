@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+
+import {
+  type CatalogueItem,
+  type CatalogueLine,
+  type Collection,
+  collectionsOf,
+  readCollectionFilter,
+} from "./product-collections.ts";
+
+const moment = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
+
+const item = (object: "product" | "sku", said: Partial<CatalogueItem>): CatalogueItem => ({
+  object,
+  id: object === "sku" ? "sku_1" : "prod_1",
+  sourceId: null,
+  productId: object === "sku" ? "prod_1" : null,
+  name: null,
+  price: null,
+  attributes: [],
+  imageUrl: null,
+  skuIds: [],
+  metadata: {},
+  createdAt: null,
+  updatedAt: null,
+  ...said,
+});
+const product = item("product", { price: 900n, metadata: { line: "summer" } });
+const sku = item("sku", { price: 1_100n, name: "Large", metadata: { line: "winter" } });
+
+const staticOf = (...ids: string[]): Collection => ({
+  id: "pc_1",
+  type: "STATIC",
+  itemIds: new Set(ids),
+});
+
+function dynamic(filter: Record<string, unknown>): Collection {
+  const read = readCollectionFilter(filter);
+  if (read.kind === "violation") throw new Error(read.text);
+  return { id: "pc_1", type: "AUTO_UPDATE", matches: read.matches, usesSkus: read.usesSkus };
+}
+
+const is = (value: unknown) => ({ conditions: { $is: value } });
+
+const scenarios: readonly [string, CatalogueLine, Collection, boolean][] = [
+  ["a listed product", { product, sku: null }, staticOf("prod_1"), true],
+  ["any SKU of a listed product", { product, sku }, staticOf("prod_1"), true],
+  ["a listed SKU", { product, sku }, staticOf("sku_1"), true],
+  ["not another SKU of its product", { product, sku }, staticOf("sku_2"), false],
+  ["not the product of a listed SKU", { product, sku: null }, staticOf("sku_1"), false],
+  ["not what the catalogue does not know", { product: null, sku: null }, staticOf("prod_1"), false],
+  [
+    "a product that meets the filter",
+    { product, sku: null },
+    dynamic({ price: { conditions: { $less_than: 1_000 } } }),
+    true,
+  ],
+  [
+    "not a SKU that does not, though its product does",
+    { product, sku },
+    dynamic({ price: { conditions: { $less_than: 1_000 } } }),
+    false,
+  ],
+  [
+    "a SKU that meets it, though its product does not",
+    { product, sku },
+    dynamic({ "metadata.line": is("winter"), name: is("Large") }),
+    true,
+  ],
+  ["a SKU by its product", { product, sku }, dynamic({ product_id: is("prod_1") }), true],
+  ["only what is a product", { product, sku }, dynamic({ object: is("product") }), false],
+  [
+    "any of the fields with or",
+    { product, sku: null },
+    dynamic({ junction: "OR", id: is("prod_2"), "metadata.line": is("summer") }),
+    true,
+  ],
+  [
+    "a product by the number of its SKUs",
+    { product: item("product", { skuIds: ["sku_1", "sku_2"] }), sku: null },
+    dynamic({ skus: { conditions: { $count_more: 1 } } }),
+    true,
+  ],
+  [
+    "nothing unknown, whatever the filter",
+    { product: null, sku: null },
+    dynamic({ id: { conditions: { $is_not: "prod_1" } } }),
+    false,
+  ],
+];
+
+describe("a collection has", () => {
+  test.each(scenarios)("%s", (_name, line, collection, expected) => {
+    expect(collectionsOf(line, [collection], moment)).toEqual(expected ? ["pc_1"] : []);
+  });
+});
+
+describe("the filter of a collection", () => {
+  test.each([
+    ["an unknown field", { colour: is("red") }],
+    ["an operator that means nothing for its field", { price: { conditions: { $contains: "1" } } }],
+    ["a value that cannot be read", { created_at: { conditions: { $after: "yesterday" } } }],
+  ])("is refused with %s", (_name, filter) => {
+    expect(readCollectionFilter(filter).kind).toBe("violation");
+  });
+
+  test("tells whether it needs the SKUs of products", () => {
+    expect(dynamic({ skus: { conditions: { $count: 0 } } })).toMatchObject({ usesSkus: true });
+    expect(dynamic({ id: is("prod_1") })).toMatchObject({ usesSkus: false });
+  });
+});

@@ -1,0 +1,98 @@
+import type { ValidationRule } from "@scrip/rules";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import {
+  givenCampaign,
+  givenDiscount,
+  givenDiscountVoucher,
+  givenEntry,
+  givenLine,
+  givenOrder,
+  givenRule,
+  redeemableOf,
+  requestOf,
+} from "../../test/builders.ts";
+import { decide, decideInSteps } from "./decide.ts";
+import { MOST_LINES } from "./order/order-state.ts";
+
+type Size = { readonly redeemables: number; readonly rules: number; readonly lines: number };
+
+const LARGEST: Size = { redeemables: 30, rules: 10, lines: MOST_LINES };
+
+function requestWith({ redeemables, rules, lines }: Size) {
+  const shared = Array.from({ length: rules }, (_, n) => ruleOf(n));
+  const campaign = givenCampaign();
+  return requestOf({
+    redeemables: Array.from({ length: redeemables }, (_, n) =>
+      redeemableOf(
+        givenDiscountVoucher(`CODE${n}`, onItems, {
+          campaign,
+          // Vouchers of a campaign share their rules; others have rules of their own.
+          rules: n % 2 === 0 ? shared : shared.map((_rule, at) => ruleOf(at)),
+        }),
+      ),
+    ),
+    order: givenOrder({ lines: Array.from({ length: lines }, (_, n) => lineOf(n)) }),
+    trace: true,
+    stacking: { ...requestOf({}).stacking, applicableRedeemablesLimit: 30 },
+  });
+}
+
+const onItems = givenDiscount({ type: "PERCENT", percentOff: "1", effect: "APPLY_TO_ITEMS" });
+
+const lineOf = (n: number) =>
+  givenLine({ productId: `prod_${n}`, quantity: BigInt(n % 5) + 1n, prices: { line: 1999n } });
+
+const ruleOf = (n: number): ValidationRule =>
+  givenRule(
+    `val_${n}`,
+    {
+      1: { name: "order.items.any", conditions: { $in: [`prod_${n}`, "prod_0"] } },
+      2: { name: "redemption.count.per_customer", conditions: { $less_than_or_equal: [n] } },
+      logic: "1 OR 2",
+    },
+    {
+      applicableTo: {
+        included: [n, n + 1].map((at) => givenEntry({ id: `prod_${at}` })),
+        excluded: [givenEntry({ id: `prod_${n * 2}` })],
+        includedAll: n % 3 === 0,
+      },
+    },
+  );
+
+function stepsOf(size: Size) {
+  const steps = decideInSteps(requestWith(size));
+  for (let count = 1; ; count += 1) {
+    const { done, value } = steps.next();
+    if (done === true) return { count, decision: value };
+  }
+}
+
+describe("a decision in steps", () => {
+  test("takes one for each redeemable, and comes to what it comes to at once", () => {
+    const { count, decision } = stepsOf(LARGEST);
+    expect(count).toBe(LARGEST.redeemables);
+    expect(decision).toEqual(decide(requestWith(LARGEST)));
+  });
+
+  test("is one step for one redeemable", () => {
+    expect(stepsOf({ ...LARGEST, redeemables: 1 }).count).toBe(1);
+  });
+
+  test("is the same for an order that was decided on before", () => {
+    const sizes = fc.record({
+      redeemables: fc.integer({ min: 1, max: 5 }),
+      rules: fc.nat({ max: 5 }),
+      lines: fc.nat({ max: 20 }),
+    });
+    fc.assert(
+      fc.property(sizes, sizes, (size, other) => {
+        const { order } = requestWith(size);
+        const [first, second] = [requestWith(size), requestWith({ ...other, lines: size.lines })];
+        expect(decide({ ...first, order })).toEqual(decide(first));
+        expect(decide({ ...second, order })).toEqual(decide(second));
+      }),
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import type { BundleResult } from "../bundles/bundle-result.ts";
+import type { Use } from "../counts/counts.ts";
+import type { DecisionRequest } from "../decide.ts";
+import type { Subject } from "../input/subject.ts";
+import type { OrderState } from "../order/order-state.ts";
+import type { Refused } from "../rejections/rejection.ts";
+import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "./decision.ts";
+import type { Trace } from "./explanation-steps.ts";
+import type { Hint } from "./hint.ts";
+
+/** What stays the same for all redeemables of a request. */
+export type EvaluationContext = Omit<DecisionRequest, "redeemables"> & {
+  /** The order before any of them. */
+  readonly start: OrderState;
+};
+
+export type Evaluation =
+  | {
+      readonly kind: "applicable";
+      readonly benefit: Benefit;
+      /** False when nothing was taken off and no credits were spent. */
+      readonly hasEffect: boolean;
+      readonly state: OrderState;
+      /** What it adds to the counts that others are limited by. */
+      readonly use: Use;
+      readonly guards: readonly Guard[];
+      readonly bundle: BundleResult | null;
+      readonly scope: ReachedScope;
+      readonly units: readonly DiscountedUnits[];
+      readonly trace: Trace | null;
+    }
+  | {
+      readonly kind: "inapplicable";
+      readonly refusal: Refused;
+      readonly bundle: BundleResult | null;
+      readonly scope: ReachedScope;
+      readonly hints: readonly Hint[];
+      readonly trace: Trace | null;
+    };
+
+/** What one redeemable is evaluated on. */
+export type EvaluationFacts = EvaluationContext & {
+  readonly subject: Subject;
+  /** The order as it stands. */
+  readonly state: OrderState;
+};

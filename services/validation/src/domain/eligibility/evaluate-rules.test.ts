@@ -1,0 +1,319 @@
+import { describe, expect, test } from "vitest";
+
+import {
+  amountOff,
+  givenCampaign,
+  givenCustomer,
+  givenDiscount,
+  givenDiscountVoucher,
+  givenGiftCard,
+  givenLine,
+  givenOrder,
+  givenRule,
+  givenTier,
+  givenVoucher,
+  judgedIn,
+  oneRule,
+  percentOff,
+  redeemableOf,
+  refusedIn,
+  requestOf,
+  tierRedeemableOf,
+} from "../../../test/builders.ts";
+import { neededCollections } from "../catalogue/needed-collections.ts";
+import { countKey } from "../counts/counts.ts";
+import { neededCounts } from "../counts/rule-counts.ts";
+import type { DecisionRequest } from "../decide.ts";
+import type { Applicable, Guard } from "../decision/decision.ts";
+import { singleRefusal } from "../rejections/rejection.ts";
+import { refusals } from "./rejections.test-cases.ts";
+
+describe("a redeemable is refused for", () => {
+  test.each(refusals)("%s", (_what, request, refusal) => {
+    expect(refusedIn(request).refusal).toEqual(refusal);
+    expect(refusedIn({ ...request, trace: true }).refusal).toEqual(refusal);
+  });
+
+  test("violated rules under one key where it is alone", () => {
+    const key = (from: Parameters<typeof singleRefusal>[0]["key"]) =>
+      singleRefusal({ key: from }).key;
+    expect(key("customer_rules_violated")).toBe("redemption_rules_violated");
+    expect(key("order_rules_violated")).toBe("redemption_rules_violated");
+    expect(key("redemption_rules_violated")).toBe("redemption_rules_violated");
+    expect(key("quantity_exceeded")).toBe("quantity_exceeded");
+  });
+});
+
+describe("rules read", () => {
+  const customer = givenCustomer({
+    id: "cust_1",
+    segments: ["seg_1"],
+    loyaltyTiers: ["ltr_1"],
+    metadata: { age: 20, plan: "gold" },
+  });
+  const order = givenOrder({
+    metadata: { shop: "web" },
+    lines: [
+      givenLine({ productId: "prod_1", quantity: 2n, prices: { line: 1000n } }),
+      givenLine({ productId: "prod_2", collections: ["pc_1"], prices: { line: 500n } }),
+    ],
+  });
+  const caller = { channelId: "app_1", userId: "ann" };
+
+  test.each<readonly [string, object, string | undefined]>([
+    ["customer.segment", { $is: ["seg_1"] }, undefined],
+    ["customer.loyalty.tier", { $is: ["ltr_1"] }, undefined],
+    ["customer.metadata", { $more_than: [18] }, "age"],
+    ["order.amount", { $is: [2500] }, undefined],
+    ["order.initial_amount", { $is: [2500] }, undefined],
+    ["order.total_amount", { $is: [2250] }, undefined],
+    ["order.items.count", { $is: [3] }, undefined],
+    ["order.metadata", { $is: ["web"] }, "shop"],
+    ["order.items.any", { $is: ["prod_1"] }, undefined],
+    ["order.items.any", { $from: ["pc_1"] }, undefined],
+    ["order.items.price_each", { $more_than_or_equal: [500] }, undefined],
+    ["redemption.metadata", { $is: ["till"] }, "place"],
+    ["redemption.api_key", { $is: ["app_1"] }, undefined],
+    ["redemption.user.login", { $is: ["ann"] }, undefined],
+    ["publication.redeemable_by_linked_customer", { $is: [true] }, undefined],
+    ["redemption.count.per_user", { $is: [1] }, undefined],
+    ["campaign.orders.amount", { $is: [2500] }, undefined],
+    ["campaign.orders.amount_discounted", { $is: [250] }, undefined],
+  ])("%s", (name, conditions, property) => {
+    const rules = [oneRule(name, conditions, { property })];
+    const voucher = givenVoucher({ rules, holderId: "cust_1", campaign: givenCampaign() });
+    const redeemables = [redeemableOf(voucher)];
+    const metadata = { place: "till" };
+    expect(judgedIn({ redeemables, customer, order, caller, metadata })).toMatchObject([
+      { status: "APPLICABLE" },
+    ]);
+  });
+
+  test("what is left to pay where earlier redeemables took something, and what was sent", () => {
+    const rules = [
+      oneRule("order.amount", { $is: [9000] }),
+      oneRule("order.initial_amount", { $is: [10_000] }),
+      oneRule("order.total_amount", { $is: [8100] }),
+    ].map((rule, at) => ({ ...rule, id: `val_${at}` }));
+    const redeemables = [
+      redeemableOf(givenDiscountVoucher("a", amountOff(1000n))),
+      redeemableOf(givenDiscountVoucher("b", percentOff("10"), { rules })),
+    ];
+    const judged = judgedIn({ redeemables, order: givenOrder({ amount: 10_000n }) });
+    expect(judged.map(({ status }) => status)).toEqual(["APPLICABLE", "APPLICABLE"]);
+  });
+
+  test("only lines that were sent, not what an earlier redeemable gave", () => {
+    const rules = [oneRule("order.items.count", { $is: [3] })];
+    const gift = givenDiscount({
+      type: "UNIT",
+      effect: "ADD_NEW_ITEMS",
+      unitOff: 5n,
+      unitType: "prod_1",
+    });
+    const redeemables = [
+      redeemableOf(givenDiscountVoucher("a", gift)),
+      redeemableOf(givenDiscountVoucher("b", percentOff("10"), { rules })),
+    ];
+    expect(judgedIn({ redeemables, order }).at(-1)?.status).toBe("APPLICABLE");
+  });
+});
+
+test("rules that are omitted hold, and guard nothing", () => {
+  const rules = [
+    givenRule(
+      "val_1",
+      { 1: { name: "redemption.count.per_customer", conditions: { $is: [7] } } },
+      { bundleRules: { 1: { name: "order.items.any", conditions: { $is: ["prod_1"] } } } },
+    ),
+  ];
+  const redeemables = [redeemableOf(givenVoucher({ rules }))];
+  const omits = { rules: new Set(["redemption.count.per_customer"] as const), bundles: true };
+  expect(judgedIn({ redeemables, omits, trace: true })).toMatchObject([
+    { status: "APPLICABLE", bundle: { quantity: 0n, missing: [{ id: "prod_1" }] } },
+  ]);
+  expect(countGuardsIn({ redeemables, omits })).toEqual([]);
+  expect(judgedIn({ redeemables, customer: givenCustomer() })[0]?.status).toBe("INAPPLICABLE");
+});
+
+describe("a count", () => {
+  const campaign = givenCampaign({ id: "camp_1" });
+  const customer = givenCustomer({ id: "cust_1" });
+  const base = { customerId: null, channelId: null, since: null, productId: null };
+  const ofCampaign = { ...base, scope: { kind: "campaign", id: "camp_1" } } as const;
+  const ofVoucher = { ...base, scope: { kind: "voucher", id: "v_CODE" } } as const;
+  const day = Date.parse("2026-11-20T23:00:00Z");
+  const week = Date.parse("2026-11-15T23:00:00Z");
+  const month = Date.parse("2026-10-31T23:00:00Z");
+  const redemptions = { measure: "REDEMPTIONS" } as const;
+  const own = { customerId: "cust_1" };
+
+  test.each([
+    ["campaign.redemptions.count", { ...ofCampaign, ...redemptions }, 1n],
+    ["campaign.redemptions.count.daily", { ...ofCampaign, ...redemptions, since: day }, 1n],
+    ["campaign.redemptions.count.weekly", { ...ofCampaign, ...redemptions, since: week }, 1n],
+    ["campaign.redemptions.count.monthly", { ...ofCampaign, ...redemptions, since: month }, 1n],
+    ["campaign.redemptions.customers_count", { ...ofCampaign, ...redemptions, ...own }, 1n],
+    [
+      "campaign.redemptions.customers_count.monthly",
+      { ...ofCampaign, ...redemptions, ...own, since: month },
+      1n,
+    ],
+    ["campaign.orders.amount", { ...ofCampaign, measure: "ORDERS_AMOUNT" }, 10_000n],
+    ["campaign.orders.amount_discounted", { ...ofCampaign, measure: "DISCOUNTED_AMOUNT" }, 300n],
+    ["redemption.gift.amount", { ...ofCampaign, measure: "GIFT_CREDITS" }, 300n],
+    ["redemption.count.daily", { ...ofVoucher, ...redemptions, since: day }, 1n],
+    ["redemption.count.weekly", { ...ofVoucher, ...redemptions, since: week }, 1n],
+    ["redemption.count.monthly", { ...ofVoucher, ...redemptions, since: month }, 1n],
+    ["redemption.count.per_customer", { ...ofVoucher, ...redemptions, ...own }, 1n],
+    [
+      "redemption.count.per_customer.daily",
+      { ...ofVoucher, ...redemptions, ...own, since: day },
+      1n,
+    ],
+    ["redemption.count.per_api_key", { ...ofVoucher, ...redemptions, channelId: "app_1" }, 1n],
+  ] as const)("%s is looked up, raised and guarded", (name, count, add) => {
+    const conditions = { $less_than_or_equal: [20_000] };
+    const voucher = {
+      ...givenGiftCard({ balance: 300n }),
+      campaign,
+      rules: [oneRule(name, conditions)],
+    };
+    const request = {
+      redeemables: [redeemableOf(voucher)],
+      customer,
+      order: givenOrder({ amount: 10_000n }),
+    };
+    expect(neededCounts(request.redeemables, requestOf(request))).toEqual([count]);
+
+    const limit = (before: bigint) =>
+      judgedIn({ ...request, counts: new Map([[countKey(count), before]]) });
+    expect(limit(20_000n - add)).toMatchObject([{ status: "APPLICABLE" }]);
+    expect(limit(20_001n - add)).toMatchObject([
+      { status: "INAPPLICABLE", refusal: { key: "redemption_rules_violated" } },
+    ]);
+    expect(countGuardsIn(request)).toEqual([
+      {
+        kind: "count",
+        count,
+        add,
+        conditions,
+        refusal: {
+          key: "redemption_rules_violated",
+          details: "Gift Card cannot be redeemed because of violated validation rules: val_1",
+        },
+      },
+    ]);
+  });
+
+  test("of a tier is its own", () => {
+    const rules = [oneRule("redemption.count.per_customer", { $less_than_or_equal: [1] })];
+    const request = { redeemables: [tierRedeemableOf(givenTier({ rules }))], customer };
+    const scope = { kind: "promotion_tier", id: "promo_1" };
+    expect(countGuardsIn(request)).toMatchObject([{ count: { scope, ...own } }]);
+  });
+
+  test("of somebody who is not stored is not looked up, and guarded all the same", () => {
+    const rules = [oneRule("redemption.count.per_customer", { $less_than_or_equal: [1] })];
+    const request = {
+      redeemables: [redeemableOf(givenVoucher({ rules }))],
+      customer: givenCustomer(),
+    };
+    expect(neededCounts(request.redeemables, requestOf(request))).toEqual([]);
+    expect(countGuardsIn(request)).toMatchObject([{ count: { customerId: "unstored" } }]);
+  });
+
+  test("that another rule could do without is decided again instead of refused", () => {
+    const rules = (logic: string) => [
+      givenRule("val_1", {
+        1: { name: "redemption.count.per_customer", conditions: { $less_than_or_equal: [1] } },
+        2: { name: "order.amount", conditions: { $more_than: [100] } },
+        logic,
+      }),
+    ];
+    const guardsOf = (logic: string) =>
+      countGuardsIn({
+        redeemables: [redeemableOf(givenVoucher({ rules: rules(logic) }))],
+        customer,
+        order: givenOrder({ amount: 1000n }),
+      });
+    expect(guardsOf("1 OR 2")).toMatchObject([{ refusal: null }]);
+    expect(guardsOf("1 AND 2")).toMatchObject([{ refusal: { key: "redemption_rules_violated" } }]);
+    expect(guardsOf("2 OR 1")).toEqual([]);
+  });
+
+  test("includes what came before in the same request", () => {
+    const rules = [oneRule("campaign.redemptions.count", { $less_than_or_equal: [2] })];
+    const redeemables = ["a", "b", "c"].map((name) =>
+      redeemableOf(givenVoucher({ code: name, campaign: { ...campaign, rules } })),
+    );
+    const order = givenOrder({ amount: 10_000n });
+    expect(judgedIn({ redeemables, order }).map(({ status }) => status)).toEqual([
+      "APPLICABLE",
+      "APPLICABLE",
+      "INAPPLICABLE",
+    ]);
+    expect(countGuardsIn({ redeemables: redeemables.slice(0, 2), order })).toMatchObject([
+      { add: 1n },
+      { add: 1n },
+    ]);
+  });
+
+  test("sums over a request are those of its parts", () => {
+    const rules = [oneRule("campaign.orders.amount_discounted", { $less_than_or_equal: [1500] })];
+    const redeemables = [1000n, 500n, 1n].map((amount, at) =>
+      redeemableOf(
+        givenDiscountVoucher(`c${at}`, amountOff(amount), { campaign: { ...campaign, rules } }),
+      ),
+    );
+    const judged = judgedIn({ redeemables, order: givenOrder({ amount: 10_000n }) });
+    expect(judged.map(({ status }) => status)).toEqual([
+      "APPLICABLE",
+      "APPLICABLE",
+      "INAPPLICABLE",
+    ]);
+  });
+
+  test("that a formula reads is guarded", () => {
+    const discount = givenDiscount({
+      type: "AMOUNT",
+      amountOff: 1n,
+      amountOffFormula: "VOUCHER_REDEEMED_QUANTITY + 1",
+    });
+    const voucher = givenDiscountVoucher("CODE", discount, { redeemedQuantity: 4n });
+    expect(countGuardsIn({ redeemables: [redeemableOf(voucher)] })).toEqual([
+      {
+        kind: "count",
+        count: { ...ofVoucher, ...redemptions },
+        add: 0n,
+        conditions: { $is: [4] },
+        refusal: null,
+      },
+    ]);
+  });
+});
+
+test("collections are needed where a condition, a bundle or a scope names them", () => {
+  const item = (id: string) => ({
+    name: "order.items.any",
+    conditions: { $from: [id], $is: ["prod_1"] },
+  });
+  const rule = givenRule(
+    "val_1",
+    { 1: item("pc_1"), 2: item("pc_2") },
+    {
+      bundleRules: {
+        1: {
+          name: "order.items.any",
+          conditions: { $is: [{ id: "pc_3", object: "products_collection" }] },
+        },
+      },
+    },
+  );
+  expect(neededCollections([rule, rule])).toEqual(["pc_1", "pc_2", "pc_3"]);
+});
+
+const countGuardsIn = (request: Partial<DecisionRequest>): readonly Guard[] =>
+  judgedIn(request)
+    .filter((judged): judged is Applicable => judged.status === "APPLICABLE")
+    .flatMap(({ guards }) => guards.filter(({ kind }) => kind === "count"));

@@ -1,0 +1,306 @@
+import {
+  NOW,
+  givenCampaign,
+  givenCustomer,
+  givenEntry,
+  givenGiftCard,
+  givenLines,
+  givenOrder,
+  givenRule,
+  givenTier,
+  givenVoucher,
+  oneRule,
+  redeemableOf,
+  tierRedeemableOf,
+  unlimited,
+} from "../../../test/builders.ts";
+import type { DecisionRequest } from "../decide.ts";
+import type { TierFacts, VoucherFacts } from "../input/facts.ts";
+import type { Refused } from "../rejections/rejection.ts";
+
+const code = (voucher: Partial<VoucherFacts>, asked = {}) =>
+  redeemableOf(givenVoucher(voucher), asked);
+const tier = (facts: Partial<TierFacts>) => tierRedeemableOf(givenTier(facts));
+const order = givenOrder({ amount: 10_000n });
+const day = 86_400_000;
+const ended = { ...unlimited, expirationDate: NOW - 1 };
+const later = { ...unlimited, startDate: NOW + day };
+const sundays = { ...unlimited, daysOfWeek: [0] };
+const details = (label: string, ...ids: readonly string[]) =>
+  `${label} cannot be redeemed because of violated validation rules: ${ids.join(", ")}`;
+const vip = oneRule("customer.segment", { $is: ["seg_vip"] });
+const big = oneRule("order.amount", { $more_than: [20_000] });
+const once = oneRule("redemption.count.per_customer", { $less_than_or_equal: [0] });
+const friend = { isReferralCode: true, holderId: "cust_1" } as const;
+
+/** Every refusal of one redeemable that the engine answers; spec/validation-and-redemption.md §10. */
+export const refusals: readonly (readonly [
+  what: string,
+  request: Partial<DecisionRequest>,
+  refusal: Refused,
+])[] = [
+  [
+    "an unknown code",
+    { redeemables: [{ ...redeemableOf(givenVoucher()), id: "NOPE", voucher: null }] },
+    {
+      key: "not_found",
+      details: "Cannot find voucher with id NOPE",
+      resourceId: "NOPE",
+      resourceType: "voucher",
+    },
+  ],
+  ...(["promotion_tier", "promotion_stack"] as const).map((object): (typeof refusals)[number] => [
+    `an unknown ${object}`,
+    { redeemables: [{ object, id: "x_1", tier: null }] },
+    {
+      key: "not_found",
+      details: `Cannot find ${object} with id x_1`,
+      resourceId: "x_1",
+      resourceType: object,
+    },
+  ]),
+  [
+    "switched off",
+    { redeemables: [code({ active: false })] },
+    { key: "voucher_disabled", details: "CODE" },
+  ],
+  [
+    "a campaign that is switched off",
+    { redeemables: [code({ campaign: givenCampaign({ active: false }) })] },
+    { key: "voucher_disabled", details: "CODE" },
+  ],
+  [
+    "ended",
+    { redeemables: [code({ validity: ended })] },
+    { key: "voucher_expired", details: "CODE" },
+  ],
+  [
+    "a campaign that ended, without an end of its own",
+    { redeemables: [code({ campaign: givenCampaign({ validity: ended }) })] },
+    { key: "voucher_expired", details: "CODE" },
+  ],
+  [
+    "too early",
+    { redeemables: [code({ validity: later })] },
+    { key: "voucher_not_active", details: "CODE" },
+  ],
+  [
+    "a campaign that comes later",
+    { redeemables: [code({ campaign: givenCampaign({ validity: later }) })] },
+    { key: "voucher_not_active", details: "CODE" },
+  ],
+  [
+    "another weekday",
+    { redeemables: [code({ validity: sundays })] },
+    { key: "voucher_not_active_now", details: "CODE" },
+  ],
+  [
+    "used up",
+    { redeemables: [code({ quantity: 1n, redeemedQuantity: 1n })] },
+    { key: "quantity_exceeded", details: "CODE" },
+  ],
+  [
+    "held by sessions",
+    { redeemables: [code({ quantity: 2n, redeemedQuantity: 1n, lockedQuantity: 1n })] },
+    { key: "quantity_exceeded", details: "CODE" },
+  ],
+  [
+    "a referral code of nobody",
+    { redeemables: [code({ isReferralCode: true })], customer: givenCustomer({ id: "cust_2" }) },
+    { key: "not_published", details: "CODE" },
+  ],
+  [
+    "a referral code used by nobody",
+    { redeemables: [code(friend)] },
+    { key: "invalid_customer", details: "CODE" },
+  ],
+  [
+    "a referral code used by its holder",
+    { redeemables: [code(friend)], customer: givenCustomer({ id: "cust_1" }) },
+    { key: "referrer_not_permitted_to_redeem", details: "CODE" },
+  ],
+  [
+    "a rule about customers",
+    { redeemables: [code({ rules: [vip] })], customer: givenCustomer() },
+    { key: "customer_rules_violated", details: details("Discount Coupon", "val_1") },
+  ],
+  [
+    "a rule about the order",
+    { redeemables: [code({ rules: [big] })], order },
+    { key: "order_rules_violated", details: details("Discount Coupon", "val_1") },
+  ],
+  [
+    "a rule about redemptions",
+    { redeemables: [code({ rules: [once] })], customer: givenCustomer() },
+    { key: "redemption_rules_violated", details: details("Discount Coupon", "val_1") },
+  ],
+  [
+    "rules of the code and of its campaign, the first one tells",
+    {
+      redeemables: [
+        code({ rules: [big], campaign: givenCampaign({ rules: [{ ...vip, id: "val_2" }, big] }) }),
+      ],
+      customer: givenCustomer(),
+      order,
+    },
+    { key: "order_rules_violated", details: details("Discount Coupon", "val_1", "val_2") },
+  ],
+  [
+    "the merchant's own words",
+    {
+      redeemables: [
+        code({
+          rules: [oneRule("order.amount", { $is: [1] }, { error: { message: "Only one" } })],
+        }),
+      ],
+      order,
+    },
+    {
+      key: "order_rules_violated",
+      details: details("Discount Coupon", "val_1"),
+      customMessage: "Only one",
+    },
+  ],
+  [
+    "the words of the rule as a whole",
+    { redeemables: [code({ rules: [{ ...big, message: "Buy more" }] })], order },
+    {
+      key: "order_rules_violated",
+      details: details("Discount Coupon", "val_1"),
+      customMessage: "Buy more",
+    },
+  ],
+  [
+    "a rule of a gift card",
+    { redeemables: [redeemableOf({ ...givenGiftCard({ balance: 1n }), rules: [big] })], order },
+    { key: "order_rules_violated", details: details("Gift Card", "val_1") },
+  ],
+  [
+    "a rule of a loyalty card",
+    {
+      redeemables: [
+        code({ value: { type: "LOYALTY_CARD", balance: 1n, lockedPoints: 0n }, rules: [big] }),
+      ],
+      order,
+    },
+    { key: "order_rules_violated", details: details("Loyalty Card", "val_1") },
+  ],
+  [
+    "a rule about what is left to pay",
+    {
+      redeemables: [code({ rules: [oneRule("order.total_amount", { $more_than: [9000] })] })],
+      order,
+    },
+    { key: "order_rules_violated", details: details("Discount Coupon", "val_1") },
+  ],
+  [
+    "a rule about a customer nobody named",
+    { redeemables: [code({ rules: [vip] })], order },
+    { key: "missing_customer", details: "Customer is required to validate rules" },
+  ],
+  [
+    "a rule about an order that is not there",
+    { redeemables: [code({ rules: [big] })] },
+    { key: "missing_amount", details: "Order is required to validate rules" },
+  ],
+  [
+    "bundles that the order does not hold",
+    {
+      redeemables: [
+        code({
+          rules: [
+            givenRule(
+              "val_b",
+              {},
+              { bundleRules: { 1: { name: "order.items.any", conditions: { $is: ["prod_1"] } } } },
+            ),
+          ],
+        }),
+      ],
+      order,
+    },
+    { key: "order_rules_violated", details: details("Discount Coupon", "val_b") },
+  ],
+  [
+    "more credits than there are",
+    { redeemables: [redeemableOf(givenGiftCard({ balance: 5n }), { credits: 6n })], order },
+    { key: "gift_amount_exceeded", details: "CODE" },
+  ],
+  [
+    "more credits than sessions leave",
+    {
+      redeemables: [
+        redeemableOf(givenGiftCard({ balance: 5n, lockedCredits: 2n }), { credits: 4n }),
+      ],
+      order,
+    },
+    { key: "gift_amount_exceeded", details: "CODE" },
+  ],
+  [
+    "a gift card for items, of which there are none",
+    {
+      redeemables: [
+        redeemableOf({
+          ...givenGiftCard({ balance: 5n, effect: "APPLY_TO_ITEMS" }),
+          rules: [
+            givenRule(
+              "val_1",
+              {},
+              { applicableTo: { included: [givenEntry()], excluded: [], includedAll: false } },
+            ),
+          ],
+        }),
+      ],
+      order: givenOrder({ lines: givenLines([1n, 1000n]) }),
+    },
+    {
+      key: "missing_order_items_amount",
+      details:
+        "At least one applicable order item with amount is required to redeem this GIFT_VOUCHER",
+    },
+  ],
+  [
+    "a loyalty card without a reward",
+    {
+      redeemables: [code({ value: { type: "LOYALTY_CARD", balance: 1n, lockedPoints: 0n } })],
+      order,
+    },
+    { key: "missing_reward", details: "A reward is required when redeeming a LOYALTY_CARD" },
+  ],
+  [
+    "a tier that is switched off",
+    { redeemables: [tier({ active: false })] },
+    { key: "promotion_inactive", details: "Promotion Tier with id: promo_1 is disabled." },
+  ],
+  [
+    "a tier whose campaign is switched off",
+    { redeemables: [tier({ campaign: givenCampaign({ active: false }) })] },
+    { key: "promotion_inactive", details: "Promotion Tier with id: promo_1 is disabled." },
+  ],
+  ...(
+    [
+      ["a tier that comes later", { validity: later }],
+      ["a tier on another weekday", { validity: sundays }],
+      ["a tier whose campaign ended", { campaign: givenCampaign({ validity: ended }) }],
+      [
+        "a tier that would outlive its campaign",
+        {
+          validity: { ...unlimited, expirationDate: NOW + day },
+          campaign: givenCampaign({ validity: ended }),
+        },
+      ],
+    ] as const
+  ).map(([what, facts]): (typeof refusals)[number] => [
+    what,
+    { redeemables: [tier(facts)] },
+    {
+      key: "promotion_not_active_now",
+      details: "Promotion Tier with id: promo_1 is not active now.",
+    },
+  ]),
+  [
+    "a rule of a tier",
+    { redeemables: [tier({ rules: [big] })], order },
+    { key: "order_rules_violated", details: details("Promotion Tier", "val_1") },
+  ],
+];

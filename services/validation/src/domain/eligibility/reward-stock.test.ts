@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+
+import {
+  NOTHING_GATHERED,
+  givenCustomer,
+  givenVoucher,
+  redeemableOf,
+} from "../../../test/builders.ts";
+import { decide } from "../decide.ts";
+import type { Redeemable } from "../input/facts.ts";
+import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
+
+const holder = givenCustomer({ id: "cust_1" });
+
+/** A card of the holder's, for something that is handed out. */
+function cardFor(code: string, rewardId: string, stockLeft: bigint | null): Redeemable {
+  const voucher = givenVoucher({
+    id: `v_${code}`,
+    code,
+    holderId: "cust_1",
+    value: { type: "LOYALTY_CARD", balance: 100n, lockedPoints: 0n },
+  });
+  const assigned = {
+    assignmentId: `rewa_${code}`,
+    name: null,
+    type: "MATERIAL" as const,
+    price: 10n,
+    coin: null,
+    stockLeft,
+  };
+  return redeemableOf(voucher, { reward: { id: rewardId, points: null, assigned } });
+}
+
+test.each([
+  ["one for each", [2n, 2n], ["mug", "mug"], [true, true]],
+  ["one for the first alone", [1n, 1n], ["mug", "mug"], [true, false]],
+  ["one of each", [1n, 1n], ["mug", "cup"], [true, true]],
+  ["any number", [null, null], ["mug", "mug"], [true, true]],
+] as const)("cards of one request share what is left: %s", (_what, left, rewards, expected) => {
+  const decision = decide({
+    ...NOTHING_GATHERED,
+    redeemables: rewards.map((reward, at) => cardFor(`c${at}`, reward, left[at] ?? null)),
+    order: null,
+    customer: holder,
+    metadata: {},
+    moment: { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" },
+    stacking: { ...DEFAULT_STACKING_RULES, redeemablesApplicationMode: "PARTIAL" },
+  });
+  if (decision.kind !== "decided") throw new Error(decision.refusal.key);
+  expect(decision.redeemables.map(({ status }) => status === "APPLICABLE")).toEqual(expected);
+  for (const judged of decision.redeemables) {
+    if (judged.status === "INAPPLICABLE") expect(judged.refusal.key).toBe("reward_out_of_stock");
+  }
+});

@@ -1,0 +1,32 @@
+import { type Moment, type TimeVerdict, judgeValidity } from "@scrip/rules";
+
+import type { TierFacts, VoucherFacts } from "../input/facts.ts";
+import { type Refused, refusedForCode } from "../rejections/rejection.ts";
+
+/** Refuses a voucher that its own time limits or its campaign's close at this moment. */
+export function checkVoucherTime(voucher: VoucherFacts, moment: Moment): Refused | null {
+  const verdict = judgeValidity(voucher.validity, voucher.campaign?.validity ?? null, moment);
+  return verdict === "open" ? null : refusedForCode(keys[verdict], voucher.code);
+}
+
+/**
+ * Tiers and their campaigns have one key for all that time can be wrong about. A tier does not
+ * outlive its campaign, whatever its own expiration date.
+ */
+export function checkTierTime(tier: TierFacts, moment: Moment): Refused | null {
+  const campaign = tier.campaign?.validity ?? null;
+  const isOver =
+    campaign !== null && campaign.expirationDate !== null && moment.now > campaign.expirationDate;
+  return !isOver && judgeValidity(tier.validity, campaign, moment) === "open"
+    ? null
+    : {
+        key: "promotion_not_active_now",
+        details: `Promotion Tier with id: ${tier.id} is not active now.`,
+      };
+}
+
+const keys = {
+  not_started: "voucher_not_active",
+  ended: "voucher_expired",
+  outside_window: "voucher_not_active_now",
+} as const satisfies Record<Exclude<TimeVerdict, "open">, string>;

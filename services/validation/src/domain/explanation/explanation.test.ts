@@ -1,0 +1,252 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import {
+  NOW,
+  amountOff,
+  givenCampaign,
+  givenCustomer,
+  givenDiscount,
+  givenDiscountVoucher,
+  givenGiftCard,
+  givenLine,
+  givenOrder,
+  givenRule,
+  givenVoucher,
+  judgedIn,
+  redeemableOf,
+  refusedIn,
+  requestOf,
+  unlimited,
+} from "../../../test/builders.ts";
+import type { DecisionRequest } from "../decide.ts";
+
+describe("a trace", () => {
+  const rules = [
+    givenRule("val_1", {
+      1: { name: "order.amount", conditions: { $more_than: [5000] } },
+      2: {
+        name: "order.items.any",
+        conditions: { $is: ["prod_1"] },
+        rules: { 1: { name: "order.items.quantity", conditions: { $more_than: [1] } } },
+      },
+      3: { name: "redemption.count.daily", conditions: { $less_than_or_equal: [5] } },
+    }),
+  ];
+  const voucher = givenVoucher({ quantity: 5n, redeemedQuantity: 1n, lockedQuantity: 1n, rules });
+  const lines = [givenLine({ productId: "prod_1", quantity: 3n, prices: { line: 2000n } })];
+  const request = {
+    redeemables: [redeemableOf(voucher)],
+    order: givenOrder({ lines }),
+    trace: true,
+  };
+
+  test("is not made unless asked for", () => {
+    const [judged] = judgedIn({ ...request, trace: false });
+    expect(judged?.trace).toBeNull();
+  });
+
+  test("tells each step with what it read", () => {
+    const [judged] = judgedIn(request);
+    expect(judged?.trace).toEqual({
+      steps: [
+        { kind: "active", passed: true, message: "is switched on" },
+        { kind: "dates", passed: true, message: "is open at 2026-11-21T11:00:00.000Z" },
+        {
+          kind: "quantity",
+          passed: true,
+          message: "redeemed 1 of 5 times, 1 held by sessions",
+          used: 2n,
+          limit: 5n,
+        },
+        {
+          kind: "rule",
+          passed: true,
+          message: "order.amount is 6000, which meets its conditions",
+          validationRuleId: "val_1",
+          rule: "1",
+          name: "order.amount",
+          conditions: { $more_than: [5000] },
+          value: 6000,
+        },
+        {
+          kind: "rule",
+          passed: true,
+          message: "order.items.any is [0], which meets its conditions",
+          validationRuleId: "val_1",
+          rule: "2",
+          name: "order.items.any",
+          conditions: { $is: ["prod_1"] },
+          value: [0],
+        },
+        {
+          kind: "rule",
+          passed: true,
+          message: "order.items.quantity is [3], which meets its conditions",
+          validationRuleId: "val_1",
+          rule: "2.1",
+          name: "order.items.quantity",
+          conditions: { $more_than: [1] },
+          value: [3],
+        },
+        {
+          kind: "rule",
+          passed: true,
+          message: "redemption.count.daily is 1, which meets its conditions",
+          validationRuleId: "val_1",
+          rule: "3",
+          name: "redemption.count.daily",
+          conditions: { $less_than_or_equal: [5] },
+          value: 1,
+          used: 0n,
+          limit: 5n,
+        },
+        { kind: "effect", passed: true, message: "APPLY_TO_ORDER takes 600 off" },
+      ],
+      allocations: [{ orderItemIndex: null, amount: 600n, quantity: null }],
+    });
+  });
+
+  test("of a refused redeemable ends where it was refused", () => {
+    const last = (refused: Partial<DecisionRequest>) => refusedIn(refused).trace?.steps.at(-1);
+    expect(last({ ...request, order: givenOrder({ amount: 100n }) })).toMatchObject({
+      passed: false,
+      value: 100,
+    });
+    const validity = { ...unlimited, expirationDate: NOW - 1 };
+    const redeemables = [redeemableOf({ ...voucher, validity })];
+    expect(last({ ...request, redeemables })).toEqual({
+      kind: "dates",
+      passed: false,
+      message: "is not open at 2026-11-21T11:00:00.000Z: voucher_expired",
+      operands: { expiration_date: "2026-11-21T10:59:59.999Z", time_zone: "Europe/Warsaw" },
+    });
+  });
+
+  test("tells the limits of time that were looked at, those of the campaign too", () => {
+    const hours = { startTime: "09:00", expirationTime: "17:00", daysOfWeek: [6] };
+    const campaign = { ...unlimited, startDate: NOW, hours: { daily: [hours] } };
+    const validity = { ...unlimited, daysOfWeek: [6] };
+    const inTime = { ...voucher, validity, campaign: givenCampaign({ validity: campaign }) };
+    const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(inTime)] });
+    expect(judged?.trace?.steps[1]).toMatchObject({
+      kind: "dates",
+      passed: true,
+      operands: {
+        validity_day_of_week: [6],
+        campaign_start_date: "2026-11-21T11:00:00.000Z",
+        campaign_validity_hours: [
+          { start_time: "09:00", expiration_time: "17:00", days_of_week: [6] },
+        ],
+        time_zone: "Europe/Warsaw",
+      },
+    });
+  });
+
+  test.each([
+    {
+      formula: 'IF(ORDER_AMOUNT > 50; CUSTOMER_METADATA("age"); ORDER_ITEMS_QUANTITY)',
+      step: {
+        passed: true,
+        message: "the formula gave 20",
+        value: 20,
+        operands: { ORDER_AMOUNT: 60, 'CUSTOMER_METADATA("age")': 20 },
+      },
+    },
+    {
+      formula: 'ORDER_METADATA("none") + ORDER_AMOUNT',
+      step: {
+        passed: false,
+        message:
+          "the formula gave no value, so the static one counts: ORDER_METADATA has no value for its key",
+        operands: { 'ORDER_METADATA("none")': null, ORDER_AMOUNT: 60 },
+      },
+    },
+  ])("tells what the formula $formula read", ({ formula, step }) => {
+    const discount = { type: "PERCENT", percentOff: "5", percentOffFormula: formula } as const;
+    const given = givenDiscountVoucher("f", givenDiscount(discount));
+    const customer = givenCustomer({ metadata: { age: 20 } });
+    const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(given)], customer });
+    const [told] = judged?.trace?.steps.filter(({ kind }) => kind === "formula") ?? [];
+    expect(told).toEqual({ kind: "formula", ...step });
+  });
+
+  test("tells what a formula gave for each line that was discounted", () => {
+    const discount = {
+      type: "AMOUNT",
+      amountOff: 1n,
+      amountOffFormula: "ORDER_ITEM_PRICE / 10",
+      effect: "APPLY_TO_ITEMS",
+    } as const;
+    const given = givenDiscountVoucher("f", givenDiscount(discount));
+    const twice = [...lines, givenLine({ productId: "prod_2", prices: { line: 500n } })];
+    const order = givenOrder({ lines: twice });
+    const [judged] = judgedIn({ ...request, order, redeemables: [redeemableOf(given)] });
+    const told = judged?.trace?.steps.filter(({ kind }) => kind === "formula");
+    expect(told).toMatchObject([
+      { message: "the formula gave 2 for line 0", value: 2, operands: { ORDER_ITEM_PRICE: 20 } },
+      { message: "the formula gave 0.5 for line 1", value: 0.5, operands: { ORDER_ITEM_PRICE: 5 } },
+    ]);
+  });
+
+  test.each(["APPLY_TO_ORDER", "APPLY_TO_ITEMS_PROPORTIONALLY"] as const)(
+    "tells that with the effect %s a formula has no line to read",
+    (effect) => {
+      const discount = { type: "AMOUNT", amountOff: 1n, effect } as const;
+      const amountOffFormula = "ORDER_ITEM_PRICE / 10";
+      const given = givenDiscountVoucher("f", givenDiscount({ ...discount, amountOffFormula }));
+      const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(given)] });
+      const told = judged?.trace?.steps.filter(({ kind }) => kind === "formula");
+      expect(told).toEqual([
+        {
+          kind: "formula",
+          passed: false,
+          message: expect.stringContaining("so the static one counts: ORDER_ITEM_PRICE"),
+          operands: { ORDER_ITEM_PRICE: null },
+        },
+      ]);
+    },
+  );
+
+  test("tells how many credits were asked for, and how many there are", () => {
+    const redeemables = [
+      redeemableOf(givenGiftCard({ balance: 700n, lockedCredits: 100n }), { credits: 900n }),
+    ];
+    expect(refusedIn({ ...request, redeemables }).trace?.steps.at(-1)).toMatchObject({
+      kind: "balance",
+      passed: false,
+      value: 900,
+      used: 100n,
+      limit: 700n,
+    });
+  });
+
+  test("tells how redeemables were combined", () => {
+    const redeemables = ["a", "b", "c"].map((code) => redeemableOf(givenVoucher({ code })));
+    const stacking = { ...requestOf({}).stacking, applicableRedeemablesLimit: 2 };
+    const judged = judgedIn({ ...request, redeemables, stacking });
+    expect(judged.map(({ trace }) => trace?.steps.at(-1)?.message)).toEqual([
+      "COMMON, applies as number 1 of at most 2",
+      "COMMON, applies as number 2 of at most 2",
+      "Applicable redeemables limit exceeded",
+    ]);
+    expect(judged.at(-1)?.trace?.steps.at(-1)).toMatchObject({ used: 2n, limit: 2n });
+  });
+
+  test("allocates every cent", () => {
+    const amounts = fc.array(fc.bigInt(0n, 5000n), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(amounts, fc.bigInt(0n, 20_000n), (discounts, amount) => {
+        const redeemables = discounts.map((off, at) =>
+          redeemableOf(givenDiscountVoucher(`c${at}`, amountOff(off))),
+        );
+        const judged = judgedIn({ redeemables, order: givenOrder({ amount }), trace: true });
+        for (const one of judged) {
+          if (one.status !== "APPLICABLE") continue;
+          const allocated = one.trace?.allocations.reduce((sum, part) => sum + part.amount, 0n);
+          expect(allocated).toBe(one.order?.totalAppliedDiscountAmount);
+        }
+      }),
+    );
+  });
+});

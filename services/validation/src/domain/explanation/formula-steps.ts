@@ -1,0 +1,84 @@
+import { decimalText } from "@scrip/money";
+import {
+  type Discount,
+  type DiscountEffect,
+  type Formula,
+  type FormulaScope,
+  type KnownValue,
+  type MetadataValue,
+  evaluateFormula,
+  jsonOf,
+  numberValue,
+} from "@scrip/rules";
+
+import type { TraceStep } from "../decision/explanation-steps.ts";
+import { formulaScopes } from "../formulas/formula-operands.ts";
+import type { ValueOutcome } from "../pricing/apply-value.ts";
+import type { Course } from "./evaluation-log.ts";
+
+/** Of a formula that reads the line, as many lines as this are told of. */
+const MAX_LINES = 20;
+
+/** All others ask a formula once, and have no line that it could read. */
+const BY_LINE: ReadonlySet<DiscountEffect | null> = new Set([
+  "APPLY_TO_ITEMS",
+  "APPLY_TO_ITEMS_BY_QUANTITY",
+]);
+
+type Discounted = ValueOutcome & { readonly kind: "applied" };
+
+/** What the formulas of a discount read, and what they gave; for the lines that were discounted. */
+export function formulaSteps(
+  { facts, bundles }: Course,
+  { benefit, allocations }: Discounted,
+): readonly TraceStep[] {
+  const { subject, state } = facts;
+  const formulas = formulasIn(discountOf(facts));
+  if (benefit.kind !== "discount" || formulas.length === 0) return [];
+  const scopeAt = formulaScopes({ subject, state, bundles: bundles?.quantity ?? 1n }, facts);
+  const lines = allocations.flatMap(({ orderItemIndex }) => orderItemIndex ?? []);
+  const shown = [...new Set(lines)].slice(0, MAX_LINES);
+  const isByLine = BY_LINE.has(benefit.effect);
+  return formulas.flatMap((formula) =>
+    isByLine && formula.readsLine
+      ? shown.map((line) => stepOf(formula, scopeAt(line), { used: benefit.isDynamic, line }))
+      : [stepOf(formula, scopeAt(null), { used: benefit.isDynamic, line: null })],
+  );
+}
+
+function stepOf(
+  formula: Formula,
+  scope: FormulaScope,
+  { used, line }: { readonly used: boolean; readonly line: number | null },
+): TraceStep {
+  const operands: Record<string, MetadataValue> = {};
+  const onRead = (operand: string, value: KnownValue | null): void => {
+    operands[operand] = value === null ? null : jsonOf(value);
+  };
+  const result = evaluateFormula(formula, { ...scope, onRead });
+  const told = { kind: "formula", operands } as const;
+  const where = line === null ? "" : ` for line ${line}`;
+  if (result.kind === "fallback") {
+    const message = `the formula gave no value${where}, so the static one counts: ${result.reason}`;
+    return { ...told, passed: false, message };
+  }
+  if (used) {
+    const message = `the formula gave ${decimalText(result.value)}${where}`;
+    return { ...told, passed: true, message, value: jsonOf(numberValue(result.value)) };
+  }
+  const message = "the formula takes too many steps on this order, so the static value counts";
+  return { ...told, passed: false, message };
+}
+
+function discountOf({ subject }: Course["facts"]): Discount | null {
+  if (subject.kind === "promotion_tier") return subject.facts.discount;
+  const { value } = subject.facts;
+  return value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
+}
+
+function formulasIn(discount: Discount | null): readonly Formula[] {
+  if (discount === null) return [];
+  const all =
+    discount.type === "UNIT" ? discount.gifts.map(({ formula }) => formula) : [discount.formula];
+  return all.filter((formula) => formula !== null);
+}

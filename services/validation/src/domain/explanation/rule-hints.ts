@@ -1,0 +1,139 @@
+import {
+  type FailingRule,
+  type KnownValue,
+  type Moment,
+  type ValidationRule,
+  datesWanted,
+  firstDayMeeting,
+  instantText,
+  meetsConditions,
+  smallestDifference,
+  startOfNextPeriod,
+  wantedMembers,
+} from "@scrip/rules";
+
+import { countKey } from "../counts/counts.ts";
+import { countOfRule, periodOf } from "../counts/rule-counts.ts";
+import type { Hint } from "../decision/hint.ts";
+import type { RuleFacts } from "../eligibility/rule-operands.ts";
+
+/** The smallest change for each rule that failed, where a change of the request could help. */
+export const ruleHints = (
+  rule: ValidationRule,
+  failing: readonly FailingRule[],
+  facts: RuleFacts,
+): readonly Hint[] =>
+  failing.flatMap((one): Hint[] => {
+    const change = changeOf(one, facts);
+    if (change === null) return [];
+    const { name, property } = one.rule;
+    return [{ ...NO_CHANGE, name, property, validationRuleId: rule.id, ...change }];
+  });
+
+type Change = Pick<Hint, "message"> & Partial<Pick<Hint, "difference" | "from" | "anyOf">>;
+
+const NO_CHANGE = { difference: null, from: null, anyOf: [] } as const;
+
+function changeOf(failing: FailingRule, facts: RuleFacts): Change | null {
+  const { rule, lacks } = failing;
+  if (lacks === "customer") return { message: "with a customer" };
+  if (lacks === "order") return differenceIn(countless(0n), failing);
+  const failingChild = failing.children.find(({ passed }) => passed === false);
+  if (failingChild !== undefined) return quantityChange(failingChild);
+  switch (rule.name) {
+    case "order.amount":
+    case "order.initial_amount":
+    case "order.total_amount":
+    case "order.items.count":
+    case "campaign.orders.amount":
+    case "campaign.orders.amount_discounted":
+    case "redemption.gift.amount":
+    case "redemption.reward.pay_with_points.points_used":
+    case "customer.metadata":
+    case "order.metadata":
+    case "redemption.metadata":
+      return (
+        differenceIn(failing.value, failing) ?? dateIn(failing, facts.moment) ?? memberIn(failing)
+      );
+    case "order.items.price_any":
+      return leastChange(failing);
+    case "customer.segment":
+    case "customer.loyalty.tier":
+    case "redemption.api_key":
+    case "redemption.user.login":
+    case "order.items.any":
+    case "product.id":
+    case "sku.id":
+      return memberIn(failing);
+    default:
+      return countChange(failing, facts);
+  }
+}
+
+const countless = (value: bigint): KnownValue => ({
+  kind: "number",
+  value: { unscaled: value, scale: 0 },
+});
+
+/** More of a line that matches already, or of all that do together. */
+function quantityChange(child: FailingRule): Change | null {
+  const { name } = child.rule;
+  if (name.endsWith(".aggregated_quantity") || name.endsWith(".aggregated_amount")) {
+    return differenceIn(child.value, child);
+  }
+  return name.endsWith(".quantity") ? leastChange(child) : null;
+}
+
+/** Of several values the one that needs the least. */
+function leastChange(failing: FailingRule): Change | null {
+  if (failing.value?.kind !== "list") return null;
+  const changes = failing.value.values.flatMap((value) => differenceIn(value, failing) ?? []);
+  return changes.toSorted((a, b) => Number(sizeOf(a) - sizeOf(b))).at(0) ?? null;
+}
+
+const sizeOf = ({ difference }: Change): bigint => {
+  const size = difference ?? 0n;
+  return size < 0n ? -size : size;
+};
+
+function differenceIn(value: KnownValue | null, { rule }: FailingRule): Change | null {
+  if (value?.kind !== "number" || value.value.scale !== 0) return null;
+  const difference = smallestDifference(value.value.unscaled, rule.conditions);
+  if (difference === null || difference === 0n) return null;
+  const message = difference > 0n ? `${difference} more` : `${-difference} less`;
+  return { difference, message };
+}
+
+/** The day that is waited for, or what the date would have to be instead. */
+function dateIn({ rule, value }: FailingRule, moment: Moment): Change | null {
+  const from = firstDayMeeting(value, rule.conditions, moment);
+  if (from !== null) return { from, message: `from ${instantText(from)}` };
+  const wanted = datesWanted(value, rule.conditions, moment);
+  return wanted.length === 0 ? null : { message: wanted.join(" and ") };
+}
+
+/** What is lacking in a list, or instead of a text. */
+function memberIn({ rule }: FailingRule): Change | null {
+  const anyOf = wantedMembers(rule.conditions);
+  if (anyOf.length === 0) return null;
+  const [shown, rest] = [anyOf.slice(0, MOST_SHOWN), anyOf.length - MOST_SHOWN];
+  const message = `one of: ${shown.join(", ")}${rest > 0 ? ` and ${rest} others` : ""}`;
+  return { anyOf, message };
+}
+
+/** As many as are written in words; the list has them all. */
+const MOST_SHOWN = 5;
+
+/** Nothing takes redemptions back, but a day, week or month ends. */
+function countChange({ rule }: FailingRule, facts: RuleFacts): Change | null {
+  const count = countOfRule(rule.name, facts.subject, facts);
+  if (count === null) return null;
+  const value = (facts.counts.get(countKey(count)) ?? 0n) + 1n;
+  const period = periodOf(rule.name);
+  if (period !== null && meetsConditions(1n, rule.definition)) {
+    const from = startOfNextPeriod(period, facts.moment);
+    return { from, message: `from ${instantText(from)}` };
+  }
+  const difference = smallestDifference(value, rule.conditions, (candidate) => candidate > value);
+  return difference === null ? null : { difference, message: `${difference} more` };
+}

@@ -1,0 +1,74 @@
+import { type CheckedRule, type RuleOutcome, jsonOf } from "@scrip/rules";
+
+import { countKey } from "../counts/counts.ts";
+import { countOfRule } from "../counts/rule-counts.ts";
+import type { TraceStep } from "../decision/explanation-steps.ts";
+import type { RuleFacts } from "../eligibility/rule-operands.ts";
+
+/** Each rule that was looked at, with what it read; what was never looked at is left out. */
+export const ruleSteps = (
+  outcomes: readonly RuleOutcome[],
+  facts: RuleFacts,
+): readonly TraceStep[] =>
+  outcomes.flatMap(({ rule, checked }) =>
+    checked.flatMap((one) => {
+      const number = String(one.rule.number);
+      const steps = one.children.flatMap((child) =>
+        stepOf(child, rule.id, `${number}.${child.rule.number}`),
+      );
+      return [
+        ...stepOf(one, rule.id, number).map((step) => ({
+          ...step,
+          ...countIn(one, facts),
+        })),
+        ...steps,
+      ];
+    }),
+  );
+
+function stepOf(
+  { rule, passed, value, lacks, isOmitted }: CheckedRule,
+  validationRuleId: string,
+  number: string,
+): readonly TraceStep[] {
+  if (passed === null || isOmitted) return [];
+  const { name, property, definition } = rule;
+  const subject = property === null ? name : `${name} '${property}'`;
+  return [
+    {
+      kind: "rule",
+      passed,
+      message: messageOf(subject, { passed, value, lacks }),
+      validationRuleId,
+      rule: number,
+      name,
+      ...(property !== null && { property }),
+      conditions: definition,
+      ...(value !== null && { value: jsonOf(value) }),
+    },
+  ];
+}
+
+function messageOf(
+  subject: string,
+  { passed, value, lacks }: Pick<CheckedRule, "passed" | "value" | "lacks">,
+): string {
+  if (lacks !== null) return `${subject} needs ${lacks === "customer" ? "a customer" : "an order"}`;
+  const read = value === null ? "has no value" : `is ${JSON.stringify(jsonOf(value))}`;
+  return `${subject} ${read}, which ${passed === true ? "meets" : "does not meet"} its conditions`;
+}
+
+/** What was redeemed before, and the limit where there is just one. */
+function countIn(
+  { rule, lacks }: CheckedRule,
+  facts: RuleFacts,
+): Pick<TraceStep, "used" | "limit"> {
+  const count = lacks === null ? countOfRule(rule.name, facts.subject, facts) : null;
+  if (count === null) return {};
+  const used = facts.counts.get(countKey(count)) ?? 0n;
+  const [operand, ...others] =
+    (rule.definition["$less_than_or_equal"] as readonly unknown[] | undefined) ?? [];
+  return typeof operand === "number" && Number.isSafeInteger(operand) && others.length === 0
+    ? { used, limit: BigInt(operand) }
+    : { used };
+}

@@ -1,0 +1,161 @@
+import {
+  type FormulaScope,
+  type KnownValue,
+  type Metadata,
+  type Moment,
+  countValue,
+  dateValue,
+  moneyValue,
+  parseDay,
+} from "@scrip/rules";
+
+import type { CustomerFacts, OrderFacts, TierFacts, VoucherFacts } from "../input/facts.ts";
+import type { Subject } from "../input/subject.ts";
+import { sumOf } from "../order/minor-units.ts";
+import { type LineState, type OrderState, subtotalAmount } from "../order/order-state.ts";
+
+export type ScopeContext = {
+  readonly moment: Moment;
+  readonly order: OrderFacts | null;
+  readonly customer: CustomerFacts | null;
+  readonly metadata: Metadata;
+};
+
+/** What formulas are evaluated for, and on which order. */
+export type FormulaSubject = {
+  readonly subject: Subject;
+  readonly state: OrderState;
+  /** How many bundles the order holds; one without bundle rules. */
+  readonly bundles: bigint;
+};
+
+type Facts = ScopeContext & FormulaSubject;
+
+/**
+ * What the names in a formula mean, for the line that is being discounted or for the order;
+ * spec/validation-and-redemption.md §2.3. A line at the extreme price is looked for once.
+ */
+export function formulaScopes(
+  subject: FormulaSubject,
+  context: ScopeContext,
+): (line: number | null) => FormulaScope {
+  const facts: Facts = { ...context, ...subject };
+  const { lines } = subject.state;
+  const extremes = new Map<string, LineState | null>();
+  const pickLine = (which: string, line: number | null): LineState | null => {
+    if (which === "") return line === null ? null : (lines[line] ?? null);
+    const known = extremes.get(which);
+    if (known !== undefined) return known;
+    const found = findExtreme(lines, which === "CHEAPEST_" ? -1n : 1n);
+    extremes.set(which, found);
+    return found;
+  };
+  return (line) => ({
+    moment: context.moment,
+    operand: (name) => {
+      const part = LINE_NAME.exec(name);
+      if (part === null) return OPERANDS.get(name)?.(facts) ?? null;
+      const [, which = "", what = ""] = part;
+      const read = LINE_OPERANDS.get(what);
+      const picked = read && pickLine(which, line);
+      return picked ? read(picked) : null;
+    },
+    metadata: (name) => {
+      const part = LINE_NAME.exec(name);
+      if (part === null) return METADATA.get(name)?.(facts) ?? null;
+      const [, which = "", what = ""] = part;
+      const read = LINE_METADATA.get(what);
+      const picked = read && pickLine(which, line);
+      return picked ? read(picked) : null;
+    },
+  });
+}
+
+const LINE_NAME = /^(CHEAPEST_|MOST_EXPENSIVE_|)ORDER_ITEM_([A-Z_]+)$/;
+
+type Operand = (facts: Facts) => KnownValue | null;
+
+function ofVoucher(read: (voucher: VoucherFacts) => KnownValue | null): Operand {
+  return ({ subject }) => (subject.kind === "voucher" ? read(subject.facts) : null);
+}
+
+function ofTier(read: (tier: TierFacts) => KnownValue | null): Operand {
+  return ({ subject }) => (subject.kind === "promotion_tier" ? read(subject.facts) : null);
+}
+
+const OPERANDS: ReadonlyMap<string, Operand> = new Map<string, Operand>([
+  ["ORDER_AMOUNT", ({ state }) => (state.hasAmount ? moneyValue(state.amount) : null)],
+  ["ORDER_ITEMS_QUANTITY", ({ order, state }) => order && countOf(state.lines.length)],
+  [
+    "ORDER_UNITS_QUANTITY",
+    ({ order, state }) => order && countValue(sumOf(state.lines, (line) => line.quantity)),
+  ],
+  ["ORDER_BUNDLE_QUANTITY", ({ bundles }) => countValue(bundles)],
+  [
+    "VOUCHER_REDEMPTION_QUANTITY",
+    ofVoucher(({ quantity }) => (quantity === null ? null : countValue(quantity))),
+  ],
+  ["VOUCHER_REDEEMED_QUANTITY", ofVoucher(({ redeemedQuantity }) => countValue(redeemedQuantity))],
+  ["VOUCHER_PUBLISH_COUNT", ofVoucher(({ publishCount }) => countValue(publishCount))],
+  ["VOUCHER_START_DATE", ofVoucher(({ validity }) => dateOf(validity.startDate))],
+  ["VOUCHER_EXPIRATION_DATE", ofVoucher(({ validity }) => dateOf(validity.expirationDate))],
+  ["PROMOTION_TIER_START_DATE", ofTier(({ validity }) => dateOf(validity.startDate))],
+  ["PROMOTION_TIER_EXPIRATION_DATE", ofTier(({ validity }) => dateOf(validity.expirationDate))],
+  [
+    "CUSTOMER_BIRTHDATE",
+    ({ customer, moment }) => dateOf(parseDay(customer?.birthdate ?? "", moment.timeZone) ?? null),
+  ],
+]);
+
+const METADATA: ReadonlyMap<string, (facts: Facts) => Metadata | null> = new Map<
+  string,
+  (facts: Facts) => Metadata | null
+>([
+  ["ORDER_METADATA", ({ order }) => order?.metadata ?? null],
+  ["CUSTOMER_METADATA", ({ customer }) => customer?.metadata ?? null],
+  ["REDEMPTION_METADATA", ({ metadata }) => metadata],
+  [
+    "PUBLICATION_METADATA",
+    ({ subject }) => (subject.kind === "voucher" ? subject.facts.publicationMetadata : null),
+  ],
+  ["REDEEMABLE_METADATA", ({ subject }) => subject.facts.metadata],
+]);
+
+const LINE_OPERANDS: ReadonlyMap<string, (line: LineState) => KnownValue | null> = new Map<
+  string,
+  (line: LineState) => KnownValue | null
+>([
+  ["PRICE", ({ price }) => (price === null ? null : moneyValue(price))],
+  ["AMOUNT", ({ amount }) => moneyValue(amount)],
+  ["SUBTOTAL", (line) => moneyValue(subtotalAmount(line))],
+  ["UNITS_QUANTITY", ({ quantity }) => countValue(quantity)],
+]);
+
+const LINE_METADATA: ReadonlyMap<string, (line: LineState) => Metadata> = new Map<
+  string,
+  (line: LineState) => Metadata
+>([
+  ["METADATA", ({ facts }) => facts.metadata],
+  ["PRODUCT_METADATA", ({ facts }) => facts.productMetadata],
+]);
+
+const countOf = (count: number): KnownValue => countValue(BigInt(count));
+
+const dateOf = (instant: number | null): KnownValue | null =>
+  instant === null ? null : dateValue(instant);
+
+/** Of lines at the same price the one with the lowest subtotal, then the first; none without units. */
+function findExtreme(lines: readonly LineState[], sign: 1n | -1n): LineState | null {
+  let found: { readonly line: LineState; readonly rank: readonly [bigint, bigint] } | null = null;
+  for (const line of lines) {
+    if (line.price === null || line.quantity === 0n) continue;
+    const rank = [line.price * -sign, subtotalAmount(line)] as const;
+    if (found === null || comesBefore(rank, found.rank)) found = { line, rank };
+  }
+  return found?.line ?? null;
+}
+
+const comesBefore = (
+  [price, subtotal]: readonly [bigint, bigint],
+  [otherPrice, otherSubtotal]: readonly [bigint, bigint],
+): boolean => price < otherPrice || (price === otherPrice && subtotal < otherSubtotal);

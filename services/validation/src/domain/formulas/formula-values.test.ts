@@ -1,0 +1,238 @@
+import type { DiscountDefinition, Metadata } from "@scrip/rules";
+import { describe, expect, test } from "vitest";
+
+import {
+  NOTHING_GATHERED,
+  givenCustomer,
+  givenDiscount,
+  givenDiscountVoucher,
+  givenLine,
+  givenOrder,
+  redeemableOf,
+  unlimited,
+} from "../../../test/builders.ts";
+import { decide } from "../decide.ts";
+import type { Decision } from "../decision/decision.ts";
+import type { CustomerFacts, OrderFacts, VoucherFacts } from "../input/facts.ts";
+import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
+
+const moment = { now: Date.parse("2026-11-20T23:30:00Z"), timeZone: "Europe/Warsaw" };
+
+type Given = {
+  readonly order?: Partial<OrderFacts> | null;
+  readonly customer?: CustomerFacts | null;
+  readonly metadata?: Metadata;
+  readonly voucher?: Partial<VoucherFacts>;
+};
+
+const FALLBACK = "falls back";
+
+/** Two mugs at 10.00, three posters at 15.00 of which 5.00 are off already, a bag at 10.00. */
+const order = givenOrder({
+  metadata: { region: 7 },
+  lines: [
+    givenLine({
+      quantity: 2n,
+      prices: { line: 1000n },
+      metadata: { factor: 2 },
+      productMetadata: { margin: 0.25 },
+    }),
+    givenLine({
+      quantity: 3n,
+      prices: { line: 1500n },
+      discountAmount: 500n,
+      metadata: { factor: 3 },
+    }),
+    givenLine({ quantity: 1n, prices: { line: 1000n }, metadata: { factor: 4 } }),
+    givenLine({ quantity: 9n }),
+  ],
+});
+
+describe("the formula of a discount on the order", () => {
+  const cases: readonly (readonly [string, bigint | typeof FALLBACK, Given?])[] = [
+    ["ORDER_AMOUNT", 7500n],
+    ["ORDER_AMOUNT", FALLBACK, { order: {} }],
+    ["ORDER_AMOUNT", FALLBACK, { order: null }],
+    ["ORDER_ITEMS_QUANTITY", 400n],
+    ["ORDER_UNITS_QUANTITY", 1500n],
+    ["ORDER_UNITS_QUANTITY", FALLBACK, { order: null }],
+    ["ORDER_BUNDLE_QUANTITY", 100n],
+    ['ORDER_METADATA("region")', 700n],
+    ['CUSTOMER_METADATA("age")', 3000n, { customer: givenCustomer({ metadata: { age: 30 } }) }],
+    ['CUSTOMER_METADATA("age")', FALLBACK],
+    ['REDEMPTION_METADATA("n")', 250n, { metadata: { n: 2.5 } }],
+    ['REDEMPTION_METADATA("n")', FALLBACK],
+    ['REDEEMABLE_METADATA("n")', 300n, { voucher: { metadata: { n: 3 } } }],
+    ['PUBLICATION_METADATA("n")', 300n, { voucher: { publicationMetadata: { n: 3 } } }],
+    ['PUBLICATION_METADATA("n")', FALLBACK],
+    ["VOUCHER_REDEMPTION_QUANTITY", 500n, { voucher: { quantity: 5n } }],
+    ["VOUCHER_REDEMPTION_QUANTITY", FALLBACK],
+    ["VOUCHER_REDEEMED_QUANTITY", 200n, { voucher: { redeemedQuantity: 2n } }],
+    ["VOUCHER_PUBLISH_COUNT", 400n, { voucher: { publishCount: 4n } }],
+    ["DAYS_SINCE(VOUCHER_START_DATE)", 2000n, { voucher: dated("2026-10-31T23:00:00Z", null) }],
+    ["DAYS_UNTIL(VOUCHER_EXPIRATION_DATE)", 100n, { voucher: dated(null, "2026-11-22T00:00:00Z") }],
+    ["DAYS_UNTIL(VOUCHER_EXPIRATION_DATE)", FALLBACK],
+    ["DAYS_UNTIL(PROMOTION_TIER_START_DATE)", FALLBACK],
+    [
+      "YEARS_SINCE(CUSTOMER_BIRTHDATE)",
+      3600n,
+      { customer: givenCustomer({ birthdate: "1990-11-21" }) },
+    ],
+    ["YEARS_SINCE(CUSTOMER_BIRTHDATE)", FALLBACK],
+    ["CHEAPEST_ORDER_ITEM_PRICE", 1000n],
+    ["CHEAPEST_ORDER_ITEM_AMOUNT", 1000n],
+    ["CHEAPEST_ORDER_ITEM_UNITS_QUANTITY", 100n],
+    ['CHEAPEST_ORDER_ITEM_METADATA("factor")', 400n],
+    ["MOST_EXPENSIVE_ORDER_ITEM_AMOUNT", 4500n],
+    ["MOST_EXPENSIVE_ORDER_ITEM_SUBTOTAL", 4000n],
+    ["MOST_EXPENSIVE_ORDER_ITEM_PRICE", FALLBACK, { order: { amount: 100n } }],
+    ["ORDER_ITEM_PRICE", FALLBACK],
+    ['ORDER_ITEM_METADATA("factor")', FALLBACK],
+    ["0 - 5", 0n],
+    ["1 / 3", 33n],
+    ["1.005", 101n],
+    ["5 / 0", FALLBACK],
+  ];
+  const rows = cases.map(([formula, value, given = {}]) => ({ formula, value, given }));
+
+  test.each(rows)("$formula gives $value", ({ formula, value, given }) => {
+    const voucher = given.voucher ?? {};
+    const discount = { type: "AMOUNT", amountOff: 1n, amountOffFormula: formula } as const;
+    const decision = decided(discount, { order, ...given, voucher });
+    const expected =
+      value === FALLBACK
+        ? { isDynamic: false, value: null }
+        : { isDynamic: true, value: { type: "AMOUNT", amountOff: value } };
+    expect(decision.redeemables[0]).toMatchObject({ benefit: expected });
+  });
+
+  test.each([
+    ["IF(ORDER_AMOUNT > 300;15;5)", 30_000n, 1500n],
+    ["IF(ORDER_AMOUNT > 300;15;5)", 30_001n, 4500n],
+    ["250", 1000n, 1000n],
+    ["-1", 1000n, 0n],
+    ["100 / 3", 300n, 100n],
+    ["1 / 0", 1000n, 120n],
+  ])("PERCENT %s of %d takes %d off", (percentOffFormula, amount, off) => {
+    const discount = { type: "PERCENT", percentOff: "12", percentOffFormula } as const;
+    expect(decided(discount, { order: { amount } }).order?.appliedDiscountAmount).toBe(off);
+  });
+
+  test("static limits apply after the formula: 15 % of 30000 is 4500, and 3000 the limit", () => {
+    const discount = {
+      type: "PERCENT",
+      percentOff: "5",
+      percentOffFormula: "15",
+      amountLimit: 3000n,
+    } as const;
+    expect(decided(discount, { order: { amount: 30_000n } }).order?.discountAmount).toBe(3000n);
+  });
+
+  test("FIXED takes off what is above the value", () => {
+    const discount = {
+      type: "FIXED",
+      fixedAmount: 1n,
+      fixedAmountFormula: "ORDER_AMOUNT / 2",
+    } as const;
+    expect(decided(discount, { order: { amount: 4001n } }).order?.discountAmount).toBe(2000n);
+  });
+
+  test("an amount beyond every order is all of the order", () => {
+    const discount = {
+      type: "AMOUNT",
+      amountOff: 1n,
+      amountOffFormula: "POW(10; 39)",
+    } as const;
+    expect(decided(discount, { order: { amount: 4001n } }).order?.discountAmount).toBe(4001n);
+  });
+});
+
+describe("the formula of a discount on the lines", () => {
+  const onItems = { effect: "APPLY_TO_ITEMS" } as const;
+
+  test.each([
+    ["ORDER_ITEM_PRICE / 10", [100n, 150n, 100n]],
+    ["ORDER_ITEM_AMOUNT / 10", [200n, 450n, 100n]],
+    ["ORDER_ITEM_SUBTOTAL / 10", [200n, 400n, 100n]],
+    ["ORDER_ITEM_UNITS_QUANTITY", [200n, 300n, 100n]],
+    ['ORDER_ITEM_METADATA("factor")', [200n, 300n, 400n]],
+    ["CHEAPEST_ORDER_ITEM_PRICE / 20", [50n, 50n, 50n]],
+    ['ORDER_ITEM_PRODUCT_METADATA("margin")', [25n, 7n, 7n]],
+    ["IF(ORDER_ITEM_PRICE > 10; 1 / 0; 2)", [200n, 7n, 200n]],
+  ])("%s takes off each line its own value", (amountOffFormula, off) => {
+    const discount = { type: "AMOUNT", amountOff: 7n, amountOffFormula, ...onItems } as const;
+    const decision = decided(discount, { order });
+    const lines = decision.order?.lines.map((line) => line.appliedDiscountAmount);
+    expect(lines).toEqual([...off, 0n]);
+    expect(decision.redeemables[0]).toMatchObject({ benefit: { isDynamic: true } });
+  });
+
+  test("a percentage may differ by line", () => {
+    const percentOffFormula = 'ORDER_ITEM_METADATA("factor") * 10';
+    const discount = { type: "PERCENT", percentOff: "1", percentOffFormula, ...onItems } as const;
+    const decision = decided(discount, { order });
+    const lines = decision.order?.lines.map((line) => line.appliedDiscountAmount);
+    expect(lines).toEqual([400n, 1200n, 400n, 0n]);
+    expect(decision.redeemables[0]).toMatchObject({ benefit: { value: null } });
+  });
+
+  test("one amount that is split has one value, which no line gives", () => {
+    const split = {
+      effect: "APPLY_TO_ITEMS_PROPORTIONALLY",
+      type: "AMOUNT",
+      amountOff: 70n,
+    } as const;
+    const one = decided({ ...split, amountOffFormula: "ORDER_ITEMS_QUANTITY" }, { order });
+    expect(one.order?.itemsAppliedDiscountAmount).toBe(400n);
+    const none = decided({ ...split, amountOffFormula: "ORDER_ITEM_PRICE" }, { order });
+    expect(none.order?.itemsAppliedDiscountAmount).toBe(70n);
+    expect(none.redeemables[0]).toMatchObject({ benefit: { isDynamic: false } });
+  });
+
+  test("too many steps for the lines of the order leave the static value to all of them", () => {
+    const many = (count: number) => ({
+      lines: Array.from({ length: count }, () => givenLine({ prices: { line: 1000n } })),
+    });
+    const amountOffFormula = `ORDER_ITEM_PRICE${"/1".repeat(12)}`;
+    const discount = { type: "AMOUNT", amountOff: 7n, amountOffFormula, ...onItems } as const;
+    expect(decided(discount, { order: many(400) }).order?.totalAmount).toBe(0n);
+    const tooMany = decided(discount, { order: many(401) });
+    expect(tooMany.order?.itemsAppliedDiscountAmount).toBe(401n * 7n);
+    expect(tooMany.redeemables[0]).toMatchObject({ benefit: { isDynamic: false } });
+  });
+
+  test("a fixed price may depend on the line", () => {
+    const discount = {
+      type: "FIXED",
+      fixedAmount: 1n,
+      fixedAmountFormula: "ORDER_ITEM_PRICE / 2",
+      ...onItems,
+    } as const;
+    const decision = decided(discount, { order });
+    const lines = decision.order?.lines.map((line) => line.appliedDiscountAmount);
+    expect(lines).toEqual([1000n, 1750n, 500n, 0n]);
+  });
+});
+
+function dated(start: string | null, expiration: string | null): Partial<VoucherFacts> {
+  const at = (text: string | null) => (text === null ? null : Date.parse(text));
+  return { validity: { ...unlimited, startDate: at(start), expirationDate: at(expiration) } };
+}
+
+function decided(
+  definition: Partial<DiscountDefinition> & Pick<DiscountDefinition, "type">,
+  given: Given,
+): Extract<Decision, { kind: "decided" }> {
+  const voucher = givenDiscountVoucher("F", givenDiscount(definition), given.voucher);
+  const decision = decide({
+    redeemables: [redeemableOf(voucher)],
+    order: given.order ? givenOrder(given.order) : null,
+    customer: given.customer ?? null,
+    metadata: given.metadata ?? {},
+    moment,
+    stacking: DEFAULT_STACKING_RULES,
+    ...NOTHING_GATHERED,
+  });
+  if (decision.kind !== "decided") throw new Error(decision.refusal.key);
+  return decision;
+}

@@ -1,0 +1,236 @@
+import { describe, expect, test } from "vitest";
+
+import { givenLine, givenLines, givenOrder } from "../../../test/builders.ts";
+import type { LinePrices, OrderFacts } from "../input/facts.ts";
+import { discountLines, discountOrder } from "./order-draft.ts";
+import { checkOrder, orderFigures, startOrder } from "./order-state.ts";
+
+describe("startOrder", () => {
+  test.each([
+    [
+      "is what was declared, whatever the items sum to",
+      givenOrder({ amount: 20_050n, lines: givenLines([5n, 1000n]) }),
+      20_050n,
+    ],
+    [
+      "is the sum of the items otherwise",
+      givenOrder({ lines: givenLines([2n, 1000n], [3n, 1500n]) }),
+      6500n,
+    ],
+    [
+      "counts a line amount before price times quantity",
+      givenOrder({ lines: [givenLine({ amount: 700n, quantity: 2n, prices: { line: 1000n } })] }),
+      700n,
+    ],
+    [
+      "takes one unit when no quantity was sent",
+      givenOrder({ lines: [givenLine({ prices: { line: 1000n } })] }),
+      1000n,
+    ],
+    [
+      "leaves out lines without a price",
+      givenOrder({ lines: [givenLine({ quantity: 3n }), ...givenLines([1n, 50n])] }),
+      50n,
+    ],
+    ["is nothing when nothing was sent", givenOrder(), 0n],
+    ["is nothing without an order", null, 0n],
+  ])("the amount %s", (_what, order, amount) => {
+    const start = startOrder(order);
+    expect(start).toMatchObject({ amount, initialAmount: amount });
+  });
+
+  const prices: LinePrices = {
+    line: 5n,
+    inlineSku: 4n,
+    inlineProduct: 3n,
+    storedSku: 2n,
+    storedProduct: 1n,
+  };
+  test.each([
+    ["the line", {}, 5n],
+    ["the SKU that was sent", { line: null }, 4n],
+    ["the product that was sent", { line: null, inlineSku: null }, 3n],
+    ["the SKU in the catalogue", { line: null, inlineSku: null, inlineProduct: null }, 2n],
+    [
+      "the product in the catalogue",
+      { line: null, inlineSku: null, inlineProduct: null, storedSku: null },
+      1n,
+    ],
+    ["the line, though it is zero", { line: 0n }, 0n],
+  ])("the unit price comes first from %s", (_what, missing, price) => {
+    const line = givenLine({ quantity: 10n, prices: { ...prices, ...missing } });
+    expect(startOrder(givenOrder({ lines: [line] })).lines[0]).toMatchObject({
+      price,
+      amount: price * 10n,
+    });
+  });
+
+  test("a stored order goes on from the discounts and the initial figures that it carries", () => {
+    const line = givenLine({
+      amount: 6000n,
+      quantity: 3n,
+      initialAmount: 4000n,
+      initialQuantity: 2n,
+      discountAmount: 2000n,
+      discountQuantity: 1n,
+    });
+    const start = startOrder(
+      givenOrder({ initialAmount: 4000n, discountAmount: 500n, lines: [line] }),
+    );
+    expect(orderFigures(start, start)).toMatchObject({
+      amount: 6000n,
+      initialAmount: 4000n,
+      discountAmount: 500n,
+      itemsDiscountAmount: 2000n,
+      totalDiscountAmount: 2500n,
+      totalAmount: 3500n,
+      totalAppliedDiscountAmount: 0n,
+      lines: [
+        {
+          initialQuantity: 2n,
+          initialAmount: 4000n,
+          discountAmount: 2000n,
+          discountQuantity: 1n,
+          subtotalAmount: 4000n,
+          appliedDiscountQuantity: 0n,
+        },
+      ],
+    });
+  });
+
+  test("discounts above the amount of a stored order are cut, so that its total starts at zero", () => {
+    const lines = [
+      givenLine({ amount: 600n, discountAmount: 900n }),
+      givenLine({ amount: 600n, discountAmount: 600n }),
+    ];
+    const start = startOrder(givenOrder({ amount: 1000n, discountAmount: 5000n, lines }));
+    expect(orderFigures(start, start)).toMatchObject({
+      discountAmount: 0n,
+      itemsDiscountAmount: 1000n,
+      totalAmount: 0n,
+      lines: [{ discountAmount: 600n }, { discountAmount: 400n }],
+    });
+  });
+
+  test.each([
+    ["an amount", givenOrder({ amount: 0n }), true],
+    ["a priced line", givenOrder({ lines: givenLines([1n, 0n]) }), true],
+    ["a line without a price", givenOrder({ lines: [givenLine()] }), false],
+    ["nothing", givenOrder(), false],
+  ])("an order with %s tells whether it is worth anything", (_what, order, hasAmount) => {
+    expect(startOrder(order).hasAmount).toBe(hasAmount);
+  });
+});
+
+describe("orderFigures", () => {
+  const start = startOrder(givenOrder({ lines: givenLines([2n, 1000n], [3n, 1500n]) }));
+
+  test("an order-level discount leaves the lines as they are", () => {
+    expect(orderFigures(start, discountOrder(start, 500n))).toEqual({
+      amount: 6500n,
+      initialAmount: 6500n,
+      discountAmount: 500n,
+      itemsDiscountAmount: 0n,
+      totalDiscountAmount: 500n,
+      totalAmount: 6000n,
+      appliedDiscountAmount: 500n,
+      itemsAppliedDiscountAmount: 0n,
+      totalAppliedDiscountAmount: 500n,
+      lines: [
+        untouched({ price: 1000n, quantity: 2n, amount: 2000n }),
+        untouched({ price: 1500n, quantity: 3n, amount: 4500n }),
+      ],
+    });
+  });
+
+  test("shows sums up to here, and as applied only what came since", () => {
+    const first = discountOrder(start, 500n);
+    const second = discountLines(first, [{ index: 1, amount: 700n, units: 0n }]);
+    const third = discountLines(second, [{ index: 1, amount: 300n, units: 0n }]);
+    expect(orderFigures(second, third)).toMatchObject({
+      discountAmount: 500n,
+      itemsDiscountAmount: 1000n,
+      totalDiscountAmount: 1500n,
+      totalAmount: 5000n,
+      appliedDiscountAmount: 0n,
+      itemsAppliedDiscountAmount: 300n,
+      totalAppliedDiscountAmount: 300n,
+      lines: [
+        { discountAmount: 0n, subtotalAmount: 2000n, appliedDiscountAmount: 0n },
+        { discountAmount: 1000n, subtotalAmount: 3500n, appliedDiscountAmount: 300n },
+      ],
+    });
+    expect(orderFigures(start, third)).toMatchObject({
+      appliedDiscountAmount: 500n,
+      itemsAppliedDiscountAmount: 1000n,
+      totalAppliedDiscountAmount: 1500n,
+    });
+  });
+
+  test("leaves the state before as it was", () => {
+    const before = structuredClone(start);
+    discountLines(discountOrder(start, 1n), [{ index: 0, amount: 1n, units: 0n }]);
+    expect(start).toEqual(before);
+  });
+});
+
+describe("checkOrder", () => {
+  const tooMuch = BigInt(Number.MAX_SAFE_INTEGER) + 1n;
+  const range = "must be an integer from 0 to 9007199254740991";
+  test.each([
+    ["a negative amount", { amount: -1n }, `Property .order.amount ${range}`],
+    ["an amount that JSON cannot carry", { amount: tooMuch }, `Property .order.amount ${range}`],
+    [
+      "a negative quantity",
+      { lines: givenLines([1n, 1n], [-1n, 1n]) },
+      `Property .order.items[1].quantity ${range}`,
+    ],
+    [
+      "a negative price",
+      { lines: givenLines([1n, -1n]) },
+      `Property .order.items[0].price ${range}`,
+    ],
+    [
+      "a negative line",
+      { lines: [givenLine({ amount: -1n })] },
+      `Property .order.items[0].amount ${range}`,
+    ],
+    [
+      "a product that JSON cannot carry",
+      { lines: givenLines([1_000_000n, 10_000_000_000_000n]) },
+      `Property .order.items[0].amount ${range}`,
+    ],
+    [
+      "a sum that JSON cannot carry",
+      { lines: givenLines([1n, tooMuch - 1n], [1n, 1n]) },
+      `Property .order.amount ${range}`,
+    ],
+    [
+      "too many lines",
+      { lines: Array.from({ length: 501 }, () => givenLine()) },
+      "Property .order.items must NOT have more than 500 items",
+    ],
+  ] satisfies [string, Partial<OrderFacts>, string][])("refuses %s", (_what, order, details) => {
+    expect(checkOrder(givenOrder(order))).toEqual({ key: "invalid_order", details });
+  });
+
+  test("accepts five hundred lines that come to nothing", () => {
+    const lines = Array.from({ length: 500 }, () => givenLine({ amount: 0n }));
+    expect(checkOrder(givenOrder({ amount: 0n, lines }))).toBeNull();
+  });
+});
+
+const untouched = (line: { price: bigint; quantity: bigint; amount: bigint }) => ({
+  ...line,
+  added: null,
+  applications: [],
+  initialQuantity: line.quantity,
+  initialAmount: line.amount,
+  subtotalAmount: line.amount,
+  discountAmount: 0n,
+  discountQuantity: 0n,
+  appliedDiscountAmount: 0n,
+  appliedDiscountQuantity: 0n,
+  appliedQuantity: 0n,
+  appliedQuantityAmount: 0n,
+});

@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { givenLine, givenLines } from "../../../test/builders.ts";
+import { recordFigures, type OrderRecord } from "./stored-order-figures.ts";
+
+const given = (record: Partial<OrderRecord> = {}): OrderRecord => ({
+  amount: null,
+  initialAmount: null,
+  discountAmount: 0n,
+  lines: [],
+  ...record,
+});
+
+function figuresOf(record: Partial<OrderRecord>) {
+  const outcome = recordFigures(given(record));
+  if (outcome.kind === "refused") throw new Error(outcome.refusal.details);
+  return outcome.figures;
+}
+
+test("the lines decide over the amount that is sent beside them", () => {
+  expect(figuresOf({ amount: 20_050n, lines: givenLines([2n, 1_000n], [3n, 1_000n]) }).amount).toBe(
+    5_000n,
+  );
+});
+
+test("without lines, or with lines that are worth nothing known, the amount that is sent counts", () => {
+  expect(figuresOf({ amount: 700n }).amount).toBe(700n);
+  expect(figuresOf({ amount: 700n, lines: [givenLine({ quantity: 2n })] }).amount).toBe(700n);
+});
+
+test("a line is worth price by quantity when both are known, otherwise what is sent", () => {
+  const lines = [
+    givenLine({ quantity: 3n, amount: 5n, prices: { line: 100n } }),
+    givenLine({ amount: 50n, prices: { line: 100n } }),
+    givenLine({ quantity: 2n, prices: { storedProduct: 10n } }),
+  ];
+  expect(figuresOf({ lines }).lines.map(({ amount }) => amount)).toEqual([300n, 50n, 20n]);
+});
+
+test("an amount that JSON cannot hold exactly is refused", () => {
+  const lines = givenLines([2n, BigInt(Number.MAX_SAFE_INTEGER)]);
+  expect(recordFigures(given({ lines }))).toMatchObject({
+    kind: "refused",
+    refusal: { key: "invalid_order" },
+  });
+});
+
+test("the figures add up and no total is negative, whatever discounts are sent", () => {
+  const amount = fc.bigInt({ min: 0n, max: 1_000_000n });
+  const line = fc
+    .tuple(fc.option(amount), fc.option(amount), fc.bigInt({ min: 0n, max: 9n }), amount)
+    .map(([price, sent, quantity, discountAmount]) =>
+      givenLine({ amount: sent, quantity, discountAmount, prices: { line: price } }),
+    );
+  fc.assert(
+    fc.property(
+      fc.option(amount),
+      amount,
+      fc.array(line, { maxLength: 5 }),
+      (sent, discountAmount, lines) => {
+        const figures = figuresOf({ amount: sent, discountAmount, lines });
+        expect(figures.totalAmount).toBe(figures.amount - figures.totalDiscountAmount);
+        expect(figures.totalAmount >= 0n).toBe(true);
+        expect(figures.itemsDiscountAmount).toBe(
+          figures.lines.reduce((sum, each) => sum + each.discountAmount, 0n),
+        );
+        for (const each of figures.lines) {
+          expect(each.subtotalAmount).toBe(each.amount - each.discountAmount);
+          expect(each.subtotalAmount >= 0n).toBe(true);
+        }
+      },
+    ),
+  );
+});

@@ -1,0 +1,104 @@
+import { unionOfScopes } from "../applicable-items/item-scope.ts";
+import { storedScope } from "../applicable-items/reached-scope.ts";
+import type { Bundles } from "../bundles/find-bundles.ts";
+import type { BudgetRead } from "../counts/unit-budgets.ts";
+import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "../decision/decision.ts";
+import type { Allocation } from "../decision/explanation-steps.ts";
+import type { Redeemable } from "../input/facts.ts";
+import { type Subject, rulesOf } from "../input/subject.ts";
+import type { OrderState } from "../order/order-state.ts";
+import type { Refused } from "../rejections/rejection.ts";
+import { type EffectContext, applyDiscount, selectForGift } from "./apply-discount.ts";
+import { spendGift } from "./gift-spend.ts";
+import { spendCard } from "./points-payment.ts";
+
+export type ValueContext = Omit<EffectContext, "subject" | "bundles"> & {
+  readonly bundles: Bundles;
+};
+
+/** What a redeemable gives, or why it gives nothing. */
+export type ValueOutcome =
+  | {
+      readonly kind: "applied";
+      readonly benefit: Benefit;
+      /** Something was taken off, units were given or exchanged, or credits were spent. */
+      readonly hasEffect: boolean;
+      readonly state: OrderState;
+      readonly scope: ReachedScope;
+      /** Units that an item-level effect discounted, by product. */
+      readonly units: readonly DiscountedUnits[];
+      /** On budgets of units. */
+      readonly guards: readonly Guard[];
+      readonly allocations: readonly Allocation[];
+      /** Budgets of units as they were found. */
+      readonly budgets: readonly BudgetRead[];
+    }
+  | { readonly kind: "refused"; readonly refusal: Refused };
+
+/** Applies the value of a redeemable that passed every check before it. */
+export function applyValue(
+  redeemable: Redeemable,
+  subject: Subject,
+  state: OrderState,
+  valueContext: ValueContext,
+): ValueOutcome {
+  const context: EffectContext = { ...valueContext, subject };
+  if (subject.kind === "promotion_tier") {
+    const { discount } = subject.facts;
+    return discount === null
+      ? withoutEffect(subject, state)
+      : applyDiscount(discount, state, context);
+  }
+  const { value } = subject.facts;
+  switch (value.type) {
+    case "DISCOUNT_VOUCHER":
+      return value.discount === null
+        ? withoutEffect(subject, state)
+        : applyDiscount(value.discount, state, context);
+    case "GIFT_VOUCHER": {
+      const credits = redeemable.object === "voucher" ? redeemable.credits : null;
+      const { picks, scope } =
+        value.effect === "APPLY_TO_ITEMS"
+          ? selectForGift(state, context)
+          : { picks: [], scope: storedScope(unionOfScopes(rulesOf(subject))) };
+      const spent = spendGift({ voucher: subject.facts, value, credits, picks }, state);
+      if (spent.kind === "refused") return spent;
+      const { benefit, allocations } = spent;
+      const hasEffect = benefit.credits > 0n;
+      const after = { state: spent.state, benefit, allocations, hasEffect };
+      return { kind: "applied", ...after, scope, units: [], guards: [], budgets: [] };
+    }
+    case "LOYALTY_CARD": {
+      const reward = redeemable.object === "voucher" ? redeemable.reward : null;
+      const { customer, order } = valueContext;
+      const spending = {
+        voucher: subject.facts,
+        value,
+        reward,
+        customer,
+        hasOrder: order !== null,
+      };
+      const spent = spendCard(spending, state);
+      if (spent.kind === "refused") return spent;
+      const { benefit, allocations } = spent;
+      const after = { state: spent.state, benefit, allocations, hasEffect: benefit.points > 0n };
+      const scope = storedScope(unionOfScopes(rulesOf(subject)));
+      return { kind: "applied", ...after, scope, units: [], guards: [], budgets: [] };
+    }
+    default:
+      return value satisfies never;
+  }
+}
+
+/** A voucher or tier without a discount may be used, and changes nothing. */
+export const withoutEffect = (subject: Subject, state: OrderState): ValueOutcome => ({
+  kind: "applied",
+  benefit: { kind: "discount", effect: null, isDynamic: false, value: null, given: [] },
+  hasEffect: false,
+  state,
+  scope: storedScope(unionOfScopes(rulesOf(subject))),
+  units: [],
+  guards: [],
+  allocations: [],
+  budgets: [],
+});

@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import {
+  givenGiftCard,
+  givenLine,
+  givenLines,
+  givenOrder,
+  wholePicks,
+} from "../../../test/builders.ts";
+import type { OrderFacts } from "../input/facts.ts";
+import { orderFigures, startOrder } from "../order/order-state.ts";
+import type { Refused } from "../rejections/rejection.ts";
+import { type GiftOutcome, type GiftValue, spendGift } from "./gift-spend.ts";
+
+type Payment<Outcome> = readonly [
+  what: string,
+  gift: Partial<GiftValue>,
+  credits: bigint | null,
+  order: Partial<OrderFacts> | null,
+  outcome: Outcome,
+];
+
+describe("spendGift", () => {
+  const payments: Payment<bigint>[] = [
+    ["all that is left to pay", { balance: 5000n }, null, { amount: 3000n }, 3000n],
+    ["all that it holds", { balance: 2000n }, null, { amount: 3000n }, 2000n],
+    ["the credits that were named", { balance: 5000n }, 1200n, { amount: 3000n }, 1200n],
+    ["no more credits than the order needs", { balance: 5000n }, 3000n, { amount: 1000n }, 1000n],
+    ["exactly its balance", { balance: 5000n }, 5000n, { amount: 9000n }, 5000n],
+    [
+      "what other sessions leave free",
+      { balance: 5000n, lockedCredits: 4000n },
+      null,
+      { amount: 3000n },
+      1000n,
+    ],
+    [
+      "nothing, when other sessions hold it all",
+      { balance: 5000n, lockedCredits: 5000n },
+      null,
+      { amount: 3000n },
+      0n,
+    ],
+    ["nothing of an empty card", { balance: 0n }, null, { amount: 3000n }, 0n],
+    ["nothing for an order that costs nothing", { balance: 500n }, null, { amount: 0n }, 0n],
+    ["nothing when zero credits are named", { balance: 500n }, 0n, { amount: 100n }, 0n],
+    [
+      "what earlier discounts left to pay",
+      { balance: 5000n },
+      null,
+      { amount: 3000n, discountAmount: 2900n },
+      100n,
+    ],
+  ];
+  test.each(payments)("pays %s", (_what, ...row) => {
+    const [gift, credits, order, spent] = row;
+    const { outcome, figures } = spend(gift, credits, order);
+    expect(outcome).toMatchObject({
+      kind: "spent",
+      benefit: { kind: "gift", effect: "APPLY_TO_ORDER", balance: gift.balance, credits: spent },
+    });
+    expect(figures.appliedDiscountAmount).toBe(spent);
+  });
+
+  test.each([
+    ["a request without an order", null],
+    ["an order that tells no amount", { lines: [givenLine()] }],
+  ])("takes credits in full for %s", (_what, order) => {
+    const { outcome, figures } = spend({ balance: 5000n }, 1200n, order);
+    expect(outcome).toMatchObject({ kind: "spent", benefit: { credits: 1200n } });
+    expect(figures).toMatchObject({ amount: 0n, totalAmount: 0n, totalDiscountAmount: 0n });
+  });
+
+  const exceeded: Refused = { key: "gift_amount_exceeded", details: "GIFT" };
+  const noLines: Refused = {
+    key: "missing_order_items_amount",
+    details:
+      "At least one applicable order item with amount is required to redeem this GIFT_VOUCHER",
+  };
+  const refusals: Payment<Refused>[] = [
+    ["more credits than it holds", { balance: 5000n }, 5001n, { amount: 9000n }, exceeded],
+    [
+      "more credits than it holds, though the order needs fewer",
+      { balance: 5000n },
+      5001n,
+      { amount: 10n },
+      exceeded,
+    ],
+    [
+      "more credits than other sessions leave free",
+      { balance: 5000n, lockedCredits: 4000n },
+      1001n,
+      { amount: 9000n },
+      exceeded,
+    ],
+    ["more credits than it holds, without an order", { balance: 5000n }, 5001n, null, exceeded],
+    [
+      "neither an order nor credits",
+      { balance: 5000n },
+      null,
+      null,
+      {
+        key: "missing_amount",
+        details: "An order amount or gift.credits is required when redeeming a GIFT_VOUCHER",
+      },
+    ],
+    [
+      "credits below zero",
+      { balance: 5000n },
+      -1n,
+      { amount: 9000n },
+      { key: "invalid_gift", details: "Property .gift.credits must not be negative" },
+    ],
+    [
+      "items to pay for, of which there are none",
+      { balance: 5000n, effect: "APPLY_TO_ITEMS" },
+      null,
+      { amount: 9000n },
+      noLines,
+    ],
+    [
+      "items to pay for, which have no amount",
+      { balance: 5000n, effect: "APPLY_TO_ITEMS" },
+      100n,
+      { amount: 9000n, lines: [givenLine()] },
+      noLines,
+    ],
+  ];
+  test.each(refusals)("refuses %s", (_what, ...row) => {
+    const [gift, credits, order, refusal] = row;
+    const { outcome } = spend(gift, credits, order);
+    expect(outcome).toEqual({ kind: "refused", refusal });
+  });
+
+  test.each([
+    ["in turn until its credits are used up", { balance: 2500n }, null, [2000n, 500n, 0n]],
+    ["with no more than the credits named", { balance: 9000n }, 2100n, [2000n, 100n, 0n]],
+    ["all of them when it holds enough", { balance: 9000n }, null, [2000n, 1500n, 300n]],
+  ] as const)("pays for lines %s", (_what, gift, credits, expected) => {
+    const order = { lines: givenLines([2n, 1000n], [1n, 1500n], [1n, 300n]) };
+    const { outcome, figures } = spend({ ...gift, effect: "APPLY_TO_ITEMS" }, credits, order);
+    const spent = expected.reduce<bigint>((sum, amount) => sum + amount, 0n);
+    expect(outcome).toMatchObject({ benefit: { effect: "APPLY_TO_ITEMS", credits: spent } });
+    expect(figures.lines.map((line) => line.discountAmount)).toEqual(expected);
+    expect(figures.discountAmount).toBe(0n);
+  });
+
+  test("never spends more than is free or than is left to pay, and takes off what it spends", () => {
+    const cents = fc.bigInt(0n, 10_000n);
+    fc.assert(
+      fc.property(
+        fc.record({
+          balance: cents,
+          lockedCredits: cents,
+          effect: fc.constantFrom("APPLY_TO_ORDER" as const, "APPLY_TO_ITEMS" as const),
+        }),
+        fc.option(fc.bigInt(-5n, 12_000n)),
+        fc.array(fc.tuple(fc.bigInt(1n, 5n), cents), { maxLength: 5 }),
+        (gift, credits, lines) => {
+          const { outcome, figures } = spend(gift, credits, { lines: givenLines(...lines) });
+          if (outcome.kind === "refused") return;
+          const spent = outcome.benefit.credits;
+          const held = gift.balance - gift.lockedCredits;
+          expect(spent <= (held > 0n ? held : 0n)).toBe(true);
+          expect(credits === null || spent <= credits).toBe(true);
+          expect(figures.totalAmount >= 0n).toBe(true);
+          const paid = lines.length === 0 ? spent : figures.totalAppliedDiscountAmount;
+          expect(paid).toBe(spent);
+        },
+      ),
+    );
+  });
+});
+
+function spend(
+  gift: Partial<GiftValue>,
+  credits: bigint | null,
+  order: Partial<OrderFacts> | null,
+) {
+  const value: GiftValue = {
+    type: "GIFT_VOUCHER",
+    balance: 0n,
+    lockedCredits: 0n,
+    effect: null,
+    ...gift,
+  };
+  const voucher = { ...givenGiftCard(gift), code: "GIFT" };
+  const start = startOrder(order === null ? null : givenOrder(order));
+  const picks = wholePicks(start);
+  const outcome: GiftOutcome = spendGift({ voucher, value, credits, picks }, start);
+  const end = outcome.kind === "spent" ? outcome.state : start;
+  return { outcome, figures: orderFigures(start, end) };
+}

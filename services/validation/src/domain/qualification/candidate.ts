@@ -1,0 +1,79 @@
+import { type CompiledPredicate, compilePredicate, type RecordFields } from "@scrip/filters";
+
+import { type Place } from "./page-cursor.ts";
+
+/** What may be used, as filters and sorting see it. */
+export type Candidate = {
+  readonly object: "voucher" | "promotion_tier" | "promotion_stack";
+  /** As a request names it: of a voucher, its code. */
+  readonly id: string;
+  readonly resourceId: string;
+  readonly createdAt: number;
+  /** Of itself and of its campaign. */
+  readonly categoryIds: readonly string[];
+  readonly campaignId: string | null;
+  readonly campaignType: string | null;
+  readonly voucherType: string | null;
+  readonly isHeld: boolean;
+};
+
+/** Where a candidate stands in the order of creation. */
+export const placeOf = ({
+  createdAt,
+  resourceId,
+}: Candidate): Place & { readonly tail: string } => ({
+  at: createdAt,
+  tail: resourceId.slice(resourceId.lastIndexOf("_") + 1),
+});
+
+const text = (read: (candidate: Candidate) => string | null) => ({ type: "text", read }) as const;
+
+/** Twins of the columns that the voucher service filters by. */
+const fields: RecordFields<Candidate> = {
+  named: {
+    category_id: { type: "array", read: ({ categoryIds }) => orNull(categoryIds) },
+    campaign_id: text(({ campaignId }) => campaignId),
+    campaign_type: text(({ campaignType }) => campaignType),
+    resource_id: { type: "array", read: ({ resourceId, id }) => [resourceId, id] },
+    resource_type: text(({ object }) => object),
+    voucher_type: text(({ voucherType }) => voucherType),
+    code: text(({ object, id }) => (object === "voucher" ? id : null)),
+    holder_role: text(({ isHeld }) => (isHeld ? "OWNER" : null)),
+  },
+};
+
+const orNull = (ids: readonly string[]): readonly string[] | null =>
+  ids.length === 0 ? null : ids;
+
+export const candidateFilter = (filters: unknown): CompiledPredicate<Candidate> =>
+  compilePredicate(filters, fields);
+
+type Filters = Readonly<Record<string, unknown>>;
+
+/**
+ * As much of the filters as whoever has the vouchers can tell: nothing of categories, which campaigns
+ * have too. It may let more through, never less.
+ */
+export function voucherFilters(filters: Filters): Filters {
+  const { category_id: category, ...others } = filters;
+  if (category === undefined) return filters;
+  return isAlternative(filters) ? {} : others;
+}
+
+const isAlternative = ({ junction }: Filters): boolean =>
+  typeof junction === "string" && junction.toLowerCase() === "or";
+
+/** The codes or ids that filters ask for, where nothing else will do; null where more might. */
+export function wantedVouchers(filters: Filters): readonly string[] | null {
+  if (isAlternative(filters)) return null;
+  for (const name of ["code", "resource_id"]) {
+    const { conditions = {} } = (filters[name] ?? {}) as { readonly conditions?: Filters };
+    for (const operator of ["$is", "$in"]) {
+      if (Object.hasOwn(conditions, operator)) return textsOf(conditions[operator]);
+    }
+  }
+  return null;
+}
+
+const textsOf = (operand: unknown): readonly string[] =>
+  (Array.isArray(operand) ? operand : [operand]).map(String);

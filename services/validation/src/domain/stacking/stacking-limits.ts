@@ -1,0 +1,82 @@
+import type { SkipKey } from "../decision/decision.ts";
+import type { CategoryFacts } from "../input/facts.ts";
+import type { CategoryKind, StackingRules } from "./stacking-rules.ts";
+
+/** What the limits of stacks go by. */
+export type Limited = {
+  readonly categories: readonly CategoryFacts[];
+  readonly kind: CategoryKind;
+};
+
+/** What was applied so far, as far as a limit counts it. */
+export type Tally = {
+  applied: number;
+  exclusive: number;
+  failed: boolean;
+  readonly byCategory: Map<string, number>;
+  readonly exclusiveByCategory: Map<string, number>;
+};
+
+/** What keeps a candidate out, and the limit that is reached where it is one. */
+export type Barrier = { readonly key: SkipKey; readonly limit?: number };
+
+/** Why a candidate is not even evaluated, if it is not. The order of the reasons is public. */
+export function findBarrier(
+  { kind, categories }: Limited,
+  tally: Tally,
+  { stacking, isExclusiveLive }: { stacking: StackingRules; isExclusiveLive: boolean },
+): Barrier | null {
+  if (stacking.redeemablesApplicationMode === "ALL" && tally.failed) {
+    return { key: "preceding_validation_failed" };
+  }
+  if (isExclusiveLive && kind === "COMMON") return { key: "exclusion_rules_not_met" };
+  const {
+    applicableRedeemablesLimit: most,
+    applicableExclusiveRedeemablesLimit: mostExclusive,
+    applicableExclusiveRedeemablesPerCategoryLimit: mostExclusiveOfOne,
+  } = stacking;
+  if (tally.applied >= most) return { key: "applicable_redeemables_limit_exceeded", limit: most };
+  if (kind === "EXCLUSIVE") {
+    if (tally.exclusive >= mostExclusive) {
+      return { key: "applicable_exclusive_redeemables_limit_exceeded", limit: mostExclusive };
+    }
+    if (
+      categories.some(({ id }) => (tally.exclusiveByCategory.get(id) ?? 0) >= mostExclusiveOfOne)
+    ) {
+      const key = "applicable_exclusive_redeemables_per_category_limit_exceeded";
+      return { key, limit: mostExclusiveOfOne };
+    }
+  }
+  const isFull = ({ id }: CategoryFacts): boolean =>
+    (tally.byCategory.get(id) ?? 0) >= categoryLimit(id, stacking);
+  const full = categories.find(isFull);
+  return full === undefined
+    ? null
+    : {
+        key: "applicable_redeemables_per_category_limit_exceeded",
+        limit: categoryLimit(full.id, stacking),
+      };
+}
+
+const categoryLimit = (id: string, stacking: StackingRules): number =>
+  stacking.applicableRedeemablesCategoryLimits[id] ??
+  stacking.applicableRedeemablesPerCategoryLimit;
+
+export const emptyTally = (): Tally => ({
+  applied: 0,
+  exclusive: 0,
+  failed: false,
+  byCategory: new Map(),
+  exclusiveByCategory: new Map(),
+});
+
+export function countApplied({ kind, categories }: Limited, tally: Tally): void {
+  tally.applied += 1;
+  if (kind === "EXCLUSIVE") tally.exclusive += 1;
+  for (const { id } of categories) {
+    tally.byCategory.set(id, (tally.byCategory.get(id) ?? 0) + 1);
+    if (kind === "EXCLUSIVE") {
+      tally.exclusiveByCategory.set(id, (tally.exclusiveByCategory.get(id) ?? 0) + 1);
+    }
+  }
+}

@@ -1,0 +1,291 @@
+import { describe, expect, test } from "vitest";
+
+import {
+  type SentDiscount,
+  amountOff,
+  givenDiscount,
+  givenDiscountVoucher,
+  givenEntry,
+  givenLine,
+  givenOrder,
+  givenRule,
+  givenTier,
+  judgedIn,
+  percentOff,
+  redeemableOf,
+  refusedIn,
+  tierRedeemableOf,
+} from "../../../test/builders.ts";
+import type { DecisionRequest } from "../decide.ts";
+import type { Applicable } from "../decision/decision.ts";
+import type { CatalogueItem, LineFacts, VoucherFacts } from "../input/facts.ts";
+import { LARGEST_AMOUNT } from "../order/order-state.ts";
+import { DEFAULT_STACKING_RULES as STACKING } from "../stacking/stacking-rules.ts";
+import { neededItems } from "./unit-discount.ts";
+
+const givenItem = (item: Partial<CatalogueItem> = {}): CatalogueItem => ({
+  productId: "mug",
+  skuId: null,
+  productSourceId: null,
+  skuSourceId: null,
+  name: null,
+  skuLabel: null,
+  price: 1000n,
+  metadata: {},
+  productMetadata: {},
+  collections: [],
+  ...item,
+});
+
+const giving = (units: Partial<SentDiscount>, voucher: Partial<VoucherFacts> = {}) => {
+  const sent = { type: "UNIT", effect: "ADD_NEW_ITEMS", unitOff: 1n, unitType: "mug" } as const;
+  const code = voucher.code ?? "UNITS";
+  const discount = givenDiscount({ ...sent, ...units });
+  return redeemableOf(givenDiscountVoucher(code, discount, { id: `v_${code}`, ...voucher }));
+};
+
+const catalogue = new Map([["mug", givenItem()]]);
+
+const line = (productId: string, quantity: bigint, price: bigint | null = 1000n): LineFacts =>
+  givenLine({ productId, quantity, prices: { line: price } });
+
+function appliedIn(request: Partial<DecisionRequest>): readonly Applicable[] {
+  return judgedIn({ catalogue, ...request }).map((judged) => {
+    if (judged.status !== "APPLICABLE") throw new Error(`it is ${judged.status}`);
+    return judged;
+  });
+}
+
+const linesOf = (applied: Applicable | undefined) =>
+  applied?.order?.lines.map(({ quantity, discountAmount }) => [quantity, discountAmount]);
+
+describe("units that are given", () => {
+  test("are of a product of that id where the catalogue knows none", () => {
+    const [applied] = appliedIn({
+      redeemables: [giving({ unitType: "nobody" })],
+      order: givenOrder({ lines: [line("mug", 1n)] }),
+    });
+    expect(applied?.order).toMatchObject({
+      amount: 1000n,
+      lines: [{}, { added: { productId: "nobody" }, price: null, quantity: 1n, amount: 0n }],
+    });
+    expect(applied?.benefit).toMatchObject({ given: [{ item: null, unitOff: 1n }] });
+  });
+
+  test("go to a line that names the product by its source id", () => {
+    const lines = [givenLine({ productSourceId: "nobody", quantity: 1n, prices: { line: 50n } })];
+    const [applied] = appliedIn({
+      redeemables: [giving({ unitType: "nobody", unitOff: 2n })],
+      order: givenOrder({ lines }),
+    });
+    expect(linesOf(applied)).toEqual([[3n, 100n]]);
+  });
+
+  test("cost as much as the line that they go to", () => {
+    const [applied] = appliedIn({
+      redeemables: [giving({})],
+      order: givenOrder({ lines: [line("mug", 1n, 700n)] }),
+    });
+    expect(applied?.order).toMatchObject({ amount: 1400n, totalAmount: 700n });
+  });
+
+  test("count as an effect though nothing is paid less", () => {
+    const order = givenOrder({ lines: [line("poster", 1n)] });
+    const skipping = { redeemablesNoEffectRule: "SKIP" } as const;
+    const [judged] = judgedIn({
+      redeemables: [giving({})],
+      order,
+      catalogue,
+      stacking: { ...STACKING, ...skipping },
+    });
+    expect(judged?.status).toBe("APPLICABLE");
+    const [none] = judgedIn({
+      redeemables: [giving({ unitOff: 0n })],
+      order,
+      catalogue,
+      stacking: { ...STACKING, ...skipping },
+    });
+    expect(none).toMatchObject({ status: "SKIPPED", skip: { key: "no_effect" } });
+  });
+
+  test("are counted by product as units that were discounted", () => {
+    const [applied] = appliedIn({
+      redeemables: [giving({ effect: "ADD_MISSING_ITEMS", unitOff: 3n })],
+      order: givenOrder({ lines: [line("mug", 2n), line("mug", 2n)] }),
+    });
+    expect(applied?.units).toEqual([{ productId: "mug", quantity: 3n }]);
+    expect(linesOf(applied)).toEqual([
+      [2n, 2000n],
+      [2n, 1000n],
+    ]);
+  });
+
+  test("are cut to what is left to pay", () => {
+    const [, applied] = appliedIn({
+      redeemables: [
+        redeemableOf(givenDiscountVoucher("AMOUNT", amountOff(1500n), { id: "v_1" })),
+        giving({ effect: "ADD_MISSING_ITEMS", unitOff: 2n }),
+      ],
+      order: givenOrder({ lines: [line("mug", 2n)] }),
+    });
+    expect(applied?.order).toMatchObject({ totalAmount: 0n, itemsDiscountAmount: 500n });
+  });
+
+  test("are no more than the contract lets anyone give, whatever a formula says", () => {
+    const [applied] = appliedIn({
+      redeemables: [giving({ unitOffFormula: "POW(10; 30)" })],
+      order: givenOrder({ lines: [line("mug", 1n)] }),
+    });
+    expect(linesOf(applied)).toEqual([[1_000_001n, 1_000_000_000n]]);
+  });
+
+  test.each(["0 - 3", "0.9"])("are none where a formula gives %s", (unitOffFormula) => {
+    const [applied] = appliedIn({
+      redeemables: [giving({ unitOffFormula })],
+      order: givenOrder({ lines: [line("poster", 1n)] }),
+    });
+    expect(linesOf(applied)).toEqual([[1n, 0n]]);
+  });
+
+  test.each([
+    [
+      "more than the API can tell exactly",
+      { order: givenOrder({ amount: LARGEST_AMOUNT, lines: [] }) },
+      "Added units would raise the order above 9007199254740991",
+    ],
+    [
+      "more lines than an order may have",
+      { order: givenOrder({ lines: Array.from({ length: 500 }, () => line("poster", 1n)) }) },
+      "An order can not have more than 500 items with what is added to it",
+    ],
+  ])("do not make an order %s", (_what, request, details) => {
+    const { refusal } = refusedIn({ redeemables: [giving({})], catalogue, ...request });
+    expect(refusal).toEqual({ key: "invalid_order", details });
+  });
+
+  test("can be looked up before they are given, of vouchers and tiers", () => {
+    const units = ["a", "b"].map((unitType) => ({
+      effect: "ADD_NEW_ITEMS" as const,
+      unitOff: 1n,
+      unitOffFormula: null,
+      unitType,
+    }));
+    const many = { effect: "ADD_MANY_ITEMS", units, unitOff: null, unitType: null } as const;
+    const discount = givenDiscount({ type: "UNIT", unitOff: 1n, unitType: "c" });
+    expect(
+      neededItems([
+        giving(many),
+        giving({}),
+        tierRedeemableOf(givenTier({ discount })),
+        redeemableOf(givenDiscountVoucher("PERCENT", percentOff("10"))),
+        { object: "promotion_tier", id: "unknown", tier: null },
+      ]),
+    ).toEqual(["a", "b", "mug", "c"]);
+  });
+});
+
+describe("units that are exchanged", () => {
+  const onlyPoster = givenRule(
+    "val_1",
+    {},
+    {
+      applicableTo: {
+        included: [givenEntry({ id: "poster" })],
+        excluded: [],
+        includedAll: false,
+      },
+    },
+  );
+  const exchange = (unitOff: bigint, voucher: Partial<VoucherFacts> = {}) =>
+    giving({ effect: "REPLACE_ITEMS", unitOff }, { rules: [onlyPoster], ...voucher });
+
+  test("tell what went where, on both lines", () => {
+    const [applied] = appliedIn({
+      redeemables: [exchange(2n)],
+      order: givenOrder({ lines: [line("poster", 2n, 1500n)] }),
+    });
+    const application = {
+      sourceIndex: 0,
+      sourceAppliedQuantity: -2n,
+      sourceAppliedQuantityAmount: -3000n,
+      targetIndex: 1,
+      targetAppliedQuantity: 4n,
+      targetAppliedQuantityAmount: 4000n,
+      targetAppliedDiscountAmount: 1000n,
+    };
+    expect(applied?.order).toMatchObject({
+      amount: 4000n,
+      initialAmount: 3000n,
+      totalAmount: 3000n,
+      lines: [
+        { quantity: 0n, initialQuantity: 2n, amount: 0n, applications: [application] },
+        { quantity: 4n, discountQuantity: 4n, applications: [application] },
+      ],
+    });
+  });
+
+  test("leave units whose discount has to stay", () => {
+    const [, applied] = appliedIn({
+      redeemables: [
+        redeemableOf(
+          givenDiscountVoucher("ITEMS", amountOff(100n, "APPLY_TO_ITEMS"), { id: "v_1" }),
+        ),
+        exchange(1n),
+      ],
+      order: givenOrder({ lines: [line("poster", 2n, 1500n)] }),
+    });
+    expect(linesOf(applied)).toEqual([
+      [1n, 100n],
+      [1n, 0n],
+    ]);
+  });
+
+  test("leave units of no price that were given", () => {
+    const [, applied] = appliedIn({
+      redeemables: [
+        giving({ effect: "ADD_NEW_ITEMS", unitOff: 2n, unitType: "poster" }, { code: "POSTER" }),
+        exchange(1n),
+      ],
+      order: givenOrder({ lines: [line("poster", 3n, 0n)] }),
+    });
+    expect(applied?.order?.lines).toMatchObject([
+      { quantity: 2n, discountQuantity: 2n, appliedQuantity: -3n },
+      { quantity: 3n, discountQuantity: 3n },
+    ]);
+  });
+
+  test("leave an order that is worth what was taken off it", () => {
+    const [, applied] = appliedIn({
+      redeemables: [
+        redeemableOf(givenDiscountVoucher("ORDER", amountOff(3000n), { id: "v_1" })),
+        exchange(1n),
+      ],
+      // Each exchange makes the order cheaper by 1500, and 1600 are left to pay.
+      order: givenOrder({ amount: 4600n, lines: [line("poster", 2n, 2500n)] }),
+    });
+    expect(linesOf(applied)).toEqual([
+      [1n, 0n],
+      [1n, 0n],
+    ]);
+    expect(applied?.order).toMatchObject({ amount: 3100n, totalAmount: 100n });
+  });
+
+  test.each([
+    ["that have no price", line("poster", 2n, null)],
+    ["that are it already", line("mug", 2n)],
+  ])("are not those %s", (_what, source) => {
+    const [applied] = appliedIn({
+      redeemables: [exchange(1n, { rules: [] })],
+      order: givenOrder({ lines: [source] }),
+    });
+    expect(linesOf(applied)).toEqual([[2n, 0n]]);
+  });
+
+  test("are exchanged for nothing that has no price", () => {
+    const [applied] = appliedIn({
+      redeemables: [giving({ effect: "REPLACE_ITEMS", unitType: "nobody" })],
+      order: givenOrder({ lines: [line("poster", 2n)] }),
+    });
+    expect(linesOf(applied)).toEqual([[2n, 0n]]);
+  });
+});

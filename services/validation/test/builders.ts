@@ -1,0 +1,293 @@
+import {
+  type AmountDiscount,
+  type Discount,
+  type DiscountDefinition,
+  type Metadata,
+  type MoneyDiscount,
+  type ScopeEntryDefinition,
+  type ValidationRule,
+  type ValidationRuleDefinition,
+  type Validity,
+  parseDiscount,
+  parseValidationRule,
+} from "@scrip/rules";
+
+import type { LinePick } from "../src/domain/applicable-items/item-selection.ts";
+import { type DecisionRequest, decide } from "../src/domain/decide.ts";
+import type { Inapplicable, JudgedRedeemable } from "../src/domain/decision/decision.ts";
+import type {
+  CampaignFacts,
+  CatalogueItem,
+  CustomerFacts,
+  LineFacts,
+  LinePrices,
+  OrderFacts,
+  TierFacts,
+  TierRedeemable,
+  VoucherFacts,
+  VoucherRedeemable,
+} from "../src/domain/input/facts.ts";
+import type { OrderState } from "../src/domain/order/order-state.ts";
+import { DEFAULT_STACKING_RULES } from "../src/domain/stacking/stacking-rules.ts";
+
+/** Facts for tests, which name only what they are about. */
+
+export const givenOrder = (order: Partial<OrderFacts> = {}): OrderFacts => ({
+  amount: null,
+  initialAmount: null,
+  discountAmount: 0n,
+  lines: [],
+  metadata: {},
+  ...order,
+});
+
+export const givenLine = (
+  line: Partial<Omit<LineFacts, "prices">> & { readonly prices?: Partial<LinePrices> } = {},
+): LineFacts => ({
+  productId: null,
+  skuId: null,
+  productSourceId: null,
+  skuSourceId: null,
+  collections: [],
+  quantity: null,
+  amount: null,
+  initialQuantity: null,
+  initialAmount: null,
+  discountAmount: 0n,
+  discountQuantity: 0n,
+  metadata: {},
+  productMetadata: {},
+  ...line,
+  prices: {
+    line: null,
+    inlineSku: null,
+    inlineProduct: null,
+    storedSku: null,
+    storedProduct: null,
+    ...line.prices,
+  },
+});
+
+/** Lines given as quantity and unit price. */
+export const givenLines = (...lines: readonly (readonly [bigint, bigint])[]): LineFacts[] =>
+  lines.map(([quantity, price]) => givenLine({ quantity, prices: { line: price } }));
+
+export const unlimited: Validity = {
+  startDate: null,
+  expirationDate: null,
+  timeframe: null,
+  daysOfWeek: null,
+  hours: null,
+};
+
+export type SentDiscount = Partial<DiscountDefinition> & Pick<DiscountDefinition, "type">;
+
+export function givenDiscount(
+  definition: SentDiscount & { type: MoneyDiscount["type"] },
+): MoneyDiscount;
+export function givenDiscount(definition: SentDiscount): Discount;
+export function givenDiscount(definition: SentDiscount): Discount {
+  const parsed = parseDiscount({
+    effect: null,
+    percentOff: null,
+    percentOffFormula: null,
+    amountOff: null,
+    amountOffFormula: null,
+    fixedAmount: null,
+    fixedAmountFormula: null,
+    amountLimit: null,
+    aggregatedAmountLimit: null,
+    unitOff: null,
+    unitOffFormula: null,
+    unitType: null,
+    units: [],
+    ...definition,
+  });
+  if (parsed.kind === "violation") throw new Error(parsed.text);
+  return parsed.discount;
+}
+
+export const percentOff = (text: string): MoneyDiscount =>
+  givenDiscount({ type: "PERCENT", percentOff: text });
+
+export const amountOff = (
+  amount: bigint,
+  effect: AmountDiscount["effect"] = "APPLY_TO_ORDER",
+): MoneyDiscount => givenDiscount({ type: "AMOUNT", amountOff: amount, effect });
+
+/** Lines as an effect reaches them without rules: whole, in this order. */
+export const wholePicks = (
+  { lines }: OrderState,
+  indices: readonly number[] = [...lines.keys()],
+): readonly LinePick[] =>
+  indices.map((index) => {
+    const units = lines[index]?.quantity ?? 0n;
+    return { index, units, run: { first: 1n, step: 1n, count: units }, entry: null };
+  });
+
+export const givenCampaign = (campaign: Partial<CampaignFacts> = {}): CampaignFacts => ({
+  id: "camp_1",
+  name: "Campaign",
+  active: true,
+  validity: unlimited,
+  categories: [],
+  metadata: {},
+  rules: [],
+  ...campaign,
+});
+
+export const givenVoucher = (voucher: Partial<VoucherFacts> = {}): VoucherFacts => ({
+  id: `v_${voucher.code ?? "CODE"}`,
+  code: "CODE",
+  active: true,
+  validity: unlimited,
+  value: { type: "DISCOUNT_VOUCHER", discount: percentOff("10") },
+  quantity: null,
+  redeemedQuantity: 0n,
+  lockedQuantity: 0n,
+  definitionVersion: 1n,
+  campaign: null,
+  categories: [],
+  metadata: {},
+  publishCount: 0n,
+  publicationMetadata: null,
+  rules: [],
+  isReferralCode: false,
+  holderId: null,
+  ...voucher,
+});
+
+export const givenDiscountVoucher = (
+  code: string,
+  discount: Discount,
+  voucher: Partial<VoucherFacts> = {},
+): VoucherFacts =>
+  givenVoucher({ ...voucher, code, value: { type: "DISCOUNT_VOUCHER", discount } });
+
+export const givenGiftCard = (
+  gift: Partial<Extract<VoucherFacts["value"], { type: "GIFT_VOUCHER" }>>,
+): VoucherFacts =>
+  givenVoucher({
+    value: { type: "GIFT_VOUCHER", balance: 0n, lockedCredits: 0n, effect: null, ...gift },
+  });
+
+export const redeemableOf = (
+  voucher: VoucherFacts,
+  asked: Partial<Pick<VoucherRedeemable, "credits" | "reward">> = {},
+): VoucherRedeemable => ({
+  object: "voucher",
+  id: voucher.code,
+  voucher,
+  credits: null,
+  reward: null,
+  ...asked,
+});
+
+export const givenTier = (tier: Partial<TierFacts> = {}): TierFacts => ({
+  id: "promo_1",
+  name: "Tier",
+  banner: null,
+  active: true,
+  validity: unlimited,
+  discount: percentOff("10"),
+  campaign: null,
+  categories: [],
+  metadata: {},
+  hierarchy: 1,
+  rules: [],
+  ...tier,
+});
+
+export const tierRedeemableOf = (tier: TierFacts): TierRedeemable => ({
+  object: "promotion_tier",
+  id: tier.id,
+  tier,
+});
+
+export const givenCustomer = (customer: Partial<CustomerFacts> = {}): CustomerFacts => ({
+  id: null,
+  sourceId: null,
+  metadata: {},
+  birthdate: null,
+  segments: [],
+  loyaltyTiers: [],
+  ...customer,
+});
+
+/** What a decision is made of besides the request: nothing was redeemed, nothing is in stock. */
+export const NOTHING_GATHERED = {
+  counts: new Map<string, bigint>(),
+  catalogue: new Map<string, CatalogueItem>(),
+  caller: { channelId: "app_1", userId: null },
+  trace: false,
+} as const;
+
+/** Rules for tests, which name only what they are about. */
+
+export function givenRule(
+  id: string,
+  rules: object,
+  definition: Partial<ValidationRuleDefinition> = {},
+): ValidationRule {
+  const parsed = parseValidationRule({
+    id,
+    rules: rules as Metadata,
+    bundleRules: null,
+    applicableTo: null,
+    errorMessage: null,
+    ...definition,
+  });
+  if (parsed.kind === "violation") throw new Error(parsed.text);
+  return parsed.rule;
+}
+
+/** One rule under one name. */
+export const oneRule = (name: string, conditions: object, more: object = {}): ValidationRule =>
+  givenRule("val_1", { 1: { name, conditions, ...more } });
+
+export const givenEntry = (entry: Partial<ScopeEntryDefinition> = {}): ScopeEntryDefinition => ({
+  object: "product",
+  id: "prod_1",
+  sourceId: null,
+  productId: null,
+  strict: null,
+  effect: null,
+  target: null,
+  skipInitially: null,
+  repeat: null,
+  price: null,
+  priceFormula: null,
+  quantityLimit: null,
+  aggregatedQuantityLimit: null,
+  amountLimit: null,
+  aggregatedAmountLimit: null,
+  budgets: [],
+  ...entry,
+});
+
+/** 2026-11-21 12:00 in Warsaw, a Saturday. */
+export const NOW = 1_795_258_800_000;
+
+export const requestOf = (request: Partial<DecisionRequest>): DecisionRequest => ({
+  redeemables: [],
+  order: null,
+  customer: null,
+  metadata: {},
+  moment: { now: NOW, timeZone: "Europe/Warsaw" },
+  stacking: DEFAULT_STACKING_RULES,
+  ...NOTHING_GATHERED,
+  ...request,
+});
+
+/** What was decided on each redeemable of a request that is in order. */
+export function judgedIn(request: Partial<DecisionRequest>): readonly JudgedRedeemable[] {
+  const decision = decide(requestOf(request));
+  if (decision.kind !== "decided") throw new Error(decision.refusal.key);
+  return decision.redeemables;
+}
+
+export function refusedIn(request: Partial<DecisionRequest>): Inapplicable {
+  const [judged] = judgedIn(request);
+  if (judged?.status !== "INAPPLICABLE") throw new Error(`it is ${judged?.status}`);
+  return judged;
+}
