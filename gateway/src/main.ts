@@ -1,4 +1,4 @@
-import { explainRefusal } from "@scrip/postgres";
+import { explainConnectionFailure } from "@scrip/postgres";
 import { runUntilStopped } from "@scrip/rpc";
 
 import { readProcessConfig } from "./process-config.ts";
@@ -6,5 +6,5 @@ import { startProcess } from "./process.ts";
 
 await runUntilStopped(async () => startProcess(readProcessConfig(process.env)), {
   onReady: ({ url }) => console.log(`the gateway serves ${url}`),
-  explain: explainRefusal,
+  explain: explainConnectionFailure,
 });

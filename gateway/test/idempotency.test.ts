@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { ConnectError, Code } from "@connectrpc/connect";
-import { notFound, Refusal, toErrorMessage } from "@scrip/errors";
+import { notFound, ApiError, errorToProto } from "@scrip/errors";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
@@ -44,7 +44,7 @@ const gateway = await startTestGateway({
       },
       async validateVoucher() {
         made += 1;
-        throw new Refusal("not_implemented");
+        throw new ApiError("not_implemented");
       },
     }),
   ],
@@ -109,9 +109,9 @@ describe("a repeat with the same key", () => {
   });
 
   test.each([
-    ["409", new Refusal("duplicate_found"), 409],
+    ["409", new ApiError("duplicate_found"), 409],
     ["404", notFound("category", "cat_x"), 404],
-    ["400", new Refusal("invalid_voucher", { details: "why" }), 400],
+    ["400", new ApiError("invalid_voucher", { details: "why" }), 400],
   ])("gets a %s again, with its request id", async (name, refusal, status) => {
     behave = async () => {
       throw refusal;
@@ -126,11 +126,11 @@ describe("a repeat with the same key", () => {
   });
 
   test.each([
-    ["429", new Refusal("too_many_requests")],
+    ["429", new ApiError("too_many_requests")],
     ["500", new Error("a bug")],
     ["503", new ConnectError("away", Code.Unavailable)],
     ["503 of a broken connection", new ConnectError("read ECONNRESET", Code.Aborted)],
-    ["403", new Refusal("forbidden")],
+    ["403", new ApiError("forbidden")],
   ])("after a %s tries again", async (name, thrown) => {
     behave = async () => {
       throw thrown;
@@ -254,8 +254,8 @@ describe("a call that moves value", () => {
   });
 
   test("gives a refusal again byte for byte, with the first request's id", async () => {
-    const stored = toErrorMessage(
-      new Refusal("quantity_exceeded", { resourceId: "rf_1" }),
+    const stored = errorToProto(
+      new ApiError("quantity_exceeded", { resourceId: "rf_1" }),
       "v-first",
     );
     behave = async () => {

@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
@@ -11,7 +11,7 @@ import { startTestGateway } from "./start.ts";
 const calls: Call[] = [];
 const remember = async (_request: never, call: Call): Promise<never> => {
   calls.push(call);
-  throw new Refusal("not_implemented");
+  throw new ApiError("not_implemented");
 };
 const gateway = await startTestGateway({
   implementations: [

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import {
   CampaignSchema,
   CampaignService,
@@ -158,7 +158,7 @@ const gateway = await startTestGateway({
         });
       },
       async updateCategory({ categoryId, name }: UpdateCategoryRequest) {
-        if (!names.has(categoryId)) throw new Refusal("not_found");
+        if (!names.has(categoryId)) throw new ApiError("not_found");
         names.set(categoryId, name);
         return category(categoryId);
       },
@@ -257,7 +257,7 @@ test("a list looks each category up once, all in one call", async () => {
 });
 
 test("what was done is answered also when what it refers to cannot be looked up", async () => {
-  outage = new Refusal("service_unavailable");
+  outage = new ApiError("service_unavailable");
   const edited = await call("PUT", "/v1/vouchers/x", { active: true });
   expect(edited).toMatchObject({ status: 200, json: { id: "v_1" } });
   expect((await call("GET", "/v1/vouchers/x")).status).toBe(503);
@@ -309,10 +309,10 @@ test("an unknown rule is 404, and neither a voucher nor an assignment is made", 
 });
 
 test("a voucher that is refused leaves no assignment, one that may have been made keeps it", async () => {
-  failure = new Refusal("duplicate_found");
+  failure = new ApiError("duplicate_found");
   expect((await call("POST", "/v1/vouchers", withRules("val_1"))).status).toBe(409);
   expect(assigned.size).toBe(0);
-  failure = new Refusal("service_unavailable");
+  failure = new ApiError("service_unavailable");
   expect((await call("POST", "/v1/vouchers", withRules("val_1"))).status).toBe(503);
   expect(assigned.size).toBe(1);
 });

@@ -1,5 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { Call, Implementation } from "@scrip/rpc";
 
 import { ownServices, publicServices } from "../src/contract.ts";
@@ -11,7 +11,7 @@ export function standIn(
   service: DescService,
   handlers: Readonly<Record<string, Stub>> = {},
   otherwise: Stub = async () => {
-    throw new Refusal("not_implemented");
+    throw new ApiError("not_implemented");
   },
 ): Implementation {
   const all = service.methods.map(({ localName }) => [localName, handlers[localName] ?? otherwise]);

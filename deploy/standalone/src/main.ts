@@ -1,5 +1,5 @@
 import { DataFolderError } from "@scrip/embedded-postgres";
-import { explainRefusal, MigrationError } from "@scrip/postgres";
+import { explainConnectionFailure, MigrationError } from "@scrip/postgres";
 import { runUntilStopped } from "@scrip/rpc";
 
 import { type Standalone, startStandalone } from "./standalone.ts";
@@ -15,7 +15,7 @@ await runUntilStopped(
     explain: (error) =>
       EXPLAINED.some((kind) => error instanceof kind)
         ? (error as Error).message
-        : explainRefusal(error),
+        : explainConnectionFailure(error),
   },
 );
 

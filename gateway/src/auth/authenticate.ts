@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 import type { Directory } from "./directory.ts";
 import type { Principal } from "./principal.ts";
@@ -130,13 +130,13 @@ function isWhole(principal: Principal, side: Principal["kind"], secret: string):
 
 function within(principal: Principal, address: string): Principal {
   if (principal.allowedFrom === undefined || principal.allowedFrom(address)) return principal;
-  throw new Refusal("forbidden", { details: `Address ${address} is not allowed` });
+  throw new ApiError("forbidden", { details: `Address ${address} is not allowed` });
 }
 
 /** All bad credentials are answered alike: which of them was wrong is nobody's business. */
-function refusal(throttle: FailureThrottle, address: string): Refusal {
+function refusal(throttle: FailureThrottle, address: string): ApiError {
   throttle.count(address);
-  return new Refusal("unauthorized");
+  return new ApiError("unauthorized");
 }
 
 const isCredential = (value: unknown): value is string =>

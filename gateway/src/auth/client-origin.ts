@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 import type { Principal } from "./principal.ts";
 
@@ -8,7 +8,7 @@ import type { Principal } from "./principal.ts";
  */
 export function checkOrigin(principal: Principal, origin: string | undefined): void {
   if (origin !== undefined && principal.trusts(origin)) return;
-  throw new Refusal("forbidden", {
+  throw new ApiError("forbidden", {
     details: origin === undefined ? "Header origin is required" : `Origin ${origin} is not trusted`,
   });
 }

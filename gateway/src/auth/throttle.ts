@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 import type { Limits } from "../limits/limits.ts";
 import { limitAddress } from "./addresses.ts";
@@ -10,7 +10,7 @@ export function createThrottle(limits: Limits): FailureThrottle {
     async check(address) {
       const allowance = await limits.failures(limitAddress(address));
       if (allowance !== undefined && allowance.remaining === 0) {
-        throw new Refusal("too_many_requests", { details: "Too many failed credentials" });
+        throw new ApiError("too_many_requests", { details: "Too many failed credentials" });
       }
     },
     count(address) {

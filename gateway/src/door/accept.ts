@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 /** From the most specific on: the first that is named decides. */
 const RANGES = ["application/json", "application/*", "*/*"];
@@ -16,7 +16,7 @@ export function refuseAccept(accept: string | undefined): void {
   const named = new Map(accept.split(",").map(rangeOf));
   const weight = RANGES.flatMap((range) => named.get(range) ?? []).at(0);
   if (weight !== undefined && weight > 0) return;
-  throw new Refusal("not_acceptable", { details: "Accept must allow application/json" });
+  throw new ApiError("not_acceptable", { details: "Accept must allow application/json" });
 }
 
 function rangeOf(range: string): readonly [string, number] {

@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 import { limitAddress } from "../auth/addresses.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
@@ -51,14 +51,14 @@ function checkClient(exchange: Exchange, origin: string | undefined): void {
   exchange.corsOrigin = origin;
 }
 
-const missingScope = (scope: string): Refusal =>
+const missingScope = (scope: string): ApiError =>
   new RefusalWithHeaders("missing_required_permission", { details: `Scope ${scope} is required` }, [
     "WWW-Authenticate",
     `Bearer error="insufficient_scope", scope="${scope}"`,
   ]);
 
-const notAllowed = (feature: ClientFeature): Refusal =>
-  new Refusal("forbidden", {
+const notAllowed = (feature: ClientFeature): ApiError =>
+  new ApiError("forbidden", {
     details: `The project does not allow it: client_${feature}_enabled is false`,
   });
 
@@ -86,5 +86,5 @@ const makesSeveral = ({ bulkCount }: Route, { query }: Exchange): boolean =>
 function refuseExhausted(exchange: Exchange, allowance: Allowance): Allowance {
   if (!allowance.exhausted) return allowance;
   exchange.allowance = allowance;
-  throw new Refusal("too_many_requests");
+  throw new ApiError("too_many_requests");
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { Context } from "koa";
 import { koaBody } from "koa-body";
 
@@ -50,7 +50,7 @@ export async function readForm(ctx: Context): Promise<Buffer | undefined> {
     await parseForm(ctx, done);
   } catch (error) {
     if (statusOf(error) === 413) throw tooLarge(MAX_FORM_BYTES);
-    throw new Refusal("invalid_payload", { details: "The form cannot be read", cause: error });
+    throw new ApiError("invalid_payload", { details: "The form cannot be read", cause: error });
   }
   return Buffer.from(ctx.request.rawBody ?? "");
 }
@@ -88,7 +88,7 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
     );
     req.on("error", (cause) =>
-      reject(new Refusal("invalid_payload", { details: "The body ended early", cause })),
+      reject(new ApiError("invalid_payload", { details: "The body ended early", cause })),
     );
   });
 }
@@ -114,7 +114,7 @@ function refuseEncoding(req: IncomingMessage): void {
   const encoding = req.headers["content-encoding"];
   if (encoding === undefined || encoding === "identity") return;
   // A compressed body could be a bomb, and none of ours is big enough to be worth compressing.
-  throw new Refusal("unsupported_media_type", {
+  throw new ApiError("unsupported_media_type", {
     details: `Content-Encoding ${encoding} is not supported`,
   });
 }
@@ -136,13 +136,13 @@ function refuseType(req: IncomingMessage, expected: string): void {
   const utf8 =
     charset === undefined || charset === "charset=utf-8" || charset === 'charset="utf-8"';
   if (type === expected && utf8) return;
-  throw new Refusal("unsupported_media_type", {
+  throw new ApiError("unsupported_media_type", {
     details: `Content-Type must be ${expected}${utf8 ? "" : " in UTF-8"}`,
   });
 }
 
-const tooLarge = (limit: number): Refusal =>
-  new Refusal("payload_too_large", { details: `The body must not exceed ${limit} bytes` });
+const tooLarge = (limit: number): ApiError =>
+  new ApiError("payload_too_large", { details: `The body must not exceed ${limit} bytes` });
 
 function statusOf(error: unknown): number | undefined {
   return typeof error === "object" && error !== null && "status" in error

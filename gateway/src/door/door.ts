@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import { requestId as newRequestId } from "@scrip/ids";
 import type { Context, Middleware, Next } from "koa";
 
@@ -106,14 +106,14 @@ async function answerMatch(
     return answerRoute(pipeline, exchange, match.route, match.params);
   }
   if (match.kind === "none") {
-    throw new Refusal("not_found", { details: `Cannot find ${path.slice(0, 200)}` });
+    throw new ApiError("not_found", { details: `Cannot find ${path.slice(0, 200)}` });
   }
   const { allowed, route } = match;
   if (req.method === "OPTIONS") return answerOptions(allowed, route, exchange.corsOrigin);
   throw methodNotAllowed(allowed.join(", "));
 }
 
-const methodNotAllowed = (allowed: string): Refusal =>
+const methodNotAllowed = (allowed: string): ApiError =>
   new RefusalWithHeaders("method_not_allowed", { details: `Allowed: ${allowed}` }, [
     "Allow",
     allowed,

@@ -1,4 +1,4 @@
-import { answerOf, Refusal } from "@scrip/errors";
+import { toErrorResponse, ApiError } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 
@@ -13,10 +13,10 @@ export const encodeError = createTranscoder().encoderOf(ErrorSchema);
 export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Thrown with the headers that its answer needs. */
-export class RefusalWithHeaders extends Refusal {
+export class RefusalWithHeaders extends ApiError {
   readonly headers: readonly string[];
 
-  constructor(key: Refusal["key"], options: Refusal["options"], headers: readonly string[]) {
+  constructor(key: ApiError["key"], options: ApiError["options"], headers: readonly string[]) {
     super(key, options);
     this.headers = headers;
   }
@@ -35,9 +35,9 @@ export function failureOf(
   exchange: Pick<Exchange, "requestId" | "allowance">,
 ): Failure {
   const cause = isUnavailable(thrown)
-    ? new Refusal("service_unavailable", { cause: thrown })
+    ? new ApiError("service_unavailable", { cause: thrown })
     : thrown;
-  const { error, unexpected } = answerOf(cause, exchange.requestId);
+  const { error, unexpected } = toErrorResponse(cause, exchange.requestId);
   const silent = cause instanceof SilentRefusal;
   return {
     answer: {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 /**
  * What these say decides something, and of two of them Node takes the first: a proxy in front of us
@@ -16,7 +16,7 @@ export function refuseMalformed({ headers, httpVersion, rawHeaders }: IncomingMe
   if (repeated !== undefined) throw invalid(`${repeated} must be given once`);
   const { expect } = headers;
   if (expect !== undefined && !/^100-continue$/i.test(expect)) {
-    throw new Refusal("expectation_failed", { details: "Header expect must be 100-continue" });
+    throw new ApiError("expectation_failed", { details: "Header expect must be 100-continue" });
   }
 }
 
@@ -32,5 +32,5 @@ function firstRepeated(rawHeaders: readonly string[]): string | undefined {
   return undefined;
 }
 
-const invalid = (details: string): Refusal =>
-  new Refusal("invalid_payload", { details: `Header ${details}` });
+const invalid = (details: string): ApiError =>
+  new ApiError("invalid_payload", { details: `Header ${details}` });

@@ -1,7 +1,13 @@
 import type { Message } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
 import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
-import { type Call, inTurns, invoke, type ProjectContext, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import {
+  type Call,
+  runInterleaved,
+  invoke,
+  type ProjectContext,
+  REQUEST_DEADLINE_MS,
+} from "@scrip/rpc";
 
 import type { Tenant } from "../auth/principal.ts";
 import type { KeptAnswers } from "../idempotency/at-the-door.ts";
@@ -237,7 +243,7 @@ async function toAnswer(route: Route, message: Message): Promise<Answer> {
   if (output === "json") {
     // What was done is answered, however late.
     const body = encodeInSteps
-      ? await inTurns(encodeInSteps(message), Number.POSITIVE_INFINITY)
+      ? await runInterleaved(encodeInSteps(message), Number.POSITIVE_INFINITY)
       : encode(message);
     return { status, contentType: JSON_TYPE, body };
   }

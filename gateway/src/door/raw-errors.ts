@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 
-import { type Key, Refusal, toErrorMessage } from "@scrip/errors";
+import { type ErrorKey, ApiError, errorToProto } from "@scrip/errors";
 import { requestId } from "@scrip/ids";
 
 import { encodeError, JSON_TYPE } from "./failure.ts";
@@ -32,8 +32,8 @@ function endWith(socket: Duplex, { status, reason, key }: Broken): void {
     return;
   }
   const id = requestId();
-  const refusal = new Refusal(key.key, { details: key.details });
-  const told = { ...toErrorMessage(refusal, id), code: status };
+  const refusal = new ApiError(key.key, { details: key.details });
+  const told = { ...errorToProto(refusal, id), code: status };
   const body = encodeError(told);
   socket.end(
     [
@@ -53,7 +53,7 @@ function endWith(socket: Duplex, { status, reason, key }: Broken): void {
 type Broken = {
   readonly status: number;
   readonly reason: string;
-  readonly key: { readonly key: Key; readonly details?: string };
+  readonly key: { readonly key: ErrorKey; readonly details?: string };
 };
 
 const CONNECT_CLOSE_MS = 1_000;

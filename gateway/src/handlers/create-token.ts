@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -17,10 +17,10 @@ export const createToken =
     const asked = parse(request);
     // Not from memory: a key that was blocked elsewhere must not get another token.
     const found = await findKey(deps.db, call.caller.id);
-    if (found === undefined) throw new Refusal("unauthorized");
+    if (found === undefined) throw new ApiError("unauthorized");
     const scopes = grantScopes(found.key, asked);
     if (scopes === undefined) {
-      throw new Refusal("invalid_scope", { message: `Invalid scope: ${asked}` });
+      throw new ApiError("invalid_scope", { message: `Invalid scope: ${asked}` });
     }
 
     const secret = newSecret("scrip_at_");
@@ -34,7 +34,7 @@ export const createToken =
       secretHash: found.key.secretHash,
     };
     const evicted = await deps.db.transaction((tx) => insertToken(tx, token, MAX_LIVE_TOKENS));
-    if (evicted === undefined) throw new Refusal("unauthorized");
+    if (evicted === undefined) throw new ApiError("unauthorized");
     for (const hash of evicted) deps.directory.forgetToken(hash);
 
     return {
@@ -55,8 +55,8 @@ function parse(request: {
   const { grantType, scope } = request;
   const missing = [...(grantType ? [] : ["grant_type"]), ...(scope ? [] : ["scope"])];
   if (!grantType || !scope) {
-    throw new Refusal("missing_parameters", { details: `Missing ${missing.join(", ")}` });
+    throw new ApiError("missing_parameters", { details: `Missing ${missing.join(", ")}` });
   }
-  if (grantType !== "client_credentials") throw new Refusal("invalid_grant_type");
+  if (grantType !== "client_credentials") throw new ApiError("invalid_grant_type");
   return scope;
 }

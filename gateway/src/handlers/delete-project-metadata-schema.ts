@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { notFound, Refusal } from "@scrip/errors";
+import { notFound, ApiError } from "@scrip/errors";
 import type { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -21,7 +21,7 @@ export const deleteProjectMetadataSchema =
       );
       if (users.length > 0) {
         const ids = users.map(({ id }) => id).join(", ");
-        throw new Refusal("resource_in_use", {
+        throw new ApiError("resource_in_use", {
           details: `Resource ${RESOURCE} with id ${schemaId} is in use by ${RESOURCE}s with ids [${ids}]`,
           resourceId: schemaId,
           resourceType: RESOURCE,

@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -9,7 +9,7 @@ import { findToken } from "../store/access-tokens.ts";
 export const introspectToken =
   (deps: Deps): Handler<typeof TokenService.method.introspectToken> =>
   async ({ accessToken }, call) => {
-    if (!accessToken) throw new Refusal("missing_parameters", { details: "Missing access_token" });
+    if (!accessToken) throw new ApiError("missing_parameters", { details: "Missing access_token" });
     const found = await findToken(deps.db, call.project.id, hashSecret(accessToken));
     const left = found === undefined ? 0 : found.expiresAt - deps.clock();
     const common = {

@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -10,7 +10,7 @@ import { deleteToken } from "../store/access-tokens.ts";
 export const revokeToken =
   (deps: Deps): Handler<typeof TokenService.method.revokeToken> =>
   async ({ accessToken }, call) => {
-    if (!accessToken) throw new Refusal("missing_parameters", { details: "Missing access_token" });
+    if (!accessToken) throw new ApiError("missing_parameters", { details: "Missing access_token" });
     const hash = hashSecret(accessToken);
     const live = await deleteToken(deps.db, call.project.id, hash);
     deps.directory.forgetToken(hash);

@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { invalidPayload, notFound, Refusal } from "@scrip/errors";
+import { invalidPayload, notFound, ApiError } from "@scrip/errors";
 import type { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -20,7 +20,7 @@ export const setClock =
       const before = await lockProject(tx, projectId);
       if (before === undefined) throw notFound("project", projectId);
       if (!before.sandbox) {
-        throw new Refusal("forbidden", {
+        throw new ApiError("forbidden", {
           details: "Only a sandbox project has a clock of its own",
         });
       }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Answer } from "../door/exchange.ts";
@@ -45,9 +45,9 @@ export function createKeptAnswers(db: Queryable, onError: (error: unknown) => vo
         keepSeconds: KEEP_SECONDS,
       });
       if (begun.kind === "answered") return { answer: fromStored(begun.answer), replayed: true };
-      if (begun.kind === "reused") throw new Refusal("idempotency_key_reused");
+      if (begun.kind === "reused") throw new ApiError("idempotency_key_reused");
       if (begun.kind === "in_flight") {
-        throw new Refusal("idempotency_in_progress");
+        throw new ApiError("idempotency_in_progress");
       }
       const answer = await work();
       try {

@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 const MAX_KEY_LENGTH = 255;
 
@@ -10,7 +10,7 @@ export function readKey(header: string | string[] | undefined): string | undefin
   if (typeof header === "string" && header.length > 0 && header.length <= MAX_KEY_LENGTH) {
     return header;
   }
-  throw new Refusal("invalid_idempotency_key", {
+  throw new ApiError("invalid_idempotency_key", {
     details: `Header Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters`,
   });
 }

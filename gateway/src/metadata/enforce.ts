@@ -1,5 +1,5 @@
 import type { JsonObject, Message } from "@bufbuild/protobuf";
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 import { metadataFaults, type Schemas } from "../domain/metadata-check.ts";
 import type { MetadataPlan, OwnMetadata } from "./plan.ts";
@@ -16,7 +16,7 @@ export function refuseMetadata(plan: MetadataPlan, message: Message, schemas: Sc
   if (faults.length === 0) return;
   const rest = faults.length - MAX_FAULTS;
   const details = faults.slice(0, MAX_FAULTS).join(", ");
-  throw new Refusal("metadata_validation_failed", {
+  throw new ApiError("metadata_validation_failed", {
     details: rest > 0 ? `${details}, and ${rest} more` : details,
   });
 }

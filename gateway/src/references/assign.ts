@@ -1,6 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { answerOf, notFound } from "@scrip/errors";
+import { toErrorResponse, notFound } from "@scrip/errors";
 import { newId } from "@scrip/ids";
 import type { RulesOfObject } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Call } from "@scrip/rpc";
@@ -61,7 +61,7 @@ async function assignAll(rules: Rules, wanted: readonly RulesOfObject[]): Promis
  * there is no such object, and go with the rule (DeleteValidationRule).
  */
 function isRefusal(thrown: unknown, { requestId }: Call): boolean {
-  const { error, unexpected } = answerOf(thrown, requestId);
+  const { error, unexpected } = toErrorResponse(thrown, requestId);
   return !unexpected && error.code < 500;
 }
 

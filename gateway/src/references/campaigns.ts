@@ -17,7 +17,7 @@ import {
   CreateVoucherRequestSchema,
   type Voucher,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { type Call, clientOf, createCoalescer, ownCall } from "@scrip/rpc";
+import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 
 /** Looks campaigns of all kinds up by their names, many at a time, and has vouchers made in them. */
 export type Campaigns = {
@@ -41,7 +41,7 @@ export function createCampaigns(transport: Transport): Campaigns {
   >({
     ...BATCH,
     async send(queries) {
-      const { answers } = await client.resolveCampaigns({ queries: [...queries] }, ownCall());
+      const { answers } = await client.resolveCampaigns({ queries: [...queries] }, serviceCall());
       return answers.map(({ campaigns }, at) => {
         const [id] = queries[at]?.campaignIds ?? [];
         const found = campaigns.find((campaign) => campaign.id === id) ?? campaigns[0];

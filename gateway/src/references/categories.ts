@@ -1,7 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { type CategoryQuery, CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
-import { clientOf, createCoalescer, ownCall } from "@scrip/rpc";
+import { clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 import { LRUCache } from "lru-cache";
 
 /** Looks categories up for requests and answers of all projects, many at a time. */
@@ -40,7 +40,7 @@ export function createCategories(transport: Transport): Categories {
           $typeName: "scrip.campaign.v1.ResolveCategoriesRequest",
           queries: [...queries],
         },
-        ownCall(),
+        serviceCall(),
       );
       return answers.map(({ category }) => category);
     },

@@ -7,7 +7,7 @@ import {
   type RulesOfObject,
   ValidationRuleService,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
-import { type Call, clientOf, createCoalescer, ownCall } from "@scrip/rpc";
+import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 
 /** Assigns validation rules for requests and looks them up for answers, many at a time. */
 export type Rules = {
@@ -38,7 +38,7 @@ export function createRules(transport: Transport): Rules {
         $typeName: "scrip.validation.v1.ResolveAssignmentsRequest" as const,
         queries: [...queries],
       };
-      const { answers } = await client.resolveAssignments(request, ownCall());
+      const { answers } = await client.resolveAssignments(request, serviceCall());
       return answers.map(({ assignments }) => assignments);
     },
   });
@@ -50,7 +50,7 @@ export function createRules(transport: Transport): Rules {
           $typeName: "scrip.validation.v1.AssignRulesRequest" as const,
           items: [...items],
         };
-        return (await client.assignRules(request, ownCall())).outcomes;
+        return (await client.assignRules(request, serviceCall())).outcomes;
       },
     }),
     revoke: createCoalescer<ObjectOfProject, void>({
@@ -58,7 +58,7 @@ export function createRules(transport: Transport): Rules {
       async send(items) {
         await client.revokeRules(
           { $typeName: "scrip.validation.v1.RevokeRulesRequest" as const, items: [...items] },
-          ownCall(),
+          serviceCall(),
         );
         return items.map(() => undefined);
       },

@@ -4,7 +4,7 @@ import {
   ProductService,
   type UnitsQuery,
 } from "@scrip/proto/scrip/validation/v1/products_pb";
-import { clientOf, createCoalescer, ownCall } from "@scrip/rpc";
+import { clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 
 /** Looks up what discounts of units are about, many at a time. */
 export type Units = {
@@ -25,7 +25,7 @@ export function createUnits(transport: Transport): Units {
         $typeName: "scrip.validation.v1.ResolveUnitsRequest" as const,
         queries: [...queries],
       };
-      const { answers } = await client.resolveUnits(request, ownCall());
+      const { answers } = await client.resolveUnits(request, serviceCall());
       return answers.map(({ units }) => units);
     },
   });

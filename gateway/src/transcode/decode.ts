@@ -9,7 +9,7 @@ import {
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { FeatureSet_FieldPresence, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
-import { isKey } from "@scrip/errors";
+import { isErrorKey } from "@scrip/errors";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import {
@@ -138,7 +138,7 @@ function compileField(field: DescField, context: Context): Fill {
   const rule = ruleOf(field);
   const segment = `.${jsonNameOf(field)}`;
   const { localName, oneof } = field;
-  const key = isKey(rule.refusal) ? rule.refusal : undefined;
+  const key = isErrorKey(rule.refusal) ? rule.refusal : undefined;
   const decode = compileValue(field, rule, context);
   const isOptionalText = context.mode === "text" && field.fieldKind !== "list";
   const fill: Fill = (draft, value) => {

@@ -1,12 +1,12 @@
 import { toDetails, type Violation } from "@scrip/contract";
-import type { Key } from "@scrip/errors";
+import type { ErrorKey } from "@scrip/errors";
 
 /** A document that does not fit its message. The decoders on the way out put their names in front. */
 export class Mismatch extends Error {
   readonly text: string;
   path = "";
   /** Instead of the key of the payload as a whole. */
-  key: Key | undefined;
+  key: ErrorKey | undefined;
 
   constructor(text: string) {
     super(text);

@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { describe, expect, test } from "vitest";
 
@@ -23,7 +23,7 @@ function refusal(method: string, path: string, sent: Sent): string {
   try {
     decode(method, path, sent);
   } catch (error) {
-    if (error instanceof Refusal) return `${error.key}: ${error.options.details}`;
+    if (error instanceof ApiError) return `${error.key}: ${error.options.details}`;
     throw error;
   }
   return "accepted";

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { type Binding, compileCheck, isSafeText, LIMITS } from "@scrip/contract";
-import { invalidPayload, Refusal } from "@scrip/errors";
+import { invalidPayload, ApiError } from "@scrip/errors";
 
 import { createDecoders, type Draft, isObject, type MessageDecoder, toMessage } from "./decode.ts";
 import { compileSteps, type EncodeInSteps } from "./encode-in-steps.ts";
@@ -20,7 +20,7 @@ export type RequestParts = {
 };
 
 export type BoundTranscoder = {
-  /** The request message, complete and checked; throws a Refusal that says what is wrong with it. */
+  /** The request message, complete and checked; throws a ApiError that says what is wrong with it. */
   readonly decode: (parts: RequestParts) => Message;
   readonly encode: Encode;
   /** Of answers that may be long. */
@@ -219,7 +219,7 @@ function compileMask(
 
 function refuse(error: unknown): unknown {
   if (!(error instanceof Mismatch)) return error;
-  return new Refusal(error.key ?? "invalid_payload", { details: safeDetails(error.details) });
+  return new ApiError(error.key ?? "invalid_payload", { details: safeDetails(error.details) });
 }
 
 function refuseQuery(error: unknown): unknown {
@@ -228,8 +228,8 @@ function refuseQuery(error: unknown): unknown {
   return invalidQuery(safeDetails(details));
 }
 
-function invalidQuery(details: string): Refusal {
-  return new Refusal("invalid_query_params", { details });
+function invalidQuery(details: string): ApiError {
+  return new ApiError("invalid_query_params", { details });
 }
 
 /** Details may quote what was sent, which may be anything: it must fit into an answer and a log. */

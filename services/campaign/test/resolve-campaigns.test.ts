@@ -1,11 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { instantToProto } from "@scrip/mapping";
 import {
   CampaignType,
   type CampaignQuerySchema,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import type { Call } from "@scrip/rpc";
-import { timestampOf } from "@scrip/terms";
 import { afterAll, expect, test } from "vitest";
 
 import { givenProject, NOON, startFixture } from "./deps.ts";
@@ -45,7 +45,7 @@ test("a batch answers each query what it names, and what that refers to", async 
   const category = await categories.createCategory({ name: "C", hierarchy: 3n }, call);
   const promotion = await givenPromotion(call, {
     categoryId: category.id,
-    startDate: timestampOf(NOON),
+    startDate: instantToProto(NOON),
     metadata: { a: 1 },
   });
   const second = await givenPromotion(call);
@@ -88,7 +88,7 @@ test("a batch answers each query what it names, and what that refers to", async 
     name: promotion.name,
     campaignType: CampaignType.PROMOTION,
     active: true,
-    startDate: timestampOf(NOON),
+    startDate: instantToProto(NOON),
     categoryId: category.id,
     categories: [{ id: category.id, name: "C", hierarchy: 3n }],
     metadata: { a: 1 },
@@ -104,7 +104,7 @@ test("all that is switched on: in campaigns that are, whatever the dates", async
   const on = await givenPromotion(call);
   const off = await givenPromotion(call);
   const tier = await givenTier(call, on.id);
-  const over = await givenTier(call, on.id, { expirationDate: timestampOf(NOON - 1) });
+  const over = await givenTier(call, on.id, { expirationDate: instantToProto(NOON - 1) });
   await givenTier(call, on.id, { active: false });
   const hidden = await givenTier(call, off.id);
   const stackOf = (campaignId: string, ids: string[]) =>

@@ -53,7 +53,7 @@ import {
   type VoucherAnswer,
   type VoucherQuery,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { type Call, clientOf, createCoalescer, ownCall } from "@scrip/rpc";
+import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 
 import { isBadItem } from "./clients/batch-failure.ts";
 import { type Batched, SENT_ONCE, type Transports } from "./clients/batching.ts";
@@ -114,16 +114,16 @@ function redemptionClients(transport: Transport, batched: Batched) {
   return {
     gatherVouchers: batched("gather_vouchers", async (queries: readonly VoucherQuery[]) => {
       const request = { $typeName: GatherVouchersRequestSchema.typeName, queries: [...queries] };
-      return (await redemptions.gatherVouchers(request, ownCall())).answers;
+      return (await redemptions.gatherVouchers(request, serviceCall())).answers;
     }),
     listCandidates: batched(
       "list_candidates",
       async (queries: readonly MessageInitShape<typeof CandidateQuerySchema>[]) =>
-        (await candidates.listCandidates({ queries: [...queries] }, ownCall())).answers,
+        (await candidates.listCandidates({ queries: [...queries] }, serviceCall())).answers,
     ),
     countRedemptions: batched("count_redemptions", async (queries: readonly CountQuery[]) => {
       const request = { $typeName: CountRedemptionsRequestSchema.typeName, queries: [...queries] };
-      return (await redemptions.countRedemptions(request, ownCall())).answers;
+      return (await redemptions.countRedemptions(request, serviceCall())).answers;
     }),
     commitRedemption: batched(
       "commit_redemptions",
@@ -132,7 +132,7 @@ function redemptionClients(transport: Transport, batched: Batched) {
           $typeName: CommitRedemptionsRequestSchema.typeName,
           commands: [...commands],
         };
-        return (await redemptions.commitRedemptions(request, ownCall())).outcomes;
+        return (await redemptions.commitRedemptions(request, serviceCall())).outcomes;
       },
       SENT_ONCE,
     ),
@@ -143,7 +143,7 @@ function redemptionClients(transport: Transport, batched: Batched) {
           $typeName: ReserveVouchersRequestSchema.typeName,
           commands: [...commands],
         };
-        return (await redemptions.reserveVouchers(request, ownCall())).outcomes;
+        return (await redemptions.reserveVouchers(request, serviceCall())).outcomes;
       },
       SENT_ONCE,
     ),
@@ -154,7 +154,7 @@ function redemptionClients(transport: Transport, batched: Batched) {
           $typeName: CommitRollbacksRequestSchema.typeName,
           commands: [...commands],
         };
-        return (await redemptions.commitRollbacks(request, ownCall())).outcomes;
+        return (await redemptions.commitRollbacks(request, serviceCall())).outcomes;
       },
       SENT_ONCE,
     ),
@@ -173,12 +173,12 @@ function campaignClients(transport: Transport, batched: Batched) {
     resolveCampaigns: batched(
       "resolve_campaigns",
       async (queries: readonly MessageInitShape<typeof CampaignQuerySchema>[]) =>
-        (await campaigns.resolveCampaigns({ queries: [...queries] }, ownCall())).answers,
+        (await campaigns.resolveCampaigns({ queries: [...queries] }, serviceCall())).answers,
     ),
     resolveCategory: batched(
       "resolve_categories",
       async (queries: readonly MessageInitShape<typeof CategoryQuerySchema>[]) =>
-        (await categories.resolveCategories({ queries: [...queries] }, ownCall())).answers,
+        (await categories.resolveCategories({ queries: [...queries] }, serviceCall())).answers,
     ),
   };
 }
@@ -189,7 +189,7 @@ function customerClients(transport: Transport, batched: Batched) {
     resolveCustomer: batched(
       "resolve_customers",
       async (queries: readonly MessageInitShape<typeof CustomerQuerySchema>[]) =>
-        (await customers.resolveCustomers({ queries: [...queries] }, ownCall())).answers,
+        (await customers.resolveCustomers({ queries: [...queries] }, serviceCall())).answers,
     ),
   };
 }

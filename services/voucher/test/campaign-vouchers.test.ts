@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { instantToProto } from "@scrip/mapping";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   CampaignVoucherService,
@@ -14,7 +15,6 @@ import {
   VoucherType,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
-import { timestampOf } from "@scrip/terms";
 import { afterAll, describe, expect, test } from "vitest";
 
 import type { CampaignChange } from "../src/domain/campaign-change.ts";
@@ -181,7 +181,7 @@ describe("UpdateVouchers", () => {
       campaign.id,
       {
         discount: percent("20"),
-        expirationDate: timestampOf(NOON + 5_000),
+        expirationDate: instantToProto(NOON + 5_000),
         validityDayOfWeek: [1, 2],
         categoryId: "cat_1",
       },
@@ -190,10 +190,10 @@ describe("UpdateVouchers", () => {
     expect(updatedCount).toBe(1n);
     expect(await read(fresh!.code)).toMatchObject({
       discount: { percentOff: "20" },
-      expirationDate: timestampOf(NOON + 5_000),
+      expirationDate: instantToProto(NOON + 5_000),
       validityDayOfWeek: [1, 2],
       categoryId: "cat_1",
-      updatedAt: timestampOf(NOON + 1),
+      updatedAt: instantToProto(NOON + 1),
     });
     for (const { code } of [redeemed!, held!]) {
       expect(await read(code)).toMatchObject({
@@ -268,11 +268,11 @@ describe("UpdateVouchers", () => {
   test("leaves a voucher alone whose own dates would contradict each other", async () => {
     const campaign = newCampaign();
     const [own, other] = madeVouchers(
-      await create(campaign, [coupon({ startDate: timestampOf(NOON + 9_000) }), coupon()]),
+      await create(campaign, [coupon({ startDate: instantToProto(NOON + 9_000) }), coupon()]),
     );
-    await update(campaign.id, { expirationDate: timestampOf(NOON) }, ["expiration_date"]);
+    await update(campaign.id, { expirationDate: instantToProto(NOON) }, ["expiration_date"]);
     expect((await read(own!.code)).expirationDate).toBeUndefined();
-    expect((await read(other!.code)).expirationDate).toEqual(timestampOf(NOON));
+    expect((await read(other!.code)).expirationDate).toEqual(instantToProto(NOON));
   });
 
   test("another amount goes through the books", async () => {

@@ -1,11 +1,11 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
+import { mergeValidityUpdate, enumName } from "@scrip/mapping";
 import {
   CampaignKind,
   type CampaignLoyaltyCard,
   type UpdateCampaignRequest,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { GiftEffect } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { changedValidity, nameOf } from "@scrip/terms";
 
 import type { Campaign, Json, VoucherTemplate } from "../domain/campaign.ts";
 import { invalidCampaign, requireDiscount, requireValidity } from "../mapping/terms.ts";
@@ -22,13 +22,13 @@ export type Edit = {
 export function editCampaign(campaign: Campaign, edit: Edit): Campaign {
   const { request, sent, now } = edit;
   if (campaign.isProtected) {
-    throw new Refusal("resource_protected", {
+    throw new ApiError("resource_protected", {
       details: `Campaign ${campaign.id} is protected`,
       resourceId: campaign.id,
       resourceType: "campaign",
     });
   }
-  const validity = changedValidity(campaign.validity, request, sent);
+  const validity = mergeValidityUpdate(campaign.validity, request, sent);
   requireValidity(validity);
   const kind = editKind(campaign, edit);
   const joinOnce = sent.has("join_once") ? (request.joinOnce ?? false) : campaign.joinOnce;
@@ -67,7 +67,7 @@ export const namesCategory = (sent: ReadonlySet<string>): boolean =>
   sent.has("category") || sent.has("category_id");
 
 function editKind({ kind }: Campaign, { request, sent }: Edit): Campaign["kind"] {
-  const wanted = nameOf(CampaignKind, request.type);
+  const wanted = enumName(CampaignKind, request.type);
   if (!sent.has("type") || wanted === undefined || wanted === kind) return kind;
   if (kind === "STANDALONE" || wanted === "STANDALONE") {
     throw invalidCampaign("Property .type can only change between AUTO_UPDATE and STATIC");
@@ -116,7 +116,7 @@ function editGift(
   if (gift === undefined) throw needed("gift");
   return {
     amount: gift.amount ?? before.amount,
-    effect: nameOf(GiftEffect, gift.effect) ?? before.effect,
+    effect: enumName(GiftEffect, gift.effect) ?? before.effect,
   };
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { notFound, Refusal } from "@scrip/errors";
+import { notFound, ApiError } from "@scrip/errors";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
@@ -34,7 +34,7 @@ export async function awaitTurn(
     const record = await takeTurn(deps.db, turn);
     if (record !== undefined) return { turn, record };
     if (call.deadline - Date.now() < LEFT_MS) {
-      throw new Refusal("service_unavailable", {
+      throw new ApiError("service_unavailable", {
         details: `Campaign ${found.campaign.id} is being changed; try again`,
       });
     }

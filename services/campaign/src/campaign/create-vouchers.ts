@@ -1,12 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { refusalOf } from "@scrip/errors";
+import { errorFromProto } from "@scrip/errors";
+import { discountToProto, validityToProto } from "@scrip/mapping";
 import type {
   CampaignVoucherItemSchema,
   VoucherCampaignSchema,
 } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
-import { toDiscount, validityFields } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { type Campaign, voucherTypeOf } from "../domain/campaign.ts";
@@ -28,7 +28,7 @@ export function inherit(campaign: Campaign, own: NewVoucher = {}): VoucherItem {
     voucher: {
       ...own,
       type: VoucherType[type],
-      discount: own.discount ?? (discount === null ? undefined : toDiscount(discount)),
+      discount: own.discount ?? (discount === null ? undefined : discountToProto(discount)),
       gift:
         gift === null
           ? own.gift
@@ -49,7 +49,7 @@ export function inherit(campaign: Campaign, own: NewVoucher = {}): VoucherItem {
 
 /** Hours stand alone: a voucher that has its own has no other windows of the campaign, and vice versa. */
 function validityOf({ validity }: Campaign, own: NewVoucher) {
-  const of = validityFields(validity);
+  const of = validityToProto(validity);
   const ownDays = own.validityDayOfWeek ?? [];
   const ownWindows = own.validityTimeframe !== undefined || ownDays.length > 0;
   const ownHours = own.validityHours !== undefined;
@@ -90,7 +90,7 @@ export async function makeVouchers(
     call,
   );
   for (const { outcome } of outcomes) {
-    if (outcome.case === "refused") return refusalOf(outcome.value);
+    if (outcome.case === "refused") return errorFromProto(outcome.value);
   }
   return outcomes.flatMap(({ outcome }) => (outcome.case === "voucher" ? outcome.value : []));
 }

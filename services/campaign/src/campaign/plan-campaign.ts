@@ -1,3 +1,4 @@
+import { enumName, validityFromProto } from "@scrip/mapping";
 import {
   CampaignKind,
   CampaignType,
@@ -5,7 +6,6 @@ import {
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
-import { nameOf, validityOf } from "@scrip/terms";
 
 import type { Campaign } from "../domain/campaign.ts";
 import { checkNewCampaign, type NewCampaign } from "../domain/check-campaign.ts";
@@ -31,7 +31,7 @@ export function planCampaign(
   if (violation !== null) throw invalidCampaign(violation);
   const { campaignType, kind } = parts;
   const count = countOf(parts);
-  const validity = validityOf(request);
+  const validity = validityFromProto(request);
   requireValidity(validity);
   const status = count > 0n ? "IN_PROGRESS" : "DONE";
   return {
@@ -72,11 +72,11 @@ function partsOf({
   reservedId,
 }: CreateCampaignRequest): NewCampaign {
   return {
-    campaignType: nameOf(CampaignType, campaignType) ?? "DISCOUNT_COUPONS",
-    kind: nameOf(CampaignKind, type) ?? "STATIC",
+    campaignType: enumName(CampaignType, campaignType) ?? "DISCOUNT_COUPONS",
+    kind: enumName(CampaignKind, type) ?? "STATIC",
     vouchersCount: vouchersCount ?? null,
     voucher: {
-      type: nameOf(VoucherType, voucher?.type) ?? null,
+      type: enumName(VoucherType, voucher?.type) ?? null,
       discount: voucher?.discount !== undefined,
       gift: voucher?.gift !== undefined,
       giftAmount: voucher?.gift?.amount !== undefined,

@@ -1,4 +1,4 @@
-import { type DeliveredEvent, type EventHandler, inboxHandler, messageOf } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, inboxHandler, eventMessage } from "@scrip/events";
 import type { Database, Queryable } from "@scrip/postgres";
 import {
   RedemptionMadeSchema,
@@ -38,13 +38,13 @@ async function count(tx: Queryable, changes: readonly Change[]): Promise<void> {
 /** What an event adds to a tier, or takes off it again. Most are of vouchers, which their keys tell. */
 function changeBy(event: DeliveredEvent): Change | undefined {
   if (!event.key.startsWith("promo_")) return undefined;
-  const made = messageOf(event, RedemptionMadeSchema);
+  const made = eventMessage(event, RedemptionMadeSchema);
   if (made !== undefined) {
     const { projectId, promotionTierId: tierId, orderAmount, discountedAmount } = made;
     if (tierId === undefined) return undefined;
     return { projectId, tierId, redemptions: 1n, ordersAmount: orderAmount, discountedAmount };
   }
-  const back = messageOf(event, RedemptionRolledBackSchema);
+  const back = eventMessage(event, RedemptionRolledBackSchema);
   if (back !== undefined) {
     const { projectId, promotionTierId: tierId, orderAmount, discountedAmount } = back;
     if (tierId === undefined || back.refused) return undefined;

@@ -1,4 +1,4 @@
-import { type DeliveredEvent, type EventHandler, inboxHandler, messageOf } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, inboxHandler, eventMessage } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import {
   VoucherDeletedSchema,
@@ -17,12 +17,12 @@ export const onVoucher = (db: Database): EventHandler =>
   inboxHandler(db, { consumer: "vouchers-count", read: changeBy, work: changeVoucherCounts });
 
 function changeBy(event: DeliveredEvent): VoucherCountChange | undefined {
-  const published = messageOf(event, VoucherPublishedSchema);
+  const published = eventMessage(event, VoucherPublishedSchema);
   if (published !== undefined) {
     const { generated, projectId, campaignId } = published;
     return generated && campaignId !== undefined ? { projectId, campaignId, by: 1 } : undefined;
   }
-  const deleted = messageOf(event, VoucherDeletedSchema);
+  const deleted = eventMessage(event, VoucherDeletedSchema);
   if (deleted?.campaignId === undefined) return undefined;
   return { projectId: deleted.projectId, campaignId: deleted.campaignId, by: -1 };
 }

@@ -1,6 +1,6 @@
 import { duplicate } from "@scrip/errors";
 import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
-import { type Call, type Handler, takeId } from "@scrip/rpc";
+import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import { newToken } from "../campaign/campaign-lock.ts";
 import { inherit, makeVouchers } from "../campaign/create-vouchers.ts";
@@ -17,7 +17,7 @@ import { insertTier, listTiersOf } from "../store/promotion-tiers.ts";
 export const createCampaign =
   (deps: Deps): Handler<typeof CampaignService.method.createCampaign> =>
   async (request, call) => {
-    const id = takeId(request, call, () => deps.newId("camp"));
+    const id = reservedOrNewId(request, call, () => deps.newId("camp"));
     const projectId = call.project.id;
     // Before the category, which a refused request should not have made.
     planCampaign(request, call, { id, categoryId: undefined });

@@ -1,11 +1,11 @@
-import { notFound, Refusal } from "@scrip/errors";
+import { notFound, ApiError } from "@scrip/errors";
+import { enumName } from "@scrip/mapping";
 import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import {
   type CreateVoucherRequest,
   VoucherType as VoucherTypes,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Handler } from "@scrip/rpc";
-import { nameOf } from "@scrip/terms";
 
 import { addVouchers } from "../campaign/add-vouchers.ts";
 import { inherit, type VoucherItem } from "../campaign/create-vouchers.ts";
@@ -32,8 +32,8 @@ function refuseForeign(campaign: Campaign, request: CreateVoucherRequest): void 
   const violation = checkAddedVouchers(campaign);
   if (violation !== null) throw invalidCampaign(violation);
   const type = voucherTypeOf(campaign.campaignType);
-  if (nameOf(VoucherTypes, request.type) === type) return;
-  throw new Refusal("invalid_voucher", {
+  if (enumName(VoucherTypes, request.type) === type) return;
+  throw new ApiError("invalid_voucher", {
     details: `Vouchers of ${campaign.campaignType} campaign must be of type ${type}`,
   });
 }

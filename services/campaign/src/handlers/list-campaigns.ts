@@ -1,4 +1,5 @@
 import { filterCondition } from "@scrip/filters";
+import { enumName } from "@scrip/mapping";
 import { parsePage } from "@scrip/postgres";
 import {
   CampaignStatus,
@@ -7,7 +8,6 @@ import {
   type ListCampaignsRequest,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import type { Call, Handler } from "@scrip/rpc";
-import { nameOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { toCampaign } from "../mapping/campaign.ts";
@@ -42,8 +42,8 @@ export const listCampaigns =
 function conditionsOf(request: ListCampaignsRequest, call: Call, values: unknown[]): string[] {
   const conditions: string[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const type = nameOf(CampaignType, request.campaignType);
-  const status = nameOf(CampaignStatus, request.campaignStatus);
+  const type = enumName(CampaignType, request.campaignType);
+  const status = enumName(CampaignStatus, request.campaignStatus);
   if (type !== undefined) conditions.push(`p.campaign_type = ${bind(type)}`);
   if (status !== undefined) conditions.push(`p.creation_status = ${bind(status)}`);
   if (request.isReferralCode !== undefined) {

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { notFound, Refusal } from "@scrip/errors";
+import { notFound, ApiError } from "@scrip/errors";
+import { discountToProto, validityToProto } from "@scrip/mapping";
 import type {
   CampaignService,
   UpdateCampaignRequest,
@@ -7,7 +8,6 @@ import type {
 import type { UpdateVouchersRequestSchema } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { GiftEffect } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Handler } from "@scrip/rpc";
-import { toDiscount, validityFields } from "@scrip/terms";
 
 import { editCampaign, namesCategory } from "../campaign/apply-campaign-update.ts";
 import { awaitTurn } from "../campaign/campaign-lock.ts";
@@ -62,7 +62,7 @@ async function inTurn(
   try {
     await work();
   } catch (error) {
-    const status = error instanceof Refusal ? before.creationStatus : "FAILED";
+    const status = error instanceof ApiError ? before.creationStatus : "FAILED";
     await endTurn(deps.db, turn, { status, vouchersMade: 0 });
     throw error;
   }
@@ -111,9 +111,9 @@ function changeOf(
     campaignId: campaign.id,
     campaign: toldCampaign(campaign),
     categoryId: campaign.categoryId ?? undefined,
-    ...validityFields(validity),
+    ...validityToProto(validity),
     activityDurationAfterPublishing: campaign.activityDuration ?? undefined,
-    discount: voucher.discount === null ? undefined : toDiscount(voucher.discount),
+    discount: voucher.discount === null ? undefined : discountToProto(voucher.discount),
     giftAmount: voucher.gift?.amount,
     giftEffect: voucher.gift === null ? undefined : GiftEffect[voucher.gift.effect],
     loyaltyPoints: voucher.loyaltyCard?.points,

@@ -1,10 +1,10 @@
 import { invalidPayload } from "@scrip/errors";
+import { mergeValidityUpdate } from "@scrip/mapping";
 import type {
   PromotionService,
   UpdatePromotionTierRequest,
 } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
-import { changedValidity } from "@scrip/terms";
 
 import { categoryIdOf } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
@@ -30,7 +30,7 @@ function applyRequest(
   { categoryId, now }: { readonly categoryId: string | null; readonly now: number },
 ): PromotionTier {
   const sent = new Set(request.updateMask?.paths);
-  const validity = changedValidity(tier.validity, request, sent);
+  const validity = mergeValidityUpdate(tier.validity, request, sent);
   requireValidity(validity);
   return {
     ...tier,

@@ -1,9 +1,9 @@
 import { trimInbox } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
-import { startRepeating } from "@scrip/rpc";
+import { startPeriodicJob } from "@scrip/rpc";
 
 const EVERY_MS = 60 * 60_000;
 
 /** Forgets events that are too old to come again, until disposed. */
 export const startInboxTrim = (db: Database, onError: (error: Error) => void): AsyncDisposable =>
-  startRepeating({ everyMs: EVERY_MS, work: () => trimInbox(db), onError });
+  startPeriodicJob({ everyMs: EVERY_MS, work: () => trimInbox(db), onError });

@@ -1,5 +1,11 @@
 import { create, type JsonObject } from "@bufbuild/protobuf";
 import {
+  instantToProto,
+  discountToProto,
+  optionalInstantToProto,
+  validityToProto,
+} from "@scrip/mapping";
+import {
   type Campaign as CampaignMessage,
   type CampaignDefinition,
   CampaignDefinitionSchema,
@@ -11,7 +17,6 @@ import {
   CampaignVoucherSchema,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { timestampOf, toDiscount, toTimestamp, validityFields } from "@scrip/terms";
 
 import { type Campaign, type Json, voucherTypeOf } from "../domain/campaign.ts";
 import type { CampaignRecord } from "../store/campaigns.ts";
@@ -26,7 +31,7 @@ export type CampaignView = CampaignRecord & {
 
 export function toCampaign({ campaign, category, tiers = [] }: CampaignView): CampaignMessage {
   const { validityTimeframe, validityDayOfWeek, validityHours, startDate, expirationDate } =
-    validityFields(campaign.validity);
+    validityToProto(campaign.validity);
   return create(CampaignSchema, {
     id: campaign.id,
     name: campaign.name,
@@ -45,8 +50,8 @@ export function toCampaign({ campaign, category, tiers = [] }: CampaignView): Ca
     activityDurationAfterPublishing: campaign.activityDuration ?? undefined,
     active: campaign.active,
     metadata: campaign.metadata as JsonObject,
-    createdAt: timestampOf(campaign.createdAt),
-    updatedAt: toTimestamp(campaign.updatedAt),
+    createdAt: instantToProto(campaign.createdAt),
+    updatedAt: optionalInstantToProto(campaign.updatedAt),
     creationStatus: CampaignStatus[campaign.creationStatus],
     vouchersGenerationStatus: CampaignStatus[campaign.generationStatus],
     protected: campaign.isProtected,
@@ -76,10 +81,10 @@ function toCampaignVoucher({
   const type = voucherTypeOf(campaignType);
   if (voucher === null || type === null) return undefined;
   const { discount, gift, loyaltyCard, quantity, codeConfig, code } = voucher;
-  const { startDate, expirationDate, validityTimeframe } = validityFields(validity);
+  const { startDate, expirationDate, validityTimeframe } = validityToProto(validity);
   return create(CampaignVoucherSchema, {
     type: VoucherType[type],
-    discount: discount === null ? undefined : toDiscount(discount),
+    discount: discount === null ? undefined : discountToProto(discount),
     gift:
       gift === null
         ? undefined
@@ -110,7 +115,7 @@ export const toDefinition = ({ campaign, category }: CampaignRecord): CampaignDe
     campaignType: CampaignType[campaign.campaignType],
     type: CampaignKind[campaign.kind],
     active: campaign.active,
-    ...validityFields(campaign.validity),
+    ...validityToProto(campaign.validity),
     activityDurationAfterPublishing: campaign.activityDuration ?? undefined,
     categoryId: category?.id,
     categories: category === null ? [] : [toProto(category)],
@@ -118,5 +123,5 @@ export const toDefinition = ({ campaign, category }: CampaignRecord): CampaignDe
     autoJoin: campaign.autoJoin,
     metadata: campaign.metadata as JsonObject,
     protected: campaign.isProtected,
-    createdAt: timestampOf(campaign.createdAt),
+    createdAt: instantToProto(campaign.createdAt),
   });

@@ -1,5 +1,11 @@
 import { create, type JsonObject } from "@bufbuild/protobuf";
 import {
+  instantToProto,
+  discountToProto,
+  optionalInstantToProto,
+  validityToProto,
+} from "@scrip/mapping";
+import {
   type PromotionStack as StackMessage,
   PromotionStackSchema,
   type PromotionTier as TierMessage,
@@ -7,7 +13,6 @@ import {
   TierSummarySchema,
 } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { ValidationRulesAssignmentListSchema } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
-import { timestampOf, toDiscount, toTimestamp, validityFields } from "@scrip/terms";
 
 import type { StackRecord } from "../store/promotion-stacks.ts";
 import type { TierRecord } from "../store/promotion-tiers.ts";
@@ -43,22 +48,22 @@ export const toTierDefinition = ({ tier, campaign, category }: TierRecord): Tier
     id: tier.id,
     name: tier.name,
     banner: tier.banner ?? undefined,
-    action: { discount: toDiscount(tier.discount) },
+    action: { discount: discountToProto(tier.discount) },
     hierarchy: tier.hierarchy,
     campaignId: campaign.id,
     campaign: {
       id: campaign.id,
       active: campaign.active,
-      startDate: toTimestamp(campaign.startDate),
-      expirationDate: toTimestamp(campaign.expirationDate),
+      startDate: optionalInstantToProto(campaign.startDate),
+      expirationDate: optionalInstantToProto(campaign.expirationDate),
     },
     active: tier.active,
-    ...validityFields(tier.validity),
+    ...validityToProto(tier.validity),
     categoryId: category?.id,
     categories: category === null ? [] : [toProto(category)],
     metadata: tier.metadata as JsonObject,
-    createdAt: timestampOf(tier.createdAt),
-    updatedAt: toTimestamp(tier.updatedAt),
+    createdAt: instantToProto(tier.createdAt),
+    updatedAt: optionalInstantToProto(tier.updatedAt),
   });
 
 export const toStack = ({ stack, category }: StackRecord): StackMessage =>
@@ -70,6 +75,6 @@ export const toStack = ({ stack, category }: StackRecord): StackMessage =>
     categoryId: category?.id,
     categories: category === null ? [] : [toProto(category)],
     metadata: stack.metadata as JsonObject,
-    createdAt: timestampOf(stack.createdAt),
-    updatedAt: toTimestamp(stack.updatedAt),
+    createdAt: instantToProto(stack.createdAt),
+    updatedAt: optionalInstantToProto(stack.updatedAt),
   });

@@ -1,7 +1,7 @@
-import { invalidPayload, Refusal } from "@scrip/errors";
+import { invalidPayload, ApiError } from "@scrip/errors";
+import { parseDiscountProto } from "@scrip/mapping";
 import type { Discount } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { checkValidity, type DiscountDefinition, type Validity } from "@scrip/rules";
-import { readDiscount } from "@scrip/terms";
 
 /** Parts of requests that campaigns and promotion tiers share. */
 
@@ -16,13 +16,13 @@ export function requireValidity(validity: Validity): void {
 
 /** Refuses a discount that no decision could apply, as vouchers do. */
 export function requireDiscount(discount: Discount): DiscountDefinition {
-  const read = readDiscount(discount);
-  if (read.kind === "violation") throw new Refusal("invalid_voucher", { details: read.text });
+  const read = parseDiscountProto(discount);
+  if (read.kind === "violation") throw new ApiError("invalid_voucher", { details: read.text });
   return read.definition;
 }
 
-export const invalidCampaign = (details: string): Refusal =>
-  new Refusal("invalid_campaign", { details });
+export const invalidCampaign = (details: string): ApiError =>
+  new ApiError("invalid_campaign", { details });
 
-export const invalidParams = (details: string): Refusal =>
-  new Refusal("invalid_campaign_params", { details });
+export const invalidParams = (details: string): ApiError =>
+  new ApiError("invalid_campaign_params", { details });

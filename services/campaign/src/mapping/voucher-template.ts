@@ -1,12 +1,12 @@
 import { type CodeConfig, mergeCodeConfig, normalize, parseCodeConfig } from "@scrip/codes";
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
+import { enumName } from "@scrip/mapping";
 import type { NewCampaignVoucher } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import {
   type CodeConfig as CodeConfigMessage,
   GiftEffect as GiftEffects,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
-import { nameOf } from "@scrip/terms";
 
 import type { Campaign, CodeSettings, VoucherTemplate } from "../domain/campaign.ts";
 import { requireDiscount } from "./terms.ts";
@@ -19,7 +19,7 @@ export function toTemplate(sent: NewCampaignVoucher | undefined, call: Call): Vo
     gift:
       gift?.amount === undefined
         ? null
-        : { amount: gift.amount, effect: nameOf(GiftEffects, gift.effect) ?? "APPLY_TO_ORDER" },
+        : { amount: gift.amount, effect: enumName(GiftEffects, gift.effect) ?? "APPLY_TO_ORDER" },
     loyaltyCard:
       loyaltyCard?.points === undefined
         ? null
@@ -60,7 +60,7 @@ function requireCodeConfig(
   });
   const parsed = parseCodeConfig(config, project.caseSensitiveCodes);
   if (parsed.kind === "violation") {
-    throw new Refusal("invalid_code_config", { details: parsed.text });
+    throw new ApiError("invalid_code_config", { details: parsed.text });
   }
   return normalize(config, parsed.mask);
 }

@@ -1,11 +1,11 @@
 import { notFound } from "@scrip/errors";
+import { validityFromProto } from "@scrip/mapping";
 import type { Queryable } from "@scrip/postgres";
 import type {
   CreatePromotionTierRequest,
   NewPromotionTier,
 } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
-import { type Call, takeId } from "@scrip/rpc";
-import { validityOf } from "@scrip/terms";
+import { type Call, reservedOrNewId } from "@scrip/rpc";
 
 import { categoryIdOf } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
@@ -31,10 +31,10 @@ export async function planTier(
   call: Call,
   { campaignId, body }: { readonly campaignId: string; readonly body: TierBody },
 ): Promise<Omit<PromotionTier, "hierarchy"> & { readonly hierarchy: bigint | undefined }> {
-  const id = takeId(body, call, () => deps.newId("promo"));
+  const id = reservedOrNewId(body, call, () => deps.newId("promo"));
   const discount = body.action?.discount;
   if (discount === undefined) throw new Error("the contract requires a discount");
-  const validity = validityOf(body);
+  const validity = validityFromProto(body);
   requireValidity(validity);
   return {
     id,

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import { discountFromJson, discountToJson } from "@scrip/mapping";
 import type { DefinitionKey, Queryable } from "@scrip/postgres";
-import { discountFromJson, discountToJson } from "@scrip/terms";
 
 import type { Json } from "../domain/campaign.ts";
 import type { Category } from "../domain/category.ts";

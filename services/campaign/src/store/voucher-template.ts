@@ -1,5 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { discountFromJson, discountToJson } from "@scrip/terms";
+import { discountFromJson, discountToJson } from "@scrip/mapping";
 
 import type { CodeSettings, GiftEffect, Json, VoucherTemplate } from "../domain/campaign.ts";
 

@@ -1,7 +1,7 @@
 import {
   compilePredicate,
   memberOf,
-  type Moment,
+  type TimeContext,
   type Predicate,
   type RecordFields,
 } from "@scrip/filters";
@@ -80,7 +80,7 @@ export type DynamicSegment = {
 export const segmentsOf = (
   subject: Subject,
   segments: readonly DynamicSegment[],
-  moment: Moment,
+  moment: TimeContext,
 ): readonly DynamicSegment[] => segments.filter(({ matches }) => matches(subject, moment));
 
 const TEXTS = ["name", "description", "email", "phone"] as const;

@@ -1,5 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type EventHandler, messageOf } from "@scrip/events";
+import { type EventHandler, eventMessage } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 
@@ -12,7 +12,7 @@ export const onOrderPaid =
   (db: Database): EventHandler =>
   async (events) => {
     const told = events.flatMap((event): ToldOrder[] => {
-      const { projectId, order, date } = messageOf(event, OrderPaidSchema) ?? {};
+      const { projectId, order, date } = eventMessage(event, OrderPaidSchema) ?? {};
       if (projectId === undefined || order === undefined || date === undefined) return [];
       return [{ projectId, order, at: timestampDate(date) }];
     });

@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { type DeliveredEvent, type EventHandler, messageOf } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
 import {
   type RedemptionMade,
   RedemptionMadeSchema,
@@ -38,9 +38,9 @@ export const onPoints =
 const NOTHING: Told = { ends: [], refunds: [], releases: [] };
 
 function read(event: DeliveredEvent): Told {
-  const made = messageOf(event, RedemptionMadeSchema);
+  const made = eventMessage(event, RedemptionMadeSchema);
   if (made !== undefined) return toldByRedemption(made);
-  const back = messageOf(event, RedemptionRolledBackSchema);
+  const back = eventMessage(event, RedemptionRolledBackSchema);
   return back === undefined ? NOTHING : toldByRollback(back);
 }
 

@@ -1,5 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type DeliveredEvent, type EventHandler, inboxHandler, messageOf } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, inboxHandler, eventMessage } from "@scrip/events";
 import type { Database, Queryable } from "@scrip/postgres";
 import {
   type RedemptionFailed,
@@ -35,16 +35,16 @@ const NOTHING = { succeeded: 0, failed: 0, rolledBack: 0, rollbacksRefused: 0, g
 
 /** Nothing of an event that is of no customer, or of another kind. */
 function read(event: DeliveredEvent): Told | undefined {
-  const made = messageOf(event, RedemptionMadeSchema);
+  const made = eventMessage(event, RedemptionMadeSchema);
   if (made !== undefined) {
     return toldBy(made, { succeeded: 1, giftAmount: made.amount ?? 0n });
   }
-  const back = messageOf(event, RedemptionRolledBackSchema);
+  const back = eventMessage(event, RedemptionRolledBackSchema);
   if (back !== undefined) {
     const { refused, amount = 0n } = back;
     return toldBy(back, refused ? { rollbacksRefused: 1 } : { rolledBack: 1, giftAmount: -amount });
   }
-  const failed = messageOf(event, RedemptionFailedSchema);
+  const failed = eventMessage(event, RedemptionFailedSchema);
   return failed && toldBy(failed, { failed: 1 });
 }
 

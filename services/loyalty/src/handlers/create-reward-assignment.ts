@@ -1,7 +1,7 @@
-import { duplicate, invalidPayload, notFound, Refusal } from "@scrip/errors";
+import { duplicate, invalidPayload, notFound, ApiError } from "@scrip/errors";
 import { isForeignKeyViolation, isUniqueViolation } from "@scrip/postgres";
 import type { AssignmentParameters, RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
-import { type Handler, takeId } from "@scrip/rpc";
+import { type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/card.ts";
@@ -20,7 +20,7 @@ export const createRewardAssignment =
   (deps: Deps): Handler<typeof RewardService.method.createRewardAssignment> =>
   async (request, call) => {
     const projectId = call.project.id;
-    const id = takeId(request, call, () => deps.newId("rewa"));
+    const id = reservedOrNewId(request, call, () => deps.newId("rewa"));
     const reward = await findReward(deps.db, projectId, request.rewardId);
     if (reward === undefined) throw notFound("reward", request.rewardId);
     const row: AssignmentRow = {
@@ -64,10 +64,10 @@ export function priceOf(
       parameters?.loyalty === undefined
         ? "Parameter 'parameters.loyalty' is required"
         : "Parameter 'parameters.loyalty.points' is required";
-    throw new Refusal("missing_param", { details });
+    throw new ApiError("missing_param", { details });
   }
   return { points, auto_redeem: autoRedeem ?? false };
 }
 
-export const secondAutoRedeem = (): Refusal =>
+export const secondAutoRedeem = (): ApiError =>
   invalidPayload("A campaign can have one reward with .parameters.loyalty.auto_redeem at most");

@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -40,5 +40,5 @@ export function requireSound(
   stock: bigint | null,
 ): void {
   const violation = checkReward(type, parameters, stock);
-  if (violation !== null) throw new Refusal(violation.key, { details: violation.details });
+  if (violation !== null) throw new ApiError(violation.key, { details: violation.details });
 }

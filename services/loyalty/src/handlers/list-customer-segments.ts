@@ -3,7 +3,7 @@ import {
   ListCustomerSegmentsResponseSchema,
   type SegmentService,
 } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
-import { type Handler, momentOf } from "@scrip/rpc";
+import { type Handler, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { segmentsOfCustomers } from "../segment/evaluate-segments.ts";
@@ -18,7 +18,7 @@ export const listCustomerSegments =
         projectId: project.id,
         customerId: id ?? null,
         said: undefined,
-        moment: momentOf({ now, project }),
+        moment: timeContextOf({ now, project }),
       },
     ]);
     return create(ListCustomerSegmentsResponseSchema, {

@@ -1,14 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { Refusal } from "@scrip/errors";
-import { compileFilters, type Moment } from "@scrip/filters";
+import { ApiError } from "@scrip/errors";
+import { compileFilters, type TimeContext } from "@scrip/filters";
 import { parsePage } from "@scrip/postgres";
 import {
   type CustomerService,
   type ListCustomersRequest,
   ListCustomersResponseSchema,
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import { type Handler, momentOf } from "@scrip/rpc";
+import { type Handler, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toProfile } from "../mapping/customer.ts";
@@ -21,7 +21,7 @@ export const listCustomers =
   async (request, { project, now }) => {
     const order = orderOf(request.order);
     if (request.startingAfter !== undefined && order.by === "source_id") {
-      throw new Refusal("invalid_query_params", {
+      throw new ApiError("invalid_query_params", {
         details: "Property .starting_after is a time and needs an .order by time",
       });
     }
@@ -31,7 +31,7 @@ export const listCustomers =
         ...conditionsOf(request, values),
         ...(await segmentConditions(deps, request, {
           projectId: project.id,
-          moment: momentOf({ now, project }),
+          moment: timeContextOf({ now, project }),
           values,
         })),
       ],
@@ -69,7 +69,7 @@ function conditionsOf(request: ListCustomersRequest, values: unknown[]): string[
 async function segmentConditions(
   deps: Deps,
   { segmentId }: ListCustomersRequest,
-  context: { readonly projectId: string; readonly moment: Moment; readonly values: unknown[] },
+  context: { readonly projectId: string; readonly moment: TimeContext; readonly values: unknown[] },
 ): Promise<readonly string[]> {
   if (segmentId === undefined) return [];
   const { projectId, moment, values } = context;

@@ -1,5 +1,5 @@
 import type { Database } from "@scrip/postgres";
-import { startRepeating } from "@scrip/rpc";
+import { startPeriodicJob } from "@scrip/rpc";
 
 import { deleteExpiredLocks } from "../store/points-locks.ts";
 
@@ -9,7 +9,7 @@ const EVERY_MS = 10 * 60_000;
 
 /** Forgets what sessions held of cards long ago, until disposed; whoever counts ignores it anyway. */
 export const startLockExpiry = (db: Database, onError: (error: Error) => void): AsyncDisposable =>
-  startRepeating({
+  startPeriodicJob({
     everyMs: EVERY_MS,
     work: async (signal) => {
       while (!signal.aborted && (await deleteExpiredLocks(db, CHUNK)) === CHUNK);

@@ -1,4 +1,4 @@
-import type { Moment } from "@scrip/filters";
+import type { TimeContext } from "@scrip/filters";
 
 import type { Deps } from "../deps.ts";
 import { changeOf, type CustomerInput } from "../domain/customer.ts";
@@ -13,7 +13,7 @@ export type SegmentQuestion = {
   readonly customerId: string | null;
   /** What a request says about the customer; it counts as if it were stored. */
   readonly said: CustomerInput | undefined;
-  readonly moment: Moment;
+  readonly moment: TimeContext;
 };
 
 export type NamedSegment = { readonly id: string; readonly name: string };

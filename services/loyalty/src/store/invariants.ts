@@ -1,4 +1,4 @@
-import { checkedBy, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
+import { sqlCheck, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
 
 export { type KnownSpend, readSpends } from "./points-hold-audit.ts";
 
@@ -93,28 +93,28 @@ export const loyaltyInvariants: readonly InvariantCheck[] = [
   {
     name: "I1 cards",
     states: "a card holds what its pending spends hold, and no more than its balance",
-    checkChunk: checkedBy(HELD),
+    checkChunk: sqlCheck(HELD),
   },
   {
     name: "I4 points",
     states:
       "entries of a card count from 1 without gaps, and each balance follows from the one before",
-    checkChunk: checkedBy(CHAINS),
+    checkChunk: sqlCheck(CHAINS),
   },
   {
     name: "I5 redeemed points",
     states: "what was redeemed with a card is the sum of its redemptions and refunds",
-    checkChunk: checkedBy(REDEEMED),
+    checkChunk: sqlCheck(REDEEMED),
   },
   {
     name: "I7 spends",
     states:
       "a spend is in the ledger once when it was taken, and not at all when it was given back",
-    checkChunk: checkedBy(SPENDS),
+    checkChunk: sqlCheck(SPENDS),
   },
   {
     name: "I1 locked points",
     states: "what live sessions hold of a card is no more than is left of it",
-    checkChunk: checkedBy(LOCKS),
+    checkChunk: sqlCheck(LOCKS),
   },
 ];

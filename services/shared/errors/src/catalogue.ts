@@ -14,7 +14,7 @@ export const catalogue = {
   invalid_scope: { http: 400, message: "Invalid scope" },
   invalid_grant_type: { http: 400, message: "Invalid grant_type" },
   page_over_limit: { http: 400, message: "Listing resource above 1000 page is not supported" },
-  invalid_idempotency_key: { http: 400, message: "Invalid Idempotency-Key" },
+  invalid_idempotency_key: { http: 400, message: "Invalid Idempotency-ErrorKey" },
   duplicated_redeemables: { http: 400, message: "Duplicated redeemables detected" },
   invalid_redeemables: { http: 400, message: "Invalid redeemables" },
   no_applicable_redeemables: { http: 400, message: "No applicable redeemables" },
@@ -97,7 +97,7 @@ export const catalogue = {
   },
   idempotency_in_progress: {
     http: 409,
-    message: "A request with this Idempotency-Key is in progress",
+    message: "A request with this Idempotency-ErrorKey is in progress",
     code: Code.Aborted,
   },
   payload_too_large: { http: 413, message: "Payload too large", code: Code.ResourceExhausted },
@@ -105,7 +105,7 @@ export const catalogue = {
   expectation_failed: { http: 417, message: "Expectation failed" },
   idempotency_key_reused: {
     http: 422,
-    message: "The Idempotency-Key was used for another request",
+    message: "The Idempotency-ErrorKey was used for another request",
     code: Code.Aborted,
   },
   too_many_requests: {
@@ -119,14 +119,14 @@ export const catalogue = {
   deadline_exceeded: { http: 504, message: "Deadline exceeded", code: Code.DeadlineExceeded },
 } as const satisfies Record<string, Entry>;
 
-export type Key = keyof typeof catalogue;
+export type ErrorKey = keyof typeof catalogue;
 
-export function isKey(text: string): text is Key {
+export function isErrorKey(text: string): text is ErrorKey {
   return Object.hasOwn(catalogue, text);
 }
 
 /** The gRPC status of a key: what the caller sent is wrong, or does not fit the state of things. */
-export function codeOf(key: Key): Code {
+export function grpcCodeOf(key: ErrorKey): Code {
   const entry: Entry = catalogue[key];
   if (entry.code !== undefined) return entry.code;
   return key.startsWith("invalid_") ? Code.InvalidArgument : Code.FailedPrecondition;

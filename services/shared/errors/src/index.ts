@@ -1,12 +1,12 @@
-export { catalogue, codeOf, isKey, type Key } from "./catalogue.ts";
+export { catalogue, grpcCodeOf, isErrorKey, type ErrorKey } from "./catalogue.ts";
 export {
   duplicate,
   inUse,
   invalidPayload,
   notFound,
-  Refusal,
-  type RefusalOptions,
+  ApiError,
+  type ApiErrorOptions,
   type RelatedObjects,
-  toErrorMessage,
-} from "./refusal.ts";
-export { answerOf, type AnsweredError, refusalOf, toConnectError } from "./wire.ts";
+  errorToProto,
+} from "./api-error.ts";
+export { toErrorResponse, type ErrorResponse, errorFromProto, toConnectError } from "./wire.ts";

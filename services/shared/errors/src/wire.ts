@@ -1,11 +1,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Error as ErrorMessage, ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 
-import { codeOf, isKey } from "./catalogue.ts";
-import { Refusal, toErrorMessage } from "./refusal.ts";
+import { ApiError, errorToProto } from "./api-error.ts";
+import { grpcCodeOf, isErrorKey } from "./catalogue.ts";
 
 /** An error as it is answered: the Error object, and the key to what may be logged beside it. */
-export type AnsweredError = {
+export type ErrorResponse = {
   readonly error: ErrorMessage;
   /** A bug or an outage, not a refusal: to be logged with its cause. */
   readonly unexpected: boolean;
@@ -15,9 +15,9 @@ export type AnsweredError = {
  * Turns whatever was thrown, here or in a service called over gRPC, into the Error object. What is
  * neither a refusal nor a known outage loses its message: it may hold anything.
  */
-export function answerOf(thrown: unknown, requestId: string): AnsweredError {
-  if (thrown instanceof Refusal) {
-    return { error: toErrorMessage(thrown, requestId), unexpected: false };
+export function toErrorResponse(thrown: unknown, requestId: string): ErrorResponse {
+  if (thrown instanceof ApiError) {
+    return { error: errorToProto(thrown, requestId), unexpected: false };
   }
   if (thrown instanceof ConnectError) {
     const detail = thrown.findDetails(ErrorSchema)[0];
@@ -29,16 +29,16 @@ export function answerOf(thrown: unknown, requestId: string): AnsweredError {
     }
     const outage = outageOf(thrown.code);
     if (outage !== undefined) {
-      return { error: toErrorMessage(new Refusal(outage), requestId), unexpected: true };
+      return { error: errorToProto(new ApiError(outage), requestId), unexpected: true };
     }
   }
-  return { error: toErrorMessage(new Refusal("internal_error"), requestId), unexpected: true };
+  return { error: errorToProto(new ApiError("internal_error"), requestId), unexpected: true };
 }
 
 /** What crosses a gRPC connection: the status, and the Error object as its detail. */
 export function toConnectError(thrown: unknown, requestId: string): ConnectError {
-  const { error } = answerOf(thrown, requestId);
-  const code = isKey(error.key) ? codeOf(error.key) : Code.Unknown;
+  const { error } = toErrorResponse(thrown, requestId);
+  const code = isErrorKey(error.key) ? grpcCodeOf(error.key) : Code.Unknown;
   return new ConnectError(
     error.message,
     code,
@@ -49,8 +49,8 @@ export function toConnectError(thrown: unknown, requestId: string): ConnectError
 }
 
 /** Refuses with an Error object that is there already, such as a stored one: word for word. */
-export function refusalOf(error: ErrorMessage): ConnectError {
-  const code = isKey(error.key) ? codeOf(error.key) : Code.FailedPrecondition;
+export function errorFromProto(error: ErrorMessage): ConnectError {
+  const code = isErrorKey(error.key) ? grpcCodeOf(error.key) : Code.FailedPrecondition;
   return new ConnectError(error.message, code, undefined, [{ desc: ErrorSchema, value: error }]);
 }
 

@@ -65,12 +65,12 @@ async function takeFresh(
 }
 
 /** How long an id is remembered: far longer than the log keeps its event. */
-export const INBOX_KEEP_MS = 30 * 24 * 60 * 60 * 1_000;
+export const INBOX_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
 
 const TRIM_CHUNK = 5_000;
 
 /** Forgets what was seen more than `keepMs` ago, in short statements; answers how many rows went. */
-export async function trimInbox(db: Database, keepMs = INBOX_KEEP_MS): Promise<number> {
+export async function trimInbox(db: Database, keepMs = INBOX_RETENTION_MS): Promise<number> {
   let trimmed = 0;
   for (;;) {
     const { rowCount } = await db.query(

@@ -13,10 +13,10 @@ export {
   type Subscription,
   UnpublishableEvent,
 } from "./bus.ts";
-export { INBOX_KEEP_MS, inboxHandler, type InboxWork, trimInbox } from "./inbox.ts";
-export { messageOf } from "./message.ts";
+export { INBOX_RETENTION_MS, inboxHandler, type InboxWork, trimInbox } from "./inbox.ts";
+export { eventMessage } from "./event-message.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";
-export { withEventBus } from "./own-bus.ts";
+export { withEventBus } from "./process-bus.ts";
 export {
   createPgEventBus,
   EVENTS_MIGRATIONS,

@@ -2,14 +2,14 @@ import type { FilterField, FilterFields } from "./fields.ts";
 import type { Operator } from "./operators.ts";
 
 /** The project's present, epoch milliseconds; and where its days begin. */
-export type Moment = {
+export type TimeContext = {
   readonly now: number;
   readonly timeZone: string;
   /** The day that weeks begin on, 0 (Sunday) to 6 (Saturday); Monday when absent. */
   readonly firstWeekday?: number | undefined;
 };
 
-export type FilterContext = Moment & {
+export type FilterContext = TimeContext & {
   readonly fields: FilterFields;
   /** Of the statement that the condition becomes a part of; values are appended. */
   readonly values: unknown[];

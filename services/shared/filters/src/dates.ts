@@ -1,9 +1,9 @@
-import { civilFromDays, daysFromCivil, instantOf, localTimeAt } from "@scrip/rules";
+import { civilFromDays, daysFromCivil, instantAt, localTimeAt } from "@scrip/rules";
 
 import {
   type Condition,
   type FilterContext,
-  type Moment,
+  type TimeContext,
   MS_PER_DAY,
   type Operand,
   Violation,
@@ -46,7 +46,7 @@ export function compileDate(
 export function instantOfOperand(
   name: string,
   operand: Operand,
-  { timeZone }: Pick<Moment, "timeZone">,
+  { timeZone }: Pick<TimeContext, "timeZone">,
 ): number {
   const text = String(operand);
   const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
@@ -54,7 +54,7 @@ export function instantOfOperand(
     const [year, month, date] = [Number(day[1]), Number(day[2]), Number(day[3])];
     const epochDay = daysFromCivil({ year, month, day: date });
     const civil = civilFromDays(epochDay);
-    if (civil.month === month && civil.day === date) return instantOf(timeZone, epochDay, 0);
+    if (civil.month === month && civil.day === date) return instantAt(timeZone, epochDay, 0);
   } else if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.test(text)) {
     const instant = Date.parse(text);
     if (!Number.isNaN(instant)) return instant;
@@ -79,8 +79,8 @@ function compileSpan(
   }
   const span = spanOf(operator, today, days);
   if (span === undefined) return undefined;
-  const from = bind(new Date(instantOf(timeZone, span.from, 0)));
-  const to = bind(new Date(instantOf(timeZone, span.to, 0)));
+  const from = bind(new Date(instantAt(timeZone, span.from, 0)));
+  const to = bind(new Date(instantAt(timeZone, span.to, 0)));
   return `${field.sql} >= ${from}::timestamptz and ${field.sql} < ${to}::timestamptz`;
 }
 

@@ -1,5 +1,5 @@
 export { compileFilters, type CompiledFilters } from "./compile.ts";
-export type { FilterContext, Moment } from "./condition.ts";
+export type { FilterContext, TimeContext } from "./condition.ts";
 export { type FilterField, type FilterFields, jsonMember } from "./fields.ts";
 export { OPERATORS } from "./operators.ts";
 export { type CompiledPredicate, compilePredicate, type Predicate } from "./predicate.ts";

@@ -1,6 +1,6 @@
 import { daysFromCivil } from "@scrip/rules";
 
-import { type Moment, MS_PER_DAY, Violation } from "./condition.ts";
+import { type TimeContext, MS_PER_DAY, Violation } from "./condition.ts";
 import { inUtc } from "./local-time.ts";
 import { dateTest } from "./record-dates.ts";
 import { type ScalarCondition, scalarTest, type ValueTest } from "./record-scalars.ts";
@@ -13,7 +13,7 @@ import {
 import { readTree } from "./tree.ts";
 
 /** Whether a record meets the filters, seen from a moment of its project. */
-export type Predicate<Subject> = (subject: Subject, moment: Moment) => boolean;
+export type Predicate<Subject> = (subject: Subject, moment: TimeContext) => boolean;
 
 export type CompiledPredicate<Subject> =
   | { readonly kind: "predicate"; readonly matches: Predicate<Subject> }

@@ -1,13 +1,13 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 import { compileFilters } from "./compile.ts";
-import type { Moment } from "./condition.ts";
+import type { TimeContext } from "./condition.ts";
 import type { FilterFields } from "./fields.ts";
 
 export type FilterQuery = {
   readonly fields: FilterFields;
   /** Whose present and calendar count. */
-  readonly call: { readonly now: number; readonly project: Omit<Moment, "now"> };
+  readonly call: { readonly now: number; readonly project: Omit<TimeContext, "now"> };
   /** What is bound so far; the values of the filters go behind it. */
   readonly values: unknown[];
 };
@@ -23,7 +23,7 @@ export function filterCondition(filters: unknown, { fields, call, values }: Filt
     values,
   });
   if (compiled.kind === "violation") {
-    throw new Refusal("invalid_query_params", { details: compiled.text });
+    throw new ApiError("invalid_query_params", { details: compiled.text });
   }
   return compiled.text;
 }

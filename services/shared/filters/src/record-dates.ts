@@ -1,6 +1,6 @@
 import { civilFromDays } from "@scrip/rules";
 
-import { type Moment, MS_PER_DAY } from "./condition.ts";
+import { type TimeContext, MS_PER_DAY } from "./condition.ts";
 import { daysOperand, DISTANCES, instantOfOperand, MAX_DAYS, PARTS, wholeNumber } from "./dates.ts";
 import { localTime } from "./local-time.ts";
 import { monthDaysOf, monthDaySpan } from "./month-days.ts";
@@ -8,12 +8,12 @@ import type { ScalarCondition } from "./record-scalars.ts";
 import { spanOf, type Today } from "./spans.ts";
 
 /** Whether an instant, epoch milliseconds, meets a condition; `null` meets negative ones only. */
-export type DateTest = (value: number | null, moment: Moment) => boolean;
+export type DateTest = (value: number | null, moment: TimeContext) => boolean;
 
 /** What `compileDate` compiles, for instants in memory. Undefined where the operator means nothing. */
 export function dateTest(condition: ScalarCondition): DateTest | undefined {
   const { name, operator, operands } = condition;
-  const operandsAt = (moment: Moment): readonly number[] =>
+  const operandsAt = (moment: TimeContext): readonly number[] =>
     operands.map((one) => instantOfOperand(name, one, moment));
   switch (operator) {
     case "$in":
@@ -31,9 +31,9 @@ export function dateTest(condition: ScalarCondition): DateTest | undefined {
   }
 }
 
-const dayAt = (instant: number, moment: Moment): number => localTime(instant, moment).epochDay;
+const dayAt = (instant: number, moment: TimeContext): number => localTime(instant, moment).epochDay;
 
-const todayOf = (moment: Moment): Today => ({
+const todayOf = (moment: TimeContext): Today => ({
   day: dayAt(moment.now, moment),
   firstWeekday: moment.firstWeekday,
 });

@@ -1,4 +1,4 @@
-import { type Moment, type Operand } from "./condition.ts";
+import { type TimeContext, type Operand } from "./condition.ts";
 import { instantOfOperand } from "./dates.ts";
 import { microsOfText } from "./iso-date.ts";
 import type { Operator } from "./operators.ts";
@@ -14,7 +14,7 @@ export type ScalarCondition = {
 };
 
 /** Whether a value meets a condition. Nothing (`null`) meets negative ones only. */
-export type ValueTest = (value: RecordValue, moment: Moment) => boolean;
+export type ValueTest = (value: RecordValue, moment: TimeContext) => boolean;
 
 /**
  * What `compileScalar` compiles, for values in memory. Answers undefined for an operator that means

@@ -60,7 +60,7 @@ export const requestId = (): string => `v-${opaque()}`;
 const DIGITS = /_([0-9a-f]{12})[0-9a-f]{6}$/;
 
 /** When an id was made, in epoch milliseconds of the clock of the process that made it. */
-export function madeAt(id: string): number | undefined {
+export function createdAtMs(id: string): number | undefined {
   const digits = DIGITS.exec(id)?.[1];
   return digits === undefined ? undefined : Number.parseInt(digits, 16);
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { madeAt, newId, requestId } from "./index.ts";
+import { createdAtMs, newId, requestId } from "./index.ts";
 import { createOpaqueSource } from "./opaque.ts";
 
 const HALF = 2 ** 23;
@@ -19,12 +19,12 @@ test("an id is its prefix and eighteen lower-case hex digits", () => {
 
 test("an id says when it was made, and what is no id says nothing", () => {
   const before = Date.now();
-  const made = madeAt(newId("v")) ?? 0;
+  const made = createdAtMs(newId("v")) ?? 0;
   expect(made).toBeGreaterThanOrEqual(before);
   expect(made).toBeLessThanOrEqual(before + 60_000);
-  expect(madeAt("v_019aa8f3c2d1000000")).toBe(0x019aa8f3c2d1);
-  expect(madeAt("v_1")).toBeUndefined();
-  expect(madeAt("SUMMER")).toBeUndefined();
+  expect(createdAtMs("v_019aa8f3c2d1000000")).toBe(0x019aa8f3c2d1);
+  expect(createdAtMs("v_1")).toBeUndefined();
+  expect(createdAtMs("SUMMER")).toBeUndefined();
 });
 
 test("ids grow with every call, whatever the clock does and wherever the counter starts", () => {

@@ -1,6 +1,6 @@
 import { createBatcher } from "./batcher.ts";
 import type { DefinitionVersions } from "./definition-versions.ts";
-import { createRecent } from "./recent.ts";
+import { createGenerationCache } from "./generation-cache.ts";
 
 /**
  * Remembers definitions (rules, campaigns, tiers, settings) in the process; never balances or counts
@@ -54,7 +54,7 @@ export function createDefinitionCache<Value>(
   options: DefinitionCacheOptions<Value>,
 ): DefinitionCache<Value> {
   const { versions, load, maxEntries } = options;
-  const entries = createRecent<OfEpoch<Value | undefined>>(maxEntries);
+  const entries = createGenerationCache<OfEpoch<Value | undefined>>(maxEntries);
   const flights = new Map<string, OfEpoch<Promise<Value | undefined>>>();
   const ask = createBatcher({ lanes: LANES, maxBatch: MAX_BATCH, send: load });
 

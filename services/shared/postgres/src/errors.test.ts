@@ -2,7 +2,7 @@ import { DatabaseError } from "pg";
 import { describe, expect, test } from "vitest";
 
 import {
-  explainRefusal,
+  explainConnectionFailure,
   isRetryable,
   isUnavailable,
   isUniqueViolation,
@@ -72,12 +72,14 @@ test.each([
     "connect ECONNREFUSED",
   ],
 ])("%s is explained to whoever set the URL", (error, reason) => {
-  expect(explainRefusal(error)).toBe(`The database cannot be used: ${reason}. Check DATABASE_URL.`);
+  expect(explainConnectionFailure(error)).toBe(
+    `The database cannot be used: ${reason}. Check DATABASE_URL.`,
+  );
 });
 
 test("a bug is not explained away", () => {
-  expect(explainRefusal(databaseError("42P01"))).toBeUndefined();
-  expect(explainRefusal(new TypeError("x is not a function"))).toBeUndefined();
+  expect(explainConnectionFailure(databaseError("42P01"))).toBeUndefined();
+  expect(explainConnectionFailure(new TypeError("x is not a function"))).toBeUndefined();
 });
 
 test("a broken unique constraint is told from the others by its name", () => {

@@ -89,7 +89,7 @@ const REFUSED = [
 ];
 
 /** Why a start cannot use the database, in words for the terminal; undefined for other failures. */
-export function explainRefusal(error: unknown): string | undefined {
+export function explainConnectionFailure(error: unknown): string | undefined {
   const state = sqlState(error);
   const isKnown =
     isUnavailable(error) || (state !== undefined && REFUSED.some((each) => each.test(state)));

@@ -19,7 +19,7 @@ export {
   type Statement,
 } from "./database.ts";
 export {
-  explainRefusal,
+  explainConnectionFailure,
   isRetryable,
   isUnavailable,
   isForeignKeyViolation,
@@ -29,7 +29,7 @@ export {
 export { type Migration, readMigrations } from "./migration-files.ts";
 export { migrate, type MigrateOptions, MigrationError } from "./migrate.ts";
 export {
-  checkedBy,
+  sqlCheck,
   type Chunk,
   type ChunkRequest,
   type InvariantCheck,
@@ -37,7 +37,7 @@ export {
   type Violation,
 } from "./invariants.ts";
 export { type Page, type PageQuery, parsePage, readPage } from "./pages.ts";
-export { createRecent, type Recent } from "./recent.ts";
+export { createGenerationCache, type GenerationCache } from "./generation-cache.ts";
 export {
   createDefinitionCache,
   type DefinitionCache,

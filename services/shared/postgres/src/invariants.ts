@@ -30,7 +30,7 @@ export type InvariantCheck = {
  * Checks by a statement over the project `$1`, the id `$2` behind which it goes on, and the number `$3` of
  * rows: it answers a row for each that it looked at, its id and what is wrong with it or null.
  */
-export const checkedBy =
+export const sqlCheck =
   (sql: string): InvariantCheck["checkChunk"] =>
   async (db, { projectId, after, limit }) => {
     const { rows } = await db.query<{ id: string; fault: string | null }>(sql, [

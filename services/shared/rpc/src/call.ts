@@ -32,7 +32,7 @@ export type ProjectContext = {
 };
 
 /** The project's present and its calendar, which decide about days and weeks. */
-export const momentOf = ({ now, project }: Pick<Call, "now" | "project">) => ({
+export const timeContextOf = ({ now, project }: Pick<Call, "now" | "project">) => ({
   now,
   timeZone: project.timeZone,
   firstWeekday: project.firstWeekday,
@@ -64,7 +64,7 @@ export function batchCall(requestId: string, deadline: number, now: number): Cal
 }
 
 /** The same, from this moment on, with the time that a request has. */
-export function ownCall(): Call {
+export function serviceCall(): Call {
   const now = Date.now();
   return batchCall(newRequestId(), now + REQUEST_DEADLINE_MS, now);
 }

@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 export type CoalescerOptions<Item, Answer> = {
   /** Answers the items in their order. When it throws, every item of the batch fails alike. */
@@ -94,7 +94,7 @@ async function deliver<Item, Answer>(
   }
 }
 
-const overloaded = (): Refusal =>
-  new Refusal("too_many_requests", {
+const overloaded = (): ApiError =>
+  new ApiError("too_many_requests", {
     details: "Too many concurrent requests; try again in a second",
   });

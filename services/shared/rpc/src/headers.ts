@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import { requestId as newRequestId } from "@scrip/ids";
 import { isTimeZone } from "@scrip/rules";
 
@@ -93,7 +93,7 @@ export function outsideKey(headers: Headers): string | undefined {
   if (text === null) return undefined;
   const key = decodeHeader(text);
   if (key.length > 0 && key.length <= MAX_KEY_LENGTH && !CONTROL.test(key)) return key;
-  throw new Refusal("invalid_idempotency_key", {
+  throw new ApiError("invalid_idempotency_key", {
     details: `Header ${NAMES.idempotencyKey} must have 1 to ${MAX_KEY_LENGTH} characters`,
   });
 }
@@ -102,14 +102,14 @@ function decodeHeader(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Refusal("invalid_payload", { details: "A header is not percent-encoded UTF-8" });
+    throw new ApiError("invalid_payload", { details: "A header is not percent-encoded UTF-8" });
   }
 }
 
 function timeZoneOf(text: string | null): string {
   if (text === null || text === "") return "UTC";
   if (isTimeZone(text)) return text;
-  throw new Refusal("invalid_payload", { details: `Unknown time zone ${text}` });
+  throw new ApiError("invalid_payload", { details: `Unknown time zone ${text}` });
 }
 
 // Anything else could break the lines of a log or hide who asked.

@@ -2,8 +2,8 @@ export {
   batchCall,
   type Call,
   type Caller,
-  momentOf,
-  ownCall,
+  timeContextOf,
+  serviceCall,
   type ProjectContext,
   REQUEST_DEADLINE_MS,
 } from "./call.ts";
@@ -18,9 +18,9 @@ export {
   runProcess,
   transportTo,
 } from "./process.ts";
-export { type Reservation, takeId } from "./reserved-object.ts";
+export { type Reservation, reservedOrNewId } from "./reserved-object.ts";
 export { runUntilStopped } from "./run-until-stopped.ts";
-export { startRepeating } from "./repeat.ts";
+export { startPeriodicJob } from "./periodic-job.ts";
 export { serve, type RpcServer } from "./serve.ts";
 export {
   type Handler,
@@ -35,4 +35,4 @@ export {
   generateServiceKey,
   type ServiceKeys,
 } from "./service-token.ts";
-export { inTurns, mapInTurns } from "./turns.ts";
+export { runInterleaved, mapInterleaved } from "./interleave.ts";

@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 
 import { type DescMethod, type Message, toBinary } from "@bufbuild/protobuf";
 import { accessOf } from "@scrip/contract";
-import { invalidPayload, Refusal } from "@scrip/errors";
+import { invalidPayload, ApiError } from "@scrip/errors";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { Call } from "./call.ts";
@@ -18,11 +18,11 @@ const PROJECT_ID = /^proj_[0-9a-f]{18}$/;
 export function authorizeOutside(method: DescMethod, claims: ServiceClaims, call: Call): void {
   if (call.project.id === "") throw invalidPayload("Header x-scrip-project is required");
   if (!PROJECT_ID.test(call.project.id) || !claims.projects.includes(call.project.id)) {
-    throw new Refusal("forbidden", { details: "The token does not open this project" });
+    throw new ApiError("forbidden", { details: "The token does not open this project" });
   }
   const scope = accessOf(method)?.server ?? "";
   if (scope !== "" && (claims.scopes.includes("api") || claims.scopes.includes(scope))) return;
-  throw new Refusal("missing_required_permission", {
+  throw new ApiError("missing_required_permission", {
     details: `${method.parent.typeName}/${method.name}`,
   });
 }
@@ -46,7 +46,7 @@ export function outsideIdempotency(
   const key = outsideKey(headers);
   if (key === undefined) return undefined;
   if (accessOf(method)?.idempotency !== Idempotency.IN_SERVICE) {
-    throw new Refusal("invalid_idempotency_key", {
+    throw new ApiError("invalid_idempotency_key", {
       details: `${method.name} keeps no answers over gRPC; send it without a key`,
     });
   }

@@ -13,7 +13,7 @@ export type Reservation = {
  * or a new one. Rules that are still in the request came past the gateway: without this refusal the
  * object would be made without them.
  */
-export function takeId(
+export function reservedOrNewId(
   { reservedId, validationRules }: Reservation,
   call: Call,
   make: () => string,

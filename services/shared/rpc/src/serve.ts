@@ -5,7 +5,7 @@ import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { compileCheck } from "@scrip/contract";
-import { answerOf, invalidPayload, Refusal, toConnectError } from "@scrip/errors";
+import { toErrorResponse, invalidPayload, ApiError, toConnectError } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 
 import type { Call } from "./call.ts";
@@ -162,14 +162,14 @@ function adapt(
         const sent = { method, request, claims };
         call = { ...call, idempotency: outsideIdempotency(sent, context.requestHeader) };
       }
-      if (handler === undefined) throw new Refusal("not_implemented");
+      if (handler === undefined) throw new ApiError("not_implemented");
       const answer = await handler(request, call);
       report({});
       return answer;
     } catch (error) {
       const isOutage = isUnavailable(error);
-      const answer = isOutage ? new Refusal("service_unavailable") : error;
-      const { error: answered, unexpected } = answerOf(answer, requestId);
+      const answer = isOutage ? new ApiError("service_unavailable") : error;
+      const { error: answered, unexpected } = toErrorResponse(answer, requestId);
       report({ key: answered.key, ...((isOutage || unexpected) && { cause: error }) });
       throw toConnectError(answer, requestId);
     }
@@ -178,7 +178,7 @@ function adapt(
 
 function callOf(context: HandlerContext, claims: ServiceClaims): Call {
   const timeoutMs = context.timeoutMs();
-  if (timeoutMs !== undefined && timeoutMs < MIN_BUDGET_MS) throw new Refusal("deadline_exceeded");
+  if (timeoutMs !== undefined && timeoutMs < MIN_BUDGET_MS) throw new ApiError("deadline_exceeded");
   const call = fromHeaders(
     context.requestHeader,
     { internal: claims.internal, callerName: claims.name },
@@ -190,5 +190,5 @@ function callOf(context: HandlerContext, claims: ServiceClaims): Call {
 /** Scrip's own services may call everything. */
 function authorizeInside(claims: ServiceClaims, call: Call): void {
   if (claims.projects.includes("*") || claims.projects.includes(call.project.id)) return;
-  throw new Refusal("forbidden", { details: "The token does not open this project" });
+  throw new ApiError("forbidden", { details: "The token does not open this project" });
 }

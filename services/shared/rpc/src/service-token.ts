@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import {
   calculateJwkThumbprint,
   createLocalJWKSet,
@@ -89,7 +89,7 @@ export function createTokenVerifier(
   return async (authorization) => {
     const token = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined)
-      throw new Refusal("unauthorized", { details: "A service token is required" });
+      throw new ApiError("unauthorized", { details: "A service token is required" });
     const known = verified.get(token);
     if (known !== undefined && known.until > Date.now()) return known.claims;
     const { payload } = await jwtVerify(token, keySet, {
@@ -99,7 +99,7 @@ export function createTokenVerifier(
       maxTokenAge: "10 minutes",
       clockTolerance: 5,
     }).catch((cause: unknown) => {
-      throw new Refusal("unauthorized", { details: "The service token is not valid", cause });
+      throw new ApiError("unauthorized", { details: "The service token is not valid", cause });
     });
     const claims = claimsOf(payload);
     if (verified.size >= MAX_REMEMBERED) verified.clear();

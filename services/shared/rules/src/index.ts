@@ -27,7 +27,7 @@ export {
   booleanValue,
   countValue,
   dateValue,
-  jsonOf,
+  valueToJson,
   metadataValue,
   moneyValue,
   numberValue,
@@ -38,29 +38,29 @@ export { type Period, startOfNextPeriod, startOfPeriod } from "./period.ts";
 export {
   type LocalTime,
   addDuration,
-  instantOf,
-  instantText,
+  instantAt,
+  formatInstant,
   isTimeZone,
   localTimeAt,
 } from "./time-zone.ts";
 export {
   type DailyHours,
-  type Moment,
-  type TimeVerdict,
+  type TimeContext,
+  type ValidityStatus,
   type Validity,
   type ValidityTimeframe,
   checkValidity,
-  judgeValidity,
+  evaluateValidity,
 } from "./validity.ts";
-export { smallestDifference, wantedMembers } from "./validation-rule/change.ts";
-export { datesWanted, firstDayMeeting } from "./validation-rule/change-in-time.ts";
+export { smallestDifference, expectedMembers } from "./validation-rule/change.ts";
+export { expectedDates, firstMatchingDay } from "./validation-rule/change-in-time.ts";
 export {
   type CheckedRule,
   type CheckPhase,
   type FailingRule,
   type RuleOutcome,
   checkRule,
-  rulesThatFail,
+  failingRules,
 } from "./validation-rule/check.ts";
 export type { Condition } from "./validation-rule/condition.ts";
 export { meetsConditions } from "./validation-rule/counts.ts";

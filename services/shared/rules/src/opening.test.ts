@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { nextOpening } from "./opening.ts";
 import { startOfNextPeriod, startOfPeriod } from "./period.ts";
-import { type Validity, judgeValidity } from "./validity.ts";
+import { type Validity, evaluateValidity } from "./validity.ts";
 
 const unlimited: Validity = {
   startDate: null,
@@ -116,7 +116,8 @@ describe("limits open next", () => {
       fc.property(anyValidity, fc.option(anyValidity), fc.nat(72), (own, parent, hours) => {
         const moment = { now: day + hours * hour + 1, timeZone };
         const opening = nextOpening(own, parent, moment);
-        const opensAt = (now: number) => judgeValidity(own, parent, { now, timeZone }) === "open";
+        const opensAt = (now: number) =>
+          evaluateValidity(own, parent, { now, timeZone }) === "open";
         const later = Array.from({ length: 24 * 8 }, (_, n) => moment.now + n * hour);
         if (opening === null) {
           expect(later.filter(opensAt)).toEqual([]);

@@ -1,7 +1,7 @@
 import { parseDuration } from "./duration.ts";
-import { addDuration, instantOf, localTimeAt } from "./time-zone.ts";
+import { addDuration, instantAt, localTimeAt } from "./time-zone.ts";
 import {
-  type Moment,
+  type TimeContext,
   type Validity,
   includesDay,
   isInsideHours,
@@ -17,11 +17,15 @@ const MOST_STEPS = 2000;
 const MS_PER_HOUR = 3_600_000;
 
 /**
- * The first instant from now on at which limits are open, as `judgeValidity` judges them; null when
+ * The first instant from now on at which limits are open, as `evaluateValidity` judges them; null when
  * they never open again. Every step goes to where one limit that is closed opens next, so none is
  * left out.
  */
-export function nextOpening(own: Validity, parent: Validity | null, moment: Moment): number | null {
+export function nextOpening(
+  own: Validity,
+  parent: Validity | null,
+  moment: TimeContext,
+): number | null {
   const { timeZone } = moment;
   const end = own.expirationDate ?? parent?.expirationDate ?? null;
   let now = Math.max(moment.now, own.startDate ?? -Infinity, parent?.startDate ?? -Infinity);
@@ -35,19 +39,19 @@ export function nextOpening(own: Validity, parent: Validity | null, moment: Mome
 }
 
 /** Where the first closed limit opens, or `now` when none is closed; null when one never will. */
-function nextStep(own: Validity, parent: Validity | null, moment: Moment): number | null {
+function nextStep(own: Validity, parent: Validity | null, moment: TimeContext): number | null {
   const { now, timeZone } = moment;
   if (!isInsideTimeframe(own, parent, moment)) return nextWindow(own, parent, moment);
   const local = localTimeAt(timeZone, now);
   const daysOfWeek = own.daysOfWeek ?? parent?.daysOfWeek ?? null;
   if (daysOfWeek !== null && !includesDay(daysOfWeek, local.weekday)) {
-    return instantOf(timeZone, local.epochDay + 1, 0);
+    return instantAt(timeZone, local.epochDay + 1, 0);
   }
   const hours = own.hours ?? parent?.hours ?? null;
   return hours === null || isInsideHours(hours, local) ? now : nextHours(hours, moment);
 }
 
-function nextWindow(own: Validity, parent: Validity | null, moment: Moment): number | null {
+function nextWindow(own: Validity, parent: Validity | null, moment: TimeContext): number | null {
   const timeframe = own.timeframe ?? parent?.timeframe ?? null;
   const start = timeframeStart(own, parent);
   const interval = timeframe && parseDuration(timeframe.interval);
@@ -60,7 +64,7 @@ function nextWindow(own: Validity, parent: Validity | null, moment: Moment): num
 /** The next time that the wall shows the start of an entry, today or on one of the next days. */
 function nextHours(
   hours: NonNullable<Validity["hours"]>,
-  { now, timeZone }: Moment,
+  { now, timeZone }: TimeContext,
 ): number | null {
   const today = localTimeAt(timeZone, now).epochDay;
   for (let day = today; day <= today + 8; day += 1) {
@@ -78,7 +82,7 @@ function nextHours(
 
 /** An hour that is shown twice comes twice; a time that is skipped comes when the clocks have moved. */
 function wallTimes(timeZone: string, day: number, msOfDay: number): readonly number[] {
-  const first = instantOf(timeZone, day, msOfDay);
+  const first = instantAt(timeZone, day, msOfDay);
   const isSkipped = localTimeAt(timeZone, first).msOfDay !== msOfDay;
   if (isSkipped) return [gapEnd(timeZone, first)];
   const second = first + MS_PER_HOUR;

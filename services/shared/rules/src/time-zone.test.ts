@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { parseDuration } from "./duration.ts";
-import { addDuration, instantOf, instantText, isTimeZone, localTimeAt } from "./time-zone.ts";
+import { addDuration, instantAt, formatInstant, isTimeZone, localTimeAt } from "./time-zone.ts";
 
 const hour = 3_600_000;
 
@@ -53,7 +53,7 @@ describe("localTimeAt", () => {
   });
 });
 
-describe("instantOf", () => {
+describe("instantAt", () => {
   test.each([
     ["a time in winter", "2026-01-10", 12, "2026-01-10T11:00:00.000Z"],
     ["a time in summer", "2026-07-10", 12, "2026-07-10T10:00:00.000Z"],
@@ -64,7 +64,7 @@ describe("instantOf", () => {
     ["the first time after the hour shown twice", "2026-10-25", 3, "2026-10-25T02:00:00.000Z"],
   ])("finds %s in Warsaw", (_name, day, hours, at) => {
     const epochDay = Date.parse(`${day}T00:00:00Z`) / (24 * hour);
-    expect(new Date(instantOf("Europe/Warsaw", epochDay, hours * hour)).toISOString()).toBe(at);
+    expect(new Date(instantAt("Europe/Warsaw", epochDay, hours * hour)).toISOString()).toBe(at);
   });
 
   test("is undone by localTimeAt wherever the wall shows each time once", () => {
@@ -75,7 +75,7 @@ describe("instantOf", () => {
         (timeZone, instant) => {
           fc.pre(timeZone !== "Pacific/Apia" || instant > Date.UTC(2021, 9));
           const local = localTimeAt(timeZone, instant);
-          expect(instantOf(timeZone, local.epochDay, local.msOfDay)).toBe(instant);
+          expect(instantAt(timeZone, local.epochDay, local.msOfDay)).toBe(instant);
         },
       ),
     );
@@ -136,7 +136,7 @@ describe("addDuration", () => {
 test("an instant is written as the API writes it", () => {
   fc.assert(
     fc.property(fc.integer({ min: Date.parse("0001-01-01"), max: 8e13 }), (instant) => {
-      expect(instantText(instant)).toBe(new Date(instant).toISOString());
+      expect(formatInstant(instant)).toBe(new Date(instant).toISOString());
     }),
   );
 });

@@ -26,7 +26,7 @@ export function localTimeAt(timeZone: string, instant: number): LocalTime {
 }
 
 /** An instant as the API writes it: ISO 8601 with milliseconds, in UTC. */
-export function instantText(instant: number): string {
+export function formatInstant(instant: number): string {
   const epochDay = Math.floor(instant / MS_PER_DAY);
   const { year, month, day } = civilFromDays(epochDay);
   const ms = instant - epochDay * MS_PER_DAY;
@@ -42,7 +42,7 @@ const padded = (value: number, length: number): string => String(value).padStart
  * pass; a time that it skips means as long after the jump as the time lies inside the gap, so
  * 02:30 becomes 03:30. That is how java.time, RFC 5545 and Temporal read it too.
  */
-export function instantOf(timeZone: string, epochDay: number, msOfDay: number): number {
+export function instantAt(timeZone: string, epochDay: number, msOfDay: number): number {
   const local = epochDay * MS_PER_DAY + msOfDay;
   const before = offsetAt(timeZone, local - MS_PER_DAY);
   const after = offsetAt(timeZone, local + MS_PER_DAY);
@@ -66,7 +66,7 @@ export function addDuration(
   if (times === 0 || (duration.months === 0 && duration.days === 0)) return instant + elapsed;
   const local = localTimeAt(timeZone, instant);
   const day = addMonths(local.epochDay, duration.months * times) + duration.days * times;
-  return instantOf(timeZone, day, local.msOfDay) + elapsed;
+  return instantAt(timeZone, day, local.msOfDay) + elapsed;
 }
 
 function addMonths(epochDay: number, months: number): number {

@@ -1,10 +1,10 @@
-import type { DailyHours, TimeVerdict, Validity } from "./validity.ts";
+import type { DailyHours, ValidityStatus, Validity } from "./validity.ts";
 
 type Scenario = readonly [
   what: string,
   limits: Partial<Validity>,
   at: string,
-  verdict: TimeVerdict,
+  verdict: ValidityStatus,
   timeZone?: string,
 ];
 

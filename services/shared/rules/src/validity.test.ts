@@ -11,9 +11,9 @@ import {
   scenarios,
   unlimited,
 } from "./validity.scenarios.ts";
-import { checkValidity, judgeValidity } from "./validity.ts";
+import { checkValidity, evaluateValidity } from "./validity.ts";
 
-describe("judgeValidity", () => {
+describe("evaluateValidity", () => {
   const inZones = scenarios.map(
     ([what, limits, now, verdict, timeZone = "UTC"]) =>
       [what, limits, now, verdict, timeZone] as const,
@@ -21,7 +21,7 @@ describe("judgeValidity", () => {
   test.each(inZones)("judges one that %s", (_what, ...row) => {
     const [limits, now, verdict, timeZone] = row;
     const moment = { now: at(now), timeZone };
-    expect(judgeValidity({ ...unlimited, ...limits }, null, moment)).toBe(verdict);
+    expect(evaluateValidity({ ...unlimited, ...limits }, null, moment)).toBe(verdict);
   });
 
   const before = noon - 1;
@@ -78,7 +78,7 @@ describe("judgeValidity", () => {
       { ...unlimited, ...own },
       { ...unlimited, ...parent },
     ] as const;
-    expect(judgeValidity(...limits, moment)).toBe(verdict);
+    expect(evaluateValidity(...limits, moment)).toBe(verdict);
   });
 
   test("is open exactly inside start + k · interval for any interval of real time", () => {
@@ -91,7 +91,7 @@ describe("judgeValidity", () => {
           const timeframe = { interval: `PT${interval}M`, duration: `PT${duration}M` };
           const inside = elapsed % (interval * 60_000) < duration * 60_000;
           const moment = { now: noon + elapsed, timeZone: "America/New_York" };
-          expect(judgeValidity({ ...unlimited, startDate: noon, timeframe }, null, moment)).toBe(
+          expect(evaluateValidity({ ...unlimited, startDate: noon, timeframe }, null, moment)).toBe(
             inside ? "open" : "outside_window",
           );
         },

@@ -25,21 +25,25 @@ export type Validity = {
   readonly hours: { readonly daily: readonly DailyHours[] } | null;
 };
 
-export type Moment = {
+export type TimeContext = {
   readonly now: number;
   readonly timeZone: string;
   /** The day that weeks begin on, 0 (Sunday) to 6 (Saturday); Monday when absent. */
   readonly firstWeekday?: number | undefined;
 };
 
-export type TimeVerdict = "open" | "not_started" | "ended" | "outside_window";
+export type ValidityStatus = "open" | "not_started" | "ended" | "outside_window";
 
 /**
  * Judges the time limits of an object that may belong to a parent (a voucher of a campaign). Both
  * start dates count, the object's own end date replaces the parent's, and so does each of its
  * recurring limits, one by one.
  */
-export function judgeValidity(own: Validity, parent: Validity | null, moment: Moment): TimeVerdict {
+export function evaluateValidity(
+  own: Validity,
+  parent: Validity | null,
+  moment: TimeContext,
+): ValidityStatus {
   const { now } = moment;
   if (own.startDate !== null && now < own.startDate) return "not_started";
   if (parent !== null && parent.startDate !== null && now < parent.startDate) return "not_started";
@@ -48,7 +52,7 @@ export function judgeValidity(own: Validity, parent: Validity | null, moment: Mo
   return isInsideWindows(own, parent, moment) ? "open" : "outside_window";
 }
 
-function isInsideWindows(own: Validity, parent: Validity | null, moment: Moment): boolean {
+function isInsideWindows(own: Validity, parent: Validity | null, moment: TimeContext): boolean {
   if (!isInsideTimeframe(own, parent, moment)) return false;
   const daysOfWeek = own.daysOfWeek ?? parent?.daysOfWeek ?? null;
   const hours = own.hours ?? parent?.hours ?? null;
@@ -69,7 +73,11 @@ export function timeframeStart(own: Validity, parent: Validity | null): number |
   return first?.startDate ?? second?.startDate ?? null;
 }
 
-export function isInsideTimeframe(own: Validity, parent: Validity | null, moment: Moment): boolean {
+export function isInsideTimeframe(
+  own: Validity,
+  parent: Validity | null,
+  moment: TimeContext,
+): boolean {
   const timeframe = own.timeframe ?? parent?.timeframe ?? null;
   if (timeframe === null) return true;
   const start = timeframeStart(own, parent);
@@ -85,7 +93,7 @@ export function isInsideTimeframe(own: Validity, parent: Validity | null, moment
 export function lastWindowStart(
   start: number,
   interval: Duration,
-  { now, timeZone }: Moment,
+  { now, timeZone }: TimeContext,
 ): { readonly instant: number; readonly count: number } {
   const startOf = (k: number): number => addDuration(timeZone, start, interval, k);
   let k = Math.max(0, Math.floor((now - start) / averageMs(interval)));

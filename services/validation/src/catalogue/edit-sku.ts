@@ -1,4 +1,4 @@
-import { notFound, Refusal } from "@scrip/errors";
+import { notFound, ApiError } from "@scrip/errors";
 import type {
   CreateSkuRequest,
   UpdateSkuRequest,
@@ -46,7 +46,7 @@ export function requireOwn(sku: SkuRow, product: ProductRow): void {
 function requireAttributes({ attributes }: SkuRow, product: ProductRow): void {
   const unknown = Object.keys(attributes).find((name) => !product.attributes.includes(name));
   if (unknown === undefined) return;
-  throw new Refusal("invalid_sku", {
+  throw new ApiError("invalid_sku", {
     details: `Property .attributes.${unknown} is not an attribute of the product`,
   });
 }

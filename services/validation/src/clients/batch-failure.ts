@@ -1,4 +1,4 @@
-import { answerOf } from "@scrip/errors";
+import { toErrorResponse } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 
 /**
@@ -6,4 +6,4 @@ import { isUnavailable } from "@scrip/postgres";
  * again for each item would only make it longer.
  */
 export const isBadItem = (error: unknown): boolean =>
-  !isUnavailable(error) && answerOf(error, "").error.key === "internal_error";
+  !isUnavailable(error) && toErrorResponse(error, "").error.key === "internal_error";

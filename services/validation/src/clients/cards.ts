@@ -19,7 +19,7 @@ import {
   RedemptionService,
   type SpendName,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { clientOf, ownCall } from "@scrip/rpc";
+import { clientOf, serviceCall } from "@scrip/rpc";
 
 import { type Batched, SENT_ONCE, type Transports } from "./batching.ts";
 
@@ -31,7 +31,7 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
   return {
     gatherCards: batched("gather_cards", async (queries: readonly CardsQuery[]) => {
       const request = { $typeName: GatherCardsRequestSchema.typeName, queries: [...queries] };
-      return (await cards.gatherCards(request, ownCall())).answers;
+      return (await cards.gatherCards(request, serviceCall())).answers;
     }),
     findRewardAssignment: batched(
       "find_reward_assignments",
@@ -40,14 +40,14 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
           $typeName: FindRewardAssignmentsRequestSchema.typeName,
           assignments: [...names],
         };
-        return (await rewards.findRewardAssignments(request, ownCall())).answers;
+        return (await rewards.findRewardAssignments(request, serviceCall())).answers;
       },
     ),
     spendPoints: batched(
       "spend_points",
       async (commands: readonly SpendCommand[]) => {
         const request = { $typeName: SpendPointsRequestSchema.typeName, commands: [...commands] };
-        return (await cards.spendPoints(request, ownCall())).outcomes;
+        return (await cards.spendPoints(request, serviceCall())).outcomes;
       },
       SENT_ONCE,
     ),
@@ -55,18 +55,18 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
       "reserve_points",
       async (commands: readonly PointsReservationCommand[]) => {
         const request = { $typeName: ReservePointsRequestSchema.typeName, commands: [...commands] };
-        return (await cards.reservePoints(request, ownCall())).outcomes;
+        return (await cards.reservePoints(request, serviceCall())).outcomes;
       },
       SENT_ONCE,
     ),
     releasePoints: batched("release_points", async (releases: readonly PointsRelease[]) => {
       const request = { $typeName: ReleasePointsRequestSchema.typeName, releases: [...releases] };
-      await cards.releasePoints(request, ownCall());
+      await cards.releasePoints(request, serviceCall());
       return releases.map(() => undefined);
     }),
     abandonSpend: batched("abandon_spends", async (spends: readonly SpendName[]) => {
       const request = { $typeName: AbandonSpendsRequestSchema.typeName, spends: [...spends] };
-      await redemptions.abandonSpends(request, ownCall());
+      await redemptions.abandonSpends(request, serviceCall());
       return spends.map(() => undefined);
     }),
   };

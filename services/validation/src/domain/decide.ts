@@ -1,4 +1,4 @@
-import type { Metadata, Moment, RuleName } from "@scrip/rules";
+import type { Metadata, TimeContext, RuleName } from "@scrip/rules";
 
 import { applyStack } from "./apply-redeemables.ts";
 import type { Applicable, Decision, OrderFigures } from "./decision/decision.ts";
@@ -21,7 +21,7 @@ export type DecisionRequest = {
   readonly customer: CustomerFacts | null;
   /** Of the validation or redemption itself. */
   readonly metadata: Metadata;
-  readonly moment: Moment;
+  readonly moment: TimeContext;
   readonly stacking: StackingRules;
   /** What was redeemed before, by `countKey`: the counts of `neededCounts`. */
   readonly counts: ReadonlyMap<string, bigint>;

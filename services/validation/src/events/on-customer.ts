@@ -1,4 +1,4 @@
-import { type EventHandler, messageOf } from "@scrip/events";
+import { type EventHandler, eventMessage } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 
@@ -14,7 +14,7 @@ export const onCustomer =
   (db: Database): EventHandler =>
   async (events) => {
     for (const event of events) {
-      const deleted = messageOf(event, CustomerDeletedSchema);
+      const deleted = eventMessage(event, CustomerDeletedSchema);
       if (deleted?.permanent !== true) continue;
       const { projectId, customerId } = deleted;
       await rememberGone(db, { projectId, customerId });

@@ -1,5 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type EventHandler, messageOf } from "@scrip/events";
+import { type EventHandler, eventMessage } from "@scrip/events";
 import {
   type RedemptionMade,
   RedemptionMadeSchema,
@@ -23,14 +23,14 @@ export const onRedemption =
   (deps: OverrideDeps): EventHandler =>
   async (events) => {
     const { db } = deps;
-    const made = events.flatMap((event) => orderIn(messageOf(event, RedemptionMadeSchema)));
+    const made = events.flatMap((event) => orderIn(eventMessage(event, RedemptionMadeSchema)));
     const plain = made.filter(({ overrides }) => overrides.length === 0);
     if (plain.length > 0) await repairOrders(db, plain);
     for (const one of made) {
       if (one.overrides.length > 0) await repairOrder(deps, one);
     }
     const rolledBack = events.flatMap((event) =>
-      orderIn(messageOf(event, RedemptionRolledBackSchema)),
+      orderIn(eventMessage(event, RedemptionRolledBackSchema)),
     );
     if (rolledBack.length > 0) await repairRolledBackOrders(db, rolledBack);
   };

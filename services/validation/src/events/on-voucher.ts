@@ -1,4 +1,4 @@
-import { type EventHandler, messageOf } from "@scrip/events";
+import { type EventHandler, eventMessage } from "@scrip/events";
 import type { Database, DefinitionVersions } from "@scrip/postgres";
 import { VoucherDeletedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
@@ -13,7 +13,7 @@ export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 export const onVoucher =
   (db: Database, definitions: DefinitionVersions): EventHandler =>
   async (events) => {
-    const deleted = events.flatMap((event) => messageOf(event, VoucherDeletedSchema) ?? []);
+    const deleted = events.flatMap((event) => eventMessage(event, VoucherDeletedSchema) ?? []);
     // Most vouchers have no rules, and what is remembered of rules outlives their deletion.
     const found = await findObjectsWithRules(
       db,

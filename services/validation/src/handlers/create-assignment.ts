@@ -1,4 +1,4 @@
-import { duplicate, invalidPayload, notFound, type Refusal } from "@scrip/errors";
+import { duplicate, invalidPayload, notFound, type ApiError } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Handler } from "@scrip/rpc";
@@ -56,4 +56,4 @@ async function assign(tx: Queryable, projectId: string, row: AssignmentRow): Pro
 
 const isAssignable = (type: string): type is ObjectType => ASSIGNABLE.has(type);
 
-const unknownRule = (id: string): Refusal => notFound("validation_rules", id);
+const unknownRule = (id: string): ApiError => notFound("validation_rules", id);

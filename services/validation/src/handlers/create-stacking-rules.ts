@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -30,7 +30,7 @@ export const createStackingRules =
       insertStackingRules(tx, projectId, row),
     );
     if (!isFirst) {
-      throw new Refusal("stacking_rules_exist", {
+      throw new ApiError("stacking_rules_exist", {
         details: "Cannot exist more stacking rules for given project",
       });
     }

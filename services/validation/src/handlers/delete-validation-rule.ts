@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { inUse as resourceInUse, notFound, Refusal } from "@scrip/errors";
-import { madeAt } from "@scrip/ids";
+import { inUse as resourceInUse, notFound, ApiError } from "@scrip/errors";
+import { createdAtMs } from "@scrip/ids";
 import { sqlState } from "@scrip/postgres";
 import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Call, Handler } from "@scrip/rpc";
@@ -34,7 +34,7 @@ export const deleteValidationRule =
       const leftOver = await findLeftOver(deps, call, ruleId);
       if (await clear(deps, call.project.id, { ruleId, leftOver })) return create(EmptySchema);
     }
-    throw new Refusal("resource_in_use", {
+    throw new ApiError("resource_in_use", {
       details: `Resource validation_rules with id ${ruleId} was assigned to very many objects that are gone; delete it again`,
     });
   };
@@ -58,14 +58,14 @@ async function findLeftOver(
   const existing = await findExisting(deps, call, rows);
   const oldest = Date.now() - YOUNG_MS;
   const inUse = rows.filter(
-    ({ id, object_id: objectId }) => existing.has(objectId) || (madeAt(id) ?? 0) > oldest,
+    ({ id, object_id: objectId }) => existing.has(objectId) || (createdAtMs(id) ?? 0) > oldest,
   );
   if (inUse.length > 0) throw refuseInUse(ruleId, inUse, total);
   return rows;
 }
 
 /** Names those of one type: there may be vouchers and campaigns. */
-function refuseInUse(ruleId: string, inUse: readonly AssignmentRow[], total: bigint): Refusal {
+function refuseInUse(ruleId: string, inUse: readonly AssignmentRow[], total: bigint): ApiError {
   const type = inUse[0]?.object_type ?? "";
   const ids = inUse.filter((it) => it.object_type === type).map((it) => it.object_id);
   return resourceInUse("validation_rules", ruleId, { type, ids, total });

@@ -5,7 +5,7 @@ import {
   ListCollectionProductsResponseSchema,
   type ProductCollectionService,
 } from "@scrip/proto/scrip/validation/v1/collections_pb";
-import { type Handler, momentOf } from "@scrip/rpc";
+import { type Handler, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { listCollectionProducts as list } from "../store/collections.ts";
@@ -17,7 +17,7 @@ export const listCollectionProducts =
     const collection = await requireCollection(deps, project.id, request.productCollectionId);
     const { rows, total } = await list(deps.db, collection, {
       projectId: project.id,
-      moment: momentOf({ now, project }),
+      moment: timeContextOf({ now, project }),
       order: request.order ?? "-created_at",
       ...parsePage(request),
     });

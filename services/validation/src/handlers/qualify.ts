@@ -3,7 +3,7 @@ import type {
   QualificationService,
   QualifyRequest,
 } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
-import { type Call, type Handlers, momentOf } from "@scrip/rpc";
+import { type Call, type Handlers, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { checkOrder } from "../domain/order/order-state.ts";
@@ -67,7 +67,7 @@ function parse(sent: QualifyRequest, call: Call) {
   if (startingAfter !== undefined && after === null) {
     throw invalidPayload("Property .options.starting_after must be an ISO 8601 date-time");
   }
-  const moment = momentOf(call);
+  const moment = timeContextOf(call);
   const asked: Asked = {
     ...others,
     redeemables: [],

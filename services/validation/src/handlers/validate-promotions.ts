@@ -1,5 +1,5 @@
 import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import { type Handlers, inTurns, mapInTurns } from "@scrip/rpc";
+import { type Handlers, runInterleaved, mapInterleaved } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { DecisionRequest } from "../domain/decide.ts";
@@ -27,13 +27,13 @@ export const validatePromotions =
     const named = { refs, vouchers: new Map(), promotions, earlier: undefined };
     const gathered = await gatherDecision(deps, call, circumstances, named);
 
-    const judged = await inTurns(judgeEach(gathered.request), call.deadline);
+    const judged = await runInterleaved(judgeEach(gathered.request), call.deadline);
     const valid = judged.filter(({ status }) => status === "APPLICABLE");
     const shown = (each: JudgedRedeemable) => tierValidation(each, gathered, { call, tracking });
     return {
       $typeName: "scrip.validation.v1.PromotionsValidation",
       valid: valid.length > 0,
-      promotions: await mapInTurns(valid, shown, call.deadline),
+      promotions: await mapInterleaved(valid, shown, call.deadline),
       ...(tracking !== undefined && { trackingId: tracking }),
     };
   };

@@ -3,7 +3,7 @@ import {
   type ValidationService,
   ValidationSchema,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import { type Handlers, mapInTurns } from "@scrip/rpc";
+import { type Handlers, mapInterleaved } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { refOf } from "../mapping/decision-input.ts";
@@ -18,7 +18,7 @@ export const validate =
     const asked = { ...sent, redeemables: sent.redeemables.map(refOf) };
     const { gathered, decision, tracking, session } = await validateAsked(deps, call, asked);
 
-    const results = await mapInTurns(
+    const results = await mapInterleaved(
       decision.redeemables,
       (judged) => redeemableResult(judged, gathered, call),
       call.deadline,

@@ -1,11 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { enumName } from "@scrip/mapping";
 import { type CampaignAnswer, CampaignKind } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Candidate as VoucherCandidate } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
 import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
-import { nameOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import {
@@ -188,7 +188,7 @@ function voucherCandidate({
     categoryIds: voucher.categoryId === undefined ? [] : [voucher.categoryId],
     campaignId: voucher.campaignId ?? null,
     campaignType: campaignType ?? null,
-    voucherType: nameOf(VoucherType, voucher.type) ?? null,
+    voucherType: enumName(VoucherType, voucher.type) ?? null,
     isHeld: voucher.holderId !== undefined,
   };
   return [{ candidate, voucher: gathered, tierIds: [] }];

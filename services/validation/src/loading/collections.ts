@@ -4,7 +4,7 @@ import {
   type DefinitionVersions,
   type Queryable,
 } from "@scrip/postgres";
-import { type Call, momentOf } from "@scrip/rpc";
+import { type Call, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import {
@@ -37,7 +37,7 @@ export async function gatherLineCollections(
   const collections = await gatherCollections(deps, call, of.ids);
   const usesSkus = collections.some((each) => each.type === "AUTO_UPDATE" && each.usesSkus);
   const lines = usesSkus ? await withSkuIds(deps, call, of.lines) : of.lines;
-  const moment = momentOf(call);
+  const moment = timeContextOf(call);
   return lines.map((line) => collectionsOf(line, collections, moment));
 }
 

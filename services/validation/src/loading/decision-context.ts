@@ -2,7 +2,7 @@ import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import { type Call, momentOf } from "@scrip/rpc";
+import { type Call, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { neededCollections } from "../domain/catalogue/needed-collections.ts";
@@ -77,7 +77,7 @@ export async function gatherDecision(
   const questions = {
     order: order && withCollections(order, facts.collections),
     customer: withMemberships(customerFacts(said, customer), facts),
-    moment: momentOf(call),
+    moment: timeContextOf(call),
     caller: { channelId: call.caller.id, userId: null },
     catalogue: facts.catalogue,
   };

@@ -1,4 +1,4 @@
-import { madeAt } from "@scrip/ids";
+import { createdAtMs } from "@scrip/ids";
 import {
   createDefinitionCache,
   type DefinitionCache,
@@ -78,7 +78,7 @@ export async function assignmentsOf(
   const whole = await ofProject.get(projectId, WHOLE);
   if (whole === "many") return ofObject.getMany(projectId, objectIds);
   const newest = Date.now() - YOUNG_MS;
-  const young = objectIds.filter((id) => (madeAt(id) ?? Infinity) > newest);
+  const young = objectIds.filter((id) => (createdAtMs(id) ?? Infinity) > newest);
   const apart = await ofObject.getMany(projectId, young);
   if (whole === undefined) return apart;
   const found = new Map(apart);

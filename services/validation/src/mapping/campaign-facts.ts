@@ -1,8 +1,8 @@
+import { discountFromProto, validityFromProto } from "@scrip/mapping";
 import type { CampaignDefinition } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import type { PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import { parseDiscount, type ValidationRule } from "@scrip/rules";
-import { discountDefinition, validityOf } from "@scrip/terms";
 
 import type { CampaignFacts, CategoryFacts, TierFacts } from "../domain/input/facts.ts";
 
@@ -14,7 +14,7 @@ export const campaignFacts = (
   id: campaign.id,
   name: campaign.name,
   active: campaign.active,
-  validity: validityOf(campaign),
+  validity: validityFromProto(campaign),
   categories: campaign.categories.map(categoryFacts),
   metadata: campaign.metadata ?? {},
   rules,
@@ -29,7 +29,7 @@ export const tierFacts = (
   name: tier.name,
   banner: tier.banner ?? null,
   active: tier.active,
-  validity: validityOf(tier),
+  validity: validityFromProto(tier),
   discount: discountOf(tier),
   campaign,
   categories: tier.categories.map(categoryFacts),
@@ -44,7 +44,7 @@ export const categoryFacts = ({ id, hierarchy }: Category): CategoryFacts => ({
 });
 
 function discountOf({ id, action }: PromotionTier): TierFacts["discount"] {
-  const definition = action?.discount && discountDefinition(action.discount);
+  const definition = action?.discount && discountFromProto(action.discount);
   if (definition === undefined) return null;
   const parsed = parseDiscount(definition);
   // Tiers are refused when stored unless their discount parses, so this is a bug, not an input.

@@ -1,20 +1,20 @@
-import { isKey, Refusal, toErrorMessage } from "@scrip/errors";
+import { isErrorKey, ApiError, errorToProto } from "@scrip/errors";
 import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 
 import type { Refused } from "../domain/rejections/rejection.ts";
 
 /** A refusal of the engine as the Error object of an answer. */
 export function errorMessage({ key, ...options }: Refused, requestId: string): ErrorMessage {
-  return toErrorMessage({ key, options }, requestId);
+  return errorToProto({ key, options }, requestId);
 }
 
 /** A refusal of the engine that ends the request. */
-export function toRefusal({ key, ...options }: Refused): Refusal {
-  return new Refusal(key, options);
+export function toRefusal({ key, ...options }: Refused): ApiError {
+  return new ApiError(key, options);
 }
 
 /** The Error object of a commit as a refusal that the engine goes on after. */
 export function refusedBy({ key, message, details, error }: ErrorMessage): Refused | undefined {
-  if (!isKey(key)) return undefined;
+  if (!isErrorKey(key)) return undefined;
   return { key, message, details, customMessage: error?.message };
 }

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 const PREFIX = "track_";
 
@@ -20,7 +20,7 @@ export function trackingIdOf(
     ? said.trackingId
     : hash(secret, projectId, said.trackingId);
   if (own !== undefined && own !== sent) {
-    throw new Refusal("ambiguous_tracking_id", {
+    throw new ApiError("ambiguous_tracking_id", {
       message: `Ambiguous trackingId ('${said.trackingId}' vs. '${said.sourceId}')`,
     });
   }

@@ -1,7 +1,7 @@
+import { discountFromProto } from "@scrip/mapping";
 import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { parseDiscount, type Validity } from "@scrip/rules";
-import { discountDefinition } from "@scrip/terms";
 
 import type { VoucherFacts, VoucherValue } from "../domain/input/facts.ts";
 import { fromTimestamp } from "../loading/timestamps.ts";
@@ -66,7 +66,7 @@ function valueOf(voucher: Voucher, lockedCredits: bigint): VoucherValue {
 
 function discountOf({ id, discount }: Voucher) {
   if (discount === undefined) return null;
-  const definition = discountDefinition(discount);
+  const definition = discountFromProto(discount);
   if (definition === undefined) throw new Error(`a discount of unknown type ${discount.type}`);
   const parsed = parseDiscount(definition);
   // Vouchers are refused when stored unless their discount parses, so this is a bug, not an input.

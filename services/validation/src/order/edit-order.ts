@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { duplicate, notFound, Refusal } from "@scrip/errors";
+import { duplicate, notFound, ApiError } from "@scrip/errors";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import {
   type Order,
@@ -155,5 +155,5 @@ function figuresOf(request: OrderRequest, base: Order | null): OrderFigures {
   if (outcome.kind === "figures") return outcome.figures;
   const { key, details } = outcome.refusal;
   // In a decision the order is a part of the request, here it is the request.
-  throw new Refusal(key, { details: details?.replace("Property .order.", "Property .") });
+  throw new ApiError(key, { details: details?.replace("Property .order.", "Property .") });
 }

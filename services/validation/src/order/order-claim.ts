@@ -1,4 +1,4 @@
-import { notFound, Refusal } from "@scrip/errors";
+import { notFound, ApiError } from "@scrip/errors";
 import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
@@ -58,8 +58,8 @@ async function take(
       return undefined;
     case "taken":
       throw claim.by === call.idempotency?.key
-        ? new Refusal("idempotency_in_progress")
-        : new Refusal("multiple_requests", {
+        ? new ApiError("idempotency_in_progress")
+        : new ApiError("multiple_requests", {
             details: `Order ${key.value} takes part in another request`,
           });
     default:

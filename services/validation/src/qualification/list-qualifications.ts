@@ -1,4 +1,4 @@
-import { type Call, inTurns } from "@scrip/rpc";
+import { type Call, runInterleaved } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { categoriesOf } from "../domain/evaluate.ts";
@@ -112,7 +112,7 @@ async function judge(
 ): Promise<readonly Judgement[]> {
   const named = namedCandidates(one.source, found);
   const gathered = await gatherDecision(deps, call, one.circumstances, named);
-  return inTurns(judgeEach(one, found, gathered), call.deadline);
+  return runInterleaved(judgeEach(one, found, gathered), call.deadline);
 }
 
 /** Decides on each candidate by itself: what one gives, another does not see. */

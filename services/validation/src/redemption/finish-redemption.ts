@@ -1,4 +1,4 @@
-import { refusalOf } from "@scrip/errors";
+import { errorFromProto } from "@scrip/errors";
 import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { RedemptionNote } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type {
@@ -48,7 +48,7 @@ export async function answered(
       return { made, note: isOurs ? note : readNote(made.note) };
     }
     case "refused":
-      throw refusalOf(outcome.outcome.value);
+      throw errorFromProto(outcome.outcome.value);
     default:
       throw new Error("a commit without an outcome");
   }

@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type {
   CommitOutcome,
   RedemptionCommand,
@@ -153,7 +153,7 @@ async function decideAndCommit(
     losses = foundAgain(losses);
   }
   const names = circumstances.asked.redeemables.map(({ id }) => id).join(", ");
-  throw new Refusal("service_unavailable", {
+  throw new ApiError("service_unavailable", {
     details: `What is redeemed is being changed (${names}); try again`,
   });
 }

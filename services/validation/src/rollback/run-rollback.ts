@@ -1,4 +1,4 @@
-import { refusalOf } from "@scrip/errors";
+import { errorFromProto } from "@scrip/errors";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { RollbackRedemptionsRequest } from "@scrip/proto/scrip/validation/v1/validations_pb";
@@ -167,7 +167,7 @@ async function answered(
       return made;
     }
     case "refused":
-      throw refusalOf(outcome.outcome.value);
+      throw errorFromProto(outcome.outcome.value);
     default:
       throw new Error("a rollback without an outcome");
   }

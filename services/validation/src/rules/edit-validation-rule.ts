@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type {
   CreateValidationRuleRequest,
   UpdateValidationRuleRequest,
@@ -54,6 +54,6 @@ export function changedRule(
 export function refuseUnreadable(row: RuleRow): void {
   const parsed = parseValidationRule(definitionOf(row.id, row));
   if (parsed.kind === "violation") {
-    throw new Refusal("invalid_validation_rules", { details: parsed.text });
+    throw new ApiError("invalid_validation_rules", { details: parsed.text });
   }
 }

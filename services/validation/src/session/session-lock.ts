@@ -1,4 +1,4 @@
-import { invalidPayload, Refusal } from "@scrip/errors";
+import { invalidPayload, ApiError } from "@scrip/errors";
 import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
 import type { Call } from "@scrip/rpc";
 
@@ -61,7 +61,7 @@ export async function takeSession(
   const other = await claimSession(deps.db, claim);
   if (other !== undefined) {
     throw other.by === call.idempotency?.key
-      ? new Refusal("idempotency_in_progress")
+      ? new ApiError("idempotency_in_progress")
       : multipleRequests(session.sessionKey);
   }
   return { release: () => releaseSession(deps.db, claim) };
@@ -77,5 +77,5 @@ export async function refuseWhileRedeemed(
   if (other !== undefined) throw multipleRequests(session.sessionKey);
 }
 
-const multipleRequests = (key: string): Refusal =>
-  new Refusal("multiple_requests", { details: `Session ${key} takes part in another request` });
+const multipleRequests = (key: string): ApiError =>
+  new ApiError("multiple_requests", { details: `Session ${key} takes part in another request` });

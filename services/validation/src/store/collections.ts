@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { compileFilters, type FilterFields, jsonMember, type Moment } from "@scrip/filters";
+import { compileFilters, type FilterFields, jsonMember, type TimeContext } from "@scrip/filters";
 import { type Queryable, readPage } from "@scrip/postgres";
 
 export type CollectionRow = {
@@ -198,7 +198,7 @@ const fields: FilterFields = {
 export async function listCollectionProducts(
   db: Queryable,
   collection: CollectionRow,
-  listing: CollectionListing & { readonly moment: Moment },
+  listing: CollectionListing & { readonly moment: TimeContext },
 ): Promise<{ readonly rows: readonly CollectionProductRow[]; readonly total: bigint }> {
   const { projectId, moment, order, limit, offset } = listing;
   const values: unknown[] = [projectId];
@@ -213,7 +213,7 @@ export async function listCollectionProducts(
   });
 }
 
-function membersOf(collection: CollectionRow, moment: Moment, values: unknown[]): string {
+function membersOf(collection: CollectionRow, moment: TimeContext, values: unknown[]): string {
   if (collection.type === "STATIC") {
     return `i.id = any($${values.push(collection.entries.map(({ id }) => id))}::text[])`;
   }

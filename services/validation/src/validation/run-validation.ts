@@ -1,6 +1,6 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
-import { type Call, inTurns } from "@scrip/rpc";
+import { type Call, runInterleaved } from "@scrip/rpc";
 
 import { pauseForChange } from "../commit/commit-retry.ts";
 import type { Deps } from "../deps.ts";
@@ -72,7 +72,7 @@ export async function validateAsked(
     if (!(await pauseForChange(attempt, call.deadline))) break;
     named = await gatherNamed(deps, call, asked);
   }
-  throw new Refusal("service_unavailable", {
+  throw new ApiError("service_unavailable", {
     details: "What the session would lock is being changed; try again",
   });
 }
@@ -101,7 +101,7 @@ export async function gatherCircumstances(
 
 /** In turns, so that a decision on much holds nobody else up. */
 export const decideOn = async ({ request }: Gathered, { deadline }: Call): Promise<Decided> =>
-  inTurns(decisionOn(request), deadline);
+  runInterleaved(decisionOn(request), deadline);
 
 /** Each step is a redeemable. */
 export function* decisionOn(request: DecisionRequest): Generator<void, Decided> {

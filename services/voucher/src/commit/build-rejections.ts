@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { catalogue, type Key } from "@scrip/errors";
+import { catalogue, type ErrorKey } from "@scrip/errors";
 import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 import { RedemptionFailedSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
@@ -118,7 +118,7 @@ function nameOf(command: Command, part: number, { context }: RenderParts): strin
 }
 
 export const errorOf = (
-  key: Key,
+  key: ErrorKey,
   requestId: string,
   details: string | undefined,
 ): ErrorMessage => ({

@@ -1,3 +1,4 @@
+import { instantFromProto } from "@scrip/mapping";
 import type { PromotionTierSummary } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
 import {
   CountMeasure as MeasureMessage,
@@ -6,7 +7,6 @@ import {
   type RedemptionCommand,
   type RedemptionPart,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { instantOf } from "@scrip/terms";
 
 import type { CommitCommand, Part } from "../domain/commit.ts";
 import type { Count, CountMeasure, Guard } from "../domain/counts.ts";
@@ -29,7 +29,7 @@ export function parseCommand(
   return {
     message,
     projectId,
-    at: instantOf(nowOf(message)),
+    at: instantFromProto(nowOf(message)),
     idempotency: idempotency ?? null,
     customerId: customerId ?? null,
     channelId: message.channel?.channelId ?? "",
@@ -85,7 +85,7 @@ export function parseCount(message: CountMessage, projectId: string): Count {
     measure: MEASURES[measure] ?? "redemptions",
     customerId: customerId ?? null,
     channelId: channelId ?? null,
-    since: since === undefined ? null : instantOf(since),
+    since: since === undefined ? null : instantFromProto(since),
     productId: productId ?? null,
   };
 }

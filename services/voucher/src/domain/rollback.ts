@@ -1,4 +1,4 @@
-import type { Key } from "@scrip/errors";
+import type { ErrorKey } from "@scrip/errors";
 
 import type { Units } from "./counts.ts";
 import { decideOnce, type KeyedCommand, type Repetition } from "./idempotency.ts";
@@ -59,7 +59,7 @@ export type RollbackVerdict =
   | {
       readonly kind: "refused";
       readonly key: Extract<
-        Key,
+        ErrorKey,
         | "already_rolled_back"
         | "invalid_redemption"
         | "invalid_redemption_parent"

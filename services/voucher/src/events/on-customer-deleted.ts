@@ -1,10 +1,10 @@
-import { type EventHandler, messageOf } from "@scrip/events";
+import { type EventHandler, eventMessage } from "@scrip/events";
+import { instantFromProto } from "@scrip/mapping";
 import type { Database } from "@scrip/postgres";
 import {
   type CustomerDeleted,
   CustomerDeletedSchema,
 } from "@scrip/proto/scrip/events/v1/customers_pb";
-import { instantOf } from "@scrip/terms";
 
 import {
   forgetHolder,
@@ -27,7 +27,7 @@ export const onCustomer =
   (db: Database): EventHandler =>
   async (events) => {
     for (const event of events) {
-      const deleted = messageOf(event, CustomerDeletedSchema);
+      const deleted = eventMessage(event, CustomerDeletedSchema);
       if (deleted !== undefined) await letGo(db, deleted);
     }
   };
@@ -35,7 +35,7 @@ export const onCustomer =
 async function letGo(db: Database, deleted: CustomerDeleted): Promise<void> {
   const { projectId, customerId, permanent, date } = deleted;
   const customer = { projectId, customerId };
-  const now = date === undefined ? Date.now() : instantOf(date);
+  const now = date === undefined ? Date.now() : instantFromProto(date);
   for (;;) {
     const ids = await listHeldVouchers(db, { ...customer, limit: CHUNK });
     if (ids.length === 0) break;

@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { OutboxEvent } from "@scrip/events";
+import { instantToProto } from "@scrip/mapping";
 import { VoucherDeletedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
-import { timestampOf } from "@scrip/terms";
 
 import type { VoucherDefinition } from "../domain/voucher.ts";
 import { VOUCHERS_TOPIC } from "./voucher-published.ts";
@@ -23,7 +23,7 @@ export const voucherDeleted = (
       projectId: voucher.projectId,
       voucherId: voucher.id,
       ...(voucher.campaignId !== null && { campaignId: voucher.campaignId }),
-      date: timestampOf(at),
+      date: instantToProto(at),
     }),
   ),
 });

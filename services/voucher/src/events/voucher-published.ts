@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { OutboxEvent } from "@scrip/events";
+import { instantToProto } from "@scrip/mapping";
 import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
-import { timestampOf } from "@scrip/terms";
 
 import type { Holder } from "../store/holders.ts";
 
@@ -27,7 +27,7 @@ export const voucherPublished = (
       ...(holder.campaignId !== null && { campaignId: holder.campaignId }),
       customerId: holder.customerId,
       holderId: holder.id,
-      date: timestampOf(holder.createdAt),
+      date: instantToProto(holder.createdAt),
       channel,
       generated,
     }),

@@ -4,7 +4,7 @@ import type {
   RedemptionCommand,
   RedemptionService,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { type Handler, inTurns } from "@scrip/rpc";
+import { type Handler, runInterleaved } from "@scrip/rpc";
 
 import { type Contention, createContention } from "../batch/contention.ts";
 import { namesToLock } from "../batch/lock-rows.ts";
@@ -116,7 +116,7 @@ async function commit(
         claimed,
       };
       const known = { ...deps, templates: current.templates, answers };
-      const rendered = await inTurns(
+      const rendered = await runInterleaved(
         renderCommits(commands, decideCommits(decided), known),
         Number.POSITIVE_INFINITY,
       );

@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type {
   Publication,
   PublicationService,
@@ -59,11 +59,11 @@ type Outcome = Exclude<PublishOutcome, { kind: "held" }>;
 
 async function publishInTurn(deps: Deps, attempt: PublicationAttempt): Promise<Outcome> {
   for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
-    if (Date.now() > attempt.call.deadline) throw new Refusal("deadline_exceeded");
+    if (Date.now() > attempt.call.deadline) throw new ApiError("deadline_exceeded");
     const outcome = await publish(deps, attempt, { waits: count > 0 });
     if (outcome.kind !== "held") return outcome;
   }
-  throw new Refusal("service_unavailable", {
+  throw new ApiError("service_unavailable", {
     details: "The vouchers of the campaign are being published to others; try again",
   });
 }
@@ -83,7 +83,7 @@ async function refuse(
   attempt: PublicationAttempt,
   { key, details }: Extract<Outcome, { kind: "refused" }>,
 ): Promise<never> {
-  const refusal = new Refusal(key, { details });
+  const refusal = new ApiError(key, { details });
   if (key === "duplicate_source_id") throw refusal;
   const { source } = attempt.wanted;
   const failed = failedPublication(deps.newId("pub"), attempt, {

@@ -4,7 +4,7 @@ import type {
   CreateVoucherRequest,
   VoucherService,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { type Call, type Handler, takeId } from "@scrip/rpc";
+import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { toVoucher } from "../mapping/voucher.ts";
@@ -15,7 +15,7 @@ export const createVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.createVoucher> =>
   async (request, call) => {
     refuseNames(request);
-    const id = takeId(request, call, () => deps.newId("v"));
+    const id = reservedOrNewId(request, call, () => deps.newId("v"));
     const draft = draftOf(request, call, { id, campaign: null, activityDuration: null });
     const mask = () =>
       maskOf(request.codeConfig, {

@@ -1,5 +1,5 @@
 import { capacityOf, type CodeMask } from "@scrip/codes";
-import { Refusal, toErrorMessage } from "@scrip/errors";
+import { ApiError, errorToProto } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 import type {
   CampaignVoucherItem,
@@ -7,7 +7,7 @@ import type {
   CreateVoucherOutcome,
   VoucherCampaign as CampaignMessage,
 } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
-import { type Call, type Handler, takeId } from "@scrip/rpc";
+import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CampaignType } from "../domain/voucher.ts";
@@ -70,7 +70,7 @@ type Batch = {
 
 type One = Pick<Batch, "campaign" | "call"> & {
   readonly item: CampaignVoucherItem;
-  readonly room: ReadonlyMap<string, Refusal>;
+  readonly room: ReadonlyMap<string, ApiError>;
 };
 
 async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVoucherOutcome> {
@@ -79,7 +79,7 @@ async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVou
     const request = item.voucher;
     if (request === undefined) throw new Error("the contract requires a voucher");
     const draft = draftOf(request, call, {
-      id: takeId(request, call, () => deps.newId("v")),
+      id: reservedOrNewId(request, call, () => deps.newId("v")),
       campaign: campaignOf(campaign),
       activityDuration: item.activityDurationAfterPublishing ?? null,
     });
@@ -93,8 +93,8 @@ async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVou
     const voucher = toVoucher({ definition: made.definition, usage: newUsage(made) });
     return outcomeOf({ case: "voucher", value: voucher });
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return outcomeOf({ case: "refused", value: toErrorMessage(error, call.requestId) });
+    if (!(error instanceof ApiError)) throw error;
+    return outcomeOf({ case: "refused", value: errorToProto(error, call.requestId) });
   }
 }
 
@@ -117,7 +117,7 @@ const ownMaskOf = ({ voucher }: CampaignVoucherItem, call: Call): CodeMask =>
 async function roomOf(
   tx: Queryable,
   { campaign, items, call }: Batch,
-): Promise<ReadonlyMap<string, Refusal>> {
+): Promise<ReadonlyMap<string, ApiError>> {
   const wanted = new Map<string, { readonly mask: CodeMask; readonly count: bigint }>();
   for (const item of items) {
     if (item.voucher?.code !== undefined) continue;
@@ -125,7 +125,7 @@ async function roomOf(
     const name = JSON.stringify(mask);
     wanted.set(name, { mask, count: (wanted.get(name)?.count ?? 0n) + 1n });
   }
-  const refusals = new Map<string, Refusal>();
+  const refusals = new Map<string, ApiError>();
   for (const [name, { mask, count }] of wanted) {
     const capacity = capacityOf(mask);
     if (count + campaign.vouchersCount <= capacity) continue;
@@ -137,7 +137,7 @@ async function roomOf(
     });
     if (count + made <= capacity) continue;
     const details = `Code config allows to generate up to ${capacity} unique codes, requested ${count}`;
-    refusals.set(name, new Refusal("invalid_code_config", { details }));
+    refusals.set(name, new ApiError("invalid_code_config", { details }));
   }
   return refusals;
 }

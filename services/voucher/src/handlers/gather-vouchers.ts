@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { instantFromProto } from "@scrip/mapping";
 import type {
   CommitOutcome,
   GatheredVoucher,
@@ -9,7 +10,6 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
-import { instantOf } from "@scrip/terms";
 
 import { readAnswer } from "../commit/build-outcomes.ts";
 import type { Deps } from "../deps.ts";
@@ -55,7 +55,9 @@ async function locksFor(
   vouchers: Gathered,
 ): Promise<SessionLocks> {
   const callers = queries.flatMap(({ projectId, sessionKey, now }) =>
-    now === undefined ? [] : [{ projectId, sessionKey: sessionKey ?? null, at: instantOf(now) }],
+    now === undefined
+      ? []
+      : [{ projectId, sessionKey: sessionKey ?? null, at: instantFromProto(now) }],
   );
   const usages = new Map<string, VoucherUsage>();
   if (callers.length > 0) {

@@ -1,12 +1,12 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
+import { instantToProto } from "@scrip/mapping";
 import {
   ExplanationSchema,
   type RedeemableExplanation,
 } from "@scrip/proto/scrip/common/v1/explanation_pb";
 import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
-import { timestampOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { findExplanations } from "../store/explanations.ts";
@@ -23,7 +23,7 @@ export const getExplanation =
     return {
       $typeName: "scrip.common.v1.RedemptionExplanation",
       redemptionId,
-      date: timestampOf(redemption.createdAt),
+      date: instantToProto(redemption.createdAt),
       redeemables: explanations.map(({ id, code, tierId, explanation }): RedeemableExplanation => ({
         $typeName: "scrip.common.v1.RedeemableExplanation",
         id: code ?? tierId ?? "",

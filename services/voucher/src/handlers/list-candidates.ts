@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { invalidPayload } from "@scrip/errors";
 import { compileFilters } from "@scrip/filters";
+import { instantFromProto, enumName, instantToProto } from "@scrip/mapping";
 import type {
   Candidate,
   CandidateAnswer,
@@ -9,7 +10,6 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
-import { instantOf, nameOf, timestampOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { createSessionLocks, type SessionLocks } from "../domain/session-locks.ts";
@@ -33,7 +33,7 @@ export const listCandidates =
   });
 
 async function answerOf(deps: Deps, query: CandidateQuery): Promise<CandidateAnswer> {
-  const now = query.now === undefined ? 0 : instantOf(query.now);
+  const now = query.now === undefined ? 0 : instantFromProto(query.now);
   const found = await findCandidates(deps.db, searchOf(query, now));
   const locks = await locksOf(deps, query, now, found);
   return {
@@ -42,7 +42,7 @@ async function answerOf(deps: Deps, query: CandidateQuery): Promise<CandidateAns
     ...(found.next !== null && {
       next: {
         $typeName: "scrip.voucher.v1.CandidatePlace",
-        createdAt: timestampOf(found.next.createdAt),
+        createdAt: instantToProto(found.next.createdAt),
         ...(found.next.id !== null && { id: found.next.id }),
       },
     }),
@@ -54,12 +54,12 @@ function searchOf(query: CandidateQuery, now: number): CandidateSearch {
   const search = {
     projectId,
     holderId: holderId ?? null,
-    standaloneTypes: query.standaloneTypes.flatMap((type) => nameOf(VoucherType, type) ?? []),
+    standaloneTypes: query.standaloneTypes.flatMap((type) => enumName(VoucherType, type) ?? []),
     publicCampaignIds,
     after:
       after?.createdAt === undefined
         ? null
-        : { createdAt: instantOf(after.createdAt), id: after.id ?? null },
+        : { createdAt: instantFromProto(after.createdAt), id: after.id ?? null },
     codes,
     limit: Number(query.limit),
   };

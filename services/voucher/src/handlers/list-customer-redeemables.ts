@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
 import { filterCondition } from "@scrip/filters";
+import { instantToProto } from "@scrip/mapping";
 import {
   HolderRole,
   type PublicationService,
@@ -9,13 +10,12 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
-import { timestampOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { statusOf } from "../domain/redeemable-status.ts";
 import { withCards } from "../loading/card-balances.ts";
 import { findCustomer } from "../loading/customers.ts";
-import { pageOf } from "../mapping/page.ts";
+import { pageFromProto } from "../mapping/page.ts";
 import { toVoucher } from "../mapping/voucher.ts";
 import { holderFilters, listHolders } from "../store/holder-lists.ts";
 import type { Holder } from "../store/holders.ts";
@@ -27,7 +27,7 @@ const ONE_PAGE = { maxPage: 1, overMaxPage: "invalid_query_params" } as const;
 export const listCustomerRedeemables =
   (deps: Deps): Handler<typeof PublicationService.method.listCustomerRedeemables> =>
   async (request, call) => {
-    const { limit } = pageOf({ limit: request.limit }, ONE_PAGE);
+    const { limit } = pageFromProto({ limit: request.limit }, ONE_PAGE);
     const projectId = call.project.id;
     const customer = await findCustomer(deps, request.customerId, call);
     if (customer === undefined) throw notFound("customer", request.customerId);
@@ -77,7 +77,7 @@ function toHolder(
   return {
     $typeName: "scrip.voucher.v1.RedeemableHolder",
     id: holder.id,
-    createdAt: timestampOf(holder.createdAt),
+    createdAt: instantToProto(holder.createdAt),
     redeemableId: holder.voucherId,
     redeemableObject: "voucher",
     campaignId: holder.campaignId ?? undefined,

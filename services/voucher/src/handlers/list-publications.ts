@@ -1,4 +1,4 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import { filterCondition } from "@scrip/filters";
 import type {
   ListPublicationsRequest,
@@ -8,7 +8,7 @@ import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { loadPublications } from "../loading/publications.ts";
-import { pageOf } from "../mapping/page.ts";
+import { pageFromProto } from "../mapping/page.ts";
 import {
   listPublications as list,
   ofVoucher,
@@ -22,7 +22,7 @@ export const MAX_PAGE = 1000;
 export const listPublications =
   (deps: Deps): Handler<typeof PublicationService.method.listPublications> =>
   async (request, call) => {
-    const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
+    const page = pageFromProto(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
     const values: unknown[] = [call.project.id];
     const conditions = conditionsOf(request, call, values);
     if (request.voucher !== undefined) {
@@ -68,4 +68,5 @@ function resultOf(result: string): string {
   throw invalidQuery("Property .result must be SUCCESS or FAILURE");
 }
 
-const invalidQuery = (details: string): Refusal => new Refusal("invalid_query_params", { details });
+const invalidQuery = (details: string): ApiError =>
+  new ApiError("invalid_query_params", { details });

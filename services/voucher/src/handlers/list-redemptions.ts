@@ -1,16 +1,16 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import { filterCondition } from "@scrip/filters";
+import { instantFromProto } from "@scrip/mapping";
 import type {
   ListRedemptionsRequest,
   RedemptionService,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call, Handler } from "@scrip/rpc";
-import { instantOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { findCustomer } from "../loading/customers.ts";
 import { loadEntries } from "../loading/redemptions.ts";
-import { pageOf } from "../mapping/page.ts";
+import { pageFromProto } from "../mapping/page.ts";
 import {
   isOfCampaign,
   isOfCustomer,
@@ -25,7 +25,7 @@ const MAX_PAGE = 1000;
 export const listRedemptions =
   (deps: Deps): Handler<typeof RedemptionService.method.listRedemptions> =>
   async (request, call) => {
-    const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
+    const page = pageFromProto(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
     const values: unknown[] = [call.project.id];
     const conditions = await conditionsOf(deps, { request, call, values });
     const descending = (request.order ?? "-created_at").startsWith("-");
@@ -74,10 +74,14 @@ async function conditionsOf(
     conditions.push(isOfCustomer(bind(found?.id ?? customer)));
   }
   if (createdAt?.after !== undefined) {
-    conditions.push(`e.created_at > ${bind(new Date(instantOf(createdAt.after)))}::timestamptz`);
+    conditions.push(
+      `e.created_at > ${bind(new Date(instantFromProto(createdAt.after)))}::timestamptz`,
+    );
   }
   if (createdAt?.before !== undefined) {
-    conditions.push(`e.created_at < ${bind(new Date(instantOf(createdAt.before)))}::timestamptz`);
+    conditions.push(
+      `e.created_at < ${bind(new Date(instantFromProto(createdAt.before)))}::timestamptz`,
+    );
   }
   conditions.push(filterCondition(filters, { fields: redemptionFilters, call, values }));
   return conditions;
@@ -104,4 +108,5 @@ function resultCondition(result: string, bind: (value: unknown) => string): stri
   throw invalidQuery("Property .result must be Success, Failure or Failure-<reason>");
 }
 
-const invalidQuery = (details: string): Refusal => new Refusal("invalid_query_params", { details });
+const invalidQuery = (details: string): ApiError =>
+  new ApiError("invalid_query_params", { details });

@@ -4,7 +4,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { loadPublications } from "../loading/publications.ts";
-import { pageOf } from "../mapping/page.ts";
+import { pageFromProto } from "../mapping/page.ts";
 import { listPublications, ofVoucher } from "../store/publication-lists.ts";
 import { findVoucher } from "../store/vouchers.ts";
 import { MAX_PAGE } from "./list-publications.ts";
@@ -12,7 +12,7 @@ import { MAX_PAGE } from "./list-publications.ts";
 export const listVoucherPublications =
   (deps: Deps): Handler<typeof PublicationService.method.listVoucherPublications> =>
   async (request, call) => {
-    const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
+    const page = pageFromProto(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
     const voucher = await findVoucher(deps.db, call.project.id, request.code);
     if (voucher === undefined) throw notFound("voucher", request.code);
     const { publications, total } = await listPublications(deps.db, {

@@ -5,7 +5,7 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { withCard } from "../loading/card-balances.ts";
 import { loadRedemptions } from "../loading/redemptions.ts";
-import { pageOf } from "../mapping/page.ts";
+import { pageFromProto } from "../mapping/page.ts";
 import { toVoucher } from "../mapping/voucher.ts";
 import { listRedemptions } from "../store/redemptions.ts";
 import { findVoucher } from "../store/vouchers.ts";
@@ -17,7 +17,7 @@ export const listVoucherRedemptions =
   (deps: Deps): Handler<typeof RedemptionService.method.listVoucherRedemptions> =>
   async (request, call) => {
     const projectId = call.project.id;
-    const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
+    const page = pageFromProto(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
     const voucher = await findVoucher(deps.db, projectId, request.code);
     if (voucher === undefined) throw notFound("voucher", request.code);
     const name = { projectId, voucherId: voucher.definition.id };

@@ -1,16 +1,16 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import { filterCondition } from "@scrip/filters";
+import { instantFromProto } from "@scrip/mapping";
 import type {
   ListVouchersRequest,
   VoucherService,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Handler } from "@scrip/rpc";
-import { instantOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { codeKeyOf } from "../domain/voucher.ts";
 import { withCards } from "../loading/card-balances.ts";
-import { pageOf } from "../mapping/page.ts";
+import { pageFromProto } from "../mapping/page.ts";
 import { toVoucher } from "../mapping/voucher.ts";
 import { voucherFilters } from "../store/voucher-filters.ts";
 import { listVouchers as list, type VoucherOrder } from "../store/voucher-lists.ts";
@@ -20,7 +20,7 @@ const MAX_PAGE = 99;
 export const listVouchers =
   (deps: Deps): Handler<typeof VoucherService.method.listVouchers> =>
   async (request, call) => {
-    const page = pageOf(request, { maxPage: MAX_PAGE, overMaxPage: "invalid_query_params" });
+    const page = pageFromProto(request, { maxPage: MAX_PAGE, overMaxPage: "invalid_query_params" });
     const values: unknown[] = [call.project.id];
     const conditions = conditionsOf(request, call, values);
     const { vouchers, total } = await list(deps.db, {
@@ -71,17 +71,18 @@ function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[
     ["v.updated_at", updatedAt],
   ] as const) {
     if (range?.after !== undefined) {
-      conditions.push(`${column} > ${bind(new Date(instantOf(range.after)))}::timestamptz`);
+      conditions.push(`${column} > ${bind(new Date(instantFromProto(range.after)))}::timestamptz`);
     }
     if (range?.before !== undefined) {
-      conditions.push(`${column} < ${bind(new Date(instantOf(range.before)))}::timestamptz`);
+      conditions.push(`${column} < ${bind(new Date(instantFromProto(range.before)))}::timestamptz`);
     }
   }
   conditions.push(filterCondition(request.filters, { fields: voucherFilters, call, values }));
   return conditions;
 }
 
-const invalidQuery = (details: string): Refusal => new Refusal("invalid_query_params", { details });
+const invalidQuery = (details: string): ApiError =>
+  new ApiError("invalid_query_params", { details });
 
 /** A column of the contract's list, `-` in front for descending; newest first without one. */
 function orderOf(order = "-created_at"): VoucherOrder {

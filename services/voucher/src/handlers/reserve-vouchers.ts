@@ -1,3 +1,4 @@
+import { instantFromProto } from "@scrip/mapping";
 import type { Queryable } from "@scrip/postgres";
 import type {
   RedemptionService,
@@ -5,7 +6,6 @@ import type {
   ReservationOutcome,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
-import { instantOf } from "@scrip/terms";
 
 import { type Contention, createContention } from "../batch/contention.ts";
 import { namesOf } from "../batch/lock-rows.ts";
@@ -77,8 +77,8 @@ function parse(message: ReservationCommand): Command {
     message,
     projectId,
     sessionKey,
-    at: instantOf(nowOf(message)),
-    expiresAt: instantOf(expiresAt),
+    at: instantFromProto(nowOf(message)),
+    expiresAt: instantFromProto(expiresAt),
     reservations,
   };
 }

@@ -1,4 +1,5 @@
 import { invalidPayload, notFound } from "@scrip/errors";
+import { mergeValidityUpdate, enumName } from "@scrip/mapping";
 import type { Queryable } from "@scrip/postgres";
 import { type Discount, DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
@@ -8,7 +9,6 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 import type { DiscountDefinition } from "@scrip/rules";
-import { changedValidity, nameOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
@@ -86,7 +86,7 @@ function applyRequest(
 ): VoucherEdit {
   const sent = new Set(request.updateMask?.paths);
   requireOwnType(request, definition);
-  const validity = changedValidity(definition.validity, request, sent);
+  const validity = mergeValidityUpdate(definition.validity, request, sent);
   requireValidity(validity);
   const quantity = sent.has("redemption") ? (request.redemption?.quantity ?? null) : usage.quantity;
   if (quantity !== null && quantity < usage.redeemedQuantity) {
@@ -114,7 +114,7 @@ function applyRequest(
 }
 
 function requireOwnType({ type }: UpdateVoucherRequest, definition: VoucherDefinition): void {
-  const name = nameOf(VoucherType, type);
+  const name = enumName(VoucherType, type);
   if (name !== undefined && name !== definition.type) {
     throw invalidVoucher(`The type of a voucher cannot be changed: it is ${definition.type}`);
   }
@@ -153,7 +153,7 @@ function discountOf(
 
 /** A value that is not sent stays, so that a formula can be given to a discount of the same type. */
 function withStandingValue(sent: Discount, standing: DiscountDefinition | null): Discount {
-  if (standing === null || nameOf(DiscountType, sent.type) !== standing.type) return sent;
+  if (standing === null || enumName(DiscountType, sent.type) !== standing.type) return sent;
   return {
     ...sent,
     percentOff: sent.percentOff ?? standing.percentOff ?? undefined,

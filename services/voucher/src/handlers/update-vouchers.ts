@@ -1,4 +1,5 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
+import { enumName, validityFromProto } from "@scrip/mapping";
 import type { Queryable } from "@scrip/postgres";
 import type {
   CampaignVoucherService,
@@ -8,7 +9,6 @@ import type {
 import { GiftEffect } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 import type { Validity } from "@scrip/rules";
-import { nameOf, validityOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import type { CampaignChange } from "../domain/campaign-change.ts";
@@ -44,7 +44,7 @@ export const updateVouchers =
     let updated = 0;
     for (;;) {
       // Nobody waits any more, and whoever changes the campaign next must not be overtaken.
-      if (Date.now() > call.deadline) throw new Refusal("deadline_exceeded");
+      if (Date.now() > call.deadline) throw new ApiError("deadline_exceeded");
       const query = { projectId, campaignId, after, limit: CHUNK };
       const ids = await listCampaignVoucherIds(deps.db, query);
       const last = ids.at(-1);
@@ -105,7 +105,7 @@ function parse(request: UpdateVouchersRequest): CampaignChange {
     ),
     discount: request.discount && when("discount", toDiscountDefinition(request.discount)),
     giftAmount: when("gift_amount", request.giftAmount),
-    giftEffect: when("gift_effect", nameOf(GiftEffect, request.giftEffect)),
+    giftEffect: when("gift_effect", enumName(GiftEffect, request.giftEffect)),
     loyaltyPoints: when("loyalty_points", request.loyaltyPoints),
     metadata: request.metadata ?? {},
     unsetMetadataFields: request.unsetMetadataFields,
@@ -124,7 +124,7 @@ function changedLimits(
   request: UpdateVouchersRequest,
   sent: ReadonlySet<string>,
 ): Partial<Validity> {
-  const validity = validityOf(request);
+  const validity = validityFromProto(request);
   const entries = Object.entries(LIMITS).filter(([path]) => sent.has(path));
   return Object.fromEntries(entries.map(([, field]) => [field, validity[field]]));
 }

@@ -1,4 +1,4 @@
-import { notFound, Refusal } from "@scrip/errors";
+import { notFound, ApiError } from "@scrip/errors";
 import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
 import type { GetQrRequest } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import bwip from "bwip-js/node";
@@ -22,7 +22,7 @@ export async function drawCodeImage(
   const code = assets.open(id);
   if (code === undefined) throw notFound(kind === "qrcode" ? "qr" : "barcode", id);
   if (kind === "code128" && !/^[\u0020-\u007e]+$/.test(code)) {
-    throw new Refusal("invalid_code_config", {
+    throw new ApiError("invalid_code_config", {
       details: "A barcode (Code 128) cannot hold this code: it has characters beyond ASCII",
     });
   }

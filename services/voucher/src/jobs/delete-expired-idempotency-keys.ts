@@ -1,5 +1,5 @@
 import type { Database } from "@scrip/postgres";
-import { startRepeating } from "@scrip/rpc";
+import { startPeriodicJob } from "@scrip/rpc";
 
 import { deleteOldAnswers } from "../store/idempotency.ts";
 
@@ -11,7 +11,7 @@ const EVERY_MS = 10 * 60_000;
 
 /** Forgets old answers, a chunk at a time, until disposed. */
 export const startAnswerExpiry = (db: Database, onError: (error: Error) => void): AsyncDisposable =>
-  startRepeating({
+  startPeriodicJob({
     everyMs: EVERY_MS,
     work: async (signal) => {
       // Another full chunk is likely after a full one, so there is no pause between them.

@@ -1,5 +1,5 @@
 import type { Database } from "@scrip/postgres";
-import { startRepeating } from "@scrip/rpc";
+import { startPeriodicJob } from "@scrip/rpc";
 
 import { deleteExpiredReservations } from "../store/reservations.ts";
 
@@ -15,7 +15,7 @@ export const startSessionExpiry = (
   db: Database,
   onError: (error: Error) => void,
 ): AsyncDisposable =>
-  startRepeating({
+  startPeriodicJob({
     everyMs: EVERY_MS,
     work: async (signal) => {
       while (!signal.aborted && (await deleteExpiredReservations(db, CHUNK)) === CHUNK);

@@ -1,4 +1,4 @@
-import { ownCall, startRepeating } from "@scrip/rpc";
+import { serviceCall, startPeriodicJob } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { abandonSpends } from "../points/release-holds.ts";
@@ -18,7 +18,7 @@ const CLAIMS_KEPT_HOURS = 48;
 export const startSpendSettlement = (
   deps: Pick<Deps, "db" | "cards" | "onError">,
 ): AsyncDisposable =>
-  startRepeating({
+  startPeriodicJob({
     everyMs: EVERY_MS,
     work: async (signal) => {
       for (let full = true; full && !signal.aborted;) {
@@ -28,7 +28,7 @@ export const startSpendSettlement = (
             olderThanMs: BigInt(PENDING_MS),
             limit: BigInt(CHUNK),
           },
-          ownCall(),
+          serviceCall(),
         );
         if (spends.length > 0) await abandonSpends(deps, spends);
         full = spends.length === CHUNK;

@@ -1,5 +1,5 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { notFound, Refusal } from "@scrip/errors";
+import { notFound, ApiError } from "@scrip/errors";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { LedgerEntry } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
@@ -28,7 +28,7 @@ export async function requireCard(
     (campaignId === undefined || voucher.definition.campaignId === campaignId);
   if (!isThere) throw notFound("voucher", code);
   if (voucher.definition.type !== "LOYALTY_CARD") {
-    throw new Refusal("invalid_voucher", { details: `Voucher ${code} is no loyalty card` });
+    throw new ApiError("invalid_voucher", { details: `Voucher ${code} is no loyalty card` });
   }
   return voucher;
 }

@@ -1,8 +1,8 @@
 import { notFound } from "@scrip/errors";
+import { instantToProto } from "@scrip/mapping";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { CustomerQuery, StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Call } from "@scrip/rpc";
-import { timestampOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 
@@ -50,7 +50,7 @@ async function resolve(
     projectId: call.project.id,
     customer,
     upsert,
-    now: timestampOf(call.now),
+    now: instantToProto(call.now),
     withSegments: false,
     timeZone: call.project.timeZone,
   }));

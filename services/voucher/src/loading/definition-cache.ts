@@ -1,4 +1,4 @@
-import { createRecent, type Queryable } from "@scrip/postgres";
+import { createGenerationCache, type Queryable } from "@scrip/postgres";
 
 import { templateOf, type VoucherTemplate } from "../mapping/voucher.ts";
 import { findVouchersById, type VoucherId } from "../store/vouchers.ts";
@@ -30,10 +30,10 @@ export type WantedTemplate = VoucherId & { readonly version: bigint };
  * with one compares its version with that of a row just read, so nothing here can be out of date.
  */
 export function createTemplates(size: number): Templates {
-  const byId = createRecent<VoucherTemplate>(size);
-  const byCode = createRecent<VoucherTemplate>(size);
+  const byId = createGenerationCache<VoucherTemplate>(size);
+  const byCode = createGenerationCache<VoucherTemplate>(size);
   // What was replaced a moment ago, which commands that are under way were decided on.
-  const replaced = createRecent<VoucherTemplate>(Math.ceil(size / REPLACED_SHARE));
+  const replaced = createGenerationCache<VoucherTemplate>(Math.ceil(size / REPLACED_SHARE));
   const byVersion: Templates["byVersion"] = (projectId, voucherId, version) => {
     const latest = byId.get(projectId, voucherId);
     if (latest?.definition.version === version) return latest;

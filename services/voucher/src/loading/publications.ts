@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { instantToProto } from "@scrip/mapping";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { type Publication, PublicationResult } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import type { Call } from "@scrip/rpc";
-import { timestampOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import { toVoucher } from "../mapping/voucher.ts";
@@ -28,7 +28,7 @@ export function toPublication({ publication, vouchers, customer }: PublicationPa
   return {
     $typeName: "scrip.voucher.v1.Publication",
     id: publication.id,
-    createdAt: timestampOf(publication.createdAt),
+    createdAt: instantToProto(publication.createdAt),
     customerId: publication.customerId,
     trackingId: publication.trackingId ?? undefined,
     // JSON that came through the contract's Struct and was stored as JSON.

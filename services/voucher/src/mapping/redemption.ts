@@ -1,4 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import { instantToProto } from "@scrip/mapping";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import { PromotionTierSummarySchema } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
@@ -8,7 +9,6 @@ import {
   RedemptionStatus,
   type RelatedRedemptions,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { timestampOf } from "@scrip/terms";
 
 import type { VoucherUsage } from "../domain/usage.ts";
 import type { StoredRedemption, UsageAfter } from "../store/redemptions.ts";
@@ -28,7 +28,7 @@ export function toRedemption(
   return {
     $typeName: "scrip.voucher.v1.Redemption",
     id: stored.id,
-    date: timestampOf(stored.createdAt),
+    date: instantToProto(stored.createdAt),
     customerId: stored.customerId ?? undefined,
     trackingId: stored.trackingId ?? undefined,
     metadata: stored.metadata ?? undefined,
@@ -80,13 +80,13 @@ export function relatedRedemptions({
     rollbacks: rollbacks.map(({ id, createdAt, orderMode }) => ({
       $typeName: "scrip.voucher.v1.RelatedRollback",
       id,
-      date: timestampOf(createdAt),
+      date: instantToProto(createdAt),
       rollbackOrderMode: orderMode,
     })),
     redemptions: parts.map(({ id, createdAt }) => ({
       $typeName: "scrip.voucher.v1.RelatedRedemption",
       id,
-      date: timestampOf(createdAt),
+      date: instantToProto(createdAt),
     })),
   };
 }

@@ -1,5 +1,6 @@
 import { fromBinary, type JsonObject } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { instantToProto } from "@scrip/mapping";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import { PromotionTierSummarySchema } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
@@ -10,7 +11,6 @@ import {
   type Rollback,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { timestampOf } from "@scrip/terms";
 
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback, StoredRollback } from "../store/rollbacks.ts";
@@ -78,7 +78,7 @@ export function toRollbackEntry(
 ): Redemption {
   const { voucher } = about;
   const rollback = toRollback(stored, {
-    date: timestampOf(stored.createdAt),
+    date: instantToProto(stored.createdAt),
     metadata: stored.metadata,
     order: stored.order === null ? undefined : fromBinary(OrderSchema, stored.order),
     redemption: about.redemption,

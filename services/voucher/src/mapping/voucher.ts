@@ -1,5 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import {
+  instantToProto,
+  discountToProto,
+  optionalInstantToProto,
+  validityToProto,
+} from "@scrip/mapping";
+import {
   type Gift,
   GiftEffect,
   type LoyaltyCard,
@@ -7,7 +13,6 @@ import {
   type Voucher,
   VoucherType,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { timestampOf, toDiscount, toTimestamp, validityFields } from "@scrip/terms";
 
 import type { VoucherUsage } from "../domain/commit.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
@@ -36,17 +41,17 @@ export function templateOf(definition: VoucherDefinition): VoucherTemplate {
     // Filled in by the gateway from category_id (services/decisions/0004).
     categories: [],
     type: VoucherType[definition.type],
-    discount: definition.discount === null ? undefined : toDiscount(definition.discount),
+    discount: definition.discount === null ? undefined : discountToProto(definition.discount),
     loyaltyCard: toLoyaltyCard(definition.loyaltyPoints),
-    ...validityFields(definition.validity),
+    ...validityToProto(definition.validity),
     active: definition.active ?? undefined,
     additionalInfo: definition.additionalInfo ?? undefined,
     // JSON that came through the contract's Struct and was stored as JSON.
     metadata: definition.metadata as JsonObject,
     assets: toAssets(definition.assetId),
     isReferralCode: definition.isReferralCode,
-    createdAt: timestampOf(definition.createdAt),
-    updatedAt: toTimestamp(definition.updatedAt),
+    createdAt: instantToProto(definition.createdAt),
+    updatedAt: optionalInstantToProto(definition.updatedAt),
     holderId: definition.holderId ?? undefined,
     referrerId: definition.referrerId ?? undefined,
     publish: {

@@ -1,4 +1,4 @@
-import { ownCall } from "@scrip/rpc";
+import { serviceCall } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { giveUpSpends, type SpendName } from "../store/points-claims.ts";
@@ -24,6 +24,6 @@ export async function abandonSpends(
         ...(redemptionId !== null && { redemptionId }),
       })),
     },
-    ownCall(),
+    serviceCall(),
   );
 }

@@ -1,5 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 import { CampaignVoucherItemSchema } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import type { Call } from "@scrip/rpc";
@@ -117,7 +117,7 @@ async function generate(
       const voucher = await insertUnderCode(tx, deps, { request, call, draft, mask });
       made.push({ definition: voucher.definition, usage: newUsage(voucher) });
     } catch (error) {
-      if (error instanceof Refusal) return "exhausted";
+      if (error instanceof ApiError) return "exhausted";
       throw error;
     }
   }

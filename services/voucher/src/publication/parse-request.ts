@@ -1,4 +1,4 @@
-import { invalidPayload, notFound, Refusal } from "@scrip/errors";
+import { invalidPayload, notFound, ApiError } from "@scrip/errors";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { CreatePublicationRequest } from "@scrip/proto/scrip/voucher/v1/publications_pb";
@@ -48,7 +48,7 @@ export async function parsePublication(
   }
   const source = await findSource(deps, request, call);
   if (source.kind === "campaign" && source.count > 1 && sourceId !== undefined) {
-    throw new Refusal("too_many_vouchers_requested", { details: "Only up to 1 can be published" });
+    throw new ApiError("too_many_vouchers_requested", { details: "Only up to 1 can be published" });
   }
   return {
     customer: call.caller.side === "client" ? identityOf(customer) : customer,
@@ -81,7 +81,7 @@ async function findSource(
     return { kind: "voucher", voucher, campaign: known ?? null };
   }
   if (campaign === undefined) {
-    throw new Refusal("missing_vouchers", { details: "Either Campaign or Voucher is required" });
+    throw new ApiError("missing_vouchers", { details: "Either Campaign or Voucher is required" });
   }
   const known = await findCampaign(db, project.id, campaign.name);
   if (known === undefined) throw notFound("campaign", campaign.name);

@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import { instantFromProto } from "@scrip/mapping";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { RollbackCommand as CommandMessage } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { instantOf } from "@scrip/terms";
 
 import { nowOf } from "../commit/parse-command.ts";
 import type { Redeemed, RollbackCommand } from "../domain/rollback.ts";
@@ -21,11 +21,11 @@ export function parseCommand(message: CommandMessage): Command {
     projectId,
     redemptionId,
     stacked,
-    at: instantOf(nowOf(message)),
+    at: instantFromProto(nowOf(message)),
     idempotency: idempotency ?? null,
     customerId: customerId ?? null,
     orderId: orderId ?? null,
-    notBefore: notBefore === undefined ? null : instantOf(notBefore),
+    notBefore: notBefore === undefined ? null : instantFromProto(notBefore),
   };
 }
 

@@ -1,5 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { ownCall } from "@scrip/rpc";
+import { serviceCall } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { readFigures } from "../loading/card-balances.ts";
@@ -25,7 +25,7 @@ export function readCards(
       ? []
       : [{ projectId, cardId: voucherId, initialPoints: points.cardPoints }],
   );
-  return readFigures(deps, questions, ownCall());
+  return readFigures(deps, questions, serviceCall());
 }
 
 export const refundsOf = (rollbacks: readonly NewRollback[]): readonly Refund[] =>
@@ -50,7 +50,7 @@ export async function refund(deps: Deps, refunds: readonly Refund[]): Promise<vo
     })),
   };
   try {
-    await deps.cards.refundPoints(request, ownCall());
+    await deps.cards.refundPoints(request, serviceCall());
   } catch (cause) {
     deps.onError(new Error("points are given back later, with an event", { cause }));
   }

@@ -1,4 +1,4 @@
-import { checkedBy, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
+import { sqlCheck, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
 
 import { checkAnswers } from "./idempotency-checks.ts";
 import { HOLDERS } from "./publication-checks.ts";
@@ -16,61 +16,61 @@ export const voucherInvariants: readonly InvariantCheck[] = [
   {
     name: "I1 quantity",
     states: "a voucher counts its successful redemptions, and never more than its quantity",
-    checkChunk: checkedBy(QUANTITIES),
+    checkChunk: sqlCheck(QUANTITIES),
   },
   {
     name: "I2 balance",
     states:
       "a gift voucher's balance is what was put on it less what was spent, and never negative",
-    checkChunk: checkedBy(BALANCES),
+    checkChunk: sqlCheck(BALANCES),
   },
   {
     name: "I2 ledger",
     states:
       "ledger entries count from 1 without gaps, and each balance follows from the one before",
-    checkChunk: checkedBy(LEDGERS),
+    checkChunk: sqlCheck(LEDGERS),
   },
   {
     name: "I2 spends",
     states: "each spend in the ledger is a successful redemption of that voucher and amount",
-    checkChunk: checkedBy(SPENDS),
+    checkChunk: sqlCheck(SPENDS),
   },
   {
     name: "I2 totals",
     states:
       "the totals of campaigns and tiers are the sums over what was redeemed and not taken back",
-    checkChunk: checkedBy(TOTALS),
+    checkChunk: sqlCheck(TOTALS),
   },
   {
     name: "I2 units",
     states:
       "the discounted units of a product are the sum over what was redeemed and not taken back",
-    checkChunk: checkedBy(UNITS),
+    checkChunk: sqlCheck(UNITS),
   },
   {
     name: "I2 rollbacks",
     states: "each redemption that was rolled back has one rollback, which gave back what it took",
-    checkChunk: checkedBy(ROLLBACKS),
+    checkChunk: sqlCheck(ROLLBACKS),
   },
   {
     name: "I3 stacks",
     states: "the parts of a stack and their parent are redeemed, or rolled back, together",
-    checkChunk: checkedBy(PARTS),
+    checkChunk: sqlCheck(PARTS),
   },
   {
     name: "I1 sessions",
     states: "what live sessions hold is known to redemptions, and no more than what is left",
-    checkChunk: checkedBy(SESSIONS),
+    checkChunk: sqlCheck(SESSIONS),
   },
   {
     name: "I3 vouchers",
     states: "each redemption belongs to a voucher, and each voucher has its counters",
-    checkChunk: checkedBy(OWNERS),
+    checkChunk: sqlCheck(OWNERS),
   },
   {
     name: "I3 holders",
     states: "a voucher belongs to the one customer whom its one publication gave it to",
-    checkChunk: checkedBy(HOLDERS),
+    checkChunk: sqlCheck(HOLDERS),
   },
   {
     name: "I4 answers",

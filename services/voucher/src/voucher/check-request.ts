@@ -1,7 +1,7 @@
-import { invalidPayload, Refusal } from "@scrip/errors";
+import { invalidPayload, ApiError } from "@scrip/errors";
+import { parseDiscountProto } from "@scrip/mapping";
 import type { Discount } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { checkValidity, type DiscountDefinition, type Validity } from "@scrip/rules";
-import { readDiscount } from "@scrip/terms";
 
 /** Parts of requests that creating and updating a voucher share. */
 
@@ -16,10 +16,10 @@ export function requireValidity(validity: Validity): void {
 
 /** Refuses a discount that no decision could apply. */
 export function toDiscountDefinition(discount: Discount): DiscountDefinition {
-  const read = readDiscount(discount);
+  const read = parseDiscountProto(discount);
   if (read.kind === "violation") throw invalidVoucher(read.text);
   return read.definition;
 }
 
-export const invalidVoucher = (details: string): Refusal =>
-  new Refusal("invalid_voucher", { details });
+export const invalidVoucher = (details: string): ApiError =>
+  new ApiError("invalid_voucher", { details });

@@ -9,7 +9,8 @@ import {
   mergeCodeConfig,
   parseCodeConfig,
 } from "@scrip/codes";
-import { duplicate, invalidPayload, Refusal } from "@scrip/errors";
+import { duplicate, invalidPayload, ApiError } from "@scrip/errors";
+import { enumName, validityFromProto } from "@scrip/mapping";
 import type { Queryable } from "@scrip/postgres";
 import {
   type CodeConfig as CodeConfigMessage,
@@ -18,7 +19,6 @@ import {
   VoucherType as VoucherTypes,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
-import { nameOf, validityOf } from "@scrip/terms";
 
 import type { Deps } from "../deps.ts";
 import {
@@ -51,10 +51,10 @@ export type Origin = {
 };
 
 export function draftOf(request: CreateVoucherRequest, call: Call, origin: Origin): Draft {
-  const type = nameOf(VoucherTypes, request.type);
+  const type = enumName(VoucherTypes, request.type);
   if (type === undefined) throw invalidPayload("Property .type is required");
   requireValues(request, type);
-  const validity = validityOf(request);
+  const validity = validityFromProto(request);
   requireValidity(validity);
   return {
     projectId: call.project.id,
@@ -67,7 +67,7 @@ export function draftOf(request: CreateVoucherRequest, call: Call, origin: Origi
     discount: request.discount === undefined ? null : toDiscountDefinition(request.discount),
     giftEffect:
       type === "GIFT_VOUCHER"
-        ? (nameOf(GiftEffect, request.gift?.effect) ?? "APPLY_TO_ORDER")
+        ? (enumName(GiftEffect, request.gift?.effect) ?? "APPLY_TO_ORDER")
         : null,
     loyaltyPoints: request.loyaltyCard?.points ?? null,
     validity,
@@ -144,7 +144,7 @@ export async function insertUnderCode(
     if ((await insertVoucher(db, voucher)) === "inserted") return voucher;
     if (capacity === 1n) break;
   }
-  throw new Refusal("invalid_code_config", {
+  throw new ApiError("invalid_code_config", {
     details: `Code config allows to generate up to ${capacity} unique codes, and no free one was found`,
   });
 }
@@ -177,7 +177,7 @@ export function maskOf(
   };
   const parsed = parseCodeConfig(mergeCodeConfig(standing, own), caseSensitive);
   if (parsed.kind === "violation") {
-    throw new Refusal("invalid_code_config", { details: parsed.text });
+    throw new ApiError("invalid_code_config", { details: parsed.text });
   }
   return parsed.mask;
 }

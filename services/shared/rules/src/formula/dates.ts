@@ -1,10 +1,10 @@
 import { civilFromDays, daysFromCivil, daysInMonth } from "../civil.ts";
-import { instantOf, localTimeAt } from "../time-zone.ts";
-import type { Moment } from "../validity.ts";
+import { instantAt, localTimeAt } from "../time-zone.ts";
+import type { TimeContext } from "../validity.ts";
 import { type FormulaValue, dateValue, failure } from "./value.ts";
 
 /** A day means its first moment in the project's time zone; a time must tell its offset. */
-export function readDate(value: FormulaValue, { timeZone }: Moment): FormulaValue {
+export function readDate(value: FormulaValue, { timeZone }: TimeContext): FormulaValue {
   if (value.kind === "date" || value.kind === "failure") return value;
   if (value.kind !== "text") return failure(`a ${value.kind} is no date`);
   const instant = parseDay(value.value, timeZone) ?? parseInstant(value.value);
@@ -16,7 +16,7 @@ export function parseDay(text: string, timeZone: string): number | undefined {
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
   if (!isDay(year, month, day)) return undefined;
-  return instantOf(timeZone, daysFromCivil({ year, month, day }), 0);
+  return instantAt(timeZone, daysFromCivil({ year, month, day }), 0);
 }
 
 const TIME = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
@@ -37,8 +37,8 @@ export const isDateText = (text: string): boolean =>
 const isDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
 
-export const startOfToday = ({ now, timeZone }: Moment): number =>
-  instantOf(timeZone, localTimeAt(timeZone, now).epochDay, 0);
+export const startOfToday = ({ now, timeZone }: TimeContext): number =>
+  instantAt(timeZone, localTimeAt(timeZone, now).epochDay, 0);
 
 /** The calendar day that the wall of the project shows at an instant. */
 export const epochDayAt = (instant: number, timeZone: string): number =>

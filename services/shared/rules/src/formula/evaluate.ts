@@ -1,6 +1,6 @@
 import { type Decimal, negateDecimal } from "@scrip/money";
 
-import type { Moment } from "../validity.ts";
+import type { TimeContext } from "../validity.ts";
 import { startOfToday } from "./dates.ts";
 import { BUILT_INS, notANumber } from "./functions.ts";
 import { calculate, compare, isSame } from "./operators.ts";
@@ -20,7 +20,7 @@ import {
 
 /** What the names of a formula mean where it is evaluated. Names are upper case. */
 export type FormulaScope = {
-  readonly moment: Moment;
+  readonly moment: TimeContext;
   /** The value of an operand such as `ORDER_AMOUNT`; null when there is none. */
   readonly operand: (name: string) => KnownValue | null;
   /** What an operand such as `ORDER_METADATA` looks its keys up in; null when there is none. */

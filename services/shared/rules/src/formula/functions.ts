@@ -8,7 +8,7 @@ import {
 } from "@scrip/money";
 
 import { civilFromDays } from "../civil.ts";
-import type { Moment } from "../validity.ts";
+import type { TimeContext } from "../validity.ts";
 import { parseDay, epochDayAt, monthsBetween, readDate, parseInstant } from "./dates.ts";
 import { type FormulaValue, countValue, dateValue, failure, numberValue } from "./value.ts";
 
@@ -16,7 +16,7 @@ export type BuiltIn = {
   readonly least: number;
   readonly most: number;
   /** null for a function that decides itself which of its arguments are evaluated. */
-  readonly apply: ((values: readonly FormulaValue[], moment: Moment) => FormulaValue) | null;
+  readonly apply: ((values: readonly FormulaValue[], moment: TimeContext) => FormulaValue) | null;
 };
 
 /** The functions that formulas may call; nobody else's names can get in. */
@@ -76,7 +76,7 @@ function ofNumbers(calculate: (a: Decimal, b: Decimal) => Decimal | undefined) {
 }
 
 function ofText(read: (text: string, timeZone: string) => number | undefined) {
-  return ([value]: readonly FormulaValue[], { timeZone }: Moment): FormulaValue => {
+  return ([value]: readonly FormulaValue[], { timeZone }: TimeContext): FormulaValue => {
     if (value?.kind === "failure") return value;
     const instant = value?.kind === "text" ? read(value.value, timeZone) : undefined;
     return instant === undefined ? failure("a text is no date") : dateValue(instant);
@@ -85,7 +85,7 @@ function ofText(read: (text: string, timeZone: string) => number | undefined) {
 
 /** Functions of a calendar day and of today, both counted in days. */
 function ofDay(count: (day: number, today: number) => number) {
-  return ([value]: readonly FormulaValue[], moment: Moment): FormulaValue => {
+  return ([value]: readonly FormulaValue[], moment: TimeContext): FormulaValue => {
     const date = readDate(value ?? failure("a date is missing"), moment);
     if (date.kind !== "date") return date;
     const { now, timeZone } = moment;

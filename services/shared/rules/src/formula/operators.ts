@@ -9,7 +9,7 @@ import {
   remainderOf,
 } from "@scrip/money";
 
-import type { Moment } from "../validity.ts";
+import type { TimeContext } from "../validity.ts";
 import { epochDayAt, readDate } from "./dates.ts";
 import { notANumber } from "./functions.ts";
 import type { ArithmeticOperator, ComparisonOperator } from "./syntax.ts";
@@ -58,7 +58,7 @@ export function compare(
   operator: ComparisonOperator,
   left: FormulaValue,
   right: FormulaValue,
-  moment: Moment,
+  moment: TimeContext,
 ): FormulaValue {
   if (left.kind === "failure") return left;
   if (right.kind === "failure") return right;
@@ -177,7 +177,7 @@ function compareDates(
   operator: "DATE_IS" | "DATE_IS_NOT" | "IS_AFTER" | "IS_BEFORE",
   left: FormulaValue,
   right: FormulaValue,
-  { timeZone }: Moment,
+  { timeZone }: TimeContext,
 ): FormulaValue {
   if (left.kind !== "date") return left;
   if (right.kind !== "date") return right;

@@ -1,6 +1,6 @@
 import { type Decimal, decimalOfNumber, decimalText, fromMinorUnits } from "@scrip/money";
 
-import { instantText } from "../time-zone.ts";
+import { formatInstant } from "../time-zone.ts";
 
 /** What a part of a formula is worth. A failure passes through everything that reads it. */
 export type FormulaValue = KnownValue | Failure;
@@ -91,7 +91,7 @@ function listValue(values: readonly MetadataValue[]): KnownValue | null {
 }
 
 /** A value as JSON has it, to be shown. */
-export function jsonOf(value: KnownValue): MetadataValue {
+export function valueToJson(value: KnownValue): MetadataValue {
   switch (value.kind) {
     case "number":
       return Number(decimalText(value.value));
@@ -99,9 +99,9 @@ export function jsonOf(value: KnownValue): MetadataValue {
     case "boolean":
       return value.value;
     case "date":
-      return instantText(value.instant);
+      return formatInstant(value.instant);
     case "list":
-      return value.values.map(jsonOf);
+      return value.values.map(valueToJson);
     default:
       return value satisfies never;
   }

@@ -1,7 +1,7 @@
 import { epochDayAt, readDate } from "../formula/dates.ts";
 import type { KnownValue } from "../formula/value.ts";
-import { instantOf, instantText } from "../time-zone.ts";
-import type { Moment } from "../validity.ts";
+import { instantAt, formatInstant } from "../time-zone.ts";
+import type { TimeContext } from "../validity.ts";
 import type { Condition, OrderOperator } from "./condition.ts";
 import { meetsAll } from "./meets.ts";
 
@@ -9,10 +9,10 @@ import { meetsAll } from "./meets.ts";
  * The first moment of the first day to come on which the date meets all conditions, where they count
  * days between it and today; null when waiting does not help.
  */
-export function firstDayMeeting(
+export function firstMatchingDay(
   value: KnownValue | null,
   conditions: readonly Condition[],
-  moment: Moment,
+  moment: TimeContext,
 ): number | null {
   const instant = instantIn(value, moment);
   if (instant === undefined) return null;
@@ -22,7 +22,7 @@ export function firstDayMeeting(
     .flatMap((condition) => (condition.kind === "days" ? turningDays(own, condition.days) : []))
     .filter((day) => day > today)
     .toSorted((a, b) => a - b)
-    .map((day) => instantOf(timeZone, day, 0));
+    .map((day) => instantAt(timeZone, day, 0));
   return days.find((now) => meetsAll(value, conditions, { now, timeZone })) ?? null;
 }
 
@@ -36,16 +36,16 @@ const turningDays = (own: number, days: number): readonly number[] => [
 ];
 
 /** What the date would have to be instead, in words; empty when it is not compared with dates. */
-export const datesWanted = (
+export const expectedDates = (
   value: KnownValue | null,
   conditions: readonly Condition[],
-  moment: Moment,
+  moment: TimeContext,
 ): readonly string[] =>
   conditions.flatMap((condition) => {
     if (condition.kind !== "order" || condition.operand.kind !== "text") return [];
     const operand = instantIn(condition.operand, moment);
     if (operand === undefined || meetsAll(value, [condition], moment)) return [];
-    return [`${WORDS[condition.operator]} ${instantText(operand)}`];
+    return [`${WORDS[condition.operator]} ${formatInstant(operand)}`];
   });
 
 const WORDS: Readonly<Record<OrderOperator, string>> = {
@@ -57,7 +57,7 @@ const WORDS: Readonly<Record<OrderOperator, string>> = {
   $less_than_or_equal: "a date up to",
 };
 
-function instantIn(value: KnownValue | null, moment: Moment): number | undefined {
+function instantIn(value: KnownValue | null, moment: TimeContext): number | undefined {
   const date = value === null ? undefined : readDate(value, moment);
   return date?.kind === "date" ? date.instant : undefined;
 }

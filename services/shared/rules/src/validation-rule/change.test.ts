@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { smallestDifference, wantedMembers } from "./change.ts";
+import { smallestDifference, expectedMembers } from "./change.ts";
 import { meetsConditions } from "./counts.ts";
 import { givenRule } from "./given.ts";
 
@@ -73,5 +73,5 @@ test.each([
   ],
   ["order.amount", { $is: [5] }, []],
 ])("members that %s wants by %j", (name, conditions, members) => {
-  expect(wantedMembers(conditionsOf(conditions, name))).toEqual(members);
+  expect(expectedMembers(conditionsOf(conditions, name))).toEqual(members);
 });

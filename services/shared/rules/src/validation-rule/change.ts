@@ -35,7 +35,7 @@ export function smallestDifference(
 }
 
 /** What a list of ids or texts would have to hold one of; empty when that is not what is asked. */
-export function wantedMembers(conditions: readonly Condition[]): readonly string[] {
+export function expectedMembers(conditions: readonly Condition[]): readonly string[] {
   const wanted = conditions.flatMap((condition): string[] => {
     switch (condition.kind) {
       case "equality":

@@ -64,7 +64,7 @@ export type FailingRule = Pick<CheckedRule, "rule" | "value" | "lacks" | "childr
  * The numbered rules that keep a validation rule from holding, wherever they stand in it. One that
  * fails where another is enough is none of them.
  */
-export function rulesThatFail(
+export function failingRules(
   rule: ValidationRule,
   reader: RuleReader,
   phase: CheckPhase,

@@ -3,7 +3,7 @@ import { compareDecimals } from "@scrip/money";
 import { epochDayAt, parseDay, readDate } from "../formula/dates.ts";
 import type { KnownValue } from "../formula/value.ts";
 import { addDuration } from "../time-zone.ts";
-import { type Moment, judgeValidity } from "../validity.ts";
+import { type TimeContext, evaluateValidity } from "../validity.ts";
 import type { Condition, DaysOperator, OrderOperator, Window } from "./condition.ts";
 import { isAmong } from "./value-set.ts";
 
@@ -13,7 +13,7 @@ type ValueCondition = Exclude<Condition, { readonly kind: "items" }>;
  * Whether a value meets a condition; spec/validation-and-redemption.md §3.4. What is missing (null)
  * meets only those that something is not, and a value of the wrong type does not meet the others.
  */
-function meets(value: KnownValue | null, condition: ValueCondition, moment: Moment): boolean {
+function meets(value: KnownValue | null, condition: ValueCondition, moment: TimeContext): boolean {
   switch (condition.kind) {
     case "equality": {
       const { operator, operands } = condition;
@@ -50,7 +50,7 @@ function meets(value: KnownValue | null, condition: ValueCondition, moment: Mome
 export const meetsAll = (
   value: KnownValue | null,
   conditions: readonly Condition[],
-  moment: Moment,
+  moment: TimeContext,
 ): boolean =>
   conditions.every((condition) => condition.kind !== "items" && meets(value, condition, moment));
 
@@ -58,7 +58,7 @@ const elementsOf = (value: KnownValue): readonly KnownValue[] =>
   value.kind === "list" ? value.values : [value];
 
 /** Whether a value, or any element of a list, equals one of the operands. */
-const isAny = (value: KnownValue, operands: readonly KnownValue[], moment: Moment): boolean =>
+const isAny = (value: KnownValue, operands: readonly KnownValue[], moment: TimeContext): boolean =>
   elementsOf(value).some((element) => isAmong(element, operands)) ||
   isSameInstant(value, operands, moment);
 
@@ -66,7 +66,7 @@ const isAny = (value: KnownValue, operands: readonly KnownValue[], moment: Momen
 function isSameInstant(
   value: KnownValue,
   operands: readonly KnownValue[],
-  moment: Moment,
+  moment: TimeContext,
 ): boolean {
   if (!startsLikeDate(value)) return false;
   const instant = instantOfValue(value, moment);
@@ -84,7 +84,11 @@ const isSameSet = (elements: readonly KnownValue[], operands: readonly KnownValu
   operands.every((operand) => isAmong(operand, elements));
 
 /** Less than, equal to or more than zero; undefined for what has no order. */
-function compareValues(value: KnownValue, operand: KnownValue, moment: Moment): number | undefined {
+function compareValues(
+  value: KnownValue,
+  operand: KnownValue,
+  moment: TimeContext,
+): number | undefined {
   if (value.kind === "number" && operand.kind === "number") {
     return compareDecimals(value.value, operand.value);
   }
@@ -150,7 +154,7 @@ function isOfSize(
 }
 
 /** A day means its first moment in the project's time zone; undefined for what is no date. */
-function instantOfValue(value: KnownValue, moment: Moment): number | undefined {
+function instantOfValue(value: KnownValue, moment: TimeContext): number | undefined {
   const date = readDate(value, moment);
   return date.kind === "date" ? date.instant : undefined;
 }
@@ -158,7 +162,7 @@ function instantOfValue(value: KnownValue, moment: Moment): number | undefined {
 function isDaysAway(
   instant: number,
   { operator, days }: { readonly operator: DaysOperator; readonly days: number },
-  { now, timeZone }: Moment,
+  { now, timeZone }: TimeContext,
 ): boolean {
   const ago = epochDayAt(now, timeZone) - epochDayAt(instant, timeZone);
   switch (operator) {
@@ -189,14 +193,14 @@ function isInside(instant: number, window: Window, timeZone: string): boolean {
     daysOfWeek,
     hours,
   };
-  return judgeValidity(limits, null, moment) === "open";
+  return evaluateValidity(limits, null, moment) === "open";
 }
 
-const instantOfText = (text: string, moment: Moment): number | undefined =>
+const instantOfText = (text: string, moment: TimeContext): number | undefined =>
   instantOfValue({ kind: "text", value: text }, moment);
 
 /** A day ends with its last millisecond. */
-function lastInstantOf(text: string, moment: Moment): number | null {
+function lastInstantOf(text: string, moment: TimeContext): number | null {
   const { timeZone } = moment;
   const day = parseDay(text, timeZone);
   if (day === undefined) return instantOfText(text, moment) ?? null;

@@ -1,11 +1,11 @@
 import type { KnownValue, Metadata } from "../formula/value.ts";
-import type { Moment } from "../validity.ts";
+import type { TimeContext } from "../validity.ts";
 import type { ItemIdentity } from "./items.ts";
 import type { RuleName } from "./names.ts";
 
 /** What the names in rules mean where they are checked: plain data, whoever checks. */
 export type RuleReader = {
-  readonly moment: Moment;
+  readonly moment: TimeContext;
   readonly hasCustomer: boolean;
   readonly hasOrder: boolean;
   readonly lines: readonly RuleLine[];

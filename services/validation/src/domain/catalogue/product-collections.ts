@@ -1,7 +1,7 @@
 import {
   compilePredicate,
   memberOf,
-  type Moment,
+  type TimeContext,
   type Predicate,
   type RecordFields,
 } from "@scrip/filters";
@@ -48,14 +48,18 @@ export type Collection = { readonly id: string } & (
 export const collectionsOf = (
   line: CatalogueLine,
   collections: readonly Collection[],
-  moment: Moment,
+  moment: TimeContext,
 ): readonly string[] => collections.filter((each) => isIn(line, each, moment)).map(({ id }) => id);
 
 /**
  * A static collection that lists a product has all its SKUs. One with a filter tests what the line
  * carries: its SKU, or the product where there is none (spec/validation-and-redemption.md §1.7.4).
  */
-function isIn({ product, sku }: CatalogueLine, collection: Collection, moment: Moment): boolean {
+function isIn(
+  { product, sku }: CatalogueLine,
+  collection: Collection,
+  moment: TimeContext,
+): boolean {
   if (collection.type === "STATIC") {
     const { itemIds } = collection;
     return [product, sku].some((item) => item !== null && itemIds.has(item.id));

@@ -1,4 +1,4 @@
-import type { Moment, Rule, RuleName } from "@scrip/rules";
+import type { TimeContext, Rule, RuleName } from "@scrip/rules";
 import { startOfPeriod } from "@scrip/rules";
 
 import type {
@@ -21,7 +21,7 @@ import { neededUnitCounts } from "./unit-budgets.ts";
 /** Who redeems, and when: what decides which redemptions a rule counts. */
 export type CountContext = {
   readonly customer: CustomerFacts | null;
-  readonly moment: Moment;
+  readonly moment: TimeContext;
   readonly caller: CallerFacts;
 };
 

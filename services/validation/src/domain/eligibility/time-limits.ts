@@ -1,11 +1,11 @@
-import { type Moment, type TimeVerdict, judgeValidity } from "@scrip/rules";
+import { type TimeContext, type ValidityStatus, evaluateValidity } from "@scrip/rules";
 
 import type { TierFacts, VoucherFacts } from "../input/facts.ts";
 import { type Refused, refusedForCode } from "../rejections/rejection.ts";
 
 /** Refuses a voucher that its own time limits or its campaign's close at this moment. */
-export function checkVoucherTime(voucher: VoucherFacts, moment: Moment): Refused | null {
-  const verdict = judgeValidity(voucher.validity, voucher.campaign?.validity ?? null, moment);
+export function checkVoucherTime(voucher: VoucherFacts, moment: TimeContext): Refused | null {
+  const verdict = evaluateValidity(voucher.validity, voucher.campaign?.validity ?? null, moment);
   return verdict === "open" ? null : refusedForCode(keys[verdict], voucher.code);
 }
 
@@ -13,11 +13,11 @@ export function checkVoucherTime(voucher: VoucherFacts, moment: Moment): Refused
  * Tiers and their campaigns have one key for all that time can be wrong about. A tier does not
  * outlive its campaign, whatever its own expiration date.
  */
-export function checkTierTime(tier: TierFacts, moment: Moment): Refused | null {
+export function checkTierTime(tier: TierFacts, moment: TimeContext): Refused | null {
   const campaign = tier.campaign?.validity ?? null;
   const isOver =
     campaign !== null && campaign.expirationDate !== null && moment.now > campaign.expirationDate;
-  return !isOver && judgeValidity(tier.validity, campaign, moment) === "open"
+  return !isOver && evaluateValidity(tier.validity, campaign, moment) === "open"
     ? null
     : {
         key: "promotion_not_active_now",
@@ -29,4 +29,4 @@ const keys = {
   not_started: "voucher_not_active",
   ended: "voucher_expired",
   outside_window: "voucher_not_active_now",
-} as const satisfies Record<Exclude<TimeVerdict, "open">, string>;
+} as const satisfies Record<Exclude<ValidityStatus, "open">, string>;

@@ -1,4 +1,4 @@
-import { type Metadata, type Validity, instantText } from "@scrip/rules";
+import { type Metadata, type Validity, formatInstant } from "@scrip/rules";
 
 import type { ReachedScope } from "../decision/decision.ts";
 import type { Trace, TraceStep } from "../decision/explanation-steps.ts";
@@ -40,7 +40,7 @@ function gateStep(gate: Gate, { closed, facts }: Course): readonly TraceStep[] {
     case "active":
       return told(passed ? "is switched on" : "is switched off, or its campaign is");
     case "dates": {
-      const now = instantText(facts.moment.now);
+      const now = formatInstant(facts.moment.now);
       const message = passed
         ? `is open at ${now}`
         : `is not open at ${now}: ${closed?.refusal.key}`;
@@ -74,8 +74,8 @@ const limitsOf = ({
   daysOfWeek,
   hours,
 }: Validity): Metadata => ({
-  ...(startDate !== null && { start_date: instantText(startDate) }),
-  ...(expirationDate !== null && { expiration_date: instantText(expirationDate) }),
+  ...(startDate !== null && { start_date: formatInstant(startDate) }),
+  ...(expirationDate !== null && { expiration_date: formatInstant(expirationDate) }),
   ...(timeframe !== null && { validity_timeframe: { ...timeframe } }),
   ...(daysOfWeek !== null && { validity_day_of_week: daysOfWeek }),
   ...(hours !== null && {

@@ -7,7 +7,7 @@ import {
   type KnownValue,
   type MetadataValue,
   evaluateFormula,
-  jsonOf,
+  valueToJson,
   numberValue,
 } from "@scrip/rules";
 
@@ -53,7 +53,7 @@ function stepOf(
 ): TraceStep {
   const operands: Record<string, MetadataValue> = {};
   const onRead = (operand: string, value: KnownValue | null): void => {
-    operands[operand] = value === null ? null : jsonOf(value);
+    operands[operand] = value === null ? null : valueToJson(value);
   };
   const result = evaluateFormula(formula, { ...scope, onRead });
   const told = { kind: "formula", operands } as const;
@@ -64,7 +64,7 @@ function stepOf(
   }
   if (used) {
     const message = `the formula gave ${decimalText(result.value)}${where}`;
-    return { ...told, passed: true, message, value: jsonOf(numberValue(result.value)) };
+    return { ...told, passed: true, message, value: valueToJson(numberValue(result.value)) };
   }
   const message = "the formula takes too many steps on this order, so the static value counts";
   return { ...told, passed: false, message };

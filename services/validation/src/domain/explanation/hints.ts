@@ -1,4 +1,4 @@
-import { type ValidationRule, instantText, nextOpening, rulesThatFail } from "@scrip/rules";
+import { type ValidationRule, formatInstant, nextOpening, failingRules } from "@scrip/rules";
 
 import type { Hint } from "../decision/hint.ts";
 import { freePoints } from "../pricing/points-payment.ts";
@@ -19,7 +19,7 @@ export function hintsOf(course: Course): readonly Hint[] {
 function violationHints(rule: ValidationRule, { reader, applied, facts }: Course): readonly Hint[] {
   if (reader === null) return [];
   const phase = applied === null ? "before_effect" : "after_effect";
-  return ruleHints(rule, rulesThatFail(rule, reader, phase, facts.omits?.rules), facts);
+  return ruleHints(rule, failingRules(rule, reader, phase, facts.omits?.rules), facts);
 }
 
 const NOTHING_TOLD = {
@@ -37,7 +37,7 @@ function gateHints(
   if (gate.kind === "dates") {
     const from = openingOf(facts);
     if (from === null) return [];
-    return [{ ...NOTHING_TOLD, name: "dates", from, message: `from ${instantText(from)}` }];
+    return [{ ...NOTHING_TOLD, name: "dates", from, message: `from ${formatInstant(from)}` }];
   }
   return refusal.key === "invalid_customer"
     ? [{ ...NOTHING_TOLD, name: "customer", message: "with a customer" }]

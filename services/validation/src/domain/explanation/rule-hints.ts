@@ -1,15 +1,15 @@
 import {
   type FailingRule,
   type KnownValue,
-  type Moment,
+  type TimeContext,
   type ValidationRule,
-  datesWanted,
-  firstDayMeeting,
-  instantText,
+  expectedDates,
+  firstMatchingDay,
+  formatInstant,
   meetsConditions,
   smallestDifference,
   startOfNextPeriod,
-  wantedMembers,
+  expectedMembers,
 } from "@scrip/rules";
 
 import { countKey } from "../counts/counts.ts";
@@ -105,16 +105,16 @@ function differenceIn(value: KnownValue | null, { rule }: FailingRule): Change |
 }
 
 /** The day that is waited for, or what the date would have to be instead. */
-function dateIn({ rule, value }: FailingRule, moment: Moment): Change | null {
-  const from = firstDayMeeting(value, rule.conditions, moment);
-  if (from !== null) return { from, message: `from ${instantText(from)}` };
-  const wanted = datesWanted(value, rule.conditions, moment);
+function dateIn({ rule, value }: FailingRule, moment: TimeContext): Change | null {
+  const from = firstMatchingDay(value, rule.conditions, moment);
+  if (from !== null) return { from, message: `from ${formatInstant(from)}` };
+  const wanted = expectedDates(value, rule.conditions, moment);
   return wanted.length === 0 ? null : { message: wanted.join(" and ") };
 }
 
 /** What is lacking in a list, or instead of a text. */
 function memberIn({ rule }: FailingRule): Change | null {
-  const anyOf = wantedMembers(rule.conditions);
+  const anyOf = expectedMembers(rule.conditions);
   if (anyOf.length === 0) return null;
   const [shown, rest] = [anyOf.slice(0, MOST_SHOWN), anyOf.length - MOST_SHOWN];
   const message = `one of: ${shown.join(", ")}${rest > 0 ? ` and ${rest} others` : ""}`;
@@ -132,7 +132,7 @@ function countChange({ rule }: FailingRule, facts: RuleFacts): Change | null {
   const period = periodOf(rule.name);
   if (period !== null && meetsConditions(1n, rule.definition)) {
     const from = startOfNextPeriod(period, facts.moment);
-    return { from, message: `from ${instantText(from)}` };
+    return { from, message: `from ${formatInstant(from)}` };
   }
   const difference = smallestDifference(value, rule.conditions, (candidate) => candidate > value);
   return difference === null ? null : { difference, message: `${difference} more` };

@@ -1,4 +1,4 @@
-import { type CheckedRule, type RuleOutcome, jsonOf } from "@scrip/rules";
+import { type CheckedRule, type RuleOutcome, valueToJson } from "@scrip/rules";
 
 import { countKey } from "../counts/counts.ts";
 import { countOfRule } from "../counts/rule-counts.ts";
@@ -44,7 +44,7 @@ function stepOf(
       name,
       ...(property !== null && { property }),
       conditions: definition,
-      ...(value !== null && { value: jsonOf(value) }),
+      ...(value !== null && { value: valueToJson(value) }),
     },
   ];
 }
@@ -54,7 +54,7 @@ function messageOf(
   { passed, value, lacks }: Pick<CheckedRule, "passed" | "value" | "lacks">,
 ): string {
   if (lacks !== null) return `${subject} needs ${lacks === "customer" ? "a customer" : "an order"}`;
-  const read = value === null ? "has no value" : `is ${JSON.stringify(jsonOf(value))}`;
+  const read = value === null ? "has no value" : `is ${JSON.stringify(valueToJson(value))}`;
   return `${subject} ${read}, which ${passed === true ? "meets" : "does not meet"} its conditions`;
 }
 

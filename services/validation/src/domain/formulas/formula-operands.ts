@@ -2,7 +2,7 @@ import {
   type FormulaScope,
   type KnownValue,
   type Metadata,
-  type Moment,
+  type TimeContext,
   countValue,
   dateValue,
   moneyValue,
@@ -15,7 +15,7 @@ import { sumOf } from "../order/minor-units.ts";
 import { type LineState, type OrderState, subtotalAmount } from "../order/order-state.ts";
 
 export type ScopeContext = {
-  readonly moment: Moment;
+  readonly moment: TimeContext;
   readonly order: OrderFacts | null;
   readonly customer: CustomerFacts | null;
   readonly metadata: Metadata;

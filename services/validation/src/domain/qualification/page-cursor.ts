@@ -1,4 +1,4 @@
-import { instantText, parseInstant } from "@scrip/rules";
+import { formatInstant, parseInstant } from "@scrip/rules";
 
 /**
  * A place in the order of creation, newest first: behind what was made at `at` under an id that ends in
@@ -33,7 +33,7 @@ const MS_DIGITS = 3;
  */
 export function placeText(place: Place | RankedPlace): string {
   const { at, tail } = place;
-  const text = instantText(at);
+  const text = formatInstant(at);
   if (tail === null) return text;
   const amount = "amount" in place ? String(place.amount).padStart(AMOUNT_DIGITS, "0") : "";
   const digits = BigInt(`0x${tail}`).toString().padStart(TAIL_DIGITS, "0");

@@ -1,12 +1,12 @@
-import type { Key, RefusalOptions } from "@scrip/errors";
+import type { ErrorKey, ApiErrorOptions } from "@scrip/errors";
 
 /**
  * A refusal as a value, for decisions that go on after it. The text beside the key is the
  * catalogue's unless `message` replaces it.
  */
-export type Refused = { readonly key: Key } & Readonly<Omit<RefusalOptions, "cause">>;
+export type Refused = { readonly key: ErrorKey } & Readonly<Omit<ApiErrorOptions, "cause">>;
 
-export const refusedForCode = (key: Key, code: string): Refused => ({ key, details: code });
+export const refusedForCode = (key: ErrorKey, code: string): Refused => ({ key, details: code });
 
 export const resourceNotFound = (resourceType: string, id: string): Refused => ({
   key: "not_found",

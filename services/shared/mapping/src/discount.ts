@@ -8,16 +8,16 @@ import {
 } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { type DiscountDefinition, parseDiscount, type UnitDefinition } from "@scrip/rules";
 
-import { nameOf } from "./names.ts";
+import { enumName } from "./enum-name.ts";
 
-export type ReadDiscount =
+export type ParsedDiscountProto =
   | { readonly kind: "definition"; readonly definition: DiscountDefinition }
   /** Why no decision could apply it, in the words of the API. */
   | { readonly kind: "violation"; readonly text: string };
 
 /** Reads a discount as it is sent. */
-export function readDiscount(discount: Discount): ReadDiscount {
-  const definition = discountDefinition(discount);
+export function parseDiscountProto(discount: Discount): ParsedDiscountProto {
+  const definition = discountFromProto(discount);
   if (definition === undefined) {
     return { kind: "violation", text: "Property .discount.type is required" };
   }
@@ -29,14 +29,14 @@ export function readDiscount(discount: Discount): ReadDiscount {
  * The message as it is parsed and stored; undefined without a type. Values of other types than its own
  * are dropped: what is stored is never ignored.
  */
-export function discountDefinition(discount: Discount): DiscountDefinition | undefined {
-  const type = nameOf(DiscountType, discount.type);
+export function discountFromProto(discount: Discount): DiscountDefinition | undefined {
+  const type = enumName(DiscountType, discount.type);
   if (type === undefined) return undefined;
   const own = <Value>(of: DiscountDefinition["type"], value: Value | undefined): Value | null =>
     type === of ? (value ?? null) : null;
   return {
     type,
-    effect: nameOf(DiscountEffect, discount.effect) ?? null,
+    effect: enumName(DiscountEffect, discount.effect) ?? null,
     percentOff: own("PERCENT", discount.percentOff),
     percentOffFormula: own("PERCENT", discount.percentOffFormula),
     amountOff: own("AMOUNT", discount.amountOff),
@@ -55,14 +55,14 @@ export function discountDefinition(discount: Discount): DiscountDefinition | und
 /** An element without an effect is one of the default effect. */
 function unitDefinition(unit: UnitDiscount): UnitDefinition {
   return {
-    effect: nameOf(DiscountEffect, unit.effect) ?? "ADD_MISSING_ITEMS",
+    effect: enumName(DiscountEffect, unit.effect) ?? "ADD_MISSING_ITEMS",
     unitOff: unit.unitOff ?? null,
     unitOffFormula: unit.unitOffFormula ?? null,
     unitType: unit.unitType ?? null,
   };
 }
 
-export function toDiscount(discount: DiscountDefinition): Discount {
+export function discountToProto(discount: DiscountDefinition): Discount {
   return {
     $typeName: "scrip.common.v1.Discount",
     type: DiscountType[discount.type],
@@ -92,10 +92,10 @@ const toUnitDiscount = (unit: UnitDefinition): UnitDiscount => ({
 
 /** For a column: the JSON form of the message, which holds whatever the contract adds to it. */
 export const discountToJson = (discount: DiscountDefinition): JsonValue =>
-  toJson(DiscountSchema, toDiscount(discount), { useProtoFieldName: true });
+  toJson(DiscountSchema, discountToProto(discount), { useProtoFieldName: true });
 
 export function discountFromJson(json: JsonValue): DiscountDefinition {
-  const read = readDiscount(fromJson(DiscountSchema, json));
+  const read = parseDiscountProto(fromJson(DiscountSchema, json));
   // Refused when it was stored unless it could be read, so this is a bug, not an input.
   if (read.kind === "violation") throw new Error(`a stored discount: ${read.text}`);
   return read.definition;

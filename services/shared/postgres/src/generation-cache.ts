@@ -1,5 +1,5 @@
 /** Remembers up to `maxEntries` values of projects; those that were not used for long go first. */
-export type Recent<Value> = {
+export type GenerationCache<Value> = {
   readonly get: (projectId: string, key: string) => Value | undefined;
   readonly set: (projectId: string, key: string, value: Value) => void;
 };
@@ -11,7 +11,7 @@ type Generation<Value> = Map<string, Map<string, Value>>;
  * Two generations instead of an order of all entries: what is used while it is old becomes new again, and
  * when the new ones are half of all the old ones go. So reading what is used all the time moves nothing.
  */
-export function createRecent<Value>(maxEntries: number): Recent<Value> {
+export function createGenerationCache<Value>(maxEntries: number): GenerationCache<Value> {
   const most = Math.max(1, Math.ceil(maxEntries / 2));
   let young: Generation<Value> = new Map();
   let old: Generation<Value> = new Map();

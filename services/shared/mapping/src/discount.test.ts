@@ -6,7 +6,12 @@ import {
 } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { describe, expect, test } from "vitest";
 
-import { discountFromJson, discountToJson, readDiscount, toDiscount } from "./discount.ts";
+import {
+  discountFromJson,
+  discountToJson,
+  parseDiscountProto,
+  discountToProto,
+} from "./discount.ts";
 
 const discounts = [
   { type: DiscountType.PERCENT, percentOff: "12.5", amountLimit: 100n },
@@ -27,7 +32,7 @@ const discounts = [
 ].map((init) => create(DiscountSchema, init));
 
 const definitionOf = (message: (typeof discounts)[number]) => {
-  const read = readDiscount(message);
+  const read = parseDiscountProto(message);
   if (read.kind === "violation") throw new Error(read.text);
   return read.definition;
 };
@@ -35,7 +40,7 @@ const definitionOf = (message: (typeof discounts)[number]) => {
 describe.each(discounts)("a discount of type $type", (message) => {
   test("comes back from a message as it was", () => {
     const definition = definitionOf(message);
-    expect(definitionOf(create(DiscountSchema, toDiscount(definition)))).toEqual(definition);
+    expect(definitionOf(create(DiscountSchema, discountToProto(definition)))).toEqual(definition);
   });
 
   test("comes back from a column as it was", () => {
@@ -56,11 +61,11 @@ test("values of other types are dropped", () => {
 });
 
 test("a discount that nobody could apply is told why", () => {
-  expect(readDiscount(create(DiscountSchema, {}))).toEqual({
+  expect(parseDiscountProto(create(DiscountSchema, {}))).toEqual({
     kind: "violation",
     text: "Property .discount.type is required",
   });
-  expect(readDiscount(create(DiscountSchema, { type: DiscountType.AMOUNT }))).toMatchObject({
+  expect(parseDiscountProto(create(DiscountSchema, { type: DiscountType.AMOUNT }))).toMatchObject({
     kind: "violation",
   });
 });

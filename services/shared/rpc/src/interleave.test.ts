@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { createTurns, mapInTurns } from "./turns.ts";
+import { createInterleaver, mapInterleaved } from "./interleave.ts";
 
 const STEP_MS = 4;
 const NEVER = Number.MAX_SAFE_INTEGER;
@@ -10,7 +10,7 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 function givenLoop() {
   let time = 0;
   let callbacks: (() => void)[] = [];
-  const inTurns = createTurns({
+  const runInterleaved = createInterleaver({
     now: () => time,
     later: (callback) => callbacks.push(callback),
   });
@@ -25,7 +25,7 @@ function givenLoop() {
     return name;
   }
   return {
-    inTurns,
+    runInterleaved,
     work,
     round: async () => {
       const due = callbacks;
@@ -39,14 +39,14 @@ function givenLoop() {
 }
 
 test("work that is done in one turn is done at once", () => {
-  const { inTurns, work } = givenLoop();
-  expect(inTurns(work("a", 3, []), NEVER)).toBe("a");
+  const { runInterleaved, work } = givenLoop();
+  expect(runInterleaved(work("a", 3, []), NEVER)).toBe("a");
 });
 
 test("longer work pauses, and one of several goes on in each round", async () => {
-  const { inTurns, work, round } = givenLoop();
+  const { runInterleaved, work, round } = givenLoop();
   const log: string[] = [];
-  const all = ["a", "b", "c"].map(async (name) => inTurns(work(name, 7, log), NEVER));
+  const all = ["a", "b", "c"].map(async (name) => runInterleaved(work(name, 7, log), NEVER));
   const rounds = [log.splice(0)];
   while ((await round()) > 0) rounds.push(log.splice(0));
   expect(rounds.map((each) => each.join(""))).toEqual([
@@ -64,9 +64,9 @@ test("longer work pauses, and one of several goes on in each round", async () =>
 test("all steps are taken, whoever else takes turns", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 5 }), async (counts) => {
-      const { inTurns, work, round } = givenLoop();
+      const { runInterleaved, work, round } = givenLoop();
       const log: string[] = [];
-      const all = counts.map(async (count, at) => inTurns(work(`${at}`, count, log), NEVER));
+      const all = counts.map(async (count, at) => runInterleaved(work(`${at}`, count, log), NEVER));
       while ((await round()) > 0);
       await Promise.all(all);
       const taken = counts.map((_count, at) => log.filter((name) => name === `${at}`).length);
@@ -76,9 +76,9 @@ test("all steps are taken, whoever else takes turns", async () => {
 });
 
 test("nobody works on for a caller who has gone", async () => {
-  const { inTurns, work, round } = givenLoop();
+  const { runInterleaved, work, round } = givenLoop();
   const log: string[] = [];
-  const late = Promise.resolve(inTurns(work("a", 7, log), 0)).catch(
+  const late = Promise.resolve(runInterleaved(work("a", 7, log), 0)).catch(
     ({ key }: { key: string }) => key,
   );
   await round();
@@ -87,18 +87,20 @@ test("nobody works on for a caller who has gone", async () => {
 });
 
 test("what fails in a later turn harms nobody else", async () => {
-  const { inTurns, work, round } = givenLoop();
+  const { runInterleaved, work, round } = givenLoop();
   function* failing(): Generator<void, string> {
     yield* work("a", 5, []);
     throw new Error("no more");
   }
-  const failed = Promise.resolve(inTurns(failing(), NEVER)).catch(({ message }: Error) => message);
-  const other = inTurns(work("b", 7, []), NEVER);
+  const failed = Promise.resolve(runInterleaved(failing(), NEVER)).catch(
+    ({ message }: Error) => message,
+  );
+  const other = runInterleaved(work("b", 7, []), NEVER);
   while ((await round()) > 0);
   expect(await Promise.all([failed, other])).toEqual(["no more", "b"]);
 });
 
 test("a list is mapped in its order", async () => {
   const items = Array.from({ length: 100 }, (_, n) => n);
-  expect(await mapInTurns(items, (n) => n * 2, NEVER)).toEqual(items.map((n) => n * 2));
+  expect(await mapInterleaved(items, (n) => n * 2, NEVER)).toEqual(items.map((n) => n * 2));
 });

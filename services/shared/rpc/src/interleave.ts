@@ -1,16 +1,16 @@
-import { Refusal } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 
 /** After so long whatever else the process has to do comes first. */
 const TURN_MS = 10;
 
-export type TurnOptions = {
+export type InterleaverOptions = {
   /** A clock in milliseconds. */
   readonly now: () => number;
   /** Calls back when the event loop has looked after everything else. */
   readonly later: (callback: () => void) => void;
 };
 
-export type InTurns = <Result>(
+export type RunInterleaved = <Result>(
   steps: Generator<void, Result>,
   deadline: number,
 ) => Result | Promise<Result>;
@@ -21,7 +21,7 @@ export type InTurns = <Result>(
  * one in a round, so that all others wait for one of them at most. Work that ends in its first turn is
  * done at once. Whoever is past the deadline of the call (epoch milliseconds) has nobody to work for.
  */
-export function createTurns({ now, later }: TurnOptions): InTurns {
+export function createInterleaver({ now, later }: InterleaverOptions): RunInterleaved {
   const waiting: (() => void)[] = [];
   const giveTurn = (): void => {
     waiting.shift()?.();
@@ -43,7 +43,7 @@ export function createTurns({ now, later }: TurnOptions): InTurns {
   const goOn = async <Result>(steps: Generator<void, Result>, deadline: number) => {
     for (;;) {
       await nextTurn();
-      if (Date.now() > deadline) throw new Refusal("deadline_exceeded");
+      if (Date.now() > deadline) throw new ApiError("deadline_exceeded");
       const { done, value } = takeTurn(steps);
       if (done === true) return value;
     }
@@ -55,17 +55,17 @@ export function createTurns({ now, later }: TurnOptions): InTurns {
 }
 
 /** In this process. */
-export const inTurns: InTurns = createTurns({
+export const runInterleaved: RunInterleaved = createInterleaver({
   now: () => performance.now(),
   later: (callback) => setImmediate(callback),
 });
 
 /** What `map` gives for each item, in turns of some items. */
-export const mapInTurns = <Item, Result>(
+export const mapInterleaved = <Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,
   deadline: number,
-): Result[] | Promise<Result[]> => inTurns(mapped(items, map), deadline);
+): Result[] | Promise<Result[]> => runInterleaved(mapped(items, map), deadline);
 
 function* mapped<Item, Result>(
   items: readonly Item[],

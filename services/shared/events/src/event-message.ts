@@ -6,7 +6,7 @@ import type { EventEnvelope } from "./bus.ts";
 const decoded = new WeakMap<EventEnvelope, Message>();
 
 /** The message of an event of this type; nothing of another one. Whoever else reads it gets the same. */
-export function messageOf<Desc extends DescMessage>(
+export function eventMessage<Desc extends DescMessage>(
   event: EventEnvelope,
   schema: Desc,
 ): Readonly<MessageShape<Desc>> | undefined {

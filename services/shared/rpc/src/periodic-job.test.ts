@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 
-import { startRepeating } from "./repeat.ts";
+import { startPeriodicJob } from "./periodic-job.ts";
 
 test("work begins at once, comes again after a failure, and ends when disposed", async () => {
   const errors: string[] = [];
   let turns = 0;
-  const job = startRepeating({
+  const job = startPeriodicJob({
     everyMs: 1,
     work: async () => {
       turns += 1;
@@ -23,7 +23,7 @@ test("work begins at once, comes again after a failure, and ends when disposed",
 
 test("disposing waits for the turn under way, and tells it to stop", async () => {
   let finished = false;
-  const job = startRepeating({
+  const job = startPeriodicJob({
     everyMs: 60_000,
     work: async (signal) => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));

@@ -1,8 +1,8 @@
 import type { Validity } from "@scrip/rules";
 import { describe, expect, test } from "vitest";
 
-import { instantOf, timestampOf } from "./instants.ts";
-import { changedValidity, validityFields, validityOf } from "./validity.ts";
+import { instantFromProto, instantToProto } from "./instant.ts";
+import { mergeValidityUpdate, validityToProto, validityFromProto } from "./validity.ts";
 
 const none: Validity = {
   startDate: null,
@@ -24,18 +24,18 @@ describe.each([
   ["all limits", all],
 ])("%s", (_name, validity) => {
   test("come back from a message as they were", () => {
-    expect(validityOf(validityFields(validity))).toEqual(validity);
+    expect(validityFromProto(validityToProto(validity))).toEqual(validity);
   });
 });
 
 test("weekdays are sorted, each once, and none limits nothing", () => {
-  expect(validityOf({ validityDayOfWeek: [5, 1, 5] }).daysOfWeek).toEqual([1, 5]);
-  expect(validityOf({ validityDayOfWeek: [] }).daysOfWeek).toBeNull();
+  expect(validityFromProto({ validityDayOfWeek: [5, 1, 5] }).daysOfWeek).toEqual([1, 5]);
+  expect(validityFromProto({ validityDayOfWeek: [] }).daysOfWeek).toBeNull();
 });
 
 test("an update takes what was sent, also nothing, and leaves the rest", () => {
   const sent = new Set(["start_date", "validity_hours"]);
-  expect(changedValidity(all, validityFields({ ...none, startDate: 5 }), sent)).toEqual({
+  expect(mergeValidityUpdate(all, validityToProto({ ...none, startDate: 5 }), sent)).toEqual({
     ...all,
     startDate: 5,
     hours: null,
@@ -43,7 +43,7 @@ test("an update takes what was sent, also nothing, and leaves the rest", () => {
 });
 
 test.each([0, -1, -1_000, 1_763_726_400_123])("the instant %d is a timestamp", (instant) => {
-  const timestamp = timestampOf(instant);
+  const timestamp = instantToProto(instant);
   expect(timestamp.nanos).toBeGreaterThanOrEqual(0);
-  expect(instantOf(timestamp)).toBe(instant);
+  expect(instantFromProto(timestamp)).toBe(instant);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 
-import { createRecent } from "./recent.ts";
+import { createGenerationCache } from "./generation-cache.ts";
 
 const PROJECTS = ["p0", "p1", "p2"];
 
 test("keeps what is used, and no more than it may", () => {
-  const recent = createRecent<number>(10);
+  const recent = createGenerationCache<number>(10);
   const projectOf = (n: number): string => PROJECTS[n % PROJECTS.length] as string;
   for (let n = 0; n < 1_000; n += 1) {
     recent.set(projectOf(n), `key${n}`, n);
@@ -19,7 +19,7 @@ test("keeps what is used, and no more than it may", () => {
 });
 
 test("answers what was set last, also of what it had before", () => {
-  const recent = createRecent<number>(4);
+  const recent = createGenerationCache<number>(4);
   recent.set("p0", "a", 1);
   for (const other of ["b", "c", "d"]) recent.set("p0", other, 0);
   recent.set("p0", "a", 2);
@@ -28,7 +28,7 @@ test("answers what was set last, also of what it had before", () => {
 });
 
 test("keeps projects apart", () => {
-  const recent = createRecent<number>(10);
+  const recent = createGenerationCache<number>(10);
   recent.set("p0", "a", 1);
   expect(recent.get("p1", "a")).toBeUndefined();
 });

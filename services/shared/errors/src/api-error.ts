@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { ErrorSchema, type Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 
-import { catalogue, type Key } from "./catalogue.ts";
+import { catalogue, type ErrorKey } from "./catalogue.ts";
 
-export type RefusalOptions = {
+export type ApiErrorOptions = {
   /** What exactly is wrong, for the person who reads the answer. */
   readonly details?: string | undefined;
   /** Instead of the catalogue's text. */
@@ -25,12 +25,12 @@ export type RelatedObjects = {
 };
 
 /** A refusal that the caller is meant to see. Anything else that is thrown is a bug or an outage. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
-  readonly key: Key;
-  readonly options: RefusalOptions;
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly key: ErrorKey;
+  readonly options: ApiErrorOptions;
 
-  constructor(key: Key, options: RefusalOptions = {}) {
+  constructor(key: ErrorKey, options: ApiErrorOptions = {}) {
     super(options.message ?? catalogue[key].message, { cause: options.cause });
     this.key = key;
     this.options = options;
@@ -38,8 +38,8 @@ export class Refusal extends Error {
 }
 
 /** 404 in the words of spec/campaigns-loyalty-platform.md §0.3. */
-export function notFound(resourceType: string, id: string): Refusal {
-  return new Refusal("not_found", {
+export function notFound(resourceType: string, id: string): ApiError {
+  return new ApiError("not_found", {
     details: `Cannot find ${resourceType} with id ${id}`,
     resourceId: id,
     resourceType,
@@ -47,8 +47,8 @@ export function notFound(resourceType: string, id: string): Refusal {
 }
 
 /** 409 in the words of spec/campaigns-loyalty-platform.md §0.3. */
-export function duplicate(resourceType: string, property: "name" | "id", value: string): Refusal {
-  return new Refusal("duplicate_found", {
+export function duplicate(resourceType: string, property: "name" | "id", value: string): ApiError {
+  return new ApiError("duplicate_found", {
     details: `Duplicated ${resourceType} exists with ${property} ${value}`,
     resourceId: value,
     resourceType,
@@ -56,8 +56,8 @@ export function duplicate(resourceType: string, property: "name" | "id", value: 
 }
 
 /** 400 in the words of spec/validation-and-redemption.md §10: the resource cannot go yet. */
-export function inUse(resourceType: string, id: string, related: RelatedObjects): Refusal {
-  return new Refusal("resource_in_use", {
+export function inUse(resourceType: string, id: string, related: RelatedObjects): ApiError {
+  return new ApiError("resource_in_use", {
     details: `Resource ${resourceType} with id ${id} is in use by ${related.type}s with ids [${related.ids.join(", ")}]`,
     resourceId: id,
     resourceType,
@@ -65,13 +65,13 @@ export function inUse(resourceType: string, id: string, related: RelatedObjects)
   });
 }
 
-export function invalidPayload(details: string): Refusal {
-  return new Refusal("invalid_payload", { details });
+export function invalidPayload(details: string): ApiError {
+  return new ApiError("invalid_payload", { details });
 }
 
 /** The wire form of a refusal, also of one that was never thrown. */
-export function toErrorMessage(
-  { key, options }: Pick<Refusal, "key" | "options">,
+export function errorToProto(
+  { key, options }: Pick<ApiError, "key" | "options">,
   requestId: string,
 ): ErrorMessage {
   const { message, details, resourceId, resourceType, customMessage, related } = options;

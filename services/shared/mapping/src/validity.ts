@@ -2,10 +2,10 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ValidityHours, ValidityTimeframe } from "@scrip/proto/scrip/common/v1/validity_pb";
 import type { Validity } from "@scrip/rules";
 
-import { toInstant, toTimestamp } from "./instants.ts";
+import { optionalInstantFromProto, optionalInstantToProto } from "./instant.ts";
 
 /** The time limits as all messages of the contract name them. */
-export type ValidityFields = {
+export type ValidityProto = {
   readonly startDate?: Timestamp | undefined;
   readonly expirationDate?: Timestamp | undefined;
   readonly validityTimeframe?: ValidityTimeframe | undefined;
@@ -13,23 +13,25 @@ export type ValidityFields = {
   readonly validityHours?: ValidityHours | undefined;
 };
 
-export const validityOf = (fields: ValidityFields): Validity => ({
-  startDate: toInstant(fields.startDate),
-  expirationDate: toInstant(fields.expirationDate),
+export const validityFromProto = (fields: ValidityProto): Validity => ({
+  startDate: optionalInstantFromProto(fields.startDate),
+  expirationDate: optionalInstantFromProto(fields.expirationDate),
   timeframe: timeframeOf(fields.validityTimeframe),
   daysOfWeek: daysOfWeekOf(fields.validityDayOfWeek),
   hours: hoursOf(fields.validityHours),
 });
 
 /** Takes from an update what it sent; the names are those of its mask. */
-export const changedValidity = (
+export const mergeValidityUpdate = (
   validity: Validity,
-  fields: ValidityFields,
+  fields: ValidityProto,
   sent: ReadonlySet<string>,
 ): Validity => ({
-  startDate: sent.has("start_date") ? toInstant(fields.startDate) : validity.startDate,
+  startDate: sent.has("start_date")
+    ? optionalInstantFromProto(fields.startDate)
+    : validity.startDate,
   expirationDate: sent.has("expiration_date")
-    ? toInstant(fields.expirationDate)
+    ? optionalInstantFromProto(fields.expirationDate)
     : validity.expirationDate,
   timeframe: sent.has("validity_timeframe")
     ? timeframeOf(fields.validityTimeframe)
@@ -40,9 +42,9 @@ export const changedValidity = (
   hours: sent.has("validity_hours") ? hoursOf(fields.validityHours) : validity.hours,
 });
 
-export const validityFields = (validity: Validity) => ({
-  startDate: toTimestamp(validity.startDate),
-  expirationDate: toTimestamp(validity.expirationDate),
+export const validityToProto = (validity: Validity) => ({
+  startDate: optionalInstantToProto(validity.startDate),
+  expirationDate: optionalInstantToProto(validity.expirationDate),
   validityTimeframe: toTimeframe(validity.timeframe),
   validityDayOfWeek: [...(validity.daysOfWeek ?? [])],
   validityHours: toHours(validity.hours),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-export type Repeated = {
+export type PeriodicJob = {
   readonly everyMs: number;
   /** Stops early when the signal says so; what it throws is told, and the next turn comes all the same. */
   readonly work: (signal: AbortSignal) => Promise<unknown>;
@@ -8,7 +8,7 @@ export type Repeated = {
 };
 
 /** Does the work of a background job now and again after every pause, until disposed. */
-export function startRepeating({ everyMs, work, onError }: Repeated): AsyncDisposable {
+export function startPeriodicJob({ everyMs, work, onError }: PeriodicJob): AsyncDisposable {
   const stopping = new AbortController();
   const { signal } = stopping;
   const run = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 type NamesOf<Enum> = Exclude<keyof Enum, "UNSPECIFIED">;
 
 /** The name of an enum value; undefined for an unspecified or unknown one. */
-export function nameOf<Enum extends Readonly<Record<string, number>>>(
+export function enumName<Enum extends Readonly<Record<string, number>>>(
   values: Enum,
   value: number | undefined,
 ): NamesOf<Enum> | undefined {

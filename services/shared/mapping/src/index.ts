@@ -1,0 +1,21 @@
+export {
+  discountFromJson,
+  discountFromProto,
+  discountToJson,
+  discountToProto,
+  type ParsedDiscountProto,
+  parseDiscountProto,
+} from "./discount.ts";
+export { enumName } from "./enum-name.ts";
+export {
+  instantFromProto,
+  instantToProto,
+  optionalInstantFromProto,
+  optionalInstantToProto,
+} from "./instant.ts";
+export {
+  mergeValidityUpdate,
+  validityFromProto,
+  type ValidityProto,
+  validityToProto,
+} from "./validity.ts";
