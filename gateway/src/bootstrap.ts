@@ -2,7 +2,7 @@ import { ConfigError } from "@scrip/config";
 import { newId } from "@scrip/ids";
 import type { Database, Queryable } from "@scrip/postgres";
 
-import { hashSecret, newSecret } from "./auth/secret.ts";
+import { hashSecret, newSecret } from "./auth/secrets.ts";
 import { canonicalDomain } from "./domain/origin.ts";
 import { MONDAY, type Project } from "./domain/project.ts";
 import { insertApiKey, isKnownKey } from "./store/api-keys.ts";

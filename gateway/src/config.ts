@@ -4,11 +4,11 @@ import type { ManagementCredentials } from "./auth/authenticate.ts";
 import type { BootstrapKeys } from "./bootstrap.ts";
 import { canonicalDomain } from "./domain/origin.ts";
 import { isProjectTimeZone } from "./domain/project.ts";
-import type { LimitSettings } from "./limits/limits.ts";
+import type { RateLimitSettings } from "./limits/rate-limits.ts";
 
 /** How the door behaves. Every setting has a default that suits most installations. */
-export type DoorConfig = {
-  readonly limits: LimitSettings;
+export type HttpConfig = {
+  readonly limits: RateLimitSettings;
   readonly maxBodyBytes: number;
   readonly trustedProxies: number;
   readonly redisUrl: string | undefined;
@@ -20,7 +20,7 @@ export type DoorConfig = {
 };
 
 export type GatewayConfig = {
-  readonly door: DoorConfig;
+  readonly http: HttpConfig;
   readonly tokenSeconds: number;
   readonly bootstrap: BootstrapKeys | undefined;
 };
@@ -39,7 +39,7 @@ const maybe = variable.optional;
 /** Reads what the door and the gateway's own service take from the environment. */
 export function readGatewayConfig(
   env: Env,
-  defaults: Pick<DoorConfig, "drainSeconds"> = { drainSeconds: 0 },
+  defaults: Pick<HttpConfig, "drainSeconds"> = { drainSeconds: 0 },
 ): GatewayConfig {
   const read = readEnv(env, {
     callsPerMinute: { name: "SCRIP_LIMIT_CALLS_PER_MINUTE", reader: limit(2_000) },
@@ -68,7 +68,7 @@ export function readGatewayConfig(
     managementToken: { name: "SCRIP_MANAGEMENT_TOKEN", reader: variable.secret },
   });
   return {
-    door: {
+    http: {
       limits: read,
       maxBodyBytes: read.maxBodyBytes,
       trustedProxies: read.trustedProxies,

@@ -1,10 +1,10 @@
 import type { Database, DefinitionVersions } from "@scrip/postgres";
 
-import type { Directory } from "./auth/directory.ts";
+import type { CredentialCache } from "./auth/credential-cache.ts";
 
 export type Deps = {
   readonly db: Database;
-  readonly directory: Directory;
+  readonly credentialCache: CredentialCache;
   /** Every write of what is remembered of a project goes through it. */
   readonly definitions: DefinitionVersions;
   readonly newId: (prefix: "proj" | "app" | "ms") => string;

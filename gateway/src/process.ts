@@ -2,8 +2,8 @@ import type { Transport } from "@connectrpc/connect";
 import { createServiceTransport, createTokenSource } from "@scrip/rpc";
 import { createLogger, createMetrics } from "@scrip/telemetry";
 
-import { ownServices, publicServices } from "./contract.ts";
 import type { ProcessConfig } from "./process-config.ts";
+import { ownServices, publicServices } from "./public-services.ts";
 import { type Gateway, startGateway } from "./server.ts";
 import { createGatewayService } from "./service.ts";
 
@@ -24,7 +24,7 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
     await startGateway({
       host: config.host,
       port: config.port,
-      config: config.gateway.door,
+      config: config.gateway.http,
       service,
       transports: transportsOf(config),
       logger,

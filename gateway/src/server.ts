@@ -16,25 +16,25 @@ import type { Logger, Metrics } from "@scrip/telemetry";
 import Koa from "koa";
 
 import { createAuthenticator } from "./auth/authenticate.ts";
+import { createFailedLoginThrottle } from "./auth/failed-login-throttle.ts";
 import { toTenant } from "./auth/principal.ts";
-import { createThrottle } from "./auth/throttle.ts";
-import type { DoorConfig } from "./config.ts";
-import { ownServices, publicServices } from "./contract.ts";
-import { createDeadlines } from "./door/deadlines.ts";
-import { createDoor } from "./door/door.ts";
-import type { PipelineDeps } from "./door/pipeline.ts";
-import { answerBrokenRequest, answerConnect } from "./door/raw-errors.ts";
-import { type Route, toRoute } from "./door/route.ts";
-import { createRouter, type Router } from "./door/router.ts";
-import { createKeptAnswers } from "./idempotency/at-the-door.ts";
-import { createLimits, type Limits } from "./limits/limits.ts";
+import { createCampaignsClient } from "./composition/clients/campaigns.ts";
+import { createCategoriesClient } from "./composition/clients/categories.ts";
+import { createUnitsClient } from "./composition/clients/units.ts";
+import { createValidationRulesClient } from "./composition/clients/validation-rules.ts";
+import type { HttpConfig } from "./config.ts";
+import { createDeadlines } from "./http/deadlines.ts";
+import { createApiMiddleware } from "./http/middleware.ts";
+import type { PipelineDeps } from "./http/pipeline.ts";
+import { plainRoutes, type StaticPage } from "./http/plain-routes.ts";
+import { type Route, toRoute } from "./http/route.ts";
+import { createRouter, type Router } from "./http/router.ts";
+import { respondToInvalidHttp, rejectConnect } from "./http/socket-errors.ts";
+import { createStoredResponses } from "./idempotency/stored-responses.ts";
+import { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
+import { createRequestReports, type RequestReports } from "./monitoring/request-reports.ts";
 import { documentationPages, openApiOf } from "./openapi/index.ts";
-import { operationalPages, type StaticPage } from "./operations/pages.ts";
-import { createReports, type Reports } from "./operations/reports.ts";
-import { createCampaigns } from "./references/campaigns.ts";
-import { createCategories } from "./references/categories.ts";
-import { createRules } from "./references/rules.ts";
-import { createUnits } from "./references/units.ts";
+import { ownServices, publicServices } from "./public-services.ts";
 import type { GatewayService } from "./service.ts";
 import { findProject } from "./store/projects.ts";
 import { createTranscoder } from "./transcode/index.ts";
@@ -43,7 +43,7 @@ export type GatewayOptions = {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  readonly config: DoorConfig;
+  readonly config: HttpConfig;
   /** The gateway's own service, in this process. */
   readonly service: GatewayService;
   /** Where the other services are reached, by the full names of their protobuf services. */
@@ -64,7 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, service, metrics } = options;
   await using parts = new AsyncDisposableStack();
   const state = { draining: false };
-  const reports = parts.use(createReports(options.logger, metrics));
+  const reports = parts.use(createRequestReports(options.logger, metrics));
   const bindings = bindingsOf(options.services ?? publicServices);
   const transports = withOwn(options);
   const limits = parts.use(startLimits(config, reports));
@@ -73,7 +73,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   // What goes wrong is reported by the door, with the request that it belongs to.
   app.silent = true;
   app.use(
-    createDoor({
+    createApiMiddleware({
       router: routerOf(bindings, transports),
       pipeline: pipelineOf(options, { transports, limits, reports }),
       deadlines: parts.use(createDeadlines(options.deadlineMs ?? REQUEST_DEADLINE_MS)),
@@ -85,7 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       onError: reports.failure,
     }),
   );
-  const pages = operationalPages({
+  const pages = plainRoutes({
     pages: documents(bindings, config),
     ready: async () => !state.draining && (await isReady(options)),
     metrics: async () => ({ contentType: metrics.contentType, body: await metrics.text() }),
@@ -94,8 +94,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   app.use(pages.allowedMethods());
 
   const server = createHttpServer(app);
-  server.on("clientError", (error, socket) => reports.broken(answerBrokenRequest(error, socket)));
-  server.on("connect", (_, socket) => reports.broken(answerConnect(socket)));
+  server.on("clientError", (error, socket) =>
+    reports.invalidHttp(respondToInvalidHttp(error, socket)),
+  );
+  server.on("connect", (_, socket) => reports.invalidHttp(rejectConnect(socket)));
   server.listen(options.port, options.host);
   await once(server, "listening");
   const running = parts.move();
@@ -119,8 +121,8 @@ function pipelineOf(
     reports,
   }: {
     readonly transports: ReadonlyMap<string, Transport>;
-    readonly limits: Limits;
-    readonly reports: Reports;
+    readonly limits: RateLimits;
+    readonly reports: RequestReports;
   },
 ): Omit<PipelineDeps, "fail" | "report"> {
   const campaigns = transports.get(CampaignService.typeName);
@@ -129,19 +131,19 @@ function pipelineOf(
   const products = transports.get(ProductService.typeName);
   return {
     auth: createAuthenticator({
-      directory: service.directory,
+      credentialCache: service.credentialCache,
       management: config.management,
-      throttle: createThrottle(limits),
+      throttle: createFailedLoginThrottle(limits),
       clock: service.clock,
     }),
     limits,
     body: config,
-    answers: createKeptAnswers(service.db, reports.answerNotKept),
+    answers: createStoredResponses(service.db, reports.responseNotStored),
     references: {
-      campaigns: campaigns && createCampaigns(campaigns),
-      categories: categories && createCategories(categories),
-      rules: rules && createRules(rules),
-      units: products && createUnits(products),
+      campaigns: campaigns && createCampaignsClient(campaigns),
+      categories: categories && createCategoriesClient(categories),
+      rules: rules && createValidationRulesClient(rules),
+      units: products && createUnitsClient(products),
     },
     findSchemas: service.findSchemas,
     findTenant: async (projectId) => {
@@ -151,10 +153,10 @@ function pipelineOf(
   };
 }
 
-function startLimits({ limits: settings, redisUrl }: DoorConfig, reports: Reports) {
+function startLimits({ limits: settings, redisUrl }: HttpConfig, reports: RequestReports) {
   const redis = redisUrl === undefined ? undefined : createRedis(redisUrl, reports.redisFailed);
   return {
-    ...createLimits({ settings, redis, onFallback: reports.limiterFellBack }),
+    ...createRateLimits({ settings, redis, onFallback: reports.rateLimitFallback }),
     [Symbol.dispose]: () => redis?.disconnect(),
   };
 }
@@ -221,7 +223,7 @@ const READY_MS = 1_500;
 /** Of the contract, not of a build: it says what clients may rely on. */
 const API_VERSION = "1.0.0";
 
-function documents(bindings: readonly Binding[], { baseUrl }: DoorConfig): readonly StaticPage[] {
+function documents(bindings: readonly Binding[], { baseUrl }: HttpConfig): readonly StaticPage[] {
   const options = { version: API_VERSION, ...(baseUrl !== undefined && { baseUrl }) };
   return documentationPages(openApiOf(bindings, options));
 }

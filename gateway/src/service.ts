@@ -4,10 +4,10 @@ import { newId } from "@scrip/ids";
 import { createDatabase, createDefinitionVersions, migrate, type Queryable } from "@scrip/postgres";
 import type { Service } from "@scrip/rpc";
 
-import { createDirectory, type Directory } from "./auth/directory.ts";
+import { createCredentialCache, type CredentialCache } from "./auth/credential-cache.ts";
 import { type BootstrapKeys, ensureProject } from "./bootstrap.ts";
-import { startExpiry } from "./jobs/expire.ts";
-import { type FindSchemas, rememberSchemas } from "./metadata/schemas.ts";
+import { startDeletingExpired } from "./jobs/delete-expired.ts";
+import { type FindSchemas, createMetadataSchemaCache } from "./metadata/metadata-schema-cache.ts";
 import { routes } from "./routes.ts";
 
 export type GatewayServiceOptions = {
@@ -26,7 +26,7 @@ export type GatewayServiceOptions = {
 /** The owner of projects, keys and tokens, with what the door needs of it in the same process. */
 export type GatewayService = Service & {
   readonly db: Queryable;
-  readonly directory: Directory;
+  readonly credentialCache: CredentialCache;
   readonly findSchemas: FindSchemas;
   readonly clock: () => number;
   /** Whether the keys given for the first project are those of a project. */
@@ -57,25 +57,27 @@ export async function createGatewayService(
   parts.defer(() => db.close());
   const hasBootstrapKeys = await ensureProject(db, options.bootstrap, clock());
 
-  const directory = createDirectory(db, clock);
+  const credentialCache = createCredentialCache(db, clock);
   const definitions = createDefinitionVersions({ db });
   parts.use(
-    startExpiry(db, (error) => logger.error({ error }, "old tokens and answers were not removed")),
+    startDeletingExpired(db, (error) =>
+      logger.error({ error }, "old tokens and answers were not removed"),
+    ),
   );
   const running = parts.move();
   return {
     name: "gateway",
     implementations: routes({
       db,
-      directory,
+      credentialCache,
       definitions,
       newId: options.newId ?? newId,
       clock,
       tokenSeconds: options.tokenSeconds ?? DEFAULT_TOKEN_SECONDS,
     }),
     db,
-    directory,
-    findSchemas: rememberSchemas(db, definitions),
+    credentialCache,
+    findSchemas: createMetadataSchemaCache(db, definitions),
     clock,
     hasBootstrapKeys,
     ready: async () =>

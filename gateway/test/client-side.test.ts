@@ -2,9 +2,9 @@ import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { startTestGateway } from "./deps.ts";
 import { allowPages, clientHeaders, newToken, send } from "./http.ts";
-import { standIn } from "./stand-ins.ts";
-import { startTestGateway } from "./start.ts";
+import { standIn } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({
   implementations: [standIn(ValidationService), standIn(VoucherService)],

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 
+import { startTestGateway } from "./deps.ts";
 import { clientHeaders, management, newToken, send, serverHeaders, tokenCall } from "./http.ts";
-import { everything } from "./stand-ins.ts";
-import { startTestGateway } from "./start.ts";
+import { everything } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({ implementations: everything() });
 afterAll(() => gateway[Symbol.asyncDispose]());

@@ -8,9 +8,9 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { startTestGateway } from "./deps.ts";
 import { newToken, send, serverHeaders } from "./http.ts";
-import { standIn } from "./stand-ins.ts";
-import { startTestGateway } from "./start.ts";
+import { standIn } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({
   implementations: [

@@ -1,5 +1,5 @@
-import type { TestGateway } from "./start.ts";
-import { MANAGEMENT } from "./start.ts";
+import type { TestGateway } from "./deps.ts";
+import { MANAGEMENT } from "./deps.ts";
 
 export type Answer = {
   readonly status: number;

@@ -13,10 +13,10 @@ import {
 import type { Call } from "@scrip/rpc";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 
-import { expire } from "../src/jobs/expire.ts";
+import { deleteExpired } from "../src/jobs/delete-expired.ts";
+import { startTestGateway } from "./deps.ts";
 import { management, newToken, send, serverHeaders } from "./http.ts";
-import { standIn } from "./stand-ins.ts";
-import { startTestGateway } from "./start.ts";
+import { standIn } from "./service-stubs.ts";
 
 let made = 0;
 let behave: () => Promise<void> = async () => {};
@@ -221,7 +221,7 @@ test("answers are forgotten after 48 hours", async () => {
   const again = await post("old", voucher("another body"));
   expect(again.status).toBe(200);
   await db.query("update idempotency set expires_at = now() - interval '1 second'");
-  await expire(db, () => false);
+  await deleteExpired(db, () => false);
   const left = await db.query("select 1 from idempotency");
   expect(left.rows).toHaveLength(0);
 });

@@ -7,9 +7,9 @@ import { createRedis } from "@scrip/redis";
 import { testRedis } from "@scrip/testing";
 import { describe, expect, test } from "vitest";
 
+import { NO_LIMITS, startTestGateway, type TestGateway } from "./deps.ts";
 import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
-import { standIn } from "./stand-ins.ts";
-import { NO_LIMITS, startTestGateway, type TestGateway } from "./start.ts";
+import { standIn } from "./service-stubs.ts";
 
 const implementations = [
   standIn(ValidationService),

@@ -3,9 +3,9 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Logger } from "@scrip/telemetry";
 import { expect, test } from "vitest";
 
+import { startTestGateway } from "./deps.ts";
 import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
-import { everything, standIn } from "./stand-ins.ts";
-import { startTestGateway } from "./start.ts";
+import { everything, standIn } from "./service-stubs.ts";
 
 type Line = { level: string; fields: Record<string, unknown>; message: string };
 

@@ -4,9 +4,9 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { startTestGateway } from "./deps.ts";
 import { clientHeaders, management, newToken, send, serverHeaders, tokenCall } from "./http.ts";
-import { standIn } from "./stand-ins.ts";
-import { startTestGateway } from "./start.ts";
+import { standIn } from "./service-stubs.ts";
 
 const calls: Call[] = [];
 const remember = async (_request: never, call: Call): Promise<never> => {

@@ -4,9 +4,9 @@ import { create } from "@bufbuild/protobuf";
 import { VoucherSchema, VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, expect, test } from "vitest";
 
+import { startTestGateway } from "./deps.ts";
 import { newToken, send, serverHeaders } from "./http.ts";
-import { everything, standIn } from "./stand-ins.ts";
-import { startTestGateway } from "./start.ts";
+import { everything, standIn } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({ implementations: everything() });
 afterAll(() => gateway[Symbol.asyncDispose]());

@@ -1,10 +1,10 @@
 import { bindingsOf } from "@scrip/contract";
 import { afterAll, expect, test } from "vitest";
 
-import { publicServices } from "../src/contract.ts";
+import { publicServices } from "../src/public-services.ts";
+import { startTestGateway } from "./deps.ts";
 import { allowPages, clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
-import { everything } from "./stand-ins.ts";
-import { startTestGateway } from "./start.ts";
+import { everything } from "./service-stubs.ts";
 
 /** As the contract lists them (spec/interface.md, Authentication 5), and the usual spelling of SKUs. */
 const SCOPES =

@@ -1,9 +1,9 @@
 import { asAdmin } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
+import { startTestGateway } from "./deps.ts";
 import { type KeyPair, management, newToken, send, serverHeaders, tokenCall } from "./http.ts";
-import { everything } from "./stand-ins.ts";
-import { startTestGateway } from "./start.ts";
+import { everything } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({ implementations: everything() });
 afterAll(() => gateway[Symbol.asyncDispose]());

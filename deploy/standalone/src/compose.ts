@@ -109,7 +109,7 @@ function openDoor(
   return startGateway({
     host,
     port,
-    config: gateway.door,
+    config: gateway.http,
     service,
     transports: new Map(implementations.map((each) => [each.service.typeName, transport])),
     logger,

@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders } from "node:http";
 
 import { ApiError } from "@scrip/errors";
 
-import type { Directory } from "./directory.ts";
+import type { CredentialCache } from "./credential-cache.ts";
 import type { Principal } from "./principal.ts";
-import { hashSecret, secretMatches } from "./secret.ts";
+import { hashSecret, secretMatches } from "./secrets.ts";
 
 /** Opens the management endpoints of the whole installation. */
 export type ManagementCredentials = { readonly id: string; readonly token: string };
 
 /** Counts failed credentials per address; throws `too_many_requests` once there were too many. */
-export type FailureThrottle = {
+export type FailedLoginThrottle = {
   check(address: string): Promise<void>;
   count(address: string): void;
 };
@@ -28,14 +28,14 @@ export type Authenticator = {
 const MAX_CREDENTIAL = 512;
 
 export type AuthenticatorOptions = {
-  readonly directory: Directory;
+  readonly credentialCache: CredentialCache;
   readonly management: ManagementCredentials;
-  readonly throttle: FailureThrottle;
+  readonly throttle: FailedLoginThrottle;
   readonly clock: () => number;
 };
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { directory, throttle } = options;
+  const { credentialCache, throttle } = options;
   const managementHash = hashSecret(join(options.management));
   const withToken = tokenAuthenticator(options);
   return {
@@ -63,12 +63,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       await throttle.check(address);
       const keyId = headers["x-app-id"];
       const secret = headers["x-app-token"];
-      if (!isCredential(keyId) || !isCredential(secret)) throw refusal(throttle, address);
-      const found = await directory.lookKey(keyId);
+      if (!isCredential(keyId) || !isCredential(secret)) throw unauthorized(throttle, address);
+      const found = await credentialCache.loadKey(keyId);
       if (found === undefined || !secretMatches(secret, found.secretHash)) {
-        throw refusal(throttle, address);
+        throw unauthorized(throttle, address);
       }
-      return within(found, address);
+      return fromAllowedAddress(found, address);
     },
     management: async (headers, address) => {
       await throttle.check(address);
@@ -78,12 +78,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         isCredential(id) &&
         isCredential(token) &&
         secretMatches(join({ id, token }), managementHash);
-      if (!right) throw refusal(throttle, address);
+      if (!right) throw unauthorized(throttle, address);
     },
   };
 }
 
-type Given = {
+type PresentedCredentials = {
   readonly side: Principal["kind"];
   readonly keyId: unknown;
   readonly secret: unknown;
@@ -91,30 +91,31 @@ type Given = {
 };
 
 /** Answers at once, without a promise, whom it remembers: nearly everybody. */
-function tokenAuthenticator({ directory, throttle, clock }: AuthenticatorOptions) {
-  return (given: Given, address: string): Principal | Promise<Principal> => {
+function tokenAuthenticator({ credentialCache, throttle, clock }: AuthenticatorOptions) {
+  return (given: PresentedCredentials, address: string): Principal | Promise<Principal> => {
     const { side, keyId, secret, token } = given;
     const refuse = (): never => {
-      throw refusal(throttle, address);
+      throw unauthorized(throttle, address);
     };
     if (!isCredential(keyId) || !isCredential(secret) || !isCredential(token)) {
-      return slowly(refuse, throttle, address);
+      return throttled(refuse, throttle, address);
     }
-    const known = directory.recall(keyId, token, clock());
-    if (known !== undefined && isWhole(known, side, secret)) return within(known, address);
+    const known = credentialCache.cached(keyId, token, clock());
+    if (known !== undefined && isValid(known, side, secret))
+      return fromAllowedAddress(known, address);
     const look = async (): Promise<Principal> => {
-      const found = await directory.look(keyId, token);
-      if (found === undefined || !isWhole(found, side, secret)) return refuse();
-      return within(found, address);
+      const found = await credentialCache.load(keyId, token);
+      if (found === undefined || !isValid(found, side, secret)) return refuse();
+      return fromAllowedAddress(found, address);
     };
-    return slowly(look, throttle, address);
+    return throttled(look, throttle, address);
   };
 }
 
 /** What is not remembered costs a look-up, so an address that failed too often has to wait. */
-async function slowly<T>(
+async function throttled<T>(
   work: () => T | Promise<T>,
-  throttle: FailureThrottle,
+  throttle: FailedLoginThrottle,
   address: string,
 ): Promise<T> {
   await throttle.check(address);
@@ -122,19 +123,19 @@ async function slowly<T>(
 }
 
 /** Whether the key is of this side, its secret right, and the token its own or handed out for it. */
-function isWhole(principal: Principal, side: Principal["kind"], secret: string): boolean {
+function isValid(principal: Principal, side: Principal["kind"], secret: string): boolean {
   // A server key hands tokens to browsers; nobody makes tokens for a server but that server's key.
   const ownToken = principal.tokenKeyId === principal.keyId || side === "client";
   return principal.kind === side && ownToken && secretMatches(secret, principal.secretHash);
 }
 
-function within(principal: Principal, address: string): Principal {
+function fromAllowedAddress(principal: Principal, address: string): Principal {
   if (principal.allowedFrom === undefined || principal.allowedFrom(address)) return principal;
   throw new ApiError("forbidden", { details: `Address ${address} is not allowed` });
 }
 
 /** All bad credentials are answered alike: which of them was wrong is nobody's business. */
-function refusal(throttle: FailureThrottle, address: string): ApiError {
+function unauthorized(throttle: FailedLoginThrottle, address: string): ApiError {
   throttle.count(address);
   return new ApiError("unauthorized");
 }

@@ -5,7 +5,7 @@ import { trustedDomains, type TrustedDomains } from "../domain/origin.ts";
 import { canonicalTimeZone, type ClientFeature, type Project } from "../domain/project.ts";
 import { scopeSet } from "../domain/scope.ts";
 import type { Credentials, KeyOfProject } from "../store/credentials.ts";
-import { addressFilter, type AddressFilter } from "./addresses.ts";
+import { addressFilter, type AddressFilter } from "./ip-addresses.ts";
 
 /** Who makes a request, ready for everything that a request needs to know of it. */
 export type Principal = Tenant & {

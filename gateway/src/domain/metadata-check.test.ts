@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { metadataFaults } from "./metadata-check.ts";
-import type { Definition, MetadataSchema } from "./metadata-schema.ts";
+import type { Definition, MetadataSchema } from "./metadata-types.ts";
 
 const defined = (definition: Partial<Definition> & Pick<Definition, "type">): Definition => ({
   array: false,

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 
-import type { Definition, MetadataSchema } from "./metadata-schema.ts";
+import type { Definition, MetadataSchema } from "./metadata-types.ts";
 import { isSame, lengthOf, rankOf, typeFaultOf } from "./metadata-value.ts";
 
 /** The schemas of a project by their names. */

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 
-import type { Definition, MetadataType } from "./metadata-schema.ts";
+import type { Definition, MetadataType } from "./metadata-types.ts";
 import { rankOf, typeFaultOf } from "./metadata-value.ts";
 
 const BOUNDS = ["lt", "lte", "gt", "gte"] as const;

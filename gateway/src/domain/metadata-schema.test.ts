@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
-import { type Definition, mergeDefinitions } from "./metadata-schema.ts";
+import { mergeDefinitions } from "./metadata-schema.ts";
+import type { Definition } from "./metadata-types.ts";
 
 const defined = (definition: Partial<Definition> & Pick<Definition, "type">): Definition => ({
   array: false,

@@ -1,49 +1,5 @@
-import type { JsonValue } from "@bufbuild/protobuf";
-
 import { definitionFault } from "./metadata-definition.ts";
-
-/** What the metadata of a resource must look like; spec/campaigns-loyalty-platform.md §17. */
-export type MetadataSchema = {
-  readonly id: string;
-  /** The resource, or a name that nested values refer to. */
-  readonly relatedObject: string;
-  readonly properties: Readonly<Record<string, Definition>>;
-  readonly allowDefinedOnly: boolean;
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
-};
-
-/** What the value of one key must be. */
-export type Definition = {
-  readonly type: MetadataType;
-  readonly array: boolean;
-  readonly optional: boolean;
-  /** Counts as not defined; it stays for its type. */
-  readonly deleted: boolean;
-  readonly objectType?: string;
-  readonly eq?: readonly JsonValue[];
-  readonly ne?: readonly JsonValue[];
-  readonly lt?: JsonValue;
-  readonly lte?: JsonValue;
-  readonly gt?: JsonValue;
-  readonly gte?: JsonValue;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly exactLength?: number;
-};
-
-export type MetadataType =
-  | "string"
-  | "number"
-  | "object"
-  | "date"
-  | "datetime"
-  | "geopoint"
-  | "boolean"
-  | "image_url"
-  | "nested";
-
-export type Definitions = MetadataSchema["properties"];
+import type { Definition, Definitions } from "./metadata-types.ts";
 
 /** Deleted ones count too: a client may bring them back. */
 const MAX_DEFINITIONS = 100;

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { parseDay, parseInstant } from "@scrip/rules";
 
-import type { MetadataType } from "./metadata-schema.ts";
+import type { MetadataType } from "./metadata-types.ts";
 
 /** What a value of a type must be, where this one is not. */
 export const typeFaultOf = (type: MetadataType, value: JsonValue): string | undefined =>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { grantScopes, opens, scopeSet } from "./scope.ts";
+import { grantScopes, coversScope, scopeSet } from "./scope.ts";
 
 const server = { kind: "server", scopes: [] } as const;
 const client = { kind: "client", scopes: [] } as const;
@@ -33,11 +33,11 @@ test("a key with a side's whole scope grants the parts of it", () => {
 });
 
 test("a token opens what it names and nothing beside it", () => {
-  expect(opens(scopeSet("vouchers"), "vouchers")).toBe(true);
-  expect(opens(scopeSet("SKUs"), "skus")).toBe(true);
-  expect(opens(scopeSet("api"), "vouchers")).toBe(true);
-  expect(opens(scopeSet("client_api"), "client_validations")).toBe(true);
-  expect(opens(scopeSet("vouchers"), "validations")).toBe(false);
-  expect(opens(scopeSet("client_api"), "vouchers")).toBe(false);
-  expect(opens(scopeSet("api"), "client_validations")).toBe(false);
+  expect(coversScope(scopeSet("vouchers"), "vouchers")).toBe(true);
+  expect(coversScope(scopeSet("SKUs"), "skus")).toBe(true);
+  expect(coversScope(scopeSet("api"), "vouchers")).toBe(true);
+  expect(coversScope(scopeSet("client_api"), "client_validations")).toBe(true);
+  expect(coversScope(scopeSet("vouchers"), "validations")).toBe(false);
+  expect(coversScope(scopeSet("client_api"), "vouchers")).toBe(false);
+  expect(coversScope(scopeSet("api"), "client_validations")).toBe(false);
 });

@@ -86,7 +86,7 @@ export function grantScopes(
 }
 
 /** Whether scopes that a token holds open something that asks for `needed`. */
-export function opens(held: ReadonlySet<string>, needed: string): boolean {
+export function coversScope(held: ReadonlySet<string>, needed: string): boolean {
   return held.has(needed) || held.has(isClientScope(needed) ? "client_api" : "api");
 }
 

@@ -2,13 +2,13 @@ import { invalidPayload, notFound } from "@scrip/errors";
 import type { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { hashSecret, newSecret } from "../auth/secret.ts";
+import { hashSecret, newSecret } from "../auth/secrets.ts";
 import type { Deps } from "../deps.ts";
 import type { ApiKey } from "../domain/api-key.ts";
+import { parseAddresses, parseScopes } from "../mapping/project-settings.ts";
+import { apiKeyToProto } from "../mapping/project.ts";
 import { countApiKeys, insertApiKey } from "../store/api-keys.ts";
 import { lockProject } from "../store/projects.ts";
-import { toApiKeyMessage } from "./project-message.ts";
-import { parseAddresses, parseScopes } from "./project-settings.ts";
 
 /** Keys are listed without pages, so there are never more than fit on one. */
 const MAX_KEYS = 1_000;
@@ -38,5 +38,5 @@ export const createApiKey =
       }
       await insertApiKey(tx, key);
     });
-    return toApiKeyMessage(key, secret);
+    return apiKeyToProto(key, secret);
   };

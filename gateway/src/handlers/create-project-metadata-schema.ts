@@ -3,15 +3,15 @@ import type { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metada
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { MetadataSchema } from "../domain/metadata-schema.ts";
-import { insertMetadataSchema } from "../store/metadata-schemas.ts";
+import type { MetadataSchema } from "../domain/metadata-types.ts";
+import { definitionsFromProto, projectMetadataSchemaToProto } from "../mapping/metadata-schema.ts";
 import {
   editSchemas,
   mergedDefinitions,
-  refuseUnknownObjectTypes,
+  rejectUnknownObjectTypes,
   RESOURCE,
-} from "./edit-metadata-schema.ts";
-import { parseDefinitions, toProjectSchemaMessage } from "./metadata-schema-message.ts";
+} from "../metadata/edit-metadata-schemas.ts";
+import { insertMetadataSchema } from "../store/metadata-schemas.ts";
 
 /** Schemas are listed without pages and remembered together. */
 const MAX_SCHEMAS = 100;
@@ -22,7 +22,7 @@ export const createProjectMetadataSchema =
     const schema: MetadataSchema = {
       id: deps.newId("ms"),
       relatedObject,
-      properties: mergedDefinitions({}, parseDefinitions(properties)),
+      properties: mergedDefinitions({}, definitionsFromProto(properties)),
       allowDefinedOnly: allowDefinedOnly ?? false,
       createdAt: new Date(deps.clock()),
       updatedAt: null,
@@ -34,8 +34,8 @@ export const createProjectMetadataSchema =
       if (schemas.length >= MAX_SCHEMAS) {
         throw invalidPayload(`A project has at most ${MAX_SCHEMAS} metadata schemas`);
       }
-      refuseUnknownObjectTypes(schema, schemas);
+      rejectUnknownObjectTypes(schema, schemas);
       await insertMetadataSchema(tx, projectId, schema);
     });
-    return toProjectSchemaMessage(schema);
+    return projectMetadataSchemaToProto(schema);
   };

@@ -3,14 +3,19 @@ import { KeySecretSchema, type ProjectService } from "@scrip/proto/scrip/gateway
 import type { CreateProjectRequest } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { hashSecret, newSecret } from "../auth/secret.ts";
+import { hashSecret, newSecret } from "../auth/secrets.ts";
 import type { Deps } from "../deps.ts";
 import type { ApiKey, KeyKind } from "../domain/api-key.ts";
 import { MONDAY, type Project } from "../domain/project.ts";
+import {
+  parseCurrency,
+  parseDomains,
+  parseFeatures,
+  parseTimeZone,
+} from "../mapping/project-settings.ts";
+import { codeConfigFromProto, projectToProto } from "../mapping/project.ts";
 import { insertApiKey } from "../store/api-keys.ts";
 import { insertProject } from "../store/projects.ts";
-import { fromCodeConfigMessage, toProjectMessage } from "./project-message.ts";
-import { parseCurrency, parseDomains, parseFeatures, parseTimeZone } from "./project-settings.ts";
 
 export const createProject =
   (deps: Deps): Handler<typeof ProjectService.method.createProject> =>
@@ -23,7 +28,7 @@ export const createProject =
       await insertApiKey(tx, server.key);
       await insertApiKey(tx, client.key);
     });
-    return toProjectMessage(project, {
+    return projectToProto(project, {
       serverSideKey: toSecret(server),
       clientSideKey: toSecret(client),
     });
@@ -62,7 +67,7 @@ function parse(request: CreateProjectRequest, id: string, createdAt: Date): Proj
     currency: currency === undefined ? null : parseCurrency(currency),
     dialCode: request.dialCode ?? null,
     caseSensitiveCodes: request.caseSensitiveCodes ?? true,
-    defaultCodeConfig: fromCodeConfigMessage(request.defaultCodeConfig),
+    defaultCodeConfig: codeConfigFromProto(request.defaultCodeConfig),
     clientTrustedDomains: parseDomains(request.clientTrustedDomains),
     clientFeatures: parseFeatures(request, []),
     sandbox: request.sandbox ?? false,

@@ -2,7 +2,7 @@ import { ApiError } from "@scrip/errors";
 import type { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { hashSecret, newSecret } from "../auth/secret.ts";
+import { hashSecret, newSecret } from "../auth/secrets.ts";
 import type { Deps } from "../deps.ts";
 import { grantScopes } from "../domain/scope.ts";
 import { insertToken } from "../store/access-tokens.ts";
@@ -35,7 +35,7 @@ export const createToken =
     };
     const evicted = await deps.db.transaction((tx) => insertToken(tx, token, MAX_LIVE_TOKENS));
     if (evicted === undefined) throw new ApiError("unauthorized");
-    for (const hash of evicted) deps.directory.forgetToken(hash);
+    for (const hash of evicted) deps.credentialCache.evictToken(hash);
 
     return {
       $typeName: "scrip.gateway.v1.Token",

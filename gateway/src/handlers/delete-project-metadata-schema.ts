@@ -6,8 +6,8 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { objectTypesOf } from "../domain/metadata-schema.ts";
+import { editSchemas, RESOURCE } from "../metadata/edit-metadata-schemas.ts";
 import { deleteMetadataSchema } from "../store/metadata-schemas.ts";
-import { editSchemas, RESOURCE } from "./edit-metadata-schema.ts";
 
 export const deleteProjectMetadataSchema =
   (deps: Deps): Handler<typeof MetadataSchemaService.method.deleteProjectMetadataSchema> =>

@@ -10,7 +10,7 @@ export const deleteProject =
   async ({ projectId }) => {
     const at = new Date(deps.clock());
     const ended = await deps.db.transaction((tx) => endProject(tx, projectId, at));
-    deps.directory.forgetProject(projectId);
+    deps.credentialCache.evictProject(projectId);
     if (!ended) throw notFound("project", projectId);
     return { $typeName: "google.protobuf.Empty" };
   };

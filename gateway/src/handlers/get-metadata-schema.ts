@@ -3,9 +3,9 @@ import type { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metada
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { metadataSchemaToProto } from "../mapping/metadata-schema.ts";
+import { RESOURCE } from "../metadata/edit-metadata-schemas.ts";
 import { findMetadataSchema } from "../store/metadata-schemas.ts";
-import { RESOURCE } from "./edit-metadata-schema.ts";
-import { toSchemaMessage } from "./metadata-schema-message.ts";
 
 export const getMetadataSchema =
   (deps: Deps): Handler<typeof MetadataSchemaService.method.getMetadataSchema> =>
@@ -13,5 +13,5 @@ export const getMetadataSchema =
     const key = { column: "related_object", value: resource } as const;
     const schema = await findMetadataSchema(deps.db, project.id, key);
     if (schema === undefined) throw notFound(RESOURCE, resource);
-    return toSchemaMessage(schema);
+    return metadataSchemaToProto(schema);
   };

@@ -3,9 +3,9 @@ import type { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metada
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { projectMetadataSchemaToProto } from "../mapping/metadata-schema.ts";
+import { RESOURCE } from "../metadata/edit-metadata-schemas.ts";
 import { findMetadataSchema } from "../store/metadata-schemas.ts";
-import { RESOURCE } from "./edit-metadata-schema.ts";
-import { toProjectSchemaMessage } from "./metadata-schema-message.ts";
 
 export const getProjectMetadataSchema =
   (deps: Deps): Handler<typeof MetadataSchemaService.method.getProjectMetadataSchema> =>
@@ -13,5 +13,5 @@ export const getProjectMetadataSchema =
     const key = { column: "id", value: schemaId } as const;
     const schema = await findMetadataSchema(deps.db, projectId, key);
     if (schema === undefined) throw notFound(RESOURCE, schemaId);
-    return toProjectSchemaMessage(schema);
+    return projectMetadataSchemaToProto(schema);
   };

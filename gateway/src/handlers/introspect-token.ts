@@ -2,7 +2,7 @@ import { ApiError } from "@scrip/errors";
 import type { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { hashSecret } from "../auth/secret.ts";
+import { hashSecret } from "../auth/secrets.ts";
 import type { Deps } from "../deps.ts";
 import { findToken } from "../store/access-tokens.ts";
 

@@ -7,9 +7,9 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { apiKeyToProto } from "../mapping/project.ts";
 import { listApiKeys as listKeys } from "../store/api-keys.ts";
 import { findProject } from "../store/projects.ts";
-import { toApiKeyMessage } from "./project-message.ts";
 
 export const listApiKeys =
   (deps: Deps): Handler<typeof ProjectService.method.listApiKeys> =>
@@ -17,7 +17,7 @@ export const listApiKeys =
     if ((await findProject(deps.db, projectId)) === undefined) throw notFound("project", projectId);
     const keys = await listKeys(deps.db, projectId);
     return create(ListApiKeysResponseSchema, {
-      data: keys.map((key) => toApiKeyMessage(key)),
+      data: keys.map((key) => apiKeyToProto(key)),
       total: BigInt(keys.length),
     });
   };

@@ -6,15 +6,15 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { metadataSchemaToProto } from "../mapping/metadata-schema.ts";
 import { listMetadataSchemas as listSchemas } from "../store/metadata-schemas.ts";
-import { toSchemaMessage } from "./metadata-schema-message.ts";
 
 export const listMetadataSchemas =
   (deps: Deps): Handler<typeof MetadataSchemaService.method.listMetadataSchemas> =>
   async (_, { project }) => {
     const schemas = await listSchemas(deps.db, project.id);
     return create(ListMetadataSchemasResponseSchema, {
-      schemas: schemas.map(toSchemaMessage),
+      schemas: schemas.map(metadataSchemaToProto),
       total: BigInt(schemas.length),
     });
   };

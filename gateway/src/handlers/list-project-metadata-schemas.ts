@@ -7,9 +7,9 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { projectMetadataSchemaToProto } from "../mapping/metadata-schema.ts";
 import { listMetadataSchemas } from "../store/metadata-schemas.ts";
 import { findProject } from "../store/projects.ts";
-import { toProjectSchemaMessage } from "./metadata-schema-message.ts";
 
 export const listProjectMetadataSchemas =
   (deps: Deps): Handler<typeof MetadataSchemaService.method.listProjectMetadataSchemas> =>
@@ -20,7 +20,7 @@ export const listProjectMetadataSchemas =
     ]);
     if (project === undefined) throw notFound("project", projectId);
     return create(ListProjectMetadataSchemasResponseSchema, {
-      schemas: schemas.map(toProjectSchemaMessage),
+      schemas: schemas.map(projectMetadataSchemaToProto),
       total: BigInt(schemas.length),
     });
   };

@@ -6,8 +6,8 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { projectToProto } from "../mapping/project.ts";
 import { countProjects, listProjects as listPage } from "../store/projects.ts";
-import { toProjectMessage } from "./project-message.ts";
 
 const DEFAULT_LIMIT = 10n;
 
@@ -18,7 +18,7 @@ export const listProjects =
     const offset = (Number(request.page ?? 1n) - 1) * limit;
     const projects = await listPage(deps.db, { limit, offset });
     return create(ListProjectsResponseSchema, {
-      projects: projects.map((project) => toProjectMessage(project)),
+      projects: projects.map((project) => projectToProto(project)),
       total: await countProjects(deps.db),
     });
   };

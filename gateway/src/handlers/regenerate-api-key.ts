@@ -2,10 +2,10 @@ import { notFound } from "@scrip/errors";
 import type { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { hashSecret, newSecret } from "../auth/secret.ts";
+import { hashSecret, newSecret } from "../auth/secrets.ts";
 import type { Deps } from "../deps.ts";
+import { apiKeyToProto } from "../mapping/project.ts";
 import { replaceSecret } from "../store/api-keys.ts";
-import { toApiKeyMessage } from "./project-message.ts";
 
 export const regenerateApiKey =
   (deps: Deps): Handler<typeof ProjectService.method.regenerateApiKey> =>
@@ -13,7 +13,7 @@ export const regenerateApiKey =
     const secret = newSecret("scrip_key_");
     const key = await replaceSecret(deps.db, ref, hashSecret(secret), new Date(deps.clock()));
     // The old secret ends at once; tokens live on and are used with the new one.
-    deps.directory.forgetKey(ref.keyId);
+    deps.credentialCache.evictKey(ref.keyId);
     if (key === undefined) throw notFound("api_key", ref.keyId);
-    return toApiKeyMessage(key, secret);
+    return apiKeyToProto(key, secret);
   };

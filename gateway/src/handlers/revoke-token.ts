@@ -2,9 +2,9 @@ import { ApiError } from "@scrip/errors";
 import type { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { hashSecret } from "../auth/secret.ts";
+import { hashSecret } from "../auth/secrets.ts";
 import type { Deps } from "../deps.ts";
-import { SilentRefusal } from "../domain/silent-refusal.ts";
+import { BodilessError } from "../domain/bodiless-error.ts";
 import { deleteToken } from "../store/access-tokens.ts";
 
 export const revokeToken =
@@ -13,7 +13,7 @@ export const revokeToken =
     if (!accessToken) throw new ApiError("missing_parameters", { details: "Missing access_token" });
     const hash = hashSecret(accessToken);
     const live = await deleteToken(deps.db, call.project.id, hash);
-    deps.directory.forgetToken(hash);
-    if (!live) throw new SilentRefusal("not_found");
+    deps.credentialCache.evictToken(hash);
+    if (!live) throw new BodilessError("not_found");
     return { $typeName: "google.protobuf.Empty" };
   };

@@ -4,8 +4,8 @@ import type { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { projectToProto } from "../mapping/project.ts";
 import { lockProject, updateProject } from "../store/projects.ts";
-import { toProjectMessage } from "./project-message.ts";
 
 /** Moves the clock of a sandbox project, where it then stands still (spec/rulings.md 13). */
 export const setClock =
@@ -29,6 +29,6 @@ export const setClock =
       await updateProject(tx, after);
       return after;
     });
-    deps.directory.forgetProject(projectId);
-    return toProjectMessage(updated);
+    deps.credentialCache.evictProject(projectId);
+    return projectToProto(updated);
   };

@@ -3,14 +3,14 @@ import type { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metada
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { updateMetadataSchema } from "../store/metadata-schemas.ts";
+import { definitionsFromProto, projectMetadataSchemaToProto } from "../mapping/metadata-schema.ts";
 import {
   editSchemas,
   mergedDefinitions,
-  refuseUnknownObjectTypes,
+  rejectUnknownObjectTypes,
   RESOURCE,
-} from "./edit-metadata-schema.ts";
-import { parseDefinitions, toProjectSchemaMessage } from "./metadata-schema-message.ts";
+} from "../metadata/edit-metadata-schemas.ts";
+import { updateMetadataSchema } from "../store/metadata-schemas.ts";
 
 export const updateProjectMetadataSchema =
   (deps: Deps): Handler<typeof MetadataSchemaService.method.updateProjectMetadataSchema> =>
@@ -20,13 +20,13 @@ export const updateProjectMetadataSchema =
       if (before === undefined) throw notFound(RESOURCE, schemaId);
       const after = {
         ...before,
-        properties: mergedDefinitions(before.properties, parseDefinitions(properties)),
+        properties: mergedDefinitions(before.properties, definitionsFromProto(properties)),
         allowDefinedOnly: allowDefinedOnly ?? before.allowDefinedOnly,
         updatedAt: new Date(deps.clock()),
       };
-      refuseUnknownObjectTypes(after, schemas);
+      rejectUnknownObjectTypes(after, schemas);
       await updateMetadataSchema(tx, projectId, after);
       return after;
     });
-    return toProjectSchemaMessage(updated);
+    return projectMetadataSchemaToProto(updated);
   };

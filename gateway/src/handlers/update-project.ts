@@ -7,9 +7,14 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { MONDAY, type Project } from "../domain/project.ts";
+import {
+  parseCurrency,
+  parseDomains,
+  parseFeatures,
+  parseTimeZone,
+} from "../mapping/project-settings.ts";
+import { codeConfigFromProto, projectToProto } from "../mapping/project.ts";
 import { lockProject, updateProject as writeProject } from "../store/projects.ts";
-import { fromCodeConfigMessage, toProjectMessage } from "./project-message.ts";
-import { parseCurrency, parseDomains, parseFeatures, parseTimeZone } from "./project-settings.ts";
 
 export const updateProject =
   (deps: Deps): Handler<typeof ProjectService.method.updateProject> =>
@@ -21,8 +26,8 @@ export const updateProject =
       await writeProject(tx, after);
       return after;
     });
-    deps.directory.forgetProject(updated.id);
-    return toProjectMessage(updated);
+    deps.credentialCache.evictProject(updated.id);
+    return projectToProto(updated);
   };
 
 function apply(before: Project, request: UpdateProjectRequest, updatedAt: Date): Project {
@@ -42,7 +47,7 @@ function apply(before: Project, request: UpdateProjectRequest, updatedAt: Date):
     }),
     ...(sent.has("dial_code") && { dialCode: request.dialCode ?? null }),
     ...(sent.has("default_code_config") && {
-      defaultCodeConfig: fromCodeConfigMessage(request.defaultCodeConfig),
+      defaultCodeConfig: codeConfigFromProto(request.defaultCodeConfig),
     }),
     ...(sent.has("client_trusted_domains") && {
       clientTrustedDomains: parseDomains(request.clientTrustedDomains),

@@ -12,9 +12,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
+import { messageArbitrary } from "../../test/transcode/message-arbitrary.ts";
+import { bindings } from "../../test/transcode/public-contract.ts";
 import { createEncoders } from "../transcode/encode.ts";
-import { messageArbitrary } from "../transcode/testing/message-arbitrary.ts";
-import { bindings } from "../transcode/testing/public-contract.ts";
 import { openApiOf, type Operation } from "./document.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { documentationPages } from "./pages.ts";

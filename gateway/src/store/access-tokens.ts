@@ -59,7 +59,7 @@ export async function findToken(
       where token_hash = $1 and project_id = $2 and expires_at > clock_timestamp() and not blocked`,
     [hash, projectId],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && accessTokenFromRow(rows[0]);
 }
 
 /** Answers whether there was such a live token. */
@@ -90,7 +90,7 @@ export async function deleteExpiredTokens(db: Queryable, limit: number): Promise
   return rowCount ?? 0;
 }
 
-function fromRow(row: TokenRow): AccessToken {
+function accessTokenFromRow(row: TokenRow): AccessToken {
   return {
     hash: row.token_hash,
     projectId: row.project_id,

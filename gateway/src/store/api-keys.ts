@@ -55,7 +55,7 @@ export async function listApiKeys(db: Queryable, projectId: string): Promise<rea
     `select ${COLUMNS} from api_key where project_id = $1 order by created_at desc, key_id desc`,
     [projectId],
   );
-  return rows.map(fromRow);
+  return rows.map(apiKeyFromRow);
 }
 
 export async function countApiKeys(db: Queryable, projectId: string): Promise<number> {
@@ -80,7 +80,7 @@ export async function blockApiKey(
       returning ${COLUMNS}`,
     [projectId, keyId, at],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && apiKeyFromRow(rows[0]);
 }
 
 export async function replaceSecret(
@@ -96,7 +96,7 @@ export async function replaceSecret(
       returning ${COLUMNS}`,
     [projectId, keyId, secretHash, at],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && apiKeyFromRow(rows[0]);
 }
 
 export async function deleteApiKey(db: Queryable, { projectId, keyId }: KeyRef): Promise<boolean> {
@@ -107,7 +107,7 @@ export async function deleteApiKey(db: Queryable, { projectId, keyId }: KeyRef):
   return rowCount === 1;
 }
 
-export function fromRow(row: ApiKeyRow): ApiKey {
+export function apiKeyFromRow(row: ApiKeyRow): ApiKey {
   return {
     id: row.key_id,
     projectId: row.project_id,

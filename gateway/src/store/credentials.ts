@@ -2,8 +2,8 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { ApiKey } from "../domain/api-key.ts";
 import type { Project } from "../domain/project.ts";
-import { type ApiKeyRow, fromRow as keyFromRow } from "./api-keys.ts";
-import { type ProjectRow, fromRow as projectFromRow } from "./projects.ts";
+import { type ApiKeyRow, apiKeyFromRow } from "./api-keys.ts";
+import { type ProjectRow, projectFromRow } from "./projects.ts";
 
 export type KeyOfProject = { readonly key: ApiKey; readonly project: Project };
 
@@ -85,7 +85,7 @@ export async function findCredentials(
 
 function keyOfProject(row: KeyOfProjectRow): KeyOfProject {
   return {
-    key: keyFromRow({
+    key: apiKeyFromRow({
       ...row,
       name: row.key_name,
       created_at: row.key_created_at,

@@ -8,15 +8,15 @@ export type RequestKey = {
 };
 
 /** An answer as it is given again: byte for byte. */
-export type StoredAnswer = {
+export type StoredResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | null;
 };
 
-export type Begun =
+export type BeginResult =
   | { readonly kind: "begun"; readonly attempt: number }
-  | { readonly kind: "answered"; readonly answer: StoredAnswer }
+  | { readonly kind: "answered"; readonly answer: StoredResponse }
   | { readonly kind: "in_flight" }
   | { readonly kind: "reused" };
 
@@ -35,7 +35,7 @@ export async function beginRequest(
   db: Queryable,
   key: RequestKey,
   times: { readonly lockSeconds: number; readonly keepSeconds: number },
-): Promise<Begun> {
+): Promise<BeginResult> {
   const { rows } = await db.query<{ attempt: number }>(
     `insert into idempotency (project_id, scoped_key, request_hash, locked_until, expires_at)
      values ($1, $2, $3, now() + make_interval(secs => $4), now() + make_interval(secs => $5))
@@ -50,10 +50,10 @@ export async function beginRequest(
     [key.projectId, key.scopedKey, key.requestHash, times.lockSeconds, times.keepSeconds],
   );
   const begun = rows[0];
-  return begun === undefined ? findAnswer(db, key) : { kind: "begun", attempt: begun.attempt };
+  return begun === undefined ? findResponse(db, key) : { kind: "begun", attempt: begun.attempt };
 }
 
-async function findAnswer(db: Queryable, key: RequestKey): Promise<Begun> {
+async function findResponse(db: Queryable, key: RequestKey): Promise<BeginResult> {
   const { rows } = await db.query<Row>(
     `select request_hash, status, headers, body
        from idempotency
@@ -72,11 +72,11 @@ async function findAnswer(db: Queryable, key: RequestKey): Promise<Begun> {
 }
 
 /** Keeps the answer, unless somebody took the key over meanwhile. */
-export async function storeAnswer(
+export async function storeResponse(
   db: Queryable,
   key: RequestKey,
   attempt: number,
-  answer: StoredAnswer,
+  answer: StoredResponse,
 ): Promise<void> {
   await db.query(
     `update idempotency
@@ -97,12 +97,12 @@ export async function storeAnswer(
  * Keeps the first answer to what has this hash, and gives it where it was another one. An answer to
  * something else, from an earlier use of the key, makes way.
  */
-export async function keepAnswer(
+export async function storeFirstResponse(
   db: Queryable,
   key: RequestKey,
-  answer: StoredAnswer,
+  answer: StoredResponse,
   { keepSeconds }: { readonly keepSeconds: number },
-): Promise<StoredAnswer | undefined> {
+): Promise<StoredResponse | undefined> {
   const { projectId, scopedKey, requestHash } = key;
   const { rowCount } = await db.query(
     `insert into idempotency
@@ -123,7 +123,7 @@ export async function keepAnswer(
     ],
   );
   if (rowCount === 1) return undefined;
-  const found = await findAnswer(db, key);
+  const found = await findResponse(db, key);
   return found.kind === "answered" ? found.answer : undefined;
 }
 
@@ -141,7 +141,7 @@ export async function releaseRequest(
 }
 
 /** Removes up to `limit` rows whose time is over, and answers how many there were. */
-export async function deleteExpiredAnswers(db: Queryable, limit: number): Promise<number> {
+export async function deleteExpiredResponses(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from idempotency
       where (project_id, scoped_key) in (

@@ -1,6 +1,6 @@
 import type { DefinitionKey, Queryable } from "@scrip/postgres";
 
-import type { Definitions, MetadataSchema } from "../domain/metadata-schema.ts";
+import type { Definitions, MetadataSchema } from "../domain/metadata-types.ts";
 
 type Row = {
   project_id: string;
@@ -26,7 +26,7 @@ export async function listMetadataSchemas(
       order by created_at desc, id desc`,
     [projectId],
   );
-  return rows.map(fromRow);
+  return rows.map(metadataSchemaFromRow);
 }
 
 export async function findMetadataSchema(
@@ -38,7 +38,7 @@ export async function findMetadataSchema(
     `select ${COLUMNS} from metadata_schema where project_id = $1 and ${key.column} = $2`,
     [projectId, key.value],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && metadataSchemaFromRow(rows[0]);
 }
 
 /** For the cache: the schemas of each project, undefined where there is none. */
@@ -52,7 +52,7 @@ export async function findSchemasOfProjects(
     values: [keys.map(({ projectId }) => projectId)],
   });
   const byProject = Map.groupBy(rows, (row) => row.project_id);
-  return keys.map(({ projectId }) => byProject.get(projectId)?.map(fromRow));
+  return keys.map(({ projectId }) => byProject.get(projectId)?.map(metadataSchemaFromRow));
 }
 
 export async function insertMetadataSchema(
@@ -92,7 +92,7 @@ export async function deleteMetadataSchema(
   await tx.query("delete from metadata_schema where project_id = $1 and id = $2", [projectId, id]);
 }
 
-const fromRow = (row: Row): MetadataSchema => ({
+const metadataSchemaFromRow = (row: Row): MetadataSchema => ({
   id: row.id,
   relatedObject: row.related_object,
   properties: row.properties,

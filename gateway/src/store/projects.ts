@@ -30,13 +30,13 @@ export async function insertProject(tx: Queryable, project: Project): Promise<vo
   await tx.query(
     `insert into project (${COLUMNS})
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-    toRow(project),
+    projectToRow(project),
   );
 }
 
 /** Writes everything that may change. The row must be locked. */
 export async function updateProject(tx: Queryable, project: Project): Promise<void> {
-  const row = toRow(project);
+  const row = projectToRow(project);
   await tx.query(
     `update project
         set name = $2, description = $3, time_zone = $4, currency = $5, dial_code = $6,
@@ -54,7 +54,7 @@ export async function findProject(db: Queryable, id: string): Promise<Project | 
     `select ${COLUMNS} from project where project_id = $1 and deleted_at is null`,
     [id],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && projectFromRow(rows[0]);
 }
 
 /** Reads a project and holds its row, so that two changes run one after the other. */
@@ -65,7 +65,7 @@ export async function lockProject(tx: Queryable, id: string): Promise<Project | 
         for no key update`,
     [id],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && projectFromRow(rows[0]);
 }
 
 export async function listProjects(
@@ -79,7 +79,7 @@ export async function listProjects(
       limit $1 offset $2`,
     [page.limit, page.offset],
   );
-  return rows.map(fromRow);
+  return rows.map(projectFromRow);
 }
 
 export async function countProjects(db: Queryable): Promise<bigint> {
@@ -101,7 +101,7 @@ export async function deleteProject(tx: Queryable, id: string, at: Date): Promis
   return true;
 }
 
-export function fromRow(row: ProjectRow): Project {
+export function projectFromRow(row: ProjectRow): Project {
   return {
     id: row.project_id,
     name: row.name,
@@ -124,7 +124,7 @@ export function fromRow(row: ProjectRow): Project {
 }
 
 /** The values of COLUMNS, in their order. */
-function toRow(project: Project): unknown[] {
+function projectToRow(project: Project): unknown[] {
   const { sandboxNow, defaultCodeConfig } = project;
   return [
     project.id,

@@ -3,8 +3,8 @@ import { enumNamesOf } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import { parseDecimal } from "./decimal.ts";
-import { Mismatch } from "./mismatch.ts";
-import { parseTimestamp } from "./timestamp.ts";
+import { DecodeError } from "./decode-error.ts";
+import { parseTimestamp } from "./parse-timestamp.ts";
 
 /** Reads one JSON value that is neither null nor absent. */
 export type Decode = (value: JsonValue) => unknown;
@@ -50,10 +50,10 @@ const DIGITS = /^-?\d{1,19}$/;
 
 function toInteger(value: JsonValue, rule: Rule, range: Range): number {
   const number = typeof value === "string" && DIGITS.test(value) ? Number(value) : value;
-  if (typeof number !== "number") throw new Mismatch(expected("number", rule));
-  if (!Number.isInteger(number)) throw new Mismatch(expected("integer", rule));
+  if (typeof number !== "number") throw new DecodeError(expected("number", rule));
+  if (!Number.isInteger(number)) throw new DecodeError(expected("integer", rule));
   if (number < range.min || number > range.max) {
-    throw new Mismatch(`must be an integer between ${range.min} and ${range.max}`);
+    throw new DecodeError(`must be an integer between ${range.min} and ${range.max}`);
   }
   return number;
 }
@@ -61,7 +61,7 @@ function toInteger(value: JsonValue, rule: Rule, range: Range): number {
 function toNumber(value: JsonValue, rule: Rule): number {
   const isText = typeof value === "string" && parseDecimal(value) !== undefined;
   const number = isText ? Number(value) : value;
-  if (typeof number !== "number") throw new Mismatch(expected("number", rule));
+  if (typeof number !== "number") throw new DecodeError(expected("number", rule));
   return number;
 }
 
@@ -73,7 +73,7 @@ function decimalDecoder(rule: Rule): Decode {
   return (value) => {
     const isText = typeof value === "string" || typeof value === "number";
     const decimal = isText ? parseDecimal(String(value)) : undefined;
-    if (decimal === undefined) throw new Mismatch(expected("number", rule));
+    if (decimal === undefined) throw new DecodeError(expected("number", rule));
     return decimal;
   };
 }
@@ -81,10 +81,10 @@ function decimalDecoder(rule: Rule): Decode {
 function stringDecoder(rule: Rule): Decode {
   const { minLength } = rule;
   return (value) => {
-    if (typeof value !== "string") throw new Mismatch(expected("string", rule));
+    if (typeof value !== "string") throw new DecodeError(expected("string", rule));
     // On the wire empty text is absent text; only here can it be told that it was sent.
     if (value === "" && minLength !== undefined && minLength > 0) {
-      throw new Mismatch(`must NOT have fewer than ${minLength} characters`);
+      throw new DecodeError(`must NOT have fewer than ${minLength} characters`);
     }
     return value;
   };
@@ -97,7 +97,7 @@ function boolDecoder(rule: Rule, mode: Mode): Decode {
       const text = value.toLowerCase();
       if (text === "true" || text === "false") return text === "true";
     }
-    throw new Mismatch(expected("boolean", rule));
+    throw new DecodeError(expected("boolean", rule));
   };
 }
 
@@ -106,7 +106,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 function bytesDecoder(rule: Rule): Decode {
   return (value) => {
     if (typeof value !== "string" || value.length % 4 !== 0 || !BASE64.test(value)) {
-      throw new Mismatch(expected("base64 string", rule));
+      throw new DecodeError(expected("base64 string", rule));
     }
     return new Uint8Array(Buffer.from(value, "base64"));
   };
@@ -116,14 +116,14 @@ export function compileEnum(desc: DescEnum): Decode {
   const { byName, list } = enumNamesOf(desc);
   return (value) => {
     const number = typeof value === "string" ? byName.get(value) : undefined;
-    if (number === undefined) throw new Mismatch(`must be one of: ${list}`);
+    if (number === undefined) throw new DecodeError(`must be one of: ${list}`);
     return number;
   };
 }
 
 export function decodeTimestamp(value: JsonValue): unknown {
   const ms = typeof value === "string" ? parseTimestamp(value) : undefined;
-  if (ms === undefined) throw new Mismatch("cannot be recognized as a ISO-8601 compliant date");
+  if (ms === undefined) throw new DecodeError("cannot be recognized as a ISO-8601 compliant date");
   const seconds = Math.floor(ms / 1000);
   return {
     $typeName: "google.protobuf.Timestamp",

@@ -12,6 +12,7 @@ import { jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
 import { isErrorKey } from "@scrip/errors";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
+import { DecodeError, within } from "./decode-error.ts";
 import {
   compileEnum,
   compileScalar,
@@ -20,7 +21,6 @@ import {
   expected,
   type Mode,
 } from "./decode-scalar.ts";
-import { Mismatch, within } from "./mismatch.ts";
 
 /** A message while it is being filled; plain objects with `$typeName` are messages to protobuf-es. */
 export type Draft = Record<string, unknown>;
@@ -147,14 +147,15 @@ function compileField(field: DescField, context: Context): Fill {
     try {
       draft[localName] = decode(value);
     } catch (error) {
-      if (key !== undefined && error instanceof Mismatch && isNumeric(value)) error.key = key;
+      if (key !== undefined && error instanceof DecodeError && isNumeric(value)) error.key = key;
       throw within(error, segment);
     }
   };
   if (oneof === undefined) return fill;
   return (draft, value) => {
     const group = draft[oneof.localName] as { case?: string };
-    if (group.case !== undefined) throw within(new Mismatch("excludes another property"), segment);
+    if (group.case !== undefined)
+      throw within(new DecodeError("excludes another property"), segment);
     const held: Draft = {};
     fill(held, value);
     draft[oneof.localName] = { case: localName, value: held[localName] };
@@ -183,7 +184,7 @@ function compileSingle(field: DescField, rule: Rule, context: Context): Decode {
       return decodeTimestamp;
     case "google.protobuf.Struct":
       return (value) => {
-        if (!isObject(value)) throw new Mismatch(expected("object", rule));
+        if (!isObject(value)) throw new DecodeError(expected("object", rule));
         return value;
       };
     case "google.protobuf.Value":
@@ -196,7 +197,7 @@ function compileSingle(field: DescField, rule: Rule, context: Context): Decode {
         if (typeof value === "string" && decoder.fromText !== undefined) {
           return decoder.fromText(value);
         }
-        throw new Mismatch(wrong);
+        throw new DecodeError(wrong);
       };
     }
   }
@@ -207,14 +208,14 @@ function listDecoder(decode: Decode, rule: Rule, mode: Mode): Decode {
   return (value) => {
     // A parameter that is given once is a list of one.
     const items = mode === "text" && typeof value === "string" ? [value] : value;
-    if (!Array.isArray(items)) throw new Mismatch(expected("array", rule));
+    if (!Array.isArray(items)) throw new DecodeError(expected("array", rule));
     // On the wire an empty list is an absent one; only here can it be told that it was sent.
     if (items.length === 0 && minItems !== undefined && minItems > 0) {
-      throw new Mismatch(`must NOT have fewer than ${minItems} items`);
+      throw new DecodeError(`must NOT have fewer than ${minItems} items`);
     }
     return items.map((item, index) => {
       try {
-        if (item === null) throw new Mismatch("must NOT be null");
+        if (item === null) throw new DecodeError("must NOT be null");
         return decode(item);
       } catch (error) {
         throw within(error, `[${index}]`);
@@ -225,7 +226,7 @@ function listDecoder(decode: Decode, rule: Rule, mode: Mode): Decode {
 
 function mapDecoder(decode: Decode, rule: Rule): Decode {
   return (value) => {
-    if (!isObject(value)) throw new Mismatch(expected("object", rule));
+    if (!isObject(value)) throw new DecodeError(expected("object", rule));
     const entries: Draft = {};
     for (const [key, item] of Object.entries(value)) {
       if (item === null) continue;

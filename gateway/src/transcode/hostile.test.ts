@@ -2,7 +2,7 @@ import { ApiError } from "@scrip/errors";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { bindingAt } from "./testing/public-contract.ts";
+import { bindingAt } from "../../test/transcode/public-contract.ts";
 import { createTranscoder } from "./transcoder.ts";
 
 const { decode } = createTranscoder().bind(bindingAt("POST", "/v1/vouchers/{code}/redemption"));

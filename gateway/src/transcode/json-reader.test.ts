@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
+import { DecodeError } from "./decode-error.ts";
 import { readJson } from "./json-reader.ts";
-import { Mismatch } from "./mismatch.ts";
 
 const read = (text: string): unknown => readJson(Buffer.from(text));
 const detailsOf = (body: string | Buffer): string => {
   try {
     readJson(Buffer.from(body as string));
   } catch (error) {
-    if (error instanceof Mismatch) return error.details;
+    if (error instanceof DecodeError) return error.details;
     throw error;
   }
   return "accepted";
@@ -151,7 +151,7 @@ test.each([
   try {
     readJson(body);
   } catch (error) {
-    expect(error).toBeInstanceOf(Mismatch);
+    expect(error).toBeInstanceOf(DecodeError);
   }
   // Quadratic work would take minutes; a busy machine does not.
   expect(performance.now() - start).toBeLessThan(60_000);

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { isSafeText, LIMITS } from "@scrip/contract";
 
-import { Mismatch } from "./mismatch.ts";
+import { DecodeError } from "./decode-error.ts";
 
 export type ReaderLimits = { readonly depth: number; readonly nodes: number };
 
@@ -13,14 +13,14 @@ export type ReaderLimits = { readonly depth: number; readonly nodes: number };
  * and size. A linear scan of the bytes comes first, so that nothing hostile reaches the parser.
  */
 export function readJson(body: Buffer, limits: ReaderLimits = LIMITS): JsonValue {
-  if (!isUtf8(body)) throw new Mismatch("must be valid UTF-8");
+  if (!isUtf8(body)) throw new DecodeError("must be valid UTF-8");
   const members = countMembers(body, limits);
   const text = body.toString("utf8");
   const value = parse(text);
   const walk: Walk = { members: 0, checkText: text.includes("\\u") };
   inspect(value, walk);
   // Of a repeated key the parser keeps only the last one, so that fewer members come out than went in.
-  if (walk.members !== members) throw new Mismatch("must NOT repeat a property");
+  if (walk.members !== members) throw new DecodeError("must NOT repeat a property");
   return value;
 }
 
@@ -29,7 +29,7 @@ function parse(text: string): JsonValue {
     return JSON.parse(text) as JsonValue;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new Mismatch(`must be valid JSON: ${error.message}`);
+    throw new DecodeError(`must be valid JSON: ${error.message}`);
   }
 }
 
@@ -58,7 +58,7 @@ function countMembers(body: Buffer, limits: ReaderLimits): number {
         depth += 1;
         nodes += 1;
         if (depth > limits.depth) {
-          throw new Mismatch(`must NOT be nested deeper than ${limits.depth} levels`);
+          throw new DecodeError(`must NOT be nested deeper than ${limits.depth} levels`);
         }
         break;
       case CLOSE_ARRAY:
@@ -67,7 +67,8 @@ function countMembers(body: Buffer, limits: ReaderLimits): number {
         break;
       default:
     }
-    if (nodes > limits.nodes) throw new Mismatch(`must NOT have more than ${limits.nodes} values`);
+    if (nodes > limits.nodes)
+      throw new DecodeError(`must NOT have more than ${limits.nodes} values`);
   }
   return members;
 }
@@ -87,7 +88,7 @@ function inspect(value: JsonValue, walk: Walk): void {
     // Raw text is clean: UTF-8 holds no surrogates and JSON no raw NUL. Only \u escapes bring them.
     if (walk.checkText) refuseUnsafe(value);
   } else if (typeof value === "number") {
-    if (!Number.isFinite(value)) throw new Mismatch("must NOT have numbers out of range");
+    if (!Number.isFinite(value)) throw new DecodeError("must NOT have numbers out of range");
   } else if (Array.isArray(value)) {
     for (const item of value) inspect(item, walk);
   } else if (typeof value === "object" && value !== null) {
@@ -102,7 +103,7 @@ function inspect(value: JsonValue, walk: Walk): void {
 }
 
 function refuseUnsafe(text: string): void {
-  if (!isSafeText(text)) throw new Mismatch("must NOT contain NUL or lone surrogates");
+  if (!isSafeText(text)) throw new DecodeError("must NOT contain NUL or lone surrogates");
 }
 
 /** Keys that pollute prototypes where somebody merges documents carelessly. */
@@ -113,5 +114,5 @@ function refuseHostile(key: string, value: JsonValue): void {
       typeof value === "object" &&
       value !== null &&
       Object.hasOwn(value, "prototype"));
-  if (hostile) throw new Mismatch(`must NOT have the property '${key}'`);
+  if (hostile) throw new DecodeError(`must NOT have the property '${key}'`);
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { Mismatch } from "./mismatch.ts";
+import { DecodeError } from "./decode-error.ts";
 import { parseQuery } from "./query.ts";
 
 test.each([
@@ -75,7 +75,7 @@ test("answers or refuses whatever it is given", () => {
       try {
         parseQuery(parts.join(""));
       } catch (error) {
-        expect(error).toBeInstanceOf(Mismatch);
+        expect(error).toBeInstanceOf(DecodeError);
       }
       expect(({} as Record<string, unknown>)["x"]).toBeUndefined();
     }),

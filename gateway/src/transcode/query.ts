@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 
-import { Mismatch } from "./mismatch.ts";
+import { DecodeError } from "./decode-error.ts";
 
 const MAX_LENGTH = 16_384;
 const MAX_PARAMETERS = 500;
@@ -21,14 +21,14 @@ type Node = string[] | Map<string, Node>;
  */
 export function parseQuery(query: string, options: QueryOptions = {}): JsonObject {
   if (query.length > MAX_LENGTH)
-    throw new Mismatch(`must NOT have more than ${MAX_LENGTH} characters`);
+    throw new DecodeError(`must NOT have more than ${MAX_LENGTH} characters`);
   const root = new Map<string, Node>();
   let count = 0;
   for (const pair of query.split("&")) {
     if (pair === "") continue;
     count += 1;
     if (count > MAX_PARAMETERS) {
-      throw new Mismatch(`must NOT have more than ${MAX_PARAMETERS} parameters`);
+      throw new DecodeError(`must NOT have more than ${MAX_PARAMETERS} parameters`);
     }
     const at = pair.indexOf("=");
     const name = decodeText(at === -1 ? pair : pair.slice(0, at));
@@ -49,9 +49,9 @@ function foldJunction(root: Map<string, Node>): void {
 
 /** Decodes percent-encoded text; what is not UTF-8 or holds a NUL is refused. */
 export function decodePercent(text: string): string {
-  if (!/^[\x20-\x7e]*$/.test(text)) throw new Mismatch("must be percent-encoded");
+  if (!/^[\x20-\x7e]*$/.test(text)) throw new DecodeError("must be percent-encoded");
   const decoded = decodeOrRefuse(text);
-  if (decoded.includes("\0")) throw new Mismatch("must NOT contain NUL or lone surrogates");
+  if (decoded.includes("\0")) throw new DecodeError("must NOT contain NUL or lone surrogates");
   return decoded;
 }
 
@@ -60,7 +60,7 @@ function decodeOrRefuse(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Mismatch("must be percent-encoded UTF-8");
+    throw new DecodeError("must be percent-encoded UTF-8");
   }
 }
 
@@ -69,17 +69,17 @@ const decodeText = (text: string): string => decodePercent(text.replaceAll("+", 
 /** `filters[code][$in]` and `[filters][code][$in]` are the path filters, code, $in. */
 function pathOf(name: string): string[] {
   const match = /^([^[\]]*)((?:\[[^[\]]*\])*)$/.exec(name);
-  if (match === null) throw new Mismatch(`must NOT have the malformed name '${name}'`);
+  if (match === null) throw new DecodeError(`must NOT have the malformed name '${name}'`);
   const [, head = "", brackets = ""] = match;
   const inner = brackets === "" ? [] : brackets.slice(1, -1).split("][");
   const path = head === "" ? inner : [head, ...inner];
-  if (path.length === 0) throw new Mismatch("must NOT have a parameter without a name");
+  if (path.length === 0) throw new DecodeError("must NOT have a parameter without a name");
   if (path.length > MAX_DEPTH) {
-    throw new Mismatch(`must NOT be nested deeper than ${MAX_DEPTH} levels`);
+    throw new DecodeError(`must NOT be nested deeper than ${MAX_DEPTH} levels`);
   }
   for (const key of path) {
     if (key === "__proto__" || key === "constructor" || key === "prototype") {
-      throw new Mismatch(`must NOT have the property '${key}'`);
+      throw new DecodeError(`must NOT have the property '${key}'`);
     }
   }
   return path;
@@ -107,12 +107,12 @@ function insert(
     return;
   }
   if (!Array.isArray(earlier)) throw conflict(path);
-  if (options.unique === true) throw new Mismatch(`must NOT repeat '${path.join(".")}'`);
+  if (options.unique === true) throw new DecodeError(`must NOT repeat '${path.join(".")}'`);
   earlier.push(value);
 }
 
-const conflict = (path: readonly string[]): Mismatch =>
-  new Mismatch(`must NOT have both a value and properties at '${path.join(".")}'`);
+const conflict = (path: readonly string[]): DecodeError =>
+  new DecodeError(`must NOT have both a value and properties at '${path.join(".")}'`);
 
 function toObject(branch: Map<string, Node>): JsonObject {
   return Object.fromEntries([...branch].map(([key, node]) => [key, toJson(node)]));

@@ -9,12 +9,12 @@ import { compileCheck } from "@scrip/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
+import { messageArbitrary } from "../../test/transcode/message-arbitrary.ts";
+import { publicMessages } from "../../test/transcode/public-contract.ts";
 import { createDecoders } from "./decode.ts";
 import { compileSteps } from "./encode-in-steps.ts";
 import { createEncoders } from "./encode.ts";
 import { readJson } from "./json-reader.ts";
-import { messageArbitrary } from "./testing/message-arbitrary.ts";
-import { publicMessages } from "./testing/public-contract.ts";
 
 const decoders = createDecoders("json");
 const encoderOf = createEncoders();

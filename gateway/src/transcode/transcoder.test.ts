@@ -2,7 +2,7 @@ import { ApiError } from "@scrip/errors";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { describe, expect, test } from "vitest";
 
-import { bindingAt } from "./testing/public-contract.ts";
+import { bindingAt } from "../../test/transcode/public-contract.ts";
 import { createTranscoder } from "./transcoder.ts";
 
 const transcoder = createTranscoder();

@@ -2,11 +2,11 @@ import type { DescField, DescMessage, JsonObject, JsonValue, Message } from "@bu
 import { type Binding, compileCheck, isSafeText, LIMITS } from "@scrip/contract";
 import { invalidPayload, ApiError } from "@scrip/errors";
 
+import { DecodeError } from "./decode-error.ts";
 import { createDecoders, type Draft, isObject, type MessageDecoder, toMessage } from "./decode.ts";
 import { compileSteps, type EncodeInSteps } from "./encode-in-steps.ts";
 import { createEncoders, type Encode } from "./encode.ts";
 import { type ReaderLimits, readJson } from "./json-reader.ts";
-import { Mismatch } from "./mismatch.ts";
 import { decodePercent, parseQuery } from "./query.ts";
 
 /** What of an HTTP request makes the message. */
@@ -110,7 +110,7 @@ function compileBody({
     if (body === undefined || body.length === 0) return nothing();
     try {
       const value = read(body);
-      if (!isObject(value)) throw new Mismatch("must be object");
+      if (!isObject(value)) throw new DecodeError("must be object");
       return sentOf(decoder.fromObject(value), value);
     } catch (error) {
       throw refuse(error);
@@ -143,7 +143,7 @@ function compileFieldBody(
       if (value !== null) fill(draft, value);
     } catch (error) {
       // The document is the field, so its name is no part of the path.
-      if (error instanceof Mismatch) error.path = error.path.replace(`.${name}`, "");
+      if (error instanceof DecodeError) error.path = error.path.replace(`.${name}`, "");
       throw refuse(error);
     }
     return { draft, keys: [name], has: (other) => other === name };
@@ -189,7 +189,7 @@ function decodeSegment(segment: string): string {
   try {
     return decodePercent(segment);
   } catch (error) {
-    if (error instanceof Mismatch) throw new Mismatch(`has a path that ${error.text}`);
+    if (error instanceof DecodeError) throw new DecodeError(`has a path that ${error.text}`);
     throw error;
   }
 }
@@ -218,12 +218,12 @@ function compileMask(
 }
 
 function refuse(error: unknown): unknown {
-  if (!(error instanceof Mismatch)) return error;
+  if (!(error instanceof DecodeError)) return error;
   return new ApiError(error.key ?? "invalid_payload", { details: safeDetails(error.details) });
 }
 
 function refuseQuery(error: unknown): unknown {
-  if (!(error instanceof Mismatch)) return error;
+  if (!(error instanceof DecodeError)) return error;
   const details = error.path === "" ? `Query ${error.text}` : error.details;
   return invalidQuery(safeDetails(details));
 }

@@ -1,0 +1,114 @@
+import type { Queryable } from "@scrip/postgres";
+import { LRUCache } from "lru-cache";
+
+import { findCredentials, findKey } from "../store/credentials.ts";
+import { type Principal, toPrincipal } from "./principal.ts";
+import { fingerprint } from "./secrets.ts";
+
+/**
+ * Who stands behind credentials, remembered for a few seconds. A change made by this process shows
+ * at once; one made by another replica within MEMORY_MS, which is how long a revoked token may live
+ * on there.
+ */
+export type CredentialCache = {
+  /** A remembered pair of key and token; undefined only means not remembered. */
+  cached(keyId: string, token: string, now: number): Principal | undefined;
+  /** The key and token as the database has them, or undefined when they open nothing together. */
+  load(keyId: string, token: string): Promise<Principal | undefined>;
+  loadKey(keyId: string): Promise<Principal | undefined>;
+  evictToken(tokenHash: Uint8Array): void;
+  evictKey(keyId: string): void;
+  evictProject(projectId: string): void;
+};
+
+export function createCredentialCache(db: Queryable, clock: () => number): CredentialCache {
+  const memory = createPrincipalCache(clock);
+  return {
+    cached(keyId, token, now) {
+      const principal = memory.recall(`token ${fingerprint(token)}`, now);
+      return principal?.keyId === keyId ? principal : undefined;
+    },
+    load(keyId, token) {
+      const print = fingerprint(token);
+      return memory.load(`token ${print}`, keyId, async () => {
+        const found = await findCredentials(db, keyId, Buffer.from(print, "base64"));
+        return found && toPrincipal(found);
+      });
+    },
+    async loadKey(keyId) {
+      const entry = `key ${keyId}`;
+      const known = memory.recall(entry, clock());
+      if (known !== undefined) return known;
+      return memory.load(entry, keyId, async () => {
+        const found = await findKey(db, keyId);
+        return found && toPrincipal(found);
+      });
+    },
+    evictToken: (hash) => memory.forget(`token ${Buffer.from(hash).toString("base64")}`),
+    evictKey: (keyId) =>
+      memory.forgetWhere(({ keyId: id, tokenKeyId }) => id === keyId || tokenKeyId === keyId),
+    evictProject: (projectId) => memory.forgetWhere(({ project }) => project.id === projectId),
+  };
+}
+
+const CACHE_MS = 5_000;
+/** How long a miss is remembered: long enough to spare the database, short for a new token. */
+const MISS_CACHE_MS = 1_000;
+const MAX_ENTRIES = 50_000;
+const MAX_MISSES = 10_000;
+
+type CacheEntry = { readonly principal: Principal; readonly until: number };
+type Find = () => Promise<Principal | undefined>;
+
+/** Remembers what was found, and for a moment what was not; asks once for what is asked twice. */
+function createPrincipalCache(clock: () => number) {
+  const entries = new LRUCache<string, CacheEntry>({ max: MAX_ENTRIES });
+  const misses = new LRUCache<string, number>({ max: MAX_MISSES });
+  const loading = new Map<string, Promise<Principal | undefined>>();
+  // Counts what was forgotten, so that a look-up that began before cannot bring it back.
+  let forgotten = 0;
+
+  const find = async (entry: string, name: string, ask: Find): Promise<Principal | undefined> => {
+    const before = forgotten;
+    const principal = await ask();
+    if (principal === undefined) misses.set(name, clock() + MISS_CACHE_MS);
+    else if (before === forgotten) {
+      const until = Math.min(clock() + CACHE_MS, principal.expiresAt);
+      entries.set(entry, { principal, until });
+    }
+    return principal;
+  };
+  const startOver = (): void => {
+    forgotten += 1;
+    loading.clear();
+  };
+
+  return {
+    recall(entry: string, now: number): Principal | undefined {
+      const remembered = entries.get(entry);
+      return remembered !== undefined && remembered.until > now ? remembered.principal : undefined;
+    },
+    /** The same token may be tried with several keys, so the key is part of what is asked. */
+    load(entry: string, keyId: string, ask: Find): Promise<Principal | undefined> {
+      const name = `${keyId} ${entry}`;
+      if ((misses.get(name) ?? 0) > clock()) return NOBODY;
+      const underway = loading.get(name);
+      if (underway !== undefined) return underway;
+      const started = find(entry, name, ask).finally(() => loading.delete(name));
+      loading.set(name, started);
+      return started;
+    },
+    forget(entry: string): void {
+      startOver();
+      entries.delete(entry);
+    },
+    forgetWhere(gone: (principal: Principal) => boolean): void {
+      startOver();
+      for (const [entry, { principal }] of entries.entries()) {
+        if (gone(principal)) entries.delete(entry);
+      }
+    },
+  };
+}
+
+const NOBODY = Promise.resolve(undefined);

@@ -1,0 +1,45 @@
+import type { Transport } from "@connectrpc/connect";
+import {
+  type NamedUnit,
+  ProductService,
+  type UnitsQuery,
+} from "@scrip/proto/scrip/validation/v1/products_pb";
+import { clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
+
+/** Looks up what discounts of units are about, many at a time. */
+export type Units = {
+  /** By the names that were asked for; unknown ones are left out. */
+  find(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, NamedUnit>>;
+};
+
+const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 10_000 };
+
+const MAX_NAMES = 200;
+
+export function createUnitsClient(transport: Transport): Units {
+  const client = clientOf(ProductService, transport);
+  const ask = createCoalescer<UnitsQuery, readonly NamedUnit[]>({
+    ...BATCH,
+    async send(queries) {
+      const request = {
+        $typeName: "scrip.validation.v1.ResolveUnitsRequest" as const,
+        queries: [...queries],
+      };
+      const { answers } = await client.resolveUnits(request, serviceCall());
+      return answers.map(({ units }) => units);
+    },
+  });
+  return {
+    async find(projectId, names) {
+      const questions = Array.from({ length: Math.ceil(names.length / MAX_NAMES) }, (_, at) =>
+        ask({
+          $typeName: "scrip.validation.v1.UnitsQuery",
+          projectId,
+          names: names.slice(at * MAX_NAMES, (at + 1) * MAX_NAMES),
+        }),
+      );
+      const found = (await Promise.all(questions)).flat();
+      return new Map(found.map((unit) => [unit.name, unit]));
+    },
+  };
+}

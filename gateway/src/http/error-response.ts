@@ -1,0 +1,76 @@
+import { toErrorResponse, ApiError } from "@scrip/errors";
+import { isUnavailable } from "@scrip/postgres";
+import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
+
+import { BodilessError } from "../domain/bodiless-error.ts";
+import { retryAfterSeconds } from "../limits/rate-limit-headers.ts";
+import { createTranscoder } from "../transcode/index.ts";
+import type { HttpResponse, RequestContext } from "./request-context.ts";
+
+/** As the contract writes it; refusals are as frequent as redemptions, so compiled like them. */
+export const encodeError = createTranscoder().encoderOf(ErrorSchema);
+
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Thrown with the headers that its answer needs. */
+export class ApiErrorWithHeaders extends ApiError {
+  readonly headers: readonly string[];
+
+  constructor(key: ApiError["key"], options: ApiError["options"], headers: readonly string[]) {
+    super(key, options);
+    this.headers = headers;
+  }
+}
+
+export type ErrorResponse = {
+  readonly answer: HttpResponse;
+  readonly key: string;
+  /** A bug or an outage: to be logged with its cause. */
+  readonly unexpected: boolean;
+};
+
+/** The only place that turns what was thrown into an answer (spec/rulings.md 11). */
+export function errorResponseOf(
+  thrown: unknown,
+  context: Pick<RequestContext, "requestId" | "allowance">,
+): ErrorResponse {
+  const cause = isUnavailable(thrown)
+    ? new ApiError("service_unavailable", { cause: thrown })
+    : thrown;
+  const { error, unexpected } = toErrorResponse(cause, context.requestId);
+  const silent = cause instanceof BodilessError;
+  return {
+    answer: {
+      status: error.code,
+      contentType: silent ? undefined : JSON_TYPE,
+      body: silent ? undefined : encodeError(error),
+      headers: [
+        ...headersOf(error.code, error.key, context),
+        ...(cause instanceof ApiErrorWithHeaders ? cause.headers : []),
+      ],
+    },
+    key: error.key,
+    unexpected: unexpected || cause !== thrown,
+  };
+}
+
+function headersOf(
+  status: number,
+  key: string,
+  { allowance }: Pick<RequestContext, "allowance">,
+): readonly string[] {
+  switch (status) {
+    case 401:
+      return ["WWW-Authenticate", "Bearer"];
+    case 409:
+      return key === "idempotency_in_progress" ? ["Retry-After", "1"] : [];
+    case 429: {
+      const seconds = allowance?.exhausted === true ? retryAfterSeconds(allowance) : 1;
+      return ["Retry-After", String(seconds)];
+    }
+    case 503:
+      return ["Retry-After", "1"];
+    default:
+      return [];
+  }
+}

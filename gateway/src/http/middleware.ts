@@ -1,0 +1,173 @@
+import type { IncomingMessage } from "node:http";
+
+import { ApiError } from "@scrip/errors";
+import { requestId as newRequestId } from "@scrip/ids";
+import type { Context, Middleware, Next } from "koa";
+
+import { preflightHeaders } from "../auth/cors.ts";
+import { clientAddress } from "../auth/ip-addresses.ts";
+import { isOrigin } from "../domain/origin.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { errorResponseOf, ApiErrorWithHeaders } from "./error-response.ts";
+import { rejectMalformedHeaders } from "./header-checks.ts";
+import { handleRequest, type PipelineDeps } from "./pipeline.ts";
+import { type HttpResponse, type RequestContext, splitTarget } from "./request-context.ts";
+import type { Route } from "./route.ts";
+import type { Match, Router } from "./router.ts";
+import { commonHeaders, writeResponse, type WriteOptions } from "./write-response.ts";
+
+export type MiddlewareOptions = WriteOptions & {
+  readonly router: Router<Route>;
+  readonly pipeline: Omit<PipelineDeps, "fail" | "report">;
+  readonly deadlines: Deadlines;
+  readonly clock: () => number;
+  /** How many proxies in front of us add to X-Forwarded-For. */
+  readonly trustedProxies: number;
+  readonly onRequest: (context: RequestContext, answer: Pick<HttpResponse, "status">) => void;
+  /** Told what went wrong unexpectedly. */
+  readonly onError: (error: unknown, context: RequestContext) => void;
+};
+
+/**
+ * The one middleware that answers the contract. What the contract does not know goes on to the
+ * operational pages, and what they do not know either is 404, with the Error object as ever.
+ */
+export function createApiMiddleware(options: MiddlewareOptions): Middleware {
+  const { router, onRequest } = options;
+  const fail = (thrown: unknown, context: RequestContext): HttpResponse => {
+    const { answer, key, unexpected } = errorResponseOf(thrown, context);
+    context.errorKey = key;
+    if (unexpected) options.onError(thrown, context);
+    return answer;
+  };
+  const pipeline: PipelineDeps = { ...options.pipeline, fail, report: options.onError };
+
+  return async (ctx, next) => {
+    const context = createContext(ctx, options);
+    const match = router.match(ctx.req.method ?? "", context.path);
+    if (match.kind === "none") {
+      if (await servedByPlainRoutes(context, next, options, fail)) return;
+    }
+    ctx.respond = false;
+    let answer: HttpResponse;
+    try {
+      rejectMalformedHeaders(ctx.req);
+      answer = await options.deadlines.within(handleMatch(pipeline, context, match));
+    } catch (thrown) {
+      answer = fail(thrown, context);
+    }
+    writeResponse(context, answer, options);
+    onRequest(context, answer);
+  };
+}
+
+function createContext(ctx: Context, { clock, trustedProxies }: MiddlewareOptions): RequestContext {
+  const { req, res } = ctx;
+  const { path, query } = splitTarget(req.url ?? "");
+  const forwarded = req.headers["x-forwarded-for"];
+  return {
+    ctx,
+    req,
+    res,
+    requestId: newRequestId(),
+    address: clientAddress(
+      req.socket.remoteAddress,
+      typeof forwarded === "string" ? forwarded : undefined,
+      trustedProxies,
+    ),
+    startedAt: performance.now(),
+    now: clock(),
+    path,
+    query,
+    route: undefined,
+    principal: undefined,
+    allowance: undefined,
+    corsOrigin: path.startsWith(CLIENT_PATH) ? originOf(req) : undefined,
+    replayed: false,
+    errorKey: undefined,
+  };
+}
+
+/** Answers may name an origin before it is known whether it is trusted, but never `null`. */
+function originOf({ headers: { origin } }: IncomingMessage): string | undefined {
+  return origin !== undefined && isOrigin(origin) ? origin : undefined;
+}
+
+const CLIENT_PATH = "/client/v1/";
+
+async function handleMatch(
+  pipeline: PipelineDeps,
+  context: RequestContext,
+  match: Match<Route>,
+): Promise<HttpResponse> {
+  const { req, path } = context;
+  if (match.kind === "found") {
+    context.route = match.route;
+    return handleRequest(pipeline, context, match.route, match.params);
+  }
+  if (match.kind === "none") {
+    throw new ApiError("not_found", { details: `Cannot find ${path.slice(0, 200)}` });
+  }
+  const { allowed, route } = match;
+  if (req.method === "OPTIONS") return respondToOptions(allowed, route, context.corsOrigin);
+  throw methodNotAllowed(allowed.join(", "));
+}
+
+const methodNotAllowed = (allowed: string): ApiError =>
+  new ApiErrorWithHeaders("method_not_allowed", { details: `Allowed: ${allowed}` }, [
+    "Allow",
+    allowed,
+  ]);
+
+/** Preflights of client pages come without credentials; elsewhere nothing is open to pages. */
+function respondToOptions(
+  methods: readonly string[],
+  route: Route,
+  origin: string | undefined,
+): HttpResponse {
+  const headers =
+    route.side === "client" && origin !== undefined
+      ? preflightHeaders(methods)
+      : ["Allow", methods.join(", ")];
+  return { status: 204, contentType: undefined, body: undefined, headers };
+}
+
+/** Answers whether one of the operational pages took the request. */
+async function servedByPlainRoutes(
+  context: RequestContext,
+  next: Next,
+  options: MiddlewareOptions,
+  fail: (thrown: unknown, context: RequestContext) => HttpResponse,
+): Promise<boolean> {
+  const { ctx } = context;
+  const headers = commonHeaders(context, options);
+  for (let at = 0; at < headers.length; at += 2) {
+    ctx.set(headers[at] as string, headers[at + 1] as string);
+  }
+  ctx.set("Cache-Control", "no-store");
+  if (options.draining()) ctx.set("Connection", "close");
+  try {
+    rejectMalformedHeaders(ctx.req);
+    await next();
+    if (ctx.status === 405 || ctx.status === 501) {
+      throw methodNotAllowed(ctx.response.get("Allow"));
+    }
+  } catch (thrown) {
+    ctx.respond = false;
+    clearHeaders(ctx);
+    const answer = fail(thrown, context);
+    writeResponse(context, answer, options);
+    options.onRequest(context, answer);
+    return true;
+  }
+  if (ctx.status !== 404) {
+    options.onRequest(context, { status: ctx.status });
+    return true;
+  }
+  clearHeaders(ctx);
+  return false;
+}
+
+function clearHeaders({ res }: Context): void {
+  for (const name of res.getHeaderNames()) res.removeHeader(name);
+}

@@ -1,0 +1,83 @@
+import type { Duplex } from "node:stream";
+
+import { type ErrorKey, ApiError, errorToProto } from "@scrip/errors";
+import { requestId } from "@scrip/ids";
+
+import { encodeError, JSON_TYPE } from "./error-response.ts";
+
+/**
+ * Answers what is not HTTP, or too slow, or has headers beyond all bounds. There is no request yet,
+ * only a socket, and whatever comes next on it cannot be understood: so it is closed.
+ */
+export function respondToInvalidHttp(error: NodeJS.ErrnoException, socket: Duplex): number {
+  const broken = errorOf(error.code);
+  if (error.code === "ECONNRESET") socket.destroy();
+  else endWith(socket, broken);
+  return broken.status;
+}
+
+/** We are no proxy. What comes next on the socket was meant for somebody else, so it is closed. */
+export function rejectConnect(socket: Duplex): number {
+  // The one whom it was taken from does not listen any more, and a reset must not end the process.
+  socket.on("error", () => socket.destroy());
+  endWith(socket, CONNECT);
+  // Nor does any time limit of the server apply to it.
+  setTimeout(() => socket.destroy(), CONNECT_CLOSE_MS).unref();
+  return CONNECT.status;
+}
+
+function endWith(socket: Duplex, { status, reason, key }: SocketError): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const id = requestId();
+  const refusal = new ApiError(key.key, { details: key.details });
+  const told = { ...errorToProto(refusal, id), code: status };
+  const body = encodeError(told);
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${reason}`,
+      `X-Request-Id: ${id}`,
+      "X-Content-Type-Options: nosniff",
+      "Cache-Control: no-store",
+      `Content-Type: ${JSON_TYPE}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+  );
+}
+
+type SocketError = {
+  readonly status: number;
+  readonly reason: string;
+  readonly key: { readonly key: ErrorKey; readonly details?: string };
+};
+
+const CONNECT_CLOSE_MS = 1_000;
+const CONNECT: SocketError = {
+  status: 405,
+  reason: "Method Not Allowed",
+  key: { key: "method_not_allowed", details: "CONNECT is not supported" },
+};
+
+function errorOf(code: string | undefined): SocketError {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return {
+        status: 431,
+        reason: "Request Header Fields Too Large",
+        key: { key: "payload_too_large", details: "The headers are too large" },
+      };
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return { status: 408, reason: "Request Timeout", key: { key: "request_timeout" } };
+    default:
+      return {
+        status: 400,
+        reason: "Bad Request",
+        key: { key: "invalid_payload", details: "The request is not valid HTTP" },
+      };
+  }
+}

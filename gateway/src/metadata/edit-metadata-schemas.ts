@@ -1,0 +1,42 @@
+import { invalidPayload, notFound } from "@scrip/errors";
+import type { Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import { mergeDefinitions, objectTypesOf } from "../domain/metadata-schema.ts";
+import type { Definitions, MetadataSchema } from "../domain/metadata-types.ts";
+import { listMetadataSchemas } from "../store/metadata-schemas.ts";
+import { lockProject } from "../store/projects.ts";
+
+/** What not-found and duplicate answers call a schema (platform §0.3). */
+export const RESOURCE = "metadata schema";
+
+/**
+ * Changes the schemas of a project under the lock of the project, so that what refers to each other
+ * is there together.
+ */
+export function editSchemas<T>(
+  deps: Pick<Deps, "definitions">,
+  projectId: string,
+  work: (tx: Queryable, schemas: readonly MetadataSchema[]) => Promise<T>,
+): Promise<T> {
+  return deps.definitions.write(projectId, async (tx) => {
+    if ((await lockProject(tx, projectId)) === undefined) throw notFound("project", projectId);
+    return work(tx, await listMetadataSchemas(tx, projectId));
+  });
+}
+
+export function mergedDefinitions(stored: Definitions, sent: Definitions): Definitions {
+  const outcome = mergeDefinitions(stored, sent);
+  if ("fault" in outcome) throw invalidPayload(outcome.fault);
+  return outcome.merged;
+}
+
+/** Nested values must meet a schema that exists; a schema may refer to itself. */
+export function rejectUnknownObjectTypes(
+  { relatedObject, properties }: Pick<MetadataSchema, "relatedObject" | "properties">,
+  schemas: readonly MetadataSchema[],
+): void {
+  const known = new Set([relatedObject, ...schemas.map((schema) => schema.relatedObject)]);
+  const unknown = objectTypesOf(properties).find((name) => !known.has(name));
+  if (unknown !== undefined) throw notFound(RESOURCE, unknown);
+}

@@ -1,0 +1,107 @@
+import {
+  create,
+  type DescMessage,
+  type JsonObject,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
+import {
+  CreateCampaignRequestSchema,
+  UpdateCampaignRequestSchema,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { CreatePromotionTierRequestSchema } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import { GetProjectRequestSchema } from "@scrip/proto/scrip/gateway/v1/projects_pb";
+import { ValidateRequestSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { describe, expect, test } from "vitest";
+
+import type { Schemas } from "../domain/metadata-check.ts";
+import { enforceMetadataSchemas } from "./enforce-metadata-schema.ts";
+import { planMetadata } from "./metadata-plan.ts";
+
+/** Each resource has one key, which must be there and be a number. */
+const demanding = (...resources: readonly string[]): Schemas =>
+  new Map(
+    resources.map((relatedObject) => [
+      relatedObject,
+      {
+        id: "ms_1",
+        relatedObject,
+        properties: {
+          [relatedObject]: { type: "number", array: false, optional: false, deleted: false },
+        },
+        allowDefinedOnly: false,
+        createdAt: new Date(0),
+        updatedAt: null,
+      },
+    ]),
+  );
+
+function refused<Desc extends DescMessage>(
+  desc: Desc,
+  init: MessageInitShape<Desc>,
+  schemas: Schemas,
+): string | undefined {
+  const plan = planMetadata(desc);
+  if (plan === undefined) throw new Error(`${desc.typeName} holds no metadata`);
+  try {
+    enforceMetadataSchemas(plan, create(desc, init), schemas);
+    return undefined;
+  } catch (error) {
+    return (error as { options: { details: string } }).options.details;
+  }
+}
+
+test("requests without metadata have no plan", () => {
+  expect(planMetadata(GetProjectRequestSchema)).toBeUndefined();
+});
+
+describe("the metadata of a campaign", () => {
+  const both = demanding("campaign", "voucher");
+  const made = (metadata: JsonObject, useVoucherMetadataSchema?: boolean): string | undefined =>
+    refused(
+      CreateCampaignRequestSchema,
+      { metadata, ...(useVoucherMetadataSchema !== undefined && { useVoucherMetadataSchema }) },
+      both,
+    );
+
+  test("meets the schema of campaigns, or that of vouchers where the campaign says so", () => {
+    expect(made({ campaign: 1 })).toBeUndefined();
+    expect(made({ campaign: 1 }, false)).toBeUndefined();
+    expect(made({ campaign: 1 }, true)).toBe("voucher: must be present");
+    expect(made({ voucher: 1 }, true)).toBeUndefined();
+    expect(made({ voucher: 1 })).toBe("campaign: must be present");
+  });
+
+  test("meets either of them on updates, since only the campaign knows which", () => {
+    const changed = (metadata: JsonObject): string | undefined =>
+      refused(UpdateCampaignRequestSchema, { metadata }, both);
+    expect(changed({ campaign: "x", voucher: 1 })).toBeUndefined();
+    expect(changed({ campaign: 1, voucher: "x" })).toBeUndefined();
+    expect(changed({ campaign: "x", voucher: "x" })).toBe(
+      "campaign: must be a number (actual value is 'x')",
+    );
+    expect(refused(UpdateCampaignRequestSchema, {}, both)).toBeUndefined();
+  });
+});
+
+test("a tier must have the keys of tiers, with metadata or without", () => {
+  const schemas = demanding("promotion_tier");
+  expect(refused(CreatePromotionTierRequestSchema, {}, schemas)).toBe(
+    "promotion_tier: must be present",
+  );
+});
+
+test("an order that names a stored one need not be whole, and its lines must", () => {
+  const schemas = demanding("order", "order_item", "customer");
+  const line = { metadata: { order_item: 1 } };
+  const order = (init: object): string | undefined =>
+    refused(ValidateRequestSchema, { order: init, customer: { sourceId: "ann" } }, schemas);
+  expect(order({ items: [line] })).toBe("order: must be present");
+  expect(order({ id: "ord_1", items: [line] })).toBeUndefined();
+  expect(order({ sourceId: "1", items: [line, {}] })).toBe("order_item: must be present");
+});
+
+test("more faults than anybody reads are counted", () => {
+  const items = Array.from({ length: 30 }, () => ({}));
+  const details = refused(ValidateRequestSchema, { order: { items } }, demanding("order_item"));
+  expect(details).toMatch(/^(order_item: must be present, ){20}and 10 more$/);
+});

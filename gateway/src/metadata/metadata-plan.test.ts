@@ -1,0 +1,31 @@
+import { type DescMessage, getOption } from "@bufbuild/protobuf";
+import { accessOf } from "@scrip/contract";
+import { rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { expect, test } from "vitest";
+
+import { publicServices } from "../public-services.ts";
+
+/** Resources that have no schemas (platform §17). */
+const WITHOUT_SCHEMAS = new Set([
+  "scrip.campaign.v1.CreatePromotionStackRequest",
+  "scrip.campaign.v1.UpdatePromotionStackRequest",
+]);
+
+test("all metadata of public requests names the resource whose schema it must meet", () => {
+  const seen = new Set<DescMessage>();
+  const unnamed = new Set<string>();
+  const visit = (desc: DescMessage): void => {
+    if (seen.has(desc)) return;
+    seen.add(desc);
+    for (const field of desc.fields) {
+      const isMetadata =
+        field.name === "metadata" && field.message?.typeName === "google.protobuf.Struct";
+      if (isMetadata && getOption(field, rule).metadata === undefined) unnamed.add(desc.typeName);
+      if (field.message !== undefined) visit(field.message);
+    }
+  };
+  for (const { methods } of publicServices) {
+    for (const method of methods) if (accessOf(method) !== undefined) visit(method.input);
+  }
+  expect([...unnamed].filter((name) => !WITHOUT_SCHEMAS.has(name))).toEqual([]);
+});

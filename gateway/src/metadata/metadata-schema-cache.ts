@@ -1,0 +1,33 @@
+import {
+  createDefinitionCache,
+  type DefinitionCache,
+  type DefinitionVersions,
+  type Queryable,
+} from "@scrip/postgres";
+
+import type { Schemas } from "../domain/metadata-check.ts";
+import { findSchemasOfProjects } from "../store/metadata-schemas.ts";
+
+/** The schemas of a project by the resources they are of; undefined where it has none. */
+export type FindSchemas = (projectId: string) => Schemas | undefined | Promise<Schemas | undefined>;
+
+const MAX_PROJECTS = 10_000;
+
+/** All schemas of a project are one entry: a project without any is remembered as such. */
+const ALL = "";
+
+/** Remembered in the process, so that a request of a project without schemas asks nobody. */
+export function createMetadataSchemaCache(
+  db: Queryable,
+  versions: DefinitionVersions,
+): FindSchemas {
+  const cache: DefinitionCache<Schemas> = createDefinitionCache<Schemas>({
+    versions,
+    maxEntries: MAX_PROJECTS,
+    load: async (keys) =>
+      (await findSchemasOfProjects(db, keys)).map(
+        (schemas) => schemas && new Map(schemas.map((schema) => [schema.relatedObject, schema])),
+      ),
+  });
+  return (projectId) => cache.get(projectId, ALL);
+}

@@ -1,0 +1,114 @@
+import type { Logger, Metrics, PlainFields } from "@scrip/telemetry";
+
+import type { HttpResponse, RequestContext } from "../http/request-context.ts";
+import type { Route } from "../http/route.ts";
+import { createLogThrottle } from "./log-throttle.ts";
+
+/** What operators get to see: a log line and a measurement for each request. */
+export type RequestReports = Disposable & {
+  readonly request: (context: RequestContext, answer: Pick<HttpResponse, "status">) => void;
+  readonly failure: (error: unknown, context: RequestContext) => void;
+  readonly invalidHttp: (status: number) => void;
+  readonly rateLimitFallback: (error: unknown) => void;
+  readonly redisFailed: (error: unknown) => void;
+  readonly responseNotStored: (error: unknown) => void;
+};
+
+/** Codes of vouchers stand in paths, so neither logs nor metrics name more than the template. */
+const NO_ROUTE = "(none)";
+
+/** These come thousands at a time and all have the same cause, so a line for each would bury it. */
+const OUTAGES: ReadonlySet<string> = new Set(["service_unavailable", "deadline_exceeded"]);
+
+export function createRequestReports(logger: Logger, metrics: Metrics): RequestReports {
+  const observe = createObserver(metrics);
+  const replays = metrics.counter({
+    name: "idempotent_replays_total",
+    help: "Answers given again to a repeated Idempotency-Key.",
+    labels: ["kind"],
+  });
+  const fallbacks = metrics.counter({
+    name: "limiter_fallbacks_total",
+    help: "How often the shared rate limits did not answer and the process counted for itself.",
+  });
+  const brokenRequests = metrics.counter({
+    name: "http_broken_requests_total",
+    help: "Connections that did not speak HTTP, or too slowly.",
+    labels: ["status"],
+  });
+  const outages = createLogThrottle<object>((requests, latest) =>
+    logger.warn({ requests, ...latest }, "requests could not be answered"),
+  );
+  return {
+    request(context, { status }) {
+      const ms = performance.now() - context.startedAt;
+      observe(context.route, status, ms / 1_000);
+      if (context.replayed) replays.inc({ kind: context.route?.idempotency ?? NO_ROUTE });
+      const line = lineOf(context, status, ms);
+      // The caller's own id for the request: never trusted as ours, but good to search for.
+      const theirs = context.req.headers["x-request-id"];
+      if (typeof theirs !== "string") logger.plain(line, "request");
+      else logger.info({ ...line, caller_request_id: theirs.slice(0, 128) }, "request");
+    },
+    failure(error, context) {
+      const { requestId, route, errorKey } = context;
+      const fields = { request_id: requestId, route: route?.template ?? NO_ROUTE, error };
+      if (errorKey !== undefined && OUTAGES.has(errorKey)) {
+        outages.add({ ...fields, key: errorKey });
+      } else logger.error(fields, "a request failed unexpectedly");
+    },
+    invalidHttp: (status) => brokenRequests.inc({ status: String(status) }),
+    rateLimitFallback(error) {
+      fallbacks.inc();
+      logger.warn(
+        { error },
+        "the shared rate limits do not answer; this process counts for itself",
+      );
+    },
+    redisFailed: (error) => logger.warn({ error }, "redis failed"),
+    responseNotStored: (error) => logger.error({ error }, "an answer was not kept for repeats"),
+    [Symbol.dispose]: () => outages[Symbol.dispose](),
+  };
+}
+
+/** What the door itself knows of a request; Node lets only methods through that it knows. */
+function lineOf(context: RequestContext, status: number, ms: number): PlainFields {
+  const { route, principal, requestId, errorKey, replayed } = context;
+  return {
+    request_id: requestId,
+    method: context.req.method,
+    route: route?.template ?? NO_ROUTE,
+    status,
+    ms: Math.round(ms * 100) / 100,
+    ...(principal !== undefined && { app_id: principal.keyId, project_id: principal.project.id }),
+    ...(errorKey !== undefined && { key: errorKey }),
+    ...(replayed && { replayed }),
+  };
+}
+
+type Observe = (route: Route | undefined, status: number, seconds: number) => void;
+
+/**
+ * Labels are looked up once for each route and class of status: doing so for each request would cost
+ * more than the measurement itself.
+ */
+function createObserver(metrics: Metrics): Observe {
+  const durations = metrics.histogram({
+    name: "http_request_duration_seconds",
+    help: "How long requests took, by route, method and class of status.",
+    labels: ["method", "route", "status"],
+  });
+  const timers = new Map<Route | undefined, Map<number, (seconds: number) => void>>();
+  const timerOf = (route: Route | undefined, group: number): ((seconds: number) => void) => {
+    const ofRoute = timers.get(route) ?? new Map<number, (seconds: number) => void>();
+    timers.set(route, ofRoute);
+    const known = ofRoute.get(group);
+    if (known !== undefined) return known;
+    const { method, template } = route ?? { method: NO_ROUTE, template: NO_ROUTE };
+    const child = durations.labels(method, template, `${group}xx`);
+    const timer = (seconds: number): void => child.observe(seconds);
+    ofRoute.set(group, timer);
+    return timer;
+  };
+  return (route, status, seconds) => timerOf(route, Math.floor(status / 100))(seconds);
+}

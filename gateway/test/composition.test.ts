@@ -1,0 +1,357 @@
+import { create } from "@bufbuild/protobuf";
+import { ApiError } from "@scrip/errors";
+import {
+  CampaignSchema,
+  CampaignService,
+  type CreateCampaignRequest,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import {
+  CategoryService,
+  type ResolveCategoriesRequest,
+  ResolveCategoriesResponseSchema,
+  type UpdateCategoryRequest,
+} from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { CategorySchema } from "@scrip/proto/scrip/common/v1/category_pb";
+import { DiscountEffect, DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import {
+  ProductService,
+  type ResolveUnitsRequest,
+  ResolveUnitsResponseSchema,
+} from "@scrip/proto/scrip/validation/v1/products_pb";
+import {
+  type AssignRulesRequest,
+  AssignRulesResponseSchema,
+  type ResolveAssignmentsRequest,
+  ResolveAssignmentsResponseSchema,
+  type RevokeRulesRequest,
+  RevokeRulesResponseSchema,
+  ValidationRuleService,
+} from "@scrip/proto/scrip/validation/v1/rules_pb";
+import { RedemptionSchema, RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import {
+  type CreateVoucherRequest,
+  ListVouchersResponseSchema,
+  type UpdateVoucherRequest,
+  VoucherSchema,
+  VoucherService,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { afterAll, beforeEach, expect, test } from "vitest";
+
+import { startTestGateway } from "./deps.ts";
+import { newToken, send, serverHeaders } from "./http.ts";
+import { standIn } from "./service-stubs.ts";
+
+const names = new Map([["cat_1", "Books"]]);
+const assigned = new Map<string, readonly string[]>();
+const questions: ResolveAssignmentsRequest[] = [];
+let failure: Error | undefined;
+/** Of the service that knows the rules. */
+let outage: Error | undefined;
+const batches: ResolveCategoriesRequest[] = [];
+let arrived: CreateVoucherRequest | UpdateVoucherRequest | CreateCampaignRequest | undefined;
+let listed: string[] = [];
+const unitQuestions: string[][] = [];
+
+const category = (id: string) => create(CategorySchema, { id, name: names.get(id) ?? "" });
+
+const gateway = await startTestGateway({
+  implementations: [
+    standIn(VoucherService, {
+      async createVoucher(request: CreateVoucherRequest) {
+        arrived = request;
+        if (failure !== undefined) throw failure;
+        const categoryId = request.categoryId ?? "";
+        return create(VoucherSchema, {
+          id: request.reservedId ?? "v_1",
+          ...(categoryId !== "" && { categoryId }),
+        });
+      },
+      async updateVoucher(request: UpdateVoucherRequest) {
+        arrived = request;
+        return create(VoucherSchema, { id: "v_1" });
+      },
+      async getVoucher() {
+        const unit = { effect: DiscountEffect.ADD_NEW_ITEMS };
+        return create(VoucherSchema, {
+          id: "v_1",
+          discount: {
+            type: DiscountType.UNIT,
+            unitType: "sku_1",
+            units: [
+              { ...unit, unitType: "gone" },
+              { ...unit, unitType: "known", product: { id: "prod_2" } },
+            ],
+          },
+        });
+      },
+      async listVouchers() {
+        return create(ListVouchersResponseSchema, {
+          vouchers: listed.map((id) =>
+            id.startsWith("v_") ? { id, campaignId: "camp_1" } : { categoryId: id },
+          ),
+        });
+      },
+    }),
+    standIn(ProductService, {
+      async resolveUnits({ queries }: ResolveUnitsRequest) {
+        unitQuestions.push(...queries.map((query) => query.names));
+        return create(ResolveUnitsResponseSchema, {
+          answers: queries.map((query) => ({
+            units: query.names.flatMap((name) =>
+              name === "sku_1"
+                ? { name, product: { id: "prod_1", name: "Mug" }, sku: { id: "sku_1", sku: "red" } }
+                : [],
+            ),
+          })),
+        });
+      },
+    }),
+    standIn(RedemptionService, {
+      async getRedemption() {
+        return create(RedemptionSchema, { id: "r_1", voucher: { id: "v_1", categoryId: "cat_1" } });
+      },
+    }),
+    standIn(CampaignService, {
+      async createCampaign(request: CreateCampaignRequest) {
+        arrived = request;
+        return create(CampaignSchema, { id: request.reservedId ?? "" });
+      },
+    }),
+    standIn(ValidationRuleService, {
+      async assignRules({ items }: AssignRulesRequest) {
+        return create(AssignRulesResponseSchema, {
+          outcomes: items.map(({ relatedObjectId, ruleIds }) => {
+            const unknownRuleId = ruleIds.find((id) => !id.startsWith("val_"));
+            if (unknownRuleId !== undefined) return { unknownRuleId };
+            assigned.set(relatedObjectId, ruleIds);
+            return {};
+          }),
+        });
+      },
+      async revokeRules({ items }: RevokeRulesRequest) {
+        for (const { relatedObjectId } of items) assigned.delete(relatedObjectId);
+        return create(RevokeRulesResponseSchema);
+      },
+      async resolveAssignments(request: ResolveAssignmentsRequest) {
+        questions.push(request);
+        if (outage !== undefined) throw outage;
+        return create(ResolveAssignmentsResponseSchema, {
+          answers: request.queries.map(({ relatedObjectIds }) => ({
+            assignments: relatedObjectIds.flatMap((relatedObjectId) =>
+              (assigned.get(relatedObjectId) ?? []).map((ruleId) => ({ relatedObjectId, ruleId })),
+            ),
+          })),
+        });
+      },
+    }),
+    standIn(CategoryService, {
+      async resolveCategories(request: ResolveCategoriesRequest) {
+        batches.push(request);
+        return create(ResolveCategoriesResponseSchema, {
+          answers: request.queries.map(({ id, name }) => {
+            if (id !== undefined) return names.has(id) ? { category: category(id) } : {};
+            const known = [...names].find(([, each]) => each === name)?.[0];
+            const found = known ?? `cat_${names.size + 1}`;
+            names.set(found, name ?? "");
+            return { category: category(found) };
+          }),
+        });
+      },
+      async updateCategory({ categoryId, name }: UpdateCategoryRequest) {
+        if (!names.has(categoryId)) throw new ApiError("not_found");
+        names.set(categoryId, name);
+        return category(categoryId);
+      },
+    }),
+  ],
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+const headers = serverHeaders(gateway.keys, await newToken(gateway, gateway.keys, "api"));
+const call = (method: string, path: string, body?: object) =>
+  send(gateway.url + path, method, { headers, ...(body !== undefined && { body }) });
+
+beforeEach(() => {
+  batches.length = 0;
+  arrived = undefined;
+  questions.length = 0;
+  assigned.clear();
+  failure = undefined;
+  outage = undefined;
+  unitQuestions.length = 0;
+});
+
+test("a discount of units tells what they are of, unless its service did", async () => {
+  const { json } = await call("GET", "/v1/vouchers/UNITS");
+  expect(json["discount"]).toMatchObject({
+    unit_type: "sku_1",
+    product: { id: "prod_1", name: "Mug" },
+    sku: { id: "sku_1", sku: "red" },
+  });
+  const [gone, known] = json["discount"].units;
+  expect(gone).toEqual({ effect: "ADD_NEW_ITEMS", unit_type: "gone" });
+  expect(known).toMatchObject({ unit_type: "known", product: { id: "prod_2" } });
+  expect(unitQuestions).toEqual([["sku_1", "gone"]]);
+});
+
+test("the name of a category becomes its id, and its answer shows both", async () => {
+  const { json } = await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", category: "Books" });
+  expect(arrived).toMatchObject({ categoryId: "cat_1" });
+  expect((arrived as CreateVoucherRequest).category).toBeUndefined();
+  expect(json).toMatchObject({
+    category: "Books",
+    category_id: "cat_1",
+    categories: [{ id: "cat_1", name: "Books", object: "category" }],
+  });
+});
+
+test("a new name makes a category", async () => {
+  const { json } = await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", category: "New" });
+  expect(json).toMatchObject({ category: "New", category_id: expect.stringMatching(/^cat_/) });
+});
+
+test("an unknown id is 404, and both at once are a mistake", async () => {
+  const unknown = { type: "GIFT_VOUCHER", category_id: "cat_none" };
+  expect(await call("POST", "/v1/vouchers", unknown)).toMatchObject({
+    status: 404,
+    json: { key: "not_found", resource_type: "category", resource_id: "cat_none" },
+  });
+  const both = { type: "GIFT_VOUCHER", category_id: "cat_1", category: "Books" };
+  expect(await call("POST", "/v1/vouchers", both)).toMatchObject({
+    status: 400,
+    json: { key: "invalid_payload" },
+  });
+  expect(arrived).toBeUndefined();
+});
+
+test("without a category nothing is looked up", async () => {
+  const { json } = await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER" });
+  expect(batches).toEqual([]);
+  expect(json).toMatchObject({ category: null, category_id: null, categories: [] });
+});
+
+test("an update says that the id was sent, also for a name and for null", async () => {
+  await call("PUT", "/v1/vouchers/x", { category: "Books" });
+  expect(arrived).toMatchObject({ categoryId: "cat_1", updateMask: { paths: ["category_id"] } });
+  await call("PUT", "/v1/vouchers/x", { category: null, active: true });
+  expect(arrived).toMatchObject({ updateMask: { paths: ["category_id", "active"] } });
+  expect((arrived as UpdateVoucherRequest).categoryId).toBeUndefined();
+  await call("PUT", "/v1/vouchers/x", { active: true });
+  expect(arrived).toMatchObject({ updateMask: { paths: ["active"] } });
+});
+
+test("a list looks each category up once, all in one call", async () => {
+  names.set("cat_a", "A").set("cat_b", "B");
+  listed = ["cat_a", "cat_b", "cat_a", "cat_gone"];
+  const { json } = await call("GET", "/v1/vouchers");
+  expect(batches).toHaveLength(1);
+  expect(batches[0]?.queries).toHaveLength(3);
+  expect(json.vouchers.map((each: { category: string | null }) => each.category)).toEqual([
+    "A",
+    "B",
+    "A",
+    null,
+  ]);
+  expect(json.vouchers[3]).toMatchObject({ category_id: null, categories: [] });
+  await call("GET", "/v1/vouchers");
+  expect(batches).toHaveLength(1);
+});
+
+test("what was done is answered also when what it refers to cannot be looked up", async () => {
+  outage = new ApiError("service_unavailable");
+  const edited = await call("PUT", "/v1/vouchers/x", { active: true });
+  expect(edited).toMatchObject({ status: 200, json: { id: "v_1" } });
+  expect((await call("GET", "/v1/vouchers/x")).status).toBe(503);
+});
+
+test("a voucher inside a redemption shows its category too", async () => {
+  const { json } = await call("GET", "/v1/redemptions/r_1");
+  expect(json.voucher).toMatchObject({ category: "Books", categories: [{ id: "cat_1" }] });
+});
+
+test("a new name shows at once", async () => {
+  listed = ["cat_1"];
+  await call("GET", "/v1/vouchers");
+  await call("PUT", "/v1/categories/cat_1", { name: "Music", hierarchy: 1 });
+  const { json } = await call("GET", "/v1/vouchers");
+  expect(json.vouchers[0].category).toBe("Music");
+});
+
+const withRules = (...rules: string[]) => ({ type: "GIFT_VOUCHER", validation_rules: rules });
+
+test("rules are assigned to a voucher before it is made, under the id that it gets", async () => {
+  const { json } = await call("POST", "/v1/vouchers", withRules("val_1", "val_2"));
+  expect(json.id).toMatch(/^v_[0-9a-f]{18}$/);
+  expect(arrived).toMatchObject({ reservedId: json.id, validationRules: [] });
+  expect(assigned).toEqual(new Map([[json.id, ["val_1", "val_2"]]]));
+  expect(json.validation_rules_assignments).toMatchObject({
+    object: "list",
+    data_ref: "data",
+    total: 2,
+    data: [
+      { object: "validation_rules_assignment", rule_id: "val_1", related_object_id: json.id },
+      { rule_id: "val_2" },
+    ],
+  });
+});
+
+test("a client cannot choose the id", async () => {
+  await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", reserved_id: "v_mine" });
+  expect((arrived as CreateVoucherRequest).reservedId).toBeUndefined();
+});
+
+test("an unknown rule is 404, and neither a voucher nor an assignment is made", async () => {
+  expect(await call("POST", "/v1/vouchers", withRules("val_1", "other"))).toMatchObject({
+    status: 404,
+    json: { key: "not_found", resource_type: "validation_rules", resource_id: "other" },
+  });
+  expect(arrived).toBeUndefined();
+  expect(assigned.size).toBe(0);
+});
+
+test("a voucher that is refused leaves no assignment, one that may have been made keeps it", async () => {
+  failure = new ApiError("duplicate_found");
+  expect((await call("POST", "/v1/vouchers", withRules("val_1"))).status).toBe(409);
+  expect(assigned.size).toBe(0);
+  failure = new ApiError("service_unavailable");
+  expect((await call("POST", "/v1/vouchers", withRules("val_1"))).status).toBe(503);
+  expect(assigned.size).toBe(1);
+});
+
+test("objects inside of a new object get their rules too, all of them or none", async () => {
+  const tier = (rule: string) => ({
+    name: "Tier",
+    action: { discount: { type: "PERCENT", percent_off: 10 } },
+    validation_rules: [rule],
+  });
+  const campaign = (rule: string) => ({
+    name: "Sale",
+    validation_rules: ["val_1"],
+    promotion: { tiers: [tier("val_2"), tier(rule)] },
+  });
+  expect((await call("POST", "/v1/campaigns", campaign("other"))).status).toBe(404);
+  expect(assigned.size).toBe(0);
+  await call("POST", "/v1/campaigns", campaign("val_3"));
+  const { reservedId, promotion } = arrived as CreateCampaignRequest;
+  const tiers = promotion?.tiers ?? [];
+  expect(assigned).toEqual(
+    new Map([
+      [reservedId, ["val_1"]],
+      [tiers[0]?.reservedId, ["val_2"]],
+      [tiers[1]?.reservedId, ["val_3"]],
+    ]),
+  );
+  expect(tiers[1]).toMatchObject({ validationRules: [], name: "Tier" });
+});
+
+test("a list shows the rules of its vouchers and of their campaign, with one question", async () => {
+  assigned.set("v_2", ["val_2"]).set("camp_1", ["val_1"]);
+  listed = ["v_1", "v_2"];
+  const { json } = await call("GET", "/v1/vouchers");
+  expect(questions.flatMap(({ queries }) => queries)).toHaveLength(1);
+  const shown = json.vouchers.map((voucher: { validation_rules_assignments: Assignments }) =>
+    voucher.validation_rules_assignments.data.map((each) => each.rule_id),
+  );
+  expect(shown).toEqual([["val_1"], ["val_2", "val_1"]]);
+});
+
+type Assignments = { readonly data: readonly { readonly rule_id: string }[] };

@@ -1,0 +1,96 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import { createDirectTransport, type Implementation } from "@scrip/rpc";
+import { createLogger, createMetrics, type Logger } from "@scrip/telemetry";
+import { emptyDatabase } from "@scrip/testing";
+
+import { type BootstrapKeys, generateBootstrap } from "../src/bootstrap.ts";
+import type { HttpConfig } from "../src/config.ts";
+import { ownServices } from "../src/public-services.ts";
+import { type Gateway, startGateway } from "../src/server.ts";
+import { createGatewayService, type GatewayService } from "../src/service.ts";
+
+export const MANAGEMENT = { id: "management-test", token: "management-token-test" };
+
+export const NO_LIMITS: HttpConfig["limits"] = {
+  callsPerMinute: 0,
+  bulkPerHour: 0,
+  clientPer5Seconds: 0,
+  failuresPerMinute: 0,
+};
+
+export type TestGateway = AsyncDisposable & {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly gateway: Gateway;
+  readonly service: GatewayService;
+  readonly keys: BootstrapKeys;
+};
+
+export type StartOptions = {
+  readonly config?: Partial<HttpConfig>;
+  /** Stand-ins for the services behind the door. */
+  readonly implementations?: readonly Implementation[];
+  readonly keys?: Partial<BootstrapKeys>;
+  readonly tokenSeconds?: number;
+  readonly clock?: () => number;
+  readonly logger?: Logger;
+  readonly deadlineMs?: number;
+};
+
+/** A door over a database of its own, with one project whose keys are known. */
+export async function startTestGateway(options: StartOptions = {}): Promise<TestGateway> {
+  const { implementations = [] } = options;
+  await using parts = new AsyncDisposableStack();
+  const database = parts.use(await emptyDatabase());
+  const keys = { ...generateBootstrap(), ...options.keys };
+  const logger = options.logger ?? createLogger({ service: "gateway", level: "silent" });
+  const service = parts.use(
+    await createGatewayService({
+      databaseUrl: database.url,
+      bootstrap: keys,
+      logger,
+      ...(options.tokenSeconds !== undefined && { tokenSeconds: options.tokenSeconds }),
+      ...(options.clock !== undefined && { clock: options.clock }),
+    }),
+  );
+  const direct = createDirectTransport(implementations);
+  const gateway = parts.use(
+    await startGateway({
+      host: "127.0.0.1",
+      port: 0,
+      config: {
+        limits: NO_LIMITS,
+        maxBodyBytes: 256 * 1024,
+        trustedProxies: 0,
+        redisUrl: undefined,
+        management: MANAGEMENT,
+        baseUrl: undefined,
+        drainSeconds: 0,
+        ...options.config,
+      },
+      service,
+      transports: new Map<string, Transport>(
+        implementations.map((each) => [each.service.typeName, direct]),
+      ),
+      services: servicesOf(implementations),
+      ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
+      logger,
+      metrics: createMetrics(),
+    }),
+  );
+  const running = parts.move();
+  return {
+    url: gateway.url,
+    databaseUrl: database.url,
+    gateway,
+    service,
+    keys,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+const servicesOf = (implementations: readonly Implementation[]): readonly DescService[] => [
+  ...ownServices,
+  ...implementations.map(({ service }) => service),
+];
