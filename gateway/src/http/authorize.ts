@@ -56,10 +56,11 @@ function checkClient(context: RequestContext, origin: string | undefined): void 
 }
 
 const missingScope = (scope: string): ApiError =>
-  new ApiErrorWithHeaders("missing_required_permission", { details: `Scope ${scope} is required` }, [
-    "WWW-Authenticate",
-    `Bearer error="insufficient_scope", scope="${scope}"`,
-  ]);
+  new ApiErrorWithHeaders(
+    "missing_required_permission",
+    { details: `Scope ${scope} is required` },
+    ["WWW-Authenticate", `Bearer error="insufficient_scope", scope="${scope}"`],
+  );
 
 const featureDisabled = (feature: ClientFeature): ApiError =>
   new ApiError("forbidden", {
