@@ -55,8 +55,8 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 
-import { isBadItem } from "./clients/batch-failure.ts";
-import { type Batched, SENT_ONCE, type Transports } from "./clients/batching.ts";
+import { mayBeOneBadItem } from "./clients/batch-failure.ts";
+import { type Batched, WITHOUT_SINGLE_RETRY, type Transports } from "./clients/batching.ts";
 import { cardClients } from "./clients/cards.ts";
 
 /** One function per question to another service; what is asked at the same time travels together. */
@@ -98,7 +98,7 @@ export function createClients(
 ): Clients {
   // With one lane batches would be larger, and commits about a tenth faster. With two, a voucher that
   // somebody else holds stops one batch, and not all redemptions of the process.
-  const batched: Batched = (name, send, more = { isBadItem }) =>
+  const batched: Batched = (name, send, more = { isBadItem: mayBeOneBadItem }) =>
     createCoalescer({ ...BATCH, ...more, lanes: 2, onBatch: (size) => onBatch(name, size), send });
   return {
     ...redemptionClients(transports.voucher, batched),
@@ -134,7 +134,7 @@ function redemptionClients(transport: Transport, batched: Batched) {
         };
         return (await redemptions.commitRedemptions(request, serviceCall())).outcomes;
       },
-      SENT_ONCE,
+      WITHOUT_SINGLE_RETRY,
     ),
     reserveVouchers: batched(
       "reserve_vouchers",
@@ -145,7 +145,7 @@ function redemptionClients(transport: Transport, batched: Batched) {
         };
         return (await redemptions.reserveVouchers(request, serviceCall())).outcomes;
       },
-      SENT_ONCE,
+      WITHOUT_SINGLE_RETRY,
     ),
     commitRollback: batched(
       "commit_rollbacks",
@@ -156,7 +156,7 @@ function redemptionClients(transport: Transport, batched: Batched) {
         };
         return (await redemptions.commitRollbacks(request, serviceCall())).outcomes;
       },
-      SENT_ONCE,
+      WITHOUT_SINGLE_RETRY,
     ),
     getRedemption: (redemptionId: string, call: Call) =>
       redemptions.getRedemption(

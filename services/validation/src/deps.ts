@@ -5,7 +5,7 @@ import type { Clients } from "./clients.ts";
 import type { Collection } from "./domain/catalogue/product-collections.ts";
 import type { StackingRules } from "./domain/stacking/stacking-rules.ts";
 import type { RuleCaches } from "./loading/validation-rules.ts";
-import type { Catalogue, CatalogueNames } from "./store/catalogue-lookup.ts";
+import type { Catalogue, CatalogueQuery } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
 
 /** Everything a handler may touch. The clock is the call's. */
@@ -22,7 +22,7 @@ export type Deps = {
   /** Product collections by id, read by gatherCollections. */
   readonly collections: DefinitionCache<Collection>;
   /** Products and SKUs that are asked for at the same time are looked up together. */
-  readonly findInCatalogue: (names: CatalogueNames) => Promise<Catalogue>;
+  readonly findInCatalogue: (names: CatalogueQuery) => Promise<Catalogue>;
   /** Orders that are stored at the same time are stored together. */
   readonly saveOrder: (order: StoredOrder) => Promise<void>;
   /** To be called after what may have written events. */

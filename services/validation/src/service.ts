@@ -12,7 +12,7 @@ import {
 import { createCoalescer, type Service } from "@scrip/rpc";
 
 import { createClients } from "./clients.ts";
-import { isBadItem } from "./clients/batch-failure.ts";
+import { mayBeOneBadItem } from "./clients/batch-failure.ts";
 import type { Transports } from "./clients/batching.ts";
 import { CUSTOMERS_TOPIC, onCustomer } from "./events/on-customer.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
@@ -21,9 +21,9 @@ import { createCollectionsCache } from "./loading/collections.ts";
 import { createStackingRulesCache } from "./loading/stacking-rules.ts";
 import { createRuleCaches } from "./loading/validation-rules.ts";
 import { routes } from "./routes.ts";
-import { type CatalogueNames, findInCatalogue } from "./store/catalogue-lookup.ts";
+import { type CatalogueQuery, findInCatalogue } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
-import { saveAnyOrders } from "./store/order-source-ids.ts";
+import { saveOrdersWithFreeSourceIds } from "./store/order-source-ids.ts";
 
 export const SCHEMA = "validation";
 export const ROLE = "scrip_validation";
@@ -41,7 +41,7 @@ export type ValidationOptions = {
 };
 
 /** Beyond these a caller is refused rather than kept waiting (design/reliability.md §2.4). */
-const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 20_000, isBadItem };
+const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 20_000, isBadItem: mayBeOneBadItem };
 
 /** Each has hundreds of lines at most: what is read of them at once must not hold up everybody else. */
 const MAX_ORDERS = 50;
@@ -67,7 +67,7 @@ export async function createValidationService(options: ValidationOptions): Promi
     ...BATCH,
     onBatch: (size) => onBatch("save_orders", size),
     send: async (orders: readonly StoredOrder[]) => {
-      await saveAnyOrders(db, orders);
+      await saveOrdersWithFreeSourceIds(db, orders);
       relay.wake();
       return orders.map(() => undefined);
     },
@@ -76,7 +76,7 @@ export async function createValidationService(options: ValidationOptions): Promi
     ...BATCH,
     maxBatch: MAX_ORDERS,
     onBatch: (size) => onBatch("find_in_catalogue", size),
-    send: (asked: readonly CatalogueNames[]) => findInCatalogue(db, asked),
+    send: (asked: readonly CatalogueQuery[]) => findInCatalogue(db, asked),
   });
   const running = parts.move();
   return {

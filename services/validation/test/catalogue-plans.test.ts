@@ -2,7 +2,7 @@ import { asAdmin, pagesRead, testDatabase } from "@scrip/testing";
 import { expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { type CatalogueNames, findInCatalogue } from "../src/store/catalogue-lookup.ts";
+import { type CatalogueQuery, findInCatalogue } from "../src/store/catalogue-lookup.ts";
 
 const ROWS = 20_000;
 const FEW_ROWS = 60;
@@ -11,8 +11,8 @@ const REQUESTS = Array.from({ length: 100 }, (_, index) => index * 197 + 1);
 /** For each name: a way through the index of ids and one of source ids, the row, and some room. */
 const MOST_PAGES = 12;
 
-const asking = (namesOf: (n: number) => Pick<CatalogueNames, "skus" | "products">) =>
-  REQUESTS.map((n): CatalogueNames => ({ projectId: "proj_1", ...namesOf(n) }));
+const asking = (namesOf: (n: number) => Pick<CatalogueQuery, "skus" | "products">) =>
+  REQUESTS.map((n): CatalogueQuery => ({ projectId: "proj_1", ...namesOf(n) }));
 
 /** What requests ask for at one moment, and how many names and products of SKUs that is. */
 const LOOKUPS = {

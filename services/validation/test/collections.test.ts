@@ -9,11 +9,11 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import type { Deps } from "../src/deps.ts";
 import { collectionsOf } from "../src/domain/catalogue/product-collections.ts";
-import { findCatalogueItems, gatherCatalogue } from "../src/loading/catalogue.ts";
+import { loadCatalogueUnits, addCatalogueData } from "../src/loading/catalogue.ts";
 import {
   createCollectionsCache,
-  gatherCollections,
-  gatherLineCollections,
+  loadCollections,
+  loadCollectionsOfLines,
 } from "../src/loading/collections.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
@@ -112,8 +112,8 @@ describe("what a collection lists is what a decision finds in it", () => {
     expect(new Set(listed.data.map(({ sourceId }) => sourceId))).toEqual(new Set(expected));
     expect(listed.total).toBe(BigInt(expected.length));
 
-    const units = await findCatalogueItems(deps, call.project.id, names);
-    const found = await gatherLineCollections(deps, call, {
+    const units = await loadCatalogueUnits(deps, call.project.id, names);
+    const found = await loadCollectionsOfLines(deps, call, {
       lines: names.map((name) => units.get(name)!.line),
       ids: [id],
     });
@@ -127,7 +127,7 @@ test("lines of an order are found by what they name, with their metadata over wh
   const { call } = await givenShop();
   const line = (said: object) =>
     ({ $typeName: "scrip.common.v1.OrderItemInput", ...said }) as never;
-  const { items, lines } = await gatherCatalogue(deps, call, [
+  const { items, lines } = await addCatalogueData(deps, call, [
     line({ sourceId: "linen", product: { metadata: { line: "sale", extra: 1 } } }),
     line({ sku: { sourceId: "wool-m" } }),
     line({ sourceId: "unknown", price: 5n }),
@@ -148,7 +148,7 @@ test("a name is a product's or a SKU's, and an id goes before a source id", asyn
   const [sku] = wool.skus!.data;
   // A product whose source id is the id of that SKU.
   await products.createProduct({ sourceId: sku!.id, price: 1n }, call);
-  const units = await findCatalogueItems(deps, call.project.id, [
+  const units = await loadCatalogueUnits(deps, call.project.id, [
     "wool",
     wool.id,
     "wool-m",
@@ -182,7 +182,7 @@ test("a collection of a list covers the SKUs of its products, and is gone at onc
     call,
   );
   expect(entries.map(({ object }) => object)).toEqual(["product", "sku"]);
-  const units = await findCatalogueItems(deps, call.project.id, [
+  const units = await loadCatalogueUnits(deps, call.project.id, [
     "linen",
     "linen-l",
     "wool",
@@ -190,14 +190,14 @@ test("a collection of a list covers the SKUs of its products, and is gone at onc
     "mug",
   ]);
   const moment = { now: call.now, timeZone: "UTC" };
-  const known = await gatherCollections(deps, call, [id, "pc_unknown", id]);
+  const known = await loadCollections(deps, call, [id, "pc_unknown", id]);
   const isIn = (name: string) => collectionsOf(units.get(name)!.line, known, moment).includes(id);
   expect([...units.keys()].map(isIn)).toEqual([true, true, false, true, false]);
 
   const listed = await collections.listCollectionProducts({ productCollectionId: id }, call);
   expect(listed.data.map(({ sourceId }) => sourceId)).toEqual(["wool-m", "linen"]);
   await collections.deleteProductCollection({ productCollectionId: id }, call);
-  expect(await gatherCollections(deps, call, [id])).toEqual([]);
+  expect(await loadCollections(deps, call, [id])).toEqual([]);
 });
 
 test("a project has a hundred collections at most, also when they are made at once", async () => {

@@ -20,7 +20,7 @@ import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts"
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { findEntry } from "../src/store/catalogue.ts";
 import { claimOrder } from "../src/store/order-claims.ts";
-import { saveAnyOrders } from "../src/store/order-source-ids.ts";
+import { saveOrdersWithFreeSourceIds } from "../src/store/order-source-ids.ts";
 import { findOrder, saveOrders } from "../src/store/orders.ts";
 
 const NOON = new Date("2026-11-21T12:00:00Z");
@@ -136,7 +136,7 @@ test("an order that comes back after another took its source id goes without one
   expect((await stored())?.amount).toBe(100n);
 
   const late = givenOrder({ sourceId, amount: 7n });
-  await saveAnyOrders(db, [
+  await saveOrdersWithFreeSourceIds(db, [
     { projectId: "proj_1", order: late, at: LATER },
     { projectId: "proj_1", order: bystander, at: LATER },
   ]);

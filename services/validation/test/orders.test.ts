@@ -5,7 +5,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { type Claim, claimOrder, releaseOrder } from "../src/store/order-claims.ts";
+import { type OrderClaimRequest, claimOrder, releaseOrder } from "../src/store/order-claims.ts";
 import { findOrder, saveOrders } from "../src/store/orders.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
@@ -104,7 +104,7 @@ test("a batch that saves one order twice keeps the last state", async () => {
   expect(await findOrder(db, claim.projectId, claim.key)).toMatchObject({ amount: 700n });
 });
 
-function givenClaim(sourceId: string): Claim {
+function givenClaim(sourceId: string): OrderClaimRequest {
   return {
     projectId: newId("proj"),
     key: { column: "source_id", value: sourceId },
@@ -114,7 +114,7 @@ function givenClaim(sourceId: string): Claim {
   };
 }
 
-const orderOf = (claim: Claim) =>
+const orderOf = (claim: OrderClaimRequest) =>
   create(OrderSchema, {
     id: claim.newId,
     sourceId: claim.key.value,

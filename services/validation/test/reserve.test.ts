@@ -5,7 +5,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { reserve, type ReserveDeps } from "../src/session/lock-redeemables.ts";
+import { lockRedeemables, type LockDeps } from "../src/session/lock-redeemables.ts";
 import { givenVoucher, redeemableOf } from "./builders.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
@@ -47,7 +47,7 @@ const before: PointsReservation = {
 function besideAnOutage() {
   const held: bigint[][] = [];
   const errors: Error[] = [];
-  const deps: ReserveDeps = {
+  const deps: LockDeps = {
     db,
     onError: (error) => errors.push(error),
     clients: {
@@ -71,7 +71,7 @@ function besideAnOutage() {
 test("points are as they were when the vouchers of a session could not be locked", async () => {
   const { deps, held, errors } = besideAnOutage();
   const toReserve = { applicable: [card], gathered: { cards: new Map() } };
-  await expect(reserve(deps, call, hold, toReserve)).rejects.toThrow("the service is away");
+  await expect(lockRedeemables(deps, call, hold, toReserve)).rejects.toThrow("the service is away");
   expect(held).toEqual([[70n], [20n]]);
   expect(errors).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { refuseWhileRedeemed, takeSession } from "../src/session/session-lock.ts";
+import { rejectWhileClaimed, claimSessionVouchers } from "../src/session/session-lock.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
@@ -25,32 +25,35 @@ const sessionOf = (...voucherIds: string[]) => ({ sessionKey: newId("ssn"), vouc
 
 test("a second request on a voucher of the session is told so until the first one is done", async () => {
   const session = sessionOf("v_1", "v_2");
-  const first = await takeSession({ db }, callOf(), session);
+  const first = await claimSessionVouchers({ db }, callOf(), session);
   const again = { ...session, voucherIds: ["v_3", "v_2"] };
   const refusal = {
     key: "multiple_requests",
     options: { details: `Session ${session.sessionKey} takes part in another request` },
   };
-  await expect(takeSession({ db }, callOf(), again)).rejects.toMatchObject(refusal);
-  await expect(refuseWhileRedeemed({ db }, callOf(), again)).rejects.toMatchObject(refusal);
+  await expect(claimSessionVouchers({ db }, callOf(), again)).rejects.toMatchObject(refusal);
+  await expect(rejectWhileClaimed({ db }, callOf(), again)).rejects.toMatchObject(refusal);
 
   // Of what it could not have whole it keeps nothing, and what is not of the session is free.
-  const other = await takeSession({ db }, callOf(), { ...session, voucherIds: ["v_3"] });
-  const stranger = await takeSession({ db }, callOf(), sessionOf("v_1"));
+  const other = await claimSessionVouchers({ db }, callOf(), { ...session, voucherIds: ["v_3"] });
+  const stranger = await claimSessionVouchers({ db }, callOf(), sessionOf("v_1"));
   await first.release();
-  await refuseWhileRedeemed({ db }, callOf(), { ...session, voucherIds: ["v_1", "v_2"] });
-  const third = await takeSession({ db }, callOf(), { ...session, voucherIds: ["v_1", "v_2"] });
+  await rejectWhileClaimed({ db }, callOf(), { ...session, voucherIds: ["v_1", "v_2"] });
+  const third = await claimSessionVouchers({ db }, callOf(), {
+    ...session,
+    voucherIds: ["v_1", "v_2"],
+  });
   for (const claim of [other, stranger, third]) await claim.release();
   expect((await db.query("select from session_claim")).rowCount).toBe(0);
 });
 
 test("a repeat of the request itself is in progress, not another request", async () => {
   const session = sessionOf("v_1");
-  const first = await takeSession({ db }, idempotent("same"), session);
-  await expect(takeSession({ db }, idempotent("same"), session)).rejects.toMatchObject({
+  const first = await claimSessionVouchers({ db }, idempotent("same"), session);
+  await expect(claimSessionVouchers({ db }, idempotent("same"), session)).rejects.toMatchObject({
     key: "idempotency_in_progress",
   });
-  await expect(takeSession({ db }, idempotent("other"), session)).rejects.toMatchObject({
+  await expect(claimSessionVouchers({ db }, idempotent("other"), session)).rejects.toMatchObject({
     key: "multiple_requests",
   });
   await first.release();
@@ -58,15 +61,15 @@ test("a repeat of the request itself is in progress, not another request", async
 
 test("the claim of a request that died ends by itself, and goes with any other", async () => {
   const session = sessionOf("v_1");
-  await takeSession({ db }, callOf(), session);
+  await claimSessionVouchers({ db }, callOf(), session);
   await db.query("update session_claim set claimed_until = now() - interval '1 second'");
-  await refuseWhileRedeemed({ db }, callOf(), session);
-  const taken = await takeSession({ db }, callOf(), session);
+  await rejectWhileClaimed({ db }, callOf(), session);
+  const taken = await claimSessionVouchers({ db }, callOf(), session);
   await taken.release();
 
-  await takeSession({ db }, callOf(), session);
+  await claimSessionVouchers({ db }, callOf(), session);
   await db.query("update session_claim set claimed_until = now() - interval '1 hour'");
-  const other = await takeSession({ db }, callOf(), sessionOf("v_9"));
+  const other = await claimSessionVouchers({ db }, callOf(), sessionOf("v_9"));
   await other.release();
   expect((await db.query("select from session_claim")).rowCount).toBe(0);
 });
@@ -76,7 +79,7 @@ test("of many at the same time one gets all of the vouchers", async () => {
   const ids = Array.from({ length: 10 }, (_, index) => `v_${index}`);
   const claims = await Promise.allSettled(
     Array.from({ length: 20 }, (_, index) =>
-      takeSession({ db }, callOf(), {
+      claimSessionVouchers({ db }, callOf(), {
         sessionKey,
         voucherIds: index % 2 === 0 ? ids : ids.toReversed(),
       }),

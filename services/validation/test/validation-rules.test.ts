@@ -17,7 +17,7 @@ import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { createRuleCaches, gatherRules } from "../src/loading/validation-rules.ts";
+import { createRuleCaches, loadValidationRules } from "../src/loading/validation-rules.ts";
 import { ruleRoutes } from "../src/rule-routes.ts";
 import { listValidationProjects, validationInvariants } from "../src/store/invariants.ts";
 
@@ -300,7 +300,7 @@ function givenShop({
       const { answers } = await client.resolveAssignments({ queries: [queried] }, call);
       return answers[0]?.assignments.map(({ ruleId }) => ruleId);
     },
-    gather: (objectIds: readonly string[]) => gatherRules({ ruleCaches }, call, objectIds),
+    gather: (objectIds: readonly string[]) => loadValidationRules({ ruleCaches }, call, objectIds),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import {
   type EntryKey,
   findEntry,
-  findNamed,
+  findEntryByName,
   type Kind,
   type Rows,
   saveEntry,
@@ -23,21 +23,21 @@ export type EntryEdit<Name extends Kind> = {
  * Makes an entry of the catalogue or changes it under its lock. When two requests make the same source
  * id at once, one of them makes the entry and the other changes it.
  */
-export async function editEntry<Name extends Kind>(
+export async function upsertEntry<Name extends Kind>(
   deps: Pick<Deps, "db">,
   kind: Name,
   edit: EntryEdit<Name>,
 ): Promise<Rows[Name]> {
   try {
-    return await editOnce(deps, kind, edit);
+    return await upsertOnce(deps, kind, edit);
   } catch (error) {
     if (!isUniqueViolation(error, SOURCE_ID_INDEX[kind])) throw error;
-    if (edit.key?.column === "source_id") return editOnce(deps, kind, edit);
+    if (edit.key?.column === "source_id") return upsertOnce(deps, kind, edit);
     throw duplicate(kind, "id", edit.change(undefined).source_id ?? "");
   }
 }
 
-const editOnce = <Name extends Kind>(
+const upsertOnce = <Name extends Kind>(
   { db }: Pick<Deps, "db">,
   kind: Name,
   { projectId, key, change }: EntryEdit<Name>,
@@ -50,7 +50,7 @@ const editOnce = <Name extends Kind>(
     return row;
   });
 
-export function keyOf(request: {
+export function entryKeyOf(request: {
   readonly id?: string | undefined;
   readonly sourceId?: string | undefined;
 }): EntryKey | undefined {
@@ -64,7 +64,7 @@ export async function requireEntry<Name extends Kind>(
   kind: Name,
   at: { readonly projectId: string; readonly name: string },
 ): Promise<Rows[Name]> {
-  const row = await findNamed(db, kind, at);
+  const row = await findEntryByName(db, kind, at);
   if (row === undefined) throw notFound(kind, at.name);
   return row;
 }

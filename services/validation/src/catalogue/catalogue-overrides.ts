@@ -11,7 +11,7 @@ import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts
 import { type Override, saveOverrides, type SkuOverride } from "../store/catalogue-overrides.ts";
 
 /** Which lines of an order say what the catalogue is to hold, when, and in whose project. */
-export type Overriding = {
+export type OverridingLines = {
   readonly projectId: string;
   /** The project's present, in epoch milliseconds. */
   readonly now: number;
@@ -43,7 +43,7 @@ export type OverrideDeps = { readonly db: Database; readonly newId: typeof newId
  */
 export async function upsertOverrides(
   deps: OverrideDeps,
-  overriding: Overriding,
+  overriding: OverridingLines,
   store: (tx: Queryable) => Promise<void>,
 ): Promise<void> {
   if (overriding.lines.length === 0) return deps.db.transaction(store);
@@ -61,7 +61,7 @@ const MAX_ATTEMPTS = 3;
 
 async function upsertOnce(
   deps: OverrideDeps,
-  { projectId, now, lines }: Overriding,
+  { projectId, now, lines }: OverridingLines,
   store: (tx: Queryable) => Promise<void>,
 ): Promise<void> {
   const catalogue = await findOneInCatalogue(deps.db, {
@@ -69,8 +69,8 @@ async function upsertOnce(
     skus: lines.flatMap((item) => skuName(item) ?? []),
     products: lines.flatMap((item) => productName(item) ?? []),
   });
-  const products = together(lines.flatMap((item) => ofProduct(item, catalogue) ?? []));
-  const skus = together(lines.flatMap((item) => ofSku(item, catalogue) ?? []));
+  const products = mergeOverrides(lines.flatMap((item) => productOverride(item, catalogue) ?? []));
+  const skus = mergeOverrides(lines.flatMap((item) => skuOverride(item, catalogue) ?? []));
   const withId = (override: Override, prefix: "prod" | "sku") => ({
     ...override,
     id: override.known?.id ?? deps.newId(prefix),
@@ -86,7 +86,7 @@ async function upsertOnce(
   });
 }
 
-function ofProduct(item: OrderItemInput, catalogue: Catalogue): Override | undefined {
+function productOverride(item: OrderItemInput, catalogue: Catalogue): Override | undefined {
   const { product: said } = item;
   const key = productKey(item, catalogue);
   if (said?.override !== true || key === undefined) return undefined;
@@ -100,7 +100,7 @@ function ofProduct(item: OrderItemInput, catalogue: Catalogue): Override | undef
   };
 }
 
-function ofSku(item: OrderItemInput, catalogue: Catalogue): SkuOverride | undefined {
+function skuOverride(item: OrderItemInput, catalogue: Catalogue): SkuOverride | undefined {
   const { sku: said } = item;
   const { sku: row } = entriesOf(item, catalogue);
   const key = row?.id ?? newSkuSourceId(item);
@@ -135,18 +135,18 @@ const priceOf = (price: bigint | undefined): bigint | null =>
   price === undefined || price < 0n || price > LARGEST_AMOUNT ? null : price;
 
 /** Each product or SKU once, what later lines say over what earlier ones say; only what is new. */
-function together<One extends Override>(overrides: readonly One[]): readonly One[] {
+function mergeOverrides<One extends Override>(overrides: readonly One[]): readonly One[] {
   const merged = new Map<string, One>();
   for (const override of overrides) {
     const before = merged.get(override.key);
     merged.set(
       override.key,
-      before === undefined ? override : { ...before, ...over(before, override) },
+      before === undefined ? override : { ...before, ...mergeContent(before, override) },
     );
   }
   return [...merged.values()].filter(
     ({ known, ...said }) =>
-      known === undefined || !isDeepStrictEqual(over(known, said), contentOf(known)),
+      known === undefined || !isDeepStrictEqual(mergeContent(known, said), contentOf(known)),
   );
 }
 
@@ -154,7 +154,7 @@ type Content = Pick<Override, "text" | "price" | "metadata">;
 
 const contentOf = ({ text, price, metadata }: Content): Content => ({ text, price, metadata });
 
-const over = (before: Content, said: Content): Content => ({
+const mergeContent = (before: Content, said: Content): Content => ({
   text: said.text ?? before.text,
   price: said.price ?? before.price,
   metadata: { ...before.metadata, ...said.metadata },

@@ -8,7 +8,7 @@ import type { ProductRow } from "../store/catalogue.ts";
 type Context = { readonly newId: () => string; readonly now: number };
 
 /** The product with what was sent over it: `null` clears a field, metadata is merged by key. */
-export function changedProduct(
+export function productToRow(
   request: CreateProductRequest | UpdateProductRequest,
   stored: ProductRow | undefined,
   { newId, now }: Context,

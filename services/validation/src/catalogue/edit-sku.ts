@@ -13,12 +13,12 @@ type Context = {
 };
 
 /** The SKU with what was sent over it: `null` clears a field, metadata is merged by key. */
-export function changedSku(
+export function skuToRow(
   request: CreateSkuRequest | UpdateSkuRequest,
   stored: SkuRow | undefined,
   { product, newId, now }: Context,
 ): SkuRow {
-  if (stored !== undefined) requireOwn(stored, product);
+  if (stored !== undefined) requireSkuOfProduct(stored, product);
   const sent = new Set(request.updateMask?.paths);
   const at = new Date(now);
   const row: SkuRow = {
@@ -39,7 +39,7 @@ export function changedSku(
 }
 
 /** A SKU is found under its own product only. */
-export function requireOwn(sku: SkuRow, product: ProductRow): void {
+export function requireSkuOfProduct(sku: SkuRow, product: ProductRow): void {
   if (sku.product_id !== product.id) throw notFound("sku", sku.source_id ?? sku.id);
 }
 

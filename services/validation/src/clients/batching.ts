@@ -15,4 +15,4 @@ export type Batched = <Item, Answer>(
 ) => (item: Item) => Promise<Answer>;
 
 /** Commits take their batches apart themselves: only they know what may be done twice. */
-export const SENT_ONCE = {};
+export const WITHOUT_SINGLE_RETRY = {};

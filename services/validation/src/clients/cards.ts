@@ -21,7 +21,7 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { clientOf, serviceCall } from "@scrip/rpc";
 
-import { type Batched, SENT_ONCE, type Transports } from "./batching.ts";
+import { type Batched, WITHOUT_SINGLE_RETRY, type Transports } from "./batching.ts";
 
 /** What is asked about the points of loyalty cards, and about rewards. */
 export function cardClients({ loyalty, voucher }: Transports, batched: Batched) {
@@ -49,7 +49,7 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
         const request = { $typeName: SpendPointsRequestSchema.typeName, commands: [...commands] };
         return (await cards.spendPoints(request, serviceCall())).outcomes;
       },
-      SENT_ONCE,
+      WITHOUT_SINGLE_RETRY,
     ),
     reservePoints: batched(
       "reserve_points",
@@ -57,7 +57,7 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
         const request = { $typeName: ReservePointsRequestSchema.typeName, commands: [...commands] };
         return (await cards.reservePoints(request, serviceCall())).outcomes;
       },
-      SENT_ONCE,
+      WITHOUT_SINGLE_RETRY,
     ),
     releasePoints: batched("release_points", async (releases: readonly PointsRelease[]) => {
       const request = { $typeName: ReleasePointsRequestSchema.typeName, releases: [...releases] };

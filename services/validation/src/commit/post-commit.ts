@@ -5,14 +5,14 @@ import { isUnavailable } from "@scrip/postgres";
 import type { Deps } from "../deps.ts";
 
 /** Longer than what comes after a commit takes, and short enough for the answer to be in time. */
-const PATIENCE_MS = 2_000;
+const POST_COMMIT_TIMEOUT_MS = 2_000;
 
 /**
  * Waits for what comes after the answer is decided: nothing of it may turn a redemption that was made
  * into an error. What fails or takes too long is told to the operators, and mended by the
  * redemption's event or, a claim, by its end.
  */
-export async function afterwards(
+export async function runPostCommit(
   { onError }: Pick<Deps, "onError">,
   what: string,
   ...works: readonly (Promise<void> | undefined)[]
@@ -21,9 +21,9 @@ export async function afterwards(
   if (all.length === 0) return;
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(() => {
-    onError(new Error(`${what} takes longer than ${PATIENCE_MS} ms`));
+    onError(new Error(`${what} takes longer than ${POST_COMMIT_TIMEOUT_MS} ms`));
     resolve();
-  }, PATIENCE_MS);
+  }, POST_COMMIT_TIMEOUT_MS);
   const done = Promise.all(all)
     .catch((cause: unknown) => onError(new Error(`${what} failed`, { cause })))
     .finally(() => clearTimeout(timer));
@@ -33,7 +33,10 @@ export async function afterwards(
 const FIRST_PAUSE_MS = 50;
 
 /** Does the work again while the database is away and the time lasts. */
-export async function insist(work: () => Promise<void>, deadline: number): Promise<void> {
+export async function retryWhileUnavailable(
+  work: () => Promise<void>,
+  deadline: number,
+): Promise<void> {
   for (let pause = FIRST_PAUSE_MS; ; pause *= 2) {
     try {
       return await work();

@@ -2,7 +2,7 @@ import { type EventHandler, eventMessage } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 
-import { deleteOrdersAmong, rememberGone } from "../store/customer-orders.ts";
+import { deleteOrdersOfCustomer, recordDeletedCustomer } from "../store/customer-orders.ts";
 
 export const CUSTOMERS_TOPIC = "scrip.customers.v1";
 
@@ -17,10 +17,10 @@ export const onCustomer =
       const deleted = eventMessage(event, CustomerDeletedSchema);
       if (deleted?.permanent !== true) continue;
       const { projectId, customerId } = deleted;
-      await rememberGone(db, { projectId, customerId });
+      await recordDeletedCustomer(db, { projectId, customerId });
       let after: string | null = "";
       while (after !== null) {
-        after = await deleteOrdersAmong(db, { projectId, customerId, after });
+        after = await deleteOrdersOfCustomer(db, { projectId, customerId, after });
       }
     }
   };

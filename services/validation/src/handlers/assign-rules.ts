@@ -8,7 +8,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { type AssignmentRow, insertAssignments } from "../store/rule-assignments.ts";
-import { holdRules } from "../store/validation-rules.ts";
+import { lockRulesAgainstDeletion } from "../store/validation-rules.ts";
 
 export const assignRules =
   (deps: Deps): Handler<typeof ValidationRuleService.method.assignRules> =>
@@ -37,7 +37,9 @@ const assignInProject = (
   items: readonly RulesOfObject[],
 ): Promise<ReadonlyMap<RulesOfObject, string>> =>
   definitions.write(projectId, async (tx) => {
-    const known = await holdRules(tx, projectId, [...new Set(items.flatMap((it) => it.ruleIds))]);
+    const known = await lockRulesAgainstDeletion(tx, projectId, [
+      ...new Set(items.flatMap((it) => it.ruleIds)),
+    ]);
     const unknown = new Map<RulesOfObject, string>();
     for (const item of items) {
       const ruleId = item.ruleIds.find((id) => !known.has(id));

@@ -4,15 +4,15 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findObject } from "../loading/assignable-objects.ts";
-import { toAssignment } from "../mapping/assignment.ts";
+import { findAssignableObject } from "../loading/assignable-objects.ts";
+import { assignmentToProto } from "../mapping/assignment.ts";
 import {
   type AssignmentRow,
   findAssignmentsOfObject,
   insertAssignments,
   type ObjectType,
 } from "../store/rule-assignments.ts";
-import { findRule, holdRules } from "../store/validation-rules.ts";
+import { findRule, lockRulesAgainstDeletion } from "../store/validation-rules.ts";
 
 const ASSIGNABLE: ReadonlySet<string> = new Set<ObjectType>([
   "voucher",
@@ -27,7 +27,9 @@ export const createAssignment =
     const { validationRuleId: ruleId, relatedObjectType: type, relatedObjectId: name } = request;
     const projectId = call.project.id;
     if ((await findRule(deps.db, projectId, ruleId)) === undefined) throw unknownRule(ruleId);
-    const objectId = isAssignable(type) ? await findObject(deps, call, { type, name }) : undefined;
+    const objectId = isAssignable(type)
+      ? await findAssignableObject(deps, call, { type, name })
+      : undefined;
     if (objectId === undefined) throw notFound(type, name);
 
     const row: AssignmentRow = {
@@ -38,11 +40,11 @@ export const createAssignment =
       created_at: new Date(call.now),
     };
     await deps.definitions.write(projectId, (tx) => assign(tx, projectId, row));
-    return toAssignment(row);
+    return assignmentToProto(row);
   };
 
 async function assign(tx: Queryable, projectId: string, row: AssignmentRow): Promise<void> {
-  if (!(await holdRules(tx, projectId, [row.rule_id])).has(row.rule_id)) {
+  if (!(await lockRulesAgainstDeletion(tx, projectId, [row.rule_id])).has(row.rule_id)) {
     throw unknownRule(row.rule_id);
   }
   if ((await insertAssignments(tx, projectId, [row])).length > 0) return;

@@ -9,7 +9,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { readCollectionFilter } from "../domain/catalogue/product-collections.ts";
-import { toCollection } from "../mapping/collection.ts";
+import { collectionToProto } from "../mapping/collection.ts";
 import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
 import {
   type CollectionEntry,
@@ -36,7 +36,7 @@ export const createProductCollection =
       await insertCollection(tx, project.id, collection);
       return collection;
     });
-    return toCollection(row);
+    return collectionToProto(row);
   };
 
 /** The filter of a dynamic collection, null for a static one. */

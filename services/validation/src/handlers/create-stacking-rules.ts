@@ -4,20 +4,20 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { categoriesNamed } from "../domain/stacking/stacking-rules.ts";
-import { toProjectStackingRules } from "../mapping/project-stacking-rules.ts";
+import { projectStackingRulesToProto } from "../mapping/project-stacking-rules.ts";
 import {
-  changedOptions,
-  refuseContradiction,
-  refuseUnknownCategories,
+  updatedStackingOptions,
+  rejectContradiction,
+  rejectUnknownCategories,
 } from "../rules/stacking-options.ts";
 import { insertStackingRules, type StackingRulesRow } from "../store/stacking-rules.ts";
 
 export const createStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.createStackingRules> =>
   async (request, call) => {
-    const options = changedOptions({}, request);
-    refuseContradiction(options);
-    await refuseUnknownCategories(deps, call, categoriesNamed(options));
+    const options = updatedStackingOptions({}, request);
+    rejectContradiction(options);
+    await rejectUnknownCategories(deps, call, categoriesNamed(options));
 
     const row: StackingRulesRow = {
       id: deps.newId("stcr"),
@@ -34,5 +34,5 @@ export const createStackingRules =
         details: "Cannot exist more stacking rules for given project",
       });
     }
-    return toProjectStackingRules(row);
+    return projectStackingRulesToProto(row);
   };

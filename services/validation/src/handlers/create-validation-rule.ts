@@ -2,16 +2,16 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toValidationRule } from "../mapping/validation-rule.ts";
-import { changedRule, refuseUnreadable } from "../rules/edit-validation-rule.ts";
+import { validationRuleToProto } from "../mapping/validation-rule.ts";
+import { validationRuleToRow, rejectUnparsableRule } from "../rules/edit-validation-rule.ts";
 import { saveRule } from "../store/validation-rules.ts";
 
 export const createValidationRule =
   (deps: Deps): Handler<typeof ValidationRuleService.method.createValidationRule> =>
   async (request, { project, now }) => {
-    const row = changedRule(request, undefined, { newId: () => deps.newId("val"), now });
-    refuseUnreadable(row);
+    const row = validationRuleToRow(request, undefined, { newId: () => deps.newId("val"), now });
+    rejectUnparsableRule(row);
     // Nobody can have asked for it yet, so nothing that is remembered changes.
     await saveRule(deps.db, project.id, row);
-    return toValidationRule({ ...row, assignments_count: 0n });
+    return validationRuleToProto({ ...row, assignments_count: 0n });
   };

@@ -6,12 +6,12 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { deleteCollection } from "../store/collections.ts";
-import { findRulesNaming } from "../store/validation-rules.ts";
+import { findRulesReferencing } from "../store/validation-rules.ts";
 
 export const deleteProductCollection =
   (deps: Deps): Handler<typeof ProductCollectionService.method.deleteProductCollection> =>
   async ({ productCollectionId: id }, { project }) => {
-    const rules = await findRulesNaming(deps.db, project.id, id);
+    const rules = await findRulesReferencing(deps.db, project.id, id);
     if (rules.total > 0n) {
       throw inUse("products_collection", id, { type: "validation_rule", ...rules });
     }

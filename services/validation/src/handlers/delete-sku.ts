@@ -4,7 +4,7 @@ import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_p
 import type { Handler } from "@scrip/rpc";
 
 import { requireEntry } from "../catalogue/catalogue-entries.ts";
-import { requireOwn } from "../catalogue/edit-sku.ts";
+import { requireSkuOfProduct } from "../catalogue/edit-sku.ts";
 import type { Deps } from "../deps.ts";
 import { deleteEntry } from "../store/catalogue.ts";
 
@@ -14,7 +14,7 @@ export const deleteSku =
     const projectId = project.id;
     const product = await requireEntry(deps.db, "product", { projectId, name: request.productId });
     const sku = await requireEntry(deps.db, "sku", { projectId, name: request.skuId });
-    requireOwn(sku, product);
+    requireSkuOfProduct(sku, product);
     await deleteEntry(deps.db, "sku", { projectId, id: sku.id });
     return create(EmptySchema);
   };

@@ -3,13 +3,13 @@ import type { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toCollection } from "../mapping/collection.ts";
+import { collectionToProto } from "../mapping/collection.ts";
 import { type CollectionRow, findCollection } from "../store/collections.ts";
 
 export const getProductCollection =
   (deps: Deps): Handler<typeof ProductCollectionService.method.getProductCollection> =>
   async ({ productCollectionId }, { project }) =>
-    toCollection(await requireCollection(deps, project.id, productCollectionId));
+    collectionToProto(await requireCollection(deps, project.id, productCollectionId));
 
 export async function requireCollection(
   deps: Pick<Deps, "db">,

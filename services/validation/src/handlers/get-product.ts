@@ -3,7 +3,7 @@ import type { Handler } from "@scrip/rpc";
 
 import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
-import { toProduct } from "../mapping/product.ts";
+import { productToProto } from "../mapping/product.ts";
 import { findSkusOf } from "../store/catalogue.ts";
 
 export const getProduct =
@@ -14,5 +14,5 @@ export const getProduct =
       name: request.productId,
     });
     const skus = await findSkusOf(deps.db, project.id, [product.id]);
-    return toProduct(product, skus.get(product.id));
+    return productToProto(product, skus.get(product.id));
   };

@@ -3,12 +3,15 @@ import type { Handler } from "@scrip/rpc";
 
 import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
-import { toSku } from "../mapping/product.ts";
+import { skuToProto } from "../mapping/product.ts";
 
 export const getSku =
   (deps: Deps): Handler<typeof ProductService.method.getSku> =>
   async (request, { project }) => {
     const projectId = project.id;
     const sku = await requireEntry(deps.db, "sku", { projectId, name: request.skuId });
-    return toSku(sku, await requireEntry(deps.db, "product", { projectId, name: sku.product_id }));
+    return skuToProto(
+      sku,
+      await requireEntry(deps.db, "product", { projectId, name: sku.product_id }),
+    );
   };

@@ -3,7 +3,7 @@ import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stac
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toProjectStackingRules } from "../mapping/project-stacking-rules.ts";
+import { projectStackingRulesToProto } from "../mapping/project-stacking-rules.ts";
 import { findStackingRules } from "../store/stacking-rules.ts";
 
 export const getStackingRules =
@@ -11,5 +11,5 @@ export const getStackingRules =
   async ({ stackingRulesId }, { project }) => {
     const row = await findStackingRules(deps.db, project.id);
     if (row?.id !== stackingRulesId) throw notFound("stacking_rules", stackingRulesId);
-    return toProjectStackingRules(row);
+    return projectStackingRulesToProto(row);
   };

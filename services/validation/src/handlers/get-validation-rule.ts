@@ -3,7 +3,7 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toValidationRule } from "../mapping/validation-rule.ts";
+import { validationRuleToProto } from "../mapping/validation-rule.ts";
 import { findRule } from "../store/validation-rules.ts";
 
 export const getValidationRule =
@@ -11,5 +11,5 @@ export const getValidationRule =
   async ({ validationRuleId }, { project }) => {
     const row = await findRule(deps.db, project.id, validationRuleId);
     if (row === undefined) throw notFound("validation_rules", validationRuleId);
-    return toValidationRule(row);
+    return validationRuleToProto(row);
   };

@@ -3,13 +3,13 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toAssignmentList } from "../mapping/validation-rule.ts";
+import { assignmentListToProto } from "../mapping/validation-rule.ts";
 import { listAssignments as findPage } from "../store/rule-assignments.ts";
 
 export const listAssignments =
   (deps: Deps): Handler<typeof ValidationRuleService.method.listAssignments> =>
   async (request, { project }) =>
-    toAssignmentList(
+    assignmentListToProto(
       await findPage(deps.db, {
         projectId: project.id,
         order: request.order ?? "-created_at",

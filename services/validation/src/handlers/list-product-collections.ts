@@ -3,7 +3,7 @@ import type { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toCollection } from "../mapping/collection.ts";
+import { collectionToProto } from "../mapping/collection.ts";
 import { listCollections } from "../store/collections.ts";
 
 export const listProductCollections =
@@ -16,7 +16,7 @@ export const listProductCollections =
     });
     return {
       $typeName: "scrip.validation.v1.ListProductCollectionsResponse",
-      data: rows.map((row) => toCollection(row)),
+      data: rows.map((row) => collectionToProto(row)),
       total,
     };
   };

@@ -4,7 +4,7 @@ import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_p
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toProduct } from "../mapping/product.ts";
+import { productToProto } from "../mapping/product.ts";
 import { findSkusOf, listEntries } from "../store/catalogue.ts";
 
 export const listProducts =
@@ -25,7 +25,7 @@ export const listProducts =
     );
     return {
       $typeName: "scrip.validation.v1.ListProductsResponse",
-      products: rows.map((product) => toProduct(product, skus.get(product.id))),
+      products: rows.map((product) => productToProto(product, skus.get(product.id))),
       total,
     };
   };

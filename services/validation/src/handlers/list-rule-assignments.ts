@@ -3,13 +3,13 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toAssignmentList } from "../mapping/validation-rule.ts";
+import { assignmentListToProto } from "../mapping/validation-rule.ts";
 import { listAssignments } from "../store/rule-assignments.ts";
 
 export const listRuleAssignments =
   (deps: Deps): Handler<typeof ValidationRuleService.method.listRuleAssignments> =>
   async (request, { project }) =>
-    toAssignmentList(
+    assignmentListToProto(
       await listAssignments(deps.db, {
         projectId: project.id,
         ruleId: request.validationRuleId,

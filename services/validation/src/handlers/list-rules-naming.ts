@@ -2,12 +2,12 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findRulesNaming } from "../store/validation-rules.ts";
+import { findRulesReferencing } from "../store/validation-rules.ts";
 
 export const listRulesNaming =
   ({ db }: Deps): Handler<typeof ValidationRuleService.method.listRulesNaming> =>
   async ({ id }, { project }) => {
-    const { ids, total } = await findRulesNaming(db, project.id, id);
+    const { ids, total } = await findRulesReferencing(db, project.id, id);
     return {
       $typeName: "scrip.validation.v1.ListRulesNamingResponse",
       ruleIds: [...ids],

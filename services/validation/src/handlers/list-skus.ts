@@ -5,7 +5,7 @@ import type { Handler } from "@scrip/rpc";
 
 import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
-import { toSku } from "../mapping/product.ts";
+import { skuToProto } from "../mapping/product.ts";
 import { listEntries } from "../store/catalogue.ts";
 
 export const listSkus =
@@ -22,6 +22,6 @@ export const listSkus =
       order: request.order ?? "created_at",
       ...parsePage(request),
     });
-    const skus = rows.map((sku) => toSku(sku, product));
+    const skus = rows.map((sku) => skuToProto(sku, product));
     return { $typeName: "scrip.validation.v1.ListSkusResponse", skus, total };
   };

@@ -6,13 +6,13 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toProjectStackingRules } from "../mapping/project-stacking-rules.ts";
+import { projectStackingRulesToProto } from "../mapping/project-stacking-rules.ts";
 import { findStackingRules } from "../store/stacking-rules.ts";
 
 export const listStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.listStackingRules> =>
   async (_, { project }) => {
     const row = await findStackingRules(deps.db, project.id);
-    const data = row === undefined ? [] : [toProjectStackingRules(row)];
+    const data = row === undefined ? [] : [projectStackingRulesToProto(row)];
     return create(ListStackingRulesResponseSchema, { data, total: BigInt(data.length) });
   };

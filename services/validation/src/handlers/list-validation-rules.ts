@@ -3,7 +3,7 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toValidationRule } from "../mapping/validation-rule.ts";
+import { validationRuleToProto } from "../mapping/validation-rule.ts";
 import { listRules } from "../store/validation-rules.ts";
 
 export const listValidationRules =
@@ -16,7 +16,7 @@ export const listValidationRules =
     });
     return {
       $typeName: "scrip.validation.v1.ListValidationRulesResponse",
-      data: rows.map(toValidationRule),
+      data: rows.map(validationRuleToProto),
       total,
     };
   };

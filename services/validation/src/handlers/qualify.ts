@@ -17,14 +17,14 @@ import {
 } from "../domain/qualification/qualification-scenario.ts";
 import type { SortingRule } from "../domain/qualification/ranking.ts";
 import { qualificationStacking } from "../domain/stacking/single-redeemable.ts";
-import { openCandidates } from "../loading/candidates.ts";
-import { gatherStackingRules } from "../loading/stacking-rules.ts";
-import type { Asked } from "../mapping/decision-input.ts";
+import { openCandidateSource } from "../loading/candidates.ts";
+import { loadStackingRules } from "../loading/stacking-rules.ts";
+import type { DecisionInput } from "../mapping/decision-input.ts";
 import { toRefusal } from "../mapping/error.ts";
 import { orderFacts } from "../mapping/order-facts.ts";
-import { qualificationsMessage } from "../mapping/qualifications.ts";
-import { qualified } from "../qualification/list-qualifications.ts";
-import { gatherCircumstances } from "../validation/run-validation.ts";
+import { qualificationsToProto } from "../mapping/qualifications.ts";
+import { listQualifications } from "../qualification/list-qualifications.ts";
+import { loadRequestContext } from "../validation/run-validation.ts";
 
 export const qualify =
   (deps: Deps): Handlers<typeof QualificationService>["qualify"] =>
@@ -32,14 +32,14 @@ export const qualify =
     const question = parse(sent, call);
     const { asked, scenario, filters } = question;
 
-    const settings = await gatherStackingRules(deps, call);
+    const settings = await loadStackingRules(deps, call);
     const stacking = qualificationStacking(settings, scenario);
-    const { circumstances, tracking } = await gatherCircumstances(deps, call, asked, stacking);
+    const { circumstances, tracking } = await loadRequestContext(deps, call, asked, stacking);
     const { customer, said, stored } = circumstances;
     const { order } = circumstances.asked;
     const refusal = order === undefined ? null : checkOrder(orderFacts(order, stored));
     if (refusal !== null) throw toRefusal(refusal);
-    const source = await openCandidates(deps, call, {
+    const source = await openCandidateSource(deps, call, {
       candidates: scenario.candidates,
       filters,
       holderId: customer?.id,
@@ -47,13 +47,13 @@ export const qualify =
     });
 
     const hasCustomer = customer !== undefined || said !== undefined;
-    const found = await qualified(deps, call, {
+    const found = await listQualifications(deps, call, {
       ...question,
       circumstances: { ...circumstances, omits: omissionsOf(scenario, hasCustomer) },
       source,
     });
     const shown = { circumstances, tracking, settings, limit: question.limit };
-    return qualificationsMessage(deps, call, found, shown);
+    return qualificationsToProto(deps, call, found, shown);
   };
 
 const DEFAULT_LIMIT = 5n;
@@ -68,7 +68,7 @@ function parse(sent: QualifyRequest, call: Call) {
     throw invalidPayload("Property .options.starting_after must be an ISO 8601 date-time");
   }
   const moment = timeContextOf(call);
-  const asked: Asked = {
+  const asked: DecisionInput = {
     ...others,
     redeemables: [],
     options: { $typeName: "scrip.validation.v1.RequestOptions", expand },

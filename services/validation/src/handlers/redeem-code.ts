@@ -2,9 +2,9 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { redeemOneVoucher } from "./redeem-voucher.ts";
+import { redeemSingleVoucher } from "./redeem-voucher.ts";
 
 export const redeemCode =
   (deps: Deps): Handlers<typeof ValidationService>["redeemCode"] =>
   (sent, call) =>
-    redeemOneVoucher(deps, call, sent);
+    redeemSingleVoucher(deps, call, sent);

@@ -4,16 +4,16 @@ import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { singleStacking } from "../domain/stacking/single-redeemable.ts";
-import { readerOf } from "../mapping/explanation.ts";
-import { singleRedemption } from "../mapping/redemptions.ts";
-import { redeemAsked } from "../redemption/run-redemption.ts";
+import { audienceOf } from "../mapping/explanation.ts";
+import { singleRedemptionToProto } from "../mapping/redemptions.ts";
+import { runRedemption } from "../redemption/run-redemption.ts";
 
 export const redeemPromotionTier =
   (deps: Deps): Handlers<typeof ValidationService>["redeemPromotionTier"] =>
   async (sent, call) => {
     const { tierId } = sent;
     const redeemables = [{ object: "promotion_tier" as const, id: tierId }];
-    const redeemed = await redeemAsked(
+    const redeemed = await runRedemption(
       deps,
       call,
       { ...sent, redeemables },
@@ -24,5 +24,5 @@ export const redeemPromotionTier =
         },
       },
     );
-    return singleRedemption(redeemed.made, redeemed.note, readerOf(call));
+    return singleRedemptionToProto(redeemed.made, redeemed.note, audienceOf(call));
   };

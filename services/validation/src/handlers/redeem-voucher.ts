@@ -3,22 +3,22 @@ import type { Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call, Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { readerOf } from "../mapping/explanation.ts";
-import { singleRedemption } from "../mapping/redemptions.ts";
-import { redeemAsked } from "../redemption/run-redemption.ts";
-import { type OneVoucher, oneVoucher } from "../validation/single-voucher.ts";
+import { audienceOf } from "../mapping/explanation.ts";
+import { singleRedemptionToProto } from "../mapping/redemptions.ts";
+import { runRedemption } from "../redemption/run-redemption.ts";
+import { type SingleVoucherRequest, singleVoucherInput } from "../validation/single-voucher.ts";
 
 export const redeemVoucher =
   (deps: Deps): Handlers<typeof ValidationService>["redeemVoucher"] =>
   (sent, call) =>
-    redeemOneVoucher(deps, call, sent);
+    redeemSingleVoucher(deps, call, sent);
 
-export async function redeemOneVoucher(
+export async function redeemSingleVoucher(
   deps: Deps,
   call: Call,
-  sent: OneVoucher,
+  sent: SingleVoucherRequest,
 ): Promise<Redemption> {
-  const { asked, options } = oneVoucher(sent);
-  const { made, note } = await redeemAsked(deps, call, asked, options);
-  return singleRedemption(made, note, readerOf(call));
+  const { asked, options } = singleVoucherInput(sent);
+  const { made, note } = await runRedemption(deps, call, asked, options);
+  return singleRedemptionToProto(made, note, audienceOf(call));
 }

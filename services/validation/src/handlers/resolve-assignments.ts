@@ -6,8 +6,8 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { assignmentsOf } from "../loading/rule-assignments.ts";
-import { toAssignment } from "../mapping/assignment.ts";
+import { loadAssignments } from "../loading/rule-assignments.ts";
+import { assignmentToProto } from "../mapping/assignment.ts";
 
 export const resolveAssignments =
   (deps: Deps): Handler<typeof ValidationRuleService.method.resolveAssignments> =>
@@ -20,11 +20,11 @@ async function answer(
   { ruleCaches }: Deps,
   { projectId, relatedObjectIds }: AssignmentsQuery,
 ): Promise<AssignmentsAnswer> {
-  const found = await assignmentsOf(ruleCaches, projectId, relatedObjectIds);
+  const found = await loadAssignments(ruleCaches, projectId, relatedObjectIds);
   return {
     $typeName: "scrip.validation.v1.AssignmentsAnswer",
     assignments: [...new Set(relatedObjectIds)].flatMap((id) =>
-      (found.get(id) ?? []).map(toAssignment),
+      (found.get(id) ?? []).map(assignmentToProto),
     ),
   };
 }

@@ -7,13 +7,13 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type CatalogueUnit, findCatalogueItems } from "../loading/catalogue.ts";
-import { summariesOf } from "../mapping/product-summaries.ts";
+import { type CatalogueUnit, loadCatalogueUnits } from "../loading/catalogue.ts";
+import { productSummariesToProto } from "../mapping/product-summaries.ts";
 
 export const resolveUnits =
   (deps: Deps): Handler<typeof ProductService.method.resolveUnits> =>
   async ({ queries }) => {
-    const found = await findOfProjects(deps, queries);
+    const found = await loadUnitsByProject(deps, queries);
     return {
       $typeName: "scrip.validation.v1.ResolveUnitsResponse",
       answers: queries.map(({ projectId, names }): UnitsAnswer => ({
@@ -29,12 +29,12 @@ export const resolveUnits =
 type Found = ReadonlyMap<string, ReadonlyMap<string, CatalogueUnit>>;
 
 /** One lookup for each project, however many ask for it. */
-async function findOfProjects(deps: Deps, queries: readonly UnitsQuery[]): Promise<Found> {
+async function loadUnitsByProject(deps: Deps, queries: readonly UnitsQuery[]): Promise<Found> {
   const byProject = Map.groupBy(queries, ({ projectId }) => projectId);
   const found = await Promise.all(
     [...byProject].map(async ([projectId, own]) => {
       const names = own.flatMap((query) => query.names);
-      return [projectId, await findCatalogueItems(deps, projectId, names)] as const;
+      return [projectId, await loadCatalogueUnits(deps, projectId, names)] as const;
     }),
   );
   return new Map(found);
@@ -43,5 +43,5 @@ async function findOfProjects(deps: Deps, queries: readonly UnitsQuery[]): Promi
 const namedUnit = (name: string, unit: CatalogueUnit): NamedUnit => ({
   $typeName: "scrip.validation.v1.NamedUnit",
   name,
-  ...summariesOf({ ...unit, skuLabel: unit.sku }),
+  ...productSummariesToProto({ ...unit, skuLabel: unit.sku }),
 });

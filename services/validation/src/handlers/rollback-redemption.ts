@@ -2,12 +2,12 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { rollBackAsked } from "../rollback/run-rollback.ts";
+import { runRollback } from "../rollback/run-rollback.ts";
 
 export const rollbackRedemption =
   (deps: Deps): Handlers<typeof ValidationService>["rollbackRedemption"] =>
   async (request, call) => {
-    const { rollbacks } = await rollBackAsked(deps, call, { ...request, stacked: false });
+    const { rollbacks } = await runRollback(deps, call, { ...request, stacked: false });
     const [rollback] = rollbacks;
     if (rollback === undefined) throw new Error("a rollback was committed and not answered");
     return rollback;

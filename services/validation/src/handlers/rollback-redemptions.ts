@@ -2,12 +2,12 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { rollBackAsked } from "../rollback/run-rollback.ts";
+import { runRollback } from "../rollback/run-rollback.ts";
 
 export const rollbackRedemptions =
   (deps: Deps): Handlers<typeof ValidationService>["rollbackRedemptions"] =>
   async (request, call) => {
-    const { rollbacks, parentRollback } = await rollBackAsked(deps, call, {
+    const { rollbacks, parentRollback } = await runRollback(deps, call, {
       ...request,
       stacked: true,
     });

@@ -1,10 +1,10 @@
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { editEntry, requireEntry } from "../catalogue/catalogue-entries.ts";
-import { changedSku } from "../catalogue/edit-sku.ts";
+import { upsertEntry, requireEntry } from "../catalogue/catalogue-entries.ts";
+import { skuToRow } from "../catalogue/edit-sku.ts";
 import type { Deps } from "../deps.ts";
-import { toSku } from "../mapping/product.ts";
+import { skuToProto } from "../mapping/product.ts";
 
 export const updateSku =
   (deps: Deps): Handler<typeof ProductService.method.updateSku> =>
@@ -12,10 +12,10 @@ export const updateSku =
     const projectId = project.id;
     const product = await requireEntry(deps.db, "product", { projectId, name: request.productId });
     const { id } = await requireEntry(deps.db, "sku", { projectId, name: request.skuId });
-    const sku = await editEntry(deps, "sku", {
+    const sku = await upsertEntry(deps, "sku", {
       projectId,
       key: { column: "id", value: id },
-      change: (stored) => changedSku(request, stored, { product, newId: () => id, now }),
+      change: (stored) => skuToRow(request, stored, { product, newId: () => id, now }),
     });
-    return toSku(sku, product);
+    return skuToProto(sku, product);
   };

@@ -4,11 +4,11 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { categoriesNamed } from "../domain/stacking/stacking-rules.ts";
-import { toProjectStackingRules } from "../mapping/project-stacking-rules.ts";
+import { projectStackingRulesToProto } from "../mapping/project-stacking-rules.ts";
 import {
-  changedOptions,
-  refuseContradiction,
-  refuseUnknownCategories,
+  updatedStackingOptions,
+  rejectContradiction,
+  rejectUnknownCategories,
 } from "../rules/stacking-options.ts";
 import {
   findStackingRules,
@@ -24,8 +24,8 @@ export const updateStackingRules =
     const stored = await findStackingRules(deps.db, projectId);
     // Ids that were stored before are not looked at again: their categories may be gone by now.
     const known = new Set(categoriesNamed(stored?.options ?? {}));
-    const sent = categoriesNamed(changedOptions({}, request));
-    await refuseUnknownCategories(
+    const sent = categoriesNamed(updatedStackingOptions({}, request));
+    await rejectUnknownCategories(
       deps,
       call,
       sent.filter((category) => !known.has(category)),
@@ -34,11 +34,11 @@ export const updateStackingRules =
     const updated = await deps.definitions.write(projectId, async (tx) => {
       const before = await lockStackingRules(tx, projectId, id);
       if (before === undefined) throw notFound("stacking_rules", id ?? projectId);
-      const options = changedOptions(before.options, request);
-      refuseContradiction(options);
+      const options = updatedStackingOptions(before.options, request);
+      rejectContradiction(options);
       const row = { ...before, options, updated_at: new Date(call.now) };
       await writeStackingRules(tx, projectId, row);
       return row;
     });
-    return toProjectStackingRules(updated);
+    return projectStackingRulesToProto(updated);
   };

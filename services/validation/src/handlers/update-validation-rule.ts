@@ -3,8 +3,8 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toValidationRule } from "../mapping/validation-rule.ts";
-import { changedRule, refuseUnreadable } from "../rules/edit-validation-rule.ts";
+import { validationRuleToProto } from "../mapping/validation-rule.ts";
+import { validationRuleToRow, rejectUnparsableRule } from "../rules/edit-validation-rule.ts";
 import { lockRule, saveRule } from "../store/validation-rules.ts";
 
 export const updateValidationRule =
@@ -14,10 +14,10 @@ export const updateValidationRule =
     const updated = await deps.definitions.write(project.id, async (tx) => {
       const stored = await lockRule(tx, project.id, id);
       if (stored === undefined) throw notFound("validation_rules", id);
-      const row = changedRule(request, stored, { newId: () => id, now });
-      refuseUnreadable(row);
+      const row = validationRuleToRow(request, stored, { newId: () => id, now });
+      rejectUnparsableRule(row);
       await saveRule(tx, project.id, row);
       return { ...row, assignments_count: stored.assignments_count };
     });
-    return toValidationRule(updated);
+    return validationRuleToProto(updated);
   };

@@ -4,13 +4,13 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { validateOneVoucher } from "./validate-voucher.ts";
+import { validateSingleVoucher } from "./validate-voucher.ts";
 
 export const validateCode =
   (deps: Deps): Handlers<typeof ValidationService>["validateCode"] =>
   ({ amount, order, ...sent }, call) => {
     const asked = amount === undefined ? order : { ...(order ?? create(OrderInputSchema)), amount };
-    return validateOneVoucher(deps, call, {
+    return validateSingleVoucher(deps, call, {
       ...sent,
       ...(asked !== undefined && { order: asked }),
     });

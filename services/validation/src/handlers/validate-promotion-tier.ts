@@ -4,8 +4,8 @@ import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { singleStacking } from "../domain/stacking/single-redeemable.ts";
-import { tierValidation } from "../mapping/promotion-tier-validation.ts";
-import { validateAsked } from "../validation/run-validation.ts";
+import { tierValidationToProto } from "../mapping/promotion-tier-validation.ts";
+import { runValidation } from "../validation/run-validation.ts";
 
 export const validatePromotionTier =
   (deps: Deps): Handlers<typeof ValidationService>["validatePromotionTier"] =>
@@ -13,7 +13,7 @@ export const validatePromotionTier =
     const { tierId } = sent;
     const redeemables = [{ object: "promotion_tier" as const, id: tierId }];
     const asked = { ...sent, redeemables };
-    const { gathered, decision, tracking, session } = await validateAsked(deps, call, asked, {
+    const { gathered, decision, tracking, session } = await runValidation(deps, call, asked, {
       stacking: singleStacking,
       check: ({ promotions }) => {
         if (!promotions.tiers.has(tierId)) throw notFound("promotion_tier", tierId);
@@ -22,7 +22,7 @@ export const validatePromotionTier =
     const [judged] = decision.redeemables;
     if (judged === undefined) throw new Error("a decision without its redeemable");
     return {
-      ...tierValidation(judged, gathered, { call, tracking }),
+      ...tierValidationToProto(judged, gathered, { call, tracking }),
       ...(session !== undefined && { session }),
     };
   };

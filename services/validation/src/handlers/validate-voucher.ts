@@ -7,25 +7,29 @@ import type { Call, Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
-import { scopeLists } from "../mapping/applicable-to.ts";
+import { applicableItemsToProto } from "../mapping/applicable-to.ts";
 import { toRefusal } from "../mapping/error.ts";
-import { discountResult, giftResult, loyaltyResult } from "../mapping/result-details.ts";
-import { singleResult } from "../mapping/single-validation.ts";
-import { validateAsked, type Validated } from "../validation/run-validation.ts";
-import { type OneVoucher, oneVoucher } from "../validation/single-voucher.ts";
+import {
+  discountResultToProto,
+  giftResultToProto,
+  loyaltyResultOf,
+} from "../mapping/result-details.ts";
+import { singleValidationToProto } from "../mapping/single-validation.ts";
+import { runValidation, type ValidationOutcome } from "../validation/run-validation.ts";
+import { type SingleVoucherRequest, singleVoucherInput } from "../validation/single-voucher.ts";
 
 export const validateVoucher =
   (deps: Deps): Handlers<typeof ValidationService>["validateVoucher"] =>
   (sent, call) =>
-    validateOneVoucher(deps, call, sent);
+    validateSingleVoucher(deps, call, sent);
 
-export async function validateOneVoucher(
+export async function validateSingleVoucher(
   deps: Deps,
   call: Call,
-  sent: OneVoucher,
+  sent: SingleVoucherRequest,
 ): Promise<VoucherValidation> {
-  const { asked, options } = oneVoucher(sent);
-  const validated = await validateAsked(deps, call, asked, options);
+  const { asked, options } = singleVoucherInput(sent);
+  const validated = await runValidation(deps, call, asked, options);
   const [judged] = validated.decision.redeemables;
   const voucher = validated.gathered.vouchers.get(sent.code)?.voucher;
   if (judged === undefined || voucher === undefined) {
@@ -35,26 +39,26 @@ export async function validateOneVoucher(
   if (judged.status === "INAPPLICABLE" && judged.refusal.key === "missing_reward") {
     throw toRefusal(judged.refusal);
   }
-  return answerOf(judged, voucher, validated, call);
+  return voucherValidationToProto(judged, voucher, validated, call);
 }
 
-function answerOf(
+function voucherValidationToProto(
   judged: JudgedRedeemable,
   voucher: Voucher,
-  { gathered, tracking, session }: Validated,
+  { gathered, tracking, session }: ValidationOutcome,
   call: Call,
 ): VoucherValidation {
   const isValid = judged.status === "APPLICABLE";
-  const discount = isValid ? discountResult(voucher.discount, judged.benefit) : undefined;
-  const gift = isValid ? giftResult(judged.benefit) : undefined;
+  const discount = isValid ? discountResultToProto(voucher.discount, judged.benefit) : undefined;
+  const gift = isValid ? giftResultToProto(judged.benefit) : undefined;
   const card = gathered.cards.get(voucher.id);
-  const loyalty = isValid ? loyaltyResult(judged.benefit, card) : undefined;
+  const loyalty = isValid ? loyaltyResultOf(judged.benefit, card) : undefined;
   return {
     $typeName: "scrip.validation.v1.VoucherValidation",
     code: voucher.code,
-    ...scopeLists(judged),
+    ...applicableItemsToProto(judged),
     metadata: voucher.metadata ?? {},
-    ...singleResult(judged, gathered, call),
+    ...singleValidationToProto(judged, gathered, call),
     ...(voucher.campaign !== undefined && { campaign: voucher.campaign }),
     ...(voucher.campaignId !== undefined && { campaignId: voucher.campaignId }),
     ...(tracking !== undefined && { trackingId: tracking }),

@@ -6,21 +6,21 @@ import {
 import { type Handlers, mapInterleaved } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { refOf } from "../mapping/decision-input.ts";
-import { orderMessage } from "../mapping/order.ts";
-import { redeemableResult } from "../mapping/redeemable-result.ts";
-import { stackingRulesMessage } from "../mapping/stacking-rules.ts";
-import { validateAsked } from "../validation/run-validation.ts";
+import { redeemableInputFromProto } from "../mapping/decision-input.ts";
+import { orderToProto } from "../mapping/order.ts";
+import { redeemableResultToProto } from "../mapping/redeemable-result.ts";
+import { stackingRulesToProto } from "../mapping/stacking-rules.ts";
+import { runValidation } from "../validation/run-validation.ts";
 
 export const validate =
   (deps: Deps): Handlers<typeof ValidationService>["validate"] =>
   async (sent, call) => {
-    const asked = { ...sent, redeemables: sent.redeemables.map(refOf) };
-    const { gathered, decision, tracking, session } = await validateAsked(deps, call, asked);
+    const asked = { ...sent, redeemables: sent.redeemables.map(redeemableInputFromProto) };
+    const { gathered, decision, tracking, session } = await runValidation(deps, call, asked);
 
     const results = await mapInterleaved(
       decision.redeemables,
-      (judged) => redeemableResult(judged, gathered, call),
+      (judged) => redeemableResultToProto(judged, gathered, call),
       call.deadline,
     );
     const { stacking, stored } = gathered;
@@ -35,10 +35,10 @@ export const validate =
       redeemables: shown,
       skippedRedeemables: results.filter(({ status }) => status === "SKIPPED"),
       inapplicableRedeemables: results.filter(({ status }) => status === "INAPPLICABLE"),
-      stackingRules: stackingRulesMessage(stacking),
+      stackingRules: stackingRulesToProto(stacking),
       ...(tracking !== undefined && { trackingId: tracking }),
       ...(session !== undefined && { session }),
       ...(decision.order !== null &&
-        order !== undefined && { order: orderMessage(decision.order, order, stored) }),
+        order !== undefined && { order: orderToProto(decision.order, order, stored) }),
     });
   };

@@ -9,7 +9,7 @@ type Asked = { readonly type: ObjectType; readonly name: string };
 const MAX_CODES = 30;
 
 /** The id of a voucher (by id or code), campaign (by id or name), tier or reward assignment, if it is there. */
-export async function findObject(
+export async function findAssignableObject(
   deps: Pick<Deps, "clients">,
   { project }: Pick<Call, "project">,
   { type, name }: Asked,
@@ -19,7 +19,7 @@ export async function findObject(
     return found;
   }
   if (type === "reward_assignment") {
-    const [found] = await findAssignments(deps, project.id, [name]);
+    const [found] = await findRewardAssignments(deps, project.id, [name]);
     return found;
   }
   const { campaigns, tiers } = await deps.clients.resolveCampaigns({
@@ -32,7 +32,7 @@ export async function findObject(
 }
 
 /** Those of the objects that exist. */
-export async function findExisting(
+export async function findExistingObjects(
   deps: Pick<Deps, "clients">,
   { project }: Pick<Call, "project">,
   objects: readonly { readonly object_type: string; readonly object_id: string }[],
@@ -43,7 +43,7 @@ export async function findExisting(
   const tierIds = idsOf("promotion_tier");
   const [vouchers, rewards, { campaigns, tiers }] = await Promise.all([
     findVouchers(deps, project.id, idsOf("voucher")),
-    findAssignments(deps, project.id, idsOf("reward_assignment")),
+    findRewardAssignments(deps, project.id, idsOf("reward_assignment")),
     campaignIds.length + tierIds.length === 0
       ? { campaigns: [], tiers: [] }
       : deps.clients.resolveCampaigns({ projectId: project.id, campaignIds, tierIds }),
@@ -56,7 +56,7 @@ export async function findExisting(
   ]);
 }
 
-async function findAssignments(
+async function findRewardAssignments(
   { clients }: Pick<Deps, "clients">,
   projectId: string,
   ids: readonly string[],

@@ -16,12 +16,12 @@ import {
 } from "../domain/qualification/candidate.ts";
 import { compareNewest, isBehind, type Place } from "../domain/qualification/page-cursor.ts";
 import type { Scenario } from "../domain/qualification/qualification-scenario.ts";
-import { type Promotions, promotionsOf } from "./promotions.ts";
-import type { Named } from "./resolved-redeemables.ts";
+import { type Promotions, promotionsFromProto } from "./promotions.ts";
+import type { ResolvedRedeemables } from "./resolved-redeemables.ts";
 import { fromTimestamp, toTimestamp } from "./timestamps.ts";
 
 /** A candidate with what is needed to decide on it. */
-export type FoundCandidate = {
+export type LoadedCandidate = {
   readonly candidate: Candidate;
   /** Of a voucher. */
   readonly voucher: GatheredVoucher | null;
@@ -33,12 +33,12 @@ export type FoundCandidate = {
 export type CandidateSource = {
   readonly promotions: Promotions;
   /** Tiers or stacks, all of them: they are remembered. */
-  readonly standing: readonly FoundCandidate[];
+  readonly standing: readonly LoadedCandidate[];
   /** What to ask for vouchers; null where none are wanted. */
-  readonly search: VoucherSearch | null;
+  readonly search: VoucherQuery | null;
 };
 
-type VoucherSearch = {
+type VoucherQuery = {
   readonly holderId: string | undefined;
   readonly standaloneTypes: VoucherType[];
   readonly publicCampaignIds: string[];
@@ -47,7 +47,7 @@ type VoucherSearch = {
   readonly sessionKey: string | undefined;
 };
 
-export type SourceQuestion = {
+export type CandidateQuery = {
   readonly candidates: Scenario["candidates"];
   readonly filters: JsonObject;
   readonly holderId: string | undefined;
@@ -63,10 +63,10 @@ const PUBLIC_TYPES = {
   client: [VoucherType.DISCOUNT_VOUCHER],
 } as const;
 
-export async function openCandidates(
+export async function openCandidateSource(
   { clients }: Pick<Deps, "clients">,
   call: Call,
-  { candidates, filters, holderId, sessionKey }: SourceQuestion,
+  { candidates, filters, holderId, sessionKey }: CandidateQuery,
 ): Promise<CandidateSource> {
   const isEverything = candidates === "everything";
   const isStacks = candidates === "promotion_stacks";
@@ -76,21 +76,21 @@ export async function openCandidates(
     allActiveStacks: isStacks,
     allActiveStandalone: isEverything,
   });
-  const promotions = promotionsOf(answer);
+  const promotions = promotionsFromProto(answer);
   const wanted = wantedVouchers(filters);
   const search = {
     holderId,
     standaloneTypes: isEverything ? [...publicTypes(call)] : [],
-    publicCampaignIds: isEverything ? standaloneIds(answer) : [],
+    publicCampaignIds: isEverything ? standaloneCampaignIds(answer) : [],
     codes: [...(wanted ?? [])],
     filters: voucherFilters(filters) as JsonObject,
     sessionKey,
   };
   const hasVouchers = isEverything || (!isStacks && holderId !== undefined);
   const standing = isStacks
-    ? answer.stacks.map((stack) => stackCandidate(stack, promotions))
+    ? answer.stacks.map((stack) => candidateFromStack(stack, promotions))
     : isEverything
-      ? answer.tiers.map((tier) => tierCandidate(tier, promotions))
+      ? answer.tiers.map((tier) => candidateFromTier(tier, promotions))
       : [];
   return {
     promotions,
@@ -104,18 +104,18 @@ export async function openCandidates(
 const publicTypes = ({ caller }: Call): readonly VoucherType[] =>
   PUBLIC_TYPES[caller.side === "client" ? "client" : "server"];
 
-const standaloneIds = ({ campaigns }: CampaignAnswer): string[] =>
+const standaloneCampaignIds = ({ campaigns }: CampaignAnswer): string[] =>
   campaigns.flatMap(({ id, type }) => (type === CampaignKind.STANDALONE ? [id] : []));
 
 export type CandidateWindow = {
   /** Newest first. */
-  readonly found: readonly FoundCandidate[];
+  readonly found: readonly LoadedCandidate[];
   /** How many vouchers were asked for; null when there is nothing more. */
   readonly next: Place | null;
 };
 
 /** The next candidates behind a place, up to a window of them; there may be none, and more all the same. */
-export async function nextCandidates(
+export async function loadNextCandidates(
   deps: Pick<Deps, "clients">,
   call: Call,
   { standing, search }: CandidateSource,
@@ -144,9 +144,9 @@ const NO_VOUCHERS = { vouchers: [], next: null } as const;
 async function searchVouchers(
   { clients }: Pick<Deps, "clients">,
   call: Call,
-  { holderId, sessionKey, ...search }: VoucherSearch,
+  { holderId, sessionKey, ...search }: VoucherQuery,
   after: Place | null,
-): Promise<{ readonly vouchers: readonly FoundCandidate[]; readonly next: Place | null }> {
+): Promise<{ readonly vouchers: readonly LoadedCandidate[]; readonly next: Place | null }> {
   const { firstWeekday } = call.project;
   const answer = await clients.listCandidates({
     projectId: call.project.id,
@@ -166,7 +166,7 @@ async function searchVouchers(
   });
   const { createdAt, id } = answer.next ?? {};
   return {
-    vouchers: answer.candidates.flatMap(voucherCandidate),
+    vouchers: answer.candidates.flatMap(candidateFromVoucher),
     next:
       createdAt === undefined
         ? null
@@ -174,10 +174,10 @@ async function searchVouchers(
   };
 }
 
-function voucherCandidate({
+function candidateFromVoucher({
   voucher: gathered,
   campaignType,
-}: VoucherCandidate): readonly FoundCandidate[] {
+}: VoucherCandidate): readonly LoadedCandidate[] {
   const voucher = gathered?.voucher;
   if (gathered === undefined || voucher?.createdAt === undefined) return [];
   const candidate: Candidate = {
@@ -194,19 +194,19 @@ function voucherCandidate({
   return [{ candidate, voucher: gathered, tierIds: [] }];
 }
 
-const tierCandidate = (tier: PromotionTier, promotions: Promotions): FoundCandidate => ({
-  candidate: { ...promotionCandidate(tier, promotions), object: "promotion_tier" },
+const candidateFromTier = (tier: PromotionTier, promotions: Promotions): LoadedCandidate => ({
+  candidate: { ...candidateFromPromotion(tier, promotions), object: "promotion_tier" },
   voucher: null,
   tierIds: [tier.id],
 });
 
-const stackCandidate = (stack: PromotionStack, promotions: Promotions): FoundCandidate => ({
-  candidate: { ...promotionCandidate(stack, promotions), object: "promotion_stack" },
+const candidateFromStack = (stack: PromotionStack, promotions: Promotions): LoadedCandidate => ({
+  candidate: { ...candidateFromPromotion(stack, promotions), object: "promotion_stack" },
   voucher: null,
   tierIds: stack.tiers?.ids ?? [],
 });
 
-function promotionCandidate(
+function candidateFromPromotion(
   { id, createdAt, campaignId, categories }: PromotionTier | PromotionStack,
   { campaigns }: Promotions,
 ): Omit<Candidate, "object"> {
@@ -225,10 +225,10 @@ function promotionCandidate(
 }
 
 /** What a decision on some of the candidates is gathered for; tiers that stacks share stand there once. */
-export function namedCandidates(
+export function resolvedCandidates(
   { promotions }: Pick<CandidateSource, "promotions">,
-  found: readonly FoundCandidate[],
-): Named {
+  found: readonly LoadedCandidate[],
+): ResolvedRedeemables {
   const tierIds = [...new Set(found.flatMap((one) => one.tierIds))];
   const tiers = tierIds.flatMap((id) => promotions.tiers.get(id) ?? []);
   const campaigns = tiers.flatMap(({ campaignId }) => promotions.campaigns.get(campaignId) ?? []);

@@ -6,8 +6,8 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { AssignedReward, ChosenReward, VoucherValue } from "../domain/input/facts.ts";
-import type { Ref } from "../mapping/decision-input.ts";
-import type { Named } from "./resolved-redeemables.ts";
+import type { RedeemableInput } from "../mapping/decision-input.ts";
+import type { ResolvedRedeemables } from "./resolved-redeemables.ts";
 import { toTimestamp } from "./timestamps.ts";
 
 type Cards = ReadonlyMap<string, GatheredCard>;
@@ -18,16 +18,16 @@ const NO_CARDS: Cards = new Map();
  * What loyalty cards of a request have, and the rewards that were chosen for them, by the ids of their
  * vouchers. Nothing is asked when there are none.
  */
-export async function gatherCards(
+export async function loadCards(
   deps: Pick<Deps, "clients">,
   call: Call,
   {
     refs,
     vouchers,
     sessionKey,
-  }: Pick<Named, "refs" | "vouchers"> & { readonly sessionKey: string | undefined },
+  }: Pick<ResolvedRedeemables, "refs" | "vouchers"> & { readonly sessionKey: string | undefined },
 ): Promise<Cards> {
-  const cards = refs.flatMap((ref) => questionOf(ref, vouchers) ?? []);
+  const cards = refs.flatMap((ref) => cardQuery(ref, vouchers) ?? []);
   if (cards.length === 0) return NO_CARDS;
   const requestKey = call.idempotency?.key;
   const answer = await deps.clients.gatherCards({
@@ -46,7 +46,10 @@ export async function gatherCards(
   );
 }
 
-function questionOf(ref: Ref, vouchers: Named["vouchers"]): CardQuestion | undefined {
+function cardQuery(
+  ref: RedeemableInput,
+  vouchers: ResolvedRedeemables["vouchers"],
+): CardQuestion | undefined {
   const voucher = ref.object === "voucher" ? vouchers.get(ref.id)?.voucher : undefined;
   if (voucher?.type !== VoucherType.LOYALTY_CARD) return undefined;
   return {
@@ -69,7 +72,7 @@ export const cardValue = ({ figures, lockedPoints }: GatheredCard): VoucherValue
 });
 
 export function chosenReward(
-  { reward }: Pick<Ref, "reward">,
+  { reward }: Pick<RedeemableInput, "reward">,
   card: GatheredCard | undefined,
 ): ChosenReward | null {
   if (reward?.id === undefined) return null;

@@ -6,12 +6,12 @@ import type { CatalogueItem, CatalogueLine } from "../domain/catalogue/product-c
 import type { Catalogue, FoundProduct, FoundSku } from "../store/catalogue-lookup.ts";
 
 /** How a line of an order names its product and SKU. */
-export type NamedLine = Pick<
+export type LineItemReference = Pick<
   OrderItemInput,
   "productId" | "skuId" | "relatedObject" | "sourceId" | "product" | "sku"
 >;
 
-export type DescribedLines<Line> = {
+export type LinesWithCatalogueData<Line> = {
   /** With what the catalogue knows of them under what was sent. */
   readonly items: Line[];
   /** For each of them what collections ask of it; metadata that was sent lies over what is stored. */
@@ -23,11 +23,11 @@ export type DescribedLines<Line> = {
  * order, wins over what the catalogue has (spec/validation-and-redemption.md §1.1); an unknown product
  * simply has no data there. Nothing is asked when no line has a name.
  */
-export async function gatherCatalogue<Line extends NamedLine>(
+export async function addCatalogueData<Line extends LineItemReference>(
   deps: Pick<Deps, "findInCatalogue">,
   call: Call,
   items: Line[],
-): Promise<DescribedLines<Line>> {
+): Promise<LinesWithCatalogueData<Line>> {
   const skus = items.flatMap((item) => skuName(item) ?? []);
   const products = items.flatMap((item) => productName(item) ?? []);
   if (skus.length === 0 && products.length === 0) {
@@ -36,10 +36,11 @@ export async function gatherCatalogue<Line extends NamedLine>(
   const catalogue = await deps.findInCatalogue({ projectId: call.project.id, skus, products });
   const found = items.map((item) => ({ item, ...entriesOf(item, catalogue) }));
   return {
-    items: found.map(({ item, sku, product }) => described(item, sku, product)),
+    items: found.map(({ item, sku, product }) => withCatalogueData(item, sku, product)),
     lines: found.map(({ item, sku, product }) => ({
-      product: product === undefined ? null : productItem(product, item.product?.metadata),
-      sku: sku === undefined ? null : skuItem(sku, product, item.sku?.metadata),
+      product:
+        product === undefined ? null : productToCatalogueItem(product, item.product?.metadata),
+      sku: sku === undefined ? null : skuToCatalogueItem(sku, product, item.sku?.metadata),
     })),
   };
 }
@@ -67,7 +68,7 @@ export type CatalogueUnit = {
  * What the catalogue holds under these names, each an id or a source id of a product or a SKU; ids come
  * before source ids, and products before SKUs. Names that it does not know are not in the answer.
  */
-export async function findCatalogueItems(
+export async function loadCatalogueUnits(
   deps: Pick<Deps, "findInCatalogue">,
   projectId: string,
   names: readonly string[],
@@ -81,12 +82,12 @@ export async function findCatalogueItems(
       const isSku = byName.product === undefined || byName.sku?.id === name;
       const sku = isSku ? byName.sku : undefined;
       const product = sku === undefined ? byName.product : catalogue.product(sku.product_id);
-      return product === undefined ? [] : [[name, unitOf(product, sku)]];
+      return product === undefined ? [] : [[name, catalogueUnitOf(product, sku)]];
     }),
   );
 }
 
-const unitOf = (product: FoundProduct, sku: FoundSku | undefined): CatalogueUnit => ({
+const catalogueUnitOf = (product: FoundProduct, sku: FoundSku | undefined): CatalogueUnit => ({
   productId: product.id,
   productSourceId: product.source_id,
   skuId: sku?.id ?? null,
@@ -97,22 +98,27 @@ const unitOf = (product: FoundProduct, sku: FoundSku | undefined): CatalogueUnit
   productMetadata: product.metadata,
   skuMetadata: sku?.metadata ?? {},
   line: {
-    product: productItem(product),
-    sku: sku === undefined ? null : skuItem(sku, product),
+    product: productToCatalogueItem(product),
+    sku: sku === undefined ? null : skuToCatalogueItem(sku, product),
   },
 });
 
-export const skuName = ({ skuId, sku, relatedObject, sourceId }: NamedLine): string | undefined =>
+export const skuName = ({
+  skuId,
+  sku,
+  relatedObject,
+  sourceId,
+}: LineItemReference): string | undefined =>
   skuId ?? sku?.id ?? sku?.sourceId ?? (relatedObject === "sku" ? sourceId : undefined);
 
-export const productName = (item: NamedLine): string | undefined =>
+export const productName = (item: LineItemReference): string | undefined =>
   item.productId ??
   item.product?.id ??
   item.product?.sourceId ??
   (item.relatedObject === "sku" ? undefined : item.sourceId);
 
 export function entriesOf(
-  item: NamedLine,
+  item: LineItemReference,
   catalogue: Catalogue,
 ): { readonly sku: FoundSku | undefined; readonly product: FoundProduct | undefined } {
   const sku = catalogue.sku(skuName(item) ?? "");
@@ -120,20 +126,20 @@ export function entriesOf(
   return { sku, product };
 }
 
-const described = <Line extends NamedLine>(
+const withCatalogueData = <Line extends LineItemReference>(
   item: Line,
   sku: FoundSku | undefined,
   product: FoundProduct | undefined,
 ): Line => ({
   ...item,
-  ...(sku !== undefined && { skuId: sku.id, sku: describedSku(item, sku) }),
+  ...(sku !== undefined && { skuId: sku.id, sku: skuWithCatalogueData(item, sku) }),
   ...(product !== undefined && {
     productId: product.id,
-    product: describedProduct(item, product),
+    product: productWithCatalogueData(item, product),
   }),
 });
 
-function describedSku({ sku: sent, product }: NamedLine, sku: FoundSku) {
+function skuWithCatalogueData({ sku: sent, product }: LineItemReference, sku: FoundSku) {
   // A price that was sent for the product comes before the one that is stored for its SKU.
   const price = sent?.price ?? (product?.price === undefined ? sku.price : null);
   return {
@@ -147,7 +153,7 @@ function describedSku({ sku: sent, product }: NamedLine, sku: FoundSku) {
   };
 }
 
-function describedProduct({ product: sent }: NamedLine, product: FoundProduct) {
+function productWithCatalogueData({ product: sent }: LineItemReference, product: FoundProduct) {
   const price = sent?.price ?? product.price;
   return {
     ...sent,
@@ -160,7 +166,7 @@ function describedProduct({ product: sent }: NamedLine, product: FoundProduct) {
   };
 }
 
-const productItem = (
+const productToCatalogueItem = (
   product: FoundProduct,
   sent: Readonly<Record<string, unknown>> = {},
 ): CatalogueItem => ({
@@ -178,7 +184,7 @@ const productItem = (
   updatedAt: product.updated_ms,
 });
 
-const skuItem = (
+const skuToCatalogueItem = (
   sku: FoundSku,
   product: FoundProduct | undefined,
   sent: Readonly<Record<string, unknown>> = {},

@@ -4,7 +4,7 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 
 /** Categories by id; one that was deleted is left out. */
-export async function gatherCategories(
+export async function loadCategories(
   deps: Pick<Deps, "clients">,
   call: Call,
   categoryIds: readonly string[],

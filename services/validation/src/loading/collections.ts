@@ -17,7 +17,7 @@ import { findSkuIdsOf } from "../store/catalogue.ts";
 import { type CollectionRow, findCollections } from "../store/collections.ts";
 
 /** The collections of these ids, from memory where they are known; one that is gone is not there. */
-export async function gatherCollections(
+export async function loadCollections(
   deps: Pick<Deps, "collections">,
   call: Call,
   ids: readonly string[],
@@ -29,12 +29,12 @@ export async function gatherCollections(
  * For each line the ids of those of the collections that it is in. Asks the database nothing when the
  * collections are in memory, except for the SKUs of products where a filter reads them.
  */
-export async function gatherLineCollections(
+export async function loadCollectionsOfLines(
   deps: Pick<Deps, "collections" | "db">,
   call: Call,
   of: { readonly lines: readonly CatalogueLine[]; readonly ids: readonly string[] },
 ): Promise<readonly (readonly string[])[]> {
-  const collections = await gatherCollections(deps, call, of.ids);
+  const collections = await loadCollections(deps, call, of.ids);
   const usesSkus = collections.some((each) => each.type === "AUTO_UPDATE" && each.usesSkus);
   const lines = usesSkus ? await withSkuIds(deps, call, of.lines) : of.lines;
   const moment = timeContextOf(call);
@@ -65,11 +65,12 @@ export function createCollectionsCache(
   return createDefinitionCache<Collection>({
     versions,
     maxEntries: MAX_COLLECTIONS,
-    load: async (keys) => (await findCollections(db, keys)).map((row) => row && toDomain(row)),
+    load: async (keys) =>
+      (await findCollections(db, keys)).map((row) => row && collectionFromRow(row)),
   });
 }
 
-function toDomain({ id, type, filter, entries }: CollectionRow): Collection {
+function collectionFromRow({ id, type, filter, entries }: CollectionRow): Collection {
   if (type === "STATIC") return { id, type, itemIds: new Set(entries.map((entry) => entry.id)) };
   const read = readCollectionFilter(filter);
   if (read.kind === "violation") throw new Error(`collection ${id} has no filter: ${read.text}`);

@@ -9,14 +9,14 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { type CountName, countKey, UNSTORED_CUSTOMER } from "../domain/counts/counts.ts";
 import type { Guard } from "../domain/decision/decision.ts";
-import { errorMessage } from "../mapping/error.ts";
+import { rejectionToProto } from "../mapping/error.ts";
 import { toTimestamp } from "./timestamps.ts";
 
 /** As many as one query may name. */
 const MAX_COUNTS = 1_000;
 
 /** What was redeemed before, by `countKey`. */
-export async function gatherCounts(
+export async function loadCounts(
   deps: Pick<Deps, "clients">,
   call: Call,
   names: readonly CountName[],
@@ -27,7 +27,7 @@ export async function gatherCounts(
       const { values } = await deps.clients.countRedemptions({
         $typeName: "scrip.voucher.v1.CountQuery",
         projectId: call.project.id,
-        counts: chunk.map(([, name]) => countMessage(name)),
+        counts: chunk.map(([, name]) => countToProto(name)),
       });
       return chunk.map(([key], index) => [key, values[index] ?? 0n] as const);
     }),
@@ -43,7 +43,7 @@ function chunks<Item>(items: readonly Item[], size: number): readonly (readonly 
 }
 
 /** What the commit checks again under its locks, of the customer as the redemption has stored him. */
-export const countGuard = (
+export const countGuardToProto = (
   { count, add, conditions, refusal }: Extract<Guard, { kind: "count" }>,
   {
     requestId,
@@ -51,12 +51,12 @@ export const countGuard = (
   }: { readonly requestId: string; readonly customerId: string | undefined },
 ): CountGuard => ({
   $typeName: "scrip.voucher.v1.CountGuard",
-  count: countMessage(
+  count: countToProto(
     count.customerId === UNSTORED_CUSTOMER ? { ...count, customerId: idOf(customerId) } : count,
   ),
   add,
   conditions: conditions as JsonObject,
-  ...(refusal !== null && { refusal: errorMessage(refusal, requestId) }),
+  ...(refusal !== null && { refusal: rejectionToProto(refusal, requestId) }),
 });
 
 function idOf(customerId: string | undefined): string {
@@ -64,7 +64,7 @@ function idOf(customerId: string | undefined): string {
   return customerId;
 }
 
-const countMessage = (name: CountName): Count => ({
+const countToProto = (name: CountName): Count => ({
   $typeName: "scrip.voucher.v1.Count",
   scope: { case: SCOPES[name.scope.kind], value: name.scope.id },
   measure: CountMeasure[name.measure],

@@ -13,20 +13,20 @@ import type { CustomerFacts, OrderFacts } from "../domain/input/facts.ts";
 import { categoriesNamed, type StackingRules } from "../domain/stacking/stacking-rules.ts";
 import { neededItems } from "../domain/unit-discounts/unit-discount.ts";
 import { customerFacts } from "../mapping/customer-facts.ts";
-import { type Asked, expandOf } from "../mapping/decision-input.ts";
+import { type DecisionInput, expandOf } from "../mapping/decision-input.ts";
 import { orderFacts } from "../mapping/order-facts.ts";
-import { type FoundRedeemables, redeemablesOf } from "../mapping/redeemables.ts";
-import { assignmentIdsOf, gatherCards } from "./cards.ts";
-import { gatherCategories } from "./categories.ts";
-import { gatherCounts, NOTHING_COUNTED } from "./counts.ts";
-import { withCampaigns } from "./promotions.ts";
-import type { Named } from "./resolved-redeemables.ts";
-import { gatherRuleFacts, NO_RULE_FACTS, type RuleFacts } from "./rule-facts.ts";
-import { gatherRules } from "./validation-rules.ts";
+import { type LoadedRedeemables, redeemablesFromProto } from "../mapping/redeemables.ts";
+import { assignmentIdsOf, loadCards } from "./cards.ts";
+import { loadCategories } from "./categories.ts";
+import { loadCounts, NOTHING_COUNTED } from "./counts.ts";
+import { addCampaigns } from "./promotions.ts";
+import type { ResolvedRedeemables } from "./resolved-redeemables.ts";
+import { loadRuleFacts, NO_RULE_FACTS, type RuleFacts } from "./rule-facts.ts";
+import { loadValidationRules } from "./validation-rules.ts";
 
 /** What stays the same however often a request is decided. */
-export type Circumstances = {
-  readonly asked: Asked;
+export type RequestContext = {
+  readonly asked: DecisionInput;
   readonly said: Customer | undefined;
   readonly customer: StoredCustomer | undefined;
   readonly stored: Order | null;
@@ -40,11 +40,11 @@ export type Circumstances = {
 };
 
 /** What a decision was made on, and what its answer is written from. */
-export type Gathered = Circumstances &
-  Named & {
+export type DecisionContext = RequestContext &
+  ResolvedRedeemables & {
     readonly request: DecisionRequest;
     /** Of loyalty cards, by the ids of their vouchers. */
-    readonly cards: FoundRedeemables["cards"];
+    readonly cards: LoadedRedeemables["cards"];
     /** Of the redeemables, by id; only where the answer shows them or their hierarchy counts. */
     readonly categories: ReadonlyMap<string, Category>;
   };
@@ -54,21 +54,21 @@ export type Gathered = Circumstances &
  * its rules, which are remembered; each of the other questions is asked only when something depends
  * on it, and all of one kind travel together.
  */
-export async function gatherDecision(
+export async function loadDecisionContext(
   deps: Deps,
   call: Call,
-  circumstances: Circumstances,
-  named: Named,
-): Promise<Gathered> {
+  circumstances: RequestContext,
+  named: ResolvedRedeemables,
+): Promise<DecisionContext> {
   const { asked, said, customer, stored, stacking, trace, omits } = circumstances;
-  const found = await gatherFound(deps, call, circumstances, named);
-  const redeemables = redeemablesOf(found);
+  const found = await loadRedeemables(deps, call, circumstances, named);
+  const redeemables = redeemablesFromProto(found);
   const allRules = [...found.rules.values()].flat();
   const itemNames = neededItems(redeemables);
   const facts =
     allRules.length === 0 && itemNames.length === 0
       ? NO_RULE_FACTS
-      : await gatherRuleFacts(deps, call, circumstances, {
+      : await loadRuleFacts(deps, call, circumstances, {
           rules: allRules,
           collectionIds: neededCollections(allRules),
           itemNames,
@@ -83,7 +83,7 @@ export async function gatherDecision(
   };
   const countNames = omits === undefined ? neededCounts(redeemables, questions) : [];
   const counts =
-    countNames.length === 0 ? NOTHING_COUNTED : await gatherCounts(deps, call, countNames);
+    countNames.length === 0 ? NOTHING_COUNTED : await loadCounts(deps, call, countNames);
   return {
     ...circumstances,
     ...named,
@@ -103,16 +103,16 @@ export async function gatherDecision(
 }
 
 /** What the redeemables refer to: their campaigns and rules, and their categories where those count. */
-async function gatherFound(
+async function loadRedeemables(
   deps: Deps,
   call: Call,
-  circumstances: Circumstances,
-  named: Named,
-): Promise<FoundRedeemables> {
+  circumstances: RequestContext,
+  named: ResolvedRedeemables,
+): Promise<LoadedRedeemables> {
   const vouchers = [...named.vouchers.values()].flatMap(({ voucher }) => voucher ?? []);
   const { campaigns: known, tiers } = named.promotions;
   const campaignIds = vouchers.flatMap(({ campaignId }) => campaignId ?? []);
-  const cards = await gatherCards(deps, call, {
+  const cards = await loadCards(deps, call, {
     ...named,
     sessionKey: circumstances.asked.session?.key,
   });
@@ -125,14 +125,14 @@ async function gatherFound(
   ];
   const categoryIds = vouchers.flatMap(({ categoryId }) => categoryId ?? []);
   const [campaigns, rules, categories] = await Promise.all([
-    campaignIds.length === 0 ? known : withCampaigns(deps, call, { known, ids: campaignIds }),
-    gatherRules(deps, call, objectIds),
-    needsCategories(circumstances) ? gatherCategories(deps, call, categoryIds) : null,
+    campaignIds.length === 0 ? known : addCampaigns(deps, call, { known, ids: campaignIds }),
+    loadValidationRules(deps, call, objectIds),
+    needsCategories(circumstances) ? loadCategories(deps, call, categoryIds) : null,
   ]);
   return { ...named, cards, promotions: { ...named.promotions, campaigns }, rules, categories };
 }
 
-const NO_CATEGORIES: Gathered["categories"] = new Map();
+const NO_CATEGORIES: DecisionContext["categories"] = new Map();
 
 const withCollections = (order: OrderFacts, collections: RuleFacts["collections"]): OrderFacts =>
   collections.length === 0
@@ -154,7 +154,7 @@ const withMemberships = (
  * Whoever sorts by hierarchy or shows categories has to know more of them than their ids; and where
  * rules name categories, one that was deleted must not count.
  */
-const needsCategories = ({ asked, stacking }: Circumstances): boolean =>
+const needsCategories = ({ asked, stacking }: RequestContext): boolean =>
   categoriesNamed(stacking).length > 0 ||
   stacking.redeemablesSortingRule === "CATEGORY_HIERARCHY" ||
   expandOf(asked).has("category");

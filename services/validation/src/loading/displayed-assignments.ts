@@ -3,30 +3,30 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
-import { toAssignment } from "../mapping/assignment.ts";
-import { assignmentsOf } from "./rule-assignments.ts";
+import { assignmentToProto } from "../mapping/assignment.ts";
+import { loadAssignments } from "./rule-assignments.ts";
 
 /** How many assignments of one voucher an answer shows; the total counts them all. */
-const SHOWN = 100;
+const MAX_DISPLAYED = 100;
 
 /**
  * Which rules the vouchers that apply and their campaigns have, one list for each redeemable that
  * applies; no lists when there are no rules at all. The decision has just asked for these, so they are
  * remembered, and the gateway need not come back for them.
  */
-export async function assignmentsShown(
+export async function loadDisplayedAssignments(
   { ruleCaches }: Pick<Deps, "ruleCaches">,
   { project }: Pick<Call, "project">,
   judged: readonly JudgedRedeemable[],
 ): Promise<readonly ValidationRulesAssignmentList[]> {
   const objects = judged.filter(({ status }) => status === "APPLICABLE").map(objectIdsOf);
-  const found = await assignmentsOf(ruleCaches, project.id, objects.flat());
+  const found = await loadAssignments(ruleCaches, project.id, objects.flat());
   if (found.size === 0) return [];
   return objects.map((ids) => {
     const rows = ids.flatMap((id) => found.get(id) ?? []);
     return {
       $typeName: "scrip.common.v1.ValidationRulesAssignmentList",
-      data: rows.slice(0, SHOWN).map(toAssignment),
+      data: rows.slice(0, MAX_DISPLAYED).map(assignmentToProto),
       total: BigInt(rows.length),
     };
   });

@@ -14,7 +14,7 @@ import { toTimestamp } from "./timestamps.ts";
  * Asks for vouchers by code or id, and for the answer that an idempotency key already has. What live
  * sessions of others hold comes with them.
  */
-export async function gatherVouchers(
+export async function loadVouchers(
   deps: Pick<Deps, "clients">,
   call: Call,
   { codes, sessionKey }: { readonly codes: string[]; readonly sessionKey?: string | undefined },
@@ -38,7 +38,7 @@ const NO_VOUCHERS: VoucherAnswer = { $typeName: "scrip.voucher.v1.VoucherAnswer"
  * Finds the customer that a request names, without writing. An unknown source id is a customer with
  * just the data that was sent; an unknown id is an error.
  */
-export async function gatherCustomer(
+export async function loadCustomer(
   deps: Deps,
   call: Call,
   customer: Customer | undefined,
@@ -60,7 +60,7 @@ export async function gatherCustomer(
 }
 
 /** The stored order that a request names; an unknown source id is an order of its own. */
-export async function gatherOrder(
+export async function loadOrder(
   deps: Deps,
   call: Call,
   input: OrderInput | undefined,

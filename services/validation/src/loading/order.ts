@@ -3,10 +3,10 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
-import { gatherCatalogue } from "./catalogue.ts";
+import { addCatalogueData } from "./catalogue.ts";
 
 /** The order that a request is about. */
-export type OrderInQuestion = {
+export type OrderWithCatalogueData = {
   readonly sent: OrderInput | undefined;
   /** The stored one that the request names. */
   readonly stored: Order | null;
@@ -18,22 +18,22 @@ export type OrderInQuestion = {
  * The order with what the catalogue knows of its lines. What was sent wins over what is stored
  * (spec/validation-and-redemption.md §1.1); `find` reads or claims the stored one meanwhile.
  */
-export async function gatherOrderInQuestion(
+export async function loadOrderWithCatalogueData(
   deps: Pick<Deps, "findInCatalogue">,
   call: Call,
   sent: OrderInput | undefined,
   find: (input: OrderInput) => Promise<Order | null>,
-): Promise<OrderInQuestion> {
+): Promise<OrderWithCatalogueData> {
   if (sent === undefined) return { sent, stored: null, lines: [] };
   if (sent.items.length > 0) {
     const [{ items, lines }, stored] = await Promise.all([
-      gatherCatalogue(deps, call, sent.items),
+      addCatalogueData(deps, call, sent.items),
       find(sent),
     ]);
     return { sent: { ...sent, items }, stored, lines };
   }
   const stored = await find(sent);
   if (stored === null) return { sent, stored, lines: [] };
-  const { items, lines } = await gatherCatalogue(deps, call, stored.items);
+  const { items, lines } = await addCatalogueData(deps, call, stored.items);
   return { sent, stored: { ...stored, items }, lines };
 }

@@ -6,7 +6,7 @@ import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { Ref } from "../mapping/decision-input.ts";
+import type { RedeemableInput } from "../mapping/decision-input.ts";
 
 /** Promotion tiers and stacks by id, and all campaigns that a request has to do with. */
 export type Promotions = {
@@ -22,32 +22,34 @@ export const NO_PROMOTIONS: Promotions = {
 };
 
 /** The tiers and stacks that a request names, with their campaigns. */
-export async function gatherPromotions(
+export async function loadPromotions(
   deps: Pick<Deps, "clients">,
   call: Call,
-  refs: readonly Ref[],
+  refs: readonly RedeemableInput[],
 ): Promise<Promotions> {
   const tierIds = idsOf(refs, "promotion_tier");
   const stackIds = idsOf(refs, "promotion_stack");
-  return promotionsOf(
+  return promotionsFromProto(
     await deps.clients.resolveCampaigns({ projectId: call.project.id, tierIds, stackIds }),
   );
 }
 
-export const namesPromotion = (refs: readonly Ref[]): boolean =>
+export const hasPromotions = (refs: readonly RedeemableInput[]): boolean =>
   refs.some(({ object }) => object !== "voucher");
 
 /** Every tier that is switched on, in a campaign that is. */
-export async function gatherAllPromotions(
+export async function loadActivePromotions(
   deps: Pick<Deps, "clients">,
   call: Call,
 ): Promise<Promotions> {
   const projectId = call.project.id;
-  return promotionsOf(await deps.clients.resolveCampaigns({ projectId, allActiveTiers: true }));
+  return promotionsFromProto(
+    await deps.clients.resolveCampaigns({ projectId, allActiveTiers: true }),
+  );
 }
 
 /** The campaigns of vouchers, beside those that are known already. */
-export async function withCampaigns(
+export async function addCampaigns(
   deps: Pick<Deps, "clients">,
   call: Call,
   { known, ids }: { readonly known: Promotions["campaigns"]; readonly ids: readonly string[] },
@@ -62,17 +64,20 @@ export async function withCampaigns(
 }
 
 /** A stack stands for its tiers, in its order; an unknown one for itself. */
-export const expandStacks = (refs: readonly Ref[], { stacks }: Promotions): readonly Ref[] =>
+export const expandStacks = (
+  refs: readonly RedeemableInput[],
+  { stacks }: Promotions,
+): readonly RedeemableInput[] =>
   stacks.size === 0
     ? refs
-    : refs.flatMap((ref): readonly Ref[] => {
+    : refs.flatMap((ref): readonly RedeemableInput[] => {
         const stack = ref.object === "promotion_stack" ? stacks.get(ref.id) : undefined;
         return stack?.tiers === undefined
           ? [ref]
           : stack.tiers.ids.map((id) => ({ object: "promotion_tier", id }));
       });
 
-export const promotionsOf = ({ tiers, stacks, campaigns }: CampaignAnswer): Promotions => ({
+export const promotionsFromProto = ({ tiers, stacks, campaigns }: CampaignAnswer): Promotions => ({
   tiers: byId(tiers),
   stacks: byId(stacks),
   campaigns: byId(campaigns),
@@ -81,5 +86,5 @@ export const promotionsOf = ({ tiers, stacks, campaigns }: CampaignAnswer): Prom
 const byId = <Item extends { readonly id: string }>(items: readonly Item[]): Map<string, Item> =>
   new Map(items.map((item) => [item.id, item]));
 
-const idsOf = (refs: readonly Ref[], object: Ref["object"]): string[] =>
+const idsOf = (refs: readonly RedeemableInput[], object: RedeemableInput["object"]): string[] =>
   refs.flatMap((ref) => (ref.object === object ? [ref.id] : []));

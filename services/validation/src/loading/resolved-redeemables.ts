@@ -2,20 +2,20 @@ import type { CommitOutcome, GatheredVoucher } from "@scrip/proto/scrip/voucher/
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { Asked, Ref } from "../mapping/decision-input.ts";
-import { gatherVouchers } from "./gather.ts";
+import type { DecisionInput, RedeemableInput } from "../mapping/decision-input.ts";
+import { loadVouchers } from "./gather.ts";
 import {
   expandStacks,
-  gatherPromotions,
-  namesPromotion,
+  loadPromotions,
+  hasPromotions,
   NO_PROMOTIONS,
   type Promotions,
 } from "./promotions.ts";
 
 /** The redeemables of a request as they are stored: read again each time it is decided. */
-export type Named = {
+export type ResolvedRedeemables = {
   /** Stacks are replaced by their tiers. */
-  readonly refs: readonly Ref[];
+  readonly refs: readonly RedeemableInput[];
   /** By the code or id that was sent. */
   readonly vouchers: ReadonlyMap<string, GatheredVoucher>;
   readonly promotions: Promotions;
@@ -23,15 +23,15 @@ export type Named = {
   readonly earlier: CommitOutcome | undefined;
 };
 
-export async function gatherNamed(
+export async function resolveRedeemables(
   deps: Deps,
   call: Call,
-  { redeemables, session }: Pick<Asked, "redeemables" | "session">,
-): Promise<Named> {
+  { redeemables, session }: Pick<DecisionInput, "redeemables" | "session">,
+): Promise<ResolvedRedeemables> {
   const codes = redeemables.flatMap(({ object, id }) => (object === "voucher" ? [id] : []));
   const [{ vouchers, earlier }, promotions] = await Promise.all([
-    gatherVouchers(deps, call, { codes, sessionKey: session?.key }),
-    namesPromotion(redeemables) ? gatherPromotions(deps, call, redeemables) : NO_PROMOTIONS,
+    loadVouchers(deps, call, { codes, sessionKey: session?.key }),
+    hasPromotions(redeemables) ? loadPromotions(deps, call, redeemables) : NO_PROMOTIONS,
   ]);
   return {
     refs: expandStacks(redeemables, promotions),

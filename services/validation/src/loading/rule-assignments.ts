@@ -69,7 +69,7 @@ export function createAssignmentCaches(
 const YOUNG_MS = 20_000;
 
 /** The assignments of those objects that have any, oldest first. */
-export async function assignmentsOf(
+export async function loadAssignments(
   { ofProject, ofObject }: AssignmentCaches,
   projectId: string,
   objectIds: readonly string[],

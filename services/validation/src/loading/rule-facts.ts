@@ -6,8 +6,8 @@ import type { Rule, ValidationRule } from "@scrip/rules";
 import type { Deps } from "../deps.ts";
 import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
 import type { CatalogueItem } from "../domain/input/facts.ts";
-import { findCatalogueItems } from "./catalogue.ts";
-import { gatherLineCollections } from "./collections.ts";
+import { loadCatalogueUnits } from "./catalogue.ts";
+import { loadCollectionsOfLines } from "./collections.ts";
 import { toTimestamp } from "./timestamps.ts";
 
 /** What only some rules and discounts read; most requests ask for none of it. */
@@ -33,7 +33,7 @@ export type RuleNeeds = {
   readonly itemNames: readonly string[];
 };
 
-export async function gatherRuleFacts(
+export async function loadRuleFacts(
   deps: Deps,
   call: Call,
   subject: RuleSubject,
@@ -42,11 +42,11 @@ export async function gatherRuleFacts(
   const { collectionIds, itemNames } = needs;
   const { lines } = subject;
   const [memberships, collections, catalogue] = await Promise.all([
-    needs.rules.some(readsMemberships) ? gatherMemberships(deps, call, subject) : undefined,
+    needs.rules.some(readsMemberships) ? loadMemberships(deps, call, subject) : undefined,
     collectionIds.length > 0 && lines.length > 0
-      ? gatherLineCollections(deps, call, { lines, ids: collectionIds })
+      ? loadCollectionsOfLines(deps, call, { lines, ids: collectionIds })
       : [],
-    gatherItems(deps, call, { names: itemNames, collectionIds }),
+    loadCatalogueItems(deps, call, { names: itemNames, collectionIds }),
   ]);
   return {
     segments: memberships?.segmentIds ?? [],
@@ -57,7 +57,7 @@ export async function gatherRuleFacts(
 }
 
 /** Somebody who is not stored may be in segments too. */
-async function gatherMemberships(
+async function loadMemberships(
   { clients }: Pick<Deps, "clients">,
   call: Call,
   { said }: RuleSubject,
@@ -83,7 +83,7 @@ const readsMemberships = ({ rules }: { readonly rules: ReadonlyMap<number, Rule>
       MEMBERSHIPS.has(name) || (children !== null && readsMemberships(children)),
   );
 
-async function gatherItems(
+async function loadCatalogueItems(
   deps: Deps,
   call: Call,
   {
@@ -92,11 +92,11 @@ async function gatherItems(
   }: { readonly names: readonly string[]; readonly collectionIds: readonly string[] },
 ): Promise<ReadonlyMap<string, CatalogueItem>> {
   if (names.length === 0) return NO_ITEMS;
-  const found = [...(await findCatalogueItems(deps, call.project.id, names))];
+  const found = [...(await loadCatalogueUnits(deps, call.project.id, names))];
   const lines = found.map(([, { line }]) => line);
   const collections =
     collectionIds.length > 0
-      ? await gatherLineCollections(deps, call, { lines, ids: collectionIds })
+      ? await loadCollectionsOfLines(deps, call, { lines, ids: collectionIds })
       : [];
   return new Map(
     found.map(([name, unit], index): [string, CatalogueItem] => [

@@ -15,7 +15,7 @@ import {
 import { findStackingOptions } from "../store/stacking-rules.ts";
 
 /** How the redeemables of a request of this project go together. */
-export async function gatherStackingRules(
+export async function loadStackingRules(
   deps: Pick<Deps, "stackingRules">,
   call: Call,
 ): Promise<StackingRules> {

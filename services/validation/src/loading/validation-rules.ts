@@ -7,11 +7,11 @@ import {
 import type { Call } from "@scrip/rpc";
 import { parseValidationRule, type ValidationRule } from "@scrip/rules";
 
-import { definitionOf } from "../store/rule-definition.ts";
+import { ruleDefinitionFromRow } from "../store/rule-definition.ts";
 import { findRuleContents } from "../store/validation-rules.ts";
 import {
   type AssignmentCaches,
-  assignmentsOf,
+  loadAssignments,
   createAssignmentCaches,
 } from "./rule-assignments.ts";
 
@@ -28,7 +28,8 @@ export const createRuleCaches = (db: Queryable, versions: DefinitionVersions): R
     maxEntries: MAX_RULES,
     load: async (keys) =>
       (await findRuleContents(db, keys)).map(
-        (content, index) => content && parsed(definitionOf(keys[index]?.key ?? "", content)),
+        (content, index) =>
+          content && parsed(ruleDefinitionFromRow(keys[index]?.key ?? "", content)),
       ),
   }),
 });
@@ -38,12 +39,12 @@ export const createRuleCaches = (db: Queryable, versions: DefinitionVersions): R
  * to be evaluated, in the order in which they were assigned. Objects without rules are not in the map.
  * What is remembered costs no query; everything else that is asked at the same time costs one.
  */
-export async function gatherRules(
+export async function loadValidationRules(
   { ruleCaches }: { readonly ruleCaches: RuleCaches },
   { project }: Pick<Call, "project">,
   objectIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly ValidationRule[]>> {
-  const assignments = await assignmentsOf(ruleCaches, project.id, objectIds);
+  const assignments = await loadAssignments(ruleCaches, project.id, objectIds);
   if (assignments.size === 0) return NONE;
   const ids = [...assignments.values()].flatMap((rows) => rows.map((row) => row.rule_id));
   const rules = await ruleCaches.rules.getMany(project.id, [...new Set(ids)]);

@@ -17,7 +17,7 @@ const NOTHING_LISTED: ApplicableTo = {
 export const UNLIMITED = { applicableTo: NOTHING_LISTED, inapplicableTo: NOTHING_LISTED } as const;
 
 /** What a redeemable is limited to, and what of the order that reached (§1.7). */
-export function scopeLists(judged: JudgedRedeemable): {
+export function applicableItemsToProto(judged: JudgedRedeemable): {
   readonly applicableTo: ApplicableTo;
   readonly inapplicableTo: ApplicableTo;
 } {

@@ -3,7 +3,7 @@ import type { ValidationRulesAssignment } from "@scrip/proto/scrip/common/v1/val
 
 import type { AssignmentRow } from "../store/rule-assignments.ts";
 
-export const toAssignment = (row: AssignmentRow): ValidationRulesAssignment => ({
+export const assignmentToProto = (row: AssignmentRow): ValidationRulesAssignment => ({
   $typeName: "scrip.common.v1.ValidationRulesAssignment",
   id: row.id,
   ruleId: row.rule_id,

@@ -2,7 +2,7 @@ import type { Bundle } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
 import type { BundleResult } from "../domain/bundles/bundle-result.ts";
 
-export const bundleMessage = ({ quantity, limit, identified, missing }: BundleResult): Bundle => ({
+export const bundleToProto = ({ quantity, limit, identified, missing }: BundleResult): Bundle => ({
   $typeName: "scrip.validation.v1.Bundle",
   quantity,
   limit,

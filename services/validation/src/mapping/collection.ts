@@ -7,7 +7,7 @@ import {
 
 import type { CollectionRow } from "../store/collections.ts";
 
-export const toCollection = (row: CollectionRow): ProductCollection =>
+export const collectionToProto = (row: CollectionRow): ProductCollection =>
   create(ProductCollectionSchema, {
     id: row.id,
     name: row.name,

@@ -10,8 +10,8 @@ import type {
 import type { RedeemableName } from "../domain/decide.ts";
 
 /** What a request asks to be decided: one shape for all endpoints that decide. */
-export type Asked = {
-  readonly redeemables: readonly Ref[];
+export type DecisionInput = {
+  readonly redeemables: readonly RedeemableInput[];
   readonly order?: OrderInput | undefined;
   readonly customer?: Customer | undefined;
   readonly session?: Session | undefined;
@@ -21,25 +21,30 @@ export type Asked = {
 };
 
 /** A redeemable as it is named in a request. */
-export type Ref = RedeemableName & Pick<RedeemableRef, "gift" | "reward">;
+export type RedeemableInput = RedeemableName & Pick<RedeemableRef, "gift" | "reward">;
 
-export const refOf = ({ object, id, gift, reward }: RedeemableRef): Ref => ({
-  object: object as Ref["object"],
+export const redeemableInputFromProto = ({
+  object,
+  id,
+  gift,
+  reward,
+}: RedeemableRef): RedeemableInput => ({
+  object: object as RedeemableInput["object"],
   id,
   ...(gift !== undefined && { gift }),
   ...(reward !== undefined && { reward }),
 });
 
 /** The customer stands in the request, or in its order. */
-export function customerOf({
+export function requestedCustomer({
   customer,
   order,
-}: Pick<Asked, "customer" | "order">): Customer | undefined {
+}: Pick<DecisionInput, "customer" | "order">): Customer | undefined {
   const said = customer ?? order?.customer;
   if (said !== undefined || order?.customerId === undefined) return said;
   return { $typeName: "scrip.common.v1.Customer", id: order.customerId };
 }
 
 /** What the answer is to show beside what it always does. */
-export const expandOf = ({ options }: Pick<Asked, "options">): ReadonlySet<string> =>
+export const expandOf = ({ options }: Pick<DecisionInput, "options">): ReadonlySet<string> =>
   new Set(options?.expand);

@@ -4,7 +4,7 @@ import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_p
 import type { Refused } from "../domain/rejections/rejection.ts";
 
 /** A refusal of the engine as the Error object of an answer. */
-export function errorMessage({ key, ...options }: Refused, requestId: string): ErrorMessage {
+export function rejectionToProto({ key, ...options }: Refused, requestId: string): ErrorMessage {
   return errorToProto({ key, options }, requestId);
 }
 
@@ -14,7 +14,12 @@ export function toRefusal({ key, ...options }: Refused): ApiError {
 }
 
 /** The Error object of a commit as a refusal that the engine goes on after. */
-export function refusedBy({ key, message, details, error }: ErrorMessage): Refused | undefined {
+export function rejectionFromProto({
+  key,
+  message,
+  details,
+  error,
+}: ErrorMessage): Refused | undefined {
   if (!isErrorKey(key)) return undefined;
   return { key, message, details, customMessage: error?.message };
 }

@@ -9,56 +9,56 @@ import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import type { Trace, TraceKind, TraceStep } from "../domain/decision/explanation-steps.ts";
 
 /** Who reads an explanation: callers from a browser or an app see no internals of rules. */
-export type Reader = "server" | "client";
+export type Audience = "server" | "client";
 
-export const readerOf = ({ caller }: Call): Reader =>
+export const audienceOf = ({ caller }: Call): Audience =>
   caller.side === "client" ? "client" : "server";
 
 /** How a redeemable was decided; undefined when nobody asked for it before it was. */
-export function explanationOf(
+export function explanationToProto(
   { status, trace }: Pick<JudgedRedeemable, "status" | "trace">,
-  reader: Reader,
+  reader: Audience,
 ): Explanation | undefined {
   if (trace === null) return undefined;
-  const stepOf = reader === "server" ? stepMessage : safeStepMessage;
+  const stepOf = reader === "server" ? stepToProto : safeStepToProto;
   return {
     $typeName: "scrip.common.v1.Explanation",
     status,
     steps: trace.steps.map(stepOf),
-    allocations: trace.allocations.map(allocationMessage),
+    allocations: trace.allocations.map(allocationToProto),
   };
 }
 
-const stepMessage = (step: TraceStep): ExplanationStep => ({
-  ...safeStepMessage(step),
+const stepToProto = (step: TraceStep): ExplanationStep => ({
+  ...safeStepToProto(step),
   message: step.message,
   ...(step.validationRuleId !== undefined && { validationRuleId: step.validationRuleId }),
   ...(step.rule !== undefined && { rule: step.rule }),
   ...(step.name !== undefined && { name: step.name }),
   ...(step.property !== undefined && { property: step.property }),
   ...(step.conditions !== undefined && { conditions: step.conditions as JsonObject }),
-  ...(step.value !== undefined && { value: valueMessage(step.value as JsonValue) }),
+  ...(step.value !== undefined && { value: valueToProto(step.value as JsonValue) }),
   ...(step.operands !== undefined && { operands: step.operands as JsonObject }),
   ...(step.used !== undefined && { used: step.used }),
   ...(step.limit !== undefined && { limit: step.limit }),
 });
 
 /** Whether a step passed, and of what kind it was: no conditions, no values, no names of rules. */
-const safeStepMessage = ({ kind, passed }: TraceStep): ExplanationStep => ({
+const safeStepToProto = ({ kind, passed }: TraceStep): ExplanationStep => ({
   $typeName: "scrip.common.v1.ExplanationStep",
   kind,
   passed,
   message: passed ? SAFE_TEXTS[kind].passed : SAFE_TEXTS[kind].failed,
 });
 
-const allocationMessage = ({ orderItemIndex, amount, quantity }: Trace["allocations"][number]) => ({
+const allocationToProto = ({ orderItemIndex, amount, quantity }: Trace["allocations"][number]) => ({
   $typeName: "scrip.common.v1.Allocation" as const,
   amount,
   ...(orderItemIndex !== null && { orderItemIndex }),
   ...(quantity !== null && { quantity }),
 });
 
-const valueMessage = (value: JsonValue): Value => fromJson(ValueSchema, value);
+const valueToProto = (value: JsonValue): Value => fromJson(ValueSchema, value);
 
 const text = (passed: string, failed: string) => ({ passed, failed });
 

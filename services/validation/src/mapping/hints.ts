@@ -2,17 +2,17 @@ import type { Hint as HintMessage } from "@scrip/proto/scrip/validation/v1/valid
 
 import type { Hint } from "../domain/decision/hint.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
-import type { Reader } from "./explanation.ts";
+import type { Audience } from "./explanation.ts";
 
 /** What would have to change. Client-side callers are told amounts and dates, never members of lists. */
-export const hintMessages = (hints: readonly Hint[], reader: Reader): HintMessage[] =>
+export const hintsToProto = (hints: readonly Hint[], reader: Audience): HintMessage[] =>
   reader === "server"
-    ? hints.map(hintMessage)
+    ? hints.map(hintToProto)
     : hints
         .filter(({ anyOf, property }) => anyOf.length === 0 && property === null)
-        .map((hint) => hintMessage({ ...hint, validationRuleId: null }));
+        .map((hint) => hintToProto({ ...hint, validationRuleId: null }));
 
-const hintMessage = (hint: Hint): HintMessage => ({
+const hintToProto = (hint: Hint): HintMessage => ({
   $typeName: "scrip.validation.v1.Hint",
   message: hint.message,
   name: hint.name,

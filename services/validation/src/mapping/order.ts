@@ -11,7 +11,7 @@ import type { Application, LineFigures, OrderFigures } from "../domain/decision/
 import type { CatalogueItem } from "../domain/input/facts.ts";
 
 /** The figures of a decision as the order that a caller sees, with what was sent beside them. */
-export function orderMessage(
+export function orderToProto(
   figures: OrderFigures,
   input: OrderInput,
   stored: Order | null,
@@ -28,7 +28,7 @@ export function orderMessage(
     appliedDiscountAmount: figures.appliedDiscountAmount,
     itemsAppliedDiscountAmount: figures.itemsAppliedDiscountAmount,
     totalAppliedDiscountAmount: figures.totalAppliedDiscountAmount,
-    items: figures.lines.map((line, index) => itemMessage(line, items[index])),
+    items: figures.lines.map((line, index) => itemToProto(line, items[index])),
     redemptions: stored?.redemptions ?? {},
     metadata: { ...stored?.metadata, ...input.metadata },
     ...(stored?.id !== undefined && { id: stored.id }),
@@ -43,7 +43,7 @@ export function orderMessage(
   };
 }
 
-function itemMessage(line: LineFigures, item: OrderItemInput | OrderItem | undefined): OrderItem {
+function itemToProto(line: LineFigures, item: OrderItemInput | OrderItem | undefined): OrderItem {
   return {
     $typeName: "scrip.common.v1.OrderItem",
     quantity: line.quantity,

@@ -1,6 +1,6 @@
 import type { ProductSummary, SkuSummary } from "@scrip/proto/scrip/common/v1/discount_pb";
 
-type Named = {
+type SummarizedItem = {
   readonly productId: string;
   readonly productSourceId: string | null;
   readonly name: string | null;
@@ -10,7 +10,10 @@ type Named = {
 };
 
 /** What a discount gives units of (§1.5). */
-export function summariesOf(item: Named): { product: ProductSummary; sku?: SkuSummary } {
+export function productSummariesToProto(item: SummarizedItem): {
+  product: ProductSummary;
+  sku?: SkuSummary;
+} {
   return {
     product: {
       $typeName: "scrip.common.v1.ProductSummary",

@@ -9,13 +9,13 @@ import {
 
 import type { ProductRow, SkuRow, SkusOfProduct } from "../store/catalogue.ts";
 
-export const toProduct = (product: ProductRow, skus: SkusOfProduct | undefined): Product =>
+export const productToProto = (product: ProductRow, skus: SkusOfProduct | undefined): Product =>
   create(ProductSchema, {
     ...summaryOf(product),
     attributes: [...product.attributes],
     metadata: product.metadata,
     skus: {
-      data: (skus?.rows ?? []).map((sku) => toSku(sku, product)),
+      data: (skus?.rows ?? []).map((sku) => skuToProto(sku, product)),
       total: skus?.total ?? 0n,
     },
     createdAt: timestampFromDate(product.created_at),
@@ -24,7 +24,7 @@ export const toProduct = (product: ProductRow, skus: SkusOfProduct | undefined):
   });
 
 /** A SKU without a price of its own costs what its product does. */
-export function toSku(sku: SkuRow, product: ProductRow): Sku {
+export function skuToProto(sku: SkuRow, product: ProductRow): Sku {
   const price = sku.price ?? product.price;
   return create(SkuSchema, {
     id: sku.id,

@@ -7,10 +7,10 @@ import {
 
 import { stackingRulesOf } from "../domain/stacking/stacking-rules.ts";
 import type { StackingRulesRow } from "../store/stacking-rules.ts";
-import { stackingRulesMessage } from "./stacking-rules.ts";
+import { stackingRulesToProto } from "./stacking-rules.ts";
 
-export function toProjectStackingRules(row: StackingRulesRow): ProjectStackingRules {
-  const { $typeName: _, ...options } = stackingRulesMessage(stackingRulesOf(row.options));
+export function projectStackingRulesToProto(row: StackingRulesRow): ProjectStackingRules {
+  const { $typeName: _, ...options } = stackingRulesToProto(stackingRulesOf(row.options));
   return create(ProjectStackingRulesSchema, {
     ...options,
     id: row.id,

@@ -2,16 +2,16 @@ import type { PromotionTierValidation } from "@scrip/proto/scrip/validation/v1/v
 import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
-import type { Gathered } from "../loading/decision-context.ts";
-import { scopeLists } from "./applicable-to.ts";
-import { tierCampaign } from "./promotion-tier.ts";
-import { discountResult } from "./result-details.ts";
-import { singleResult } from "./single-validation.ts";
+import type { DecisionContext } from "../loading/decision-context.ts";
+import { applicableItemsToProto } from "./applicable-to.ts";
+import { tierCampaignToProto } from "./promotion-tier.ts";
+import { discountResultToProto } from "./result-details.ts";
+import { singleValidationToProto } from "./single-validation.ts";
 
 /** What a promotion tier does to the order (spec/interface.md, promotion tier validation). */
-export function tierValidation(
+export function tierValidationToProto(
   judged: JudgedRedeemable,
-  gathered: Gathered,
+  gathered: DecisionContext,
   { call, tracking }: { readonly call: Call; readonly tracking: string | undefined },
 ): PromotionTierValidation {
   const tier = gathered.promotions.tiers.get(judged.redeemable.id);
@@ -19,19 +19,19 @@ export function tierValidation(
   const { banner, startDate, expirationDate } = tier;
   const defined = tier.action?.discount;
   const isValid = judged.status === "APPLICABLE";
-  const discount = isValid ? discountResult(defined, judged.benefit) : defined;
+  const discount = isValid ? discountResultToProto(defined, judged.benefit) : defined;
   const figures = isValid ? judged.order : null;
-  const campaign = tierCampaign(tier, gathered.promotions);
+  const campaign = tierCampaignToProto(tier, gathered.promotions);
   return {
     $typeName: "scrip.validation.v1.PromotionTierValidation",
     id: tier.id,
     name: tier.name,
     hierarchy: tier.hierarchy,
     metadata: tier.metadata ?? {},
-    ...scopeLists(judged),
+    ...applicableItemsToProto(judged),
     discountAmount: figures?.totalDiscountAmount ?? 0n,
     appliedDiscountAmount: figures?.totalAppliedDiscountAmount ?? 0n,
-    ...singleResult(judged, gathered, call),
+    ...singleValidationToProto(judged, gathered, call),
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(banner !== undefined && { banner }),
     ...(discount !== undefined && { discount }),

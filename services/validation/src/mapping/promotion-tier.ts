@@ -7,12 +7,12 @@ import type {
 import type { Promotions } from "../loading/promotions.ts";
 
 /** A promotion tier as a redemption keeps it: as it is now. */
-export function tierSummary(
+export function tierSummaryToProto(
   tier: PromotionTier,
   { campaigns }: Pick<Promotions, "campaigns">,
 ): PromotionTierSummary {
   const { action, banner, metadata, startDate, expirationDate } = tier;
-  const campaign = tierCampaign(tier, { campaigns });
+  const campaign = tierCampaignToProto(tier, { campaigns });
   return {
     $typeName: "scrip.common.v1.PromotionTierSummary",
     id: tier.id,
@@ -32,7 +32,7 @@ export function tierSummary(
   };
 }
 
-export function tierCampaign(
+export function tierCampaignToProto(
   { campaignId }: PromotionTier,
   { campaigns }: Pick<Promotions, "campaigns">,
 ): PromotionTierCampaign | undefined {

@@ -11,29 +11,29 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { orderFigures, startOrder } from "../domain/order/order-state.ts";
 import { categoryKind, type StackingRules } from "../domain/stacking/stacking-rules.ts";
-import type { Circumstances } from "../loading/decision-context.ts";
+import type { RequestContext } from "../loading/decision-context.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
 import { UNLIMITED } from "./applicable-to.ts";
 import { expandOf } from "./decision-input.ts";
-import type { Judgement, Qualified } from "./evaluated-candidate.ts";
+import type { EvaluatedCandidate, QualificationPage } from "./evaluated-candidate.ts";
 import { orderFacts } from "./order-facts.ts";
-import { orderMessage } from "./order.ts";
+import { orderToProto } from "./order.ts";
 import { qualifiedRules } from "./qualified-rules.ts";
-import { redeemableResult } from "./redeemable-result.ts";
-import { stackingRulesMessage } from "./stacking-rules.ts";
+import { redeemableResultToProto } from "./redeemable-result.ts";
+import { stackingRulesToProto } from "./stacking-rules.ts";
 
 export type QualificationsContext = {
-  readonly circumstances: Circumstances;
+  readonly circumstances: RequestContext;
   readonly tracking: string | undefined;
   /** As the project has set them. */
   readonly settings: StackingRules;
   readonly limit: number;
 };
 
-export async function qualificationsMessage(
+export async function qualificationsToProto(
   deps: Pick<Deps, "ruleCaches">,
   call: Call,
-  { page, missed, more }: Qualified,
+  { page, missed, more }: QualificationPage,
   { circumstances, tracking, settings, limit }: QualificationsContext,
 ): Promise<Qualifications> {
   const { asked, stored } = circumstances;
@@ -44,24 +44,24 @@ export async function qualificationsMessage(
   return create(QualificationsSchema, {
     redeemables: {
       data: page.map((one, position) => ({
-        ...qualifiedMessage(one, call),
+        ...qualifiedToProto(one, call),
         ...(rules?.[position] !== undefined && { validationRulesAssignments: rules[position] }),
       })),
       total: BigInt(page.length),
       hasMore: more !== null,
       ...(more !== null && { moreStartingAfter: more }),
     },
-    stackingRules: stackingRulesMessage(settings),
+    stackingRules: stackingRulesToProto(settings),
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(start !== undefined &&
-      order !== undefined && { order: orderMessage(orderFigures(start, start), order, stored) }),
-    ...(expand.has("hints") && { inapplicableRedeemables: nearlyQualified(missed, limit, call) }),
+      order !== undefined && { order: orderToProto(orderFigures(start, start), order, stored) }),
+    ...(expand.has("hints") && { inapplicableRedeemables: nearMisses(missed, limit, call) }),
   });
 }
 
 /** What would qualify after a change that the caller may be told. */
-function nearlyQualified(
-  missed: readonly Judgement[],
+function nearMisses(
+  missed: readonly EvaluatedCandidate[],
   limit: number,
   call: Call,
 ): RedeemableResult[] {
@@ -70,33 +70,36 @@ function nearlyQualified(
     if (near.length === limit) break;
     for (const one of judged) {
       if (one.status !== "INAPPLICABLE" || one.hints.length === 0) continue;
-      const result = redeemableResult(one, gathered, call);
+      const result = redeemableResultToProto(one, gathered, call);
       if ((result.result?.hints.length ?? 0) > 0) near.push(result);
     }
   }
   return near.slice(0, limit);
 }
 
-function qualifiedMessage(one: Judgement, call: Call): QualifiedRedeemable {
+function qualifiedToProto(one: EvaluatedCandidate, call: Call): QualifiedRedeemable {
   const { candidate, judged, order, gathered } = one;
   const { asked, stored } = gathered;
-  const results = judged.map((each) => redeemableResult(each, gathered, call));
+  const results = judged.map((each) => redeemableResultToProto(each, gathered, call));
   return create(QualifiedRedeemableSchema, {
     ...(candidate.object === "promotion_stack"
-      ? stackMessage(one, results)
-      : singleMessage(one, results)),
+      ? stackToProto(one, results)
+      : singleToProto(one, results)),
     id: candidate.id,
     object: candidate.object,
     createdAt: toTimestamp(candidate.createdAt),
     // Also where something else is expanded: this is what candidates are compared by.
     ...(order !== null &&
-      asked.order !== undefined && { order: orderMessage(order, asked.order, stored) }),
+      asked.order !== undefined && { order: orderToProto(order, asked.order, stored) }),
   });
 }
 
 type Shown = Partial<Omit<QualifiedRedeemable, "$typeName" | "$unknown">>;
 
-function singleMessage({ candidate, gathered }: Judgement, [result]: RedeemableResult[]): Shown {
+function singleToProto(
+  { candidate, gathered }: EvaluatedCandidate,
+  [result]: RedeemableResult[],
+): Shown {
   if (result === undefined) throw new Error("a decision without its redeemable");
   const banner = gathered.promotions.tiers.get(candidate.id)?.banner;
   const { $typeName: _, status: _status, order: _order, ...shown } = result;
@@ -105,7 +108,10 @@ function singleMessage({ candidate, gathered }: Judgement, [result]: RedeemableR
 }
 
 /** A stack tells what it is, and its tiers what they do. */
-function stackMessage({ candidate, gathered }: Judgement, redeemables: RedeemableResult[]): Shown {
+function stackToProto(
+  { candidate, gathered }: EvaluatedCandidate,
+  redeemables: RedeemableResult[],
+): Shown {
   const { promotions, stacking, asked } = gathered;
   const expand = expandOf(asked);
   const stack = promotions.stacks.get(candidate.id);

@@ -4,10 +4,10 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { campaignOf, rulesOf, subjectOf } from "../domain/input/subject.ts";
 import { omittedIn } from "../domain/qualification/qualification-scenario.ts";
-import { assignmentsOf } from "../loading/rule-assignments.ts";
-import { toAssignment } from "./assignment.ts";
-import type { Judgement } from "./evaluated-candidate.ts";
-import { readerOf } from "./explanation.ts";
+import { loadAssignments } from "../loading/rule-assignments.ts";
+import { assignmentToProto } from "./assignment.ts";
+import type { EvaluatedCandidate } from "./evaluated-candidate.ts";
+import { audienceOf } from "./explanation.ts";
 
 /** How many assignments of one redeemable an answer shows; the total counts them all. */
 const SHOWN = 100;
@@ -16,10 +16,10 @@ const SHOWN = 100;
 export async function qualifiedRules(
   { ruleCaches }: Pick<Deps, "ruleCaches">,
   call: Call,
-  page: readonly Judgement[],
+  page: readonly EvaluatedCandidate[],
 ): Promise<readonly QualifiedRules[]> {
   const objectIds = page.map(objectIdsOf);
-  const found = await assignmentsOf(ruleCaches, call.project.id, [...new Set(objectIds.flat())]);
+  const found = await loadAssignments(ruleCaches, call.project.id, [...new Set(objectIds.flat())]);
   return page.map((one, position): QualifiedRules => {
     const rows = (objectIds[position] ?? []).flatMap((id) => found.get(id) ?? []);
     const omitted = omittedNames(one);
@@ -27,30 +27,30 @@ export async function qualifiedRules(
       $typeName: "scrip.validation.v1.QualifiedRules",
       total: BigInt(rows.length),
       data: rows.slice(0, SHOWN).map((row) => {
-        const { $typeName: _, ...assignment } = toAssignment(row);
+        const { $typeName: _, ...assignment } = assignmentToProto(row);
         const names = omitted.get(row.rule_id) ?? [];
         return {
           $typeName: "scrip.validation.v1.QualifiedRule",
           ...assignment,
           validationStatus: names.length === 0 ? "VALID" : "PARTIALLY_VALID",
-          validationOmittedRules: readerOf(call) === "client" ? [] : [...names],
+          validationOmittedRules: audienceOf(call) === "client" ? [] : [...names],
         };
       }),
     };
   });
 }
 
-const subjectsOf = ({ judged }: Judgement) =>
+const subjectsOf = ({ judged }: EvaluatedCandidate) =>
   judged.flatMap(({ redeemable }) => subjectOf(redeemable) ?? []);
 
-const objectIdsOf = (one: Judgement): readonly string[] => [
+const objectIdsOf = (one: EvaluatedCandidate): readonly string[] => [
   ...new Set(
     subjectsOf(one).flatMap((subject) => [subject.facts.id, campaignOf(subject)?.id ?? []].flat()),
   ),
 ];
 
 /** By the id of the rule. */
-const omittedNames = (one: Judgement): ReadonlyMap<string, readonly string[]> => {
+const omittedNames = (one: EvaluatedCandidate): ReadonlyMap<string, readonly string[]> => {
   const { omits } = one.gathered;
   return omits === undefined
     ? new Map()

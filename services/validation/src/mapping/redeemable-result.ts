@@ -10,20 +10,20 @@ import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import { categoryKind } from "../domain/stacking/stacking-rules.ts";
-import type { Gathered } from "../loading/decision-context.ts";
-import { scopeLists } from "./applicable-to.ts";
-import { bundleMessage } from "./bundle.ts";
+import type { DecisionContext } from "../loading/decision-context.ts";
+import { applicableItemsToProto } from "./applicable-to.ts";
+import { bundleToProto } from "./bundle.ts";
 import { expandOf } from "./decision-input.ts";
-import { errorMessage } from "./error.ts";
-import { explanationOf, readerOf } from "./explanation.ts";
-import { hintMessages } from "./hints.ts";
-import { orderMessage } from "./order.ts";
-import { discountResult, giftResult, loyaltyResult } from "./result-details.ts";
+import { rejectionToProto } from "./error.ts";
+import { explanationToProto, audienceOf } from "./explanation.ts";
+import { hintsToProto } from "./hints.ts";
+import { orderToProto } from "./order.ts";
+import { discountResultToProto, giftResultToProto, loyaltyResultOf } from "./result-details.ts";
 
 /** One redeemable of an answer, with as much beside it as was asked for. */
-export function redeemableResult(
+export function redeemableResultToProto(
   judged: JudgedRedeemable,
-  gathered: Gathered,
+  gathered: DecisionContext,
   call: Call,
 ): RedeemableResult {
   const { asked, stored } = gathered;
@@ -35,27 +35,31 @@ export function redeemableResult(
     status: judged.status,
     id,
     object,
-    result: resultOf(judged, gathered, call),
-    ...scopeLists(judged),
+    result: resultDetailsToProto(judged, gathered, call),
+    ...applicableItemsToProto(judged),
     ...(judged.status === "APPLICABLE" &&
       showsOrder &&
       judged.order !== null &&
-      asked.order !== undefined && { order: orderMessage(judged.order, asked.order, stored) }),
-    ...(expand.has("redeemable") && describe(judged, gathered)),
+      asked.order !== undefined && { order: orderToProto(judged.order, asked.order, stored) }),
+    ...(expand.has("redeemable") && redeemableDetails(judged, gathered)),
     ...(expand.has("category") && { categories: categoriesOf(judged, gathered) }),
   });
 }
 
-function resultOf(judged: JudgedRedeemable, gathered: Gathered, call: Call): ResultDetails {
+function resultDetailsToProto(
+  judged: JudgedRedeemable,
+  gathered: DecisionContext,
+  call: Call,
+): ResultDetails {
   const expand = expandOf(gathered.asked);
-  const reader = readerOf(call);
-  const explanation = expand.has("explanation") ? explanationOf(judged, reader) : undefined;
+  const reader = audienceOf(call);
+  const explanation = expand.has("explanation") ? explanationToProto(judged, reader) : undefined;
   const explained = explanation !== undefined && { explanation };
   switch (judged.status) {
     case "APPLICABLE": {
-      const discount = discountResult(definitionOf(judged, gathered), judged.benefit);
-      const gift = giftResult(judged.benefit);
-      const loyalty = loyaltyResult(judged.benefit, cardOf(judged, gathered));
+      const discount = discountResultToProto(definitionOf(judged, gathered), judged.benefit);
+      const gift = giftResultToProto(judged.benefit);
+      const loyalty = loyaltyResultOf(judged.benefit, cardOf(judged, gathered));
       return create(ResultDetailsSchema, {
         ...(discount !== undefined && { discount }),
         ...(gift !== undefined && { gift }),
@@ -63,20 +67,20 @@ function resultOf(judged: JudgedRedeemable, gathered: Gathered, call: Call): Res
           loyaltyCard: { points: loyalty.points },
           ...(loyalty.reward !== undefined && { reward: loyalty.reward }),
         }),
-        ...(judged.bundle !== null && { bundle: bundleMessage(judged.bundle) }),
+        ...(judged.bundle !== null && { bundle: bundleToProto(judged.bundle) }),
         ...explained,
       });
     }
     case "SKIPPED":
       return create(ResultDetailsSchema, { details: { ...judged.skip }, ...explained });
     case "INAPPLICABLE": {
-      const error = errorMessage(judged.refusal, call.requestId);
+      const error = rejectionToProto(judged.refusal, call.requestId);
       const message = error.error?.message ?? error.message;
       return create(ResultDetailsSchema, {
         error,
         details: { key: error.key, message },
-        ...(judged.bundle !== null && { bundle: bundleMessage(judged.bundle) }),
-        ...(expand.has("hints") && { hints: hintMessages(judged.hints, reader) }),
+        ...(judged.bundle !== null && { bundle: bundleToProto(judged.bundle) }),
+        ...(expand.has("hints") && { hints: hintsToProto(judged.hints, reader) }),
         ...explained,
       });
     }
@@ -85,17 +89,20 @@ function resultOf(judged: JudgedRedeemable, gathered: Gathered, call: Call): Res
   }
 }
 
-const cardOf = ({ redeemable }: JudgedRedeemable, { cards }: Gathered) =>
+const cardOf = ({ redeemable }: JudgedRedeemable, { cards }: DecisionContext) =>
   redeemable.object === "voucher" ? cards.get(redeemable.voucher?.id ?? "") : undefined;
 
 /** The discount of a voucher or tier as it was defined. */
-function definitionOf({ redeemable }: JudgedRedeemable, { vouchers, promotions }: Gathered) {
+function definitionOf({ redeemable }: JudgedRedeemable, { vouchers, promotions }: DecisionContext) {
   return redeemable.object === "voucher"
     ? vouchers.get(redeemable.id)?.voucher?.discount
     : promotions.tiers.get(redeemable.id)?.action?.discount;
 }
 
-function describe({ redeemable }: JudgedRedeemable, { vouchers, promotions }: Gathered) {
+function redeemableDetails(
+  { redeemable }: JudgedRedeemable,
+  { vouchers, promotions }: DecisionContext,
+) {
   const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
   if (facts === null) return {};
   const voucher = vouchers.get(redeemable.id)?.voucher;
@@ -111,7 +118,7 @@ function describe({ redeemable }: JudgedRedeemable, { vouchers, promotions }: Ga
 }
 
 /** Of the redeemable itself, then of its campaign. */
-function categoriesOf({ redeemable }: JudgedRedeemable, gathered: Gathered): Category[] {
+function categoriesOf({ redeemable }: JudgedRedeemable, gathered: DecisionContext): Category[] {
   const { vouchers, promotions, categories, stacking } = gathered;
   const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
   const own = categories.get(vouchers.get(redeemable.id)?.voucher?.categoryId ?? "");

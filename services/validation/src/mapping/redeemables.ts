@@ -7,12 +7,12 @@ import type { CampaignFacts, Redeemable, TierFacts, VoucherFacts } from "../doma
 import { cardValue, chosenReward } from "../loading/cards.ts";
 import type { Promotions } from "../loading/promotions.ts";
 import { campaignFacts, categoryFacts, tierFacts } from "./campaign-facts.ts";
-import type { Ref } from "./decision-input.ts";
+import type { RedeemableInput } from "./decision-input.ts";
 import { voucherFacts } from "./voucher-facts.ts";
 
 /** What was found for the redeemables of a request. */
-export type FoundRedeemables = {
-  readonly refs: readonly Ref[];
+export type LoadedRedeemables = {
+  readonly refs: readonly RedeemableInput[];
   readonly vouchers: ReadonlyMap<string, GatheredVoucher>;
   /** Of those vouchers that are loyalty cards, by their ids. */
   readonly cards: ReadonlyMap<string, GatheredCard>;
@@ -25,7 +25,7 @@ export type FoundRedeemables = {
 };
 
 /** The redeemables as a decision sees them; what they share, such as a campaign, is built once. */
-export function redeemablesOf(found: FoundRedeemables): readonly Redeemable[] {
+export function redeemablesFromProto(found: LoadedRedeemables): readonly Redeemable[] {
   const campaigns = new Map<string, CampaignFacts>();
   const campaignOf = (id: string | undefined): CampaignFacts | null => {
     const definition = id === undefined ? undefined : found.promotions.campaigns.get(id);
@@ -49,13 +49,13 @@ export function redeemablesOf(found: FoundRedeemables): readonly Redeemable[] {
   );
 }
 
-const cardOf = ({ vouchers, cards }: FoundRedeemables, code: string): GatheredCard | undefined =>
+const cardOf = ({ vouchers, cards }: LoadedRedeemables, code: string): GatheredCard | undefined =>
   cards.get(vouchers.get(code)?.voucher?.id ?? "");
 
 type CampaignOf = (id: string | undefined) => CampaignFacts | null;
 
 function voucherOf(
-  found: FoundRedeemables,
+  found: LoadedRedeemables,
   code: string,
   campaignOf: CampaignOf,
 ): VoucherFacts | null {
@@ -82,13 +82,17 @@ function voucherOf(
   };
 }
 
-function tierOf(found: FoundRedeemables, ref: Ref, campaignOf: CampaignOf): TierFacts | null {
+function tierOf(
+  found: LoadedRedeemables,
+  ref: RedeemableInput,
+  campaignOf: CampaignOf,
+): TierFacts | null {
   const tier = ref.object === "promotion_tier" ? found.promotions.tiers.get(ref.id) : undefined;
   if (tier === undefined) return null;
   return tierFacts(tier, campaignOf(tier.campaignId), rulesOf(found, tier.id));
 }
 
-const rulesOf = ({ rules }: FoundRedeemables, id: string): readonly ValidationRule[] =>
+const rulesOf = ({ rules }: LoadedRedeemables, id: string): readonly ValidationRule[] =>
   rules.get(id) ?? NO_RULES;
 
 const NO_RULES: readonly ValidationRule[] = [];

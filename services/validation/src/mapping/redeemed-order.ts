@@ -2,7 +2,7 @@ import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { toTimestamp } from "../loading/timestamps.ts";
 
-export type KeptOrderContext = {
+export type StoredOrderContext = {
   readonly id: string;
   readonly stored: Order | null;
   readonly customerId: string | undefined;
@@ -17,13 +17,13 @@ export type KeptOrderContext = {
  * (spec/validation-and-redemption.md §8.2). Its entry in `redemptions` is written by the commit, which
  * makes the redemption's id.
  */
-export const redeemedOrder = (order: Order, context: KeptOrderContext): Order =>
-  keptOrder(order, { ...context, status: OrderStatus.PAID });
+export const redeemedOrder = (order: Order, context: StoredOrderContext): Order =>
+  storedOrder(order, { ...context, status: OrderStatus.PAID });
 
 /** The order as it is stored, with ids for itself and its lines. */
-export function keptOrder(
+export function storedOrder(
   order: Order,
-  context: KeptOrderContext & { readonly status: OrderStatus },
+  context: StoredOrderContext & { readonly status: OrderStatus },
 ): Order {
   const { id, stored, status, now, newItemId } = context;
   const customerId = context.customerId ?? stored?.customerId;

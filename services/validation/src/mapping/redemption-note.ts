@@ -8,22 +8,22 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
-import type { Gathered } from "../loading/decision-context.ts";
-import { scopeLists } from "./applicable-to.ts";
+import type { DecisionContext } from "../loading/decision-context.ts";
+import { applicableItemsToProto } from "./applicable-to.ts";
 import { expandOf } from "./decision-input.ts";
-import { explanationOf, readerOf } from "./explanation.ts";
-import { redeemableResult } from "./redeemable-result.ts";
+import { explanationToProto, audienceOf } from "./explanation.ts";
+import { redeemableResultToProto } from "./redeemable-result.ts";
 
 /**
  * What the answer shows beside the redemptions. Most have nothing to note.
  */
-export function noteOf(
+export function buildNote(
   judged: readonly JudgedRedeemable[],
   {
     gathered,
     assignments,
   }: {
-    readonly gathered: Gathered;
+    readonly gathered: DecisionContext;
     readonly assignments: readonly ValidationRulesAssignmentList[];
   },
   call: Call,
@@ -34,14 +34,14 @@ export function noteOf(
   if (left.length === 0 && !explains && scopes.length === 0 && assignments.length === 0) {
     return EMPTY_NOTE;
   }
-  const results = left.map((each) => redeemableResult(each, gathered, call));
-  const reader = readerOf(call);
+  const results = left.map((each) => redeemableResultToProto(each, gathered, call));
+  const reader = audienceOf(call);
   return create(RedemptionNoteSchema, {
     inapplicableRedeemables: results.filter(({ status }) => status === "INAPPLICABLE"),
     skippedRedeemables: results.filter(({ status }) => status === "SKIPPED"),
     explanations: explains
       ? judged.flatMap((each) =>
-          each.status === "APPLICABLE" ? (explanationOf(each, reader) ?? []) : [],
+          each.status === "APPLICABLE" ? (explanationToProto(each, reader) ?? []) : [],
         )
       : [],
     scopes,
@@ -51,7 +51,7 @@ export function noteOf(
 
 /** What the redemptions are limited to; nothing at all when none of them is. */
 function scopesOf(judged: readonly JudgedRedeemable[]): MessageInitShape<typeof ScopeSchema>[] {
-  const lists = judged.filter(({ status }) => status === "APPLICABLE").map(scopeLists);
+  const lists = judged.filter(({ status }) => status === "APPLICABLE").map(applicableItemsToProto);
   const isLimited = lists.some(
     ({ applicableTo, inapplicableTo }) => applicableTo.total + inapplicableTo.total > 0n,
   );
@@ -64,10 +64,10 @@ const NOTHING = new Uint8Array();
  * As it is kept with the answer: a repeat answers the same whatever became of what was noted. Of a
  * request that cannot be repeated nothing is kept.
  */
-export const keepNote = (note: RedemptionNote, { idempotency }: Call): Uint8Array =>
+export const noteToBytes = (note: RedemptionNote, { idempotency }: Call): Uint8Array =>
   idempotency === undefined || note === EMPTY_NOTE ? NOTHING : toBinary(RedemptionNoteSchema, note);
 
-export const readNote = (note: Uint8Array): RedemptionNote =>
+export const noteFromBytes = (note: Uint8Array): RedemptionNote =>
   note.length === 0 ? EMPTY_NOTE : fromBinary(RedemptionNoteSchema, note);
 
 /** Read-only, so all answers share it. */

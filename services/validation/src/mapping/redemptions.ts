@@ -7,15 +7,15 @@ import type {
 import type { Redemption, RedemptionsMade } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { UNLIMITED } from "./applicable-to.ts";
-import type { Reader } from "./explanation.ts";
+import type { Audience } from "./explanation.ts";
 
-export function redemptionsMessage(
+export function redemptionsToProto(
   made: RedemptionsMade,
   note: RedemptionNote,
-  reader: Reader,
+  reader: Audience,
 ): Redemptions {
-  const redemptions = told(made.redemptions, note).map((one) => shownTo(reader, one));
-  const parentRedemption = made.parentRedemption && shownTo(reader, made.parentRedemption);
+  const redemptions = withNote(made.redemptions, note).map((one) => redactFor(reader, one));
+  const parentRedemption = made.parentRedemption && redactFor(reader, made.parentRedemption);
   const order = (parentRedemption ?? redemptions[0])?.order;
   return {
     $typeName: "scrip.validation.v1.Redemptions",
@@ -28,18 +28,18 @@ export function redemptionsMessage(
 }
 
 /** The answer to a request for one redeemable alone. */
-export function singleRedemption(
+export function singleRedemptionToProto(
   made: RedemptionsMade,
   note: RedemptionNote,
-  reader: Reader,
+  reader: Audience,
 ): Redemption {
-  const [redemption] = told(made.redemptions, note);
+  const [redemption] = withNote(made.redemptions, note);
   if (redemption === undefined) throw new Error("a redemption was committed and not answered");
-  return shownTo(reader, redemption);
+  return redactFor(reader, redemption);
 }
 
 /** With what only the decision knew: what was limited to what, and how it was decided. */
-function told(redemptions: readonly Redemption[], note: RedemptionNote): Redemption[] {
+function withNote(redemptions: readonly Redemption[], note: RedemptionNote): Redemption[] {
   return redemptions.map((redemption, index) => {
     const explanation = note.explanations[index];
     return {
@@ -60,7 +60,7 @@ function told(redemptions: readonly Redemption[], note: RedemptionNote): Redempt
  * Anybody with a browser can name a customer by a source id: it is told which customer redeemed, and
  * nothing that is stored of him.
  */
-function shownTo(reader: Reader, redemption: Redemption): Redemption {
+function redactFor(reader: Audience, redemption: Redemption): Redemption {
   const { customer } = redemption;
   if (reader === "server" || customer === undefined) return redemption;
   const { $typeName, id, sourceId } = customer;

@@ -6,10 +6,10 @@ import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb
 import type { Discount as DomainDiscount } from "@scrip/rules";
 
 import type { Benefit, GivenUnits } from "../domain/decision/decision.ts";
-import { summariesOf } from "./product-summaries.ts";
+import { productSummariesToProto } from "./product-summaries.ts";
 
 /** The discount of a voucher or tier with the effect and the value that were really used. */
-export function discountResult(
+export function discountResultToProto(
   discount: Discount | undefined,
   benefit: Benefit,
 ): Discount | undefined {
@@ -18,13 +18,13 @@ export function discountResult(
     ...discount,
     ...(benefit.value !== null && valueOf(benefit.value)),
     isDynamic: benefit.isDynamic,
-    ...givenUnits(discount, benefit.given),
+    ...grantedUnits(discount, benefit.given),
     ...(benefit.effect !== null && { effect: DiscountEffect[benefit.effect] }),
   };
 }
 
 /** Each number of units with what it is of, element by element as they are defined. */
-function givenUnits({ units }: Discount, given: readonly GivenUnits[]): Partial<Discount> {
+function grantedUnits({ units }: Discount, given: readonly GivenUnits[]): Partial<Discount> {
   if (units.length > 0) {
     return {
       units: units.map((unit, at) => {
@@ -33,7 +33,7 @@ function givenUnits({ units }: Discount, given: readonly GivenUnits[]): Partial<
           ? unit
           : {
               ...unit,
-              ...(one.item !== null && summariesOf(one.item)),
+              ...(one.item !== null && productSummariesToProto(one.item)),
               unitOff: one.unitOff,
               isDynamic: one.isDynamic,
             };
@@ -43,16 +43,16 @@ function givenUnits({ units }: Discount, given: readonly GivenUnits[]): Partial<
   const [one] = given;
   return one === undefined
     ? {}
-    : { ...(one.item !== null && summariesOf(one.item)), unitOff: one.unitOff };
+    : { ...(one.item !== null && productSummariesToProto(one.item)), unitOff: one.unitOff };
 }
 
 /** As long as a percentage may be in the API; the discount was calculated with all its digits. */
-const SHOWN_DIGITS = 12;
+const DISPLAYED_DIGITS = 12;
 
 function valueOf(discount: DomainDiscount): Partial<Discount> {
   switch (discount.type) {
     case "PERCENT": {
-      const rounded = roundDecimal(discount.percentOff, SHOWN_DIGITS, "HALF_UP");
+      const rounded = roundDecimal(discount.percentOff, DISPLAYED_DIGITS, "HALF_UP");
       return { percentOff: decimalText(rounded ?? discount.percentOff) };
     }
     case "AMOUNT":
@@ -68,7 +68,7 @@ function valueOf(discount: DomainDiscount): Partial<Discount> {
 }
 
 /** What a loyalty card is redeemed for, and at what price; nothing of other vouchers. */
-export function loyaltyResult(
+export function loyaltyResultOf(
   benefit: Benefit,
   card: GatheredCard | undefined,
 ): { readonly points: bigint; readonly reward: Reward | undefined } | undefined {
@@ -76,7 +76,7 @@ export function loyaltyResult(
   return { points: benefit.points, reward: card?.reward };
 }
 
-export function giftResult(benefit: Benefit): GiftResult | undefined {
+export function giftResultToProto(benefit: Benefit): GiftResult | undefined {
   if (benefit.kind !== "gift") return undefined;
   return {
     $typeName: "scrip.validation.v1.GiftResult",

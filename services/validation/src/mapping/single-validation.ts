@@ -3,31 +3,31 @@ import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import { singleRefusal } from "../domain/rejections/rejection.ts";
-import type { Gathered } from "../loading/decision-context.ts";
-import { bundleMessage } from "./bundle.ts";
+import type { DecisionContext } from "../loading/decision-context.ts";
+import { bundleToProto } from "./bundle.ts";
 import { expandOf } from "./decision-input.ts";
-import { errorMessage } from "./error.ts";
-import { explanationOf, readerOf } from "./explanation.ts";
-import { hintMessages } from "./hints.ts";
-import { orderMessage } from "./order.ts";
+import { rejectionToProto } from "./error.ts";
+import { explanationToProto, audienceOf } from "./explanation.ts";
+import { hintsToProto } from "./hints.ts";
+import { orderToProto } from "./order.ts";
 
-export type SingleResult = Pick<
+export type SingleValidation = Pick<
   VoucherValidation,
   "valid" | "hints" | "order" | "reason" | "error" | "bundle" | "explanation"
 >;
 
 /** What the validations of one voucher and of one promotion tier answer alike. */
-export function singleResult(
+export function singleValidationToProto(
   judged: JudgedRedeemable,
-  { asked, stored }: Gathered,
+  { asked, stored }: DecisionContext,
   call: Call,
-): SingleResult {
+): SingleValidation {
   if (judged.status === "SKIPPED") throw new Error("a single redeemable cannot be skipped");
   const expand = expandOf(asked);
-  const reader = readerOf(call);
-  const explanation = expand.has("explanation") ? explanationOf(judged, reader) : undefined;
+  const reader = audienceOf(call);
+  const explanation = expand.has("explanation") ? explanationToProto(judged, reader) : undefined;
   const beside = {
-    ...(judged.bundle !== null && { bundle: bundleMessage(judged.bundle) }),
+    ...(judged.bundle !== null && { bundle: bundleToProto(judged.bundle) }),
     ...(explanation !== undefined && { explanation }),
   };
   if (judged.status === "APPLICABLE") {
@@ -36,11 +36,11 @@ export function singleResult(
       valid: true,
       hints: [],
       ...(order !== null &&
-        asked.order !== undefined && { order: orderMessage(order, asked.order, stored) }),
+        asked.order !== undefined && { order: orderToProto(order, asked.order, stored) }),
       ...beside,
     };
   }
-  const error = errorMessage(singleRefusal(judged.refusal), call.requestId);
-  const hints = expand.has("hints") ? hintMessages(judged.hints, reader) : [];
+  const error = rejectionToProto(singleRefusal(judged.refusal), call.requestId);
+  const hints = expand.has("hints") ? hintsToProto(judged.hints, reader) : [];
   return { valid: false, hints, reason: error.message, error, ...beside };
 }

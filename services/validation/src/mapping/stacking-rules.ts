@@ -3,7 +3,7 @@ import type { StackingRulesSchema } from "@scrip/proto/scrip/validation/v1/valid
 
 import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
 
-export function stackingRulesMessage(
+export function stackingRulesToProto(
   rules: StackingRules,
 ): MessageInitShape<typeof StackingRulesSchema> {
   return {

@@ -11,17 +11,18 @@ import {
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 
 import type { AssignmentRow } from "../store/rule-assignments.ts";
-import { scopeOf } from "../store/rule-definition.ts";
+import { ruleScopeFromRow } from "../store/rule-definition.ts";
 import type { CountedRuleRow } from "../store/validation-rules.ts";
-import { toAssignment } from "./assignment.ts";
+import { assignmentToProto } from "./assignment.ts";
 
-export const toValidationRule = (row: CountedRuleRow): ValidationRule =>
+export const validationRuleToProto = (row: CountedRuleRow): ValidationRule =>
   create(ValidationRuleSchema, {
     id: row.id,
     name: row.name,
     rules: row.rules,
     // Without a scope the discount applies to everything, which is what an empty one says.
-    applicableTo: row.applicable_to === null ? create(RuleScopeSchema) : scopeOf(row.applicable_to),
+    applicableTo:
+      row.applicable_to === null ? create(RuleScopeSchema) : ruleScopeFromRow(row.applicable_to),
     type: row.type,
     contextType: row.context_type,
     assignmentsCount: row.assignments_count,
@@ -31,11 +32,11 @@ export const toValidationRule = (row: CountedRuleRow): ValidationRule =>
     ...(row.updated_at !== null && { updatedAt: timestampFromDate(row.updated_at) }),
   });
 
-export const toAssignmentList = ({
+export const assignmentListToProto = ({
   rows,
   total,
 }: {
   readonly rows: readonly AssignmentRow[];
   readonly total: bigint;
 }): ValidationRulesAssignmentList =>
-  create(ValidationRulesAssignmentListSchema, { data: rows.map(toAssignment), total });
+  create(ValidationRulesAssignmentListSchema, { data: rows.map(assignmentToProto), total });

@@ -18,13 +18,13 @@ import { overridingLines, upsertOverrides } from "../catalogue/catalogue-overrid
 import type { Deps } from "../deps.ts";
 import type { OrderFigures } from "../domain/decision/decision.ts";
 import { recordFigures } from "../domain/order/stored-order-figures.ts";
-import { gatherCatalogue } from "../loading/catalogue.ts";
+import { addCatalogueData } from "../loading/catalogue.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
 import { inlineLine, storedLine } from "../mapping/order-facts.ts";
-import { orderMessage } from "../mapping/order.ts";
-import { keptOrder } from "../mapping/redeemed-order.ts";
+import { orderToProto } from "../mapping/order.ts";
+import { storedOrder } from "../mapping/redeemed-order.ts";
 import { saveOrders, setSourceId } from "../store/orders.ts";
-import { type OrderInHand, takeOrder } from "./order-claim.ts";
+import { type OrderClaim, claimRequestedOrder } from "./order-claim.ts";
 
 type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
 
@@ -38,15 +38,15 @@ export async function editOrder(
   edit: { readonly named: Pick<OrderInput, "id" | "sourceId">; readonly request: OrderRequest },
 ): Promise<Order> {
   const { named } = edit;
-  const { items } = await gatherCatalogue(deps, call, edit.request.items);
+  const { items } = await addCatalogueData(deps, call, edit.request.items);
   const request = { ...edit.request, items };
   const [customerId, referrerId] = await Promise.all([
     idOf(deps, call, request.customer ?? byId(request.customerId)),
     idOf(deps, call, request.referrer ?? byId(request.referrerId)),
   ]);
-  const taken = await takeOrder(deps, call, create(OrderInputSchema, { ...named }));
+  const taken = await claimRequestedOrder(deps, call, create(OrderInputSchema, { ...named }));
   try {
-    const order = keptOrder(edited(request, taken.stored), {
+    const order = storedOrder(edited(request, taken.stored), {
       id: taken.id,
       stored: taken.stored,
       status: request.status || taken.stored?.status || OrderStatus.CREATED,
@@ -70,7 +70,7 @@ async function save(
   deps: Deps,
   call: Call,
   order: Order,
-  { taken, items }: { readonly taken: OrderInHand; readonly items: readonly OrderItemInput[] },
+  { taken, items }: { readonly taken: OrderClaim; readonly items: readonly OrderItemInput[] },
 ): Promise<void> {
   const projectId = call.project.id;
   const { sourceId } = order;
@@ -129,7 +129,7 @@ function edited(request: OrderRequest, stored: Order | null): Order {
       ...(sourceId !== undefined && { sourceId }),
     };
   }
-  return orderMessage(figuresOf(request, base), input, base);
+  return orderToProto(figuresOf(request, base), input, base);
 }
 
 function figuresOf(request: OrderRequest, base: Order | null): OrderFigures {

@@ -8,7 +8,7 @@ import { claimOrder, releaseOrder } from "../store/order-claims.ts";
 import type { OrderKey } from "../store/orders.ts";
 
 /** The order that a redemption works on. */
-export type OrderInHand = {
+export type OrderClaim = {
   readonly id: string;
   readonly stored: Order | null;
   /** Gives the order back when nothing came of the redemption. */
@@ -18,7 +18,11 @@ export type OrderInHand = {
 const NOTHING_TO_RELEASE = async (): Promise<void> => {};
 
 /** Takes the order that the request names for this request alone, or gives a new one its id. */
-export async function takeOrder(deps: Deps, call: Call, input: OrderInput): Promise<OrderInHand> {
+export async function claimRequestedOrder(
+  deps: Deps,
+  call: Call,
+  input: OrderInput,
+): Promise<OrderClaim> {
   const key = orderKey(input);
   if (key === undefined) {
     return { id: deps.newId("ord"), stored: null, release: NOTHING_TO_RELEASE };
@@ -32,17 +36,17 @@ export async function takeOrder(deps: Deps, call: Call, input: OrderInput): Prom
  * Takes the order of a redemption that is known. It is undefined when the process of the redemption
  * died before it stored the order.
  */
-export const takeStoredOrder = (
+export const claimStoredOrder = (
   deps: Pick<Deps, "db" | "newId">,
   call: Call,
   id: string,
-): Promise<OrderInHand | undefined> => take(deps, call, { column: "id", value: id });
+): Promise<OrderClaim | undefined> => take(deps, call, { column: "id", value: id });
 
 async function take(
   deps: Pick<Deps, "db" | "newId">,
   call: Call,
   key: OrderKey,
-): Promise<OrderInHand | undefined> {
+): Promise<OrderClaim | undefined> {
   const projectId = call.project.id;
   const by = call.idempotency?.key ?? call.requestId;
   const at = new Date(call.now);

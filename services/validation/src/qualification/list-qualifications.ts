@@ -11,17 +11,21 @@ import type { Scenario } from "../domain/qualification/qualification-scenario.ts
 import { endOfPage, rankDeals, type SortingRule } from "../domain/qualification/ranking.ts";
 import {
   type CandidateSource,
-  type FoundCandidate,
-  namedCandidates,
-  nextCandidates,
+  type LoadedCandidate,
+  resolvedCandidates,
+  loadNextCandidates,
   WINDOW,
 } from "../loading/candidates.ts";
-import { type Circumstances, gatherDecision, type Gathered } from "../loading/decision-context.ts";
-import type { Judgement, Qualified } from "../mapping/evaluated-candidate.ts";
-import { type Decided, decisionOn } from "../validation/run-validation.ts";
+import {
+  type RequestContext,
+  loadDecisionContext,
+  type DecisionContext,
+} from "../loading/decision-context.ts";
+import type { EvaluatedCandidate, QualificationPage } from "../mapping/evaluated-candidate.ts";
+import { type Decided, decideStepwise } from "../validation/run-validation.ts";
 
-export type Qualification = {
-  readonly circumstances: Circumstances;
+export type QualificationQuery = {
+  readonly circumstances: RequestContext;
   readonly scenario: Scenario;
   readonly source: CandidateSource;
   readonly matches: (candidate: Candidate) => boolean;
@@ -33,17 +37,25 @@ export type Qualification = {
 /** One request looks at so many candidates at most, window by window. */
 const MAX_WINDOWS = 1_000 / WINDOW;
 
-export const qualified = (deps: Deps, call: Call, one: Qualification): Promise<Qualified> =>
+export const listQualifications = (
+  deps: Deps,
+  call: Call,
+  one: QualificationQuery,
+): Promise<QualificationPage> =>
   one.sorting === "DEFAULT"
-    ? newestQualified(deps, call, one)
-    : rankedQualified(deps, call, one, one.sorting);
+    ? listNewest(deps, call, one)
+    : listRanked(deps, call, one, one.sorting);
 
 /** Looks on until the page is full, and for one more, which tells that there is another page. */
-async function newestQualified(deps: Deps, call: Call, one: Qualification): Promise<Qualified> {
-  const found: Judgement[] = [];
-  const missed: Judgement[] = [];
+async function listNewest(
+  deps: Deps,
+  call: Call,
+  one: QualificationQuery,
+): Promise<QualificationPage> {
+  const found: EvaluatedCandidate[] = [];
+  const missed: EvaluatedCandidate[] = [];
   let next: Place | null = null;
-  for await (const window of judgeWindows(deps, call, one, one.after)) {
+  for await (const window of evaluateWindows(deps, call, one, one.after)) {
     found.push(...window.qualified);
     missed.push(...window.missed);
     next = window.next;
@@ -56,17 +68,17 @@ async function newestQualified(deps: Deps, call: Call, one: Qualification): Prom
 }
 
 /** Ranks everything that one request looks at; a later page goes on in the same ranking. */
-async function rankedQualified(
+async function listRanked(
   deps: Deps,
   call: Call,
-  one: Qualification,
+  one: QualificationQuery,
   rule: Exclude<SortingRule, "DEFAULT">,
-): Promise<Qualified> {
+): Promise<QualificationPage> {
   const after = one.after !== null && "amount" in one.after ? one.after : null;
   const ranking = { rule, after, limit: one.limit + 1 };
-  const missed: Judgement[] = [];
-  let best: readonly Judgement[] = [];
-  for await (const window of judgeWindows(deps, call, one, after === null ? one.after : null)) {
+  const missed: EvaluatedCandidate[] = [];
+  let best: readonly EvaluatedCandidate[] = [];
+  for await (const window of evaluateWindows(deps, call, one, after === null ? one.after : null)) {
     best = rankDeals([...best, ...window.qualified], ranking);
     missed.push(...window.missed);
   }
@@ -77,22 +89,22 @@ async function rankedQualified(
 
 const withoutAmount = ({ at, tail }: Place): Place => ({ at, tail });
 
-type JudgedWindow = {
-  readonly qualified: readonly Judgement[];
-  readonly missed: readonly Judgement[];
+type EvaluatedWindow = {
+  readonly qualified: readonly EvaluatedCandidate[];
+  readonly missed: readonly EvaluatedCandidate[];
   readonly next: Place | null;
 };
 
-async function* judgeWindows(
+async function* evaluateWindows(
   deps: Deps,
   call: Call,
-  one: Qualification,
+  one: QualificationQuery,
   start: Place | null,
-): AsyncGenerator<JudgedWindow, void> {
+): AsyncGenerator<EvaluatedWindow, void> {
   let after = start;
   for (let count = 0; count < MAX_WINDOWS; count += 1) {
-    const { found, next } = await nextCandidates(deps, call, one.source, after);
-    const judgements = found.length === 0 ? [] : await judge(deps, call, one, found);
+    const { found, next } = await loadNextCandidates(deps, call, one.source, after);
+    const judgements = found.length === 0 ? [] : await evaluateWindow(deps, call, one, found);
     const qualifies = judgements.map((each) => isQualified(each));
     yield {
       qualified: judgements.filter((_, position) => qualifies[position]),
@@ -104,23 +116,23 @@ async function* judgeWindows(
   }
 }
 
-async function judge(
+async function evaluateWindow(
   deps: Deps,
   call: Call,
-  one: Qualification,
-  found: readonly FoundCandidate[],
-): Promise<readonly Judgement[]> {
-  const named = namedCandidates(one.source, found);
-  const gathered = await gatherDecision(deps, call, one.circumstances, named);
-  return runInterleaved(judgeEach(one, found, gathered), call.deadline);
+  one: QualificationQuery,
+  found: readonly LoadedCandidate[],
+): Promise<readonly EvaluatedCandidate[]> {
+  const named = resolvedCandidates(one.source, found);
+  const gathered = await loadDecisionContext(deps, call, one.circumstances, named);
+  return runInterleaved(evaluateEach(one, found, gathered), call.deadline);
 }
 
 /** Decides on each candidate by itself: what one gives, another does not see. */
-function* judgeEach(
-  { scenario, matches }: Qualification,
-  found: readonly FoundCandidate[],
-  gathered: Gathered,
-): Generator<void, readonly Judgement[]> {
+function* evaluateEach(
+  { scenario, matches }: QualificationQuery,
+  found: readonly LoadedCandidate[],
+  gathered: DecisionContext,
+): Generator<void, readonly EvaluatedCandidate[]> {
   const { request } = gathered;
   const byId = new Map(request.redeemables.map((each) => [keyOf(each), each]));
   const cart = { lines: request.order?.lines ?? [], catalogue: request.catalogue };
@@ -128,7 +140,7 @@ function* judgeEach(
     const subject = subjectOf(redeemable);
     return subject !== null && concernsProducts(subject, scenario.products, cart);
   };
-  const judged: Judgement[] = [];
+  const judged: EvaluatedCandidate[] = [];
   for (const { candidate, tierIds } of found) {
     const keys =
       candidate.object === "voucher" ? [`voucher ${candidate.id}`] : tierIds.map(tierKey);
@@ -138,8 +150,8 @@ function* judgeEach(
     const isWanted = matches({ ...candidate, categoryIds }) && redeemables.some(concerns);
     if (!isWanted) continue;
     if (judged.length > 0) yield;
-    const decision = yield* decisionOn({ ...request, redeemables });
-    judged.push(judgementOf(candidate, decision, gathered));
+    const decision = yield* decideStepwise({ ...request, redeemables });
+    judged.push(evaluatedCandidate(candidate, decision, gathered));
   }
   return judged;
 }
@@ -147,12 +159,16 @@ function* judgeEach(
 const tierKey = (id: string): string => `promotion_tier ${id}`;
 const keyOf = ({ object, id }: Redeemable): string => `${object} ${id}`;
 
-function judgementOf(candidate: Candidate, decision: Decided, gathered: Gathered): Judgement {
+function evaluatedCandidate(
+  candidate: Candidate,
+  decision: Decided,
+  gathered: DecisionContext,
+): EvaluatedCandidate {
   const { redeemables: judged, order } = decision;
   const amount = order?.totalAppliedDiscountAmount ?? 0n;
   return { candidate, judged, order, gathered, place: { ...placeOf(candidate), amount } };
 }
 
 /** Of a stack every tier must apply. */
-const isQualified = ({ judged }: Judgement): boolean =>
+const isQualified = ({ judged }: EvaluatedCandidate): boolean =>
   judged.length > 0 && judged.every(({ status }) => status === "APPLICABLE");

@@ -1,9 +1,9 @@
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import type { Refused } from "../domain/rejections/rejection.ts";
-import type { Gathered } from "../loading/decision-context.ts";
+import type { DecisionContext } from "../loading/decision-context.ts";
 import type { Decided } from "../validation/run-validation.ts";
 
-export type DecidedRefusal = {
+export type DecisionRejection = {
   readonly refusal: Refused;
   /** Whose failed redemption keeps it; none when nothing of what was named exists. */
   readonly recordedOn: JudgedRedeemable | undefined;
@@ -13,10 +13,10 @@ export type DecidedRefusal = {
  * Why a decision redeems nothing. In mode ALL the first redeemable that does not apply says why; one
  * that is unknown keeps its own 404 (spec/validation-and-redemption.md §8.3).
  */
-export function refusalOfDecision(
+export function rejectionOfDecision(
   { redeemables }: Pick<Decided, "redeemables">,
-  { stacking }: Pick<Gathered, "stacking">,
-): DecidedRefusal {
+  { stacking }: Pick<DecisionContext, "stacking">,
+): DecisionRejection {
   const first = redeemables.find((judged) => judged.status === "INAPPLICABLE");
   if (stacking.redeemablesApplicationMode === "ALL" && first !== undefined) {
     return { refusal: first.refusal, recordedOn: isKnown(first) ? first : undefined };

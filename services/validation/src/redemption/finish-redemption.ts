@@ -8,18 +8,18 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
-import { afterwards, insist } from "../commit/post-commit.ts";
+import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
 import { fromTimestamp } from "../loading/timestamps.ts";
-import { readNote } from "../mapping/redemption-note.ts";
+import { noteFromBytes } from "../mapping/redemption-note.ts";
 import { repairOrder, storeOrder } from "../order/store-order.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
 
 /** What became of a decision, and what its answer shows beside; a repeat has kept that. */
-export type Committed = { readonly outcome: CommitOutcome; readonly note?: RedemptionNote };
+export type CommittedDecision = { readonly outcome: CommitOutcome; readonly note?: RedemptionNote };
 
 /** What was redeemed, now or by an earlier request with the same idempotency key. */
-export type Redeemed = {
+export type FinishedRedemption = {
   readonly made: RedemptionsMade;
   readonly note: RedemptionNote;
 };
@@ -28,24 +28,24 @@ export type Redeemed = {
  * Gives the outcome its answer, and stores the order of the redemption. The commit was the truth:
  * when this process dies before the order is stored, a repeat or the redemption's event stores it.
  */
-export async function answered(
+export async function finishRedemption(
   deps: Deps,
   call: Call,
-  { outcome, note }: Committed,
+  { outcome, note }: CommittedDecision,
   overrides: readonly OrderItemInput[],
-): Promise<Redeemed> {
+): Promise<FinishedRedemption> {
   if (outcome.replayed) call.onReplay?.();
   switch (outcome.outcome.case) {
     case "made": {
       const made = outcome.outcome.value;
-      const whole = wholeOf(made);
+      const whole = parentOrOnly(made);
       if (whole.order !== undefined) {
         const order = { projectId: call.project.id, order: whole.order, overrides };
-        const storing = keepOrder(deps, call, order, outcome.replayed ? whole : undefined);
-        await afterwards(deps, "storing the order of a redemption", storing);
+        const storing = storeRedeemedOrder(deps, call, order, outcome.replayed ? whole : undefined);
+        await runPostCommit(deps, "storing the order of a redemption", storing);
       }
       const isOurs = note !== undefined && !outcome.replayed;
-      return { made, note: isOurs ? note : readNote(made.note) };
+      return { made, note: isOurs ? note : noteFromBytes(made.note) };
     }
     case "refused":
       throw errorFromProto(outcome.outcome.value);
@@ -55,14 +55,14 @@ export async function answered(
 }
 
 /** What stands for all that was redeemed: the parent, or the only one. */
-function wholeOf({ redemptions, parentRedemption }: RedemptionsMade): Redemption {
+function parentOrOnly({ redemptions, parentRedemption }: RedemptionsMade): Redemption {
   const whole = parentRedemption ?? redemptions[0];
   if (whole === undefined) throw new Error("a redemption was committed and not answered");
   return whole;
 }
 
 /** A repeat only mends what is missing: the order may have moved on since the first answer. */
-async function keepOrder(
+async function storeRedeemedOrder(
   deps: Deps,
   call: Call,
   order: Omit<OverridingOrder, "at">,
@@ -71,7 +71,7 @@ async function keepOrder(
   if (repeated === undefined) {
     // The claim lasts longer than the request: nobody else has taken the order up meanwhile.
     const stored = { ...order, at: new Date(call.now) };
-    await insist(() => storeOrder(deps, stored), call.deadline);
+    await retryWhileUnavailable(() => storeOrder(deps, stored), call.deadline);
   } else if (repeated.date !== undefined) {
     await repairOrder(deps, { ...order, at: new Date(fromTimestamp(repeated.date)) });
   }

@@ -4,16 +4,16 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { Applicable } from "../domain/decision/decision.ts";
-import type { Gathered } from "../loading/decision-context.ts";
+import type { DecisionContext } from "../loading/decision-context.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
 import { applicableOf, type Decided } from "../validation/run-validation.ts";
 
 /** What loyalty cards give for a redemption, by the ids of their vouchers. */
-export type PointsOfCards = ReadonlyMap<string, PointsTaken>;
+export type PointsByCard = ReadonlyMap<string, PointsTaken>;
 
-const NO_POINTS: PointsOfCards = new Map();
+const NO_POINTS: PointsByCard = new Map();
 
-type CardPart = {
+type PointsPart = {
   readonly voucherId: string;
   readonly part: SpendPart;
   readonly reward: PointsTaken["reward"];
@@ -24,14 +24,14 @@ type CardPart = {
  * are spent by the commit, and given back at once when it comes to nothing. A redemption without cards pays
  * nothing here. When somebody else was faster to spend the points, it is decided again.
  */
-export async function withPoints(
+export async function commitWithPointsHeld(
   deps: Deps,
   call: Call,
-  decided: { readonly decision: Decided; readonly gathered: Gathered },
-  commit: (points: PointsOfCards) => Promise<CommitOutcome>,
+  decided: { readonly decision: Decided; readonly gathered: DecisionContext },
+  commit: (points: PointsByCard) => Promise<CommitOutcome>,
 ): Promise<CommitOutcome> {
   const parts = applicableOf(decided.decision).flatMap((judged) =>
-    cardPartOf(judged, decided.gathered),
+    pointsPartOf(judged, decided.gathered),
   );
   if (parts.length === 0) return commit(NO_POINTS);
   const points = await holdPoints(deps, call, { parts, gathered: decided.gathered });
@@ -39,11 +39,14 @@ export async function withPoints(
   // When this throws nobody knows what became of the commit: the points are settled when it is known.
   const outcome = await commit(points);
   const isOurs = outcome.outcome.case === "made" && !outcome.replayed;
-  if (!isOurs) await giveBack(deps, call, points);
+  if (!isOurs) await releasePoints(deps, call, points);
   return outcome;
 }
 
-function cardPartOf({ redeemable, benefit }: Applicable, { cards }: Gathered): CardPart[] {
+function pointsPartOf(
+  { redeemable, benefit }: Applicable,
+  { cards }: DecisionContext,
+): PointsPart[] {
   if (benefit.kind !== "loyalty" || redeemable.object !== "voucher") return [];
   const { voucher, reward } = redeemable;
   if (voucher === null || reward === null || reward.assigned === null) return [];
@@ -74,8 +77,11 @@ function cardPartOf({ redeemable, benefit }: Applicable, { cards }: Gathered): C
 async function holdPoints(
   deps: Deps,
   call: Call,
-  { parts, gathered }: { readonly parts: readonly CardPart[]; readonly gathered: Gathered },
-): Promise<PointsOfCards | null> {
+  {
+    parts,
+    gathered,
+  }: { readonly parts: readonly PointsPart[]; readonly gathered: DecisionContext },
+): Promise<PointsByCard | null> {
   const sessionKey = gathered.asked.session?.key;
   const { outcome } = await deps.clients.spendPoints({
     $typeName: "scrip.loyalty.v1.SpendCommand",
@@ -108,7 +114,7 @@ async function holdPoints(
 }
 
 /** What fails here is done by whoever settles what was left behind. */
-async function giveBack(deps: Deps, call: Call, points: PointsOfCards): Promise<void> {
+async function releasePoints(deps: Deps, call: Call, points: PointsByCard): Promise<void> {
   try {
     await Promise.all(
       [...points.values()].map(({ spendId }) =>

@@ -9,38 +9,38 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import type { Applicable, JudgedRedeemable, OrderFigures } from "../domain/decision/decision.ts";
 import type { Refused } from "../domain/rejections/rejection.ts";
-import { countGuard } from "../loading/counts.ts";
-import type { Gathered } from "../loading/decision-context.ts";
+import { countGuardToProto } from "../loading/counts.ts";
+import type { DecisionContext } from "../loading/decision-context.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
-import { errorMessage } from "../mapping/error.ts";
-import { explanationOf } from "../mapping/explanation.ts";
-import { orderMessage } from "../mapping/order.ts";
-import { tierSummary } from "../mapping/promotion-tier.ts";
+import { rejectionToProto } from "../mapping/error.ts";
+import { explanationToProto } from "../mapping/explanation.ts";
+import { orderToProto } from "../mapping/order.ts";
+import { tierSummaryToProto } from "../mapping/promotion-tier.ts";
 import { redeemedOrder } from "../mapping/redeemed-order.ts";
-import type { OrderInHand } from "../order/order-claim.ts";
+import type { OrderClaim } from "../order/order-claim.ts";
 import { applicableOf, type Decided } from "../validation/run-validation.ts";
-import type { PointsOfCards } from "./points-hold.ts";
-import { shownCustomer } from "./upsert-customer.ts";
+import type { PointsByCard } from "./points-hold.ts";
+import { customerToProto } from "./upsert-customer.ts";
 
 /** What a command is written from, beside the decision. */
 export type CommandContext = {
   readonly deps: Deps;
   readonly call: Call;
-  readonly gathered: Gathered;
-  readonly order: OrderInHand | undefined;
+  readonly gathered: DecisionContext;
+  readonly order: OrderClaim | undefined;
   readonly tracking: string | undefined;
   /** What loyalty cards give. */
-  readonly points?: PointsOfCards;
+  readonly points?: PointsByCard;
 };
 
 /** Takes what applies: one part for each redeemable, and the order after all of them. */
-export function redeemCommand(
+export function buildRedemptionCommand(
   context: CommandContext,
   decision: Decided,
   { customer, note }: { readonly customer: StoredCustomer | undefined; readonly note: Uint8Array },
 ): RedemptionCommand {
   const applicable = applicableOf(decision);
-  const orderOf = orderWriter(context, applicable, customer);
+  const orderOf = orderBuilder(context, applicable, customer);
   const isStacked = applicable.length > 1;
   const order = orderOf(decision.order);
   return {
@@ -56,12 +56,12 @@ export function redeemCommand(
 }
 
 /** A refused redemption stores nothing but itself, and why: no order, no customer. */
-export function refusalCommand(
+export function buildRejectionCommand(
   context: CommandContext,
   judged: JudgedRedeemable,
   refusal: Refused,
 ): RedemptionCommand {
-  const explanation = explanationOf(judged, "server");
+  const explanation = explanationToProto(judged, "server");
   return {
     ...commandBase(context, context.gathered.customer),
     parts: [
@@ -71,12 +71,12 @@ export function refusalCommand(
         ...(explanation !== undefined && { explanation }),
       },
     ],
-    refused: errorMessage(refusal, context.call.requestId),
+    refused: rejectionToProto(refusal, context.call.requestId),
   };
 }
 
 /** The lines of all orders of one redemption have the same ids. */
-function orderWriter(
+function orderBuilder(
   { deps, call, gathered, order }: CommandContext,
   applicable: readonly Applicable[],
   customer: StoredCustomer | undefined,
@@ -91,7 +91,7 @@ function orderWriter(
   const referrerId = referrerOf(applicable) ?? input?.referrer?.id ?? input?.referrerId;
   return (figures) => {
     if (figures === null || input === undefined || order === undefined) return undefined;
-    return redeemedOrder(orderMessage(figures, input, order.stored), {
+    return redeemedOrder(orderToProto(figures, input, order.stored), {
       id: order.id,
       stored: order.stored,
       customerId: customer?.id,
@@ -120,7 +120,7 @@ function partOf(
   const { requestId } = context.call;
   const { redeemable, benefit, order, units, guards } = judged;
   const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
-  const explanation = explanationOf(judged, "server");
+  const explanation = explanationToProto(judged, "server");
   const points = facts === null ? undefined : context.points?.get(facts.id);
   return {
     ...redeemableOf(judged, context),
@@ -133,7 +133,9 @@ function partOf(
     }),
     units: units.map((unit) => ({ $typeName: "scrip.voucher.v1.DiscountedUnits", ...unit })),
     guards: guards.flatMap((guard) =>
-      guard.kind === "count" ? countGuard(guard, { requestId, customerId: customer?.id }) : [],
+      guard.kind === "count"
+        ? countGuardToProto(guard, { requestId, customerId: customer?.id })
+        : [],
     ),
     ...(explanation !== undefined && { explanation }),
     ...(points !== undefined && { points }),
@@ -160,7 +162,7 @@ function redeemableOf(
   }
   const tier = gathered.promotions.tiers.get(redeemable.id);
   if (tier === undefined) throw new Error("an unknown promotion tier cannot be redeemed");
-  const summary = tierSummary(tier, gathered.promotions);
+  const summary = tierSummaryToProto(tier, gathered.promotions);
   return { redeemable: { case: "promotionTier", value: summary }, definitionVersion: 0n };
 }
 
@@ -184,7 +186,7 @@ function commandBase(
     ...(call.idempotency !== undefined && {
       idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
     }),
-    ...(customer !== undefined && { customerId: customer.id, customer: shownCustomer(customer) }),
+    ...(customer !== undefined && { customerId: customer.id, customer: customerToProto(customer) }),
     ...(gathered.stacking.redeemablesApplicationMode === "PARTIAL" && { partial: true }),
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(metadata !== undefined && { metadata }),

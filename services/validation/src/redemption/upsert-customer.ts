@@ -9,25 +9,25 @@ import type { Deps } from "../deps.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
 
 /** The customer as a redemption leaves it; however often it is decided, it is written once. */
-export type CustomerToStore = () => Promise<StoredCustomer | undefined>;
+export type CustomerUpsert = () => Promise<StoredCustomer | undefined>;
 
 /**
  * Creates or updates the customer when a redemption is going to happen
  * (spec/validation-and-redemption.md §8.2). One of whom nothing new is said is not written.
  */
-export function customerToStore(
+export function customerUpsert(
   deps: Pick<Deps, "clients">,
   call: Call,
   {
     said,
     found,
   }: { readonly said: Customer | undefined; readonly found: StoredCustomer | undefined },
-): CustomerToStore {
+): CustomerUpsert {
   let asked: Promise<StoredCustomer | undefined> | undefined;
-  return () => (asked ??= storeCustomer(deps, call, { said, found }));
+  return () => (asked ??= upsertCustomer(deps, call, { said, found }));
 }
 
-async function storeCustomer(
+async function upsertCustomer(
   deps: Pick<Deps, "clients">,
   call: Call,
   {
@@ -38,7 +38,7 @@ async function storeCustomer(
   if (said === undefined || (said.id === undefined && said.sourceId === undefined))
     return undefined;
   const customer = call.caller.side === "client" ? identityOf(said) : said;
-  if (found !== undefined && !saysNew(customer, found)) return found;
+  if (found !== undefined && !hasNewData(customer, found)) return found;
   const answered = await deps.clients.resolveCustomer({
     projectId: call.project.id,
     customer,
@@ -61,20 +61,20 @@ const isKnown = (field: string): field is (typeof KNOWN)[number] =>
   (KNOWN as readonly string[]).includes(field);
 
 /** Shops send what they know of a customer with each request; mostly all of it is stored already. */
-const saysNew = (said: Customer, found: StoredCustomer): boolean =>
+const hasNewData = (said: Customer, found: StoredCustomer): boolean =>
   Object.entries(said).some(([field, value]) => {
     if (value === undefined || IDENTITY.has(field)) return false;
     if (isKnown(field)) return value !== found[field];
-    return field !== "metadata" || !holds(found.metadata, said.metadata);
+    return field !== "metadata" || !containsMetadata(found.metadata, said.metadata);
   });
 
 /** Whether merging `said` by key would leave the metadata as it is. */
-const holds = (found: JsonObject = {}, said: JsonObject = {}): boolean =>
+const containsMetadata = (found: JsonObject = {}, said: JsonObject = {}): boolean =>
   Object.entries(said).every(
     ([key, value]) => Object.hasOwn(found, key) && isDeepStrictEqual(found[key], value),
   );
 
-export function shownCustomer(customer: StoredCustomer): Customer {
+export function customerToProto(customer: StoredCustomer): Customer {
   return {
     $typeName: "scrip.common.v1.Customer",
     id: customer.id,

@@ -11,18 +11,18 @@ import type {
 import type { Call } from "@scrip/rpc";
 import { addDuration } from "@scrip/rules";
 
-import { commitPatiently } from "../commit/commit-retry.ts";
-import { afterwards, insist } from "../commit/post-commit.ts";
+import { commitWithRetry } from "../commit/commit-retry.ts";
+import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
-import { gatherStackingRules } from "../loading/stacking-rules.ts";
+import { loadStackingRules } from "../loading/stacking-rules.ts";
 import { fromTimestamp, toTimestamp } from "../loading/timestamps.ts";
 import { rolledBackOrder } from "../mapping/rolled-back-order.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
-import { type OrderInHand, takeStoredOrder } from "../order/order-claim.ts";
+import { type OrderClaim, claimStoredOrder } from "../order/order-claim.ts";
 import { repairOrders } from "../store/order-repairs.ts";
 
 /** A request to take back one redemption, or with `stacked` a whole stack. */
-export type AskedRollback = Omit<RollbackRedemptionsRequest, "$typeName"> & {
+export type RollbackInput = Omit<RollbackRedemptionsRequest, "$typeName"> & {
   readonly stacked: boolean;
 };
 
@@ -31,28 +31,32 @@ export type AskedRollback = Omit<RollbackRedemptionsRequest, "$typeName"> & {
  * (spec/validation-and-redemption.md §8.7). The order is claimed meanwhile, so that no redemption
  * calculates on figures that are about to change.
  */
-export async function rollBackAsked(
+export async function runRollback(
   deps: Deps,
   call: Call,
-  asked: AskedRollback,
+  asked: RollbackInput,
 ): Promise<RollbacksMade> {
   const [redemption, stacking, customerId] = await Promise.all([
     deps.clients.getRedemption(asked.redemptionId, call),
-    gatherStackingRules(deps, call),
+    loadStackingRules(deps, call),
     customerIdOf(deps, call, asked.customer),
   ]);
   const redeemed = redemption.order;
   const taken =
-    redeemed?.id === undefined ? undefined : await takeStoredOrder(deps, call, redeemed.id);
+    redeemed?.id === undefined ? undefined : await claimStoredOrder(deps, call, redeemed.id);
   let mayRelease = true;
   try {
     const mode = stacking.redeemablesRollbackOrderMode;
     const context = { redemptionId: redemption.id, mode, now: call.now };
     const order =
-      redeemed && rolledBackOrder(baseOf(taken, redemption) ?? redeemed, redeemed, context);
-    const orderId = orderIdOf(asked.order, baseOf(taken, redemption) ?? redeemed);
+      redeemed &&
+      rolledBackOrder(storedOrderWithRedemption(taken, redemption) ?? redeemed, redeemed, context);
+    const orderId = orderIdOf(
+      asked.order,
+      storedOrderWithRedemption(taken, redemption) ?? redeemed,
+    );
     const command = {
-      ...commandOf(deps, call, asked, redemption),
+      ...buildRollbackCommand(deps, call, asked, redemption),
       orderMode: mode,
       ...(order !== undefined && { order }),
       ...(customerId !== undefined && { customerId }),
@@ -60,23 +64,26 @@ export async function rollBackAsked(
     };
     // As with redemptions: an order whose rollback may have been committed stays claimed.
     mayRelease = false;
-    const outcome = await commitPatiently(() => deps.clients.commitRollback(command));
+    const outcome = await commitWithRetry(() => deps.clients.commitRollback(command));
     mayRelease = outcome.outcome.case !== "made" || outcome.replayed;
-    return await answered(deps, call, outcome, { isStored: taken !== undefined });
+    return await finishRollback(deps, call, outcome, { isStored: taken !== undefined });
   } finally {
     const claim = mayRelease ? taken?.release() : undefined;
-    await afterwards(deps, "giving back the order of a rollback", claim);
+    await runPostCommit(deps, "giving back the order of a rollback", claim);
   }
 }
 
 /** What is stored may be from before the redemption, when its process died before it stored the order. */
-function baseOf(taken: OrderInHand | undefined, { id }: Redemption): Order | undefined {
+function storedOrderWithRedemption(
+  taken: OrderClaim | undefined,
+  { id }: Redemption,
+): Order | undefined {
   const stored = taken?.stored ?? undefined;
   return stored !== undefined && Object.hasOwn(stored.redemptions, id) ? stored : undefined;
 }
 
 /** As names that are nobody's are refused by the commit, an unknown customer or order is one. */
-const NOBODY = "";
+const UNKNOWN_ID = "";
 
 async function customerIdOf(
   deps: Pick<Deps, "clients">,
@@ -91,23 +98,23 @@ async function customerIdOf(
     upsert: false,
     now: toTimestamp(call.now),
   });
-  return answer.customer?.id ?? NOBODY;
+  return answer.customer?.id ?? UNKNOWN_ID;
 }
 
 function orderIdOf(input: OrderInput | undefined, own: Order | undefined): string | undefined {
   if (input === undefined) return undefined;
   if (input.id !== undefined) return input.id;
   if (input.sourceId === undefined) return undefined;
-  return own?.sourceId === input.sourceId ? own.id : NOBODY;
+  return own?.sourceId === input.sourceId ? own.id : UNKNOWN_ID;
 }
 
 /** How long a redemption can be taken back. */
 const ROLLBACK_PERIOD = { months: 3, days: 0, ms: 0 };
 
-function commandOf(
+function buildRollbackCommand(
   deps: Deps,
   call: Call,
-  asked: AskedRollback,
+  asked: RollbackInput,
   redemption: Redemption,
 ): RollbackCommand {
   const { reason, metadata } = asked;
@@ -143,7 +150,7 @@ function commandOf(
  * As with redemptions the commit was the truth, and a repeat only mends what is missing. So does a rollback
  * whose order nobody stored, or whose customer took it with him.
  */
-async function answered(
+async function finishRollback(
   deps: Deps,
   call: Call,
   outcome: RollbackOutcome,
@@ -161,8 +168,8 @@ async function answered(
         const storing =
           outcome.replayed || !isStored
             ? repairOrders(deps.db, [stored])
-            : insist(() => deps.saveOrder(stored), call.deadline);
-        await afterwards(deps, "storing the order of a rollback", storing);
+            : retryWhileUnavailable(() => deps.saveOrder(stored), call.deadline);
+        await runPostCommit(deps, "storing the order of a rollback", storing);
       }
       return made;
     }

@@ -5,7 +5,7 @@ import type {
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { parseValidationRule } from "@scrip/rules";
 
-import { definitionOf, storedScope } from "../store/rule-definition.ts";
+import { ruleDefinitionFromRow, ruleScopeToRow } from "../store/rule-definition.ts";
 import type { RuleRow } from "../store/validation-rules.ts";
 
 type Context = { readonly newId: () => string; readonly now: number };
@@ -14,7 +14,7 @@ const DEFAULT_TYPE = "expression";
 const DEFAULT_CONTEXT = "global";
 
 /** The rule with what was sent in place of what was there: fields are replaced as a whole. */
-export function changedRule(
+export function validationRuleToRow(
   request: CreateValidationRuleRequest | UpdateValidationRuleRequest,
   stored: RuleRow | undefined,
   { newId, now }: Context,
@@ -40,7 +40,7 @@ export function changedRule(
     applicable_to:
       request.applicableTo === undefined
         ? kept("applicable_to", stored?.applicable_to)
-        : storedScope(request.applicableTo),
+        : ruleScopeToRow(request.applicableTo),
     error_message:
       request.error === undefined
         ? kept("error", stored?.error_message)
@@ -51,8 +51,8 @@ export function changedRule(
 }
 
 /** A rule that could not be evaluated later is not stored. */
-export function refuseUnreadable(row: RuleRow): void {
-  const parsed = parseValidationRule(definitionOf(row.id, row));
+export function rejectUnparsableRule(row: RuleRow): void {
+  const parsed = parseValidationRule(ruleDefinitionFromRow(row.id, row));
   if (parsed.kind === "violation") {
     throw new ApiError("invalid_validation_rules", { details: parsed.text });
   }

@@ -18,7 +18,7 @@ type Name = keyof typeof DEFAULT_STACKING_RULES;
 const NAMES = Object.keys(DEFAULT_STACKING_RULES) as readonly Name[];
 
 /** The options with what was sent over them; one that was sent as `null` is no longer set. */
-export function changedOptions(stored: StackingOptions, request: Request): StackingOptions {
+export function updatedStackingOptions(stored: StackingOptions, request: Request): StackingOptions {
   const sent = new Set(request.updateMask?.paths);
   const entries = NAMES.map((name) => [
     name,
@@ -28,13 +28,13 @@ export function changedOptions(stored: StackingOptions, request: Request): Stack
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as StackingOptions;
 }
 
-export function refuseContradiction(options: StackingOptions): void {
+export function rejectContradiction(options: StackingOptions): void {
   const contradiction = stackingContradiction(options);
   if (contradiction !== null) throw invalidPayload(contradiction);
 }
 
 /** A category that nobody knows would change nothing, and nobody would notice. */
-export async function refuseUnknownCategories(
+export async function rejectUnknownCategories(
   deps: Pick<Deps, "clients">,
   call: Call,
   ids: readonly string[],

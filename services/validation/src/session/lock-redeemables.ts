@@ -2,28 +2,28 @@ import type { PointsReservation } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Reservation, ReservationOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
-import { afterwards } from "../commit/post-commit.ts";
+import { runPostCommit } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
 import type { Applicable } from "../domain/decision/decision.ts";
-import type { Gathered } from "../loading/decision-context.ts";
+import type { DecisionContext } from "../loading/decision-context.ts";
 import { toTimestamp } from "../loading/timestamps.ts";
-import { type Hold, refuseWhileRedeemed } from "./session-lock.ts";
+import { type SessionLock, rejectWhileClaimed } from "./session-lock.ts";
 
 /** What locking needs of everything. */
-export type ReserveDeps = Pick<Deps, "db" | "onError"> & {
+export type LockDeps = Pick<Deps, "db" | "onError"> & {
   readonly clients: Pick<Deps["clients"], "reservePoints" | "reserveVouchers" | "releasePoints">;
 };
 
 /** What a session is to hold, as far as it was decided. */
-export type ToReserve = {
+export type RedeemablesToLock = {
   readonly applicable: readonly Pick<Applicable, "redeemable" | "benefit">[];
-  readonly gathered: Pick<Gathered, "cards">;
+  readonly gathered: Pick<DecisionContext, "cards">;
 };
 
-type Locked = {
-  readonly deps: ReserveDeps;
+type LockContext = {
+  readonly deps: LockDeps;
   readonly call: Call;
-  readonly hold: Hold;
+  readonly hold: SessionLock;
 };
 
 /**
@@ -31,16 +31,16 @@ type Locked = {
  * Points are locked first: what the session held of them is put back when the vouchers cannot be locked.
  * Answers whether the session holds all of it; when not, it is decided again.
  */
-export async function reserve(
-  deps: ReserveDeps,
+export async function lockRedeemables(
+  deps: LockDeps,
   call: Call,
-  hold: Hold,
-  { applicable, gathered }: ToReserve,
+  hold: SessionLock,
+  { applicable, gathered }: RedeemablesToLock,
 ): Promise<boolean> {
   const sessionKey = hold.session.key;
   const reservations = applicable.flatMap(reservationOf);
   const voucherIds = reservations.map(({ voucherId }) => voucherId);
-  if (voucherIds.length > 0) await refuseWhileRedeemed(deps, call, { sessionKey, voucherIds });
+  if (voucherIds.length > 0) await rejectWhileClaimed(deps, call, { sessionKey, voucherIds });
   const locked = { deps, call, hold };
   const points = applicable.flatMap((judged) => pointsOf(judged, gathered, hold));
   if (points.length === 0) return (await reserveVouchers(locked, reservations)).case === "reserved";
@@ -52,18 +52,21 @@ export async function reserve(
     return isReserved;
   } finally {
     // Also when that failed: a session whose key nobody was told would hold the points for days.
-    if (!isReserved) await putBack(locked, previous);
+    if (!isReserved) await restorePoints(locked, previous);
   }
 }
 
-function putBack(locked: Locked, previous: readonly PointsReservation[]): Promise<void> {
+function restorePoints(locked: LockContext, previous: readonly PointsReservation[]): Promise<void> {
   const restore = async (): Promise<void> => {
     await reservePoints(locked, previous);
   };
-  return afterwards(locked.deps, "putting back what a session held of cards", restore());
+  return runPostCommit(locked.deps, "putting back what a session held of cards", restore());
 }
 
-const reservationOf = ({ redeemable, benefit }: ToReserve["applicable"][number]): Reservation[] =>
+const reservationOf = ({
+  redeemable,
+  benefit,
+}: RedeemablesToLock["applicable"][number]): Reservation[] =>
   redeemable.object === "voucher" && redeemable.voucher !== null
     ? [
         {
@@ -76,9 +79,9 @@ const reservationOf = ({ redeemable, benefit }: ToReserve["applicable"][number])
     : [];
 
 function pointsOf(
-  { redeemable, benefit }: ToReserve["applicable"][number],
-  { cards }: ToReserve["gathered"],
-  { expiresAt }: Hold,
+  { redeemable, benefit }: RedeemablesToLock["applicable"][number],
+  { cards }: RedeemablesToLock["gathered"],
+  { expiresAt }: SessionLock,
 ): PointsReservation[] {
   if (benefit.kind !== "loyalty" || redeemable.object !== "voucher") return [];
   const cardId = redeemable.voucher?.id ?? "";
@@ -93,7 +96,10 @@ function pointsOf(
   ];
 }
 
-const reservePoints = ({ deps, call, hold }: Locked, reservations: readonly PointsReservation[]) =>
+const reservePoints = (
+  { deps, call, hold }: LockContext,
+  reservations: readonly PointsReservation[],
+) =>
   deps.clients.reservePoints({
     $typeName: "scrip.loyalty.v1.PointsReservationCommand",
     projectId: call.project.id,
@@ -103,7 +109,7 @@ const reservePoints = ({ deps, call, hold }: Locked, reservations: readonly Poin
   });
 
 async function reserveVouchers(
-  { deps, call, hold }: Locked,
+  { deps, call, hold }: LockContext,
   reservations: readonly Reservation[],
 ): Promise<ReservationOutcome["outcome"]> {
   const projectId = call.project.id;

@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 import { claimSession, findSessionClaim, releaseSession } from "../store/session-claims.ts";
 
 /** A session as it is locked and told: with its key, and its end in epoch milliseconds. */
-export type Hold = {
+export type SessionLock = {
   readonly session: Session & { readonly key: string };
   readonly expiresAt: number;
 };
@@ -29,11 +29,11 @@ const LONGEST_MS = 3_653n * 86_400_000n;
  * The lock that a request asks for (spec/validation-and-redemption.md §7.1): 7 days unless a `ttl` is
  * sent, which counts in days unless a unit is. Parts of a millisecond count as a whole one.
  */
-export function holdOf(
+export function parseSessionLock(
   { newId }: Pick<Deps, "newId">,
   call: Call,
   session: Session | undefined,
-): Hold | undefined {
+): SessionLock | undefined {
   if (session === undefined) return undefined;
   const ttl = session.ttl ?? DEFAULT_DAYS;
   const ttlUnit = session.ttl === undefined ? "DAYS" : (session.ttlUnit ?? "DAYS");
@@ -45,17 +45,17 @@ export function holdOf(
   return { session: { ...session, key, ttl, ttlUnit }, expiresAt: call.now + Number(ms) };
 }
 
-export type SessionInHand = { readonly release: () => Promise<void> };
+export type SessionClaim = { readonly release: () => Promise<void> };
 
 /**
  * Takes the vouchers of a session for this redemption alone
  * (spec/validation-and-redemption.md §7.7).
  */
-export async function takeSession(
+export async function claimSessionVouchers(
   deps: Pick<Deps, "db">,
   call: Call,
   session: { readonly sessionKey: string; readonly voucherIds: readonly string[] },
-): Promise<SessionInHand> {
+): Promise<SessionClaim> {
   const by = call.idempotency?.key ?? call.requestId;
   const claim = { projectId: call.project.id, by, ...session };
   const other = await claimSession(deps.db, claim);
@@ -68,7 +68,7 @@ export async function takeSession(
 }
 
 /** A validation claims nothing, but it gives way to a redemption with its key. */
-export async function refuseWhileRedeemed(
+export async function rejectWhileClaimed(
   deps: Pick<Deps, "db">,
   call: Call,
   session: { readonly sessionKey: string; readonly voucherIds: readonly string[] },

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type ArrayValue, type Queryable, textArray } from "@scrip/postgres";
 
 /** What a request asks for; each name is an id or a source id. */
-export type CatalogueNames = {
+export type CatalogueQuery = {
   readonly projectId: string;
   readonly skus: readonly string[];
   readonly products: readonly string[];
@@ -47,7 +47,7 @@ type Row = (FoundProduct | FoundSku) & { readonly project_id: string };
  */
 export async function findInCatalogue(
   db: Queryable,
-  asked: readonly CatalogueNames[],
+  asked: readonly CatalogueQuery[],
 ): Promise<readonly Catalogue[]> {
   const { rows } = await db.query<Row>({
     name: "find_in_catalogue",
@@ -61,14 +61,14 @@ export async function findInCatalogue(
   return asked.map(({ projectId }) => catalogues.get(projectId) ?? NOTHING_FOUND);
 }
 
-export async function findOneInCatalogue(db: Queryable, asked: CatalogueNames): Promise<Catalogue> {
+export async function findOneInCatalogue(db: Queryable, asked: CatalogueQuery): Promise<Catalogue> {
   const [catalogue] = await findInCatalogue(db, [asked]);
   return catalogue ?? NOTHING_FOUND;
 }
 
 /** The projects and names, each once, as two columns. */
 function namesOf(
-  asked: readonly CatalogueNames[],
+  asked: readonly CatalogueQuery[],
   kind: "skus" | "products",
 ): readonly ArrayValue[] {
   const names = new Map<string, Set<string>>();

@@ -77,7 +77,7 @@ export async function findEntry<Name extends Kind>(
 }
 
 /** By its id or its source id; the id decides. */
-export async function findNamed<Name extends Kind>(
+export async function findEntryByName<Name extends Kind>(
   db: Queryable,
   kind: Name,
   at: { readonly projectId: string; readonly name: string },
@@ -160,7 +160,7 @@ export async function listEntries<Name extends Kind>(
 }
 
 /** How many SKUs an answer shows inside of a product. */
-const SHOWN_SKUS = 100;
+const MAX_DISPLAYED_SKUS = 100;
 
 export type SkusOfProduct = { readonly rows: readonly SkuRow[]; readonly total: bigint };
 
@@ -178,7 +178,7 @@ export async function findSkusOf(
               count(*) over (partition by product_id) as total
          from sku
         where project_id = $1 and product_id = any($2::text[])) as numbered
-      where position <= ${SHOWN_SKUS}
+      where position <= ${MAX_DISPLAYED_SKUS}
       order by product_id, position`,
     [projectId, productIds],
   );

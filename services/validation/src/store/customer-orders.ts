@@ -1,7 +1,7 @@
 import type { Queryable } from "@scrip/postgres";
 
 /** Keeps orders of the customer from being brought back by events that come late. */
-export async function rememberGone(
+export async function recordDeletedCustomer(
   db: Queryable,
   { projectId, customerId }: { readonly projectId: string; readonly customerId: string },
 ): Promise<void> {
@@ -15,7 +15,7 @@ export async function rememberGone(
 const CHUNK = 5_000;
 
 /** Deletes those of a customer among the orders behind one, and answers where to go on, if anywhere. */
-export async function deleteOrdersAmong(
+export async function deleteOrdersOfCustomer(
   db: Queryable,
   {
     projectId,

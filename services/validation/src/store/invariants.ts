@@ -10,7 +10,7 @@ import {
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import { parseValidationRule } from "@scrip/rules";
 
-import { definitionOf } from "./rule-definition.ts";
+import { ruleDefinitionFromRow } from "./rule-definition.ts";
 import type { RuleContent } from "./validation-rules.ts";
 
 /** Every project that has orders or rules, also one that the gateway no longer knows. */
@@ -108,7 +108,7 @@ async function checkRules(db: Queryable, request: ChunkRequest): Promise<Chunk> 
     checked: rows.length,
     last: rows.length < request.limit ? null : (rows.at(-1)?.id ?? null),
     violations: rows.flatMap((row): Violation[] => {
-      const parsed = parseValidationRule(definitionOf(row.id, row));
+      const parsed = parseValidationRule(ruleDefinitionFromRow(row.id, row));
       return parsed.kind === "rule" ? [] : [{ subject: row.id, details: parsed.text }];
     }),
   };

@@ -7,7 +7,7 @@ import type { OrderKey } from "./orders.ts";
 /** How long a claim holds when its request dies: longer than any request may take. */
 const CLAIM_SECONDS = 15;
 
-export type Claim = {
+export type OrderClaimRequest = {
   readonly projectId: string;
   readonly key: OrderKey;
   /** Who claims: the idempotency key, or the request. */
@@ -27,7 +27,7 @@ export type ClaimOutcome =
  * Takes an order for one redemption, so that two of them never calculate on the same figures
  * (spec/validation-and-redemption.md §7.7). An unknown source id gets its id here.
  */
-export async function claimOrder(db: Queryable, claim: Claim): Promise<ClaimOutcome> {
+export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promise<ClaimOutcome> {
   const { projectId, key, by } = claim;
   if (key.column === "source_id") {
     const { rowCount } = await db.query(

@@ -9,7 +9,7 @@ import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
 import { columnsOf, eventColumnsOf, lastStates, type StoredOrder } from "./order-rows.ts";
-import { withOwnSourceIds } from "./order-source-ids.ts";
+import { withoutTakenSourceIds } from "./order-source-ids.ts";
 import { findOrder } from "./orders.ts";
 
 /**
@@ -18,8 +18,8 @@ import { findOrder } from "./orders.ts";
  * the order by now. Repeatable.
  */
 export async function repairOrders(db: Database, orders: readonly StoredOrder[]): Promise<void> {
-  const wanting = await findWanting(db, lastStates(orders));
-  if (wanting.length > 0) await db.transaction((tx) => writeWanting(tx, wanting));
+  const wanting = await findOutdated(db, lastStates(orders));
+  if (wanting.length > 0) await db.transaction((tx) => writeOutdated(tx, wanting));
 }
 
 /** Repairs an order that overrides: what is in the catalogue goes with the order, both or neither. */
@@ -28,13 +28,13 @@ export async function repairOverridingOrder(
   stored: StoredOrder,
   override: (store: (tx: Queryable) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const wanting = await findWanting(db, [stored]);
-  if (wanting.length > 0) await override((tx) => writeWanting(tx, wanting));
+  const wanting = await findOutdated(db, [stored]);
+  if (wanting.length > 0) await override((tx) => writeOutdated(tx, wanting));
 }
 
-async function writeWanting(tx: Queryable, wanting: readonly StoredOrder[]): Promise<void> {
+async function writeOutdated(tx: Queryable, wanting: readonly StoredOrder[]): Promise<void> {
   await writeOlder(tx, wanting);
-  await announcePaid(
+  await insertPaidEvents(
     tx,
     wanting.filter(({ order }) => order.status === OrderStatus.PAID),
   );
@@ -55,12 +55,15 @@ export async function repairRolledBackOrders(
       ([id, { rollbackId }]) =>
         rollbackId === undefined || stored?.redemptions[id]?.rollbackId === rollbackId,
     );
-    if (!knows && !(await isGone(db, one))) await writeOlder(db, [one], "<=");
+    if (!knows && !(await isCustomerDeleted(db, one))) await writeOlder(db, [one], "<=");
   }
 }
 
 /** Whether the order is of a customer who was deleted for good. */
-async function isGone(db: Queryable, { projectId, order }: StoredOrder): Promise<boolean> {
+async function isCustomerDeleted(
+  db: Queryable,
+  { projectId, order }: StoredOrder,
+): Promise<boolean> {
   if (order.customerId === undefined) return false;
   const { rows } = await db.query(
     "select from gone_customer where project_id = $1 and customer_id = $2",
@@ -78,7 +81,7 @@ async function isGone(db: Queryable, { projectId, order }: StoredOrder): Promise
  * The orders that are not stored as new as this, or are paid without an event; most need nothing. Those
  * of customers who are gone for good stay away.
  */
-async function findWanting(
+async function findOutdated(
   db: Queryable,
   orders: readonly StoredOrder[],
 ): Promise<readonly StoredOrder[]> {
@@ -125,12 +128,12 @@ async function writeOlder(
                   updated_at = excluded.updated_at
             where stored.document is null
                or coalesce(stored.updated_at, stored.created_at) ${age} excluded.updated_at`,
-    values: columnsOf(await withOwnSourceIds(tx, orders)),
+    values: columnsOf(await withoutTakenSourceIds(tx, orders)),
   });
 }
 
 /** Tells that the orders are paid, of those of which nobody has told it before. */
-async function announcePaid(tx: Queryable, orders: readonly StoredOrder[]): Promise<void> {
+async function insertPaidEvents(tx: Queryable, orders: readonly StoredOrder[]): Promise<void> {
   if (orders.length === 0) return;
   await tx.query(
     `with made as (

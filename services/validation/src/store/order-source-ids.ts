@@ -4,12 +4,15 @@ import type { StoredOrder } from "./order-rows.ts";
 import { ORDER_SOURCE_ID_INDEX, saveOrders } from "./orders.ts";
 
 /** Writes orders as `saveOrders` does, those too whose source id is another order's by now. */
-export async function saveAnyOrders(db: Database, orders: readonly StoredOrder[]): Promise<void> {
+export async function saveOrdersWithFreeSourceIds(
+  db: Database,
+  orders: readonly StoredOrder[],
+): Promise<void> {
   try {
     await saveOrders(db, orders);
   } catch (error) {
     if (!isUniqueViolation(error, ORDER_SOURCE_ID_INDEX)) throw error;
-    await saveOrders(db, await withOwnSourceIds(db, orders));
+    await saveOrders(db, await withoutTakenSourceIds(db, orders));
   }
 }
 
@@ -18,7 +21,7 @@ export async function saveAnyOrders(db: Database, orders: readonly StoredOrder[]
  * is deleted for good, and its source id may be used again; what others did with it before may bring
  * it back.
  */
-export async function withOwnSourceIds(
+export async function withoutTakenSourceIds(
   db: Queryable,
   orders: readonly StoredOrder[],
 ): Promise<readonly StoredOrder[]> {

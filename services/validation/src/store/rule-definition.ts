@@ -16,29 +16,33 @@ import {
 import type { RuleContent } from "./validation-rules.ts";
 
 /** A stored rule in the words of the evaluator. */
-export function definitionOf(id: string, content: RuleContent): ValidationRuleDefinition {
+export function ruleDefinitionFromRow(id: string, content: RuleContent): ValidationRuleDefinition {
   return {
     id,
     rules: content.rules,
     bundleRules: content.bundle_rules,
-    applicableTo: content.applicable_to === null ? null : toScope(scopeOf(content.applicable_to)),
+    applicableTo:
+      content.applicable_to === null
+        ? null
+        : itemScopeFromProto(ruleScopeFromRow(content.applicable_to)),
     errorMessage: content.error_message,
   };
 }
 
 /** As it was sent. */
-export const scopeOf = (stored: JsonObject): RuleScope => fromJson(RuleScopeSchema, stored);
+export const ruleScopeFromRow = (stored: JsonObject): RuleScope =>
+  fromJson(RuleScopeSchema, stored);
 
-export const storedScope = (scope: RuleScope): JsonObject =>
+export const ruleScopeToRow = (scope: RuleScope): JsonObject =>
   toJson(RuleScopeSchema, scope, { useProtoFieldName: true }) as JsonObject;
 
-const toScope = (scope: RuleScope): ItemScopeDefinition => ({
-  included: scope.included.map(toEntry),
-  excluded: scope.excluded.map(toEntry),
+const itemScopeFromProto = (scope: RuleScope): ItemScopeDefinition => ({
+  included: scope.included.map(scopeEntryFromProto),
+  excluded: scope.excluded.map(scopeEntryFromProto),
   includedAll: scope.includedAll,
 });
 
-const toEntry = (entry: RuleScopeEntry): ScopeEntryDefinition => ({
+const scopeEntryFromProto = (entry: RuleScopeEntry): ScopeEntryDefinition => ({
   object: entry.object,
   id: entry.id ?? null,
   sourceId: entry.sourceId ?? null,
@@ -54,10 +58,13 @@ const toEntry = (entry: RuleScopeEntry): ScopeEntryDefinition => ({
   aggregatedQuantityLimit: entry.aggregatedQuantityLimit ?? null,
   amountLimit: entry.amountLimit ?? null,
   aggregatedAmountLimit: entry.aggregatedAmountLimit ?? null,
-  budgets: UNIT_BUDGET_NAMES.flatMap((name) => toBudget(name, entry)),
+  budgets: UNIT_BUDGET_NAMES.flatMap((name) => unitBudgetFromProto(name, entry)),
 });
 
-function toBudget(name: UnitBudgetName, entry: RuleScopeEntry): readonly UnitBudgetDefinition[] {
+function unitBudgetFromProto(
+  name: UnitBudgetName,
+  entry: RuleScopeEntry,
+): readonly UnitBudgetDefinition[] {
   const field = BUDGET_FIELDS[name];
   const limit = entry[field] ?? null;
   const formula = entry[`${field}Formula`] ?? null;

@@ -3,7 +3,7 @@ import type { Queryable } from "@scrip/postgres";
 /** How long a claim holds when its request dies: as long as that of an order. */
 const CLAIM_SECONDS = 15;
 
-export type SessionClaim = {
+export type SessionClaimRow = {
   readonly projectId: string;
   readonly sessionKey: string;
   readonly voucherIds: readonly string[];
@@ -17,7 +17,7 @@ export type SessionClaim = {
  */
 export async function claimSession(
   db: Queryable,
-  { projectId, sessionKey, voucherIds, by }: SessionClaim,
+  { projectId, sessionKey, voucherIds, by }: SessionClaimRow,
 ): Promise<{ readonly by: string } | undefined> {
   const { rows } = await db.query<{ voucher_id: string }>(
     `insert into session_claim as held (project_id, session_key, voucher_id, claimed_by, claimed_until)
@@ -43,7 +43,7 @@ export async function claimSession(
 /** Who redeems a voucher of the session right now. */
 export async function findSessionClaim(
   db: Queryable,
-  { projectId, sessionKey, voucherIds }: Omit<SessionClaim, "by">,
+  { projectId, sessionKey, voucherIds }: Omit<SessionClaimRow, "by">,
 ): Promise<{ readonly by: string } | undefined> {
   const { rows } = await db.query<{ claimed_by: string }>(
     `select claimed_by
@@ -62,7 +62,7 @@ export async function findSessionClaim(
  */
 export async function releaseSession(
   db: Queryable,
-  { projectId, sessionKey, voucherIds, by }: SessionClaim,
+  { projectId, sessionKey, voucherIds, by }: SessionClaimRow,
 ): Promise<void> {
   await db.query(
     `delete from session_claim

@@ -53,7 +53,7 @@ export async function lockRule(
 }
 
 /** Holds rules so that none is deleted before the transaction ends; answers the ids of those there are. */
-export async function holdRules(
+export async function lockRulesAgainstDeletion(
   tx: Queryable,
   projectId: string,
   ids: readonly string[],
@@ -69,7 +69,11 @@ export async function holdRules(
 }
 
 /** Holds a rule against every use of it, before it is deleted; answers whether there is one. */
-export async function claimRule(tx: Queryable, projectId: string, id: string): Promise<boolean> {
+export async function lockRuleForDeletion(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+): Promise<boolean> {
   const { rowCount } = await tx.query(
     "select 1 from validation_rule where project_id = $1 and id = $2 for update",
     [projectId, id],
@@ -157,7 +161,7 @@ export async function findRuleContents(
 }
 
 /** Some of the rules that name something by its id, anywhere in them, and how many there are. */
-export async function findRulesNaming(
+export async function findRulesReferencing(
   db: Queryable,
   projectId: string,
   namedId: string,
@@ -169,10 +173,10 @@ export async function findRulesNaming(
       where project_id = $1
         and jsonb_path_exists(parts, '$.** ? (@ == $id)', jsonb_build_object('id', $2::text))
       order by id
-      limit ${SHOWN_RULES}`,
+      limit ${MAX_LISTED_RULES}`,
     [projectId, namedId],
   );
   return { ids: rows.map(({ id }) => id), total: rows[0]?.total ?? 0n };
 }
 
-const SHOWN_RULES = 10;
+const MAX_LISTED_RULES = 10;

@@ -2,26 +2,30 @@ import { ApiError } from "@scrip/errors";
 import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
 import { type Call, runInterleaved } from "@scrip/rpc";
 
-import { pauseForChange } from "../commit/commit-retry.ts";
+import { pauseBeforeRetry } from "../commit/commit-retry.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables, type DecisionRequest, decideInSteps } from "../domain/decide.ts";
 import type { Applicable, Decision } from "../domain/decision/decision.ts";
 import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
-import { type Circumstances, gatherDecision, type Gathered } from "../loading/decision-context.ts";
-import { gatherCustomer, gatherOrder, trackingId } from "../loading/gather.ts";
-import { gatherOrderInQuestion } from "../loading/order.ts";
-import { gatherNamed, type Named } from "../loading/resolved-redeemables.ts";
-import { gatherStackingRules } from "../loading/stacking-rules.ts";
-import { type Asked, customerOf, expandOf } from "../mapping/decision-input.ts";
+import {
+  type RequestContext,
+  loadDecisionContext,
+  type DecisionContext,
+} from "../loading/decision-context.ts";
+import { loadCustomer, loadOrder, trackingId } from "../loading/gather.ts";
+import { loadOrderWithCatalogueData } from "../loading/order.ts";
+import { resolveRedeemables, type ResolvedRedeemables } from "../loading/resolved-redeemables.ts";
+import { loadStackingRules } from "../loading/stacking-rules.ts";
+import { type DecisionInput, requestedCustomer, expandOf } from "../mapping/decision-input.ts";
 import { toRefusal } from "../mapping/error.ts";
-import { reserve } from "../session/lock-redeemables.ts";
-import { holdOf } from "../session/session-lock.ts";
+import { lockRedeemables } from "../session/lock-redeemables.ts";
+import { parseSessionLock } from "../session/session-lock.ts";
 
 export type Decided = Extract<Decision, { kind: "decided" }>;
 
 /** A decision that was only asked for, with what its answer is written from. */
-export type Validated = {
-  readonly gathered: Gathered;
+export type ValidationOutcome = {
+  readonly gathered: DecisionContext;
   readonly decision: Decided;
   readonly tracking: string | undefined;
   /** When what was decided is locked. */
@@ -32,45 +36,45 @@ export type ValidationOptions = {
   /** Replaces rules of the project that make no sense where a single redeemable is asked for. */
   readonly stacking?: (rules: StackingRules) => StackingRules;
   /** Ends the request before anything is decided, such as for one that is not there. */
-  readonly check?: (named: Named) => void;
+  readonly check?: (named: ResolvedRedeemables) => void;
 };
 
 /**
  * Decides, and locks what a session asks for (spec/validation-and-redemption.md §7). A lock that
  * somebody else was faster to take is a decision made again, which then tells why not.
  */
-export async function validateAsked(
+export async function runValidation(
   deps: Deps,
   call: Call,
-  sent: Asked,
+  sent: DecisionInput,
   options: ValidationOptions = {},
-): Promise<Validated> {
-  const hold = holdOf(deps, call, sent.session);
+): Promise<ValidationOutcome> {
+  const hold = parseSessionLock(deps, call, sent.session);
   const asked = hold === undefined ? sent : { ...sent, session: hold.session };
-  const settings = await gatherStackingRules(deps, call);
+  const settings = await loadStackingRules(deps, call);
   const stacking = options.stacking?.(settings) ?? settings;
   const malformed = checkRedeemables(asked.redeemables, stacking);
   if (malformed !== null) throw toRefusal(malformed);
 
   const [{ circumstances, tracking }, first] = await Promise.all([
-    gatherCircumstances(deps, call, asked, stacking),
-    gatherNamed(deps, call, asked),
+    loadRequestContext(deps, call, asked, stacking),
+    resolveRedeemables(deps, call, asked),
   ]);
   options.check?.(first);
 
   let named = first;
   for (let attempt = 0; ; attempt += 1) {
-    const gathered = await gatherDecision(deps, call, circumstances, named);
-    const decision = await decideOn(gathered, call);
+    const gathered = await loadDecisionContext(deps, call, circumstances, named);
+    const decision = await decide(gathered, call);
     if (hold === undefined || !decision.valid) {
       return { gathered, decision, tracking, session: undefined };
     }
     const applicable = applicableOf(decision);
-    if (await reserve(deps, call, hold, { applicable, gathered })) {
+    if (await lockRedeemables(deps, call, hold, { applicable, gathered })) {
       return { gathered, decision, tracking, session: hold.session };
     }
-    if (!(await pauseForChange(attempt, call.deadline))) break;
-    named = await gatherNamed(deps, call, asked);
+    if (!(await pauseBeforeRetry(attempt, call.deadline))) break;
+    named = await resolveRedeemables(deps, call, asked);
   }
   throw new ApiError("service_unavailable", {
     details: "What the session would lock is being changed; try again",
@@ -78,16 +82,16 @@ export async function validateAsked(
 }
 
 /** What a decision that is only asked for is made under; nothing is written or claimed for it. */
-export async function gatherCircumstances(
+export async function loadRequestContext(
   deps: Deps,
   call: Call,
-  asked: Asked,
+  asked: DecisionInput,
   stacking: StackingRules,
-): Promise<{ readonly circumstances: Circumstances; readonly tracking: string | undefined }> {
-  const said = customerOf(asked);
+): Promise<{ readonly circumstances: RequestContext; readonly tracking: string | undefined }> {
+  const said = requestedCustomer(asked);
   const [{ sent: order, stored, lines }, customer] = await Promise.all([
-    gatherOrderInQuestion(deps, call, asked.order, (input) => gatherOrder(deps, call, input)),
-    gatherCustomer(deps, call, said),
+    loadOrderWithCatalogueData(deps, call, asked.order, (input) => loadOrder(deps, call, input)),
+    loadCustomer(deps, call, said),
   ]);
   const { trackingId: sent } = asked;
   const tracking = trackingId(deps, call, { trackingId: sent, customer: said }, customer);
@@ -100,11 +104,11 @@ export async function gatherCircumstances(
 }
 
 /** In turns, so that a decision on much holds nobody else up. */
-export const decideOn = async ({ request }: Gathered, { deadline }: Call): Promise<Decided> =>
-  runInterleaved(decisionOn(request), deadline);
+export const decide = async ({ request }: DecisionContext, { deadline }: Call): Promise<Decided> =>
+  runInterleaved(decideStepwise(request), deadline);
 
 /** Each step is a redeemable. */
-export function* decisionOn(request: DecisionRequest): Generator<void, Decided> {
+export function* decideStepwise(request: DecisionRequest): Generator<void, Decided> {
   const decision = yield* decideInSteps(request);
   if (decision.kind === "malformed") throw toRefusal(decision.refusal);
   return decision;
