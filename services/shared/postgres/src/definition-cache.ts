@@ -1,4 +1,5 @@
-import { createBatcher } from "./batcher.ts";
+import { createBatcher } from "@scrip/batching";
+
 import type { DefinitionVersions } from "./definition-versions.ts";
 import { createGenerationCache } from "./generation-cache.ts";
 

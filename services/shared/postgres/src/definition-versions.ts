@@ -1,4 +1,5 @@
-import { createBatcher } from "./batcher.ts";
+import { createBatcher } from "@scrip/batching";
+
 import type { Database, Queryable } from "./database.ts";
 
 /**

@@ -8,7 +8,7 @@ export {
   REQUEST_DEADLINE_MS,
 } from "./call.ts";
 export { type Client, clientOf, invoke } from "./client.ts";
-export { type CoalescerOptions, createCoalescer } from "./coalesce.ts";
+export { type CoalescerOptions, createCoalescer } from "./coalescer.ts";
 export { createDirectTransport } from "./direct-transport.ts";
 export { createServiceTransport } from "./grpc-transport.ts";
 export {

@@ -1,0 +1,1 @@
+export { type BatcherOptions, createBatcher, type OverloadLimits } from "./batcher.ts";
