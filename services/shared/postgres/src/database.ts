@@ -11,11 +11,11 @@ import { isConnectionLost, sqlState } from "./errors.ts";
 import { assertIdentifier } from "./identifier.ts";
 
 /**
- * A statement that each connection prepares once and then runs by its name: parsing and planning are
- * saved, which is worth it on the hot path only. One name stands for one text in the whole process.
+ * With a name, each connection prepares the statement once and then runs it by its name, which saves
+ * parsing and planning: worth it on the hot path only. One name stands for one text in the whole process.
  */
 export type Statement = {
-  readonly name: string;
+  readonly name?: string;
   readonly text: string;
   readonly values: readonly unknown[];
 };
@@ -114,10 +114,6 @@ export function createDatabase(options: DatabaseOptions): Database {
     statement_timeout: statementTimeoutMs,
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-    // Rows are looked up through an index. A session keeps the plan of a prepared statement: one that
-    // was made while a table filled a page or two would read all of it for each row of each batch,
-    // until the next analyze finds out how large it has become.
-    enable_seqscan: "off",
   };
   const pool = new Pool({
     connectionString: withSession(options.url, session),
@@ -139,15 +135,49 @@ export function createDatabase(options: DatabaseOptions): Database {
   pool.on("connect", (client) => client.on("error", () => {}));
   let closed: Promise<void> | undefined;
   return {
-    query: (statement, values) => run(pool, statement, values),
+    query: (statement, values) => runAlone(pool, statement, values),
     transaction: (work, { lockTimeoutMs } = {}) =>
       transaction(pool, work, { onError: options.onError, lockTimeoutMs }),
     close: () => (closed ??= pool.end()),
   };
 }
 
+/** Connections that plan without sequential scans at present. */
+const withoutScans = new WeakSet<PoolClient>();
+
+/**
+ * Prepared statements are planned without sequential scans: a connection keeps their plans, and one that
+ * was made while a table filled a page or two would read all of it for each row of each batch, until the
+ * next analyze finds out how large the table has become. Everything else is planned each time, and free to
+ * read a table through. The setting travels with the statement, only where the connection has another one.
+ */
+async function runAlone<Row extends QueryResultRow>(
+  pool: Pool,
+  statement: string | Statement,
+  values?: readonly unknown[],
+): Promise<QueryResult<Row>> {
+  const client = await pool.connect();
+  try {
+    const isPrepared = typeof statement !== "string" && statement.name !== undefined;
+    if (isPrepared !== withoutScans.has(client)) {
+      client
+        .query(isPrepared ? "set enable_seqscan = off" : "reset enable_seqscan")
+        .catch(() => {});
+      if (isPrepared) withoutScans.add(client);
+      else withoutScans.delete(client);
+    }
+    const result = await run<Row>(client, statement, values);
+    client.release();
+    return result;
+  } catch (error) {
+    // As the pool's own `query` does: what failed is not used again.
+    client.release(asError(error));
+    throw error;
+  }
+}
+
 function run<Row extends QueryResultRow>(
-  runner: Pool | PoolClient,
+  runner: PoolClient,
   statement: string | Statement,
   values: readonly unknown[] = [],
 ): Promise<QueryResult<Row>> {
@@ -204,8 +234,14 @@ async function transaction<T>(
 /** Postgres says no more than this of statements that come after one that failed. */
 const TRANSACTION_OVER = "25P02";
 
+/**
+ * Without sequential scans for all of a transaction: its lookups are prepared, and rows are locked in the
+ * order in which a nested loop over an index finds them.
+ */
 const beginning = (lockTimeoutMs: number | undefined): string =>
-  lockTimeoutMs === undefined ? "begin" : `begin; set local lock_timeout = ${lockTimeoutMs}`;
+  lockTimeoutMs === undefined
+    ? "begin; set local enable_seqscan = off"
+    : `begin; set local enable_seqscan = off; set local lock_timeout = ${lockTimeoutMs}`;
 
 async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query("commit");

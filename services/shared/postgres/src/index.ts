@@ -11,6 +11,17 @@ export {
   timestampArray,
 } from "./arrays.ts";
 export {
+  batch,
+  type BatchSql,
+  buildStatement,
+  column,
+  type Column,
+  type ColumnTable,
+  row,
+  type RowSql,
+  type StatementPart,
+} from "./column-table.ts";
+export {
   createDatabase,
   type Database,
   type DatabaseOptions,

@@ -365,3 +365,43 @@ test("closing twice does no harm, and a query after that is unavailable", async 
   const error = await other.query("select 1").catch((thrown: unknown) => thrown);
   expect(isUnavailable(error)).toBe(true);
 });
+
+test("prepared statements and transactions are planned without sequential scans, others freely", async () => {
+  await using parts = new AsyncDisposableStack();
+  const single = createDatabase({ url: server.url, ...SERVICE, poolSize: 1, onError: () => {} });
+  parts.defer(() => single.close());
+  const text = "select current_setting('enable_seqscan') as setting, pg_backend_pid() as pid";
+  const prepared = { name: "seqscan", text, values: [] };
+  const settingOf = async (
+    queryable: Pick<Database, "query">,
+    statement: string | typeof prepared,
+  ) => {
+    const { rows } = await queryable.query<{ setting: string; pid: number }>(statement);
+    return rows[0];
+  };
+
+  const results = [
+    await settingOf(single, text),
+    await settingOf(single, prepared),
+    await settingOf(single, prepared),
+    await settingOf(single, text),
+    await single.transaction((tx) => settingOf(tx, text)),
+    await settingOf(single, text),
+    await settingOf(single, prepared),
+    await single.transaction((tx) => settingOf(tx, prepared)),
+    await settingOf(single, prepared),
+  ];
+
+  expect(results.map((one) => one?.setting)).toEqual([
+    "on",
+    "off",
+    "off",
+    "on",
+    "off",
+    "on",
+    "off",
+    "off",
+    "off",
+  ]);
+  expect(new Set(results.map((one) => one?.pid)).size).toBe(1);
+});

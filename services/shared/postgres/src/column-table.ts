@@ -1,0 +1,199 @@
+import {
+  type ArrayValue,
+  boolArray,
+  byteaArray,
+  int8Array,
+  sparseBytea,
+  sparseInt8,
+  sparseText,
+  textArray,
+  timestampArray,
+} from "./arrays.ts";
+import type { Statement } from "./database.ts";
+
+/**
+ * Statements with many parameters, built from one table of columns: its name, its SQL type and its value
+ * of a row stand in one line, so that neither parameters nor columns are counted by hand.
+ */
+
+export type Column<Row> = {
+  /** SQL type of the value of one row. */
+  readonly type: string;
+  /** Cast of the parameter that carries the values of a batch; undefined: one row at a time only. */
+  readonly batchCast?: string;
+  readonly value: (row: Row) => unknown;
+  readonly encode?: (rows: readonly Row[]) => ArrayValue | null;
+};
+
+/** By column name, in the order of the statement. */
+export type ColumnTable<Row> = Readonly<Record<string, Column<Row>>>;
+
+/**
+ * The types that columns have. A `sparse` column is mostly NULL: a batch without any value sends nothing,
+ * since `unnest` fills up what is shorter than its longest array. At least one column must not be sparse.
+ */
+export const column = {
+  text: <Row>(value: (row: Row) => string | null): Column<Row> => ({
+    ...typed("text", value),
+    encode: (rows) => textArray(rows.map(value)),
+  }),
+  sparseText: <Row>(value: (row: Row) => string | null): Column<Row> => ({
+    ...typed("text", value),
+    encode: (rows) => sparseText(rows.map(value)),
+  }),
+  int8: <Row>(value: (row: Row) => bigint | null): Column<Row> => ({
+    ...typed("int8", value),
+    encode: (rows) => int8Array(rows.map(value)),
+  }),
+  sparseInt8: <Row>(value: (row: Row) => bigint | null): Column<Row> => ({
+    ...typed("int8", value),
+    encode: (rows) => sparseInt8(rows.map(value)),
+  }),
+  bytea: <Row>(value: (row: Row) => Uint8Array | null): Column<Row> => ({
+    ...typed("bytea", value),
+    encode: (rows) => byteaArray(rows.map(value)),
+  }),
+  sparseBytea: <Row>(value: (row: Row) => Uint8Array | null): Column<Row> => ({
+    ...typed("bytea", value),
+    encode: (rows) => sparseBytea(rows.map(value)),
+  }),
+  bool: <Row>(value: (row: Row) => boolean): Column<Row> => ({
+    ...typed("bool", value),
+    encode: (rows) => boolArray(rows.map(value)),
+  }),
+  /** Epoch milliseconds. */
+  timestamp: <Row>(value: (row: Row) => number | null): Column<Row> => ({
+    ...typed("timestamptz", (row: Row) => dateOf(value(row))),
+    encode: (rows) => timestampArray(rows.map(value)),
+  }),
+  /** Serialised JSON; batches carry it as text, because jsonb has no binary arrays here. */
+  json: <Row>(value: (row: Row) => string | null): Column<Row> => ({
+    type: "jsonb",
+    batchCast: "text[]::jsonb[]",
+    value,
+    encode: (rows) => sparseText(rows.map(value)),
+  }),
+  /** Any other type, one row at a time. */
+  single: <Row>(type: string, value: (row: Row) => unknown): Column<Row> => ({ type, value }),
+};
+
+const typed = <Row>(type: string, value: (row: Row) => unknown) => ({
+  type,
+  batchCast: `${type}[]`,
+  value,
+});
+
+const dateOf = (instant: number | null): Date | null =>
+  instant === null ? null : new Date(instant);
+
+/** A part of a statement that brings its own parameters. */
+export type StatementPart<Input, Sql> = {
+  readonly parameters: number;
+  /** SQL whose parameters begin with this number. */
+  readonly sql: (first: number) => Sql;
+  readonly values: (input: Input) => readonly unknown[];
+};
+
+export type BatchSql = {
+  /** The columns, for `insert into t (…)` and `select …`. */
+  readonly columns: string;
+  /** The rows of the batch, for `from …`. */
+  readonly rows: (alias: string) => string;
+};
+
+/** Any number of rows: one array for each column, read with `unnest`. */
+export function batch<Row>(table: ColumnTable<Row>): StatementPart<readonly Row[], BatchSql> {
+  const entries = Object.entries(table).map(([name, one]) => {
+    const { batchCast, encode } = one;
+    if (batchCast === undefined || encode === undefined) {
+      throw new Error(`column ${name} of type ${one.type} cannot be part of a batch`);
+    }
+    return { name, batchCast, encode };
+  });
+  const columns = entries.map(({ name }) => name).join(", ");
+  return {
+    parameters: entries.length,
+    sql: (first) => {
+      const arrays = entries.map(({ batchCast }, index) => `$${first + index}::${batchCast}`);
+      return {
+        columns,
+        rows: (alias) => `unnest(${arrays.join(", ")}) as ${alias} (${columns})`,
+      };
+    },
+    values: (rows) => entries.map(({ encode }) => encode(rows)),
+  };
+}
+
+export type RowSql = {
+  readonly columns: string;
+  /** The values, for `values (…)`. */
+  readonly values: string;
+  /** For `update t set …`. */
+  readonly assignments: string;
+  /** The value of one column. */
+  readonly value: (column: string) => string;
+};
+
+/** One row: one parameter for each column. */
+export function row<Row>(table: ColumnTable<Row>): StatementPart<Row, RowSql> {
+  const entries = Object.entries(table);
+  const names = entries.map(([name]) => name);
+  return {
+    parameters: entries.length,
+    sql: (first) => {
+      const values = entries.map(([, { type }], index) => `$${first + index}::${type}`);
+      return {
+        columns: names.join(", "),
+        values: values.join(", "),
+        assignments: names.map((name, index) => `${name} = ${values[index]}`).join(", "),
+        value: (name) => {
+          const value = values[names.indexOf(name)];
+          if (value === undefined) throw new Error(`there is no column ${name}`);
+          return value;
+        },
+      };
+    },
+    values: (input) => entries.map(([, { value }]) => value(input)),
+  };
+}
+
+// Parts of different rows stand side by side in one record.
+// oxlint-disable-next-line typescript/no-explicit-any
+type Parts = Readonly<Record<string, StatementPart<any, unknown>>>;
+
+type SqlOf<Some extends Parts> = {
+  readonly [Name in keyof Some]: ReturnType<Some[Name]["sql"]>;
+};
+
+type InputOf<Some extends Parts> = {
+  readonly [Name in keyof Some]: Parameters<Some[Name]["values"]>[0];
+};
+
+/**
+ * Numbers the parameters of all parts once, when the module is loaded, so that the text is constant and
+ * can be prepared by its name. The result gives the statement for actual rows.
+ */
+export function buildStatement<Some extends Parts>({
+  name,
+  parts,
+  text,
+}: {
+  /** Prepared under this name; without one it is planned each time. */
+  readonly name?: string;
+  readonly parts: Some;
+  readonly text: (sql: SqlOf<Some>) => string;
+}): (input: InputOf<Some>) => Statement {
+  const entries = Object.entries(parts);
+  let next = 1;
+  const sql: Record<string, unknown> = {};
+  for (const [key, part] of entries) {
+    sql[key] = part.sql(next);
+    next += part.parameters;
+  }
+  const built = text(sql as SqlOf<Some>);
+  return (input) => ({
+    ...(name !== undefined && { name }),
+    text: built,
+    values: entries.flatMap(([key, part]) => part.values(input[key as keyof Some])),
+  });
+}
