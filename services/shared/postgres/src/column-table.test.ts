@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { textArray, timestampArray } from "./arrays.ts";
-import { batch, buildStatement, column, row } from "./column-table.ts";
+import { batchOf, buildStatement, column, rowOf } from "./column-table.ts";
 
 type Coupon = {
   readonly id: string;
@@ -19,11 +19,11 @@ const coupons = {
 
 const ONE: Coupon = { id: "a", note: null, uses: 2n, createdAt: 1000 };
 
-describe("batch", () => {
+describe("batchOf", () => {
   test("lists columns, casts and values in one order", () => {
     const insert = buildStatement({
       name: "insert-coupons",
-      parts: { coupons: batch(coupons) },
+      parts: { coupons: batchOf(coupons) },
       text: ({ coupons: one }) =>
         `insert into coupon (${one.columns}) select * from ${one.rows("one")}`,
     });
@@ -36,27 +36,27 @@ describe("batch", () => {
   });
 
   test("sends a sparse column as soon as one row has a value", () => {
-    const [, notes] = batch(coupons).values([ONE, { ...ONE, note: "n" }]);
+    const [, notes] = batchOf(coupons).values([ONE, { ...ONE, note: "n" }]);
 
     expect(notes).toEqual(textArray([null, "n"]));
   });
 
   test("carries JSON as text and casts it", () => {
-    const { rows } = batch({ data: column.json(({ note }: Coupon) => note) }).sql(3);
+    const { rows } = batchOf({ data: column.json(({ note }: Coupon) => note) }).sql(3);
 
     expect(rows("t")).toBe("unnest($3::text[]::jsonb[]) as t (data)");
   });
 
   test("rejects a column that only single rows can have", () => {
-    expect(() => batch({ days: column.single("smallint[]", () => [1]) })).toThrow(
+    expect(() => batchOf({ days: column.single("smallint[]", () => [1]) })).toThrow(
       "column days of type smallint[] cannot be part of a batch",
     );
   });
 });
 
-describe("row", () => {
+describe("rowOf", () => {
   test("gives values, assignments and single values with their types", () => {
-    const { columns, values, assignments, value } = row(coupons).sql(1);
+    const { columns, values, assignments, value } = rowOf(coupons).sql(1);
 
     expect(columns).toBe("id, note, uses, created_at");
     expect(values).toBe("$1::text, $2::text, $3::int8, $4::timestamptz");
@@ -68,7 +68,7 @@ describe("row", () => {
   });
 
   test("sends instants as dates", () => {
-    expect(row(coupons).values(ONE)).toEqual(["a", null, 2n, new Date(1000)]);
+    expect(rowOf(coupons).values(ONE)).toEqual(["a", null, 2n, new Date(1000)]);
   });
 });
 
@@ -76,8 +76,8 @@ describe("buildStatement", () => {
   test("numbers the parameters of its parts one after the other", () => {
     const update = buildStatement({
       parts: {
-        key: row({ id: column.text(({ id }: Coupon) => id) }),
-        change: row({ uses: column.int8(({ uses }: Coupon) => uses) }),
+        key: rowOf({ id: column.text(({ id }: Coupon) => id) }),
+        change: rowOf({ uses: column.int8(({ uses }: Coupon) => uses) }),
       },
       text: ({ key, change }) =>
         `update coupon set ${change.assignments} where id = ${key.value("id")}`,
@@ -94,7 +94,7 @@ describe("buildStatement", () => {
   test("keeps the text constant, so that it can be prepared by its name", () => {
     const select = buildStatement({
       name: "select-coupons",
-      parts: { coupons: batch(coupons) },
+      parts: { coupons: batchOf(coupons) },
       text: ({ coupons: one }) => `select id from ${one.rows("one")}`,
     });
 

@@ -102,7 +102,7 @@ export type BatchSql = {
 };
 
 /** Any number of rows: one array for each column, read with `unnest`. */
-export function batch<Row>(table: ColumnTable<Row>): StatementPart<readonly Row[], BatchSql> {
+export function batchOf<Row>(table: ColumnTable<Row>): StatementPart<readonly Row[], BatchSql> {
   const entries = Object.entries(table).map(([name, one]) => {
     const { batchCast, encode } = one;
     if (batchCast === undefined || encode === undefined) {
@@ -135,7 +135,7 @@ export type RowSql = {
 };
 
 /** One row: one parameter for each column. */
-export function row<Row>(table: ColumnTable<Row>): StatementPart<Row, RowSql> {
+export function rowOf<Row>(table: ColumnTable<Row>): StatementPart<Row, RowSql> {
   const entries = Object.entries(table);
   const names = entries.map(([name]) => name);
   return {

@@ -11,13 +11,13 @@ export {
   timestampArray,
 } from "./arrays.ts";
 export {
-  batch,
+  batchOf,
   type BatchSql,
   buildStatement,
   column,
   type Column,
   type ColumnTable,
-  row,
+  rowOf,
   type RowSql,
   type StatementPart,
 } from "./column-table.ts";
