@@ -14,7 +14,7 @@ export const catalogue = {
   invalid_scope: { http: 400, message: "Invalid scope" },
   invalid_grant_type: { http: 400, message: "Invalid grant_type" },
   page_over_limit: { http: 400, message: "Listing resource above 1000 page is not supported" },
-  invalid_idempotency_key: { http: 400, message: "Invalid Idempotency-ErrorKey" },
+  invalid_idempotency_key: { http: 400, message: "Invalid Idempotency-Key" },
   duplicated_redeemables: { http: 400, message: "Duplicated redeemables detected" },
   invalid_redeemables: { http: 400, message: "Invalid redeemables" },
   no_applicable_redeemables: { http: 400, message: "No applicable redeemables" },
@@ -97,7 +97,7 @@ export const catalogue = {
   },
   idempotency_in_progress: {
     http: 409,
-    message: "A request with this Idempotency-ErrorKey is in progress",
+    message: "A request with this Idempotency-Key is in progress",
     code: Code.Aborted,
   },
   payload_too_large: { http: 413, message: "Payload too large", code: Code.ResourceExhausted },
@@ -105,7 +105,7 @@ export const catalogue = {
   expectation_failed: { http: 417, message: "Expectation failed" },
   idempotency_key_reused: {
     http: 422,
-    message: "The Idempotency-ErrorKey was used for another request",
+    message: "The Idempotency-Key was used for another request",
     code: Code.Aborted,
   },
   too_many_requests: {
