@@ -96,7 +96,7 @@ const gateway = await startTestGateway({
       async resolveUnits({ queries }: ResolveUnitsRequest) {
         unitQuestions.push(...queries.map((query) => query.names));
         return create(ResolveUnitsResponseSchema, {
-          answers: queries.map((query) => ({
+          results: queries.map((query) => ({
             units: query.names.flatMap((name) =>
               name === "sku_1"
                 ? { name, product: { id: "prod_1", name: "Mug" }, sku: { id: "sku_1", sku: "red" } }
@@ -136,7 +136,7 @@ const gateway = await startTestGateway({
         questions.push(request);
         if (outage !== undefined) throw outage;
         return create(ResolveAssignmentsResponseSchema, {
-          answers: request.queries.map(({ relatedObjectIds }) => ({
+          results: request.queries.map(({ relatedObjectIds }) => ({
             assignments: relatedObjectIds.flatMap((relatedObjectId) =>
               (assigned.get(relatedObjectId) ?? []).map((ruleId) => ({ relatedObjectId, ruleId })),
             ),
@@ -148,7 +148,7 @@ const gateway = await startTestGateway({
       async resolveCategories(request: ResolveCategoriesRequest) {
         batches.push(request);
         return create(ResolveCategoriesResponseSchema, {
-          answers: request.queries.map(({ id, name }) => {
+          results: request.queries.map(({ id, name }) => {
             if (id !== undefined) return names.has(id) ? { category: category(id) } : {};
             const known = [...names].find(([, each]) => each === name)?.[0];
             const found = known ?? `cat_${names.size + 1}`;

@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { toErrorResponse, notFound } from "@scrip/errors";
 import { newId } from "@scrip/ids";
-import type { RulesOfObject } from "@scrip/proto/scrip/validation/v1/rules_pb";
+import type { AssignRulesItem } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { ValidationRules } from "./clients/validation-rules.ts";
@@ -27,11 +27,11 @@ export async function assignValidationRules(
   make: (message: Message) => Promise<Message>,
 ): Promise<Message> {
   if (rules === undefined || plan === undefined) return make(message);
-  const wanted: RulesOfObject[] = [];
+  const wanted: AssignRulesItem[] = [];
   const reserved = reserve(plan, message, (object, ruleIds) => {
     const id = newId(object.prefix);
     wanted.push({
-      $typeName: "scrip.validation.v1.RulesOfObject",
+      $typeName: "scrip.validation.v1.AssignRulesItem",
       projectId: call.project.id,
       now: timestampFromMs(call.now),
       relatedObjectType: object.type,
@@ -50,7 +50,10 @@ export async function assignValidationRules(
   }
 }
 
-async function assignAll(rules: ValidationRules, wanted: readonly RulesOfObject[]): Promise<void> {
+async function assignAll(
+  rules: ValidationRules,
+  wanted: readonly AssignRulesItem[],
+): Promise<void> {
   for (const { unknownRuleId } of await Promise.all(wanted.map((item) => rules.assign(item)))) {
     if (unknownRuleId !== undefined) throw notFound("validation_rules", unknownRuleId);
   }
@@ -67,13 +70,13 @@ function isRejection(thrown: unknown, { requestId }: Call): boolean {
 
 async function unassignAll(
   rules: ValidationRules,
-  wanted: readonly RulesOfObject[],
+  wanted: readonly AssignRulesItem[],
 ): Promise<void> {
   // What cannot be taken back stays like what is left after a crash.
   await Promise.allSettled(
     wanted.map(({ projectId, relatedObjectId }) =>
       rules.revoke({
-        $typeName: "scrip.validation.v1.ObjectOfProject",
+        $typeName: "scrip.validation.v1.RevokeRulesItem",
         projectId,
         relatedObjectId,
       }),

@@ -4,7 +4,7 @@ import type {
   ValidationRulesAssignment,
   ValidationRulesAssignmentList,
 } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
-import type { NamedUnit } from "@scrip/proto/scrip/validation/v1/products_pb";
+import type { ResolvedUnit } from "@scrip/proto/scrip/validation/v1/products_pb";
 
 import type { Campaigns } from "./clients/campaigns.ts";
 import type { Categories } from "./clients/categories.ts";
@@ -37,7 +37,7 @@ type NeededIds = {
 type LoadedReferences = {
   readonly categories: ReadonlyMap<string, Category> | undefined;
   readonly assignments: ReadonlyMap<string, readonly ValidationRulesAssignment[]> | undefined;
-  readonly units: ReadonlyMap<string, NamedUnit> | undefined;
+  readonly units: ReadonlyMap<string, ResolvedUnit> | undefined;
 };
 
 /** How many assignments of one object an answer shows; the total counts them all. */

@@ -56,7 +56,7 @@ export async function deleteAssignmentsOf(
   const projectId = call.project.id;
   const relatedObjectId = idIn(plan, message);
   await Promise.allSettled([
-    rules.revoke({ $typeName: "scrip.validation.v1.ObjectOfProject", projectId, relatedObjectId }),
+    rules.revoke({ $typeName: "scrip.validation.v1.RevokeRulesItem", projectId, relatedObjectId }),
   ]);
 }
 

@@ -138,7 +138,7 @@ function compileField(field: DescField, context: Context): Fill {
   const rule = ruleOf(field);
   const segment = `.${jsonNameOf(field)}`;
   const { localName, oneof } = field;
-  const key = isErrorKey(rule.refusal) ? rule.refusal : undefined;
+  const key = isErrorKey(rule.errorKey) ? rule.errorKey : undefined;
   const decode = compileValue(field, rule, context);
   const isOptionalText = context.mode === "text" && field.fieldKind !== "list";
   const fill: Fill = (draft, value) => {

@@ -64,7 +64,7 @@ test("a batch resolves ids and names, makes unknown names once, and answers in o
     { projectId, name: "Known" },
     { projectId, name: "New" },
   ];
-  const { answers } = await client.resolveCategories({ queries }, call);
+  const { results: answers } = await client.resolveCategories({ queries }, call);
   const [made, ...others] = answers.map(({ category }) => category);
   expect(made).toMatchObject({ name: "New", hierarchy: 8n });
   expect(others.map((category) => category?.id)).toEqual([known.id, undefined, known.id, made?.id]);
@@ -76,5 +76,5 @@ test("names that are resolved at the same time become one category", async () =>
   const all = await Promise.all(
     Array.from({ length: 20 }, () => client.resolveCategories({ queries }, call)),
   );
-  expect(new Set(all.map(({ answers }) => answers[0]?.category?.id)).size).toBe(1);
+  expect(new Set(all.map(({ results: answers }) => answers[0]?.category?.id)).size).toBe(1);
 });

@@ -63,7 +63,7 @@ describe("what a tier did", () => {
     {
       name: "a rollback that was refused, and a redemption that was",
       batches: ({ made, back, failed }) => [
-        [made(HUNDRED), back({ ...HUNDRED, refused: true }), failed()],
+        [made(HUNDRED), back({ ...HUNDRED, rejected: true }), failed()],
       ],
       counted: [1n, 10_000n, 1_000n],
     },
@@ -103,7 +103,7 @@ describe("what a tier did", () => {
       expect(answer.summary).toMatchObject(told);
     }
     // What decisions read does not change with each redemption.
-    const { answers } = await campaigns.resolveCampaigns(
+    const { results: answers } = await campaigns.resolveCampaigns(
       { queries: [{ projectId: call.project.id, tierIds: [id] }] },
       call,
     );

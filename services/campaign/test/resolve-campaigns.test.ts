@@ -18,7 +18,7 @@ type Query = Omit<MessageInitShape<typeof CampaignQuerySchema>, "$typeName" | "p
 
 async function resolve(call: Call, query: Query, client = campaigns) {
   const queries = [{ ...query, projectId: call.project.id }];
-  const { answers } = await client.resolveCampaigns({ queries }, call);
+  const { results: answers } = await client.resolveCampaigns({ queries }, call);
   const [answer] = answers;
   if (answer === undefined) throw new Error("not answered item by item");
   return answer;
@@ -55,7 +55,7 @@ test("a batch answers each query what it names, and what that refers to", async 
     call,
   );
   const projectId = call.project.id;
-  const { answers } = await campaigns.resolveCampaigns(
+  const { results: answers } = await campaigns.resolveCampaigns(
     {
       queries: [
         { projectId, campaignIds: [promotion.id, "camp_unknown"], tierIds: ["promo_unknown"] },

@@ -15,29 +15,29 @@ import { deleteLoyaltyReward } from "./handlers/delete-loyalty-reward.ts";
 import { deleteRewardAssignment } from "./handlers/delete-reward-assignment.ts";
 import { deleteReward } from "./handlers/delete-reward.ts";
 import { deleteSegment } from "./handlers/delete-segment.ts";
-import { findRewardAssignments } from "./handlers/find-reward-assignments.ts";
-import { gatherCards } from "./handlers/gather-cards.ts";
+import { getCardBalances } from "./handlers/get-card-balances.ts";
 import { getCustomer } from "./handlers/get-customer.ts";
 import { getLoyaltyAssignmentReward } from "./handlers/get-loyalty-assignment-reward.ts";
 import { getLoyaltyReward } from "./handlers/get-loyalty-reward.ts";
 import { getRewardAssignment } from "./handlers/get-reward-assignment.ts";
 import { getReward } from "./handlers/get-reward.ts";
 import { getSegment } from "./handlers/get-segment.ts";
+import { holdPoints } from "./handlers/hold-points.ts";
 import { listCustomerSegments } from "./handlers/list-customer-segments.ts";
 import { listCustomers } from "./handlers/list-customers.ts";
-import { listEntries } from "./handlers/list-entries.ts";
+import { listLedgerEntries } from "./handlers/list-ledger-entries.ts";
 import { listLoyaltyRewards } from "./handlers/list-loyalty-rewards.ts";
-import { listPendingSpends } from "./handlers/list-pending-spends.ts";
+import { listPendingPointsHolds } from "./handlers/list-pending-points-holds.ts";
 import { listRewardAssignments } from "./handlers/list-reward-assignments.ts";
 import { listRewards } from "./handlers/list-rewards.ts";
 import { listSegments } from "./handlers/list-segments.ts";
-import { readCards } from "./handlers/read-cards.ts";
+import { loadCards } from "./handlers/load-cards.ts";
 import { refundPoints } from "./handlers/refund-points.ts";
 import { releasePoints } from "./handlers/release-points.ts";
 import { reservePoints } from "./handlers/reserve-points.ts";
 import { resolveCustomers } from "./handlers/resolve-customers.ts";
-import { settleSpends } from "./handlers/settle-spends.ts";
-import { spendPoints } from "./handlers/spend-points.ts";
+import { resolvePointsHolds } from "./handlers/resolve-points-holds.ts";
+import { resolveRewardAssignments } from "./handlers/resolve-reward-assignments.ts";
 import { updateCustomer } from "./handlers/update-customer.ts";
 import { updateLoyaltyReward } from "./handlers/update-loyalty-reward.ts";
 import { updateRewardAssignment } from "./handlers/update-reward-assignment.ts";
@@ -67,7 +67,7 @@ export const routes = (deps: Deps) => [
     deleteLoyaltyReward: deleteLoyaltyReward(deps),
     deleteRewardAssignment: deleteRewardAssignment(deps),
     deleteReward: deleteReward(deps),
-    findRewardAssignments: findRewardAssignments(deps),
+    resolveRewardAssignments: resolveRewardAssignments(deps),
     getLoyaltyAssignmentReward: getLoyaltyAssignmentReward(deps),
     getLoyaltyReward: getLoyaltyReward(deps),
     getRewardAssignment: getRewardAssignment(deps),
@@ -80,14 +80,14 @@ export const routes = (deps: Deps) => [
     updateReward: updateReward(deps),
   }),
   implement(CardService, {
-    gatherCards: gatherCards(deps),
-    listEntries: listEntries(deps),
-    listPendingSpends: listPendingSpends(deps),
-    readCards: readCards(deps),
+    loadCards: loadCards(deps),
+    listLedgerEntries: listLedgerEntries(deps),
+    listPendingPointsHolds: listPendingPointsHolds(deps),
+    getCardBalances: getCardBalances(deps),
     refundPoints: refundPoints(deps),
     releasePoints: releasePoints(deps),
     reservePoints: reservePoints(deps),
-    settleSpends: settleSpends(deps),
-    spendPoints: spendPoints(deps),
+    resolvePointsHolds: resolvePointsHolds(deps),
+    holdPoints: holdPoints(deps),
   }),
 ];

@@ -1,6 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { newId, requestId } from "@scrip/ids";
-import { CardService, type SpendOutcome } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import { CardService, type HoldPointsOutcome } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { batchCall, clientOf, createDirectTransport } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import fc from "fast-check";
@@ -30,20 +30,24 @@ function shopOf(initialPoints: bigint) {
     spend: async (
       points: bigint,
       more: { requestKey?: string; sessionKey?: string } = {},
-    ): Promise<SpendOutcome["outcome"]> => {
+    ): Promise<HoldPointsOutcome["outcome"]> => {
       const parts = [{ cardId, initialPoints, points, rewardId: "rew_1" }];
       const commands = [{ projectId, now, parts, ...more }];
-      const { outcomes } = await cards.spendPoints({ commands }, call());
+      const { outcomes } = await cards.holdPoints({ commands }, call());
       return outcomes[0]!.outcome;
     },
     settle: (spendId: string, redemptionId?: string) =>
-      cards.settleSpends(
-        { ends: [{ projectId, spendId, ...(redemptionId !== undefined && { redemptionId }) }] },
+      cards.resolvePointsHolds(
+        {
+          resolutions: [
+            { projectId, holdId: spendId, ...(redemptionId !== undefined && { redemptionId }) },
+          ],
+        },
         call(),
       ),
     refund: (spendId: string, redemptionId: string, rollbackId: string) =>
       cards.refundPoints(
-        { refunds: [{ projectId, spendId, redemptionId, rollbackId, now }] },
+        { refunds: [{ projectId, holdId: spendId, redemptionId, rollbackId, now }] },
         call(),
       ),
     lock: async (sessionKey: string, points: bigint) => {
@@ -53,8 +57,11 @@ function shopOf(initialPoints: bigint) {
       return outcomes[0]!.reserved;
     },
     figures: async () => {
-      const read = await cards.readCards({ cards: [{ projectId, cardId, initialPoints }] }, call());
-      const { points, balance, redeemedPoints } = read.cards[0]!;
+      const read = await cards.getCardBalances(
+        { cards: [{ projectId, cardId, initialPoints }] },
+        call(),
+      );
+      const { points, balance, redeemedPoints } = read.balances[0]!;
       return { points, balance, redeemedPoints };
     },
     entries: async () => {
@@ -80,8 +87,8 @@ async function faultsOf(projectId: string, invariants: typeof loyaltyInvariants)
   return chunks.flatMap(({ violations }) => violations);
 }
 
-const idOf = (outcome: SpendOutcome["outcome"]): string =>
-  outcome.case === "spent" ? outcome.value.spends[0]!.id : "";
+const idOf = (outcome: HoldPointsOutcome["outcome"]): string =>
+  outcome.case === "held" ? outcome.value.holds[0]!.id : "";
 
 describe("points of a card", () => {
   test("are what it was made with until something moves them", async () => {
@@ -120,7 +127,7 @@ describe("points of a card", () => {
   test("leave no trace in the ledger when their redemption came to nothing", async () => {
     const shop = shopOf(500n);
     const spendId = idOf(await shop.spend(500n));
-    expect((await shop.spend(1n)).case).toBe("refused");
+    expect((await shop.spend(1n)).case).toBe("rejected");
     await shop.settle(spendId);
     await shop.settle(spendId, "r_late");
     expect(await shop.figures()).toMatchObject({ balance: 500n });
@@ -166,14 +173,17 @@ describe("points of a card", () => {
     const names = [newId("v"), newId("v")].map((cardId) => ({ cardId, initialPoints: 100n }));
     const parts = names.map((name) => ({ ...name, points: 100n, rewardId, takesStock: true }));
     const commands = [{ projectId, now, parts, requestKey: "key" }];
-    const { outcomes } = await cards.spendPoints({ commands }, call());
-    expect(outcomes[0]?.outcome.case).toBe("spent");
+    const { outcomes } = await cards.holdPoints({ commands }, call());
+    expect(outcomes[0]?.outcome.case).toBe("held");
 
     const seenBy = async (requestKey: string) => {
       const asked = names.map((name) => ({ ...name, campaignId, rewardId }));
       const queries = [{ projectId, now, requestKey, cards: asked }];
-      const { answers } = await cards.gatherCards({ queries }, call());
-      return answers[0]?.cards.map(({ figures, reward }) => [figures?.balance, reward?.redeemed]);
+      const { results: answers } = await cards.loadCards({ queries }, call());
+      return answers[0]?.cards.map(({ balances: figures, reward }) => [
+        figures?.balance,
+        reward?.redeemed,
+      ]);
     };
     expect(await seenBy("key")).toEqual([
       [100n, 0n],

@@ -38,7 +38,7 @@ test("what was refused and what was rolled back counts too, in any order", async
   const order = { id: `${ada.id}-1`, amount: 700n };
   const events = [
     ada.rolledBack({ amount: 100n, order: { ...order, status: OrderStatus.CANCELED } }, NOON + 2),
-    ada.rolledBack({ refused: true }),
+    ada.rolledBack({ rejected: true }),
     ada.failed(),
     ada.failed(),
     ada.made({ amount: 100n }),

@@ -5,7 +5,7 @@ import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { holdCustomers } from "../src/store/customer-counts.ts";
 import { findProfilesOf } from "../src/store/customer-profiles.ts";
 import { findCustomersBy } from "../src/store/customers.ts";
-import { listEntries } from "../src/store/ledger-entries.ts";
+import { listLedgerEntries } from "../src/store/ledger-entries.ts";
 import { findMemberships } from "../src/store/segments.ts";
 
 // Plans belong to a connection, so there is one.
@@ -101,7 +101,7 @@ test.each(["never analysed", "analysed while they were empty", "analysed while t
 test("a page of a ledger is read from its index, however long the ledger is", async () => {
   const limit = 10;
   const page = (afterId: string | null) =>
-    listEntries(db, { projectId: "proj_1", cardId: "v_1", limit, descending: true, afterId });
+    listLedgerEntries(db, { projectId: "proj_1", cardId: "v_1", limit, descending: true, afterId });
   await db.query(
     `insert into ledger_entry (project_id, card_id, version, id, type, points, balance_after, cause,
             created_at)

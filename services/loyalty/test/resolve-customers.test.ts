@@ -93,7 +93,7 @@ function givenProject() {
   };
   const ask = async (customers: readonly Said[], upsert: boolean) => {
     const queries = customers.map((customer) => ({ projectId: call.project.id, customer, upsert }));
-    const { answers } = await client.resolveCustomers({ queries }, call);
+    const { results: answers } = await client.resolveCustomers({ queries }, call);
     return answers.map(({ customer }) => customer);
   };
   const resolveAll = (customers: readonly Said[]) => ask(customers, true);

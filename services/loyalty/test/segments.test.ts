@@ -129,7 +129,7 @@ describe("a question about customers", () => {
     );
     const ask = async (customer: object, withSegments = true) => {
       const query = { projectId: call.project.id, customer, withSegments, timeZone: "UTC" };
-      return (await customers.resolveCustomers({ queries: [query] }, call)).answers[0]!.segmentIds;
+      return (await customers.resolveCustomers({ queries: [query] }, call)).results[0]!.segmentIds;
     };
     expect(await ask({ id: ids.ada })).toEqual([gold.id, listed.id].toSorted());
     expect(await ask({ id: ids.ada }, false)).toEqual([]);
@@ -162,7 +162,7 @@ describe("a question about customers", () => {
         withSegments: true,
       })),
     );
-    const { answers } = await customers.resolveCustomers({ queries }, shops[0]!.call);
+    const { results: answers } = await customers.resolveCustomers({ queries }, shops[0]!.call);
     expect(answers.map(({ segmentIds }) => segmentIds)).toEqual([
       [],
       [made[0]!.id],

@@ -1,56 +1,56 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import {
-  type CampaignAnswer,
+  type CampaignResult,
   type CampaignQuerySchema,
   CampaignService,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import {
-  type CategoryAnswer,
+  type CategoryResult,
   type CategoryQuerySchema,
   CategoryService,
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import type {
-  CardsAnswer,
+  CardsResult,
   CardsQuery,
   PointsRelease,
   PointsReservationCommand,
   PointsReservationOutcome,
-  SpendCommand,
-  SpendOutcome,
+  HoldPointsCommand,
+  HoldPointsOutcome,
 } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
-  type CustomerAnswer,
+  type CustomerResult,
   type CustomerQuerySchema,
   CustomerService,
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type {
-  AssignmentOfProject,
-  FoundRewardAssignment,
+  RewardAssignmentQuery,
+  RewardAssignmentResult,
 } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import {
-  type CandidateAnswer,
+  type CandidateResult,
   type CandidateQuerySchema,
   CandidateService,
 } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
 import {
   CommitRedemptionsRequestSchema,
   type CommitOutcome,
-  type CountAnswer,
+  type CountResult,
   type CountQuery,
   CountRedemptionsRequestSchema,
-  GatherVouchersRequestSchema,
+  LoadVouchersRequestSchema,
   type Redemption,
   RedemptionService,
   type RedemptionCommand,
   type ReservationCommand,
   type ReservationOutcome,
   ReserveVouchersRequestSchema,
-  type SpendName,
+  type PointsHoldKey,
   type RollbackCommand,
   type RollbackOutcome,
   CommitRollbacksRequestSchema,
-  type VoucherAnswer,
+  type VoucherResult,
   type VoucherQuery,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
@@ -61,11 +61,11 @@ import { cardClients } from "./clients/cards.ts";
 
 /** One function per question to another service; what is asked at the same time travels together. */
 export type Clients = {
-  readonly gatherVouchers: (query: VoucherQuery) => Promise<VoucherAnswer>;
+  readonly loadVouchers: (query: VoucherQuery) => Promise<VoucherResult>;
   readonly listCandidates: (
     query: MessageInitShape<typeof CandidateQuerySchema>,
-  ) => Promise<CandidateAnswer>;
-  readonly countRedemptions: (query: CountQuery) => Promise<CountAnswer>;
+  ) => Promise<CandidateResult>;
+  readonly countRedemptions: (query: CountQuery) => Promise<CountResult>;
   readonly commitRedemption: (command: RedemptionCommand) => Promise<CommitOutcome>;
   readonly reserveVouchers: (command: ReservationCommand) => Promise<ReservationOutcome>;
   readonly commitRollback: (command: RollbackCommand) => Promise<RollbackOutcome>;
@@ -73,20 +73,20 @@ export type Clients = {
   readonly getRedemption: (redemptionId: string, call: Call) => Promise<Redemption>;
   readonly resolveCustomer: (
     query: MessageInitShape<typeof CustomerQuerySchema>,
-  ) => Promise<CustomerAnswer>;
-  readonly gatherCards: (query: CardsQuery) => Promise<CardsAnswer>;
-  readonly spendPoints: (command: SpendCommand) => Promise<SpendOutcome>;
+  ) => Promise<CustomerResult>;
+  readonly loadCards: (query: CardsQuery) => Promise<CardsResult>;
+  readonly holdPoints: (command: HoldPointsCommand) => Promise<HoldPointsOutcome>;
   readonly reservePoints: (command: PointsReservationCommand) => Promise<PointsReservationOutcome>;
   readonly releasePoints: (release: PointsRelease) => Promise<void>;
-  readonly findRewardAssignment: (name: AssignmentOfProject) => Promise<FoundRewardAssignment>;
+  readonly findRewardAssignment: (name: RewardAssignmentQuery) => Promise<RewardAssignmentResult>;
   /** Ends a spend whose redemption came to nothing. */
-  readonly abandonSpend: (spend: SpendName) => Promise<void>;
+  readonly abandonSpend: (spend: PointsHoldKey) => Promise<void>;
   readonly resolveCampaigns: (
     query: MessageInitShape<typeof CampaignQuerySchema>,
-  ) => Promise<CampaignAnswer>;
+  ) => Promise<CampaignResult>;
   readonly resolveCategory: (
     query: MessageInitShape<typeof CategoryQuerySchema>,
-  ) => Promise<CategoryAnswer>;
+  ) => Promise<CategoryResult>;
 };
 
 /** Beyond these a caller is refused rather than kept waiting (design/reliability.md §2.4). */
@@ -112,18 +112,18 @@ function redemptionClients(transport: Transport, batched: Batched) {
   const redemptions = clientOf(RedemptionService, transport);
   const candidates = clientOf(CandidateService, transport);
   return {
-    gatherVouchers: batched("gather_vouchers", async (queries: readonly VoucherQuery[]) => {
-      const request = { $typeName: GatherVouchersRequestSchema.typeName, queries: [...queries] };
-      return (await redemptions.gatherVouchers(request, serviceCall())).answers;
+    loadVouchers: batched("gather_vouchers", async (queries: readonly VoucherQuery[]) => {
+      const request = { $typeName: LoadVouchersRequestSchema.typeName, queries: [...queries] };
+      return (await redemptions.loadVouchers(request, serviceCall())).results;
     }),
     listCandidates: batched(
       "list_candidates",
       async (queries: readonly MessageInitShape<typeof CandidateQuerySchema>[]) =>
-        (await candidates.listCandidates({ queries: [...queries] }, serviceCall())).answers,
+        (await candidates.listCandidates({ queries: [...queries] }, serviceCall())).results,
     ),
     countRedemptions: batched("count_redemptions", async (queries: readonly CountQuery[]) => {
       const request = { $typeName: CountRedemptionsRequestSchema.typeName, queries: [...queries] };
-      return (await redemptions.countRedemptions(request, serviceCall())).answers;
+      return (await redemptions.countRedemptions(request, serviceCall())).results;
     }),
     commitRedemption: batched(
       "commit_redemptions",
@@ -173,12 +173,12 @@ function campaignClients(transport: Transport, batched: Batched) {
     resolveCampaigns: batched(
       "resolve_campaigns",
       async (queries: readonly MessageInitShape<typeof CampaignQuerySchema>[]) =>
-        (await campaigns.resolveCampaigns({ queries: [...queries] }, serviceCall())).answers,
+        (await campaigns.resolveCampaigns({ queries: [...queries] }, serviceCall())).results,
     ),
     resolveCategory: batched(
       "resolve_categories",
       async (queries: readonly MessageInitShape<typeof CategoryQuerySchema>[]) =>
-        (await categories.resolveCategories({ queries: [...queries] }, serviceCall())).answers,
+        (await categories.resolveCategories({ queries: [...queries] }, serviceCall())).results,
     ),
   };
 }
@@ -189,7 +189,7 @@ function customerClients(transport: Transport, batched: Batched) {
     resolveCustomer: batched(
       "resolve_customers",
       async (queries: readonly MessageInitShape<typeof CustomerQuerySchema>[]) =>
-        (await customers.resolveCustomers({ queries: [...queries] }, serviceCall())).answers,
+        (await customers.resolveCustomers({ queries: [...queries] }, serviceCall())).results,
     ),
   };
 }

@@ -10,7 +10,7 @@ import { deleteValidationRule } from "./handlers/delete-validation-rule.ts";
 import { getValidationRule } from "./handlers/get-validation-rule.ts";
 import { listAssignments } from "./handlers/list-assignments.ts";
 import { listRuleAssignments } from "./handlers/list-rule-assignments.ts";
-import { listRulesNaming } from "./handlers/list-rules-naming.ts";
+import { listRulesReferencing } from "./handlers/list-rules-referencing.ts";
 import { listValidationRules } from "./handlers/list-validation-rules.ts";
 import { resolveAssignments } from "./handlers/resolve-assignments.ts";
 import { revokeRules } from "./handlers/revoke-rules.ts";
@@ -30,6 +30,6 @@ export const ruleRoutes = (deps: Deps) =>
     listAssignments: listAssignments(deps),
     assignRules: assignRules(deps),
     revokeRules: revokeRules(deps),
-    listRulesNaming: listRulesNaming(deps),
+    listRulesReferencing: listRulesReferencing(deps),
     resolveAssignments: resolveAssignments(deps),
   });

@@ -2,12 +2,12 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { newId, requestId } from "@scrip/ids";
 import { createDefinitionVersions } from "@scrip/postgres";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
-import { CustomerAnswerSchema } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { CustomerResultSchema } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { RedeemVoucherRequestSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import {
   CommitOutcomeSchema,
   type RedemptionCommand,
-  VoucherAnswerSchema,
+  VoucherResultSchema,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import {
   type Voucher,
@@ -32,18 +32,18 @@ type Outcome = NonNullable<MessageInitShape<typeof CommitOutcomeSchema>["outcome
 
 const STALE: Outcome = { case: "stale", value: {} };
 const HELD: Outcome = {
-  case: "refused",
+  case: "rejected",
   value: { code: 503, key: "service_unavailable", message: "held" },
 };
-const MADE: Outcome = { case: "made", value: { redemptions: [{ id: "r_1" }] } };
+const MADE: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1" }] } };
 
 const never = async () => {
   throw new Error("nobody asks for this");
 };
 const NEVER_ASKED = {
   findRewardAssignment: never,
-  gatherCards: never,
-  spendPoints: never,
+  loadCards: never,
+  holdPoints: never,
   reservePoints: never,
   releasePoints: never,
   abandonSpend: never,
@@ -84,7 +84,7 @@ function givenVoucher(
     onError: (error) => errors.push(error),
     trackingSecret: "secret",
     clients: {
-      gatherVouchers: async () => {
+      loadVouchers: async () => {
         version += 1n;
         const discount = { type: DiscountType.PERCENT, percentOff: "10" };
         const type = VoucherType.DISCOUNT_VOUCHER;
@@ -95,7 +95,7 @@ function givenVoucher(
           discount,
           ...voucherFields,
         });
-        return create(VoucherAnswerSchema, { vouchers: [{ voucher, definitionVersion: version }] });
+        return create(VoucherResultSchema, { vouchers: [{ voucher, definitionVersion: version }] });
       },
       commitRedemption: async (command) => {
         commands.push(command);
@@ -104,7 +104,7 @@ function givenVoucher(
       },
       resolveCustomer: async ({ upsert }) => {
         if (upsert === true) customersWritten += 1;
-        return create(CustomerAnswerSchema, { customer: { id: "cust_1" } });
+        return create(CustomerResultSchema, { customer: { id: "cust_1" } });
       },
       ...NEVER_ASKED,
     },
@@ -172,7 +172,7 @@ describe("a redemption of a voucher that something else holds", () => {
 
 describe("a redemption that was made is answered although its order", () => {
   const order = { id: "ord_1", amount: 1000n, redemptions: {} };
-  const made: Outcome = { case: "made", value: { redemptions: [{ id: "r_1", order }] } };
+  const made: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1", order }] } };
 
   test.each([
     ["cannot be stored", () => Promise.reject(new Error("the disk is full")), "failed"],
@@ -193,7 +193,7 @@ test("an order is stored again when the database was away", async () => {
     attempts += 1;
     if (attempts < 3) throw Object.assign(new Error("nobody there"), { code: "ECONNREFUSED" });
   };
-  const made: Outcome = { case: "made", value: { redemptions: [{ id: "r_1", order }] } };
+  const made: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1", order }] } };
   const service = givenVoucher({ saveOrder }, made);
   expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
   expect([attempts, service.errors]).toEqual([3, []]);

@@ -5,14 +5,14 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { newId, requestId } from "@scrip/ids";
 import { createDefinitionVersions } from "@scrip/postgres";
 import {
-  type CampaignAnswerSchema,
-  CampaignAnswerSchema as CampaignAnswer,
+  type CampaignResultSchema,
+  CampaignResultSchema as CampaignResult,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import {
   type CreateValidationRuleRequestSchema,
   ValidationRuleService,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
-import { VoucherAnswerSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { VoucherResultSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
@@ -250,20 +250,20 @@ function givenShop({
   const definitions = createDefinitionVersions({ db: counted, now: () => 0 });
   const ruleCaches = createRuleCaches(counted, definitions);
   const clients = {
-    gatherVouchers: async ({ codes }: { readonly codes: readonly string[] }) =>
-      create(VoucherAnswerSchema, {
+    loadVouchers: async ({ codes }: { readonly codes: readonly string[] }) =>
+      create(VoucherResultSchema, {
         vouchers: codes.map((code) => {
           const found = named(code);
           return found === undefined ? {} : { voucher: { id: found[1], code: found[0] } };
         }),
       }),
     resolveCampaigns: async (query: { readonly campaignNames?: readonly string[] | undefined }) =>
-      create(CampaignAnswer, {
+      create(CampaignResult, {
         campaigns: (query.campaignNames ?? []).flatMap((name) => {
           const found = named(name);
           return found === undefined ? [] : { id: found[1], name: found[0] };
         }),
-      } satisfies MessageInitShape<typeof CampaignAnswerSchema>),
+      } satisfies MessageInitShape<typeof CampaignResultSchema>),
   };
   const deps = { db: counted, newId, definitions, ruleCaches, clients };
   // The other services and settings are not asked by what is tested here.
@@ -297,7 +297,7 @@ function givenShop({
       client.assignRules({ items: objectIds.map((id) => item(id, [ruleId])) }, call),
     assignmentsOf: async (objectId: string) => {
       const queried = { projectId: project, relatedObjectIds: [objectId] };
-      const { answers } = await client.resolveAssignments({ queries: [queried] }, call);
+      const { results: answers } = await client.resolveAssignments({ queries: [queried] }, call);
       return answers[0]?.assignments.map(({ ruleId }) => ruleId);
     },
     gather: (objectIds: readonly string[]) => loadValidationRules({ ruleCaches }, call, objectIds),

@@ -1,5 +1,5 @@
 /**
- * Measures how many redemptions a second CommitRedemptions takes, and GatherVouchers reads: on one
+ * Measures how many redemptions a second CommitRedemptions takes, and LoadVouchers reads: on one
  * hot code and on 100,000 codes, by size of batch. Run: node services/voucher/bench/commit.ts
  * (DATABASE_URL names a server to use; without it an embedded one is started).
  */
@@ -135,9 +135,9 @@ async function gather(
   redemptions: Client<typeof RedemptionService>,
   numbers: readonly number[],
 ): Promise<void> {
-  const { answers } = await redemptions.gatherVouchers(
+  const { results: answers } = await redemptions.loadVouchers(
     {
-      $typeName: "scrip.voucher.v1.GatherVouchersRequest",
+      $typeName: "scrip.voucher.v1.LoadVouchersRequest",
       queries: numbers.map((number) => ({
         $typeName: "scrip.voucher.v1.VoucherQuery",
         projectId: PROJECT,
@@ -165,7 +165,7 @@ async function commit(
     requestId: "v-bench",
     now,
     channel: { $typeName: "scrip.voucher.v1.Channel", channelId: "app", channelType: "API" },
-    note: new Uint8Array(),
+    replayData: new Uint8Array(),
     overrides: [],
     parts: [
       {
@@ -192,7 +192,7 @@ async function commit(
     { $typeName: "scrip.voucher.v1.CommitRedemptionsRequest", commands },
     call(),
   );
-  if (outcomes.some(({ outcome }) => outcome.case !== "made")) throw new Error("not made");
+  if (outcomes.some(({ outcome }) => outcome.case !== "committed")) throw new Error("not made");
 }
 
 function call() {

@@ -7,7 +7,6 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { implement, type Implementation } from "@scrip/rpc";
 
 import type { Deps } from "./deps.ts";
-import { abandonSpends } from "./handlers/abandon-spends.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
@@ -18,7 +17,6 @@ import { createVouchers } from "./handlers/create-vouchers.ts";
 import { deleteVoucher } from "./handlers/delete-voucher.ts";
 import { disableVoucher } from "./handlers/disable-voucher.ts";
 import { enableVoucher } from "./handlers/enable-voucher.ts";
-import { gatherVouchers } from "./handlers/gather-vouchers.ts";
 import { getBarcode } from "./handlers/get-barcode.ts";
 import { getExplanation } from "./handlers/get-explanation.ts";
 import { getQr } from "./handlers/get-qr.ts";
@@ -33,6 +31,8 @@ import { listRedemptions } from "./handlers/list-redemptions.ts";
 import { listVoucherPublications } from "./handlers/list-voucher-publications.ts";
 import { listVoucherRedemptions } from "./handlers/list-voucher-redemptions.ts";
 import { listVouchers } from "./handlers/list-vouchers.ts";
+import { loadVouchers } from "./handlers/load-vouchers.ts";
+import { releasePointsHolds } from "./handlers/release-points-holds.ts";
 import { releaseSession } from "./handlers/release-session.ts";
 import { reserveVouchers } from "./handlers/reserve-vouchers.ts";
 import { updateVoucher } from "./handlers/update-voucher.ts";
@@ -73,11 +73,11 @@ export const routes = (deps: Deps): readonly Implementation[] => [
     listRedemptions: listRedemptions(deps),
     getExplanation: getExplanation(deps),
     releaseSession: releaseSession(deps),
-    gatherVouchers: gatherVouchers(deps),
+    loadVouchers: loadVouchers(deps),
     commitRedemptions: commitRedemptions(deps),
     countRedemptions: countRedemptions(deps),
     reserveVouchers: reserveVouchers(deps),
     commitRollbacks: commitRollbacks(deps),
-    abandonSpends: abandonSpends(deps),
+    releasePointsHolds: releasePointsHolds(deps),
   }),
 ];

@@ -97,7 +97,7 @@ describe("CreateVouchers", () => {
       coupon({ codeConfig: { pattern: "S-####" } }),
     ]);
     expect(second?.outcome).toMatchObject({
-      case: "refused",
+      case: "rejected",
       value: { key: "duplicate_found", details: `Duplicated voucher exists with id ${taken}` },
     });
     const [made, drawn] = madeVouchers([first!, third!]);
@@ -114,7 +114,7 @@ describe("CreateVouchers", () => {
       { campaign, items, allOrNone: true },
       fixture.call(),
     );
-    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual(["refused"]);
+    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual(["rejected"]);
     await expect(read(code)).rejects.toMatchObject({ key: "not_found" });
   });
 

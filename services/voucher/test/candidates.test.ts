@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import {
-  type CandidateAnswer,
+  type CandidateResult,
   CandidateQuerySchema,
   CandidateService,
 } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
@@ -27,8 +27,8 @@ const queryOf = (query: Query = {}) =>
     ...query,
   });
 
-async function ask(query: Query = {}): Promise<CandidateAnswer> {
-  const { answers } = await candidates.listCandidates(
+async function ask(query: Query = {}): Promise<CandidateResult> {
+  const { results: answers } = await candidates.listCandidates(
     { queries: [queryOf(query)] },
     fixture.call(),
   );
@@ -37,7 +37,7 @@ async function ask(query: Query = {}): Promise<CandidateAnswer> {
   return answer;
 }
 
-const idsOf = ({ candidates: found }: CandidateAnswer): (string | undefined)[] =>
+const idsOf = ({ candidates: found }: CandidateResult): (string | undefined)[] =>
   found.map(({ voucher }) => voucher?.voucher?.id);
 
 /** Every page, one after the other. */
@@ -135,7 +135,7 @@ describe("candidates", () => {
     await given(1, 2);
     await given(3, 3, held);
     const queries = [queryOf(), queryOf({ holderId: "ann" }), queryOf({ projectId: "other" })];
-    const { answers } = await candidates.listCandidates({ queries }, fixture.call());
+    const { results: answers } = await candidates.listCandidates({ queries }, fixture.call());
     expect(answers.map(idsOf)).toEqual([[id(2), id(1)], [id(3), id(2), id(1)], []]);
   });
 });

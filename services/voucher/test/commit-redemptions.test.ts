@@ -132,8 +132,8 @@ describe("CommitRedemptions", () => {
     const voucher = await givenDiscount(fixture);
     const refused = { code: 400, key: "voucher_expired", message: "voucher expired" };
     const [known, unknown] = await commit(
-      commandOf(fixture, [{ voucher }], { refused }),
-      commandOf(fixture, [], { refused: { ...refused, requestId: "v-1" } }),
+      commandOf(fixture, [{ voucher }], { rejection: refused }),
+      commandOf(fixture, [], { rejection: { ...refused, requestId: "v-1" } }),
     );
     expect(refusalOf(known)).toMatchObject({ ...refused, resourceType: "redemption" });
     expect(refusalOf(unknown)).toMatchObject({ ...refused, requestId: "v-1" });
@@ -155,7 +155,7 @@ describe("CommitRedemptions", () => {
       fixture.replica(),
     )({
       ...command,
-      refused: {
+      rejection: {
         $typeName: "scrip.common.v1.Error",
         relatedObjectIds: [],
         code: 400,
@@ -173,7 +173,7 @@ describe("CommitRedemptions", () => {
       expect(bytes(repeat)).toEqual(bytes(first));
     }
     expect(await invariantsOf(fixture, voucher.id)).toMatchObject({ balance: 300n, redeemed: 1n });
-    const gathered = await fixture.redemptions.gatherVouchers(
+    const gathered = await fixture.redemptions.loadVouchers(
       {
         queries: [
           { projectId: fixture.projectId, codes: [], idempotency: keyOf("order-1") },
@@ -183,7 +183,7 @@ describe("CommitRedemptions", () => {
       },
       fixture.call(),
     );
-    expect(gathered.answers.map(({ earlier }) => earlier?.replayed)).toEqual([
+    expect(gathered.results.map(({ storedOutcome: earlier }) => earlier?.replayed)).toEqual([
       true,
       undefined,
       undefined,
@@ -219,11 +219,11 @@ describe("CommitRedemptions", () => {
 
     await fixture.vouchers.enableVoucher({ code: voucher.code }, fixture.call());
     const [gathered] = (
-      await fixture.redemptions.gatherVouchers(
+      await fixture.redemptions.loadVouchers(
         { queries: [{ projectId: fixture.projectId, codes: [voucher.code] }] },
         fixture.call(),
       )
-    ).answers;
+    ).results;
     const definitionVersion = gathered?.vouchers[0]?.definitionVersion ?? 0n;
     const [made] = await commit({
       ...command,
@@ -256,7 +256,11 @@ describe("CommitRedemptions", () => {
       commandOf(fixture, [{ voucher }], { trackingId: "\u0000" }),
       commandOf(fixture, [{ voucher }]),
     );
-    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual(["made", "refused", "made"]);
+    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual([
+      "committed",
+      "rejected",
+      "committed",
+    ]);
     expect(refusalOf(outcomes[1])).toMatchObject({ code: 500, key: "internal_error" });
     expect((await invariantsOf(fixture, voucher.id)).redeemed).toBe(2n);
   });
@@ -288,11 +292,11 @@ describe("concurrent batches", () => {
     );
 
     const cases = outcomes.flat().map(({ outcome }) => outcome.case);
-    expect(cases.filter((one) => one === "made")).toHaveLength(100);
-    expect(cases.filter((one) => one === "refused")).toHaveLength(900);
+    expect(cases.filter((one) => one === "committed")).toHaveLength(100);
+    expect(cases.filter((one) => one === "rejected")).toHaveLength(900);
     const keys = outcomes
       .flat()
-      .flatMap((one) => (one.outcome.case === "refused" ? one.outcome.value.key : []));
+      .flatMap((one) => (one.outcome.case === "rejected" ? one.outcome.value.key : []));
     expect(new Set(keys)).toEqual(new Set(["quantity_exceeded"]));
     expect(await invariantsOf(fixture, voucher.id)).toMatchObject({ redeemed: 100n, events: 100n });
   });
@@ -313,7 +317,7 @@ describe("concurrent batches", () => {
     );
     const taken = outcomes
       .flat()
-      .flatMap((one) => (one.outcome.case === "made" ? one.outcome.value.redemptions : []))
+      .flatMap((one) => (one.outcome.case === "committed" ? one.outcome.value.redemptions : []))
       .reduce((sum, { amount = 0n }) => sum + amount, 0n);
     const after = await invariantsOf(fixture, voucher.id);
     expect(after.balance).toBe(10_000n - taken);
@@ -374,7 +378,7 @@ describe("concurrent batches", () => {
       ),
     ]);
     expect(edits).toHaveLength(10);
-    const made = outcomes.flat().filter(({ outcome }) => outcome.case === "made");
+    const made = outcomes.flat().filter(({ outcome }) => outcome.case === "committed");
     const stale = outcomes.flat().filter(({ outcome }) => outcome.case === "stale");
     expect(made.length + stale.length).toBe(20);
     expect((await invariantsOf(fixture, voucher.id)).redeemed).toBe(BigInt(made.length));

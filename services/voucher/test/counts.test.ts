@@ -27,7 +27,7 @@ const commit = committer(fixture);
 type CountInit = MessageInitShape<typeof CountSchema>;
 
 const count = async (...counts: CountInit[]): Promise<bigint[]> => {
-  const { answers } = await fixture.redemptions.countRedemptions(
+  const { results: answers } = await fixture.redemptions.countRedemptions(
     { queries: [{ projectId: fixture.projectId, counts }] },
     fixture.call(),
   );
@@ -107,7 +107,11 @@ describe("a guard", () => {
     const command = () =>
       stackOf(fixture, [voucherPart(voucher, { campaignId: "camp_batch", guards })]);
     const outcomes = await commit(command(), command(), command());
-    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual(["made", "made", "refused"]);
+    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual([
+      "committed",
+      "committed",
+      "rejected",
+    ]);
     const refusal = refusalOf(outcomes[2]);
     expect(refusal).toMatchObject({ key: "redemption_rules_violated", message: "too often" });
     const failed = await fixture.redemptions.getRedemption(
@@ -160,8 +164,8 @@ async function raceFor(commands: readonly ReturnType<typeof stackOf>[], size: nu
   );
   const kinds = (await race(fixture, batches)).map(({ outcome }) => outcome.case);
   return {
-    made: kinds.filter((kind) => kind === "made").length,
-    others: new Set(kinds.filter((kind) => kind !== "made")),
+    made: kinds.filter((kind) => kind === "committed").length,
+    others: new Set(kinds.filter((kind) => kind !== "committed")),
   };
 }
 
@@ -179,7 +183,7 @@ describe("racing redemptions", () => {
       1,
     );
     expect(made).toBe(1);
-    expect(others).toEqual(new Set(["refused"]));
+    expect(others).toEqual(new Set(["rejected"]));
   });
 
   test("of one customer through one code: once", async () => {
@@ -203,7 +207,7 @@ describe("racing redemptions", () => {
         }),
       ]),
     );
-    expect(await raceFor(commands, 250)).toEqual({ made: 100, others: new Set(["refused"]) });
+    expect(await raceFor(commands, 250)).toEqual({ made: 100, others: new Set(["rejected"]) });
   });
 
   test("never exceed a budget", async () => {
@@ -215,7 +219,7 @@ describe("racing redemptions", () => {
         count: { scope, measure: CountMeasure.DISCOUNTED_AMOUNT },
         add: discountedAmount,
         conditions: { $less_than_or_equal: [20_000] },
-        refusal: { code: 400, key: "budget", message: "" },
+        rejection: { code: 400, key: "budget", message: "" },
       };
       return stackOf(fixture, [
         {

@@ -21,7 +21,7 @@ const edit = (voucher: Voucher, change: Edit, ...paths: string[]) =>
   );
 
 const gather = (voucher: Voucher) =>
-  fixture.redemptions.gatherVouchers(
+  fixture.redemptions.loadVouchers(
     { queries: [{ projectId: fixture.projectId, codes: [voucher.code] }] },
     fixture.call(),
   );
@@ -54,7 +54,7 @@ describe("a command that was decided before an edit", () => {
     await edit(voucher, { redemption: { quantity: 0n } }, "redemption");
     const [outcome] = await commit(command);
     expect(outcome?.outcome).toMatchObject({
-      case: "refused",
+      case: "rejected",
       value: { key: "quantity_exceeded" },
     });
   });

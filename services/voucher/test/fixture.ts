@@ -5,8 +5,8 @@ import { newId, requestId } from "@scrip/ids";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   CardService,
-  type ReadCardsRequest,
-  ReadCardsResponseSchema,
+  type GetCardBalancesRequest,
+  GetCardBalancesResponseSchema,
 } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
   CustomerService,
@@ -86,7 +86,7 @@ const everybody: Implementation = {
     resolveCustomers: ({ queries }: ResolveCustomersRequest) =>
       Promise.resolve(
         create(ResolveCustomersResponseSchema, {
-          answers: queries.map(({ customer }) => ({
+          results: queries.map(({ customer }) => ({
             customer: { id: customer?.id ?? `cust_${customer?.sourceId}` },
           })),
         }),
@@ -98,10 +98,10 @@ const everybody: Implementation = {
 const unspent: Implementation = {
   service: CardService,
   handlers: {
-    readCards: ({ cards }: ReadCardsRequest) =>
+    getCardBalances: ({ cards }: GetCardBalancesRequest) =>
       Promise.resolve(
-        create(ReadCardsResponseSchema, {
-          cards: cards.map(({ initialPoints: points }) => ({ points, balance: points })),
+        create(GetCardBalancesResponseSchema, {
+          balances: cards.map(({ initialPoints: points }) => ({ points, balance: points })),
         }),
       ),
   },
@@ -197,11 +197,11 @@ export const persistently =
   };
 
 const isHeld = (outcome: CommitOutcome | undefined): boolean =>
-  outcome?.outcome.case === "refused" && outcome.outcome.value.key === "service_unavailable";
+  outcome?.outcome.case === "rejected" && outcome.outcome.value.key === "service_unavailable";
 
 /** The redemptions of an outcome that took something. */
 export function madeOf(outcome: CommitOutcome | undefined) {
-  if (outcome?.outcome.case !== "made") {
+  if (outcome?.outcome.case !== "committed") {
     throw new Error(
       `not made but ${outcome?.outcome.case}: ${JSON.stringify(outcome?.outcome.value, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))}`,
     );
@@ -210,7 +210,7 @@ export function madeOf(outcome: CommitOutcome | undefined) {
 }
 
 export function refusalOf(outcome: CommitOutcome | undefined) {
-  if (outcome?.outcome.case !== "refused")
+  if (outcome?.outcome.case !== "rejected")
     throw new Error(`not refused but ${outcome?.outcome.case}`);
   return outcome.outcome.value;
 }
@@ -259,7 +259,7 @@ export const limitOf = (
   add: 1n,
   conditions: { $less_than_or_equal: [limit] },
   ...(about.refusal !== undefined && {
-    refusal: { code: 400, key: about.refusal, message: "too often" },
+    rejection: { code: 400, key: about.refusal, message: "too often" },
   }),
 });
 

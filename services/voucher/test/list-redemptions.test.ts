@@ -60,7 +60,7 @@ beforeAll(async () => {
       { now: at(2) },
     ),
   );
-  if (stacked?.outcome.case !== "made") throw new Error("not made");
+  if (stacked?.outcome.case !== "committed") throw new Error("not made");
   const { redemptions, parentRedemption } = stacked.outcome.value;
   const [failed] = await commit(
     commandOf(fixture, [{ voucher }], { now: at(3), customerId: "cust_1" }),
@@ -79,7 +79,7 @@ beforeAll(async () => {
     fixture.call(),
   );
   const [back] = outcomes;
-  if (back?.outcome.case !== "made") throw new Error("not rolled back");
+  if (back?.outcome.case !== "committed") throw new Error("not rolled back");
   names.set(single?.id ?? "", "single");
   names.set(redemptions[0]?.id ?? "", "part 1");
   names.set(redemptions[1]?.id ?? "", "part 2");

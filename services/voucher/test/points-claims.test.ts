@@ -2,13 +2,13 @@ import { create } from "@bufbuild/protobuf";
 import { newId } from "@scrip/ids";
 import {
   CardService,
-  type SettleSpendsRequest,
-  SettleSpendsResponseSchema,
+  type ResolvePointsHoldsRequest,
+  ResolvePointsHoldsResponseSchema,
 } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { abandonSpends } from "../src/points/release-holds.ts";
+import { releasePointsHolds } from "../src/points/release-holds.ts";
 import { insertClaims } from "../src/store/points-claims.ts";
 import {
   checkInvariants,
@@ -35,29 +35,29 @@ const cards = clientOf(
     {
       service: CardService,
       handlers: {
-        settleSpends: ({ ends }: SettleSpendsRequest) => {
-          for (const { spendId, redemptionId = null } of ends) {
+        resolvePointsHolds: ({ resolutions: ends }: ResolvePointsHoldsRequest) => {
+          for (const { holdId: spendId, redemptionId = null } of ends) {
             const before = told.get(spendId);
             if (before !== undefined && before !== redemptionId) {
               throw new Error(`${spendId} ended as ${before}, and now as ${redemptionId}`);
             }
             told.set(spendId, redemptionId);
           }
-          return Promise.resolve(create(SettleSpendsResponseSchema));
+          return Promise.resolve(create(ResolvePointsHoldsResponseSchema));
         },
       },
     },
   ]),
 );
 const abandon = (...spendIds: readonly string[]) =>
-  abandonSpends(
+  releasePointsHolds(
     { db, cards },
     spendIds.map((spendId) => ({ projectId, spendId })),
   );
 
 async function redeeming(spendId: string, key?: string) {
   const voucher = await givenDiscount(fixture);
-  const points = { spendId, points: 5n, cardPoints: 9n, balance: 4n, redeemedPoints: 5n };
+  const points = { holdId: spendId, points: 5n, cardPoints: 9n, balance: 4n, redeemedPoints: 5n };
   return commandOf(fixture, [], {
     parts: [voucherPart(voucher, { points })],
     ...(key !== undefined && { idempotency: keyOf(key) }),
@@ -134,7 +134,7 @@ describe("a spend of points", () => {
     await abandon(...spendIds);
     for (const [at, outcome] of results.entries()) {
       const redemption = told.get(spendIds[at] ?? "");
-      if (outcome?.outcome.case === "made") expect(madeOf(outcome)[0]?.id).toBe(redemption);
+      if (outcome?.outcome.case === "committed") expect(madeOf(outcome)[0]?.id).toBe(redemption);
       else expect([outcome?.outcome.case, redemption]).toEqual(["stale", null]);
     }
     await checkInvariants(fixture);

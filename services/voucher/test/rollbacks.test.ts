@@ -50,14 +50,14 @@ const rollBack = async (...commands: ReturnType<typeof rollbackOf>[]) =>
   (await fixture.redemptions.commitRollbacks({ commands }, fixture.call())).outcomes;
 
 const rolledBackOf = (outcome: RollbackOutcome | undefined) => {
-  if (outcome?.outcome.case !== "made") {
+  if (outcome?.outcome.case !== "committed") {
     throw new Error(`not made but ${outcome?.outcome.case}: ${refusedOf(outcome).key}`);
   }
   return outcome.outcome.value;
 };
 
 const refusedOf = (outcome: RollbackOutcome | undefined) => {
-  if (outcome?.outcome.case !== "refused")
+  if (outcome?.outcome.case !== "rejected")
     throw new Error(`not refused but ${outcome?.outcome.case}`);
   return outcome.outcome.value;
 };
@@ -156,7 +156,7 @@ describe("a rollback", () => {
         amount: 300n,
         order: { id: "ord_1" },
         orderMode: "WITH_ORDER",
-        refused: false,
+        rejected: false,
       },
     ]);
     // What was given back can be redeemed again.
@@ -179,7 +179,7 @@ describe("a rollback", () => {
     ];
     const order = create(OrderSchema, { id: "ord_2" });
     const [outcome] = await commit(stackOf(fixture, parts, { order, customerId: "cust_2" }));
-    if (outcome?.outcome.case !== "made") throw new Error("not made");
+    if (outcome?.outcome.case !== "committed") throw new Error("not made");
     const { parentRedemption: parent, redemptions: children } = outcome.outcome.value;
     const count = (measure: CountMeasure, productId?: string) =>
       fixture.redemptions.countRedemptions(
@@ -229,9 +229,9 @@ describe("a rollback", () => {
       CountMeasure.DISCOUNTED_AMOUNT,
       CountMeasure.GIFT_CREDITS,
     ]) {
-      expect((await count(measure)).answers[0]?.values).toEqual([0n]);
+      expect((await count(measure)).results[0]?.values).toEqual([0n]);
     }
-    expect((await count(CountMeasure.UNITS, "prod_1")).answers[0]?.values).toEqual([0n]);
+    expect((await count(CountMeasure.UNITS, "prod_1")).results[0]?.values).toEqual([0n]);
     const [first, second] = [...(await eventsOf(gift.id)), ...(await eventsOf("promo_back"))];
     expect([first?.order?.id, second?.order?.id]).toEqual([undefined, "ord_2"]);
     expect(first).toMatchObject({ orderAmount: 900n, discountedAmount: 0n });
@@ -287,8 +287,8 @@ describe("a rollback", () => {
       failureCode: "already_rolled_back",
     });
     expect(await eventsOf(voucher.id)).toMatchObject([
-      { refused: false, orderAmount: 700n, discountedAmount: 70n },
-      { refused: true, orderAmount: 0n, discountedAmount: 0n },
+      { rejected: false, orderAmount: 700n, discountedAmount: 70n },
+      { rejected: true, orderAmount: 0n, discountedAmount: 0n },
     ]);
   });
 
@@ -305,8 +305,8 @@ describe("a rollback", () => {
     );
     const ends = outcomes
       .flatMap((one) => one.outcomes)
-      .map(({ outcome }) => (outcome.case === "refused" ? outcome.value.key : outcome.case));
-    expect(ends.filter((end) => end === "made")).toHaveLength(1);
+      .map(({ outcome }) => (outcome.case === "rejected" ? outcome.value.key : outcome.case));
+    expect(ends.filter((end) => end === "committed")).toHaveLength(1);
     expect(ends.filter((end) => end === "already_rolled_back")).toHaveLength(11);
   });
 });
@@ -315,7 +315,7 @@ describe("a rollback is refused", () => {
   const givenStack = async () => {
     const voucher = await givenDiscount(fixture);
     const [outcome] = await commit(stackOf(fixture, [voucherPart(voucher), tierOf("promo_r")]));
-    if (outcome?.outcome.case !== "made") throw new Error("not made");
+    if (outcome?.outcome.case !== "committed") throw new Error("not made");
     return outcome.outcome.value;
   };
   const givenSingle = async () => {

@@ -50,7 +50,7 @@ const reserve = async (...commands: ReturnType<typeof sessionOf>[]) =>
 
 /** The key of the refusal, or how it ended otherwise. */
 const endOf = (outcome: Awaited<ReturnType<typeof reserve>>[number] | undefined) =>
-  outcome?.outcome.case === "refused" ? outcome.outcome.value.key : outcome?.outcome.case;
+  outcome?.outcome.case === "rejected" ? outcome.outcome.value.key : outcome?.outcome.case;
 
 const redeem = async (wishes: readonly Wish[], sessionKey?: string, now = NOW) =>
   (
@@ -63,7 +63,7 @@ const redeem = async (wishes: readonly Wish[], sessionKey?: string, now = NOW) =
   )[0];
 
 const lockedFor = async (voucher: Voucher, sessionKey?: string, now = NOW) => {
-  const { answers } = await fixture.redemptions.gatherVouchers(
+  const { results: answers } = await fixture.redemptions.loadVouchers(
     {
       queries: [
         {
@@ -230,7 +230,7 @@ test("a hundred sessions that want five uses at once: five get one, and redeem i
     end === "reserved" ? [`race-${Math.floor(index / 5)}-${index % 5}`] : [],
   );
   const redeemed = await Promise.all(winners.map((key) => redeem([{ voucher }], key)));
-  expect(redeemed.map((one) => one?.outcome.case)).toEqual(winners.map(() => "made"));
+  expect(redeemed.map((one) => one?.outcome.case)).toEqual(winners.map(() => "committed"));
   expect(await lockedFor(voucher)).toEqual([0n, 0n]);
   const { rows } = await fixture.db.query(
     "select reserved from voucher_usage where voucher_id = $1",

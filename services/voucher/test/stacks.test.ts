@@ -42,11 +42,11 @@ describe("a stack", () => {
           { ...tierOf("promo_1"), order: create(OrderSchema, { id: "ord_1", totalAmount: 800n }) },
           voucherPart(gift, { credits: 300n }),
         ],
-        { order, sessionKey: "ssn_1", note: new Uint8Array([1, 2]) },
+        { order, sessionKey: "ssn_1", replayData: new Uint8Array([1, 2]) },
       ),
     );
-    if (outcome?.outcome.case !== "made") throw new Error("not made");
-    const { redemptions, parentRedemption: parent, note } = outcome.outcome.value;
+    if (outcome?.outcome.case !== "committed") throw new Error("not made");
+    const { redemptions, parentRedemption: parent, replayData: note } = outcome.outcome.value;
     const [first, second] = redemptions;
 
     expect(note).toEqual(new Uint8Array([1, 2]));
@@ -154,7 +154,7 @@ describe("a stack", () => {
     const voucher = await givenDiscount(fixture);
     const command = stackOf(fixture, [voucherPart(voucher), tierOf("promo_5")], {
       idempotency: keyOf("stack"),
-      note: new Uint8Array([7]),
+      replayData: new Uint8Array([7]),
     });
     const [first, second] = await commit(command, command);
     const [third] = await commit(command);
@@ -168,7 +168,7 @@ describe("a stack", () => {
   test("records what came as a refusal on its first part, also of a tier", async () => {
     const [outcome] = await commit(
       stackOf(fixture, [tierOf("promo_6")], {
-        refused: { code: 400, key: "promotion_inactive", message: "Inactive Promotion" },
+        rejection: { code: 400, key: "promotion_inactive", message: "Inactive Promotion" },
       }),
     );
     const { resourceId = "" } = refusalOf(outcome);
@@ -216,6 +216,6 @@ test("random stacks over shared codes and tiers never deadlock, and never take t
 
   expect(await deadlocks()).toEqual(before);
   const kinds = Map.groupBy(outcomes, ({ outcome }) => outcome.case);
-  expect(kinds.get("made")?.length).toBeGreaterThan(20);
-  expect(new Set(kinds.keys())).toEqual(new Set(["made", "refused"]));
+  expect(kinds.get("committed")?.length).toBeGreaterThan(20);
+  expect(new Set(kinds.keys())).toEqual(new Set(["committed", "rejected"]));
 });

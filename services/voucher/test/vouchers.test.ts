@@ -311,11 +311,11 @@ describe("DeleteVoucher", () => {
     const { code } = voucher;
     const gather = async () =>
       (
-        await fixture.redemptions.gatherVouchers(
+        await fixture.redemptions.loadVouchers(
           { queries: [{ projectId: fixture.projectId, codes: [code, voucher.id] }] },
           fixture.call(),
         )
-      ).answers[0]?.vouchers.map((one) => one.voucher?.id);
+      ).results[0]?.vouchers.map((one) => one.voucher?.id);
     expect(await gather()).toEqual([voucher.id, voucher.id]);
 
     await fixture.vouchers.deleteVoucher({ code, force: true }, fixture.call());

@@ -41,7 +41,10 @@ export function createCampaignsClient(transport: Transport): Campaigns {
   >({
     ...BATCH,
     async send(queries) {
-      const { answers } = await client.resolveCampaigns({ queries: [...queries] }, serviceCall());
+      const { results: answers } = await client.resolveCampaigns(
+        { queries: [...queries] },
+        serviceCall(),
+      );
       return answers.map(({ campaigns }, at) => {
         const [id] = queries[at]?.campaignIds ?? [];
         const found = campaigns.find((campaign) => campaign.id === id) ?? campaigns[0];

@@ -35,7 +35,7 @@ export function createCategoriesClient(transport: Transport): Categories {
     maxBatch: MAX_BATCH,
     maxWaiting: MAX_WAITING,
     async send(queries) {
-      const { answers } = await client.resolveCategories(
+      const { results: answers } = await client.resolveCategories(
         {
           $typeName: "scrip.campaign.v1.ResolveCategoriesRequest",
           queries: [...queries],

@@ -1,6 +1,6 @@
 import type { Transport } from "@connectrpc/connect";
 import {
-  type NamedUnit,
+  type ResolvedUnit,
   ProductService,
   type UnitsQuery,
 } from "@scrip/proto/scrip/validation/v1/products_pb";
@@ -9,7 +9,7 @@ import { clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 /** Looks up what discounts of units are about, many at a time. */
 export type Units = {
   /** By the names that were asked for; unknown ones are left out. */
-  find(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, NamedUnit>>;
+  find(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, ResolvedUnit>>;
 };
 
 const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 10_000 };
@@ -18,14 +18,14 @@ const MAX_NAMES = 200;
 
 export function createUnitsClient(transport: Transport): Units {
   const client = clientOf(ProductService, transport);
-  const ask = createCoalescer<UnitsQuery, readonly NamedUnit[]>({
+  const ask = createCoalescer<UnitsQuery, readonly ResolvedUnit[]>({
     ...BATCH,
     async send(queries) {
       const request = {
         $typeName: "scrip.validation.v1.ResolveUnitsRequest" as const,
         queries: [...queries],
       };
-      const { answers } = await client.resolveUnits(request, serviceCall());
+      const { results: answers } = await client.resolveUnits(request, serviceCall());
       return answers.map(({ units }) => units);
     },
   });

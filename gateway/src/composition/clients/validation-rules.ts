@@ -3,8 +3,8 @@ import type { ValidationRulesAssignment } from "@scrip/proto/scrip/common/v1/val
 import {
   type AssignmentsQuery,
   type AssignRulesOutcome,
-  type ObjectOfProject,
-  type RulesOfObject,
+  type RevokeRulesItem,
+  type AssignRulesItem,
   ValidationRuleService,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
@@ -12,9 +12,9 @@ import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 /** Assigns validation rules for requests and looks them up for answers, many at a time. */
 export type ValidationRules = {
   /** All rules of the object or, when one of them is unknown, none. */
-  assign(item: RulesOfObject): Promise<AssignRulesOutcome>;
+  assign(item: AssignRulesItem): Promise<AssignRulesOutcome>;
   /** Takes all rules away from an object that was not made after all. */
-  revoke(item: ObjectOfProject): Promise<void>;
+  revoke(item: RevokeRulesItem): Promise<void>;
   /** Some of the rules that name something by its id, and how many there are. */
   naming(id: string, call: Call): Promise<{ readonly ruleIds: string[]; readonly total: bigint }>;
   /** The assignments of objects, oldest first. */
@@ -38,12 +38,12 @@ export function createValidationRulesClient(transport: Transport): ValidationRul
         $typeName: "scrip.validation.v1.ResolveAssignmentsRequest" as const,
         queries: [...queries],
       };
-      const { answers } = await client.resolveAssignments(request, serviceCall());
+      const { results: answers } = await client.resolveAssignments(request, serviceCall());
       return answers.map(({ assignments }) => assignments);
     },
   });
   return {
-    assign: createCoalescer<RulesOfObject, AssignRulesOutcome>({
+    assign: createCoalescer<AssignRulesItem, AssignRulesOutcome>({
       ...BATCH,
       async send(items) {
         const request = {
@@ -53,7 +53,7 @@ export function createValidationRulesClient(transport: Transport): ValidationRul
         return (await client.assignRules(request, serviceCall())).outcomes;
       },
     }),
-    revoke: createCoalescer<ObjectOfProject, void>({
+    revoke: createCoalescer<RevokeRulesItem, void>({
       ...BATCH,
       async send(items) {
         await client.revokeRules(
@@ -63,7 +63,7 @@ export function createValidationRulesClient(transport: Transport): ValidationRul
         return items.map(() => undefined);
       },
     }),
-    naming: (id, call) => client.listRulesNaming({ id }, call),
+    naming: (id, call) => client.listRulesReferencing({ id }, call),
     async find(projectId, objectIds) {
       const questions = Array.from({ length: Math.ceil(objectIds.length / MAX_OBJECTS) }, (_, at) =>
         ask({

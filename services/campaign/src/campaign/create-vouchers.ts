@@ -90,7 +90,7 @@ export async function makeVouchers(
     call,
   );
   for (const { outcome } of outcomes) {
-    if (outcome.case === "refused") return errorFromProto(outcome.value);
+    if (outcome.case === "rejected") return errorFromProto(outcome.value);
   }
   return outcomes.flatMap(({ outcome }) => (outcome.case === "voucher" ? outcome.value : []));
 }

@@ -47,7 +47,7 @@ function changeBy(event: DeliveredEvent): Change | undefined {
   const back = eventMessage(event, RedemptionRolledBackSchema);
   if (back !== undefined) {
     const { projectId, promotionTierId: tierId, orderAmount, discountedAmount } = back;
-    if (tierId === undefined || back.refused) return undefined;
+    if (tierId === undefined || back.rejected) return undefined;
     return {
       projectId,
       tierId,

@@ -1,5 +1,5 @@
 import type {
-  CampaignAnswer,
+  CampaignResult,
   CampaignQuery,
   CampaignService,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
@@ -12,11 +12,11 @@ export const resolveCampaigns =
   ({ definitions }: Deps): Handler<typeof CampaignService.method.resolveCampaigns> =>
   async ({ queries }) => ({
     $typeName: "scrip.campaign.v1.ResolveCampaignsResponse",
-    answers: await Promise.all(queries.map((query) => answerOf(definitions, query))),
+    results: await Promise.all(queries.map((query) => answerOf(definitions, query))),
   });
 
 /** Stacks lead to tiers and tiers to campaigns. Queries that miss the cache at once travel together. */
-async function answerOf(definitions: Definitions, query: CampaignQuery): Promise<CampaignAnswer> {
+async function answerOf(definitions: Definitions, query: CampaignQuery): Promise<CampaignResult> {
   const { projectId } = query;
   const usable =
     query.allActiveTiers || query.allActiveStacks || query.allActiveStandalone
@@ -48,7 +48,7 @@ async function answerOf(definitions: Definitions, query: CampaignQuery): Promise
     ),
   );
   return {
-    $typeName: "scrip.campaign.v1.CampaignAnswer",
+    $typeName: "scrip.campaign.v1.CampaignResult",
     campaigns: [...campaigns.values()],
     tiers: [...tiers.values()],
     stacks: [...stacks.values()],

@@ -31,5 +31,5 @@ export const resolveCategories =
       const category = id === undefined ? own?.byName.get(name) : own?.byId.get(id);
       return category === undefined ? {} : { category };
     };
-    return create(ResolveCategoriesResponseSchema, { answers: queries.map(answerOf) });
+    return create(ResolveCategoriesResponseSchema, { results: queries.map(answerOf) });
   };

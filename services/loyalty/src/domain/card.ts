@@ -14,7 +14,7 @@ export type Card = {
   readonly ledgerVersion: bigint;
 };
 
-export type CardName = {
+export type CardReference = {
   readonly projectId: string;
   readonly cardId: string;
   /** What the card was made with: what it has until it is opened. */
@@ -71,7 +71,7 @@ export type LedgerEntry = {
 export const keyOf = (projectId: string, ...names: readonly string[]): string =>
   JSON.stringify([projectId, ...names]);
 
-export const newCard = ({ projectId, cardId, initialPoints }: CardName): Card => ({
+export const newCard = ({ projectId, cardId, initialPoints }: CardReference): Card => ({
   projectId,
   id: cardId,
   points: initialPoints,

@@ -2,7 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { type Card, keyOf, newCard, type PointsLock, spendable } from "./card.ts";
-import { decideSpends, type SpendCommand, type SpendState, type Stock } from "./hold-points.ts";
+import {
+  decideSpends,
+  type HoldPointsCommand,
+  type SpendState,
+  type Stock,
+} from "./hold-points.ts";
 import { decidePointReservations } from "./reserve-points.ts";
 
 const PROJECT = "proj_1";
@@ -13,8 +18,8 @@ const cardOf = (id: string, points: bigint): Card =>
 
 const commandOf = (
   parts: readonly (readonly [string, bigint])[],
-  more: Partial<SpendCommand> = {},
-): SpendCommand => ({
+  more: Partial<HoldPointsCommand> = {},
+): HoldPointsCommand => ({
   projectId: PROJECT,
   now: NOW,
   requestKey: null,
@@ -38,7 +43,7 @@ const lockOf = (sessionKey: string, points: bigint, expiresAt = NOW + 1): Points
 });
 
 const decide = (
-  commands: readonly SpendCommand[],
+  commands: readonly HoldPointsCommand[],
   cards: readonly Card[],
   state: Partial<SpendState> = {},
 ) => {

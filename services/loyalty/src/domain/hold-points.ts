@@ -9,16 +9,16 @@ import {
 } from "./card.ts";
 
 /** A request to hold the points of a redemption: of all its cards, or of none. */
-export type SpendCommand = {
+export type HoldPointsCommand = {
   readonly projectId: string;
   /** In the project's time. */
   readonly now: number;
   readonly requestKey: string | null;
   readonly sessionKey: string | null;
-  readonly parts: readonly SpendPart[];
+  readonly parts: readonly PointsHoldPart[];
 };
 
-export type SpendPart = {
+export type PointsHoldPart = {
   readonly cardId: string;
   readonly points: bigint;
   readonly rewardId: string;
@@ -73,7 +73,10 @@ type Draft = {
  * Decides a batch of commands over the locked cards in the order of their arrival, each on what the ones
  * before it left. A repeat of a request finds what its first try holds.
  */
-export function decideSpends(commands: readonly SpendCommand[], state: SpendState): SpendsDecided {
+export function decideSpends(
+  commands: readonly HoldPointsCommand[],
+  state: SpendState,
+): SpendsDecided {
   let draft = draftOf(state);
   const touchedCards = new Map<string, Card>();
   const touchedStocks = new Map<string, Stock>();
@@ -124,7 +127,7 @@ type Attempt = {
   readonly replaced: readonly PointsLock[];
 };
 
-function takeAll(command: SpendCommand, draft: Draft, newId: () => string): Attempt {
+function takeAll(command: HoldPointsCommand, draft: Draft, newId: () => string): Attempt {
   const spends: { spend: PointsSpend; card: Card }[] = [];
   const made: PointsSpend[] = [];
   const replaced: PointsLock[] = [];
@@ -155,8 +158,8 @@ type Taken =
     };
 
 function take(
-  command: SpendCommand,
-  part: SpendPart,
+  command: HoldPointsCommand,
+  part: PointsHoldPart,
   { draft, newId }: { readonly draft: Draft; readonly newId: () => string },
 ): Taken {
   const { projectId, sessionKey, requestKey, now } = command;
@@ -202,8 +205,8 @@ function take(
 }
 
 const findEarlier = (
-  { requestKey }: SpendCommand,
-  { points, rewardId }: SpendPart,
+  { requestKey }: HoldPointsCommand,
+  { points, rewardId }: PointsHoldPart,
   pending: readonly PointsSpend[],
 ): PointsSpend | undefined =>
   pending.find(

@@ -45,7 +45,7 @@ function read(event: DeliveredEvent): Told {
 }
 
 function toldByRedemption(made: RedemptionMade): Told {
-  const { projectId, redemptionId, pointsSpendId: spendId, sessionKey, date } = made;
+  const { projectId, redemptionId, pointsHoldId: spendId, sessionKey, date } = made;
   if (spendId === undefined && sessionKey === undefined) return NOTHING;
   return {
     ...NOTHING,
@@ -58,7 +58,7 @@ function toldByRedemption(made: RedemptionMade): Told {
 }
 
 function toldByRollback(back: RedemptionRolledBack): Told {
-  const { projectId, redemptionId, rollbackId, pointsSpendId: spendId, date } = back;
+  const { projectId, redemptionId, rollbackId, pointsHoldId: spendId, date } = back;
   if (spendId === undefined || date === undefined) return NOTHING;
   const refund = { projectId, spendId, redemptionId, rollbackId, at: timestampMs(date) };
   return { ...NOTHING, refunds: [refund] };

@@ -41,7 +41,7 @@ function read(event: DeliveredEvent): Told | undefined {
   }
   const back = eventMessage(event, RedemptionRolledBackSchema);
   if (back !== undefined) {
-    const { refused, amount = 0n } = back;
+    const { rejected: refused, amount = 0n } = back;
     return toldBy(back, refused ? { rollbacksRefused: 1 } : { rolledBack: 1, giftAmount: -amount });
   }
   const failed = eventMessage(event, RedemptionFailedSchema);

@@ -8,6 +8,8 @@ import { settle } from "../points/settle-points-holds.ts";
 export const refundPoints =
   (deps: Deps): Handler<typeof CardService.method.refundPoints> =>
   async ({ refunds }) => {
-    await settle(deps, { refunds: refunds.map((one) => ({ ...one, at: instantIn(one) })) });
+    await settle(deps, {
+      refunds: refunds.map((one) => ({ ...one, spendId: one.holdId, at: instantIn(one) })),
+    });
     return { $typeName: "scrip.loyalty.v1.RefundPointsResponse" };
   };

@@ -50,7 +50,7 @@ export const resolveCustomers =
 
     const segmentIds = await segmentIdsOf(deps, questions, found);
     return create(ResolveCustomersResponseSchema, {
-      answers: questions.map(({ key, query }) => {
+      results: questions.map(({ key, query }) => {
         const customer = key && found.get(textOf(key));
         return {
           ...(customer !== undefined && { customer: toProto(customer) }),

@@ -1,10 +1,10 @@
 import { timestampMs, type Timestamp } from "@bufbuild/protobuf/wkt";
-import type { CardFigures } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { CardBalances } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 
 import { type Card, spendable } from "../domain/card.ts";
 
-export const toFigures = (card: Card): CardFigures => ({
-  $typeName: "scrip.loyalty.v1.CardFigures",
+export const toFigures = (card: Card): CardBalances => ({
+  $typeName: "scrip.loyalty.v1.CardBalances",
   points: card.points,
   balance: spendable(card),
   redeemedPoints: card.redeemedPoints + card.heldPoints,

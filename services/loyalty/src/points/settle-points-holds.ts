@@ -18,7 +18,7 @@ import {
   type NewLedgerEntry,
   saveCards,
 } from "../store/cards.ts";
-import { endSpends, findSpends, type SpendEnd } from "../store/points-holds.ts";
+import { endSpends, findSpends, type PointsHoldResolution } from "../store/points-holds.ts";
 import { findLocksOfCards, putLocks } from "../store/points-locks.ts";
 import { moveStocks } from "../store/rewards.ts";
 
@@ -94,7 +94,7 @@ type Known = {
 
 /** What is changed, as far as it was worked out. */
 type Draft = Known & {
-  readonly ended: SpendEnd[];
+  readonly ended: PointsHoldResolution[];
   readonly entries: NewLedgerEntry[];
   readonly restored: PointsLock[];
   readonly stocks: { readonly projectId: string; readonly rewardId: string; readonly by: -1 }[];
@@ -112,7 +112,7 @@ const put = ({ cards }: Draft, card: Card): void =>
 function finish(
   { spends, ended }: Draft,
   spend: PointsSpend,
-  end: Pick<SpendEnd, "status" | "redemptionId">,
+  end: Pick<PointsHoldResolution, "status" | "redemptionId">,
 ): void {
   const { projectId, id } = spend;
   spends.set(keyOf(projectId, id), { ...spend, ...end });

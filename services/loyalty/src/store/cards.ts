@@ -1,6 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 
-import type { Card, CardName, LedgerEntry } from "../domain/card.ts";
+import type { Card, CardReference, LedgerEntry } from "../domain/card.ts";
 import { keyOf } from "../domain/card.ts";
 
 type CardRow = {
@@ -21,7 +21,7 @@ const COLUMNS = `project_id, id, points, redeemed_points, subtracted_points, exp
 /** Those of the cards that are open, by `keyOf` of project and card. */
 export const findCards = (
   db: Queryable,
-  names: readonly Pick<CardName, "projectId" | "cardId">[],
+  names: readonly Pick<CardReference, "projectId" | "cardId">[],
 ): Promise<ReadonlyMap<string, Card>> => selectCards(db, names, "");
 
 /**
@@ -30,12 +30,12 @@ export const findCards = (
  */
 export const lockCards = (
   tx: Queryable,
-  names: readonly Pick<CardName, "projectId" | "cardId">[],
+  names: readonly Pick<CardReference, "projectId" | "cardId">[],
 ): Promise<ReadonlyMap<string, Card>> => selectCards(tx, names, "for no key update of c");
 
 async function selectCards(
   db: Queryable,
-  names: readonly Pick<CardName, "projectId" | "cardId">[],
+  names: readonly Pick<CardReference, "projectId" | "cardId">[],
   lock: string,
 ): Promise<ReadonlyMap<string, Card>> {
   if (names.length === 0) return new Map();
@@ -53,7 +53,7 @@ async function selectCards(
 /** Opens the cards that are not. In the order of their keys, so that two that open the same do not meet. */
 export async function openCards(
   tx: Queryable,
-  names: readonly CardName[],
+  names: readonly CardReference[],
   at: Date,
 ): Promise<void> {
   if (names.length === 0) return;
@@ -72,7 +72,7 @@ export async function openCards(
   );
 }
 
-function distinct<Name extends Pick<CardName, "projectId" | "cardId">>(
+function distinct<Name extends Pick<CardReference, "projectId" | "cardId">>(
   names: readonly Name[],
 ): readonly Name[] {
   const byKey = new Map(names.map((name) => [keyOf(name.projectId, name.cardId), name]));

@@ -15,7 +15,7 @@ const FIRST = "";
 const LAST = "zzzz";
 
 /** A page of a card's ledger, by the ids of its entries, which sort as they were made. */
-export async function listEntries(
+export async function listLedgerEntries(
   db: Queryable,
   {
     projectId,

@@ -2,7 +2,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { PointsSpend, SpendStatus } from "../domain/card.ts";
 
-export type SpendName = { readonly projectId: string; readonly id: string };
+export type PointsHoldKey = { readonly projectId: string; readonly id: string };
 
 type SpendRow = {
   project_id: string;
@@ -51,7 +51,7 @@ export async function insertSpends(tx: Queryable, spends: readonly PointsSpend[]
 /** A spend never changes what it is of, so what to lock for it may be read before. */
 export async function findSpends(
   db: Queryable,
-  names: readonly SpendName[],
+  names: readonly PointsHoldKey[],
 ): Promise<readonly PointsSpend[]> {
   if (names.length === 0) return [];
   const { rows } = await db.query<SpendRow>(
@@ -78,12 +78,15 @@ export async function findPendingOfCards(
   return rows.map(fromRow);
 }
 
-export type SpendEnd = SpendName & {
+export type PointsHoldResolution = PointsHoldKey & {
   readonly status: Exclude<SpendStatus, "PENDING">;
   readonly redemptionId: string | null;
 };
 
-export async function endSpends(tx: Queryable, ends: readonly SpendEnd[]): Promise<void> {
+export async function endSpends(
+  tx: Queryable,
+  ends: readonly PointsHoldResolution[],
+): Promise<void> {
   if (ends.length === 0) return;
   await tx.query(
     `update points_spend s
@@ -101,10 +104,10 @@ export async function endSpends(tx: Queryable, ends: readonly SpendEnd[]): Promi
 }
 
 /** By the database's clock, oldest first. */
-export async function listPendingSpends(
+export async function listPendingPointsHolds(
   db: Queryable,
   { olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number },
-): Promise<readonly SpendName[]> {
+): Promise<readonly PointsHoldKey[]> {
   const { rows } = await db.query<{ project_id: string; id: string }>(
     `select project_id, id from points_spend
       where status = 'PENDING' and created_at < now() - $1::int8 * interval '1 millisecond'

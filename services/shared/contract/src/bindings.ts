@@ -92,7 +92,7 @@ function sideOfPath(access: Access, path: string): Side | undefined {
   if (path.startsWith("/client/v1/")) return access.client === "" ? undefined : "client";
   if (path.startsWith("/management/v1/")) return access.management ? "management" : undefined;
   if (!path.startsWith("/v1/")) return undefined;
-  if (access.anyone) return "anyone";
+  if (access.unauthenticated) return "anyone";
   if (access.keyOnly) return "key_only";
   return access.server === "" ? undefined : "server";
 }

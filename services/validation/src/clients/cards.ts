@@ -1,23 +1,23 @@
 import {
   CardService,
   type CardsQuery,
-  GatherCardsRequestSchema,
+  LoadCardsRequestSchema,
   type PointsRelease,
   type PointsReservationCommand,
   ReleasePointsRequestSchema,
   ReservePointsRequestSchema,
-  type SpendCommand,
-  SpendPointsRequestSchema,
+  type HoldPointsCommand,
+  HoldPointsRequestSchema,
 } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
-  type AssignmentOfProject,
-  FindRewardAssignmentsRequestSchema,
+  type RewardAssignmentQuery,
+  ResolveRewardAssignmentsRequestSchema,
   RewardService,
 } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import {
-  AbandonSpendsRequestSchema,
+  ReleasePointsHoldsRequestSchema,
   RedemptionService,
-  type SpendName,
+  type PointsHoldKey,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { clientOf, serviceCall } from "@scrip/rpc";
 
@@ -29,25 +29,25 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
   const rewards = clientOf(RewardService, loyalty);
   const redemptions = clientOf(RedemptionService, voucher);
   return {
-    gatherCards: batched("gather_cards", async (queries: readonly CardsQuery[]) => {
-      const request = { $typeName: GatherCardsRequestSchema.typeName, queries: [...queries] };
-      return (await cards.gatherCards(request, serviceCall())).answers;
+    loadCards: batched("gather_cards", async (queries: readonly CardsQuery[]) => {
+      const request = { $typeName: LoadCardsRequestSchema.typeName, queries: [...queries] };
+      return (await cards.loadCards(request, serviceCall())).results;
     }),
     findRewardAssignment: batched(
       "find_reward_assignments",
-      async (names: readonly AssignmentOfProject[]) => {
+      async (names: readonly RewardAssignmentQuery[]) => {
         const request = {
-          $typeName: FindRewardAssignmentsRequestSchema.typeName,
-          assignments: [...names],
+          $typeName: ResolveRewardAssignmentsRequestSchema.typeName,
+          queries: [...names],
         };
-        return (await rewards.findRewardAssignments(request, serviceCall())).answers;
+        return (await rewards.resolveRewardAssignments(request, serviceCall())).results;
       },
     ),
-    spendPoints: batched(
+    holdPoints: batched(
       "spend_points",
-      async (commands: readonly SpendCommand[]) => {
-        const request = { $typeName: SpendPointsRequestSchema.typeName, commands: [...commands] };
-        return (await cards.spendPoints(request, serviceCall())).outcomes;
+      async (commands: readonly HoldPointsCommand[]) => {
+        const request = { $typeName: HoldPointsRequestSchema.typeName, commands: [...commands] };
+        return (await cards.holdPoints(request, serviceCall())).outcomes;
       },
       WITHOUT_SINGLE_RETRY,
     ),
@@ -64,10 +64,10 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
       await cards.releasePoints(request, serviceCall());
       return releases.map(() => undefined);
     }),
-    abandonSpend: batched("abandon_spends", async (spends: readonly SpendName[]) => {
-      const request = { $typeName: AbandonSpendsRequestSchema.typeName, spends: [...spends] };
-      await redemptions.abandonSpends(request, serviceCall());
-      return spends.map(() => undefined);
+    abandonSpend: batched("abandon_spends", async (holds: readonly PointsHoldKey[]) => {
+      const request = { $typeName: ReleasePointsHoldsRequestSchema.typeName, holds: [...holds] };
+      await redemptions.releasePointsHolds(request, serviceCall());
+      return holds.map(() => undefined);
     }),
   };
 }

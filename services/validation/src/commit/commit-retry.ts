@@ -21,7 +21,7 @@ export async function commitWithRetry<
 }
 
 const isLocked = ({ outcome }: Pick<CommitOutcome, "outcome"> | Pick<RollbackOutcome, "outcome">) =>
-  outcome.case === "refused" && outcome.value.key === "service_unavailable";
+  outcome.case === "rejected" && outcome.value.key === "service_unavailable";
 
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 80;

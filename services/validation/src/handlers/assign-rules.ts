@@ -1,7 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type {
   AssignRulesOutcome,
-  RulesOfObject,
+  AssignRulesItem,
   ValidationRuleService,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Handler } from "@scrip/rpc";
@@ -13,7 +13,7 @@ import { lockRulesAgainstDeletion } from "../store/validation-rules.ts";
 export const assignRules =
   (deps: Deps): Handler<typeof ValidationRuleService.method.assignRules> =>
   async ({ items }) => {
-    const unknown = new Map<RulesOfObject, string>();
+    const unknown = new Map<AssignRulesItem, string>();
     for (const [projectId, ofProject] of Map.groupBy(items, (item) => item.projectId)) {
       const found = await assignInProject(deps, projectId, ofProject);
       for (const [item, ruleId] of found) unknown.set(item, ruleId);
@@ -34,13 +34,13 @@ export const assignRules =
 const assignInProject = (
   { definitions, newId }: Deps,
   projectId: string,
-  items: readonly RulesOfObject[],
-): Promise<ReadonlyMap<RulesOfObject, string>> =>
+  items: readonly AssignRulesItem[],
+): Promise<ReadonlyMap<AssignRulesItem, string>> =>
   definitions.write(projectId, async (tx) => {
     const known = await lockRulesAgainstDeletion(tx, projectId, [
       ...new Set(items.flatMap((it) => it.ruleIds)),
     ]);
-    const unknown = new Map<RulesOfObject, string>();
+    const unknown = new Map<AssignRulesItem, string>();
     for (const item of items) {
       const ruleId = item.ruleIds.find((id) => !known.has(id));
       if (ruleId !== undefined) unknown.set(item, ruleId);
@@ -52,7 +52,7 @@ const assignInProject = (
     return unknown;
   });
 
-const toRows = (item: RulesOfObject, newId: () => string): AssignmentRow[] =>
+const toRows = (item: AssignRulesItem, newId: () => string): AssignmentRow[] =>
   [...new Set(item.ruleIds)].map((ruleId) => ({
     id: newId(),
     rule_id: ruleId,

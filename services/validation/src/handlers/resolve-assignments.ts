@@ -1,5 +1,5 @@
 import type {
-  AssignmentsAnswer,
+  AssignmentsResult,
   AssignmentsQuery,
   ValidationRuleService,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
@@ -13,16 +13,16 @@ export const resolveAssignments =
   (deps: Deps): Handler<typeof ValidationRuleService.method.resolveAssignments> =>
   async ({ queries }) => ({
     $typeName: "scrip.validation.v1.ResolveAssignmentsResponse",
-    answers: await Promise.all(queries.map((query) => answer(deps, query))),
+    results: await Promise.all(queries.map((query) => answer(deps, query))),
   });
 
 async function answer(
   { ruleCaches }: Deps,
   { projectId, relatedObjectIds }: AssignmentsQuery,
-): Promise<AssignmentsAnswer> {
+): Promise<AssignmentsResult> {
   const found = await loadAssignments(ruleCaches, projectId, relatedObjectIds);
   return {
-    $typeName: "scrip.validation.v1.AssignmentsAnswer",
+    $typeName: "scrip.validation.v1.AssignmentsResult",
     assignments: [...new Set(relatedObjectIds)].flatMap((id) =>
       (found.get(id) ?? []).map(assignmentToProto),
     ),

@@ -1,7 +1,7 @@
 import type {
-  NamedUnit,
+  ResolvedUnit,
   ProductService,
-  UnitsAnswer,
+  UnitsResult,
   UnitsQuery,
 } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
@@ -16,9 +16,9 @@ export const resolveUnits =
     const found = await loadUnitsByProject(deps, queries);
     return {
       $typeName: "scrip.validation.v1.ResolveUnitsResponse",
-      answers: queries.map(({ projectId, names }): UnitsAnswer => ({
-        $typeName: "scrip.validation.v1.UnitsAnswer",
-        units: [...new Set(names)].flatMap((name): NamedUnit[] => {
+      results: queries.map(({ projectId, names }): UnitsResult => ({
+        $typeName: "scrip.validation.v1.UnitsResult",
+        units: [...new Set(names)].flatMap((name): ResolvedUnit[] => {
           const unit = found.get(projectId)?.get(name);
           return unit === undefined ? [] : [namedUnit(name, unit)];
         }),
@@ -40,8 +40,8 @@ async function loadUnitsByProject(deps: Deps, queries: readonly UnitsQuery[]): P
   return new Map(found);
 }
 
-const namedUnit = (name: string, unit: CatalogueUnit): NamedUnit => ({
-  $typeName: "scrip.validation.v1.NamedUnit",
+const namedUnit = (name: string, unit: CatalogueUnit): ResolvedUnit => ({
+  $typeName: "scrip.validation.v1.ResolvedUnit",
   name,
   ...productSummariesToProto({ ...unit, skuLabel: unit.sku }),
 });

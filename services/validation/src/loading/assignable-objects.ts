@@ -19,7 +19,7 @@ export async function findAssignableObject(
     return found;
   }
   if (type === "reward_assignment") {
-    const [found] = await findRewardAssignments(deps, project.id, [name]);
+    const [found] = await resolveRewardAssignments(deps, project.id, [name]);
     return found;
   }
   const { campaigns, tiers } = await deps.clients.resolveCampaigns({
@@ -43,7 +43,7 @@ export async function findExistingObjects(
   const tierIds = idsOf("promotion_tier");
   const [vouchers, rewards, { campaigns, tiers }] = await Promise.all([
     findVouchers(deps, project.id, idsOf("voucher")),
-    findRewardAssignments(deps, project.id, idsOf("reward_assignment")),
+    resolveRewardAssignments(deps, project.id, idsOf("reward_assignment")),
     campaignIds.length + tierIds.length === 0
       ? { campaigns: [], tiers: [] }
       : deps.clients.resolveCampaigns({ projectId: project.id, campaignIds, tierIds }),
@@ -56,7 +56,7 @@ export async function findExistingObjects(
   ]);
 }
 
-async function findRewardAssignments(
+async function resolveRewardAssignments(
   { clients }: Pick<Deps, "clients">,
   projectId: string,
   ids: readonly string[],
@@ -64,7 +64,7 @@ async function findRewardAssignments(
   const answers = await Promise.all(
     ids.map((assignmentId) =>
       clients.findRewardAssignment({
-        $typeName: "scrip.loyalty.v1.AssignmentOfProject",
+        $typeName: "scrip.loyalty.v1.RewardAssignmentQuery",
         projectId,
         assignmentId,
       }),
@@ -79,7 +79,7 @@ async function findVouchers(
   codes: readonly string[],
 ): Promise<readonly string[]> {
   const questions = Array.from({ length: Math.ceil(codes.length / MAX_CODES) }, (_, index) =>
-    clients.gatherVouchers({
+    clients.loadVouchers({
       $typeName: "scrip.voucher.v1.VoucherQuery",
       projectId,
       codes: codes.slice(index * MAX_CODES, (index + 1) * MAX_CODES),

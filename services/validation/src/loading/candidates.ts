@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { enumName } from "@scrip/mapping";
-import { type CampaignAnswer, CampaignKind } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { type CampaignResult, CampaignKind } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Candidate as VoucherCandidate } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
-import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
@@ -24,7 +24,7 @@ import { fromTimestamp, toTimestamp } from "./timestamps.ts";
 export type LoadedCandidate = {
   readonly candidate: Candidate;
   /** Of a voucher. */
-  readonly voucher: GatheredVoucher | null;
+  readonly voucher: LoadedVoucher | null;
   /** Of a stack: its tiers, in the order in which they apply. */
   readonly tierIds: readonly string[];
 };
@@ -104,7 +104,7 @@ export async function openCandidateSource(
 const publicTypes = ({ caller }: Call): readonly VoucherType[] =>
   PUBLIC_TYPES[caller.side === "client" ? "client" : "server"];
 
-const standaloneCampaignIds = ({ campaigns }: CampaignAnswer): string[] =>
+const standaloneCampaignIds = ({ campaigns }: CampaignResult): string[] =>
   campaigns.flatMap(({ id, type }) => (type === CampaignKind.STANDALONE ? [id] : []));
 
 export type CandidateWindow = {

@@ -1,5 +1,5 @@
 import { parseDecimal } from "@scrip/money";
-import type { CardQuestion, GatheredCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { CardQuery, LoadedCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { RewardCoin } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
@@ -10,7 +10,7 @@ import type { RedeemableInput } from "../mapping/decision-input.ts";
 import type { ResolvedRedeemables } from "./resolved-redeemables.ts";
 import { toTimestamp } from "./timestamps.ts";
 
-type Cards = ReadonlyMap<string, GatheredCard>;
+type Cards = ReadonlyMap<string, LoadedCard>;
 
 const NO_CARDS: Cards = new Map();
 
@@ -30,7 +30,7 @@ export async function loadCards(
   const cards = refs.flatMap((ref) => cardQuery(ref, vouchers) ?? []);
   if (cards.length === 0) return NO_CARDS;
   const requestKey = call.idempotency?.key;
-  const answer = await deps.clients.gatherCards({
+  const answer = await deps.clients.loadCards({
     $typeName: "scrip.loyalty.v1.CardsQuery",
     projectId: call.project.id,
     now: toTimestamp(call.now),
@@ -49,11 +49,11 @@ export async function loadCards(
 function cardQuery(
   ref: RedeemableInput,
   vouchers: ResolvedRedeemables["vouchers"],
-): CardQuestion | undefined {
+): CardQuery | undefined {
   const voucher = ref.object === "voucher" ? vouchers.get(ref.id)?.voucher : undefined;
   if (voucher?.type !== VoucherType.LOYALTY_CARD) return undefined;
   return {
-    $typeName: "scrip.loyalty.v1.CardQuestion",
+    $typeName: "scrip.loyalty.v1.CardQuery",
     cardId: voucher.id,
     initialPoints: voucher.loyaltyCard?.points ?? 0n,
     ...(voucher.campaignId !== undefined && { campaignId: voucher.campaignId }),
@@ -65,7 +65,7 @@ function cardQuery(
 export const assignmentIdsOf = (cards: Cards): readonly string[] =>
   [...cards.values()].flatMap(({ assignment }) => assignment?.id ?? []);
 
-export const cardValue = ({ figures, lockedPoints }: GatheredCard): VoucherValue => ({
+export const cardValue = ({ balances: figures, lockedPoints }: LoadedCard): VoucherValue => ({
   type: "LOYALTY_CARD",
   balance: figures?.balance ?? 0n,
   lockedPoints,
@@ -73,14 +73,14 @@ export const cardValue = ({ figures, lockedPoints }: GatheredCard): VoucherValue
 
 export function chosenReward(
   { reward }: Pick<RedeemableInput, "reward">,
-  card: GatheredCard | undefined,
+  card: LoadedCard | undefined,
 ): ChosenReward | null {
   if (reward?.id === undefined) return null;
   const assigned = card === undefined ? null : assignedReward(card);
   return { id: reward.id, points: reward.points ?? null, assigned };
 }
 
-function assignedReward({ reward, assignment }: GatheredCard): AssignedReward | null {
+function assignedReward({ reward, assignment }: LoadedCard): AssignedReward | null {
   if (reward === undefined || assignment === undefined) return null;
   const { stock, redeemed = 0n } = reward;
   return {

@@ -56,7 +56,7 @@ export const countGuardToProto = (
   ),
   add,
   conditions: conditions as JsonObject,
-  ...(refusal !== null && { refusal: rejectionToProto(refusal, requestId) }),
+  ...(refusal !== null && { rejection: rejectionToProto(refusal, requestId) }),
 });
 
 function idOf(customerId: string | undefined): string {

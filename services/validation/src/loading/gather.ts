@@ -2,7 +2,7 @@ import { invalidPayload, notFound } from "@scrip/errors";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import type { VoucherAnswer } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { VoucherResult } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
@@ -18,9 +18,9 @@ export async function loadVouchers(
   deps: Pick<Deps, "clients">,
   call: Call,
   { codes, sessionKey }: { readonly codes: string[]; readonly sessionKey?: string | undefined },
-): Promise<VoucherAnswer> {
+): Promise<VoucherResult> {
   if (codes.length === 0 && call.idempotency === undefined) return NO_VOUCHERS;
-  return deps.clients.gatherVouchers({
+  return deps.clients.loadVouchers({
     $typeName: "scrip.voucher.v1.VoucherQuery",
     projectId: call.project.id,
     codes,
@@ -32,7 +32,7 @@ export async function loadVouchers(
   });
 }
 
-const NO_VOUCHERS: VoucherAnswer = { $typeName: "scrip.voucher.v1.VoucherAnswer", vouchers: [] };
+const NO_VOUCHERS: VoucherResult = { $typeName: "scrip.voucher.v1.VoucherResult", vouchers: [] };
 
 /**
  * Finds the customer that a request names, without writing. An unknown source id is a customer with

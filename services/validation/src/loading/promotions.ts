@@ -1,5 +1,5 @@
 import type {
-  CampaignAnswer,
+  CampaignResult,
   CampaignDefinition,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
@@ -77,7 +77,7 @@ export const expandStacks = (
           : stack.tiers.ids.map((id) => ({ object: "promotion_tier", id }));
       });
 
-export const promotionsFromProto = ({ tiers, stacks, campaigns }: CampaignAnswer): Promotions => ({
+export const promotionsFromProto = ({ tiers, stacks, campaigns }: CampaignResult): Promotions => ({
   tiers: byId(tiers),
   stacks: byId(stacks),
   campaigns: byId(campaigns),

@@ -1,4 +1,4 @@
-import type { CommitOutcome, GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { CommitOutcome, LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
@@ -17,7 +17,7 @@ export type ResolvedRedeemables = {
   /** Stacks are replaced by their tiers. */
   readonly refs: readonly RedeemableInput[];
   /** By the code or id that was sent. */
-  readonly vouchers: ReadonlyMap<string, GatheredVoucher>;
+  readonly vouchers: ReadonlyMap<string, LoadedVoucher>;
   readonly promotions: Promotions;
   /** What the idempotency key was answered before. */
   readonly earlier: CommitOutcome | undefined;
@@ -29,7 +29,7 @@ export async function resolveRedeemables(
   { redeemables, session }: Pick<DecisionInput, "redeemables" | "session">,
 ): Promise<ResolvedRedeemables> {
   const codes = redeemables.flatMap(({ object, id }) => (object === "voucher" ? [id] : []));
-  const [{ vouchers, earlier }, promotions] = await Promise.all([
+  const [{ vouchers, storedOutcome: earlier }, promotions] = await Promise.all([
     loadVouchers(deps, call, { codes, sessionKey: session?.key }),
     hasPromotions(redeemables) ? loadPromotions(deps, call, redeemables) : NO_PROMOTIONS,
   ]);

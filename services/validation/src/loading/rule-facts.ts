@@ -1,5 +1,5 @@
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
-import type { CustomerAnswer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type { CustomerResult } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Call } from "@scrip/rpc";
 import type { Rule, ValidationRule } from "@scrip/rules";
 
@@ -61,7 +61,7 @@ async function loadMemberships(
   { clients }: Pick<Deps, "clients">,
   call: Call,
   { said }: RuleSubject,
-): Promise<CustomerAnswer | undefined> {
+): Promise<CustomerResult | undefined> {
   if (said === undefined) return undefined;
   const { firstWeekday } = call.project;
   return clients.resolveCustomer({

@@ -1,6 +1,6 @@
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
-import type { GatheredCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
-import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { LoadedCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { ValidationRule } from "@scrip/rules";
 
 import type { CampaignFacts, Redeemable, TierFacts, VoucherFacts } from "../domain/input/facts.ts";
@@ -13,9 +13,9 @@ import { voucherFacts } from "./voucher-facts.ts";
 /** What was found for the redeemables of a request. */
 export type LoadedRedeemables = {
   readonly refs: readonly RedeemableInput[];
-  readonly vouchers: ReadonlyMap<string, GatheredVoucher>;
+  readonly vouchers: ReadonlyMap<string, LoadedVoucher>;
   /** Of those vouchers that are loyalty cards, by their ids. */
-  readonly cards: ReadonlyMap<string, GatheredCard>;
+  readonly cards: ReadonlyMap<string, LoadedCard>;
   /** With the campaigns of the vouchers as well. */
   readonly promotions: Promotions;
   /** By the id of the voucher, tier or campaign. */
@@ -49,7 +49,7 @@ export function redeemablesFromProto(found: LoadedRedeemables): readonly Redeema
   );
 }
 
-const cardOf = ({ vouchers, cards }: LoadedRedeemables, code: string): GatheredCard | undefined =>
+const cardOf = ({ vouchers, cards }: LoadedRedeemables, code: string): LoadedCard | undefined =>
   cards.get(vouchers.get(code)?.voucher?.id ?? "");
 
 type CampaignOf = (id: string | undefined) => CampaignFacts | null;

@@ -1,9 +1,9 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import type { ValidationRulesAssignmentList } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import {
-  type RedemptionNote,
-  RedemptionNoteSchema,
-  type ScopeSchema,
+  type ReplayData,
+  ReplayDataSchema,
+  type RedemptionScopeSchema,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
@@ -27,7 +27,7 @@ export function buildNote(
     readonly assignments: readonly ValidationRulesAssignmentList[];
   },
   call: Call,
-): RedemptionNote {
+): ReplayData {
   const left = judged.filter(({ status }) => status !== "APPLICABLE");
   const explains = expandOf(gathered.asked).has("explanation");
   const scopes = scopesOf(judged);
@@ -36,7 +36,7 @@ export function buildNote(
   }
   const results = left.map((each) => redeemableResultToProto(each, gathered, call));
   const reader = audienceOf(call);
-  return create(RedemptionNoteSchema, {
+  return create(ReplayDataSchema, {
     inapplicableRedeemables: results.filter(({ status }) => status === "INAPPLICABLE"),
     skippedRedeemables: results.filter(({ status }) => status === "SKIPPED"),
     explanations: explains
@@ -50,7 +50,9 @@ export function buildNote(
 }
 
 /** What the redemptions are limited to; nothing at all when none of them is. */
-function scopesOf(judged: readonly JudgedRedeemable[]): MessageInitShape<typeof ScopeSchema>[] {
+function scopesOf(
+  judged: readonly JudgedRedeemable[],
+): MessageInitShape<typeof RedemptionScopeSchema>[] {
   const lists = judged.filter(({ status }) => status === "APPLICABLE").map(applicableItemsToProto);
   const isLimited = lists.some(
     ({ applicableTo, inapplicableTo }) => applicableTo.total + inapplicableTo.total > 0n,
@@ -64,11 +66,11 @@ const NOTHING = new Uint8Array();
  * As it is kept with the answer: a repeat answers the same whatever became of what was noted. Of a
  * request that cannot be repeated nothing is kept.
  */
-export const noteToBytes = (note: RedemptionNote, { idempotency }: Call): Uint8Array =>
-  idempotency === undefined || note === EMPTY_NOTE ? NOTHING : toBinary(RedemptionNoteSchema, note);
+export const noteToBytes = (note: ReplayData, { idempotency }: Call): Uint8Array =>
+  idempotency === undefined || note === EMPTY_NOTE ? NOTHING : toBinary(ReplayDataSchema, note);
 
-export const noteFromBytes = (note: Uint8Array): RedemptionNote =>
-  note.length === 0 ? EMPTY_NOTE : fromBinary(RedemptionNoteSchema, note);
+export const noteFromBytes = (note: Uint8Array): ReplayData =>
+  note.length === 0 ? EMPTY_NOTE : fromBinary(ReplayDataSchema, note);
 
 /** Read-only, so all answers share it. */
-const EMPTY_NOTE = create(RedemptionNoteSchema);
+const EMPTY_NOTE = create(ReplayDataSchema);

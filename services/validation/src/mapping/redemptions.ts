@@ -1,17 +1,20 @@
 import type { ValidationRulesAssignmentList } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import type {
-  RedemptionNote,
+  ReplayData,
   Redemptions,
-  Scope,
+  RedemptionScope,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import type { Redemption, RedemptionsMade } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type {
+  Redemption,
+  CommittedRedemptions,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { UNLIMITED } from "./applicable-to.ts";
 import type { Audience } from "./explanation.ts";
 
 export function redemptionsToProto(
-  made: RedemptionsMade,
-  note: RedemptionNote,
+  made: CommittedRedemptions,
+  note: ReplayData,
   reader: Audience,
 ): Redemptions {
   const redemptions = withNote(made.redemptions, note).map((one) => redactFor(reader, one));
@@ -29,8 +32,8 @@ export function redemptionsToProto(
 
 /** The answer to a request for one redeemable alone. */
 export function singleRedemptionToProto(
-  made: RedemptionsMade,
-  note: RedemptionNote,
+  made: CommittedRedemptions,
+  note: ReplayData,
   reader: Audience,
 ): Redemption {
   const [redemption] = withNote(made.redemptions, note);
@@ -39,7 +42,7 @@ export function singleRedemptionToProto(
 }
 
 /** With what only the decision knew: what was limited to what, and how it was decided. */
-function withNote(redemptions: readonly Redemption[], note: RedemptionNote): Redemption[] {
+function withNote(redemptions: readonly Redemption[], note: ReplayData): Redemption[] {
   return redemptions.map((redemption, index) => {
     const explanation = note.explanations[index];
     return {
@@ -80,7 +83,9 @@ const NO_RULES: ValidationRulesAssignmentList = {
   total: 0n,
 };
 
-const scopeOf = (scope: Scope | undefined): Pick<Scope, "applicableTo" | "inapplicableTo"> =>
+const scopeOf = (
+  scope: RedemptionScope | undefined,
+): Pick<RedemptionScope, "applicableTo" | "inapplicableTo"> =>
   scope === undefined
     ? UNLIMITED
     : { applicableTo: scope.applicableTo, inapplicableTo: scope.inapplicableTo };

@@ -1,6 +1,6 @@
 import { decimalText, roundDecimal } from "@scrip/money";
 import { type Discount, DiscountEffect } from "@scrip/proto/scrip/common/v1/discount_pb";
-import type { GatheredCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { LoadedCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Reward } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Discount as DomainDiscount } from "@scrip/rules";
@@ -70,7 +70,7 @@ function valueOf(discount: DomainDiscount): Partial<Discount> {
 /** What a loyalty card is redeemed for, and at what price; nothing of other vouchers. */
 export function loyaltyResultOf(
   benefit: Benefit,
-  card: GatheredCard | undefined,
+  card: LoadedCard | undefined,
 ): { readonly points: bigint; readonly reward: Reward | undefined } | undefined {
   if (benefit.kind !== "loyalty") return undefined;
   return { points: benefit.points, reward: card?.reward };

@@ -1,5 +1,5 @@
 import { discountFromProto } from "@scrip/mapping";
-import type { GatheredVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { parseDiscount, type Validity } from "@scrip/rules";
 
@@ -7,7 +7,7 @@ import type { VoucherFacts, VoucherValue } from "../domain/input/facts.ts";
 import { fromTimestamp } from "../loading/timestamps.ts";
 
 /** What a decision needs to know of a voucher as the voucher service answered it. */
-export function voucherFacts(gathered: GatheredVoucher): VoucherFacts | null {
+export function voucherFacts(gathered: LoadedVoucher): VoucherFacts | null {
   const { voucher, definitionVersion, lockedQuantity, lockedCredits, publicationMetadata } =
     gathered;
   if (voucher === undefined) return null;

@@ -1,10 +1,10 @@
 import { errorFromProto } from "@scrip/errors";
 import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
-import type { RedemptionNote } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type { ReplayData } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type {
   CommitOutcome,
   Redemption,
-  RedemptionsMade,
+  CommittedRedemptions,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
@@ -16,12 +16,12 @@ import { repairOrder, storeOrder } from "../order/store-order.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
 
 /** What became of a decision, and what its answer shows beside; a repeat has kept that. */
-export type CommittedDecision = { readonly outcome: CommitOutcome; readonly note?: RedemptionNote };
+export type CommittedDecision = { readonly outcome: CommitOutcome; readonly note?: ReplayData };
 
 /** What was redeemed, now or by an earlier request with the same idempotency key. */
 export type FinishedRedemption = {
-  readonly made: RedemptionsMade;
-  readonly note: RedemptionNote;
+  readonly made: CommittedRedemptions;
+  readonly note: ReplayData;
 };
 
 /**
@@ -36,7 +36,7 @@ export async function finishRedemption(
 ): Promise<FinishedRedemption> {
   if (outcome.replayed) call.onReplay?.();
   switch (outcome.outcome.case) {
-    case "made": {
+    case "committed": {
       const made = outcome.outcome.value;
       const whole = parentOrOnly(made);
       if (whole.order !== undefined) {
@@ -45,9 +45,9 @@ export async function finishRedemption(
         await runPostCommit(deps, "storing the order of a redemption", storing);
       }
       const isOurs = note !== undefined && !outcome.replayed;
-      return { made, note: isOurs ? note : noteFromBytes(made.note) };
+      return { made, note: isOurs ? note : noteFromBytes(made.replayData) };
     }
-    case "refused":
+    case "rejected":
       throw errorFromProto(outcome.outcome.value);
     default:
       throw new Error("a commit without an outcome");
@@ -55,7 +55,7 @@ export async function finishRedemption(
 }
 
 /** What stands for all that was redeemed: the parent, or the only one. */
-function parentOrOnly({ redemptions, parentRedemption }: RedemptionsMade): Redemption {
+function parentOrOnly({ redemptions, parentRedemption }: CommittedRedemptions): Redemption {
   const whole = parentRedemption ?? redemptions[0];
   if (whole === undefined) throw new Error("a redemption was committed and not answered");
   return whole;

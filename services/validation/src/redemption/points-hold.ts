@@ -1,5 +1,5 @@
-import type { SpendPart } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
-import type { CommitOutcome, PointsTaken } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { PointsHoldPart } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { CommitOutcome, RedeemedPoints } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
@@ -9,14 +9,14 @@ import { toTimestamp } from "../loading/timestamps.ts";
 import { applicableOf, type Decided } from "../validation/run-validation.ts";
 
 /** What loyalty cards give for a redemption, by the ids of their vouchers. */
-export type PointsByCard = ReadonlyMap<string, PointsTaken>;
+export type PointsByCard = ReadonlyMap<string, RedeemedPoints>;
 
 const NO_POINTS: PointsByCard = new Map();
 
 type PointsPart = {
   readonly voucherId: string;
-  readonly part: SpendPart;
-  readonly reward: PointsTaken["reward"];
+  readonly part: PointsHoldPart;
+  readonly reward: RedeemedPoints["reward"];
 };
 
 /**
@@ -38,7 +38,7 @@ export async function commitWithPointsHeld(
   if (points === null) return STALE;
   // When this throws nobody knows what became of the commit: the points are settled when it is known.
   const outcome = await commit(points);
-  const isOurs = outcome.outcome.case === "made" && !outcome.replayed;
+  const isOurs = outcome.outcome.case === "committed" && !outcome.replayed;
   if (!isOurs) await releasePoints(deps, call, points);
   return outcome;
 }
@@ -55,9 +55,9 @@ function pointsPartOf(
     {
       voucherId: voucher.id,
       part: {
-        $typeName: "scrip.loyalty.v1.SpendPart",
+        $typeName: "scrip.loyalty.v1.PointsHoldPart",
         cardId: voucher.id,
-        initialPoints: cards.get(voucher.id)?.figures?.points ?? 0n,
+        initialPoints: cards.get(voucher.id)?.balances?.points ?? 0n,
         points: benefit.points,
         rewardId: reward.id,
         takesStock: type === "MATERIAL",
@@ -83,25 +83,25 @@ async function holdPoints(
   }: { readonly parts: readonly PointsPart[]; readonly gathered: DecisionContext },
 ): Promise<PointsByCard | null> {
   const sessionKey = gathered.asked.session?.key;
-  const { outcome } = await deps.clients.spendPoints({
-    $typeName: "scrip.loyalty.v1.SpendCommand",
+  const { outcome } = await deps.clients.holdPoints({
+    $typeName: "scrip.loyalty.v1.HoldPointsCommand",
     projectId: call.project.id,
     now: toTimestamp(call.now),
     parts: parts.map(({ part }) => part),
     ...(call.idempotency !== undefined && { requestKey: call.idempotency.key }),
     ...(sessionKey !== undefined && { sessionKey }),
   });
-  if (outcome.case !== "spent") return null;
+  if (outcome.case !== "held") return null;
   return new Map(
     parts.map(({ voucherId, part, reward }, index) => {
-      const spend = outcome.value.spends[index];
-      if (spend?.figures === undefined) throw new Error("points were spent and not answered");
-      const { points: cardPoints, balance, redeemedPoints } = spend.figures;
+      const spend = outcome.value.holds[index];
+      if (spend?.balances === undefined) throw new Error("points were spent and not answered");
+      const { points: cardPoints, balance, redeemedPoints } = spend.balances;
       return [
         voucherId,
         {
-          $typeName: "scrip.voucher.v1.PointsTaken",
-          spendId: spend.id,
+          $typeName: "scrip.voucher.v1.RedeemedPoints",
+          holdId: spend.id,
           points: part.points,
           cardPoints,
           balance,
@@ -117,11 +117,11 @@ async function holdPoints(
 async function releasePoints(deps: Deps, call: Call, points: PointsByCard): Promise<void> {
   try {
     await Promise.all(
-      [...points.values()].map(({ spendId }) =>
+      [...points.values()].map(({ holdId: spendId }) =>
         deps.clients.abandonSpend({
-          $typeName: "scrip.voucher.v1.SpendName",
+          $typeName: "scrip.voucher.v1.PointsHoldKey",
           projectId: call.project.id,
-          spendId,
+          holdId: spendId,
         }),
       ),
     );
@@ -132,6 +132,6 @@ async function releasePoints(deps: Deps, call: Call, points: PointsByCard): Prom
 
 const STALE: CommitOutcome = {
   $typeName: "scrip.voucher.v1.CommitOutcome",
-  outcome: { case: "stale", value: { $typeName: "scrip.voucher.v1.Stale", lost: [] } },
+  outcome: { case: "stale", value: { $typeName: "scrip.voucher.v1.StaleDecision", conflicts: [] } },
   replayed: false,
 };

@@ -45,7 +45,7 @@ export function buildRedemptionCommand(
   const order = orderOf(decision.order);
   return {
     ...commandBase(context, customer),
-    note,
+    replayData: note,
     parts: applicable.map((judged) => ({
       ...partOf(judged, context, customer),
       // One redeemable leaves the order as the request does.
@@ -71,7 +71,7 @@ export function buildRejectionCommand(
         ...(explanation !== undefined && { explanation }),
       },
     ],
-    refused: rejectionToProto(refusal, context.call.requestId),
+    rejection: rejectionToProto(refusal, context.call.requestId),
   };
 }
 
@@ -176,7 +176,7 @@ function commandBase(
     projectId: call.project.id,
     requestId: call.requestId,
     now: toTimestamp(call.now),
-    note: new Uint8Array(),
+    replayData: new Uint8Array(),
     overrides: [],
     channel: {
       $typeName: "scrip.voucher.v1.Channel",

@@ -2,7 +2,7 @@ import { ApiError } from "@scrip/errors";
 import type {
   CommitOutcome,
   RedemptionCommand,
-  Stale,
+  StaleDecision,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
@@ -119,7 +119,7 @@ export async function runRedemption(
 
 /** By this request, and not by an earlier one with its key. */
 const isNewlyCommitted = ({ outcome, replayed }: CommitOutcome): boolean =>
-  outcome.case === "made" && !replayed;
+  outcome.case === "committed" && !replayed;
 
 /** A repeat is answered again, whatever is refused by now: what is thrown waits until it is asked for. */
 const deferRejection = <Value>(work: Promise<Value>): Promise<() => Value> =>
@@ -171,9 +171,9 @@ async function decideAndCommit(
   });
 }
 
-function conflictsOf({ lost }: Stale, decision: Decided): readonly Loss[] {
+function conflictsOf({ conflicts }: StaleDecision, decision: Decided): readonly Loss[] {
   const applicable = applicableOf(decision);
-  return lost.flatMap(({ part, error, left = null }) => {
+  return conflicts.flatMap(({ part, error, remainingCredits: left = null }) => {
     const redeemable = applicable[part]?.redeemable;
     const refusal = error && rejectionFromProto(error);
     if (redeemable === undefined || refusal === undefined) return [];

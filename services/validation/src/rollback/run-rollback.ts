@@ -6,7 +6,7 @@ import type {
   Redemption,
   RollbackCommand,
   RollbackOutcome,
-  RollbacksMade,
+  CommittedRollbacks,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 import { addDuration } from "@scrip/rules";
@@ -35,7 +35,7 @@ export async function runRollback(
   deps: Deps,
   call: Call,
   asked: RollbackInput,
-): Promise<RollbacksMade> {
+): Promise<CommittedRollbacks> {
   const [redemption, stacking, customerId] = await Promise.all([
     deps.clients.getRedemption(asked.redemptionId, call),
     loadStackingRules(deps, call),
@@ -65,7 +65,7 @@ export async function runRollback(
     // As with redemptions: an order whose rollback may have been committed stays claimed.
     mayRelease = false;
     const outcome = await commitWithRetry(() => deps.clients.commitRollback(command));
-    mayRelease = outcome.outcome.case !== "made" || outcome.replayed;
+    mayRelease = outcome.outcome.case !== "committed" || outcome.replayed;
     return await finishRollback(deps, call, outcome, { isStored: taken !== undefined });
   } finally {
     const claim = mayRelease ? taken?.release() : undefined;
@@ -155,10 +155,10 @@ async function finishRollback(
   call: Call,
   outcome: RollbackOutcome,
   { isStored }: { readonly isStored: boolean },
-): Promise<RollbacksMade> {
+): Promise<CommittedRollbacks> {
   if (outcome.replayed) call.onReplay?.();
   switch (outcome.outcome.case) {
-    case "made": {
+    case "committed": {
       const made = outcome.outcome.value;
       const whole = made.parentRollback ?? made.rollbacks[0];
       if (whole?.order !== undefined) {
@@ -173,7 +173,7 @@ async function finishRollback(
       }
       return made;
     }
-    case "refused":
+    case "rejected":
       throw errorFromProto(outcome.outcome.value);
     default:
       throw new Error("a rollback without an outcome");

@@ -89,7 +89,7 @@ function pointsOf(
     {
       $typeName: "scrip.loyalty.v1.PointsReservation",
       cardId,
-      initialPoints: cards.get(cardId)?.figures?.points ?? 0n,
+      initialPoints: cards.get(cardId)?.balances?.points ?? 0n,
       points: benefit.points,
       expiresAt: toTimestamp(expiresAt),
     },
@@ -124,7 +124,7 @@ async function reserveVouchers(
     reservations: [...reservations],
   });
   // What is not a card holds no points, and releasing none is harmless.
-  const dropped = outcome.case === "reserved" ? outcome.value.droppedVoucherIds : [];
+  const dropped = outcome.case === "reserved" ? outcome.value.releasedVoucherIds : [];
   await Promise.all(
     dropped.map((cardId) =>
       deps.clients.releasePoints({

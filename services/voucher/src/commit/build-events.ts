@@ -1,5 +1,5 @@
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
-import type { Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { RedeemedPoints, Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { encodeRedemptionMade, REDEMPTIONS_TOPIC } from "../events/redemption-made.ts";
 import type { KeptOrder } from "./build-orders.ts";
@@ -47,10 +47,13 @@ export function announce(
         parentId,
         orderAmount: one.orderAmount,
         discountedAmount: one.discountedAmount,
-        points: message.parts[part]?.points ?? null,
+        points: pointsOf(message.parts[part]?.points),
         sessionKey: message.sessionKey ?? null,
         overrides: isLast && order !== null ? message.overrides : [],
       }),
     });
   }
 }
+
+const pointsOf = (points: RedeemedPoints | undefined) =>
+  points === undefined ? null : { points: points.points, spendId: points.holdId };

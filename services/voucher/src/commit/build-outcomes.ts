@@ -123,7 +123,7 @@ function renderOther(
       return recordFailure(command, decision.part, { error, parts });
     }
     case "recorded": {
-      const error = command.message.refused;
+      const error = command.message.rejection;
       if (error === undefined) throw new Error("a refusal without its error");
       return recordFailure(command, 0, { error, parts });
     }

@@ -6,7 +6,7 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { additionOf } from "../domain/commit.ts";
-import type { PointsTaken } from "../domain/points.ts";
+import type { RedeemedPoints } from "../domain/points.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { parsePoints, pointsFields, withPoints } from "../mapping/points.ts";
 import { relatedObject } from "../mapping/redemption.ts";
@@ -42,15 +42,15 @@ export function* renderMade(
   announce(command, redemptions, { order: orders.whole, parentId, parts });
   if (sessionKey !== null) draft.sessions.push({ projectId, sessionKey });
   return outcomeOf({
-    case: "made",
+    case: "committed",
     value: {
-      $typeName: "scrip.voucher.v1.RedemptionsMade",
+      $typeName: "scrip.voucher.v1.CommittedRedemptions",
       redemptions,
       parentRedemption:
         parentId === null
           ? undefined
           : renderParent(command, { id: parentId, order: orders.whole, redemptions, parts }),
-      note: message.note,
+      replayData: message.replayData,
     },
   });
 }
@@ -184,7 +184,7 @@ function redemptionOf(
     readonly parentId: string | null;
     readonly about: ReturnType<typeof relatedObject>;
     readonly amount?: bigint | undefined;
-    readonly points?: PointsTaken | null;
+    readonly points?: RedeemedPoints | null;
     readonly voucher?: Redemption["voucher"];
     readonly tier?: Redemption["promotionTier"];
   },

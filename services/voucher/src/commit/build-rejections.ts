@@ -4,7 +4,7 @@ import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_p
 import { RedemptionFailedSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-import type { LostPart } from "../domain/commit.ts";
+import type { ConflictingPart } from "../domain/commit.ts";
 import { REDEMPTIONS_TOPIC } from "../events/redemption-made.ts";
 import type { RenderParts } from "./build-outcomes.ts";
 import { rowOf } from "./build-rows.ts";
@@ -28,29 +28,33 @@ export function goneBy(command: Command, part: number, parts: RenderParts): Comm
 }
 
 /** What a part cannot be taken for: what it lacks, or the refusal that its guard came with. */
-export function refusalOfPart(command: Command, lost: LostPart, parts: RenderParts): ErrorMessage {
+export function refusalOfPart(
+  command: Command,
+  lost: ConflictingPart,
+  parts: RenderParts,
+): ErrorMessage {
   if (lost.kind === "refused") {
     return errorOf(lost.key, command.message.requestId, nameOf(command, lost.part, parts));
   }
-  const refusal = command.message.parts[lost.part]?.guards[lost.guard]?.refusal;
+  const refusal = command.message.parts[lost.part]?.guards[lost.guard]?.rejection;
   if (refusal === undefined) throw new Error("a guard without its refusal");
   return refusal;
 }
 
 export const staleWithout = (
   command: Command,
-  lost: readonly LostPart[],
+  lost: readonly ConflictingPart[],
   parts: RenderParts,
 ): CommitOutcome =>
   outcomeOf({
     case: "stale",
     value: {
-      $typeName: "scrip.voucher.v1.Stale",
-      lost: lost.map((one) => ({
-        $typeName: "scrip.voucher.v1.LostPart",
+      $typeName: "scrip.voucher.v1.StaleDecision",
+      conflicts: lost.map((one) => ({
+        $typeName: "scrip.voucher.v1.ConflictingPart",
         part: one.part,
         error: refusalOfPart(command, one, parts),
-        ...(one.kind === "refused" && one.left !== undefined && { left: one.left }),
+        ...(one.kind === "refused" && one.left !== undefined && { remainingCredits: one.left }),
       })),
     },
   });
@@ -132,7 +136,7 @@ export const errorOf = (
 });
 
 export const refusedBy = (error: ErrorMessage): CommitOutcome =>
-  outcomeOf({ case: "refused", value: error });
+  outcomeOf({ case: "rejected", value: error });
 
 export const outcomeOf = (outcome: CommitOutcome["outcome"]): CommitOutcome => ({
   $typeName: "scrip.voucher.v1.CommitOutcome",

@@ -35,7 +35,7 @@ export function parseCommand(
     channelId: message.channel?.channelId ?? "",
     sessionKey: sessionKey ?? null,
     parts: message.parts.map((part) => parsePart(part, projectId, campaignOf)),
-    refused: message.refused !== undefined,
+    refused: message.rejection !== undefined,
     isPartial: message.partial === true,
   };
 }
@@ -53,7 +53,7 @@ function parsePart(
     tierId: tier?.id ?? null,
     definitionVersion: part.definitionVersion,
     credits: part.credits,
-    spendId: part.points?.spendId ?? null,
+    spendId: part.points?.holdId ?? null,
     campaignId: part.campaignId ?? own,
     orderAmount: part.orderAmount,
     discountedAmount: part.discountedAmount,
@@ -65,7 +65,10 @@ function parsePart(
 export const tierOf = ({ redeemable }: RedemptionPart): PromotionTierSummary | undefined =>
   redeemable.case === "promotionTier" ? redeemable.value : undefined;
 
-function parseGuard({ count, add, conditions, refusal }: CountGuard, projectId: string): Guard {
+function parseGuard(
+  { count, add, conditions, rejection: refusal }: CountGuard,
+  projectId: string,
+): Guard {
   if (count === undefined) throw new Error("a guard without its count");
   return {
     count: parseCount(count, projectId),

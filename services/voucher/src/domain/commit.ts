@@ -72,12 +72,12 @@ export type CommandVerdict =
   /** Since it was gathered, the voucher was deleted, … */
   | { readonly kind: "gone"; readonly part: number }
   /** … or changed, so that the decision must be made again. */
-  | { readonly kind: "stale"; readonly lost: readonly LostPart[] }
+  | { readonly kind: "stale"; readonly lost: readonly ConflictingPart[] }
   /** Somebody else holds what this part needs, so that nothing can be said of it now. */
   | { readonly kind: "held"; readonly part: number };
 
 /** What a part of a partial command can no longer be taken for. */
-export type LostPart = Extract<CommandVerdict, { readonly kind: "refused" | "guarded" }>;
+export type ConflictingPart = Extract<CommandVerdict, { readonly kind: "refused" | "guarded" }>;
 
 export type GuardKey = "quantity_exceeded" | "gift_amount_exceeded";
 
@@ -159,7 +159,7 @@ const isClaimed = (projectId: string, spendId: string | null, { claimed }: State
 function takeParts(command: CommitCommand, state: State): CommandVerdict {
   const after: (VoucherUsage | null)[] = [];
   const added: Addition[] = [];
-  const lost: LostPart[] = [];
+  const lost: ConflictingPart[] = [];
   const refuse = (verdict: CommandVerdict): CommandVerdict => {
     for (const addition of added) state.tally.add(addition, -1n);
     return verdict;

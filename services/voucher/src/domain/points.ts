@@ -1,5 +1,5 @@
 /** What a loyalty card gave for a redemption, and how it stood right after. */
-export type PointsTaken = {
+export type RedeemedPoints = {
   /** What held the points in the loyalty service: it serves one redemption. */
   readonly spendId: string;
   readonly points: bigint;

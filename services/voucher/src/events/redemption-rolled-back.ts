@@ -31,7 +31,7 @@ export function rolledBackEvent(
     redemptionId: row.redemptionId,
     voucherId: row.voucherId ?? "",
     orderMode: row.orderMode,
-    refused: row.status === "FAILED",
+    rejected: row.status === "FAILED",
     orderAmount: taken?.orderAmount ?? 0n,
     discountedAmount: taken?.discountedAmount ?? 0n,
     ...(tierId !== null && { promotionTierId: tierId }),
@@ -41,7 +41,7 @@ export function rolledBackEvent(
     ...(amount !== null && { amount }),
     ...(order !== undefined && { order }),
     ...(parentId !== null && { parentRollbackId: parentId }),
-    ...(points !== null && { points: points.points, pointsSpendId: points.spendId }),
+    ...(points !== null && { points: points.points, pointsHoldId: points.spendId }),
   });
   return {
     projectId,

@@ -22,7 +22,7 @@ import { gatherLocks } from "../loading/session-locks.ts";
 import { hasRedemption } from "../store/commit-statement.ts";
 import { readCounts } from "../store/counts.ts";
 import { findAnswers } from "../store/idempotency.ts";
-import { type Claim, findClaims, type SpendName } from "../store/points-claims.ts";
+import { type Claim, findClaims, type PointsHoldKey } from "../store/points-claims.ts";
 
 /**
  * Takes value: locks the vouchers, campaigns and tiers of all commands, decides in memory, writes
@@ -154,7 +154,7 @@ const keysOf = (commands: readonly Command[]) =>
     idempotency === null ? [] : { projectId, key: idempotency.key },
   );
 
-const spendsOf = (commands: readonly Command[]): readonly SpendName[] =>
+const spendsOf = (commands: readonly Command[]): readonly PointsHoldKey[] =>
   commands.flatMap(({ projectId, parts }) =>
     parts.flatMap(({ spendId }) => (spendId === null ? [] : [{ projectId, spendId }])),
   );

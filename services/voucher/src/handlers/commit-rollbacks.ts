@@ -14,7 +14,7 @@ import { decideRollbacks } from "../domain/rollback.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { refusedBy, renderRollbacks, type RollbackWrites } from "../rollback/build-outcomes.ts";
 import { type Command, parseCommand, redeemedOf } from "../rollback/parse-command.ts";
-import { type Refund, readCards, refund, refundsOf } from "../rollback/refund-points.ts";
+import { type Refund, getCardBalances, refund, refundsOf } from "../rollback/refund-points.ts";
 import { writeCommits } from "../store/commit-statement.ts";
 import { findAnswers } from "../store/idempotency.ts";
 import {
@@ -69,7 +69,7 @@ async function commit(
 ): Promise<readonly RollbackOutcome[]> {
   const { deps } = context;
   const targets = await findTargets(deps.db, commands);
-  const cards = await readCards(deps, targets);
+  const cards = await getCardBalances(deps, targets);
   const attempts: Attempt[] = [];
   let wroteEvents = false;
   let refunds: readonly Refund[] = [];

@@ -1,4 +1,4 @@
-import type { CountAnswer, RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { CountResult, RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
 
 import { parseCount } from "../commit/parse-command.ts";
@@ -17,8 +17,8 @@ export const countRedemptions =
     const values = new Map(known.map(({ count, value }) => [countKey(count), value]));
     return {
       $typeName: "scrip.voucher.v1.CountRedemptionsResponse",
-      answers: wanted.map((counts): CountAnswer => ({
-        $typeName: "scrip.voucher.v1.CountAnswer",
+      results: wanted.map((counts): CountResult => ({
+        $typeName: "scrip.voucher.v1.CountResult",
         values: counts.map((count) => values.get(countKey(count)) ?? 0n),
       })),
     };

@@ -42,7 +42,7 @@ export const createVouchers =
     return { $typeName: "scrip.voucher.v1.CreateVouchersResponse", outcomes };
   };
 
-const isRefused = ({ outcome }: CreateVoucherOutcome): boolean => outcome.case === "refused";
+const isRefused = ({ outcome }: CreateVoucherOutcome): boolean => outcome.case === "rejected";
 
 /** Rolls the transaction back, and carries what is to be answered past it. */
 class NoneMade extends Error {
@@ -94,7 +94,7 @@ async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVou
     return outcomeOf({ case: "voucher", value: voucher });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return outcomeOf({ case: "refused", value: errorToProto(error, call.requestId) });
+    return outcomeOf({ case: "rejected", value: errorToProto(error, call.requestId) });
   }
 }
 

@@ -4,7 +4,7 @@ import { compileFilters } from "@scrip/filters";
 import { instantFromProto, enumName, instantToProto } from "@scrip/mapping";
 import type {
   Candidate,
-  CandidateAnswer,
+  CandidateResult,
   CandidateQuery,
   CandidateService,
 } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
@@ -29,19 +29,19 @@ export const listCandidates =
   (deps: Deps): Handler<typeof CandidateService.method.listCandidates> =>
   async ({ queries }) => ({
     $typeName: "scrip.voucher.v1.ListCandidatesResponse",
-    answers: await Promise.all(queries.map((query) => answerOf(deps, query))),
+    results: await Promise.all(queries.map((query) => answerOf(deps, query))),
   });
 
-async function answerOf(deps: Deps, query: CandidateQuery): Promise<CandidateAnswer> {
+async function answerOf(deps: Deps, query: CandidateQuery): Promise<CandidateResult> {
   const now = query.now === undefined ? 0 : instantFromProto(query.now);
   const found = await findCandidates(deps.db, searchOf(query, now));
   const locks = await locksOf(deps, query, now, found);
   return {
-    $typeName: "scrip.voucher.v1.CandidateAnswer",
+    $typeName: "scrip.voucher.v1.CandidateResult",
     candidates: found.vouchers.map((voucher) => candidateOf(voucher, query, locks)),
     ...(found.next !== null && {
       next: {
-        $typeName: "scrip.voucher.v1.CandidatePlace",
+        $typeName: "scrip.voucher.v1.CandidateCursor",
         createdAt: instantToProto(found.next.createdAt),
         ...(found.next.id !== null && { id: found.next.id }),
       },
@@ -93,7 +93,7 @@ function candidateOf(
   return {
     $typeName: "scrip.voucher.v1.Candidate",
     voucher: {
-      $typeName: "scrip.voucher.v1.GatheredVoucher",
+      $typeName: "scrip.voucher.v1.LoadedVoucher",
       voucher: toVoucher(voucher),
       definitionVersion: usage.definitionVersion,
       lockedQuantity: others.quantity,

@@ -155,8 +155,8 @@ function toOutcome(
       return outcomeOf({
         case: "reserved",
         value: {
-          $typeName: "scrip.voucher.v1.Reserved",
-          droppedVoucherIds: before.flatMap((held) =>
+          $typeName: "scrip.voucher.v1.ReservedVouchers",
+          releasedVoucherIds: before.flatMap((held) =>
             held.projectId === projectId &&
             held.sessionKey === sessionKey &&
             reservations.every(({ voucherId }) => voucherId !== held.voucherId)
@@ -166,7 +166,10 @@ function toOutcome(
         },
       });
     case "stale":
-      return outcomeOf({ case: "stale", value: { $typeName: "scrip.voucher.v1.Stale", lost: [] } });
+      return outcomeOf({
+        case: "stale",
+        value: { $typeName: "scrip.voucher.v1.StaleDecision", conflicts: [] },
+      });
     case "held": {
       const details = `Voucher ${codeAt(decision.position)} is held by something else; try again`;
       return refused(errorOf("service_unavailable", message.requestId, details));
@@ -179,7 +182,7 @@ function toOutcome(
 }
 
 const refused = (error: ReturnType<typeof errorOf>): ReservationOutcome =>
-  outcomeOf({ case: "refused", value: error });
+  outcomeOf({ case: "rejected", value: error });
 
 const outcomeOf = (outcome: ReservationOutcome["outcome"]): ReservationOutcome => ({
   $typeName: "scrip.voucher.v1.ReservationOutcome",

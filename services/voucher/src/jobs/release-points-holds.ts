@@ -1,7 +1,7 @@
 import { serviceCall, startPeriodicJob } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { abandonSpends } from "../points/release-holds.ts";
+import { releasePointsHolds } from "../points/release-holds.ts";
 import { deleteOldClaims } from "../store/points-claims.ts";
 
 /** Longer than any request that might still commit; one that does all the same decides again. */
@@ -22,16 +22,19 @@ export const startSpendSettlement = (
     everyMs: EVERY_MS,
     work: async (signal) => {
       for (let full = true; full && !signal.aborted;) {
-        const { spends } = await deps.cards.listPendingSpends(
+        const { holds } = await deps.cards.listPendingPointsHolds(
           {
-            $typeName: "scrip.loyalty.v1.ListPendingSpendsRequest",
+            $typeName: "scrip.loyalty.v1.ListPendingPointsHoldsRequest",
             olderThanMs: BigInt(PENDING_MS),
             limit: BigInt(CHUNK),
           },
           serviceCall(),
         );
-        if (spends.length > 0) await abandonSpends(deps, spends);
-        full = spends.length === CHUNK;
+        if (holds.length > 0) {
+          const keys = holds.map(({ projectId, holdId }) => ({ projectId, spendId: holdId }));
+          await releasePointsHolds(deps, keys);
+        }
+        full = holds.length === CHUNK;
       }
       await deleteOldClaims(deps.db, CLAIMS_KEPT_HOURS, CHUNK);
     },

@@ -3,11 +3,11 @@ import { type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/voucher
 import type { Call, Client } from "@scrip/rpc";
 
 import { rowKey } from "../domain/usage.ts";
-import { type CardFigures, withFigures } from "../mapping/points.ts";
+import { type CardBalances, withFigures } from "../mapping/points.ts";
 
 type Cards = { readonly cards: Client<typeof CardService> };
 
-type CardQuestion = {
+type CardQuery = {
   readonly projectId: string;
   readonly cardId: string;
   readonly initialPoints: bigint;
@@ -19,20 +19,23 @@ const MAX_CARDS = 1000;
 /** What cards have, by `rowKey` of project and voucher. Nothing is asked where there are none. */
 export async function readFigures(
   { cards }: Cards,
-  questions: readonly CardQuestion[],
+  questions: readonly CardQuery[],
   call: Call,
-): Promise<ReadonlyMap<string, CardFigures>> {
+): Promise<ReadonlyMap<string, CardBalances>> {
   const chunks = Array.from({ length: Math.ceil(questions.length / MAX_CARDS) }, (_, at) =>
     questions.slice(at * MAX_CARDS, (at + 1) * MAX_CARDS),
   );
   const answers = await Promise.all(
     chunks.map(async (chunk) => {
       const names = chunk.map((one) => ({
-        $typeName: "scrip.loyalty.v1.CardName" as const,
+        $typeName: "scrip.loyalty.v1.CardReference" as const,
         ...one,
       }));
-      const request = { $typeName: "scrip.loyalty.v1.ReadCardsRequest" as const, cards: names };
-      return (await cards.readCards(request, call)).cards;
+      const request = {
+        $typeName: "scrip.loyalty.v1.GetCardBalancesRequest" as const,
+        cards: names,
+      };
+      return (await cards.getCardBalances(request, call)).balances;
     }),
   );
   const figures = answers.flat();

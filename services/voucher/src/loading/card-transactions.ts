@@ -51,7 +51,7 @@ export async function cardTransactions(
 ): Promise<CardTransactions> {
   const projectId = call.project.id;
   const limit = request.limit ?? DEFAULT_LIMIT;
-  const { entries, total } = await deps.cards.listEntries(
+  const { entries, total } = await deps.cards.listLedgerEntries(
     {
       projectId,
       cardId: card.definition.id,

@@ -55,7 +55,7 @@ async function resolve(
     timeZone: call.project.timeZone,
   }));
   const request = { $typeName: "scrip.loyalty.v1.ResolveCustomersRequest" as const, queries };
-  const { answers } = await customers.resolveCustomers(request, call);
+  const { results: answers } = await customers.resolveCustomers(request, call);
   return answers.map(({ customer }) => customer);
 }
 

@@ -1,15 +1,15 @@
 import type {
-  PointsTaken as PointsMessage,
+  RedeemedPoints as PointsMessage,
   Redemption,
   RedemptionReward,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
-import type { PointsReward, PointsTaken } from "../domain/points.ts";
+import type { PointsReward, RedeemedPoints } from "../domain/points.ts";
 
-export function parsePoints(message: PointsMessage | undefined): PointsTaken | null {
+export function parsePoints(message: PointsMessage | undefined): RedeemedPoints | null {
   if (message === undefined) return null;
-  const { spendId, points, cardPoints, balance, redeemedPoints, reward } = message;
+  const { holdId: spendId, points, cardPoints, balance, redeemedPoints, reward } = message;
   return {
     spendId,
     points,
@@ -28,7 +28,7 @@ const rewardFields = ({ id, type, assignmentId }: RedemptionReward | PointsRewar
 
 /** What a redemption or, with `sign` -1, a rollback tells of points; nothing where there are none. */
 export function pointsFields(
-  taken: PointsTaken | null,
+  taken: RedeemedPoints | null,
   sign: 1n | -1n = 1n,
 ): Pick<Redemption, "loyaltyCard" | "reward"> & { readonly amount?: bigint } {
   if (taken === null) return {};
@@ -46,12 +46,12 @@ export function pointsFields(
   };
 }
 
-export type CardFigures = Pick<PointsTaken, "balance" | "redeemedPoints"> & {
+export type CardBalances = Pick<RedeemedPoints, "balance" | "redeemedPoints"> & {
   readonly points: bigint;
 };
 
 /** The voucher of a card with what the card has. */
-export function withFigures(voucher: Voucher, figures: CardFigures): Voucher {
+export function withFigures(voucher: Voucher, figures: CardBalances): Voucher {
   const { points, balance, redeemedPoints } = figures;
   return {
     ...voucher,
@@ -65,5 +65,5 @@ export function withFigures(voucher: Voucher, figures: CardFigures): Voucher {
 }
 
 /** As the card was right after. */
-export const withPoints = (voucher: Voucher, taken: PointsTaken | null): Voucher =>
+export const withPoints = (voucher: Voucher, taken: RedeemedPoints | null): Voucher =>
   taken === null ? voucher : withFigures(voucher, { ...taken, points: taken.cardPoints });

@@ -10,7 +10,7 @@ import { errorOf } from "../commit/build-rejections.ts";
 import type { Addition } from "../domain/counts.ts";
 import { isAnswer, type RollbackDecision } from "../domain/rollback.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
-import type { CardFigures } from "../mapping/points.ts";
+import type { CardBalances } from "../mapping/points.ts";
 import type { VoucherTemplate } from "../mapping/voucher.ts";
 import type { LedgerEntry, NewAnswer, NewEvent } from "../store/commit-statement.ts";
 import type { StoredAnswer } from "../store/idempotency.ts";
@@ -26,7 +26,7 @@ export type RollbackContext = {
   /** As they were before, by `rowKey` of project and id. */
   readonly stored: ReadonlyMap<string, StoredRedemption>;
   /** What loyalty cards have, by `rowKey` of project and voucher; kept as the rollbacks leave it. */
-  readonly cards: Map<string, CardFigures>;
+  readonly cards: Map<string, CardBalances>;
   readonly newId: (prefix: "rr" | "rrf" | "event") => string;
 };
 
@@ -104,7 +104,7 @@ function renderDecision(
   const { requestId } = message;
   switch (decision.kind) {
     case "made":
-      return outcomeOf({ case: "made", value: renderMade(command, decision, parts) });
+      return outcomeOf({ case: "committed", value: renderMade(command, decision, parts) });
     case "held": {
       const details = `What redemption ${redemptionId} took from is held by something else; try again`;
       return refusedBy(errorOf("service_unavailable", requestId, details));
@@ -129,7 +129,7 @@ function renderDecision(
 }
 
 export const refusedBy = (error: ErrorMessage): RollbackOutcome =>
-  outcomeOf({ case: "refused", value: error });
+  outcomeOf({ case: "rejected", value: error });
 
 const outcomeOf = (outcome: RollbackOutcome["outcome"]): RollbackOutcome => ({
   $typeName: "scrip.voucher.v1.RollbackOutcome",

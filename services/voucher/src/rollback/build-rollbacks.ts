@@ -1,5 +1,5 @@
 import type { Order, OrderRedemption } from "@scrip/proto/scrip/common/v1/order_pb";
-import type { Rollback, RollbacksMade } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Rollback, CommittedRollbacks } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import type { Redeemed, RollbackVerdict } from "../domain/rollback.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
@@ -22,7 +22,7 @@ export function renderMade(
   command: Command,
   { redemption, parts: taken, usages }: Made,
   parts: RollbackParts,
-): RollbacksMade {
+): CommittedRollbacks {
   const { draft, context } = parts;
   const { projectId } = command;
   const isStack = taken[0]?.id !== redemption.id;
@@ -61,7 +61,7 @@ export function renderMade(
     return toRedemption(after, voucherOf(projectId, one, { usages, parts }));
   });
   return {
-    $typeName: "scrip.voucher.v1.RollbacksMade",
+    $typeName: "scrip.voucher.v1.CommittedRollbacks",
     rollbacks,
     parentRollback:
       parentRow && messageOf(command, parentRow, { order, usage: null, part: redemption, parts }),

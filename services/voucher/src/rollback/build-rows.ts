@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-import type { PointsTaken } from "../domain/points.ts";
+import type { RedeemedPoints } from "../domain/points.ts";
 import type { Redeemed } from "../domain/rollback.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
@@ -57,7 +57,7 @@ export function pointsBack(
   { projectId }: Command,
   part: Redeemed,
   parts: RollbackParts,
-): PointsTaken | null {
+): RedeemedPoints | null {
   const { points: taken } = storedOf(projectId, part, parts);
   if (taken === null || part.voucherId === null) return null;
   const key = rowKey(projectId, part.voucherId);

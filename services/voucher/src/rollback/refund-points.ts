@@ -3,7 +3,7 @@ import { serviceCall } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { readFigures } from "../loading/card-balances.ts";
-import type { CardFigures } from "../mapping/points.ts";
+import type { CardBalances } from "../mapping/points.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
 
@@ -16,10 +16,10 @@ export type Refund = {
 };
 
 /** What the cards of these redemptions have, before any of them is rolled back. */
-export function readCards(
+export function getCardBalances(
   deps: Deps,
   targets: readonly StoredRedemption[],
-): Promise<ReadonlyMap<string, CardFigures>> {
+): Promise<ReadonlyMap<string, CardBalances>> {
   const questions = targets.flatMap(({ projectId, voucherId, points }) =>
     points === null || voucherId === null
       ? []
@@ -43,9 +43,10 @@ export async function refund(deps: Deps, refunds: readonly Refund[]): Promise<vo
   if (refunds.length === 0) return;
   const request = {
     $typeName: "scrip.loyalty.v1.RefundPointsRequest" as const,
-    refunds: refunds.map(({ at, ...one }) => ({
-      $typeName: "scrip.loyalty.v1.Refund" as const,
+    refunds: refunds.map(({ at, spendId, ...one }) => ({
+      $typeName: "scrip.loyalty.v1.PointsRefund" as const,
       ...one,
+      holdId: spendId,
       now: timestampFromMs(at),
     })),
   };

@@ -14,7 +14,7 @@ export type CandidateSearch = {
   readonly standaloneTypes: readonly VoucherType[];
   readonly publicCampaignIds: readonly string[];
   /** Only what comes after this place; without an id, only what was made before that instant. */
-  readonly after: CandidatePlace | null;
+  readonly after: CandidateCursor | null;
   /** Codes or ids; any when empty. */
   readonly codes: readonly string[];
   /** Over `voucher v`, with its values behind those of `startValues`. */
@@ -23,13 +23,13 @@ export type CandidateSearch = {
   readonly limit: number;
 };
 
-export type CandidatePlace = { readonly createdAt: number; readonly id: string | null };
+export type CandidateCursor = { readonly createdAt: number; readonly id: string | null };
 
 export type FoundCandidates = {
   /** Newest first. */
   readonly vouchers: readonly StoredVoucher[];
   /** Null when there is nothing more. */
-  readonly next: CandidatePlace | null;
+  readonly next: CandidateCursor | null;
 };
 
 /** As many as one search looks at. */

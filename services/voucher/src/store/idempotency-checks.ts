@@ -38,11 +38,11 @@ export async function checkAnswers(db: Queryable, request: ChunkRequest): Promis
 
 function redemptionsOf(answer: Uint8Array): { id: string; made: boolean }[] {
   const { outcome } = fromBinary(CommitOutcomeSchema, answer);
-  if (outcome.case === "made") {
+  if (outcome.case === "committed") {
     const { redemptions, parentRedemption } = outcome.value;
     const all = parentRedemption === undefined ? redemptions : [...redemptions, parentRedemption];
     return all.map(({ id }) => ({ id, made: true }));
   }
-  const { resourceType, resourceId } = (outcome.case === "refused" && outcome.value) || {};
+  const { resourceType, resourceId } = (outcome.case === "rejected" && outcome.value) || {};
   return resourceType === "redemption" && resourceId ? [{ id: resourceId, made: false }] : [];
 }

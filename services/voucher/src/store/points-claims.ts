@@ -2,10 +2,10 @@ import { type Queryable, textArray } from "@scrip/postgres";
 
 import { rowKey } from "../domain/usage.ts";
 
-export type SpendName = { readonly projectId: string; readonly spendId: string };
-export type Claim = SpendName & { readonly redemptionId: string | null };
+export type PointsHoldKey = { readonly projectId: string; readonly spendId: string };
+export type Claim = PointsHoldKey & { readonly redemptionId: string | null };
 
-const nameValues = (names: readonly SpendName[]) => [
+const nameValues = (names: readonly PointsHoldKey[]) => [
   textArray(names.map(({ projectId }) => projectId)),
   textArray(names.map(({ spendId }) => spendId)),
 ];
@@ -13,7 +13,7 @@ const nameValues = (names: readonly SpendName[]) => [
 /** Those of the spends that were used or given up. */
 export async function findClaims(
   db: Queryable,
-  names: readonly SpendName[],
+  names: readonly PointsHoldKey[],
 ): Promise<readonly Claim[]> {
   if (names.length === 0) return [];
   const { rows } = await db.query<{
@@ -54,7 +54,7 @@ export async function insertClaims(tx: Queryable, claims: readonly Claim[]): Pro
  */
 export async function giveUpSpends(
   db: Queryable,
-  names: readonly SpendName[],
+  names: readonly PointsHoldKey[],
 ): Promise<readonly Claim[]> {
   if (names.length === 0) return [];
   await db.query(
@@ -68,7 +68,7 @@ export async function giveUpSpends(
 }
 
 /** So that two that claim the same spends wait for each other in one order. */
-const inOrder = <Name extends SpendName>(names: readonly Name[]): readonly Name[] =>
+const inOrder = <Name extends PointsHoldKey>(names: readonly Name[]): readonly Name[] =>
   names.toSorted((a, b) =>
     rowKey(a.projectId, a.spendId) < rowKey(b.projectId, b.spendId) ? -1 : 1,
   );

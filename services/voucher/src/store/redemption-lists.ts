@@ -39,7 +39,7 @@ const ENTRIES = `(
   ) e`;
 
 /** One page of redemptions and rollbacks, and how many there are in all. Ties are broken by id. */
-export async function listEntries(
+export async function listLedgerEntries(
   db: Queryable,
   { conditions, values, descending, page }: EntryListing,
 ): Promise<{ readonly entries: readonly Entry[]; readonly total: bigint }> {

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type Queryable, textArray } from "@scrip/postgres";
 
 import type { Units } from "../domain/counts.ts";
-import type { PointsTaken } from "../domain/points.ts";
+import type { RedeemedPoints } from "../domain/points.ts";
 import { type PointsJson, pointsOf } from "./points-json.ts";
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 
@@ -38,7 +38,7 @@ export type StoredRedemption = {
   readonly discountedAmount: bigint;
   readonly units: readonly Units[];
   /** What a loyalty card gave. */
-  readonly points: PointsTaken | null;
+  readonly points: RedeemedPoints | null;
 };
 
 const STATUSES = ["SUCCEEDED", "FAILED", "ROLLED_BACK"] as const;

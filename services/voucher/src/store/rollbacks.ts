@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { byteaArray, int8Array, type Queryable, textArray, timestampArray } from "@scrip/postgres";
 
-import type { PointsTaken } from "../domain/points.ts";
+import type { RedeemedPoints } from "../domain/points.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
 import { type PointsJson, pointsJson, pointsOf } from "./points-json.ts";
 import { afterOf, failureOf, type RedemptionName, type UsageAfter } from "./redemptions.ts";
@@ -31,7 +31,7 @@ export type NewRollback = {
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly requestId: string;
   /** What a loyalty card gets back, and how it stands right after. */
-  readonly points: PointsTaken | null;
+  readonly points: RedeemedPoints | null;
 };
 
 /** A redemption that is rolled back from now on. */

@@ -15,12 +15,12 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/loyalty/v1/cards.proto.
  */
 export const file_scrip_loyalty_v1_cards: GenFile = /*@__PURE__*/
-  fileDesc("ChxzY3JpcC9sb3lhbHR5L3YxL2NhcmRzLnByb3RvEhBzY3JpcC5sb3lhbHR5LnYxIkcKCENhcmROYW1lEhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIWCg5pbml0aWFsX3BvaW50cxgDIAEoAyJHCgtDYXJkRmlndXJlcxIOCgZwb2ludHMYASABKAMSDwoHYmFsYW5jZRgCIAEoAxIXCg9yZWRlZW1lZF9wb2ludHMYAyABKAMiRgoQUmVhZENhcmRzUmVxdWVzdBIyCgVjYXJkcxgBIAMoCzIaLnNjcmlwLmxveWFsdHkudjEuQ2FyZE5hbWVCB5q1GANI6AciQQoRUmVhZENhcmRzUmVzcG9uc2USLAoFY2FyZHMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkNhcmRGaWd1cmVzIkwKEkdhdGhlckNhcmRzUmVxdWVzdBI2CgdxdWVyaWVzGAEgAygLMhwuc2NyaXAubG95YWx0eS52MS5DYXJkc1F1ZXJ5QgeatRgDSOgHItQBCgpDYXJkc1F1ZXJ5EhIKCnByb2plY3RfaWQYASABKAkSJwoDbm93GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtzZXNzaW9uX2tleRgDIAEoCUgAiAEBEhgKC3JlcXVlc3Rfa2V5GAQgASgJSAGIAQESNQoFY2FyZHMYBSADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLkNhcmRRdWVzdGlvbkIGmrUYAkgeQg4KDF9zZXNzaW9uX2tleUIOCgxfcmVxdWVzdF9rZXkihwEKDENhcmRRdWVzdGlvbhIPCgdjYXJkX2lkGAEgASgJEhYKDmluaXRpYWxfcG9pbnRzGAIgASgDEhgKC2NhbXBhaWduX2lkGAMgASgJSACIAQESFgoJcmV3YXJkX2lkGAQgASgJSAGIAQFCDgoMX2NhbXBhaWduX2lkQgwKCl9yZXdhcmRfaWQiRQoTR2F0aGVyQ2FyZHNSZXNwb25zZRIuCgdhbnN3ZXJzGAEgAygLMh0uc2NyaXAubG95YWx0eS52MS5DYXJkc0Fuc3dlciI8CgtDYXJkc0Fuc3dlchItCgVjYXJkcxgBIAMoCzIeLnNjcmlwLmxveWFsdHkudjEuR2F0aGVyZWRDYXJkItsBCgxHYXRoZXJlZENhcmQSLgoHZmlndXJlcxgBIAEoCzIdLnNjcmlwLmxveWFsdHkudjEuQ2FyZEZpZ3VyZXMSFQoNbG9ja2VkX3BvaW50cxgCIAEoAxItCgZyZXdhcmQYAyABKAsyGC5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEgAiAEBEjsKCmFzc2lnbm1lbnQYBCABKAsyIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnRIAYgBAUIJCgdfcmV3YXJkQg0KC19hc3NpZ25tZW50Ik8KElNwZW5kUG9pbnRzUmVxdWVzdBI5Cghjb21tYW5kcxgBIAMoCzIeLnNjcmlwLmxveWFsdHkudjEuU3BlbmRDb21tYW5kQgeatRgDSOgHItMBCgxTcGVuZENvbW1hbmQSEgoKcHJvamVjdF9pZBgBIAEoCRInCgNub3cYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC3JlcXVlc3Rfa2V5GAMgASgJSACIAQESGAoLc2Vzc2lvbl9rZXkYBCABKAlIAYgBARIyCgVwYXJ0cxgFIAMoCzIbLnNjcmlwLmxveWFsdHkudjEuU3BlbmRQYXJ0QgaatRgCSB5CDgoMX3JlcXVlc3Rfa2V5Qg4KDF9zZXNzaW9uX2tleSJ0CglTcGVuZFBhcnQSDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIWCgZwb2ludHMYAyABKANCBpq1GAIYARIRCglyZXdhcmRfaWQYBCABKAkSEwoLdGFrZXNfc3RvY2sYBSABKAgiRwoTU3BlbmRQb2ludHNSZXNwb25zZRIwCghvdXRjb21lcxgBIAMoCzIeLnNjcmlwLmxveWFsdHkudjEuU3BlbmRPdXRjb21lInwKDFNwZW5kT3V0Y29tZRIuCgVzcGVudBgBIAEoCzIdLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzU3BlbnRIABIxCgdyZWZ1c2VkGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5TcGVuZFJlZnVzZWRIAEIJCgdvdXRjb21lIjYKC1BvaW50c1NwZW50EicKBnNwZW5kcxgBIAMoCzIXLnNjcmlwLmxveWFsdHkudjEuU3BlbmQiQwoFU3BlbmQSCgoCaWQYASABKAkSLgoHZmlndXJlcxgCIAEoCzIdLnNjcmlwLmxveWFsdHkudjEuQ2FyZEZpZ3VyZXMiKQoMU3BlbmRSZWZ1c2VkEgwKBHBhcnQYASABKAUSCwoDa2V5GAIgASgJIkgKE1NldHRsZVNwZW5kc1JlcXVlc3QSMQoEZW5kcxgBIAMoCzIaLnNjcmlwLmxveWFsdHkudjEuU3BlbmRFbmRCB5q1GANI6AciXgoIU3BlbmRFbmQSEgoKcHJvamVjdF9pZBgBIAEoCRIQCghzcGVuZF9pZBgCIAEoCRIaCg1yZWRlbXB0aW9uX2lkGAMgASgJSACIAQFCEAoOX3JlZGVtcHRpb25faWQiFgoUU2V0dGxlU3BlbmRzUmVzcG9uc2UiSwoYTGlzdFBlbmRpbmdTcGVuZHNSZXF1ZXN0EhUKDW9sZGVyX3RoYW5fbXMYASABKAMSGAoFbGltaXQYAiABKANCCZq1GAUYASDoByJLChlMaXN0UGVuZGluZ1NwZW5kc1Jlc3BvbnNlEi4KBnNwZW5kcxgBIAMoCzIeLnNjcmlwLmxveWFsdHkudjEuUGVuZGluZ1NwZW5kIjQKDFBlbmRpbmdTcGVuZBISCgpwcm9qZWN0X2lkGAEgASgJEhAKCHNwZW5kX2lkGAIgASgJIkkKE1JlZnVuZFBvaW50c1JlcXVlc3QSMgoHcmVmdW5kcxgBIAMoCzIYLnNjcmlwLmxveWFsdHkudjEuUmVmdW5kQgeatRgDSOgHIoMBCgZSZWZ1bmQSEgoKcHJvamVjdF9pZBgBIAEoCRIQCghzcGVuZF9pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhMKC3JvbGxiYWNrX2lkGAQgASgJEicKA25vdxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFgoUUmVmdW5kUG9pbnRzUmVzcG9uc2UiXQoUUmVzZXJ2ZVBvaW50c1JlcXVlc3QSRQoIY29tbWFuZHMYASADKAsyKi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQ29tbWFuZEIHmrUYA0joByKvAQoYUG9pbnRzUmVzZXJ2YXRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEwoLc2Vzc2lvbl9rZXkYAiABKAkSJwoDbm93GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJBCgxyZXNlcnZhdGlvbnMYBCADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQgaatRgCSDwifAoRUG9pbnRzUmVzZXJ2YXRpb24SDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIOCgZwb2ludHMYAyABKAMSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoVUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEjwKCG91dGNvbWVzGAEgAygLMiouc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbk91dGNvbWUiYwoYUG9pbnRzUmVzZXJ2YXRpb25PdXRjb21lEhAKCHJlc2VydmVkGAEgASgIEjUKCHByZXZpb3VzGAIgAygLMiMuc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbiKKAQoSTGlzdEVudHJpZXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIXCgVsaW1pdBgDIAEoA0IImrUYBBgBIGUSEgoKZGVzY2VuZGluZxgEIAEoCBIVCghhZnRlcl9pZBgFIAEoCUgAiAEBQgsKCV9hZnRlcl9pZCJUChNMaXN0RW50cmllc1Jlc3BvbnNlEi4KB2VudHJpZXMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkxlZGdlckVudHJ5Eg0KBXRvdGFsGAIgASgDItABCgtMZWRnZXJFbnRyeRIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEg4KBnBvaW50cxgDIAEoAxIPCgdiYWxhbmNlGAQgASgDEhoKDXJlZGVtcHRpb25faWQYBSABKAlIAIgBARIYCgtyb2xsYmFja19pZBgGIAEoCUgBiAEBEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhAKDl9yZWRlbXB0aW9uX2lkQg4KDF9yb2xsYmFja19pZCJSChRSZWxlYXNlUG9pbnRzUmVxdWVzdBI6CghyZWxlYXNlcxgBIAMoCzIfLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzUmVsZWFzZUIHmrUYA0joByKFAQoNUG9pbnRzUmVsZWFzZRISCgpwcm9qZWN0X2lkGAEgASgJEhMKC3Nlc3Npb25fa2V5GAIgASgJEhQKB2NhcmRfaWQYAyABKAlIAIgBARIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCgoIX2NhcmRfaWQiFwoVUmVsZWFzZVBvaW50c1Jlc3BvbnNlMucGCgtDYXJkU2VydmljZRJUCglSZWFkQ2FyZHMSIi5zY3JpcC5sb3lhbHR5LnYxLlJlYWRDYXJkc1JlcXVlc3QaIy5zY3JpcC5sb3lhbHR5LnYxLlJlYWRDYXJkc1Jlc3BvbnNlEloKC0dhdGhlckNhcmRzEiQuc2NyaXAubG95YWx0eS52MS5HYXRoZXJDYXJkc1JlcXVlc3QaJS5zY3JpcC5sb3lhbHR5LnYxLkdhdGhlckNhcmRzUmVzcG9uc2USWgoLU3BlbmRQb2ludHMSJC5zY3JpcC5sb3lhbHR5LnYxLlNwZW5kUG9pbnRzUmVxdWVzdBolLnNjcmlwLmxveWFsdHkudjEuU3BlbmRQb2ludHNSZXNwb25zZRJdCgxTZXR0bGVTcGVuZHMSJS5zY3JpcC5sb3lhbHR5LnYxLlNldHRsZVNwZW5kc1JlcXVlc3QaJi5zY3JpcC5sb3lhbHR5LnYxLlNldHRsZVNwZW5kc1Jlc3BvbnNlEmwKEUxpc3RQZW5kaW5nU3BlbmRzEiouc2NyaXAubG95YWx0eS52MS5MaXN0UGVuZGluZ1NwZW5kc1JlcXVlc3QaKy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQZW5kaW5nU3BlbmRzUmVzcG9uc2USXQoMUmVmdW5kUG9pbnRzEiUuc2NyaXAubG95YWx0eS52MS5SZWZ1bmRQb2ludHNSZXF1ZXN0GiYuc2NyaXAubG95YWx0eS52MS5SZWZ1bmRQb2ludHNSZXNwb25zZRJgCg1SZXNlcnZlUG9pbnRzEiYuc2NyaXAubG95YWx0eS52MS5SZXNlcnZlUG9pbnRzUmVxdWVzdBonLnNjcmlwLmxveWFsdHkudjEuUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEloKC0xpc3RFbnRyaWVzEiQuc2NyaXAubG95YWx0eS52MS5MaXN0RW50cmllc1JlcXVlc3QaJS5zY3JpcC5sb3lhbHR5LnYxLkxpc3RFbnRyaWVzUmVzcG9uc2USYAoNUmVsZWFzZVBvaW50cxImLnNjcmlwLmxveWFsdHkudjEuUmVsZWFzZVBvaW50c1JlcXVlc3QaJy5zY3JpcC5sb3lhbHR5LnYxLlJlbGVhc2VQb2ludHNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_scrip_loyalty_v1_rewards, file_scrip_options_v1_options]);
+  fileDesc("ChxzY3JpcC9sb3lhbHR5L3YxL2NhcmRzLnByb3RvEhBzY3JpcC5sb3lhbHR5LnYxIkwKDUNhcmRSZWZlcmVuY2USEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhYKDmluaXRpYWxfcG9pbnRzGAMgASgDIkgKDENhcmRCYWxhbmNlcxIOCgZwb2ludHMYASABKAMSDwoHYmFsYW5jZRgCIAEoAxIXCg9yZWRlZW1lZF9wb2ludHMYAyABKAMiUQoWR2V0Q2FyZEJhbGFuY2VzUmVxdWVzdBI3CgVjYXJkcxgBIAMoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZUIHmrUYA0joByJLChdHZXRDYXJkQmFsYW5jZXNSZXNwb25zZRIwCghiYWxhbmNlcxgBIAMoCzIeLnNjcmlwLmxveWFsdHkudjEuQ2FyZEJhbGFuY2VzIkoKEExvYWRDYXJkc1JlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuQ2FyZHNRdWVyeUIHmrUYA0joByLRAQoKQ2FyZHNRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEicKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLc2Vzc2lvbl9rZXkYAyABKAlIAIgBARIYCgtyZXF1ZXN0X2tleRgEIAEoCUgBiAEBEjIKBWNhcmRzGAUgAygLMhsuc2NyaXAubG95YWx0eS52MS5DYXJkUXVlcnlCBpq1GAJIHkIOCgxfc2Vzc2lvbl9rZXlCDgoMX3JlcXVlc3Rfa2V5IoQBCglDYXJkUXVlcnkSDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKCXJld2FyZF9pZBgEIAEoCUgBiAEBQg4KDF9jYW1wYWlnbl9pZEIMCgpfcmV3YXJkX2lkIkMKEUxvYWRDYXJkc1Jlc3BvbnNlEi4KB3Jlc3VsdHMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkNhcmRzUmVzdWx0IjoKC0NhcmRzUmVzdWx0EisKBWNhcmRzGAEgAygLMhwuc2NyaXAubG95YWx0eS52MS5Mb2FkZWRDYXJkItsBCgpMb2FkZWRDYXJkEjAKCGJhbGFuY2VzGAEgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMSFQoNbG9ja2VkX3BvaW50cxgCIAEoAxItCgZyZXdhcmQYAyABKAsyGC5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEgAiAEBEjsKCmFzc2lnbm1lbnQYBCABKAsyIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnRIAYgBAUIJCgdfcmV3YXJkQg0KC19hc3NpZ25tZW50IlMKEUhvbGRQb2ludHNSZXF1ZXN0Ej4KCGNvbW1hbmRzGAEgAygLMiMuc2NyaXAubG95YWx0eS52MS5Ib2xkUG9pbnRzQ29tbWFuZEIHmrUYA0joByLdAQoRSG9sZFBvaW50c0NvbW1hbmQSEgoKcHJvamVjdF9pZBgBIAEoCRInCgNub3cYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC3JlcXVlc3Rfa2V5GAMgASgJSACIAQESGAoLc2Vzc2lvbl9rZXkYBCABKAlIAYgBARI3CgVwYXJ0cxgFIAMoCzIgLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFBhcnRCBpq1GAJIHkIOCgxfcmVxdWVzdF9rZXlCDgoMX3Nlc3Npb25fa2V5InkKDlBvaW50c0hvbGRQYXJ0Eg8KB2NhcmRfaWQYASABKAkSFgoOaW5pdGlhbF9wb2ludHMYAiABKAMSFgoGcG9pbnRzGAMgASgDQgaatRgCGAESEQoJcmV3YXJkX2lkGAQgASgJEhMKC3Rha2VzX3N0b2NrGAUgASgIIksKEkhvbGRQb2ludHNSZXNwb25zZRI1CghvdXRjb21lcxgBIAMoCzIjLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c091dGNvbWUihwEKEUhvbGRQb2ludHNPdXRjb21lEiwKBGhlbGQYASABKAsyHC5zY3JpcC5sb3lhbHR5LnYxLkhlbGRQb2ludHNIABI5CghyZWplY3RlZBgCIAEoCzIlLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFJlamVjdGlvbkgAQgkKB291dGNvbWUiOQoKSGVsZFBvaW50cxIrCgVob2xkcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZCJKCgpQb2ludHNIb2xkEgoKAmlkGAEgASgJEjAKCGJhbGFuY2VzGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMiMAoTUG9pbnRzSG9sZFJlamVjdGlvbhIMCgRwYXJ0GAEgASgFEgsKA2tleRgCIAEoCSJhChlSZXNvbHZlUG9pbnRzSG9sZHNSZXF1ZXN0EkQKC3Jlc29sdXRpb25zGAEgAygLMiYuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUmVzb2x1dGlvbkIHmrUYA0joByJpChRQb2ludHNIb2xkUmVzb2x1dGlvbhISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2hvbGRfaWQYAiABKAkSGgoNcmVkZW1wdGlvbl9pZBgDIAEoCUgAiAEBQhAKDl9yZWRlbXB0aW9uX2lkIhwKGlJlc29sdmVQb2ludHNIb2xkc1Jlc3BvbnNlIlAKHUxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXF1ZXN0EhUKDW9sZGVyX3RoYW5fbXMYASABKAMSGAoFbGltaXQYAiABKANCCZq1GAUYASDoByJUCh5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVzcG9uc2USMgoFaG9sZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBlbmRpbmdQb2ludHNIb2xkIjgKEVBlbmRpbmdQb2ludHNIb2xkEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCSJPChNSZWZ1bmRQb2ludHNSZXF1ZXN0EjgKB3JlZnVuZHMYASADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlZnVuZEIHmrUYA0joByKIAQoMUG9pbnRzUmVmdW5kEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhMKC3JvbGxiYWNrX2lkGAQgASgJEicKA25vdxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFgoUUmVmdW5kUG9pbnRzUmVzcG9uc2UiXQoUUmVzZXJ2ZVBvaW50c1JlcXVlc3QSRQoIY29tbWFuZHMYASADKAsyKi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQ29tbWFuZEIHmrUYA0joByKvAQoYUG9pbnRzUmVzZXJ2YXRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEwoLc2Vzc2lvbl9rZXkYAiABKAkSJwoDbm93GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJBCgxyZXNlcnZhdGlvbnMYBCADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQgaatRgCSDwifAoRUG9pbnRzUmVzZXJ2YXRpb24SDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIOCgZwb2ludHMYAyABKAMSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoVUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEjwKCG91dGNvbWVzGAEgAygLMiouc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbk91dGNvbWUiYwoYUG9pbnRzUmVzZXJ2YXRpb25PdXRjb21lEhAKCHJlc2VydmVkGAEgASgIEjUKCHByZXZpb3VzGAIgAygLMiMuc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbiKQAQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIXCgVsaW1pdBgDIAEoA0IImrUYBBgBIGUSEgoKZGVzY2VuZGluZxgEIAEoCBIVCghhZnRlcl9pZBgFIAEoCUgAiAEBQgsKCV9hZnRlcl9pZCJaChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEi4KB2VudHJpZXMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkxlZGdlckVudHJ5Eg0KBXRvdGFsGAIgASgDItABCgtMZWRnZXJFbnRyeRIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEg4KBnBvaW50cxgDIAEoAxIPCgdiYWxhbmNlGAQgASgDEhoKDXJlZGVtcHRpb25faWQYBSABKAlIAIgBARIYCgtyb2xsYmFja19pZBgGIAEoCUgBiAEBEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhAKDl9yZWRlbXB0aW9uX2lkQg4KDF9yb2xsYmFja19pZCJSChRSZWxlYXNlUG9pbnRzUmVxdWVzdBI6CghyZWxlYXNlcxgBIAMoCzIfLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzUmVsZWFzZUIHmrUYA0joByKFAQoNUG9pbnRzUmVsZWFzZRISCgpwcm9qZWN0X2lkGAEgASgJEhMKC3Nlc3Npb25fa2V5GAIgASgJEhQKB2NhcmRfaWQYAyABKAlIAIgBARIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCgoIX2NhcmRfaWQiFwoVUmVsZWFzZVBvaW50c1Jlc3BvbnNlMqMHCgtDYXJkU2VydmljZRJmCg9HZXRDYXJkQmFsYW5jZXMSKC5zY3JpcC5sb3lhbHR5LnYxLkdldENhcmRCYWxhbmNlc1JlcXVlc3QaKS5zY3JpcC5sb3lhbHR5LnYxLkdldENhcmRCYWxhbmNlc1Jlc3BvbnNlElQKCUxvYWRDYXJkcxIiLnNjcmlwLmxveWFsdHkudjEuTG9hZENhcmRzUmVxdWVzdBojLnNjcmlwLmxveWFsdHkudjEuTG9hZENhcmRzUmVzcG9uc2USVwoKSG9sZFBvaW50cxIjLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c1JlcXVlc3QaJC5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNSZXNwb25zZRJvChJSZXNvbHZlUG9pbnRzSG9sZHMSKy5zY3JpcC5sb3lhbHR5LnYxLlJlc29sdmVQb2ludHNIb2xkc1JlcXVlc3QaLC5zY3JpcC5sb3lhbHR5LnYxLlJlc29sdmVQb2ludHNIb2xkc1Jlc3BvbnNlEnsKFkxpc3RQZW5kaW5nUG9pbnRzSG9sZHMSLy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXF1ZXN0GjAuc2NyaXAubG95YWx0eS52MS5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVzcG9uc2USXQoMUmVmdW5kUG9pbnRzEiUuc2NyaXAubG95YWx0eS52MS5SZWZ1bmRQb2ludHNSZXF1ZXN0GiYuc2NyaXAubG95YWx0eS52MS5SZWZ1bmRQb2ludHNSZXNwb25zZRJgCg1SZXNlcnZlUG9pbnRzEiYuc2NyaXAubG95YWx0eS52MS5SZXNlcnZlUG9pbnRzUmVxdWVzdBonLnNjcmlwLmxveWFsdHkudjEuUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEmwKEUxpc3RMZWRnZXJFbnRyaWVzEiouc2NyaXAubG95YWx0eS52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaKy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USYAoNUmVsZWFzZVBvaW50cxImLnNjcmlwLmxveWFsdHkudjEuUmVsZWFzZVBvaW50c1JlcXVlc3QaJy5zY3JpcC5sb3lhbHR5LnYxLlJlbGVhc2VQb2ludHNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_scrip_loyalty_v1_rewards, file_scrip_options_v1_options]);
 
 /**
- * @generated from message scrip.loyalty.v1.CardName
+ * @generated from message scrip.loyalty.v1.CardReference
  */
-export type CardName = Message<"scrip.loyalty.v1.CardName"> & {
+export type CardReference = Message<"scrip.loyalty.v1.CardReference"> & {
   /**
    * @generated from field: string project_id = 1;
    */
@@ -40,16 +40,16 @@ export type CardName = Message<"scrip.loyalty.v1.CardName"> & {
 };
 
 /**
- * Describes the message scrip.loyalty.v1.CardName.
- * Use `create(CardNameSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.CardReference.
+ * Use `create(CardReferenceSchema)` to create a new message.
  */
-export const CardNameSchema: GenMessage<CardName> = /*@__PURE__*/
+export const CardReferenceSchema: GenMessage<CardReference> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 0);
 
 /**
- * @generated from message scrip.loyalty.v1.CardFigures
+ * @generated from message scrip.loyalty.v1.CardBalances
  */
-export type CardFigures = Message<"scrip.loyalty.v1.CardFigures"> & {
+export type CardBalances = Message<"scrip.loyalty.v1.CardBalances"> & {
   /**
    * All that was ever put on the card.
    *
@@ -71,52 +71,52 @@ export type CardFigures = Message<"scrip.loyalty.v1.CardFigures"> & {
 };
 
 /**
- * Describes the message scrip.loyalty.v1.CardFigures.
- * Use `create(CardFiguresSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.CardBalances.
+ * Use `create(CardBalancesSchema)` to create a new message.
  */
-export const CardFiguresSchema: GenMessage<CardFigures> = /*@__PURE__*/
+export const CardBalancesSchema: GenMessage<CardBalances> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 1);
 
 /**
- * @generated from message scrip.loyalty.v1.ReadCardsRequest
+ * @generated from message scrip.loyalty.v1.GetCardBalancesRequest
  */
-export type ReadCardsRequest = Message<"scrip.loyalty.v1.ReadCardsRequest"> & {
+export type GetCardBalancesRequest = Message<"scrip.loyalty.v1.GetCardBalancesRequest"> & {
   /**
-   * @generated from field: repeated scrip.loyalty.v1.CardName cards = 1;
+   * @generated from field: repeated scrip.loyalty.v1.CardReference cards = 1;
    */
-  cards: CardName[];
+  cards: CardReference[];
 };
 
 /**
- * Describes the message scrip.loyalty.v1.ReadCardsRequest.
- * Use `create(ReadCardsRequestSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.GetCardBalancesRequest.
+ * Use `create(GetCardBalancesRequestSchema)` to create a new message.
  */
-export const ReadCardsRequestSchema: GenMessage<ReadCardsRequest> = /*@__PURE__*/
+export const GetCardBalancesRequestSchema: GenMessage<GetCardBalancesRequest> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 2);
 
 /**
- * @generated from message scrip.loyalty.v1.ReadCardsResponse
+ * @generated from message scrip.loyalty.v1.GetCardBalancesResponse
  */
-export type ReadCardsResponse = Message<"scrip.loyalty.v1.ReadCardsResponse"> & {
+export type GetCardBalancesResponse = Message<"scrip.loyalty.v1.GetCardBalancesResponse"> & {
   /**
    * In the order of the cards.
    *
-   * @generated from field: repeated scrip.loyalty.v1.CardFigures cards = 1;
+   * @generated from field: repeated scrip.loyalty.v1.CardBalances balances = 1;
    */
-  cards: CardFigures[];
+  balances: CardBalances[];
 };
 
 /**
- * Describes the message scrip.loyalty.v1.ReadCardsResponse.
- * Use `create(ReadCardsResponseSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.GetCardBalancesResponse.
+ * Use `create(GetCardBalancesResponseSchema)` to create a new message.
  */
-export const ReadCardsResponseSchema: GenMessage<ReadCardsResponse> = /*@__PURE__*/
+export const GetCardBalancesResponseSchema: GenMessage<GetCardBalancesResponse> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 3);
 
 /**
- * @generated from message scrip.loyalty.v1.GatherCardsRequest
+ * @generated from message scrip.loyalty.v1.LoadCardsRequest
  */
-export type GatherCardsRequest = Message<"scrip.loyalty.v1.GatherCardsRequest"> & {
+export type LoadCardsRequest = Message<"scrip.loyalty.v1.LoadCardsRequest"> & {
   /**
    * @generated from field: repeated scrip.loyalty.v1.CardsQuery queries = 1;
    */
@@ -124,10 +124,10 @@ export type GatherCardsRequest = Message<"scrip.loyalty.v1.GatherCardsRequest"> 
 };
 
 /**
- * Describes the message scrip.loyalty.v1.GatherCardsRequest.
- * Use `create(GatherCardsRequestSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.LoadCardsRequest.
+ * Use `create(LoadCardsRequestSchema)` to create a new message.
  */
-export const GatherCardsRequestSchema: GenMessage<GatherCardsRequest> = /*@__PURE__*/
+export const LoadCardsRequestSchema: GenMessage<LoadCardsRequest> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 4);
 
 /**
@@ -161,9 +161,9 @@ export type CardsQuery = Message<"scrip.loyalty.v1.CardsQuery"> & {
   requestKey?: string | undefined;
 
   /**
-   * @generated from field: repeated scrip.loyalty.v1.CardQuestion cards = 5;
+   * @generated from field: repeated scrip.loyalty.v1.CardQuery cards = 5;
    */
-  cards: CardQuestion[];
+  cards: CardQuery[];
 };
 
 /**
@@ -174,9 +174,9 @@ export const CardsQuerySchema: GenMessage<CardsQuery> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 5);
 
 /**
- * @generated from message scrip.loyalty.v1.CardQuestion
+ * @generated from message scrip.loyalty.v1.CardQuery
  */
-export type CardQuestion = Message<"scrip.loyalty.v1.CardQuestion"> & {
+export type CardQuery = Message<"scrip.loyalty.v1.CardQuery"> & {
   /**
    * @generated from field: string card_id = 1;
    */
@@ -199,56 +199,56 @@ export type CardQuestion = Message<"scrip.loyalty.v1.CardQuestion"> & {
 };
 
 /**
- * Describes the message scrip.loyalty.v1.CardQuestion.
- * Use `create(CardQuestionSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.CardQuery.
+ * Use `create(CardQuerySchema)` to create a new message.
  */
-export const CardQuestionSchema: GenMessage<CardQuestion> = /*@__PURE__*/
+export const CardQuerySchema: GenMessage<CardQuery> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 6);
 
 /**
- * @generated from message scrip.loyalty.v1.GatherCardsResponse
+ * @generated from message scrip.loyalty.v1.LoadCardsResponse
  */
-export type GatherCardsResponse = Message<"scrip.loyalty.v1.GatherCardsResponse"> & {
+export type LoadCardsResponse = Message<"scrip.loyalty.v1.LoadCardsResponse"> & {
   /**
-   * @generated from field: repeated scrip.loyalty.v1.CardsAnswer answers = 1;
+   * @generated from field: repeated scrip.loyalty.v1.CardsResult results = 1;
    */
-  answers: CardsAnswer[];
+  results: CardsResult[];
 };
 
 /**
- * Describes the message scrip.loyalty.v1.GatherCardsResponse.
- * Use `create(GatherCardsResponseSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.LoadCardsResponse.
+ * Use `create(LoadCardsResponseSchema)` to create a new message.
  */
-export const GatherCardsResponseSchema: GenMessage<GatherCardsResponse> = /*@__PURE__*/
+export const LoadCardsResponseSchema: GenMessage<LoadCardsResponse> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 7);
 
 /**
- * @generated from message scrip.loyalty.v1.CardsAnswer
+ * @generated from message scrip.loyalty.v1.CardsResult
  */
-export type CardsAnswer = Message<"scrip.loyalty.v1.CardsAnswer"> & {
+export type CardsResult = Message<"scrip.loyalty.v1.CardsResult"> & {
   /**
    * In the order of the questions.
    *
-   * @generated from field: repeated scrip.loyalty.v1.GatheredCard cards = 1;
+   * @generated from field: repeated scrip.loyalty.v1.LoadedCard cards = 1;
    */
-  cards: GatheredCard[];
+  cards: LoadedCard[];
 };
 
 /**
- * Describes the message scrip.loyalty.v1.CardsAnswer.
- * Use `create(CardsAnswerSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.CardsResult.
+ * Use `create(CardsResultSchema)` to create a new message.
  */
-export const CardsAnswerSchema: GenMessage<CardsAnswer> = /*@__PURE__*/
+export const CardsResultSchema: GenMessage<CardsResult> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 8);
 
 /**
- * @generated from message scrip.loyalty.v1.GatheredCard
+ * @generated from message scrip.loyalty.v1.LoadedCard
  */
-export type GatheredCard = Message<"scrip.loyalty.v1.GatheredCard"> & {
+export type LoadedCard = Message<"scrip.loyalty.v1.LoadedCard"> & {
   /**
-   * @generated from field: scrip.loyalty.v1.CardFigures figures = 1;
+   * @generated from field: scrip.loyalty.v1.CardBalances balances = 1;
    */
-  figures?: CardFigures | undefined;
+  balances?: CardBalances | undefined;
 
   /**
    * Of the balance, what sessions of others hold.
@@ -271,33 +271,33 @@ export type GatheredCard = Message<"scrip.loyalty.v1.GatheredCard"> & {
 };
 
 /**
- * Describes the message scrip.loyalty.v1.GatheredCard.
- * Use `create(GatheredCardSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.LoadedCard.
+ * Use `create(LoadedCardSchema)` to create a new message.
  */
-export const GatheredCardSchema: GenMessage<GatheredCard> = /*@__PURE__*/
+export const LoadedCardSchema: GenMessage<LoadedCard> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 9);
 
 /**
- * @generated from message scrip.loyalty.v1.SpendPointsRequest
+ * @generated from message scrip.loyalty.v1.HoldPointsRequest
  */
-export type SpendPointsRequest = Message<"scrip.loyalty.v1.SpendPointsRequest"> & {
+export type HoldPointsRequest = Message<"scrip.loyalty.v1.HoldPointsRequest"> & {
   /**
-   * @generated from field: repeated scrip.loyalty.v1.SpendCommand commands = 1;
+   * @generated from field: repeated scrip.loyalty.v1.HoldPointsCommand commands = 1;
    */
-  commands: SpendCommand[];
+  commands: HoldPointsCommand[];
 };
 
 /**
- * Describes the message scrip.loyalty.v1.SpendPointsRequest.
- * Use `create(SpendPointsRequestSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.HoldPointsRequest.
+ * Use `create(HoldPointsRequestSchema)` to create a new message.
  */
-export const SpendPointsRequestSchema: GenMessage<SpendPointsRequest> = /*@__PURE__*/
+export const HoldPointsRequestSchema: GenMessage<HoldPointsRequest> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 10);
 
 /**
- * @generated from message scrip.loyalty.v1.SpendCommand
+ * @generated from message scrip.loyalty.v1.HoldPointsCommand
  */
-export type SpendCommand = Message<"scrip.loyalty.v1.SpendCommand"> & {
+export type HoldPointsCommand = Message<"scrip.loyalty.v1.HoldPointsCommand"> & {
   /**
    * @generated from field: string project_id = 1;
    */
@@ -324,22 +324,22 @@ export type SpendCommand = Message<"scrip.loyalty.v1.SpendCommand"> & {
   sessionKey?: string | undefined;
 
   /**
-   * @generated from field: repeated scrip.loyalty.v1.SpendPart parts = 5;
+   * @generated from field: repeated scrip.loyalty.v1.PointsHoldPart parts = 5;
    */
-  parts: SpendPart[];
+  parts: PointsHoldPart[];
 };
 
 /**
- * Describes the message scrip.loyalty.v1.SpendCommand.
- * Use `create(SpendCommandSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.HoldPointsCommand.
+ * Use `create(HoldPointsCommandSchema)` to create a new message.
  */
-export const SpendCommandSchema: GenMessage<SpendCommand> = /*@__PURE__*/
+export const HoldPointsCommandSchema: GenMessage<HoldPointsCommand> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 11);
 
 /**
- * @generated from message scrip.loyalty.v1.SpendPart
+ * @generated from message scrip.loyalty.v1.PointsHoldPart
  */
-export type SpendPart = Message<"scrip.loyalty.v1.SpendPart"> & {
+export type PointsHoldPart = Message<"scrip.loyalty.v1.PointsHoldPart"> & {
   /**
    * @generated from field: string card_id = 1;
    */
@@ -369,81 +369,81 @@ export type SpendPart = Message<"scrip.loyalty.v1.SpendPart"> & {
 };
 
 /**
- * Describes the message scrip.loyalty.v1.SpendPart.
- * Use `create(SpendPartSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.PointsHoldPart.
+ * Use `create(PointsHoldPartSchema)` to create a new message.
  */
-export const SpendPartSchema: GenMessage<SpendPart> = /*@__PURE__*/
+export const PointsHoldPartSchema: GenMessage<PointsHoldPart> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 12);
 
 /**
- * @generated from message scrip.loyalty.v1.SpendPointsResponse
+ * @generated from message scrip.loyalty.v1.HoldPointsResponse
  */
-export type SpendPointsResponse = Message<"scrip.loyalty.v1.SpendPointsResponse"> & {
+export type HoldPointsResponse = Message<"scrip.loyalty.v1.HoldPointsResponse"> & {
   /**
-   * @generated from field: repeated scrip.loyalty.v1.SpendOutcome outcomes = 1;
+   * @generated from field: repeated scrip.loyalty.v1.HoldPointsOutcome outcomes = 1;
    */
-  outcomes: SpendOutcome[];
+  outcomes: HoldPointsOutcome[];
 };
 
 /**
- * Describes the message scrip.loyalty.v1.SpendPointsResponse.
- * Use `create(SpendPointsResponseSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.HoldPointsResponse.
+ * Use `create(HoldPointsResponseSchema)` to create a new message.
  */
-export const SpendPointsResponseSchema: GenMessage<SpendPointsResponse> = /*@__PURE__*/
+export const HoldPointsResponseSchema: GenMessage<HoldPointsResponse> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 13);
 
 /**
- * @generated from message scrip.loyalty.v1.SpendOutcome
+ * @generated from message scrip.loyalty.v1.HoldPointsOutcome
  */
-export type SpendOutcome = Message<"scrip.loyalty.v1.SpendOutcome"> & {
+export type HoldPointsOutcome = Message<"scrip.loyalty.v1.HoldPointsOutcome"> & {
   /**
-   * @generated from oneof scrip.loyalty.v1.SpendOutcome.outcome
+   * @generated from oneof scrip.loyalty.v1.HoldPointsOutcome.outcome
    */
   outcome: {
     /**
-     * @generated from field: scrip.loyalty.v1.PointsSpent spent = 1;
+     * @generated from field: scrip.loyalty.v1.HeldPoints held = 1;
      */
-    value: PointsSpent;
-    case: "spent";
+    value: HeldPoints;
+    case: "held";
   } | {
     /**
-     * @generated from field: scrip.loyalty.v1.SpendRefused refused = 2;
+     * @generated from field: scrip.loyalty.v1.PointsHoldRejection rejected = 2;
      */
-    value: SpendRefused;
-    case: "refused";
+    value: PointsHoldRejection;
+    case: "rejected";
   } | { case: undefined; value?: undefined };
 };
 
 /**
- * Describes the message scrip.loyalty.v1.SpendOutcome.
- * Use `create(SpendOutcomeSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.HoldPointsOutcome.
+ * Use `create(HoldPointsOutcomeSchema)` to create a new message.
  */
-export const SpendOutcomeSchema: GenMessage<SpendOutcome> = /*@__PURE__*/
+export const HoldPointsOutcomeSchema: GenMessage<HoldPointsOutcome> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 14);
 
 /**
- * @generated from message scrip.loyalty.v1.PointsSpent
+ * @generated from message scrip.loyalty.v1.HeldPoints
  */
-export type PointsSpent = Message<"scrip.loyalty.v1.PointsSpent"> & {
+export type HeldPoints = Message<"scrip.loyalty.v1.HeldPoints"> & {
   /**
    * In the order of the parts.
    *
-   * @generated from field: repeated scrip.loyalty.v1.Spend spends = 1;
+   * @generated from field: repeated scrip.loyalty.v1.PointsHold holds = 1;
    */
-  spends: Spend[];
+  holds: PointsHold[];
 };
 
 /**
- * Describes the message scrip.loyalty.v1.PointsSpent.
- * Use `create(PointsSpentSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.HeldPoints.
+ * Use `create(HeldPointsSchema)` to create a new message.
  */
-export const PointsSpentSchema: GenMessage<PointsSpent> = /*@__PURE__*/
+export const HeldPointsSchema: GenMessage<HeldPoints> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 15);
 
 /**
- * @generated from message scrip.loyalty.v1.Spend
+ * @generated from message scrip.loyalty.v1.PointsHold
  */
-export type Spend = Message<"scrip.loyalty.v1.Spend"> & {
+export type PointsHold = Message<"scrip.loyalty.v1.PointsHold"> & {
   /**
    * @generated from field: string id = 1;
    */
@@ -452,22 +452,22 @@ export type Spend = Message<"scrip.loyalty.v1.Spend"> & {
   /**
    * The card right after.
    *
-   * @generated from field: scrip.loyalty.v1.CardFigures figures = 2;
+   * @generated from field: scrip.loyalty.v1.CardBalances balances = 2;
    */
-  figures?: CardFigures | undefined;
+  balances?: CardBalances | undefined;
 };
 
 /**
- * Describes the message scrip.loyalty.v1.Spend.
- * Use `create(SpendSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.PointsHold.
+ * Use `create(PointsHoldSchema)` to create a new message.
  */
-export const SpendSchema: GenMessage<Spend> = /*@__PURE__*/
+export const PointsHoldSchema: GenMessage<PointsHold> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 16);
 
 /**
- * @generated from message scrip.loyalty.v1.SpendRefused
+ * @generated from message scrip.loyalty.v1.PointsHoldRejection
  */
-export type SpendRefused = Message<"scrip.loyalty.v1.SpendRefused"> & {
+export type PointsHoldRejection = Message<"scrip.loyalty.v1.PointsHoldRejection"> & {
   /**
    * @generated from field: int32 part = 1;
    */
@@ -482,42 +482,42 @@ export type SpendRefused = Message<"scrip.loyalty.v1.SpendRefused"> & {
 };
 
 /**
- * Describes the message scrip.loyalty.v1.SpendRefused.
- * Use `create(SpendRefusedSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.PointsHoldRejection.
+ * Use `create(PointsHoldRejectionSchema)` to create a new message.
  */
-export const SpendRefusedSchema: GenMessage<SpendRefused> = /*@__PURE__*/
+export const PointsHoldRejectionSchema: GenMessage<PointsHoldRejection> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 17);
 
 /**
- * @generated from message scrip.loyalty.v1.SettleSpendsRequest
+ * @generated from message scrip.loyalty.v1.ResolvePointsHoldsRequest
  */
-export type SettleSpendsRequest = Message<"scrip.loyalty.v1.SettleSpendsRequest"> & {
+export type ResolvePointsHoldsRequest = Message<"scrip.loyalty.v1.ResolvePointsHoldsRequest"> & {
   /**
-   * @generated from field: repeated scrip.loyalty.v1.SpendEnd ends = 1;
+   * @generated from field: repeated scrip.loyalty.v1.PointsHoldResolution resolutions = 1;
    */
-  ends: SpendEnd[];
+  resolutions: PointsHoldResolution[];
 };
 
 /**
- * Describes the message scrip.loyalty.v1.SettleSpendsRequest.
- * Use `create(SettleSpendsRequestSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.ResolvePointsHoldsRequest.
+ * Use `create(ResolvePointsHoldsRequestSchema)` to create a new message.
  */
-export const SettleSpendsRequestSchema: GenMessage<SettleSpendsRequest> = /*@__PURE__*/
+export const ResolvePointsHoldsRequestSchema: GenMessage<ResolvePointsHoldsRequest> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 18);
 
 /**
- * @generated from message scrip.loyalty.v1.SpendEnd
+ * @generated from message scrip.loyalty.v1.PointsHoldResolution
  */
-export type SpendEnd = Message<"scrip.loyalty.v1.SpendEnd"> & {
+export type PointsHoldResolution = Message<"scrip.loyalty.v1.PointsHoldResolution"> & {
   /**
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * @generated from field: string spend_id = 2;
+   * @generated from field: string hold_id = 2;
    */
-  spendId: string;
+  holdId: string;
 
   /**
    * The redemption that took the points; absent: there is none, and there will not be one.
@@ -528,29 +528,29 @@ export type SpendEnd = Message<"scrip.loyalty.v1.SpendEnd"> & {
 };
 
 /**
- * Describes the message scrip.loyalty.v1.SpendEnd.
- * Use `create(SpendEndSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.PointsHoldResolution.
+ * Use `create(PointsHoldResolutionSchema)` to create a new message.
  */
-export const SpendEndSchema: GenMessage<SpendEnd> = /*@__PURE__*/
+export const PointsHoldResolutionSchema: GenMessage<PointsHoldResolution> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 19);
 
 /**
- * @generated from message scrip.loyalty.v1.SettleSpendsResponse
+ * @generated from message scrip.loyalty.v1.ResolvePointsHoldsResponse
  */
-export type SettleSpendsResponse = Message<"scrip.loyalty.v1.SettleSpendsResponse"> & {
+export type ResolvePointsHoldsResponse = Message<"scrip.loyalty.v1.ResolvePointsHoldsResponse"> & {
 };
 
 /**
- * Describes the message scrip.loyalty.v1.SettleSpendsResponse.
- * Use `create(SettleSpendsResponseSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.ResolvePointsHoldsResponse.
+ * Use `create(ResolvePointsHoldsResponseSchema)` to create a new message.
  */
-export const SettleSpendsResponseSchema: GenMessage<SettleSpendsResponse> = /*@__PURE__*/
+export const ResolvePointsHoldsResponseSchema: GenMessage<ResolvePointsHoldsResponse> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 20);
 
 /**
- * @generated from message scrip.loyalty.v1.ListPendingSpendsRequest
+ * @generated from message scrip.loyalty.v1.ListPendingPointsHoldsRequest
  */
-export type ListPendingSpendsRequest = Message<"scrip.loyalty.v1.ListPendingSpendsRequest"> & {
+export type ListPendingPointsHoldsRequest = Message<"scrip.loyalty.v1.ListPendingPointsHoldsRequest"> & {
   /**
    * @generated from field: int64 older_than_ms = 1;
    */
@@ -563,49 +563,49 @@ export type ListPendingSpendsRequest = Message<"scrip.loyalty.v1.ListPendingSpen
 };
 
 /**
- * Describes the message scrip.loyalty.v1.ListPendingSpendsRequest.
- * Use `create(ListPendingSpendsRequestSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.ListPendingPointsHoldsRequest.
+ * Use `create(ListPendingPointsHoldsRequestSchema)` to create a new message.
  */
-export const ListPendingSpendsRequestSchema: GenMessage<ListPendingSpendsRequest> = /*@__PURE__*/
+export const ListPendingPointsHoldsRequestSchema: GenMessage<ListPendingPointsHoldsRequest> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 21);
 
 /**
- * @generated from message scrip.loyalty.v1.ListPendingSpendsResponse
+ * @generated from message scrip.loyalty.v1.ListPendingPointsHoldsResponse
  */
-export type ListPendingSpendsResponse = Message<"scrip.loyalty.v1.ListPendingSpendsResponse"> & {
+export type ListPendingPointsHoldsResponse = Message<"scrip.loyalty.v1.ListPendingPointsHoldsResponse"> & {
   /**
-   * @generated from field: repeated scrip.loyalty.v1.PendingSpend spends = 1;
+   * @generated from field: repeated scrip.loyalty.v1.PendingPointsHold holds = 1;
    */
-  spends: PendingSpend[];
+  holds: PendingPointsHold[];
 };
 
 /**
- * Describes the message scrip.loyalty.v1.ListPendingSpendsResponse.
- * Use `create(ListPendingSpendsResponseSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.ListPendingPointsHoldsResponse.
+ * Use `create(ListPendingPointsHoldsResponseSchema)` to create a new message.
  */
-export const ListPendingSpendsResponseSchema: GenMessage<ListPendingSpendsResponse> = /*@__PURE__*/
+export const ListPendingPointsHoldsResponseSchema: GenMessage<ListPendingPointsHoldsResponse> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 22);
 
 /**
- * @generated from message scrip.loyalty.v1.PendingSpend
+ * @generated from message scrip.loyalty.v1.PendingPointsHold
  */
-export type PendingSpend = Message<"scrip.loyalty.v1.PendingSpend"> & {
+export type PendingPointsHold = Message<"scrip.loyalty.v1.PendingPointsHold"> & {
   /**
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * @generated from field: string spend_id = 2;
+   * @generated from field: string hold_id = 2;
    */
-  spendId: string;
+  holdId: string;
 };
 
 /**
- * Describes the message scrip.loyalty.v1.PendingSpend.
- * Use `create(PendingSpendSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.PendingPointsHold.
+ * Use `create(PendingPointsHoldSchema)` to create a new message.
  */
-export const PendingSpendSchema: GenMessage<PendingSpend> = /*@__PURE__*/
+export const PendingPointsHoldSchema: GenMessage<PendingPointsHold> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 23);
 
 /**
@@ -613,9 +613,9 @@ export const PendingSpendSchema: GenMessage<PendingSpend> = /*@__PURE__*/
  */
 export type RefundPointsRequest = Message<"scrip.loyalty.v1.RefundPointsRequest"> & {
   /**
-   * @generated from field: repeated scrip.loyalty.v1.Refund refunds = 1;
+   * @generated from field: repeated scrip.loyalty.v1.PointsRefund refunds = 1;
    */
-  refunds: Refund[];
+  refunds: PointsRefund[];
 };
 
 /**
@@ -626,18 +626,18 @@ export const RefundPointsRequestSchema: GenMessage<RefundPointsRequest> = /*@__P
   messageDesc(file_scrip_loyalty_v1_cards, 24);
 
 /**
- * @generated from message scrip.loyalty.v1.Refund
+ * @generated from message scrip.loyalty.v1.PointsRefund
  */
-export type Refund = Message<"scrip.loyalty.v1.Refund"> & {
+export type PointsRefund = Message<"scrip.loyalty.v1.PointsRefund"> & {
   /**
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * @generated from field: string spend_id = 2;
+   * @generated from field: string hold_id = 2;
    */
-  spendId: string;
+  holdId: string;
 
   /**
    * @generated from field: string redemption_id = 3;
@@ -656,10 +656,10 @@ export type Refund = Message<"scrip.loyalty.v1.Refund"> & {
 };
 
 /**
- * Describes the message scrip.loyalty.v1.Refund.
- * Use `create(RefundSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.PointsRefund.
+ * Use `create(PointsRefundSchema)` to create a new message.
  */
-export const RefundSchema: GenMessage<Refund> = /*@__PURE__*/
+export const PointsRefundSchema: GenMessage<PointsRefund> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 25);
 
 /**
@@ -800,9 +800,9 @@ export const PointsReservationOutcomeSchema: GenMessage<PointsReservationOutcome
   messageDesc(file_scrip_loyalty_v1_cards, 31);
 
 /**
- * @generated from message scrip.loyalty.v1.ListEntriesRequest
+ * @generated from message scrip.loyalty.v1.ListLedgerEntriesRequest
  */
-export type ListEntriesRequest = Message<"scrip.loyalty.v1.ListEntriesRequest"> & {
+export type ListLedgerEntriesRequest = Message<"scrip.loyalty.v1.ListLedgerEntriesRequest"> & {
   /**
    * @generated from field: string project_id = 1;
    */
@@ -832,16 +832,16 @@ export type ListEntriesRequest = Message<"scrip.loyalty.v1.ListEntriesRequest"> 
 };
 
 /**
- * Describes the message scrip.loyalty.v1.ListEntriesRequest.
- * Use `create(ListEntriesRequestSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.ListLedgerEntriesRequest.
+ * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
-export const ListEntriesRequestSchema: GenMessage<ListEntriesRequest> = /*@__PURE__*/
+export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 32);
 
 /**
- * @generated from message scrip.loyalty.v1.ListEntriesResponse
+ * @generated from message scrip.loyalty.v1.ListLedgerEntriesResponse
  */
-export type ListEntriesResponse = Message<"scrip.loyalty.v1.ListEntriesResponse"> & {
+export type ListLedgerEntriesResponse = Message<"scrip.loyalty.v1.ListLedgerEntriesResponse"> & {
   /**
    * @generated from field: repeated scrip.loyalty.v1.LedgerEntry entries = 1;
    */
@@ -856,10 +856,10 @@ export type ListEntriesResponse = Message<"scrip.loyalty.v1.ListEntriesResponse"
 };
 
 /**
- * Describes the message scrip.loyalty.v1.ListEntriesResponse.
- * Use `create(ListEntriesResponseSchema)` to create a new message.
+ * Describes the message scrip.loyalty.v1.ListLedgerEntriesResponse.
+ * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
-export const ListEntriesResponseSchema: GenMessage<ListEntriesResponse> = /*@__PURE__*/
+export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 33);
 
 /**
@@ -984,59 +984,59 @@ export const ReleasePointsResponseSchema: GenMessage<ReleasePointsResponse> = /*
  */
 export const CardService: GenService<{
   /**
-   * ReadCards answers, item by item, the figures of cards. Reads only.
+   * GetCardBalances answers, item by item, the figures of cards. Reads only.
    *
-   * @generated from rpc scrip.loyalty.v1.CardService.ReadCards
+   * @generated from rpc scrip.loyalty.v1.CardService.GetCardBalances
    */
-  readCards: {
+  getCardBalances: {
     methodKind: "unary";
-    input: typeof ReadCardsRequestSchema;
-    output: typeof ReadCardsResponseSchema;
+    input: typeof GetCardBalancesRequestSchema;
+    output: typeof GetCardBalancesResponseSchema;
   },
   /**
-   * GatherCards answers, item by item, what a decision needs to know of cards: what is free for this
+   * LoadCards answers, item by item, what a decision needs to know of cards: what is free for this
    * caller, and the reward that was chosen. Reads only.
    *
-   * @generated from rpc scrip.loyalty.v1.CardService.GatherCards
+   * @generated from rpc scrip.loyalty.v1.CardService.LoadCards
    */
-  gatherCards: {
+  loadCards: {
     methodKind: "unary";
-    input: typeof GatherCardsRequestSchema;
-    output: typeof GatherCardsResponseSchema;
+    input: typeof LoadCardsRequestSchema;
+    output: typeof LoadCardsResponseSchema;
   },
   /**
-   * SpendPoints holds, item by item and all or none of an item, the points of a redemption that is about
+   * HoldPoints holds, item by item and all or none of an item, the points of a redemption that is about
    * to be committed. They are spent when the redemption was made, and given back when it can no longer be
-   * (SettleSpends). Idempotent by the request key: a repeat finds the spend that is pending.
+   * (ResolvePointsHolds). Idempotent by the request key: a repeat finds the spend that is pending.
    *
-   * @generated from rpc scrip.loyalty.v1.CardService.SpendPoints
+   * @generated from rpc scrip.loyalty.v1.CardService.HoldPoints
    */
-  spendPoints: {
+  holdPoints: {
     methodKind: "unary";
-    input: typeof SpendPointsRequestSchema;
-    output: typeof SpendPointsResponseSchema;
+    input: typeof HoldPointsRequestSchema;
+    output: typeof HoldPointsResponseSchema;
   },
   /**
-   * SettleSpends ends spends, item by item: takes the points of those whose redemption was made, gives
+   * ResolvePointsHolds ends spends, item by item: takes the points of those whose redemption was made, gives
    * those of the others back. Idempotent. Only who knows for sure may say so: the owner of the books of
    * redemptions, after it made sure that no redemption can come any more.
    *
-   * @generated from rpc scrip.loyalty.v1.CardService.SettleSpends
+   * @generated from rpc scrip.loyalty.v1.CardService.ResolvePointsHolds
    */
-  settleSpends: {
+  resolvePointsHolds: {
     methodKind: "unary";
-    input: typeof SettleSpendsRequestSchema;
-    output: typeof SettleSpendsResponseSchema;
+    input: typeof ResolvePointsHoldsRequestSchema;
+    output: typeof ResolvePointsHoldsResponseSchema;
   },
   /**
-   * ListPendingSpends answers spends that have been pending for longer than that, oldest first.
+   * ListPendingPointsHolds answers spends that have been pending for longer than that, oldest first.
    *
-   * @generated from rpc scrip.loyalty.v1.CardService.ListPendingSpends
+   * @generated from rpc scrip.loyalty.v1.CardService.ListPendingPointsHolds
    */
-  listPendingSpends: {
+  listPendingPointsHolds: {
     methodKind: "unary";
-    input: typeof ListPendingSpendsRequestSchema;
-    output: typeof ListPendingSpendsResponseSchema;
+    input: typeof ListPendingPointsHoldsRequestSchema;
+    output: typeof ListPendingPointsHoldsResponseSchema;
   },
   /**
    * RefundPoints gives, item by item, the points of redemptions back that were rolled back. Idempotent by
@@ -1061,14 +1061,14 @@ export const CardService: GenService<{
     output: typeof ReservePointsResponseSchema;
   },
   /**
-   * ListEntries answers the entries of a card's ledger, by their ids. Reads only.
+   * ListLedgerEntries answers the entries of a card's ledger, by their ids. Reads only.
    *
-   * @generated from rpc scrip.loyalty.v1.CardService.ListEntries
+   * @generated from rpc scrip.loyalty.v1.CardService.ListLedgerEntries
    */
-  listEntries: {
+  listLedgerEntries: {
     methodKind: "unary";
-    input: typeof ListEntriesRequestSchema;
-    output: typeof ListEntriesResponseSchema;
+    input: typeof ListLedgerEntriesRequestSchema;
+    output: typeof ListLedgerEntriesResponseSchema;
   },
   /**
    * ReleasePoints gives back, item by item, what sessions hold of cards. Idempotent.

@@ -7,7 +7,7 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
-import type { GatheredVoucher } from "./redemptions_pb.ts";
+import type { LoadedVoucher } from "./redemptions_pb.ts";
 import { file_scrip_voucher_v1_redemptions } from "./redemptions_pb.ts";
 import type { VoucherType } from "./vouchers_pb.ts";
 import { file_scrip_voucher_v1_vouchers } from "./vouchers_pb.ts";
@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/voucher/v1/candidates.proto.
  */
 export const file_scrip_voucher_v1_candidates: GenFile = /*@__PURE__*/
-  fileDesc("CiFzY3JpcC92b3VjaGVyL3YxL2NhbmRpZGF0ZXMucHJvdG8SEHNjcmlwLnZvdWNoZXIudjEiUwoVTGlzdENhbmRpZGF0ZXNSZXF1ZXN0EjoKB3F1ZXJpZXMYASADKAsyIC5zY3JpcC52b3VjaGVyLnYxLkNhbmRpZGF0ZVF1ZXJ5QgeatRgDSOgHIt8DCg5DYW5kaWRhdGVRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEhYKCWhvbGRlcl9pZBgCIAEoCUgAiAEBEj8KEHN0YW5kYWxvbmVfdHlwZXMYAyADKA4yHS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJUeXBlQgaatRgCSAoSJAoTcHVibGljX2NhbXBhaWduX2lkcxgEIAMoCUIHmrUYA0joBxI0CgVhZnRlchgFIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuQ2FuZGlkYXRlUGxhY2VIAYgBARIXCgVsaW1pdBgGIAEoA0IImrUYBBgBIGQSFQoFY29kZXMYByADKAlCBpq1GAJIZBIoCgdmaWx0ZXJzGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIYCgtzZXNzaW9uX2tleRgJIAEoCUgCiAEBEicKA25vdxgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJdGltZV96b25lGAsgASgJEhoKDWZpcnN0X3dlZWtkYXkYDCABKAVIA4gBAUIMCgpfaG9sZGVyX2lkQggKBl9hZnRlckIOCgxfc2Vzc2lvbl9rZXlCEAoOX2ZpcnN0X3dlZWtkYXkiWAoOQ2FuZGlkYXRlUGxhY2USLgoKY3JlYXRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoCaWQYAiABKAlIAIgBAUIFCgNfaWQiTAoWTGlzdENhbmRpZGF0ZXNSZXNwb25zZRIyCgdhbnN3ZXJzGAEgAygLMiEuc2NyaXAudm91Y2hlci52MS5DYW5kaWRhdGVBbnN3ZXIigAEKD0NhbmRpZGF0ZUFuc3dlchIvCgpjYW5kaWRhdGVzGAEgAygLMhsuc2NyaXAudm91Y2hlci52MS5DYW5kaWRhdGUSMwoEbmV4dBgCIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuQ2FuZGlkYXRlUGxhY2VIAIgBAUIHCgVfbmV4dCJtCglDYW5kaWRhdGUSMgoHdm91Y2hlchgBIAEoCzIhLnNjcmlwLnZvdWNoZXIudjEuR2F0aGVyZWRWb3VjaGVyEhoKDWNhbXBhaWduX3R5cGUYAiABKAlIAIgBAUIQCg5fY2FtcGFpZ25fdHlwZTJ3ChBDYW5kaWRhdGVTZXJ2aWNlEmMKDkxpc3RDYW5kaWRhdGVzEicuc2NyaXAudm91Y2hlci52MS5MaXN0Q2FuZGlkYXRlc1JlcXVlc3QaKC5zY3JpcC52b3VjaGVyLnYxLkxpc3RDYW5kaWRhdGVzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_options_v1_options, file_scrip_voucher_v1_redemptions, file_scrip_voucher_v1_vouchers]);
+  fileDesc("CiFzY3JpcC92b3VjaGVyL3YxL2NhbmRpZGF0ZXMucHJvdG8SEHNjcmlwLnZvdWNoZXIudjEiUwoVTGlzdENhbmRpZGF0ZXNSZXF1ZXN0EjoKB3F1ZXJpZXMYASADKAsyIC5zY3JpcC52b3VjaGVyLnYxLkNhbmRpZGF0ZVF1ZXJ5QgeatRgDSOgHIuADCg5DYW5kaWRhdGVRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEhYKCWhvbGRlcl9pZBgCIAEoCUgAiAEBEj8KEHN0YW5kYWxvbmVfdHlwZXMYAyADKA4yHS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJUeXBlQgaatRgCSAoSJAoTcHVibGljX2NhbXBhaWduX2lkcxgEIAMoCUIHmrUYA0joBxI1CgVhZnRlchgFIAEoCzIhLnNjcmlwLnZvdWNoZXIudjEuQ2FuZGlkYXRlQ3Vyc29ySAGIAQESFwoFbGltaXQYBiABKANCCJq1GAQYASBkEhUKBWNvZGVzGAcgAygJQgaatRgCSGQSKAoHZmlsdGVycxgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoLc2Vzc2lvbl9rZXkYCSABKAlIAogBARInCgNub3cYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXRpbWVfem9uZRgLIAEoCRIaCg1maXJzdF93ZWVrZGF5GAwgASgFSAOIAQFCDAoKX2hvbGRlcl9pZEIICgZfYWZ0ZXJCDgoMX3Nlc3Npb25fa2V5QhAKDl9maXJzdF93ZWVrZGF5IlkKD0NhbmRpZGF0ZUN1cnNvchIuCgpjcmVhdGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgJpZBgCIAEoCUgAiAEBQgUKA19pZCJMChZMaXN0Q2FuZGlkYXRlc1Jlc3BvbnNlEjIKB3Jlc3VsdHMYASADKAsyIS5zY3JpcC52b3VjaGVyLnYxLkNhbmRpZGF0ZVJlc3VsdCKBAQoPQ2FuZGlkYXRlUmVzdWx0Ei8KCmNhbmRpZGF0ZXMYASADKAsyGy5zY3JpcC52b3VjaGVyLnYxLkNhbmRpZGF0ZRI0CgRuZXh0GAIgASgLMiEuc2NyaXAudm91Y2hlci52MS5DYW5kaWRhdGVDdXJzb3JIAIgBAUIHCgVfbmV4dCJrCglDYW5kaWRhdGUSMAoHdm91Y2hlchgBIAEoCzIfLnNjcmlwLnZvdWNoZXIudjEuTG9hZGVkVm91Y2hlchIaCg1jYW1wYWlnbl90eXBlGAIgASgJSACIAQFCEAoOX2NhbXBhaWduX3R5cGUydwoQQ2FuZGlkYXRlU2VydmljZRJjCg5MaXN0Q2FuZGlkYXRlcxInLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhbmRpZGF0ZXNSZXF1ZXN0Giguc2NyaXAudm91Y2hlci52MS5MaXN0Q2FuZGlkYXRlc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_options_v1_options, file_scrip_voucher_v1_redemptions, file_scrip_voucher_v1_vouchers]);
 
 /**
  * @generated from message scrip.voucher.v1.ListCandidatesRequest
@@ -69,9 +69,9 @@ export type CandidateQuery = Message<"scrip.voucher.v1.CandidateQuery"> & {
   /**
    * Only what comes after this place.
    *
-   * @generated from field: optional scrip.voucher.v1.CandidatePlace after = 5;
+   * @generated from field: optional scrip.voucher.v1.CandidateCursor after = 5;
    */
-  after?: CandidatePlace | undefined;
+  after?: CandidateCursor | undefined;
 
   /**
    * @generated from field: int64 limit = 6;
@@ -128,11 +128,11 @@ export const CandidateQuerySchema: GenMessage<CandidateQuery> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_candidates, 1);
 
 /**
- * CandidatePlace is a place in the order of creation, between two vouchers.
+ * CandidateCursor is a place in the order of creation, between two vouchers.
  *
- * @generated from message scrip.voucher.v1.CandidatePlace
+ * @generated from message scrip.voucher.v1.CandidateCursor
  */
-export type CandidatePlace = Message<"scrip.voucher.v1.CandidatePlace"> & {
+export type CandidateCursor = Message<"scrip.voucher.v1.CandidateCursor"> & {
   /**
    * @generated from field: google.protobuf.Timestamp created_at = 1;
    */
@@ -147,10 +147,10 @@ export type CandidatePlace = Message<"scrip.voucher.v1.CandidatePlace"> & {
 };
 
 /**
- * Describes the message scrip.voucher.v1.CandidatePlace.
- * Use `create(CandidatePlaceSchema)` to create a new message.
+ * Describes the message scrip.voucher.v1.CandidateCursor.
+ * Use `create(CandidateCursorSchema)` to create a new message.
  */
-export const CandidatePlaceSchema: GenMessage<CandidatePlace> = /*@__PURE__*/
+export const CandidateCursorSchema: GenMessage<CandidateCursor> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_candidates, 2);
 
 /**
@@ -158,9 +158,9 @@ export const CandidatePlaceSchema: GenMessage<CandidatePlace> = /*@__PURE__*/
  */
 export type ListCandidatesResponse = Message<"scrip.voucher.v1.ListCandidatesResponse"> & {
   /**
-   * @generated from field: repeated scrip.voucher.v1.CandidateAnswer answers = 1;
+   * @generated from field: repeated scrip.voucher.v1.CandidateResult results = 1;
    */
-  answers: CandidateAnswer[];
+  results: CandidateResult[];
 };
 
 /**
@@ -171,9 +171,9 @@ export const ListCandidatesResponseSchema: GenMessage<ListCandidatesResponse> = 
   messageDesc(file_scrip_voucher_v1_candidates, 3);
 
 /**
- * @generated from message scrip.voucher.v1.CandidateAnswer
+ * @generated from message scrip.voucher.v1.CandidateResult
  */
-export type CandidateAnswer = Message<"scrip.voucher.v1.CandidateAnswer"> & {
+export type CandidateResult = Message<"scrip.voucher.v1.CandidateResult"> & {
   /**
    * @generated from field: repeated scrip.voucher.v1.Candidate candidates = 1;
    */
@@ -182,16 +182,16 @@ export type CandidateAnswer = Message<"scrip.voucher.v1.CandidateAnswer"> & {
   /**
    * Where to go on; absent when there is no more.
    *
-   * @generated from field: optional scrip.voucher.v1.CandidatePlace next = 2;
+   * @generated from field: optional scrip.voucher.v1.CandidateCursor next = 2;
    */
-  next?: CandidatePlace | undefined;
+  next?: CandidateCursor | undefined;
 };
 
 /**
- * Describes the message scrip.voucher.v1.CandidateAnswer.
- * Use `create(CandidateAnswerSchema)` to create a new message.
+ * Describes the message scrip.voucher.v1.CandidateResult.
+ * Use `create(CandidateResultSchema)` to create a new message.
  */
-export const CandidateAnswerSchema: GenMessage<CandidateAnswer> = /*@__PURE__*/
+export const CandidateResultSchema: GenMessage<CandidateResult> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_candidates, 4);
 
 /**
@@ -199,9 +199,9 @@ export const CandidateAnswerSchema: GenMessage<CandidateAnswer> = /*@__PURE__*/
  */
 export type Candidate = Message<"scrip.voucher.v1.Candidate"> & {
   /**
-   * @generated from field: scrip.voucher.v1.GatheredVoucher voucher = 1;
+   * @generated from field: scrip.voucher.v1.LoadedVoucher voucher = 1;
    */
-  voucher?: GatheredVoucher | undefined;
+  voucher?: LoadedVoucher | undefined;
 
   /**
    * The kind of its campaign.

@@ -6,13 +6,13 @@ import { keyOf, newCard } from "../domain/card.ts";
 import { toFigures } from "../mapping/card.ts";
 import { findCards } from "../store/cards.ts";
 
-export const readCards =
-  (deps: Deps): Handler<typeof CardService.method.readCards> =>
+export const getCardBalances =
+  (deps: Deps): Handler<typeof CardService.method.getCardBalances> =>
   async ({ cards: names }) => {
     const found = await findCards(deps.db, names);
     return {
-      $typeName: "scrip.loyalty.v1.ReadCardsResponse",
-      cards: names.map((name) =>
+      $typeName: "scrip.loyalty.v1.GetCardBalancesResponse",
+      balances: names.map((name) =>
         toFigures(found.get(keyOf(name.projectId, name.cardId)) ?? newCard(name)),
       ),
     };

@@ -1,15 +1,15 @@
 import type { Queryable } from "@scrip/postgres";
 import type {
   CardService,
-  SpendCommand as CommandMessage,
-  SpendOutcome,
+  HoldPointsCommand as CommandMessage,
+  HoldPointsOutcome,
 } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import {
   decideSpends,
-  type SpendCommand,
+  type HoldPointsCommand,
   type SpendDecision,
   type SpendsDecided,
 } from "../domain/hold-points.ts";
@@ -23,8 +23,8 @@ import { lockStocks, moveStocks } from "../store/rewards.ts";
  * Holds the points of redemptions that are about to be committed: one transaction locks the cards of all
  * commands, decides in memory and writes (services/decisions/0020-points-before-the-commit.md).
  */
-export const spendPoints =
-  (deps: Deps): Handler<typeof CardService.method.spendPoints> =>
+export const holdPoints =
+  (deps: Deps): Handler<typeof CardService.method.holdPoints> =>
   async (request) => {
     const commands = request.commands.map(parse);
     const cards = request.commands.flatMap(({ projectId, parts }) =>
@@ -49,12 +49,12 @@ export const spendPoints =
       return decided;
     });
     return {
-      $typeName: "scrip.loyalty.v1.SpendPointsResponse",
+      $typeName: "scrip.loyalty.v1.HoldPointsResponse",
       outcomes: decisions.map(toOutcome),
     };
   };
 
-const parse = (message: CommandMessage): SpendCommand => ({
+const parse = (message: CommandMessage): HoldPointsCommand => ({
   projectId: message.projectId,
   now: instantIn(message),
   requestKey: message.requestKey ?? null,
@@ -76,26 +76,26 @@ async function store(tx: Queryable, { cards, made, replaced }: SpendsDecided): P
   ]);
 }
 
-function toOutcome(decision: SpendDecision): SpendOutcome {
+function toOutcome(decision: SpendDecision): HoldPointsOutcome {
   return {
-    $typeName: "scrip.loyalty.v1.SpendOutcome",
+    $typeName: "scrip.loyalty.v1.HoldPointsOutcome",
     outcome:
       decision.kind === "spent"
         ? {
-            case: "spent",
+            case: "held",
             value: {
-              $typeName: "scrip.loyalty.v1.PointsSpent",
-              spends: decision.spends.map(({ spend, card }) => ({
-                $typeName: "scrip.loyalty.v1.Spend" as const,
+              $typeName: "scrip.loyalty.v1.HeldPoints",
+              holds: decision.spends.map(({ spend, card }) => ({
+                $typeName: "scrip.loyalty.v1.PointsHold" as const,
                 id: spend.id,
-                figures: toFigures(card),
+                balances: toFigures(card),
               })),
             },
           }
         : {
-            case: "refused",
+            case: "rejected",
             value: {
-              $typeName: "scrip.loyalty.v1.SpendRefused",
+              $typeName: "scrip.loyalty.v1.PointsHoldRejection",
               part: decision.part,
               key: decision.key,
             },

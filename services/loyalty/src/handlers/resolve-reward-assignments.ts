@@ -6,16 +6,16 @@ import { keyOf } from "../domain/card.ts";
 import { toAssignment } from "../mapping/reward.ts";
 import { findAssignments } from "../store/reward-assignments.ts";
 
-export const findRewardAssignments =
-  (deps: Deps): Handler<typeof RewardService.method.findRewardAssignments> =>
-  async ({ assignments: names }) => {
-    const found = await findAssignments(deps.db, names);
+export const resolveRewardAssignments =
+  (deps: Deps): Handler<typeof RewardService.method.resolveRewardAssignments> =>
+  async ({ queries }) => {
+    const found = await findAssignments(deps.db, queries);
     return {
-      $typeName: "scrip.loyalty.v1.FindRewardAssignmentsResponse",
-      answers: names.map(({ projectId, assignmentId }) => {
+      $typeName: "scrip.loyalty.v1.ResolveRewardAssignmentsResponse",
+      results: queries.map(({ projectId, assignmentId }) => {
         const row = found.get(keyOf(projectId, assignmentId));
         return {
-          $typeName: "scrip.loyalty.v1.FoundRewardAssignment" as const,
+          $typeName: "scrip.loyalty.v1.RewardAssignmentResult" as const,
           ...(row !== undefined && { assignment: toAssignment(row) }),
         };
       }),

@@ -1,9 +1,9 @@
 import type { Queryable } from "@scrip/postgres";
 import type {
-  CardQuestion,
+  CardQuery,
   CardService,
   CardsQuery,
-  GatheredCard,
+  LoadedCard,
 } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -25,14 +25,14 @@ import { type AssignmentRow, findAssigned } from "../store/reward-assignments.ts
 import { findRewards, type RewardRow } from "../store/rewards.ts";
 
 /** One statement for each kind of thing, however many cards are asked for. */
-export const gatherCards =
-  (deps: Deps): Handler<typeof CardService.method.gatherCards> =>
+export const loadCards =
+  (deps: Deps): Handler<typeof CardService.method.loadCards> =>
   async ({ queries }) => {
     const found = await gather(deps, queries);
     return {
-      $typeName: "scrip.loyalty.v1.GatherCardsResponse",
-      answers: queries.map((query) => ({
-        $typeName: "scrip.loyalty.v1.CardsAnswer" as const,
+      $typeName: "scrip.loyalty.v1.LoadCardsResponse",
+      results: queries.map((query) => ({
+        $typeName: "scrip.loyalty.v1.CardsResult" as const,
         cards: answersOf(query, found),
       })),
     };
@@ -89,7 +89,7 @@ async function find(db: Queryable, queries: readonly CardsQuery[]): Promise<Foun
   };
 }
 
-function answersOf(query: CardsQuery, found: Found): GatheredCard[] {
+function answersOf(query: CardsQuery, found: Found): LoadedCard[] {
   const { projectId, requestKey } = query;
   const own = new Map(
     query.cards.map(({ cardId }) => {
@@ -113,7 +113,7 @@ const ownSpends = (
 /** `own` of this card, `all` of all cards of the request. */
 type Own = { readonly own: readonly PointsSpend[]; readonly all: readonly PointsSpend[] };
 
-function answerOf(query: CardsQuery, question: CardQuestion, found: Found & Own): GatheredCard {
+function answerOf(query: CardsQuery, question: CardQuery, found: Found & Own): LoadedCard {
   const { projectId, sessionKey = null } = query;
   const { cardId, initialPoints, campaignId, rewardId = "" } = question;
   const key = keyOf(projectId, cardId);
@@ -123,8 +123,8 @@ function answerOf(query: CardsQuery, question: CardQuestion, found: Found & Own)
   const assignment = found.assigned.get(keyOf(projectId, campaignId ?? "", rewardId));
   const reward = assignment && found.rewards.get(keyOf(projectId, rewardId));
   return {
-    $typeName: "scrip.loyalty.v1.GatheredCard",
-    figures: { ...figures, balance: figures.balance + sumOf(found.own) },
+    $typeName: "scrip.loyalty.v1.LoadedCard",
+    balances: { ...figures, balance: figures.balance + sumOf(found.own) },
     lockedPoints: lockedByOthers(locks, { sessionKey, now: instantIn(query) }),
     ...(reward !== undefined && { reward: toReward(without(found.all, reward)) }),
     ...(reward !== undefined &&

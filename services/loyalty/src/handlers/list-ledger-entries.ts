@@ -2,17 +2,17 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type CardService,
-  ListEntriesResponseSchema,
+  ListLedgerEntriesResponseSchema,
 } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/card.ts";
 import { findCards } from "../store/cards.ts";
-import { listEntries as list } from "../store/ledger-entries.ts";
+import { listLedgerEntries as list } from "../store/ledger-entries.ts";
 
-export const listEntries =
-  (deps: Deps): Handler<typeof CardService.method.listEntries> =>
+export const listLedgerEntries =
+  (deps: Deps): Handler<typeof CardService.method.listLedgerEntries> =>
   async ({ projectId, cardId, limit, descending, afterId = null }) => {
     const name = { projectId, cardId };
     const [entries, cards] = await Promise.all([
@@ -20,7 +20,7 @@ export const listEntries =
       findCards(deps.db, [name]),
     ]);
     const card = cards.get(keyOf(projectId, cardId));
-    return create(ListEntriesResponseSchema, {
+    return create(ListLedgerEntriesResponseSchema, {
       total: card === undefined ? 0n : card.points - card.expiredPoints - card.subtractedPoints,
       entries: entries.map((entry) => ({
         id: entry.id,

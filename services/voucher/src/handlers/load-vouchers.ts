@@ -2,10 +2,10 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { instantFromProto } from "@scrip/mapping";
 import type {
   CommitOutcome,
-  GatheredVoucher,
+  LoadedVoucher,
   IdempotencyKey,
   RedemptionService,
-  VoucherAnswer,
+  VoucherResult,
   VoucherQuery,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -25,8 +25,8 @@ import { findVouchers, type VoucherName } from "../store/vouchers.ts";
  * Reads what decisions need, for a whole batch at once. Of a voucher that was seen before only the
  * narrow usage row is read; its definition is the cached one while the row says that it still counts.
  */
-export const gatherVouchers =
-  (deps: Deps): Handler<typeof RedemptionService.method.gatherVouchers> =>
+export const loadVouchers =
+  (deps: Deps): Handler<typeof RedemptionService.method.loadVouchers> =>
   async ({ queries }) => {
     const [vouchers, answers] = await Promise.all([
       gather(deps, queries),
@@ -34,8 +34,8 @@ export const gatherVouchers =
     ]);
     const locks = await locksFor(deps, queries, vouchers);
     return {
-      $typeName: "scrip.voucher.v1.GatherVouchersResponse",
-      answers: queries.map((query) => toAnswer(query, { vouchers, answers, locks })),
+      $typeName: "scrip.voucher.v1.LoadVouchersResponse",
+      results: queries.map((query) => toAnswer(query, { vouchers, answers, locks })),
     };
   };
 
@@ -85,8 +85,8 @@ function toAnswer(
     readonly answers: ReadonlyMap<string, StoredAnswer>;
     readonly locks: SessionLocks;
   },
-): VoucherAnswer {
-  const find = (code: string): GatheredVoucher => {
+): VoucherResult {
+  const find = (code: string): LoadedVoucher => {
     const found = vouchers.get(rowKey(projectId, code));
     if (found === undefined) return NOTHING;
     const { usage, message, template } = found;
@@ -95,7 +95,7 @@ function toAnswer(
         ? locks.ofOthers(projectId, usage.voucherId, sessionKey ?? null)
         : NOT_LOCKED;
     return {
-      $typeName: "scrip.voucher.v1.GatheredVoucher",
+      $typeName: "scrip.voucher.v1.LoadedVoucher",
       voucher: message,
       definitionVersion: usage.definitionVersion,
       lockedQuantity: others.quantity,
@@ -107,9 +107,9 @@ function toAnswer(
     };
   };
   return {
-    $typeName: "scrip.voucher.v1.VoucherAnswer",
+    $typeName: "scrip.voucher.v1.VoucherResult",
     vouchers: codes.map(find),
-    earlier:
+    storedOutcome:
       idempotency && findEarlier(idempotency, answers.get(rowKey(projectId, idempotency.key))),
   };
 }
@@ -125,8 +125,8 @@ function findEarlier(
   return readAnswer(stored);
 }
 
-const NOTHING: GatheredVoucher = {
-  $typeName: "scrip.voucher.v1.GatheredVoucher",
+const NOTHING: LoadedVoucher = {
+  $typeName: "scrip.voucher.v1.LoadedVoucher",
   definitionVersion: 0n,
   lockedQuantity: 0n,
   lockedCredits: 0n,

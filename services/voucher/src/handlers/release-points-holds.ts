@@ -1,0 +1,15 @@
+import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { releasePointsHolds as abandon } from "../points/release-holds.ts";
+
+export const releasePointsHolds =
+  (deps: Deps): Handler<typeof RedemptionService.method.releasePointsHolds> =>
+  async ({ holds }) => {
+    await abandon(
+      deps,
+      holds.map(({ projectId, holdId }) => ({ projectId, spendId: holdId })),
+    );
+    return { $typeName: "scrip.voucher.v1.ReleasePointsHoldsResponse" };
+  };
