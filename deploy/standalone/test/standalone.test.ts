@@ -150,7 +150,7 @@ test("a data folder that is a file, and settings that are none, are explained", 
   const broken = await ended({ SCRIP_DATA_DIR: file, SCRIP_PORT: "0" });
   expect([broken.code, broken.output]).toEqual([
     1,
-    `The data folder ${file} is not a folder. Set SCRIP_DATA_DIR to another one.\n`,
+    `The data folder ${file} is not a folder. Set SCRIP_DATA_DIR to another folder.\n`,
   ]);
   expect(broken.output).not.toContain("    at ");
   const wrong = await ended({

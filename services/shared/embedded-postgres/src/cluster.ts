@@ -3,15 +3,19 @@ import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from "node
 import path from "node:path";
 
 import { type Account, findAccount } from "./account.ts";
+import { complaintOf, diskFullMessage, isDiskFull, reasonOf } from "./complaints.ts";
 import { DataFolderError } from "./data-folder-error.ts";
+import { placeDatabase, readLocation } from "./location.ts";
 import { findPrograms, MAJOR_VERSION, type Programs, runAs } from "./programs.ts";
 
 export const USER = "scrip";
 
-/** A database folder and what is needed to run it. */
+/** A PostgreSQL data directory and what is needed to run its server. */
 export type Cluster = {
-  /** What the owner of the data knows: it contains everything else. */
+  /** The data folder as the user configured it; error messages name it. */
   readonly folder: string;
+  /** Contains `data` and `passwordFile`: the data folder, unless the server's account cannot enter that. */
+  readonly location: string;
   readonly data: string;
   readonly passwordFile: string;
   readonly account: Account | undefined;
@@ -19,13 +23,13 @@ export type Cluster = {
 };
 
 export type StartOptions = {
-  /** Is told what takes long. */
+  /** Receives progress messages. */
   readonly log?: (message: string) => void;
-  /** Ends the start before it is done; it then fails. */
+  /** Cancels the start, which then fails. */
   readonly stop?: AbortSignal | undefined;
 };
 
-/** Makes the data folder when it is not there, and answers its whole path. */
+/** Creates the data folder if it does not exist, and returns its absolute path. */
 export async function makeFolder(dataDir: string): Promise<string> {
   const folder = path.resolve(dataDir);
   try {
@@ -33,15 +37,16 @@ export async function makeFolder(dataDir: string): Promise<string> {
     return folder;
   } catch (cause) {
     const found = await stat(folder).catch(() => undefined);
-    const problem = found === undefined ? `cannot be made: ${String(cause)}` : "is not a folder";
+    const problem =
+      found === undefined ? `cannot be created: ${reasonOf(cause)}` : "is not a folder";
     throw new DataFolderError(
-      `The data folder ${folder} ${problem}. Set SCRIP_DATA_DIR to another one.`,
+      `The data folder ${folder} ${problem}. Set SCRIP_DATA_DIR to another folder.`,
       { cause },
     );
   }
 }
 
-/** One level after the other: in /proc the recursive mkdir of Node never ends. */
+/** Creates one level after the other: in /proc the recursive mkdir of Node never ends. */
 async function makeLevels(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
   const parent = path.dirname(folder);
@@ -49,7 +54,7 @@ async function makeLevels(folder: string): Promise<void> {
   try {
     await mkdir(folder);
   } catch (error) {
-    // Somebody else may have been quicker.
+    // Another process may have created it concurrently.
     if (!(await isFolder(folder))) throw error;
   }
 }
@@ -60,27 +65,28 @@ const isFolder = (folder: string): Promise<boolean> =>
     () => false,
   );
 
-/** Opens the cluster of a folder, and makes it at the first start. */
+/** Opens the cluster of a folder, and creates it at the first start. */
 export async function openCluster(
   folder: string,
   { log = () => {}, stop }: StartOptions,
 ): Promise<Cluster> {
-  const { data, passwordFile } = filesOf(folder);
-  const programs = findPrograms();
-  const account = await findAccount(data, path.dirname(programs.initdb));
-  const cluster = { folder, data, passwordFile, account, programs };
-  if (await isThere(cluster)) {
+  const before = await readLocation(folder);
+  const found = await findAccount(filesOf(before).data);
+  const { location, account } = await placeDatabase(folder, found, log);
+  const programs = await findPrograms(account);
+  const cluster = { folder, location, ...filesOf(location), account, programs };
+  if (await isCreated(cluster)) {
     await checkCluster(cluster);
   } else {
-    log(`making a database in ${data}`);
+    log(`Creating a database in ${cluster.data}`);
     await initialise(cluster, stop);
   }
   return cluster;
 }
 
-export const filesOf = (folder: string): Pick<Cluster, "data" | "passwordFile"> => ({
-  data: path.join(folder, "postgres"),
-  passwordFile: path.join(folder, "postgres.password"),
+export const filesOf = (location: string): Pick<Cluster, "data" | "passwordFile"> => ({
+  data: path.join(location, "postgres"),
+  passwordFile: path.join(location, "postgres.password"),
 });
 
 export async function readPassword({
@@ -91,23 +97,23 @@ export async function readPassword({
     return await readFile(passwordFile, "utf8");
   } catch (cause) {
     throw new DataFolderError(
-      `${passwordFile} cannot be read: ${String(cause)}. ${adviceFor(folder)}`,
+      `${passwordFile} cannot be read: ${reasonOf(cause)}. ${adviceFor(folder)}`,
       { cause },
     );
   }
 }
 
 export const adviceFor = (folder: string): string =>
-  `Restore ${folder} from a backup, or remove it to start anew.`;
+  `Restore ${folder} from a backup, or remove it to start with an empty database.`;
 
-async function isThere({ folder, data }: Cluster): Promise<boolean> {
+async function isCreated({ folder, data }: Cluster): Promise<boolean> {
   try {
     await stat(data);
     return true;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw new DataFolderError(
-      `The data folder ${folder} cannot be read: ${String(cause)}. Change its owner, or set SCRIP_DATA_DIR to another folder.`,
+      `The data folder ${folder} cannot be read: ${reasonOf(cause)}. Change its owner, or set SCRIP_DATA_DIR to another folder.`,
       { cause },
     );
   }
@@ -118,22 +124,22 @@ async function checkCluster({ folder, data }: Cluster): Promise<void> {
   const version = (
     await readFile(file, "utf8").catch((cause: unknown) => {
       throw new DataFolderError(
-        `${data} is not a readable PostgreSQL folder: ${String(cause)}. ${adviceFor(folder)}`,
+        `${data} is not a readable PostgreSQL folder: ${reasonOf(cause)}. ${adviceFor(folder)}`,
         { cause },
       );
     })
   ).trim();
   if (version === MAJOR_VERSION) return;
   throw new DataFolderError(
-    `${data} was made by PostgreSQL ${version}, and this is ${MAJOR_VERSION}. Dump it with its own version, and restore the dump into a new folder.`,
+    `${data} was created by PostgreSQL ${version}, and this Scrip runs PostgreSQL ${MAJOR_VERSION}. Start the Scrip version that created it, or dump it with PostgreSQL ${version} and restore the dump into a new folder (SCRIP_DATA_DIR).`,
   );
 }
 
-/** What an operator may change with `alter system`; durability stays as PostgreSQL has it: on. */
+/** Defaults that an operator can change with `alter system`. Durability settings stay on, as in PostgreSQL. */
 const DEFAULTS = [
   "max_connections=200",
   "shared_buffers=256MB",
-  // Seldom checkpoints: each is followed by whole pages in the log, many small commits feel that.
+  // Rare checkpoints: each is followed by full page images in the log, which slow many small commits.
   "max_wal_size=2GB",
   "checkpoint_timeout=15min",
   "wal_compression=on",
@@ -142,10 +148,10 @@ const DEFAULTS = [
   "timezone=UTC",
 ];
 
-/** Into a folder of another name first: a crash in between must not leave half a database. */
+/** Creates it under another name first, so that a crash never leaves half a database. */
 async function initialise(cluster: Cluster, stop: AbortSignal | undefined): Promise<void> {
-  const { folder, data, passwordFile, account, programs } = cluster;
-  const unfinished = path.join(folder, "postgres.unfinished");
+  const { folder, location, data, passwordFile, account, programs } = cluster;
+  const unfinished = path.join(location, "postgres.unfinished");
   const password = randomBytes(24).toString("base64url");
   try {
     await rm(unfinished, { recursive: true, force: true });
@@ -170,14 +176,11 @@ async function initialise(cluster: Cluster, stop: AbortSignal | undefined): Prom
     await rename(unfinished, data);
   } catch (cause) {
     stop?.throwIfAborted();
-    throw new DataFolderError(`The database in ${folder} cannot be made: ${complaintOf(cause)}`, {
-      cause,
-    });
+    throw new DataFolderError(
+      isDiskFull(complaintOf(cause))
+        ? diskFullMessage(location)
+        : `The database in ${folder} cannot be created: ${complaintOf(cause)}`,
+      { cause },
+    );
   }
-}
-
-/** What a program complained about; else what went wrong with running it. */
-export function complaintOf(error: unknown): string {
-  const { stderr } = error as { readonly stderr?: string };
-  return stderr?.trim() || String(error);
 }

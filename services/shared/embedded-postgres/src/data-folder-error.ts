@@ -1,4 +1,4 @@
-/** The data folder cannot be used as it is; the message says which one, why, and what to do. */
+/** The data folder cannot be used; the message names it, the reason and the remedy. */
 export class DataFolderError extends Error {
   override readonly name = "DataFolderError";
 }

@@ -5,15 +5,15 @@ import { isRunning, startOf } from "./lock.ts";
 import { pidFileOf, type RunningServer, startServer, stopServer } from "./server.ts";
 import { watchServer } from "./watchdog.ts";
 
-/** The server is nobody's child, so its end is looked for. */
-const LOOK_MS = 250;
+/** The server is not a child of this process, so its end is polled. */
+const POLL_MS = 250;
 
-/** A disk that is full or a file that is damaged does not change within moments. */
+/** A full disk or a damaged file does not recover within milliseconds. */
 const RETRY_MS = 5_000;
 
 /**
- * Starts the server again on its port whenever it ends before we do: a crash, or an administrator's
- * kill. Whoever is connected loses the connection and nothing that was committed.
+ * Restarts the server on its port whenever it ends before this process: after a crash or a kill.
+ * Clients lose their connections, but no committed data.
  */
 export function keepServer(
   cluster: Cluster,
@@ -40,7 +40,7 @@ async function keep(cluster: Cluster, first: RunningServer, keeping: Keeping): P
     watchdog[Symbol.dispose]();
     if (keeping.stop.aborted) return;
     keeping.warn(
-      `The PostgreSQL of ${cluster.folder} (process ${server.pid}) has ended; it is started again`,
+      `The PostgreSQL of ${cluster.folder} (process ${server.pid}) has ended; Scrip starts it again`,
     );
     server = await restart(cluster, first.port, keeping);
   }
@@ -49,11 +49,11 @@ async function keep(cluster: Cluster, first: RunningServer, keeping: Keeping): P
 async function untilEnd(pid: number, stop: AbortSignal): Promise<void> {
   const born = await startOf(pid);
   while (!stop.aborted && isRunning(pid) && (await startOf(pid)) === born) {
-    await pause(LOOK_MS, stop);
+    await pause(POLL_MS, stop);
   }
 }
 
-/** Answers nothing when it was stopped before it succeeded. */
+/** Returns undefined if it was cancelled before it succeeded. */
 async function restart(
   cluster: Cluster,
   port: number,
@@ -61,7 +61,7 @@ async function restart(
 ): Promise<RunningServer | undefined> {
   while (!stop.aborted) {
     try {
-      // Removes what the crash left.
+      // Removes the files that the crash left behind.
       await stopServer(cluster);
       const server = await startServer(cluster, { port, stop });
       warn(`The PostgreSQL of ${cluster.folder} runs again (process ${server.pid})`);
@@ -74,6 +74,6 @@ async function restart(
   return undefined;
 }
 
-/** Ends early when it is stopped, and does not keep the process. */
+/** Ends early when cancelled, and does not keep the process alive. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal, ref: false }).catch(() => {});

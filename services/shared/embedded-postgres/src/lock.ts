@@ -1,11 +1,12 @@
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 
+import { diskFullMessage, isDiskFull, reasonOf } from "./complaints.ts";
 import { DataFolderError } from "./data-folder-error.ts";
 
-/** Lets one process at a time work in a folder. A lock whose process is gone is taken over. */
+/** Locks a folder for this process. A lock whose process has ended is taken over. */
 export async function lockFolder(file: string, folder: string): Promise<AsyncDisposable> {
   const mine = `${process.pid} ${await startOf(process.pid)}`;
-  // A link appears with its content or not at all, so nobody ever reads half a lock.
+  // A hard link appears with its content, so that no process reads half a lock.
   const draft = `${file}.${process.pid}`;
   try {
     await writeFile(draft, mine, { mode: 0o600 });
@@ -13,7 +14,9 @@ export async function lockFolder(file: string, folder: string): Promise<AsyncDis
   } catch (cause) {
     if (cause instanceof DataFolderError) throw cause;
     throw new DataFolderError(
-      `The data folder ${folder} cannot be written: ${String(cause)}. Change its owner, or set SCRIP_DATA_DIR to another folder.`,
+      isDiskFull(String(cause))
+        ? diskFullMessage(folder)
+        : `The data folder ${folder} cannot be written: ${reasonOf(cause)}. Change its owner, or set SCRIP_DATA_DIR to another folder.`,
       { cause },
     );
   } finally {
@@ -22,7 +25,7 @@ export async function lockFolder(file: string, folder: string): Promise<AsyncDis
   return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
 }
 
-/** Whether a process that lives works in the folder. */
+/** Whether a running process holds the lock. */
 export async function isLocked(file: string): Promise<boolean> {
   return isHeld(await readFile(file, "utf8").catch(() => ""));
 }
@@ -32,7 +35,7 @@ async function takeLock(file: string, draft: string, folder: string): Promise<vo
     if (await linked(draft, file)) return;
     const found = await readFile(file, "utf8").catch(() => "");
     if (await isHeld(found)) throw inUse(folder, found);
-    // Moved aside rather than removed: whoever was quicker than us keeps a lock that is not stale.
+    // Moved aside rather than removed: if another process replaced it, that lock is put back.
     const aside = `${draft}.stale`;
     if (!(await moved(file, aside))) continue;
     const taken = await readFile(aside, "utf8");
@@ -50,13 +53,13 @@ const MAX_ATTEMPTS = 5;
 
 const inUse = (folder: string, lock: string): DataFolderError =>
   new DataFolderError(
-    `The data folder ${folder} is in use by process ${lock.split(" ")[0]}. Stop that one, or set SCRIP_DATA_DIR to another folder.`,
+    `The data folder ${folder} is in use by process ${lock.split(" ")[0]}. Stop that process, or set SCRIP_DATA_DIR to another folder.`,
   );
 
 async function isHeld(lock: string): Promise<boolean> {
   const [pid, start] = lock.split(" ");
   if (!isRunning(Number(pid))) return false;
-  // After a reboot, or in another container, the same number belongs to somebody else.
+  // After a reboot, or in another container, another process can have the same number.
   return (await startOf(Number(pid))) === start;
 }
 
@@ -70,12 +73,12 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * When a process began, in ticks since the boot; `-` where the system has no /proc, and for one that
- * has ended and that nobody has asked about yet.
+ * Start time of a process in ticks since boot; `-` where the system has no /proc, and for a process
+ * that has ended but was not yet reaped.
  */
 export async function startOf(pid: number): Promise<string> {
   const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // The second field is the program's name in brackets, and may contain spaces.
+  // The second field is the program's name in parentheses, which may contain spaces.
   const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
   return fields[0] === ZOMBIE ? "-" : (fields[START_FIELD] ?? "-");
 }

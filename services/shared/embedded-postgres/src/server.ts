@@ -4,14 +4,15 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { adviceFor, type Cluster, complaintOf } from "./cluster.ts";
+import { adviceFor, type Cluster } from "./cluster.ts";
+import { complaintOf, diskFullMessage, isDiskFull } from "./complaints.ts";
 import { DataFolderError } from "./data-folder-error.ts";
 import { runAs } from "./programs.ts";
 
 export const pidFileOf = ({ data }: Pick<Cluster, "data">): string =>
   path.join(data, "postmaster.pid");
 
-/** The port of a server that takes connections; undefined of one that starts, stops or is not there. */
+/** The port of a server that accepts connections; undefined while it starts or stops, or without a server. */
 export async function readPort(data: string): Promise<number | undefined> {
   const text = await readFile(pidFileOf({ data }), "utf8").catch(() => "");
   const lines = text.split("\n").map((line) => line.trim());
@@ -24,7 +25,7 @@ const STATUS_LINE = 7;
 
 export type RunningServer = { readonly port: number; readonly pid: number };
 
-/** Starts the server, on a free port unless one is given, and waits until it takes connections. */
+/** Starts the server, on a free port unless one is provided, and waits until it accepts connections. */
 export async function startServer(
   cluster: Cluster,
   options: { readonly port?: number; readonly stop?: AbortSignal | undefined },
@@ -38,29 +39,30 @@ export async function startServer(
       return { port, pid: Number(await firstLine(pidFileOf(cluster))) };
     } catch (cause) {
       options.stop?.throwIfAborted();
-      const said = (await textFrom(log, from)) || complaintOf(cause);
-      if (attempt === MAX_ATTEMPTS || !PASSING.test(said)) throw refusal(cluster, said, cause);
+      const output = (await textFrom(log, from)) || complaintOf(cause);
+      if (attempt === MAX_ATTEMPTS || !TEMPORARY.test(output))
+        throw startError(cluster, output, cause);
       await sleep(RETRY_MS);
     }
   }
 }
 
 /**
- * A fast shutdown: sessions are ended and everything is flushed. It also stops the orphan of a
- * process that was killed, and does nothing when there is no server.
+ * Stops the server with a fast shutdown, which ends its sessions and flushes everything. Also stops
+ * the server that a killed process left behind; does nothing without a server.
  */
 export async function stopServer(cluster: Cluster): Promise<void> {
   const { data, folder, account, programs } = cluster;
   const pid = Number(await firstLine(pidFileOf(cluster)));
   if (!(await isServer(pid, data))) {
-    // Left by a crash. PostgreSQL would refuse to start while the number belongs to anybody.
+    // Left by a crash. PostgreSQL would not start while any process has this number.
     await rm(pidFileOf(cluster), { force: true });
     return;
   }
   try {
     const common = [`--pgdata=${data}`, "--wait", `--timeout=${STOP_TIMEOUT_S}`];
     await runAs(account, programs.pgCtl, ["stop", "--mode=fast", ...common]).catch(() =>
-      // Nothing that was committed is lost; the next start recovers it from the log.
+      // Committed data is not lost; the next start recovers it from the write-ahead log.
       runAs(account, programs.pgCtl, ["stop", "--mode=immediate", ...common]),
     );
   } catch (cause) {
@@ -76,15 +78,15 @@ const STOP_TIMEOUT_S = 30;
 const MAX_ATTEMPTS = 10;
 const RETRY_MS = 300;
 
-/** Somebody was quicker with the port; or the sessions of a killed server are still ending. */
-const PASSING =
+/** Another program took the port, or the sessions of a killed server are still ending. */
+const TEMPORARY =
   /could not bind|could not create any TCP|shared memory block|starting up|shutting down/;
 
 function launch(
   { data, account, programs }: Cluster,
   { port, log, stop }: { port: number; log: string; stop: AbortSignal | undefined },
 ): Promise<string> {
-  // No socket files: their folder would have to be shared with every other user.
+  // No socket files: their folder would be shared with every other user of the machine.
   const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories="];
   const args = [
     "start",
@@ -106,8 +108,9 @@ async function openLog({ data }: Cluster): Promise<string> {
   return log;
 }
 
-function refusal({ folder, data }: Cluster, said: string, cause: unknown): DataFolderError {
-  const lines = said.trim().split("\n").slice(-LAST_LINES).join("\n  ");
+function startError({ folder, location, data }: Cluster, output: string, cause: unknown) {
+  if (isDiskFull(output)) return new DataFolderError(diskFullMessage(location), { cause });
+  const lines = output.trim().split("\n").slice(-LAST_LINES).join("\n  ");
   return new DataFolderError(
     `The database in ${data} does not start:\n  ${lines}\n${adviceFor(folder)}`,
     { cause },
@@ -116,7 +119,7 @@ function refusal({ folder, data }: Cluster, said: string, cause: unknown): DataF
 
 const LAST_LINES = 5;
 
-/** Whether the process is a server on this folder, and not a later one with the same number. */
+/** Whether the process is the server of this folder, not a later process with the same number. */
 async function isServer(pid: number, data: string): Promise<boolean> {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   if (process.platform !== "linux") {
@@ -131,7 +134,7 @@ async function isServer(pid: number, data: string): Promise<boolean> {
   } catch (error) {
     if (!["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
   }
-  // A container's root may not see the folders of other users' processes, but their names.
+  // In a container, root may not see the folders of other users' processes, only their names.
   const name = await readFile(`/proc/${pid}/comm`, "utf8").catch(() => "");
   return name.trim() === "postgres";
 }

@@ -9,21 +9,22 @@ import {
   USER,
 } from "./cluster.ts";
 import { keepServer } from "./keeper.ts";
+import { readLocation } from "./location.ts";
 import { isLocked, lockFolder } from "./lock.ts";
 import { readPort, startServer, stopServer } from "./server.ts";
 
 export type EmbeddedPostgres = AsyncDisposable & { readonly url: string };
 
 /**
- * Starts the PostgreSQL that lives in a folder, and makes it at the first start. The server ends
- * with this process; one that outlived its process is stopped before a new one starts. One that ends
- * too early is started again on the same port. Throws a DataFolderError when the folder is in use or
- * not as it must be.
+ * Starts the PostgreSQL server of a data folder, and creates its database at the first start. The
+ * server ends with this process; a server that outlived its process is stopped first. A server that
+ * crashes is started again on the same port. Throws a DataFolderError if the folder is in use or
+ * cannot be used.
  */
 export async function startEmbeddedPostgres(
   options: StartOptions & {
     readonly dataDir: string;
-    /** Is told when the server has ended, and when it runs again. */
+    /** Receives a message when the server has ended, and when it runs again. */
     readonly warn?: (message: string) => void;
   },
 ): Promise<EmbeddedPostgres> {
@@ -44,11 +45,11 @@ export async function startEmbeddedPostgres(
   };
 }
 
-/** Where the server of a folder is reached that another process runs now; undefined without one. */
+/** The URL of the server that another process runs on the folder; undefined if none runs. */
 export async function findEmbeddedPostgres(dataDir: string): Promise<string | undefined> {
   const folder = path.resolve(dataDir);
   if (!(await isLocked(lockOf(folder)))) return undefined;
-  const { data, passwordFile } = filesOf(folder);
+  const { data, passwordFile } = filesOf(await readLocation(folder));
   const port = await readPort(data);
   if (port === undefined) return undefined;
   const password = await readPassword({ folder, passwordFile });

@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from "../src/index.ts";
 import { givenFolder, isRunning, query, serverPid, untilGone } from "./fixture/folder.ts";
 import { startHolder } from "./fixture/holder.ts";
 
-test("what was acknowledged before a kill -9 of the process is there after it", async () => {
+test("keeps every acknowledged commit through kill -9 of the process", async () => {
   await using folder = await givenFolder();
   const holder = await startHolder(folder.path);
   await query(holder.url, "create table entry (n int primary key)");
@@ -45,7 +45,7 @@ test.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
   },
 );
 
-test("a server that outlived its process is stopped by the next start", async () => {
+test("the next start stops a server that outlived its process", async () => {
   await using folder = await givenFolder();
   const holder = await startHolder(folder.path);
   const orphan = await serverPid(folder.path);
@@ -59,7 +59,7 @@ test("a server that outlived its process is stopped by the next start", async ()
   expect(await query(server.url, "select one from kept")).toEqual([{ one: 1 }]);
 });
 
-test("a killed server is started again, at the same address and with its data, each time", async () => {
+test("restarts a killed server at the same address with its data, every time", async () => {
   await using folder = await givenFolder();
   const told: string[] = [];
   const warn = (message: string): void => void told.push(message);
@@ -81,7 +81,7 @@ test("a killed server is started again, at the same address and with its data, e
   expect(told).toHaveLength(4);
 });
 
-test("a server that was started again ends with its process as well", async () => {
+test("a restarted server also ends with its process", async () => {
   await using folder = await givenFolder();
   const holder = await startHolder(folder.path);
   const first = await serverPid(folder.path);
@@ -97,7 +97,7 @@ test("a server that was started again ends with its process as well", async () =
   await untilGone(pid);
 });
 
-test("a server that is killed just before it is stopped recovers at the next start", async () => {
+test("a server killed just before its stop recovers at the next start", async () => {
   await using folder = await givenFolder();
   {
     await using server = await startEmbeddedPostgres({ dataDir: folder.path });
@@ -129,7 +129,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test("a number left by a crash that another process has now is not a server of ours", async () => {
+test("does not stop another process that has the number left by a crash", async () => {
   await using folder = await givenFolder();
   await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
   const bystander = spawn("sleep", ["60"]);

@@ -7,7 +7,7 @@ import { DataFolderError, findEmbeddedPostgres, startEmbeddedPostgres } from "..
 import { givenFolder, query, serverPid, untilGone } from "./fixture/folder.ts";
 import { startHolder } from "./fixture/holder.ts";
 
-async function refusalOf(dataDir: string): Promise<string> {
+async function startErrorOf(dataDir: string): Promise<string> {
   const error = await startEmbeddedPostgres({ dataDir }).then(
     () => undefined,
     (cause: unknown) => cause,
@@ -16,16 +16,16 @@ async function refusalOf(dataDir: string): Promise<string> {
   return (error as DataFolderError).message;
 }
 
-test("a second process is told which one has the folder", async () => {
+test("a second start names the process that uses the folder", async () => {
   await using folder = await givenFolder();
   const holder = await startHolder(folder.path);
-  const message = await refusalOf(folder.path);
+  const message = await startErrorOf(folder.path);
   expect(message).toContain(`${folder.path} is in use by process ${holder.pid}.`);
   expect(await query(holder.url, "select 1 as one")).toEqual([{ one: 1 }]);
   await holder.end("SIGTERM");
 });
 
-test("the server that another process runs in a folder is found, and only while it runs", async () => {
+test("findEmbeddedPostgres returns the server of another process only while it runs", async () => {
   await using folder = await givenFolder();
   expect(await findEmbeddedPostgres(folder.path)).toBeUndefined();
   const holder = await startHolder(folder.path);
@@ -36,7 +36,7 @@ test("the server that another process runs in a folder is found, and only while 
   await untilGone(pid);
 });
 
-test("of many starts at once in one folder one wins", async () => {
+test("exactly one of many concurrent starts in one folder succeeds", async () => {
   await using folder = await givenFolder();
   await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
   await writeFile(path.join(folder.path, "scrip.lock"), "999999999 1");
@@ -48,46 +48,48 @@ test("of many starts at once in one folder one wins", async () => {
   expect(await readdir(folder.path)).not.toContain("scrip.lock");
 });
 
-test("the lock of a process that is gone is taken over, also when its number is in use", async () => {
+test("takes over the lock of an ended process, also when another process has its number", async () => {
   await using folder = await givenFolder();
   await writeFile(path.join(folder.path, "scrip.lock"), `${process.ppid} 1`);
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });
   expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
 
-test("a file is not a data folder", async () => {
+test("rejects a data folder that is a file", async () => {
   await using folder = await givenFolder();
   const file = path.join(folder.path, "file");
   await writeFile(file, "");
-  expect(await refusalOf(file)).toBe(
-    `The data folder ${file} is not a folder. Set SCRIP_DATA_DIR to another one.`,
+  expect(await startErrorOf(file)).toBe(
+    `The data folder ${file} is not a folder. Set SCRIP_DATA_DIR to another folder.`,
   );
 });
 
-test("a folder that the system refuses to make is named, and the start ends", async () => {
-  expect(await refusalOf("/proc/scrip/data")).toContain(
-    "The data folder /proc/scrip/data cannot be made: Error: ENOENT",
+test("names a folder that the system cannot create", async () => {
+  expect(await startErrorOf("/proc/scrip/data")).toContain(
+    "The data folder /proc/scrip/data cannot be created: ENOENT",
   );
 });
 
-test("something else in the place of the database is left alone and named", async () => {
+test("names a folder that contains no database, and leaves it unchanged", async () => {
   await using folder = await givenFolder();
   const data = path.join(folder.path, "postgres");
   await mkdir(data);
   await writeFile(path.join(data, "holiday.jpg"), "");
-  expect(await refusalOf(folder.path)).toContain(`${data} is not a readable PostgreSQL folder`);
+  expect(await startErrorOf(folder.path)).toContain(`${data} is not a readable PostgreSQL folder`);
   expect(await readdir(data)).toEqual(["holiday.jpg"]);
 });
 
-test("the folder of another PostgreSQL is named with its version", async () => {
+test("names the version of a folder of another PostgreSQL, and what to do", async () => {
   await using folder = await givenFolder();
   const data = path.join(folder.path, "postgres");
   await mkdir(data);
   await writeFile(path.join(data, "PG_VERSION"), "16\n");
-  expect(await refusalOf(folder.path)).toContain("was made by PostgreSQL 16, and this is 18.");
+  expect(await startErrorOf(folder.path)).toContain(
+    "was created by PostgreSQL 16, and this Scrip runs PostgreSQL 18.",
+  );
 });
 
-test("a first start that was interrupted begins again", async () => {
+test("repeats a first start that was interrupted", async () => {
   await using folder = await givenFolder();
   const unfinished = path.join(folder.path, "postgres.unfinished");
   await mkdir(unfinished);
@@ -97,18 +99,18 @@ test("a first start that was interrupted begins again", async () => {
   expect(await readdir(folder.path)).not.toContain("postgres.unfinished");
 });
 
-test("a damaged database says what PostgreSQL says, and what to do", async () => {
+test("a damaged database fails with the error of PostgreSQL and a remedy", async () => {
   await using folder = await givenFolder();
   await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
   await rm(path.join(folder.path, "postgres/global/pg_control"));
-  const message = await refusalOf(folder.path);
+  const message = await startErrorOf(folder.path);
   expect(message).toContain("could not find the database system");
   expect(message).toContain(`Restore ${folder.path} from a backup`);
 });
 
-test("a database without its password says so", async () => {
+test("names the missing password file of a database", async () => {
   await using folder = await givenFolder();
   await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
   await rm(path.join(folder.path, "postgres.password"));
-  expect(await refusalOf(folder.path)).toContain("postgres.password cannot be read");
+  expect(await startErrorOf(folder.path)).toContain("postgres.password cannot be read");
 });

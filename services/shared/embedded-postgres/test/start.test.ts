@@ -1,26 +1,29 @@
-import { appendFile, chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdir, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 
 import { startEmbeddedPostgres } from "../src/index.ts";
+import { readLocation } from "../src/location.ts";
 import { givenFolder, query, serverPid, untilGone } from "./fixture/folder.ts";
 
-test("the data is there at the next start", async () => {
+afterEach(() => void vi.unstubAllEnvs());
+
+test("keeps its data until the next start", async () => {
   await using folder = await givenFolder();
-  const told: string[] = [];
-  const log = (message: string): void => void told.push(message);
+  const messages: string[] = [];
+  const log = (message: string): void => void messages.push(message);
   {
     await using server = await startEmbeddedPostgres({ dataDir: folder.path, log });
     await query(server.url, "create table kept as select 'ä€' as word");
   }
-  expect(told).toHaveLength(1);
+  expect(messages).toHaveLength(1);
   await using server = await startEmbeddedPostgres({ dataDir: folder.path, log });
-  expect(told).toHaveLength(1);
+  expect(messages).toHaveLength(1);
   expect(await query(server.url, "select word from kept")).toEqual([{ word: "ä€" }]);
 });
 
-test("commits are durable, text is UTF-8 in the order of its bytes, time is UTC", async () => {
+test("commits durably, sorts UTF-8 text by its bytes, and uses UTC", async () => {
   await using folder = await givenFolder();
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });
   const names = ["fsync", "synchronous_commit", "full_page_writes", "server_encoding", "timezone"];
@@ -41,7 +44,7 @@ test("commits are durable, text is UTF-8 in the order of its bytes, time is UTC"
   });
 });
 
-test("a setting that an operator alters holds at the next start", async () => {
+test("a setting changed with alter system applies at the next start", async () => {
   await using folder = await givenFolder();
   {
     await using server = await startEmbeddedPostgres({ dataDir: folder.path });
@@ -51,7 +54,7 @@ test("a setting that an operator alters holds at the next start", async () => {
   expect(await query(server.url, "show max_connections")).toEqual([{ max_connections: "42" }]);
 });
 
-test("other users of the machine neither see the password nor get in without it", async () => {
+test("other users of the machine can neither read the password nor connect without it", async () => {
   await using folder = await givenFolder();
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });
   for (const secret of ["postgres.password", "postgres"]) {
@@ -64,7 +67,7 @@ test("other users of the machine neither see the password nor get in without it"
   expect(server.url).toContain("@127.0.0.1:");
 });
 
-test("a start that is stopped fails, leaves no server behind, and can be begun again", async () => {
+test("a cancelled start fails, leaves no server behind, and can be repeated", async () => {
   await using folder = await givenFolder();
   const making = new AbortController();
   const first = startEmbeddedPostgres({
@@ -76,7 +79,7 @@ test("a start that is stopped fails, leaves no server behind, and can be begun a
   await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
   expect(await readdir(folder.path)).not.toContain("scrip.lock");
 
-  // A server that has to ask for what it lacks is not ready before the answer comes.
+  // A server in recovery is not ready before restore_command has ended.
   const data = path.join(folder.path, "postgres");
   await appendFile(path.join(data, "postgresql.auto.conf"), "restore_command = 'sleep 3; false'\n");
   await writeFile(path.join(data, "recovery.signal"), "");
@@ -90,7 +93,7 @@ test("a start that is stopped fails, leaves no server behind, and can be begun a
   await untilGone(server);
 });
 
-test("a folder that only its owner may enter will do", async () => {
+test("starts in a folder that only its owner can enter", async () => {
   await using folder = await givenFolder();
   const dataDir = path.join(folder.path, "deep/down");
   await mkdir(dataDir, { recursive: true });
@@ -98,3 +101,63 @@ test("a folder that only its owner may enter will do", async () => {
   await using server = await startEmbeddedPostgres({ dataDir });
   expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
+
+test("starts in a folder whose name contains spaces", async () => {
+  await using folder = await givenFolder();
+  const dataDir = path.join(folder.path, "my shop/data folder");
+  await using server = await startEmbeddedPostgres({ dataDir });
+  expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
+});
+
+const asRoot = test.runIf(process.getuid?.() === 0);
+
+asRoot(
+  "as root without capabilities, stores the database where its account can enter, and says where",
+  async () => {
+    await using folder = await givenFolder();
+    vi.stubEnv("PATH", await pathWithout("setpriv", folder.path));
+    const dataDir = path.join(folder.path, "data");
+    const messages: string[] = [];
+    const log = (message: string): void => void messages.push(message);
+    {
+      await using server = await startEmbeddedPostgres({ dataDir, log });
+      await query(server.url, "create table kept as select 1 as one");
+    }
+    const location = await readLocation(dataDir);
+    onTestFinished(() => rm(location, { recursive: true, force: true }));
+    expect(location).not.toContain(folder.path);
+    expect(messages.join("\n")).toContain(`the database is stored in ${location}`);
+    await using server = await startEmbeddedPostgres({ dataDir });
+    expect(await query(server.url, "select one from kept")).toEqual([{ one: 1 }]);
+  },
+);
+
+asRoot("moves a database that its account can no longer enter", async () => {
+  await using folder = await givenFolder();
+  await chmod(folder.path, 0o755);
+  const dataDir = path.join(folder.path, "data");
+  {
+    await using server = await startEmbeddedPostgres({ dataDir });
+    await query(server.url, "create table kept as select 1 as one");
+  }
+  await chmod(folder.path, 0o700);
+  vi.stubEnv("PATH", await pathWithout("setpriv", folder.path));
+  await using server = await startEmbeddedPostgres({ dataDir });
+  const location = await readLocation(dataDir);
+  onTestFinished(() => rm(location, { recursive: true, force: true }));
+  expect(location).not.toContain(folder.path);
+  expect(await query(server.url, "select one from kept")).toEqual([{ one: 1 }]);
+});
+
+/** A PATH with every program of this machine but one. */
+async function pathWithout(program: string, folder: string): Promise<string> {
+  const programs = path.join(folder, "programs");
+  await mkdir(programs);
+  for (const entry of (process.env["PATH"] ?? "").split(path.delimiter)) {
+    for (const name of await readdir(entry).catch(() => [])) {
+      if (name === program) continue;
+      await symlink(path.join(entry, name), path.join(programs, name)).catch(() => {});
+    }
+  }
+  return programs;
+}
