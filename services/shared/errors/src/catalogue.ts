@@ -3,9 +3,9 @@ import { Code } from "@connectrpc/connect";
 type Entry = { readonly http: number; readonly message: string; readonly code?: Code };
 
 /**
- * Every refusal that a caller may branch on. The key is public, so it is never renamed and never
- * reused; `http` is what the gateway answers and `message` is the text beside the key
- * (spec/validation-and-redemption.md §10, spec/campaigns-loyalty-platform.md §0.3).
+ * Every error that a caller may branch on (docs/errors.md#keys). The key is public: it is never renamed
+ * and never reused. `http` is the status that the gateway returns, `message` the text beside the key,
+ * `code` the gRPC status where it differs from the default.
  */
 export const catalogue = {
   invalid_payload: { http: 400, message: "Invalid payload" },
@@ -29,7 +29,7 @@ export const catalogue = {
   loyalty_card_points_exceeded: { http: 400, message: "loyalty card points exceeded" },
   missing_reward: { http: 400, message: "Missing reward" },
   reward_out_of_stock: { http: 400, message: "Reward is out of stock" },
-  reward_not_supported: { http: 400, message: "Reward cannot be handed out" },
+  reward_not_supported: { http: 400, message: "Reward type is not supported" },
   missing_param: { http: 400, message: "Missing param" },
   invalid_balance: { http: 400, message: "Invalid balance" },
   missing_amount: { http: 400, message: "Missing order amount" },
@@ -125,7 +125,7 @@ export function isErrorKey(text: string): text is ErrorKey {
   return Object.hasOwn(catalogue, text);
 }
 
-/** The gRPC status of a key: what the caller sent is wrong, or does not fit the state of things. */
+/** The gRPC status of a key: INVALID_ARGUMENT for malformed requests, FAILED_PRECONDITION for conflicts with the state. */
 export function grpcCodeOf(key: ErrorKey): Code {
   const entry: Entry = catalogue[key];
   if (entry.code !== undefined) return entry.code;

@@ -1,3 +1,4 @@
+export { ERROR_REFERENCE } from "./reference.ts";
 export { catalogue, grpcCodeOf, isErrorKey, type ErrorKey } from "./catalogue.ts";
 export {
   duplicate,

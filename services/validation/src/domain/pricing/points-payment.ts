@@ -146,7 +146,7 @@ const notTheHolder = (code: string): Refused => ({
 
 const notHandedOut = (rewardId: string): Refused => ({
   key: "reward_not_supported",
-  details: `Reward ${rewardId} gives vouchers of a campaign, which cannot be handed out yet`,
+  details: `Reward ${rewardId} issues vouchers of a campaign, which is not supported yet`,
 });
 
 const missingReward: Refused = {
