@@ -1,14 +1,12 @@
 import type { newId } from "@scrip/ids";
 import type { Database } from "@scrip/postgres";
-import type { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
-import type { Client } from "@scrip/rpc";
 
-import type { Definitions } from "./loading/definition-cache.ts";
+import type { Clients } from "./clients.ts";
+import type { DefinitionCaches } from "./loading/definition-cache.ts";
 
-/** Everything a handler may touch. The clock is the call's. */
-export type Deps = {
+/** The dependencies of handlers. The time comes from the call. */
+export type Deps = Clients & {
   readonly db: Database;
   readonly newId: typeof newId;
-  readonly definitions: Definitions;
-  readonly vouchers: Client<typeof CampaignVoucherService>;
+  readonly definitions: DefinitionCaches;
 };

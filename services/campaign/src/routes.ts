@@ -34,7 +34,7 @@ import { updateCategory } from "./handlers/update-category.ts";
 import { updatePromotionStack } from "./handlers/update-promotion-stack.ts";
 import { updatePromotionTier } from "./handlers/update-promotion-tier.ts";
 
-/** The table of contents of this service: one line for each RPC. */
+/** The RPCs of this service. */
 export const routes = (deps: Deps) => [
   implement(CampaignService, {
     createCampaign: createCampaign(deps),

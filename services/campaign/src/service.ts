@@ -1,16 +1,15 @@
 import path from "node:path";
 
-import type { Transport } from "@connectrpc/connect";
 import type { EventBus } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
-import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
-import { clientOf, type Service } from "@scrip/rpc";
+import type { Service } from "@scrip/rpc";
 
+import { createClients, type Transports } from "./clients.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onVoucher, VOUCHERS_TOPIC } from "./events/on-voucher.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
-import { createDefinitions } from "./loading/definition-cache.ts";
+import { createDefinitionCaches } from "./loading/definition-cache.ts";
 import { routes } from "./routes.ts";
 
 export const SCHEMA = "campaign";
@@ -20,16 +19,16 @@ export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 export type CampaignOptions = {
   readonly databaseUrl: string;
   readonly poolSize: number;
-  readonly transports: { readonly voucher: Transport };
-  /** Where the events of other services come from; closed by its owner, after this service. */
+  readonly transports: Transports;
+  /** Source of the events of other services; its owner closes it after this service. */
   readonly bus: EventBus;
   readonly onError: (error: Error) => void;
 };
 
-/** What a consumer gets to finish its events in; the rest comes again at the next start. */
+/** Time for a consumer to finish its batch; unfinished events are delivered again at the next start. */
 const CONSUMERS_CLOSE_MS = 3_000;
 
-/** The service without a way to reach it: both compositions mount it. */
+/** Creates the service without a server; both compositions mount it. */
 export async function createCampaignService(options: CampaignOptions): Promise<Service> {
   const { databaseUrl: url, poolSize, onError } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
@@ -55,8 +54,8 @@ export async function createCampaignService(options: CampaignOptions): Promise<S
     implementations: routes({
       db,
       newId,
-      definitions: createDefinitions(db),
-      vouchers: clientOf(CampaignVoucherService, options.transports.voucher),
+      definitions: createDefinitionCaches(db),
+      ...createClients(options.transports),
     }),
     ready: () =>
       db.query("select 1").then(

@@ -7,7 +7,7 @@ import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_v
 import { type Call, clientOf, createDirectTransport, implement } from "@scrip/rpc";
 import { testDatabase, type TestDatabase } from "@scrip/testing";
 
-import { createDefinitions } from "../src/loading/definition-cache.ts";
+import { createDefinitionCaches } from "../src/loading/definition-cache.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 
@@ -39,7 +39,7 @@ function startProcess(db: TestDatabase) {
     routes({
       db,
       newId,
-      definitions: createDefinitions(db),
+      definitions: createDefinitionCaches(db),
       vouchers: clientOf(CampaignVoucherService, createDirectTransport([idleVouchers])),
     }),
   );

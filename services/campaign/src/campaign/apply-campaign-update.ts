@@ -1,5 +1,5 @@
 import { ApiError } from "@scrip/errors";
-import { mergeValidityUpdate, enumName } from "@scrip/mapping";
+import { enumName } from "@scrip/mapping";
 import {
   CampaignKind,
   type CampaignLoyaltyCard,
@@ -7,19 +7,26 @@ import {
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { GiftEffect } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
-import type { Campaign, Json, VoucherTemplate } from "../domain/campaign.ts";
-import { invalidCampaign, requireDiscount, requireValidity } from "../mapping/terms.ts";
-import { joinOnceOf } from "./plan-campaign.ts";
+import {
+  type Campaign,
+  effectiveJoinOnce,
+  type Json,
+  type VoucherTemplate,
+} from "../domain/campaign.ts";
+import { invalidCampaign } from "../domain/errors.ts";
+import { parseDiscount } from "../mapping/discount.ts";
+import { parseChangedValidity } from "../mapping/validity.ts";
 
-export type Edit = {
+export type CampaignUpdate = {
   readonly request: UpdateCampaignRequest;
+  /** Paths of the update mask. */
   readonly sent: ReadonlySet<string>;
   readonly categoryId: string | undefined;
   readonly now: number;
 };
 
-/** The campaign as a request leaves it. What can never change is not even looked at. */
-export function editCampaign(campaign: Campaign, edit: Edit): Campaign {
+/** The campaign after an update. Fields that cannot change are ignored. */
+export function applyCampaignUpdate(campaign: Campaign, edit: CampaignUpdate): Campaign {
   const { request, sent, now } = edit;
   if (campaign.isProtected) {
     throw new ApiError("resource_protected", {
@@ -28,9 +35,8 @@ export function editCampaign(campaign: Campaign, edit: Edit): Campaign {
       resourceType: "campaign",
     });
   }
-  const validity = mergeValidityUpdate(campaign.validity, request, sent);
-  requireValidity(validity);
-  const kind = editKind(campaign, edit);
+  const validity = parseChangedValidity(campaign.validity, request, sent);
+  const kind = updatedKind(campaign, edit);
   const joinOnce = sent.has("join_once") ? (request.joinOnce ?? false) : campaign.joinOnce;
   const changed = <Value>(path: string, value: Value, before: Value): Value =>
     sent.has(path) ? value : before;
@@ -39,16 +45,16 @@ export function editCampaign(campaign: Campaign, edit: Edit): Campaign {
     kind,
     description: changed("description", request.description ?? null, campaign.description),
     autoJoin: changed("auto_join", request.autoJoin ?? false, campaign.autoJoin),
-    joinOnce: joinOnceOf({ campaignType: campaign.campaignType, kind }, joinOnce),
-    categoryId: namesCategory(sent) ? (edit.categoryId ?? null) : campaign.categoryId,
+    joinOnce: effectiveJoinOnce({ campaignType: campaign.campaignType, kind }, joinOnce),
+    categoryId: changesCategory(sent) ? (edit.categoryId ?? null) : campaign.categoryId,
     validity,
     activityDuration: changed(
       "activity_duration_after_publishing",
       request.activityDurationAfterPublishing ?? null,
       campaign.activityDuration,
     ),
-    metadata: editMetadata(campaign.metadata, edit),
-    voucher: campaign.voucher && editTemplate(campaign.voucher, edit),
+    metadata: updatedMetadata(campaign.metadata, edit),
+    voucher: campaign.voucher && updatedTemplate(campaign.voucher, edit),
     referralProgram: changed(
       "referral_program",
       request.referralProgram ?? null,
@@ -63,10 +69,10 @@ export function editCampaign(campaign: Campaign, edit: Edit): Campaign {
   };
 }
 
-export const namesCategory = (sent: ReadonlySet<string>): boolean =>
+export const changesCategory = (sent: ReadonlySet<string>): boolean =>
   sent.has("category") || sent.has("category_id");
 
-function editKind({ kind }: Campaign, { request, sent }: Edit): Campaign["kind"] {
+function updatedKind({ kind }: Campaign, { request, sent }: CampaignUpdate): Campaign["kind"] {
   const wanted = enumName(CampaignKind, request.type);
   if (!sent.has("type") || wanted === undefined || wanted === kind) return kind;
   if (kind === "STANDALONE" || wanted === "STANDALONE") {
@@ -75,65 +81,70 @@ function editKind({ kind }: Campaign, { request, sent }: Edit): Campaign["kind"]
   return wanted;
 }
 
-function editMetadata(before: Json, { request, sent }: Edit): Json {
+function updatedMetadata(before: Json, { request, sent }: CampaignUpdate): Json {
   const merged = sent.has("metadata") ? { ...before, ...request.metadata } : before;
   const unset = new Set(request.unsetMetadataFields);
   return Object.fromEntries(Object.entries(merged).filter(([key]) => !unset.has(key)));
 }
 
-/** Values may change, what kind of value it is never: a voucher of it may be in somebody's hands. */
-function editTemplate(template: VoucherTemplate, { request, sent }: Edit): VoucherTemplate {
+/** Values may change, but never the kind of value: customers may hold vouchers already. */
+function updatedTemplate(
+  template: VoucherTemplate,
+  { request, sent }: CampaignUpdate,
+): VoucherTemplate {
   return {
     ...template,
-    discount: sent.has("discount") ? editDiscount(template.discount, request) : template.discount,
-    gift: sent.has("gift") ? editGift(template.gift, request) : template.gift,
+    discount: sent.has("discount")
+      ? updatedDiscount(template.discount, request)
+      : template.discount,
+    gift: sent.has("gift") ? updatedGift(template.gift, request) : template.gift,
     loyaltyCard: sent.has("loyalty_card")
-      ? editCard(template.loyaltyCard, request.loyaltyCard)
+      ? updatedLoyaltyCard(template.loyaltyCard, request.loyaltyCard)
       : template.loyaltyCard,
   };
 }
 
-function editDiscount(
+function updatedDiscount(
   before: VoucherTemplate["discount"],
   { discount }: UpdateCampaignRequest,
 ): VoucherTemplate["discount"] {
   if (before === null && discount === undefined) return null;
-  if (before === null) throw foreign("discount");
-  if (discount === undefined) throw needed("discount");
-  const definition = requireDiscount(discount);
+  if (before === null) throw notOfThisCampaign("discount");
+  if (discount === undefined) throw mustNotBeNull("discount");
+  const definition = parseDiscount(discount);
   if (definition.type !== before.type) {
     throw invalidCampaign(`The type of the discount cannot be changed: it is ${before.type}`);
   }
   return definition;
 }
 
-function editGift(
+function updatedGift(
   before: VoucherTemplate["gift"],
   { gift }: UpdateCampaignRequest,
 ): VoucherTemplate["gift"] {
   if (before === null && gift === undefined) return null;
-  if (before === null) throw foreign("gift");
-  if (gift === undefined) throw needed("gift");
+  if (before === null) throw notOfThisCampaign("gift");
+  if (gift === undefined) throw mustNotBeNull("gift");
   return {
     amount: gift.amount ?? before.amount,
     effect: enumName(GiftEffect, gift.effect) ?? before.effect,
   };
 }
 
-function editCard(
+function updatedLoyaltyCard(
   before: VoucherTemplate["loyaltyCard"],
   card: CampaignLoyaltyCard | undefined,
 ): VoucherTemplate["loyaltyCard"] {
   if (before === null && card === undefined) return null;
-  if (before === null) throw foreign("loyalty_card");
-  if (card === undefined) throw needed("loyalty_card");
+  if (before === null) throw notOfThisCampaign("loyalty_card");
+  if (card === undefined) throw mustNotBeNull("loyalty_card");
   return {
     points: card.points ?? before.points,
     expirationRules: card.expirationRules ?? before.expirationRules,
   };
 }
 
-const foreign = (name: string) =>
+const notOfThisCampaign = (name: string) =>
   invalidCampaign(`Property '${name}' does not belong to this campaign`);
 
-const needed = (name: string) => invalidCampaign(`Property '${name}' must not be null`);
+const mustNotBeNull = (name: string) => invalidCampaign(`Property '${name}' must not be null`);

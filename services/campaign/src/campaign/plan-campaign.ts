@@ -1,4 +1,4 @@
-import { enumName, validityFromProto } from "@scrip/mapping";
+import { enumName } from "@scrip/mapping";
 import {
   CampaignKind,
   CampaignType,
@@ -7,33 +7,35 @@ import {
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { Campaign } from "../domain/campaign.ts";
-import { checkNewCampaign, type NewCampaign } from "../domain/check-campaign.ts";
-import { invalidCampaign, invalidParams, requireValidity } from "../mapping/terms.ts";
-import { toTemplate } from "../mapping/voucher-template.ts";
+import { initialStatus } from "../domain/campaign-status.ts";
+import { type Campaign, effectiveJoinOnce } from "../domain/campaign.ts";
+import { checkNewCampaign, type CampaignParts } from "../domain/check-campaign.ts";
+import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
+import { parseValidity } from "../mapping/validity.ts";
+import { parseVoucherTemplate } from "../mapping/voucher-template.ts";
 
-/** As many codes as fit into a request; more are the work of a job. */
-export const MAX_AT_ONCE = 100n;
+/** Codes are created while the request waits. */
+export const MAX_CODES_PER_REQUEST = 100n;
 
-export type NewCampaignPlan = {
+export type CampaignPlan = {
   readonly campaign: Campaign;
-  /** How many codes to make. */
+  /** Number of codes to create. */
   readonly count: number;
 };
 
+/** Checks a request and returns the campaign that it creates, without any writes. */
 export function planCampaign(
   request: CreateCampaignRequest,
   call: Call,
   { id, categoryId }: { readonly id: string; readonly categoryId: string | undefined },
-): NewCampaignPlan {
-  const parts = partsOf(request);
+): CampaignPlan {
+  const parts = campaignParts(request);
   const violation = checkNewCampaign(parts);
   if (violation !== null) throw invalidCampaign(violation);
   const { campaignType, kind } = parts;
-  const count = countOf(parts);
-  const validity = validityFromProto(request);
-  requireValidity(validity);
-  const status = count > 0n ? "IN_PROGRESS" : "DONE";
+  const count = requestedCount(parts);
+  const validity = parseValidity(request);
+  const status = initialStatus(count);
   return {
     count: Number(count),
     campaign: {
@@ -43,7 +45,7 @@ export function planCampaign(
       campaignType,
       kind,
       autoJoin: request.autoJoin ?? false,
-      joinOnce: joinOnceOf({ campaignType, kind }, request.joinOnce ?? false),
+      joinOnce: effectiveJoinOnce({ campaignType, kind }, request.joinOnce ?? false),
       useVoucherMetadataSchema: request.useVoucherMetadataSchema ?? false,
       active: true,
       isProtected: false,
@@ -54,7 +56,7 @@ export function planCampaign(
       validity,
       activityDuration: request.activityDurationAfterPublishing ?? null,
       metadata: request.metadata ?? {},
-      voucher: campaignType === "PROMOTION" ? null : toTemplate(request.voucher, call),
+      voucher: campaignType === "PROMOTION" ? null : parseVoucherTemplate(request.voucher, call),
       referralProgram: request.referralProgram ?? null,
       loyaltyTiersExpiration: request.loyaltyTiersExpiration ?? null,
       createdAt: call.now,
@@ -63,14 +65,14 @@ export function planCampaign(
   };
 }
 
-function partsOf({
+function campaignParts({
   campaignType,
   type,
   vouchersCount,
   voucher,
   promotion,
   reservedId,
-}: CreateCampaignRequest): NewCampaign {
+}: CreateCampaignRequest): CampaignParts {
   return {
     campaignType: enumName(CampaignType, campaignType) ?? "DISCOUNT_COUPONS",
     kind: enumName(CampaignKind, type) ?? "STATIC",
@@ -85,26 +87,17 @@ function partsOf({
       code: voucher?.code !== undefined,
     },
     promotion: promotion !== undefined,
-    // The gateway reserves an id to assign the rules to, and for nothing else.
+    // The gateway reserves an id only if validation rules are assigned to the campaign.
     rules: reservedId !== undefined,
   };
 }
 
-function countOf({ kind, vouchersCount }: NewCampaign): bigint {
+function requestedCount({ kind, vouchersCount }: CampaignParts): bigint {
   const count = kind === "STANDALONE" ? 1n : (vouchersCount ?? 0n);
-  if (count > MAX_AT_ONCE) {
-    throw invalidParams(
-      `Property .vouchers_count cannot be higher than ${MAX_AT_ONCE}: larger campaigns are not available yet`,
+  if (count > MAX_CODES_PER_REQUEST) {
+    throw invalidCampaignParams(
+      `Property .vouchers_count cannot be higher than ${MAX_CODES_PER_REQUEST}: larger campaigns are not available yet`,
     );
   }
   return count;
-}
-
-/** Cards are joined once; a public code is nobody's. */
-export function joinOnceOf(
-  { campaignType, kind }: Pick<Campaign, "campaignType" | "kind">,
-  sent: boolean,
-): boolean {
-  if (campaignType === "LOYALTY_PROGRAM") return true;
-  return kind === "STANDALONE" ? false : sent;
 }

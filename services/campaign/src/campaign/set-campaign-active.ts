@@ -2,10 +2,10 @@ import { notFound } from "@scrip/errors";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findCampaign, switchCampaign } from "../store/campaigns.ts";
+import { findCampaign, updateCampaignActive } from "../store/campaigns.ts";
 
-/** Switches a campaign on or off, also while others change it; one that is already so stays untouched. */
-export async function setActive(
+/** Activates or deactivates a campaign, without its lock. Repeating it changes nothing. */
+export async function setCampaignActive(
   deps: Deps,
   { project, now }: Call,
   { campaignId, active }: { readonly campaignId: string; readonly active: boolean },
@@ -14,6 +14,6 @@ export async function setActive(
   if (found === undefined) throw notFound("campaign", campaignId);
   const { id } = found.campaign;
   await deps.definitions.write(project.id, (tx) =>
-    switchCampaign(tx, project.id, { id, active, at: now }),
+    updateCampaignActive(tx, project.id, { id, active, at: now }),
   );
 }

@@ -3,34 +3,34 @@ import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { ensureCategories } from "../store/categories.ts";
+import { insertMissingCategories } from "../store/categories.ts";
 
-type Names = {
+type CategoryNames = {
   readonly projectId: string;
   readonly names: readonly string[];
   readonly now: number;
 };
 
-/** The categories of these names; those that are new are made. */
-export async function categoriesNamed(
+/** Returns the categories with these names and creates the missing ones (docs/campaigns.md#categories). */
+export async function resolveCategoriesByName(
   deps: Deps,
-  { projectId, names, now }: Names,
+  { projectId, names, now }: CategoryNames,
 ): Promise<ReadonlyMap<string, Category>> {
   const { categoryIds, categories, write } = deps.definitions;
-  const wanted = [...new Set(names)].filter((name) => name !== "");
-  const known = await categoryIds.getMany(projectId, wanted);
-  const missing = wanted.filter((name) => !known.has(name));
+  const requested = [...new Set(names)].filter((name) => name !== "");
+  const known = await categoryIds.getMany(projectId, requested);
+  const missing = requested.filter((name) => !known.has(name));
   if (missing.length > 0) {
     const at = new Date(now);
     await write(projectId, (tx) =>
-      ensureCategories(
+      insertMissingCategories(
         tx,
         projectId,
         missing.map((name) => ({ id: deps.newId("cat"), name, at })),
       ),
     );
   }
-  const ids = missing.length === 0 ? known : await categoryIds.getMany(projectId, wanted);
+  const ids = missing.length === 0 ? known : await categoryIds.getMany(projectId, requested);
   const found = await categories.getMany(projectId, [...ids.values()]);
   return new Map(
     [...ids].flatMap(([name, id]) => {
@@ -40,29 +40,33 @@ export async function categoriesNamed(
   );
 }
 
-export type CategoryNames = {
+export type CategoryReference = {
   readonly category?: string | undefined;
   readonly categoryId?: string | undefined;
 };
 
 /**
- * The id of the category that a request names: by name it is made when it is new, by id it must be
- * known. Undefined when the request names none.
+ * Returns the id of the category in a request, or undefined without one. A new name creates a category;
+ * an id must exist.
  */
-export async function categoryIdOf(
+export async function resolveCategoryId(
   deps: Deps,
-  { category: name = "", categoryId: id = "" }: CategoryNames,
+  { category: name = "", categoryId: id = "" }: CategoryReference,
   { project, now }: Call,
 ): Promise<string | undefined> {
   if (name !== "" && id !== "") {
     throw invalidPayload("Property .category and .category_id exclude each other");
   }
   if (name !== "") {
-    const found = await categoriesNamed(deps, { projectId: project.id, names: [name], now });
-    const made = found.get(name);
-    // Deleted by somebody at the very same time.
-    if (made === undefined) throw notFound("category", name);
-    return made.id;
+    const found = await resolveCategoriesByName(deps, {
+      projectId: project.id,
+      names: [name],
+      now,
+    });
+    const category = found.get(name);
+    // Undefined if a concurrent request has deleted it.
+    if (category === undefined) throw notFound("category", name);
+    return category.id;
   }
   if (id === "") return undefined;
   if ((await deps.definitions.categories.get(project.id, id)) === undefined) {

@@ -7,22 +7,22 @@ export type CampaignType =
   | "PROMOTION"
   | "REFERRAL_PROGRAM";
 
-/** Whether codes are made as they are needed, all at once, or there is just one. */
+/** Codes are created on demand, together with the campaign, or there is exactly one public code. */
 export type CampaignKind = "AUTO_UPDATE" | "STATIC" | "STANDALONE";
 
 export type CampaignStatus = "DONE" | "IN_PROGRESS" | "FAILED" | "DRAFT" | "MODIFYING";
 
 export type GiftEffect = "APPLY_TO_ORDER" | "APPLY_TO_ITEMS";
 
-/** What a client attaches: JSON that is kept as it came. */
+/** JSON from a client, stored unchanged. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What the vouchers of a campaign are made of: one of discount, gift and card. */
+/** Defaults of the campaign's vouchers. Exactly one of discount, gift and loyalty card is set. */
 export type VoucherTemplate = {
   readonly discount: DiscountDefinition | null;
   readonly gift: { readonly amount: bigint; readonly effect: GiftEffect } | null;
   readonly loyaltyCard: { readonly points: bigint; readonly expirationRules: Json | null } | null;
-  /** How often a voucher can be redeemed; null without a limit. */
+  /** Maximum number of redemptions per voucher; null without a limit. */
   readonly quantity: bigint | null;
   readonly codeConfig: CodeSettings;
   /** The one code of a STANDALONE campaign. */
@@ -37,7 +37,7 @@ export type CodeSettings = {
   readonly postfix?: string;
 };
 
-/** Instants are epoch milliseconds; null means known to be absent. */
+/** Times are epoch milliseconds. */
 export type Campaign = {
   readonly id: string;
   readonly name: string;
@@ -54,7 +54,7 @@ export type Campaign = {
   readonly vouchersCount: bigint;
   readonly categoryId: string | null;
   readonly validity: Validity;
-  /** How long a voucher can be used once it is published: an ISO 8601 duration. */
+  /** How long a voucher can be redeemed after its publication: an ISO 8601 duration. */
   readonly activityDuration: string | null;
   readonly metadata: Json;
   /** Null for promotions, which have no vouchers. */
@@ -67,7 +67,7 @@ export type Campaign = {
 
 export type VoucherType = "DISCOUNT_VOUCHER" | "GIFT_VOUCHER" | "LOYALTY_CARD";
 
-/** The type of voucher that a campaign holds; null for promotions. */
+/** The type of the campaign's vouchers; null for promotions. */
 export function voucherTypeOf(campaignType: CampaignType): VoucherType | null {
   switch (campaignType) {
     case "DISCOUNT_COUPONS":
@@ -82,4 +82,13 @@ export function voucherTypeOf(campaignType: CampaignType): VoucherType | null {
     default:
       return campaignType satisfies never;
   }
+}
+
+/** Loyalty cards are always joined once; a STANDALONE campaign has a public code, which has no holder. */
+export function effectiveJoinOnce(
+  { campaignType, kind }: Pick<Campaign, "campaignType" | "kind">,
+  requested: boolean,
+): boolean {
+  if (campaignType === "LOYALTY_PROGRAM") return true;
+  return kind === "STANDALONE" ? false : requested;
 }

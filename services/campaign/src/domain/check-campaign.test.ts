@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { checkAddedVouchers, checkNewCampaign, type NewCampaign } from "./check-campaign.ts";
+import { checkVoucherCreation, checkNewCampaign, type CampaignParts } from "./check-campaign.ts";
 
-const nothing: NewCampaign["voucher"] = {
+const nothing: CampaignParts["voucher"] = {
   type: null,
   discount: false,
   gift: false,
@@ -15,7 +15,7 @@ const coupon = { ...nothing, discount: true };
 const gift = { ...nothing, gift: true, giftAmount: true };
 const card = { ...nothing, loyaltyCard: true, loyaltyPoints: true };
 
-const newCampaign = (more: Partial<NewCampaign>): NewCampaign => ({
+const newCampaign = (more: Partial<CampaignParts>): CampaignParts => ({
   campaignType: "DISCOUNT_COUPONS",
   kind: "STATIC",
   vouchersCount: null,
@@ -26,7 +26,7 @@ const newCampaign = (more: Partial<NewCampaign>): NewCampaign => ({
 });
 
 describe("a new campaign", () => {
-  test.each<[string, Partial<NewCampaign>]>([
+  test.each<[string, Partial<CampaignParts>]>([
     ["coupons", {}],
     ["coupons with a rule", { rules: true }],
     ["coupons that name their type", { voucher: { ...coupon, type: "DISCOUNT_VOUCHER" } }],
@@ -49,7 +49,7 @@ describe("a new campaign", () => {
     expect(checkNewCampaign(newCampaign(parts))).toBeNull();
   });
 
-  test.each<[string, Partial<NewCampaign>, string]>([
+  test.each<[string, Partial<CampaignParts>, string]>([
     ["a public code of none", { kind: "STANDALONE" }, "'code' is required"],
     [
       "public codes",
@@ -107,8 +107,10 @@ describe("a new campaign", () => {
 
 test("vouchers are added to campaigns of codes, unless there is just one", () => {
   const campaignType = "DISCOUNT_COUPONS";
-  expect(checkAddedVouchers({ campaignType, kind: "STATIC" })).toBeNull();
-  expect(checkAddedVouchers({ campaignType, kind: "AUTO_UPDATE" })).toBeNull();
-  expect(checkAddedVouchers({ campaignType, kind: "STANDALONE" })).toContain("STANDALONE");
-  expect(checkAddedVouchers({ campaignType: "PROMOTION", kind: "STATIC" })).toContain("PROMOTION");
+  expect(checkVoucherCreation({ campaignType, kind: "STATIC" })).toBeNull();
+  expect(checkVoucherCreation({ campaignType, kind: "AUTO_UPDATE" })).toBeNull();
+  expect(checkVoucherCreation({ campaignType, kind: "STANDALONE" })).toContain("STANDALONE");
+  expect(checkVoucherCreation({ campaignType: "PROMOTION", kind: "STATIC" })).toContain(
+    "PROMOTION",
+  );
 });

@@ -1,8 +1,8 @@
 import type { CampaignKind, CampaignType, VoucherType } from "./campaign.ts";
 import { voucherTypeOf } from "./campaign.ts";
 
-/** Which of the parts of a new campaign were sent, without their values. */
-export type NewCampaign = {
+/** Which parts of a new campaign a request includes, without their values. */
+export type CampaignParts = {
   readonly campaignType: CampaignType;
   readonly kind: CampaignKind;
   readonly vouchersCount: bigint | null;
@@ -19,8 +19,8 @@ export type NewCampaign = {
   readonly rules: boolean;
 };
 
-/** Tells why a campaign of this kind cannot be made of these parts, in the words of the API. */
-export function checkNewCampaign(campaign: NewCampaign): string | null {
+/** Returns why these parts do not make a campaign, as the error text of the API, or null (docs/campaigns.md#kinds). */
+export function checkNewCampaign(campaign: CampaignParts): string | null {
   return (
     checkStandalone(campaign) ??
     checkVoucher(campaign) ??
@@ -29,12 +29,12 @@ export function checkNewCampaign(campaign: NewCampaign): string | null {
   );
 }
 
-const checkRules = ({ campaignType, rules }: NewCampaign): string | null =>
+const checkRules = ({ campaignType, rules }: CampaignParts): string | null =>
   campaignType === "LOYALTY_PROGRAM" && rules
     ? "Property 'validation_rules' does not belong to LOYALTY_PROGRAM campaign"
     : null;
 
-function checkStandalone({ campaignType, kind, vouchersCount, voucher }: NewCampaign) {
+function checkStandalone({ campaignType, kind, vouchersCount, voucher }: CampaignParts) {
   if (kind !== "STANDALONE") {
     return voucher.code ? "Property 'code' is only for campaigns of type STANDALONE" : null;
   }
@@ -47,25 +47,25 @@ function checkStandalone({ campaignType, kind, vouchersCount, voucher }: NewCamp
     : "Campaigns of type STANDALONE hold exactly one voucher";
 }
 
-function checkVoucher({ campaignType, voucher }: NewCampaign): string | null {
+function checkVoucher({ campaignType, voucher }: CampaignParts): string | null {
   const type = voucherTypeOf(campaignType);
   if (type === null) return null;
   if (voucher.type !== null && voucher.type !== type) {
     return `Vouchers of ${campaignType} campaign must be of type ${type}`;
   }
   const required = (name: string) => `Property '${name}' is required for ${campaignType} campaign`;
-  const foreign = (name: string) =>
+  const notOfThisCampaign = (name: string) =>
     `Property '${name}' does not belong to ${campaignType} campaign`;
   if (type === "DISCOUNT_VOUCHER" && !voucher.discount) return required("discount");
   if (type === "GIFT_VOUCHER" && !voucher.giftAmount) return required("gift.amount");
   if (type === "LOYALTY_CARD" && !voucher.loyaltyPoints) return required("loyalty_card.points");
-  if (type !== "DISCOUNT_VOUCHER" && voucher.discount) return foreign("discount");
-  if (type !== "GIFT_VOUCHER" && voucher.gift) return foreign("gift");
-  if (type !== "LOYALTY_CARD" && voucher.loyaltyCard) return foreign("loyalty_card");
+  if (type !== "DISCOUNT_VOUCHER" && voucher.discount) return notOfThisCampaign("discount");
+  if (type !== "GIFT_VOUCHER" && voucher.gift) return notOfThisCampaign("gift");
+  if (type !== "LOYALTY_CARD" && voucher.loyaltyCard) return notOfThisCampaign("loyalty_card");
   return null;
 }
 
-function checkPromotion({ campaignType, vouchersCount, promotion }: NewCampaign): string | null {
+function checkPromotion({ campaignType, vouchersCount, promotion }: CampaignParts): string | null {
   if (campaignType !== "PROMOTION") {
     return promotion ? `Property 'promotion' does not belong to ${campaignType} campaign` : null;
   }
@@ -74,8 +74,8 @@ function checkPromotion({ campaignType, vouchersCount, promotion }: NewCampaign)
     : "You can not generate vouchers for PROMOTION campaign.";
 }
 
-/** Why no voucher can be added to a campaign, or null. */
-export function checkAddedVouchers(campaign: {
+/** Returns why no voucher can be added to the campaign, or null. */
+export function checkVoucherCreation(campaign: {
   readonly campaignType: CampaignType;
   readonly kind: CampaignKind;
 }): string | null {

@@ -2,7 +2,7 @@ import type { DiscountDefinition, Validity } from "@scrip/rules";
 
 import type { Json } from "./campaign.ts";
 
-/** A discount that needs no code. Instants are epoch milliseconds. */
+/** A discount without a code. Times are epoch milliseconds. */
 export type PromotionTier = {
   readonly id: string;
   readonly campaignId: string;
@@ -19,7 +19,7 @@ export type PromotionTier = {
   readonly updatedAt: number | null;
 };
 
-/** Tiers that apply together, in the order of their ids. */
+/** Tiers that apply together, in the order of `tierIds`. */
 export type PromotionStack = {
   readonly id: string;
   readonly campaignId: string;

@@ -6,37 +6,36 @@ import {
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
 import {
-  addTierUsages,
-  holdTiersOfAll,
+  addTierUsage,
+  shareLockTiersOfProjects,
   type TierRef,
   type TierUsage,
 } from "../store/promotion-tier-usage.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 
-type Change = TierRef & TierUsage;
+type UsageChange = TierRef & TierUsage;
 
 /**
- * Counts what promotion tiers did, for their summaries: redemptions that stand, each once, however
- * often its event comes. A redemption of a voucher costs nothing here, and a tier that was deleted
- * leaves no trace.
+ * Counts redemptions less rollbacks of promotion tiers for their summaries, each exactly once although
+ * events are delivered at least once. Events of vouchers and of deleted tiers are skipped.
  */
 export const onRedemption = (db: Database): EventHandler =>
-  inboxHandler(db, { consumer: "tier-usage", read: changeBy, work: count });
+  inboxHandler(db, { consumer: "tier-usage", read: usageChangeOf, work: addUsageChanges });
 
-async function count(tx: Queryable, changes: readonly Change[]): Promise<void> {
-  const sums = new Map<string, Change>();
+async function addUsageChanges(tx: Queryable, changes: readonly UsageChange[]): Promise<void> {
+  const sums = new Map<string, UsageChange>();
   for (const change of changes) {
-    const name = nameOf(change);
-    sums.set(name, sumOf(sums.get(name), change));
+    const name = tierKey(change);
+    sums.set(name, addChanges(sums.get(name), change));
   }
-  const held = await holdTiersOfAll(tx, [...sums.values()]);
-  const left = held.flatMap((tier) => sums.get(nameOf(tier)) ?? []);
-  if (left.length > 0) await addTierUsages(tx, left);
+  const held = await shareLockTiersOfProjects(tx, [...sums.values()]);
+  const left = held.flatMap((tier) => sums.get(tierKey(tier)) ?? []);
+  if (left.length > 0) await addTierUsage(tx, left);
 }
 
-/** What an event adds to a tier, or takes off it again. Most are of vouchers, which their keys tell. */
-function changeBy(event: DeliveredEvent): Change | undefined {
+/** The change of a tier's usage by an event. Most events concern vouchers, which the event key shows. */
+function usageChangeOf(event: DeliveredEvent): UsageChange | undefined {
   if (!event.key.startsWith("promo_")) return undefined;
   const made = eventMessage(event, RedemptionMadeSchema);
   if (made !== undefined) {
@@ -59,11 +58,11 @@ function changeBy(event: DeliveredEvent): Change | undefined {
   return undefined;
 }
 
-const sumOf = (before: Change | undefined, change: Change): Change => ({
+const addChanges = (before: UsageChange | undefined, change: UsageChange): UsageChange => ({
   ...change,
   redemptions: (before?.redemptions ?? 0n) + change.redemptions,
   ordersAmount: (before?.ordersAmount ?? 0n) + change.ordersAmount,
   discountedAmount: (before?.discountedAmount ?? 0n) + change.discountedAmount,
 });
 
-const nameOf = ({ projectId, tierId }: TierRef): string => JSON.stringify([projectId, tierId]);
+const tierKey = ({ projectId, tierId }: TierRef): string => JSON.stringify([projectId, tierId]);

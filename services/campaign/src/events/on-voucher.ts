@@ -10,13 +10,13 @@ import { changeVoucherCounts, type VoucherCountChange } from "../store/voucher-c
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 
 /**
- * Counts the vouchers that publications made, which campaigns do not make themselves, and those that
- * are deleted. Each counts once, however often its event comes.
+ * Counts vouchers that publications created (vouchers that this service creates are counted at once) and
+ * deleted vouchers, each exactly once although events are delivered at least once.
  */
 export const onVoucher = (db: Database): EventHandler =>
-  inboxHandler(db, { consumer: "vouchers-count", read: changeBy, work: changeVoucherCounts });
+  inboxHandler(db, { consumer: "vouchers-count", read: countChangeOf, work: changeVoucherCounts });
 
-function changeBy(event: DeliveredEvent): VoucherCountChange | undefined {
+function countChangeOf(event: DeliveredEvent): VoucherCountChange | undefined {
   const published = eventMessage(event, VoucherPublishedSchema);
   if (published !== undefined) {
     const { generated, projectId, campaignId } = published;

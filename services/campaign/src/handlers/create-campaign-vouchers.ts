@@ -6,32 +6,32 @@ import type {
 import type { Call, Handler } from "@scrip/rpc";
 
 import { addVouchers } from "../campaign/add-vouchers.ts";
-import { inherit, type VoucherItem } from "../campaign/create-vouchers.ts";
-import { MAX_AT_ONCE } from "../campaign/plan-campaign.ts";
-import { categoryIdOf } from "../category/resolve-category.ts";
+import { MAX_CODES_PER_REQUEST } from "../campaign/plan-campaign.ts";
+import { resolveCategoryId } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import type { Campaign } from "../domain/campaign.ts";
-import { checkAddedVouchers } from "../domain/check-campaign.ts";
-import { invalidCampaign, invalidParams } from "../mapping/terms.ts";
-import { mergedCodeConfig } from "../mapping/voucher-template.ts";
+import { checkVoucherCreation } from "../domain/check-campaign.ts";
+import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
+import { inheritFromCampaign, type VoucherItem } from "../mapping/campaign-voucher.ts";
+import { voucherCodeConfig } from "../mapping/code-config.ts";
 import { findCampaign } from "../store/campaigns.ts";
 
 export const createCampaignVouchers =
   (deps: Deps): Handler<typeof CampaignService.method.createCampaignVouchers> =>
   async (request, call) => {
-    const count = countOf(request);
-    await refuseEarly(deps, request, call);
-    const categoryId = await categoryIdOf(deps, request, call);
+    const count = requestedCount(request);
+    await rejectEarly(deps, request, call);
+    const categoryId = await resolveCategoryId(deps, request, call);
     return addVouchers(deps, call, request.campaignId, (campaign) => {
-      const item = itemOf(campaign, { request, call, categoryId });
+      const item = voucherItem(campaign, { request, call, categoryId });
       return Array.from({ length: count }, () => item);
     });
   };
 
-function countOf({ vouchersCount = 1n, code }: CreateCampaignVouchersRequest): number {
-  if (vouchersCount > MAX_AT_ONCE) {
-    throw invalidParams(
-      `Property .vouchers_count cannot be higher than ${MAX_AT_ONCE}: more vouchers at once are not available yet`,
+function requestedCount({ vouchersCount = 1n, code }: CreateCampaignVouchersRequest): number {
+  if (vouchersCount > MAX_CODES_PER_REQUEST) {
+    throw invalidCampaignParams(
+      `Property .vouchers_count cannot be higher than ${MAX_CODES_PER_REQUEST}: more vouchers at once are not available yet`,
     );
   }
   if (code !== undefined && vouchersCount !== 1n) {
@@ -40,20 +40,20 @@ function countOf({ vouchersCount = 1n, code }: CreateCampaignVouchersRequest): n
   return Number(vouchersCount);
 }
 
-/** Before anybody waits, or a category is made for nothing. */
-async function refuseEarly(
+/** Rejects an invalid request before it waits for the campaign lock and before its category is created. */
+async function rejectEarly(
   deps: Deps,
   request: CreateCampaignVouchersRequest,
   call: Call,
 ): Promise<void> {
   const found = await findCampaign(deps.db, call.project.id, request.campaignId);
   if (found === undefined) throw notFound("campaign", request.campaignId);
-  const violation = checkAddedVouchers(found.campaign);
+  const violation = checkVoucherCreation(found.campaign);
   if (violation !== null) throw invalidCampaign(violation);
-  itemOf(found.campaign, { request, call, categoryId: undefined });
+  voucherItem(found.campaign, { request, call, categoryId: undefined });
 }
 
-function itemOf(
+function voucherItem(
   campaign: Campaign,
   own: {
     readonly request: CreateCampaignVouchersRequest;
@@ -63,9 +63,9 @@ function itemOf(
 ): VoucherItem {
   const { request, call, categoryId } = own;
   const { code, codeConfig, metadata, redemption, additionalInfo } = request;
-  return inherit(campaign, {
+  return inheritFromCampaign(campaign, {
     code,
-    codeConfig: mergedCodeConfig(campaign, codeConfig, call),
+    codeConfig: voucherCodeConfig(campaign, codeConfig, call),
     categoryId,
     metadata,
     redemption,

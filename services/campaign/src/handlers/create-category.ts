@@ -3,7 +3,7 @@ import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toProto } from "../mapping/category.ts";
+import { categoryToProto } from "../mapping/category.ts";
 import { insertCategory } from "../store/categories.ts";
 
 export const createCategory =
@@ -21,5 +21,5 @@ export const createCategory =
         throw duplicate("category", "name", name);
       }
     });
-    return toProto(category);
+    return categoryToProto(category);
   };

@@ -3,8 +3,10 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toTier } from "../mapping/promotion.ts";
-import { lockPromotion, planTier, requireRoom } from "../promotion/plan-tiers.ts";
+import { tierToProto } from "../mapping/promotion-tier.ts";
+import { requireTierCapacity } from "../promotion/capacity.ts";
+import { lockPromotionCampaign } from "../promotion/lock-promotion.ts";
+import { planTier } from "../promotion/plan-tiers.ts";
 import { findCampaign } from "../store/campaigns.ts";
 import { countTiers, findTier, insertTier } from "../store/promotion-tiers.ts";
 
@@ -15,14 +17,17 @@ export const createPromotionTier =
     const found = await findCampaign(deps.db, projectId, request.campaignId);
     if (found === undefined) throw notFound("campaign", request.campaignId);
     const campaignId = found.campaign.id;
-    const planned = await planTier(deps, call, { campaignId, body: request });
+    const planned = await planTier(deps, call, { campaignId, request });
     const record = await deps.definitions.write(projectId, async (tx) => {
-      const campaign = await lockPromotion(tx, projectId, campaignId);
+      const campaign = await lockPromotionCampaign(tx, projectId, campaignId);
       const count = await countTiers(tx, projectId, campaign.id);
-      requireRoom(count);
-      await insertTier(tx, projectId, { ...planned, hierarchy: planned.hierarchy ?? count.next });
+      requireTierCapacity(count);
+      await insertTier(tx, projectId, {
+        ...planned,
+        hierarchy: planned.hierarchy ?? count.nextHierarchy,
+      });
       return findTier(tx, projectId, planned.id);
     });
-    if (record === undefined) throw new Error("the tier that was just made is gone");
-    return toTier(record);
+    if (record === undefined) throw new Error("the created tier does not exist");
+    return tierToProto(record);
   };

@@ -8,12 +8,12 @@ import {
 import type { Call, Handler } from "@scrip/rpc";
 
 import { addVouchers } from "../campaign/add-vouchers.ts";
-import { inherit, type VoucherItem } from "../campaign/create-vouchers.ts";
 import type { Deps } from "../deps.ts";
 import { type Campaign, voucherTypeOf } from "../domain/campaign.ts";
-import { checkAddedVouchers } from "../domain/check-campaign.ts";
-import { invalidCampaign } from "../mapping/terms.ts";
-import { mergedCodeConfig } from "../mapping/voucher-template.ts";
+import { checkVoucherCreation } from "../domain/check-campaign.ts";
+import { invalidCampaign } from "../domain/errors.ts";
+import { inheritFromCampaign, type VoucherItem } from "../mapping/campaign-voucher.ts";
+import { voucherCodeConfig } from "../mapping/code-config.ts";
 import { findCampaign } from "../store/campaigns.ts";
 
 export const createVoucher =
@@ -22,14 +22,14 @@ export const createVoucher =
     const idOrName = request.campaignId ?? request.campaign ?? "";
     const found = await findCampaign(deps.db, call.project.id, idOrName);
     if (found === undefined) throw notFound("campaign", idOrName);
-    refuseForeign(found.campaign, request);
+    rejectOtherType(found.campaign, request);
     return addVouchers(deps, call, found.campaign.id, (campaign) => [
-      itemOf(campaign, request, call),
+      voucherItem(campaign, request, call),
     ]);
   };
 
-function refuseForeign(campaign: Campaign, request: CreateVoucherRequest): void {
-  const violation = checkAddedVouchers(campaign);
+function rejectOtherType(campaign: Campaign, request: CreateVoucherRequest): void {
+  const violation = checkVoucherCreation(campaign);
   if (violation !== null) throw invalidCampaign(violation);
   const type = voucherTypeOf(campaign.campaignType);
   if (enumName(VoucherTypes, request.type) === type) return;
@@ -38,10 +38,10 @@ function refuseForeign(campaign: Campaign, request: CreateVoucherRequest): void 
   });
 }
 
-function itemOf(campaign: Campaign, request: CreateVoucherRequest, call: Call): VoucherItem {
+function voucherItem(campaign: Campaign, request: CreateVoucherRequest, call: Call): VoucherItem {
   const { $typeName: _, campaign: _name, campaignId: _id, category: _category, ...own } = request;
-  return inherit(campaign, {
+  return inheritFromCampaign(campaign, {
     ...own,
-    codeConfig: mergedCodeConfig(campaign, request.codeConfig, call),
+    codeConfig: voucherCodeConfig(campaign, request.codeConfig, call),
   });
 }

@@ -7,10 +7,7 @@ import type { Handlers } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { deleteCategory as remove } from "../store/categories.ts";
 
-/**
- * What was in the category keeps its id; an id without a category reads as none everywhere, so
- * nothing else has to be written.
- */
+/** Objects of the category keep its id: an id that does not exist is read as no category everywhere. */
 export const deleteCategory =
   (deps: Deps): Handlers<typeof CategoryService>["deleteCategory"] =>
   async ({ categoryId }, { project }) => {

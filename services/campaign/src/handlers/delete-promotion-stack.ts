@@ -3,15 +3,15 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { stackNameOf } from "../promotion/stack-key.ts";
+import { resolveStackKey } from "../promotion/stack-key.ts";
 import { deleteStack } from "../store/promotion-stacks.ts";
 
 export const deletePromotionStack =
   (deps: Deps): Handler<typeof PromotionService.method.deletePromotionStack> =>
   async (request, { project }) => {
-    const name = await stackNameOf(deps.db, project.id, request);
+    const key = await resolveStackKey(deps.db, project.id, request);
     await deps.definitions.write(project.id, async (tx) => {
-      if ((await deleteStack(tx, name)) === "not_found") {
+      if ((await deleteStack(tx, key)) === "not_found") {
         throw notFound("promotion_stack", request.stackId);
       }
     });

@@ -2,10 +2,12 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toTier } from "../mapping/promotion.ts";
-import { editTier, switched } from "../promotion/update-tier.ts";
+import { tierToProto } from "../mapping/promotion-tier.ts";
+import { changeTier, setTierActive } from "../promotion/change-tier.ts";
 
 export const disablePromotionTier =
   (deps: Deps): Handler<typeof PromotionService.method.disablePromotionTier> =>
   async ({ tierId }, { project, now }) =>
-    toTier(await editTier(deps, { projectId: project.id, tierId }, switched(false, now)));
+    tierToProto(
+      await changeTier(deps, { projectId: project.id, tierId }, setTierActive(false, now)),
+    );

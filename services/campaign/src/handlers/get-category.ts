@@ -3,7 +3,7 @@ import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toProto } from "../mapping/category.ts";
+import { categoryToProto } from "../mapping/category.ts";
 import { findCategory } from "../store/categories.ts";
 
 export const getCategory =
@@ -11,5 +11,5 @@ export const getCategory =
   async ({ categoryId }, { project }) => {
     const category = await findCategory(deps.db, project.id, categoryId);
     if (category === undefined) throw notFound("category", categoryId);
-    return toProto(category);
+    return categoryToProto(category);
   };

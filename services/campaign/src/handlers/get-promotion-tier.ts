@@ -3,7 +3,7 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toTier } from "../mapping/promotion.ts";
+import { tierToProto } from "../mapping/promotion-tier.ts";
 import { findTier } from "../store/promotion-tiers.ts";
 
 export const getPromotionTier =
@@ -11,5 +11,5 @@ export const getPromotionTier =
   async ({ tierId }, { project }) => {
     const record = await findTier(deps.db, project.id, tierId);
     if (record === undefined) throw notFound("promotion_tier", tierId);
-    return toTier(record);
+    return tierToProto(record);
   };

@@ -4,9 +4,9 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toStack } from "../mapping/promotion.ts";
-import { NEWEST_FIRST } from "../page.ts";
+import { stackToProto } from "../mapping/promotion-stack.ts";
 import { findCampaign } from "../store/campaigns.ts";
+import { NEWEST_FIRST } from "../store/columns.ts";
 import { listStacks } from "../store/promotion-stacks.ts";
 
 export const listCampaignStacks =
@@ -22,7 +22,7 @@ export const listCampaignStacks =
     });
     return {
       $typeName: "scrip.campaign.v1.ListPromotionStacksResponse",
-      data: records.map((record) => toStack(record)),
+      data: records.map((record) => stackToProto(record)),
       total,
     };
   };

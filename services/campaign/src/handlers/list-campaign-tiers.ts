@@ -4,9 +4,9 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toTier } from "../mapping/promotion.ts";
-import { NEWEST_FIRST } from "../page.ts";
+import { tierToProto } from "../mapping/promotion-tier.ts";
 import { findCampaign } from "../store/campaigns.ts";
+import { NEWEST_FIRST } from "../store/columns.ts";
 import { listTiers } from "../store/promotion-tier-lists.ts";
 
 export const listCampaignTiers =
@@ -22,7 +22,7 @@ export const listCampaignTiers =
     });
     return {
       $typeName: "scrip.campaign.v1.ListPromotionTiersResponse",
-      tiers: records.map((record) => toTier(record)),
+      tiers: records.map((record) => tierToProto(record)),
       total,
     };
   };

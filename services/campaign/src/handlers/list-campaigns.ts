@@ -10,11 +10,11 @@ import {
 import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toCampaign } from "../mapping/campaign.ts";
-import { NEWEST_FIRST } from "../page.ts";
+import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
+import { campaignToProto } from "../mapping/campaign.ts";
 import { campaignFilters } from "../store/campaign-filters.ts";
 import { listCampaigns as list } from "../store/campaign-lists.ts";
-import { withTiers } from "./get-campaign.ts";
+import { NEWEST_FIRST } from "../store/columns.ts";
 
 export const listCampaigns =
   (deps: Deps): Handler<typeof CampaignService.method.listCampaigns> =>
@@ -26,19 +26,19 @@ export const listCampaigns =
       order: request.order ?? NEWEST_FIRST,
       ...parsePage(request),
     });
-    const views = await withTiers(deps, call.project.id, records);
+    const views = await loadCampaignTiers(deps.db, call.project.id, records);
     const expanded = request.expand.includes("category");
     return {
       $typeName: "scrip.campaign.v1.ListCampaignsResponse",
       campaigns: views.map((view) => {
-        const message = toCampaign(view);
+        const message = campaignToProto(view);
         return expanded ? message : { ...message, categories: [] };
       }),
       total,
     };
   };
 
-/** SQL over `campaign p` and `category c`; whatever was sent is in `values`. */
+/** SQL over `campaign p` and `category c`; request values are added to `values`. */
 function conditionsOf(request: ListCampaignsRequest, call: Call, values: unknown[]): string[] {
   const conditions: string[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;

@@ -6,7 +6,7 @@ import {
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toProto } from "../mapping/category.ts";
+import { categoryToProto } from "../mapping/category.ts";
 import { listCategories as list } from "../store/categories.ts";
 
 export const listCategories =
@@ -14,7 +14,7 @@ export const listCategories =
   async (_request, { project }) => {
     const categories = await list(deps.db, project.id);
     return create(ListCategoriesResponseSchema, {
-      data: categories.map(toProto),
+      data: categories.map(categoryToProto),
       total: BigInt(categories.length),
     });
   };

@@ -3,8 +3,8 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toStack } from "../mapping/promotion.ts";
-import { NEWEST_FIRST } from "../page.ts";
+import { stackToProto } from "../mapping/promotion-stack.ts";
+import { NEWEST_FIRST } from "../store/columns.ts";
 import { listStacks } from "../store/promotion-stacks.ts";
 
 export const listPromotionStacks =
@@ -17,7 +17,7 @@ export const listPromotionStacks =
     });
     return {
       $typeName: "scrip.campaign.v1.ListPromotionStacksResponse",
-      data: records.map((record) => toStack(record)),
+      data: records.map((record) => stackToProto(record)),
       total,
     };
   };

@@ -3,23 +3,23 @@ import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toTier, toTierOnSale } from "../mapping/promotion.ts";
-import { NEWEST_FIRST } from "../page.ts";
+import { tierToProto, clientSideTierToProto } from "../mapping/promotion-tier.ts";
+import { NEWEST_FIRST } from "../store/columns.ts";
 import { listTiers } from "../store/promotion-tier-lists.ts";
 
 export const listPromotionTiers =
   (deps: Deps): Handler<typeof PromotionService.method.listPromotionTiers> =>
   async (request, { project, caller, now }) => {
-    const isPage = caller.side === "client";
+    const isClientSide = caller.side === "client";
     const { records, total } = await listTiers(deps.db, {
       projectId: project.id,
-      ...((isPage || request.isAvailable === true) && { availableAt: now }),
+      ...((isClientSide || request.isAvailable === true) && { availableAt: now }),
       order: request.order ?? NEWEST_FIRST,
       ...parsePage(request),
     });
     return {
       $typeName: "scrip.campaign.v1.ListPromotionTiersResponse",
-      tiers: records.map(isPage ? toTierOnSale : toTier),
+      tiers: records.map(isClientSide ? clientSideTierToProto : tierToProto),
       total,
     };
   };

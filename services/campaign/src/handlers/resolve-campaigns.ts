@@ -6,34 +6,37 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type Definitions, USABLE } from "../loading/definition-cache.ts";
+import { type DefinitionCaches, WHOLE_PROJECT } from "../loading/definition-cache.ts";
 
 export const resolveCampaigns =
   ({ definitions }: Deps): Handler<typeof CampaignService.method.resolveCampaigns> =>
   async ({ queries }) => ({
     $typeName: "scrip.campaign.v1.ResolveCampaignsResponse",
-    results: await Promise.all(queries.map((query) => answerOf(definitions, query))),
+    results: await Promise.all(queries.map((query) => resultOf(definitions, query))),
   });
 
-/** Stacks lead to tiers and tiers to campaigns. Queries that miss the cache at once travel together. */
-async function answerOf(definitions: Definitions, query: CampaignQuery): Promise<CampaignResult> {
+/** Stacks refer to tiers and tiers to campaigns. Concurrent cache misses are loaded in one batch. */
+async function resultOf(
+  definitions: DefinitionCaches,
+  query: CampaignQuery,
+): Promise<CampaignResult> {
   const { projectId } = query;
-  const usable =
+  const activeIds =
     query.allActiveTiers || query.allActiveStacks || query.allActiveStandalone
-      ? await definitions.usable.get(projectId, USABLE)
+      ? await definitions.activeIds.get(projectId, WHOLE_PROJECT)
       : undefined;
   const [named, stacks] = await Promise.all([
     definitions.campaignIds.getMany(projectId, query.campaignNames),
     definitions.stacks.getMany(
       projectId,
-      unique(query.stackIds, query.allActiveStacks ? (usable?.stackIds ?? []) : []),
+      unique(query.stackIds, query.allActiveStacks ? (activeIds?.stackIds ?? []) : []),
     ),
   ]);
   const tiers = await definitions.tiers.getMany(
     projectId,
     unique(
       query.tierIds,
-      query.allActiveTiers ? (usable?.tierIds ?? []) : [],
+      query.allActiveTiers ? (activeIds?.tierIds ?? []) : [],
       [...stacks.values()].flatMap((stack) => stack.tiers?.ids ?? []),
     ),
   );
@@ -41,7 +44,7 @@ async function answerOf(definitions: Definitions, query: CampaignQuery): Promise
     projectId,
     unique(
       query.campaignIds,
-      query.allActiveStandalone ? (usable?.standaloneIds ?? []) : [],
+      query.allActiveStandalone ? (activeIds?.standaloneIds ?? []) : [],
       [...named.values()],
       [...tiers.values()].map(({ campaignId }) => campaignId),
       [...stacks.values()].map(({ campaignId }) => campaignId),

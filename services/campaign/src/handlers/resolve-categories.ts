@@ -6,7 +6,7 @@ import {
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import type { Handlers } from "@scrip/rpc";
 
-import { categoriesNamed } from "../category/resolve-category.ts";
+import { resolveCategoriesByName } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 
 export const resolveCategories =
@@ -20,16 +20,16 @@ export const resolveCategories =
           const names = own.flatMap(({ id, name }) => (id === undefined ? (name ?? []) : []));
           const [byId, byName] = await Promise.all([
             deps.definitions.categories.getMany(projectId, ids),
-            categoriesNamed(deps, { projectId, names, now }),
+            resolveCategoriesByName(deps, { projectId, names, now }),
           ]);
           return [projectId, { byId, byName }] as const;
         }),
       ),
     );
-    const answerOf = ({ projectId, id, name = "" }: CategoryQuery) => {
+    const resultOf = ({ projectId, id, name = "" }: CategoryQuery) => {
       const own = found.get(projectId);
       const category = id === undefined ? own?.byName.get(name) : own?.byId.get(id);
       return category === undefined ? {} : { category };
     };
-    return create(ResolveCategoriesResponseSchema, { results: queries.map(answerOf) });
+    return create(ResolveCategoriesResponseSchema, { results: queries.map(resultOf) });
   };

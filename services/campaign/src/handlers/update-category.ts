@@ -4,7 +4,7 @@ import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toProto } from "../mapping/category.ts";
+import { categoryToProto } from "../mapping/category.ts";
 import { updateCategory as update } from "../store/categories.ts";
 
 export const updateCategory =
@@ -21,5 +21,5 @@ export const updateCategory =
         throw duplicate("category", "name", name);
       throw error;
     });
-    return toProto(category);
+    return categoryToProto(category);
   };

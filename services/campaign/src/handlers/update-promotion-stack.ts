@@ -5,30 +5,30 @@ import type {
 } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { categoryIdOf } from "../category/resolve-category.ts";
+import { resolveCategoryId } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import type { PromotionStack } from "../domain/promotion.ts";
-import { toStack } from "../mapping/promotion.ts";
-import { stackNameOf } from "../promotion/stack-key.ts";
-import { requireTiers } from "../promotion/stack-tiers.ts";
+import { stackToProto } from "../mapping/promotion-stack.ts";
+import { resolveStackKey } from "../promotion/stack-key.ts";
+import { lockStackTiers } from "../promotion/stack-tiers.ts";
 import { findStack, lockStack, updateStack } from "../store/promotion-stacks.ts";
 
 export const updatePromotionStack =
   (deps: Deps): Handler<typeof PromotionService.method.updatePromotionStack> =>
   async (request, call) => {
     const projectId = call.project.id;
-    const name = await stackNameOf(deps.db, projectId, request);
-    const categoryId = (await categoryIdOf(deps, request, call)) ?? null;
+    const key = await resolveStackKey(deps.db, projectId, request);
+    const categoryId = (await resolveCategoryId(deps, request, call)) ?? null;
     const record = await deps.definitions.write(projectId, async (tx) => {
-      const locked = await lockStack(tx, name);
+      const locked = await lockStack(tx, key);
       if (locked === undefined) throw notFound("promotion_stack", request.stackId);
       const stack = applyRequest(locked.stack, request, { categoryId, now: call.now });
-      await requireTiers(tx, projectId, stack.tierIds);
+      await lockStackTiers(tx, projectId, stack.tierIds);
       await updateStack(tx, projectId, stack);
-      return findStack(tx, name);
+      return findStack(tx, key);
     });
-    if (record === undefined) throw new Error("a stack that was held is gone");
-    return toStack(record);
+    if (record === undefined) throw new Error("a locked stack does not exist");
+    return stackToProto(record);
   };
 
 function applyRequest(

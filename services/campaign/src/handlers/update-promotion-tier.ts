@@ -1,27 +1,27 @@
 import { invalidPayload } from "@scrip/errors";
-import { mergeValidityUpdate } from "@scrip/mapping";
 import type {
   PromotionService,
   UpdatePromotionTierRequest,
 } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { categoryIdOf } from "../category/resolve-category.ts";
+import { resolveCategoryId } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
-import { toTier } from "../mapping/promotion.ts";
-import { requireDiscount, requireValidity } from "../mapping/terms.ts";
-import { editTier } from "../promotion/update-tier.ts";
+import { parseDiscount } from "../mapping/discount.ts";
+import { tierToProto } from "../mapping/promotion-tier.ts";
+import { parseChangedValidity } from "../mapping/validity.ts";
+import { changeTier } from "../promotion/change-tier.ts";
 
 export const updatePromotionTier =
   (deps: Deps): Handler<typeof PromotionService.method.updatePromotionTier> =>
   async (request, call) => {
     const { tierId } = request;
-    const categoryId = (await categoryIdOf(deps, request, call)) ?? null;
-    const record = await editTier(deps, { projectId: call.project.id, tierId }, (tier) =>
+    const categoryId = (await resolveCategoryId(deps, request, call)) ?? null;
+    const record = await changeTier(deps, { projectId: call.project.id, tierId }, (tier) =>
       applyRequest(tier, request, { categoryId, now: call.now }),
     );
-    return toTier(record);
+    return tierToProto(record);
   };
 
 function applyRequest(
@@ -30,14 +30,13 @@ function applyRequest(
   { categoryId, now }: { readonly categoryId: string | null; readonly now: number },
 ): PromotionTier {
   const sent = new Set(request.updateMask?.paths);
-  const validity = mergeValidityUpdate(tier.validity, request, sent);
-  requireValidity(validity);
+  const validity = parseChangedValidity(tier.validity, request, sent);
   return {
     ...tier,
     name: sent.has("name") ? required("name", request.name) : tier.name,
     banner: sent.has("banner") ? (request.banner ?? null) : tier.banner,
     discount: sent.has("action")
-      ? requireDiscount(required("action.discount", request.action?.discount))
+      ? parseDiscount(required("action.discount", request.action?.discount))
       : tier.discount,
     hierarchy: sent.has("hierarchy") ? required("hierarchy", request.hierarchy) : tier.hierarchy,
     active: sent.has("active") ? (request.active ?? true) : tier.active,

@@ -21,15 +21,19 @@ import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_
 import { type Campaign, type Json, voucherTypeOf } from "../domain/campaign.ts";
 import type { CampaignRecord } from "../store/campaigns.ts";
 import type { TierRecord } from "../store/promotion-tiers.ts";
-import { toProto } from "./category.ts";
-import { toTier } from "./promotion.ts";
+import { categoryToProto } from "./category.ts";
+import { tierToProto } from "./promotion-tier.ts";
 
-export type CampaignView = CampaignRecord & {
-  /** Of a promotion. */
+export type CampaignWithTiers = CampaignRecord & {
+  /** Promotions only. */
   readonly tiers?: readonly TierRecord[] | undefined;
 };
 
-export function toCampaign({ campaign, category, tiers = [] }: CampaignView): CampaignMessage {
+export function campaignToProto({
+  campaign,
+  category,
+  tiers = [],
+}: CampaignWithTiers): CampaignMessage {
   const { validityTimeframe, validityDayOfWeek, validityHours, startDate, expirationDate } =
     validityToProto(campaign.validity);
   return create(CampaignSchema, {
@@ -57,23 +61,23 @@ export function toCampaign({ campaign, category, tiers = [] }: CampaignView): Ca
     protected: campaign.isProtected,
     category: category?.name,
     categoryId: category?.id,
-    categories: category === null ? [] : [toProto(category)],
-    voucher: toCampaignVoucher(campaign),
+    categories: category === null ? [] : [categoryToProto(category)],
+    voucher: campaignVoucherToProto(campaign),
     promotion:
       campaign.campaignType === "PROMOTION"
-        ? { tiers: tiers.map((record) => toTier(record)) }
+        ? { tiers: tiers.map((record) => tierToProto(record)) }
         : undefined,
-    referralProgram: toStruct(campaign.referralProgram),
-    loyaltyTiersExpiration: toStruct(campaign.loyaltyTiersExpiration),
+    referralProgram: structToProto(campaign.referralProgram),
+    loyaltyTiersExpiration: structToProto(campaign.loyaltyTiersExpiration),
     accessSettingsAssignments: { data: [], total: 0n },
   });
 }
 
-// JSON that came through the contract's Struct and was stored as JSON.
-const toStruct = (json: Json | null): JsonObject | undefined =>
+// JSON that was received as a Struct and stored as JSON.
+const structToProto = (json: Json | null): JsonObject | undefined =>
   json === null ? undefined : (json as JsonObject);
 
-function toCampaignVoucher({
+function campaignVoucherToProto({
   campaignType,
   voucher,
   validity,
@@ -95,7 +99,7 @@ function toCampaignVoucher({
         : {
             points: loyaltyCard.points,
             balance: loyaltyCard.points,
-            expirationRules: toStruct(loyaltyCard.expirationRules),
+            expirationRules: structToProto(loyaltyCard.expirationRules),
           },
     redemption: { quantity: quantity ?? undefined },
     codeConfig: { ...codeConfig, length: BigInt(codeConfig.length) },
@@ -107,8 +111,11 @@ function toCampaignVoucher({
   });
 }
 
-/** What decisions read of a campaign. */
-export const toDefinition = ({ campaign, category }: CampaignRecord): CampaignDefinition =>
+/** The part of a campaign that decisions read. */
+export const campaignDefinitionToProto = ({
+  campaign,
+  category,
+}: CampaignRecord): CampaignDefinition =>
   create(CampaignDefinitionSchema, {
     id: campaign.id,
     name: campaign.name,
@@ -118,7 +125,7 @@ export const toDefinition = ({ campaign, category }: CampaignRecord): CampaignDe
     ...validityToProto(campaign.validity),
     activityDurationAfterPublishing: campaign.activityDuration ?? undefined,
     categoryId: category?.id,
-    categories: category === null ? [] : [toProto(category)],
+    categories: category === null ? [] : [categoryToProto(category)],
     joinOnce: campaign.joinOnce,
     autoJoin: campaign.autoJoin,
     metadata: campaign.metadata as JsonObject,

@@ -7,7 +7,7 @@ import {
 
 import type { Category } from "../domain/category.ts";
 
-export function toProto(category: Category): CategoryMessage {
+export function categoryToProto(category: Category): CategoryMessage {
   return create(CategorySchema, {
     id: category.id,
     name: category.name,

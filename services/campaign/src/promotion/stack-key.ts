@@ -3,8 +3,8 @@ import type { Queryable } from "@scrip/postgres";
 
 import { findCampaign } from "../store/campaigns.ts";
 
-/** A stack as paths name it: by its campaign's id or name, and its own id. */
-export async function stackNameOf(
+/** Resolves the campaign of a stack, which paths name by id or name. */
+export async function resolveStackKey(
   db: Queryable,
   projectId: string,
   { campaignId, stackId }: { readonly campaignId: string; readonly stackId: string },

@@ -1,13 +1,10 @@
 import { invalidPayload, notFound } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 
-import { holdTiers } from "../store/promotion-tiers.ts";
+import { shareLockTiers } from "../store/promotion-tiers.ts";
 
-/** A stack is looked at as a whole by qualifications, so that there are no more than this. */
-export const MAX_STACKS_OF_PROJECT = 1_000;
-
-/** Refuses tiers that are named twice or do not exist, and keeps the others where they are. */
-export async function requireTiers(
+/** Prevents the deletion of a stack's tiers until the transaction ends; rejects duplicate and unknown ids. */
+export async function lockStackTiers(
   tx: Queryable,
   projectId: string,
   ids: readonly string[],
@@ -15,7 +12,7 @@ export async function requireTiers(
   if (new Set(ids).size !== ids.length) {
     throw invalidPayload("Property .tiers.ids must NOT have duplicate items");
   }
-  const held = await holdTiers(tx, projectId, ids);
-  const unknown = ids.find((id) => !held.has(id));
+  const existing = await shareLockTiers(tx, projectId, ids);
+  const unknown = ids.find((id) => !existing.has(id));
   if (unknown !== undefined) throw notFound("promotion_tier", unknown);
 }

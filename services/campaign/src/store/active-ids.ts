@@ -1,21 +1,21 @@
 import type { DefinitionKey, Queryable } from "@scrip/postgres";
 
-/** What is switched on in a project, whatever its dates. */
-export type Usable = {
+/** The active redeemables of a project that need no code of a customer, whatever their dates. */
+export type ActiveIds = {
   readonly tierIds: readonly string[];
   readonly stackIds: readonly string[];
-  /** Campaigns of one code, which is everybody's: the newest of them. */
+  /** The newest STANDALONE campaigns: one public code each. */
   readonly standaloneIds: readonly string[];
 };
 
-/** As many campaigns of one code as are remembered. */
+/** Maximum number of cached STANDALONE campaigns per project. */
 const MAX_STANDALONE = 1_000;
 
-/** For the cache: one key per project. */
-export async function findUsable(
+/** Loads active ids for the definition cache, which has one key per project. */
+export async function findActiveIds(
   db: Queryable,
   keys: readonly DefinitionKey[],
-): Promise<readonly Usable[]> {
+): Promise<readonly ActiveIds[]> {
   const projectIds = keys.map(({ projectId }) => projectId);
   const [tiers, stacks, standalone] = await Promise.all([
     idsByProject(
@@ -65,9 +65,9 @@ async function idsByProject(
   const { rows } = await db.query<{ project_id: string; id: string }>(sql, [projectIds]);
   const ids = new Map<string, string[]>();
   for (const { project_id: projectId, id } of rows) {
-    const known = ids.get(projectId);
-    if (known === undefined) ids.set(projectId, [id]);
-    else known.push(id);
+    const own = ids.get(projectId);
+    if (own === undefined) ids.set(projectId, [id]);
+    else own.push(id);
   }
   return ids;
 }

@@ -17,7 +17,7 @@ const creation = {
   $in_progress: () => "p.creation_status = 'IN_PROGRESS'",
 };
 
-/** The fields that a listing may be filtered by, over `campaign p` and `category c`. */
+/** Filterable fields of ListCampaigns, over `campaign p` and `category c`. */
 export const campaignFilters: FilterFields = {
   named: {
     id: { type: "text", sql: "p.id" },

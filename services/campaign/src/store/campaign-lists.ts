@@ -5,21 +5,21 @@ import {
   type CampaignRecord,
   type CampaignRow,
   FROM_CAMPAIGN,
-  fromCampaignRow,
+  campaignFromRow,
 } from "./campaigns.ts";
-import { orderSql } from "./columns.ts";
+import { orderByClause } from "./columns.ts";
 
 export type CampaignListing = {
-  /** Over `campaign p` and `category c`, all of which must hold. */
+  /** SQL over `campaign p` and `category c`, joined by `and`. */
   readonly conditions: readonly string[];
-  /** Their values; the first is the project. */
+  /** Parameters of the conditions; the first is the project id. */
   readonly values: readonly unknown[];
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
 };
 
-/** One page, and how many campaigns there are in all. */
+/** One page of campaigns, and the number of campaigns on all pages. */
 export async function listCampaigns(
   db: Queryable,
   { conditions, values, order, limit, offset }: CampaignListing,
@@ -28,10 +28,10 @@ export async function listCampaigns(
   const { rows, total } = await readPage<CampaignRow>(db, {
     columns: CAMPAIGN_COLUMNS,
     from,
-    order: orderSql(order, "p"),
+    order: orderByClause(order, "p"),
     values,
     limit,
     offset,
   });
-  return { records: rows.map((row) => fromCampaignRow(row)), total };
+  return { records: rows.map((row) => campaignFromRow(row)), total };
 }

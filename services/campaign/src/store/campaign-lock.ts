@@ -5,25 +5,26 @@ import {
   CAMPAIGN_COLUMNS,
   type CampaignRecord,
   type CampaignRow,
-  fromCampaignRow,
-  TURN_SECONDS,
+  campaignFromRow,
+  LOCK_SECONDS,
 } from "./campaigns.ts";
 
-export type Turn = {
+/** A lock across services: columns `turn` and `turn_ends_at` of the campaign (README.md#campaign-lock). */
+export type CampaignLock = {
   readonly projectId: string;
   readonly campaignId: string;
   readonly token: string;
 };
 
-/** Takes the turn to change a campaign and answers it as it stands now, or undefined: not yet. */
-export async function takeTurn(
+/** Locks a campaign and returns its current state, or undefined while another change holds the lock. */
+export async function tryAcquireCampaignLock(
   db: Queryable,
-  { projectId, campaignId, token }: Turn,
+  { projectId, campaignId, token }: CampaignLock,
 ): Promise<CampaignRecord | undefined> {
   const { rows } = await db.query<CampaignRow>(
     `with p as (
        update campaign
-          set turn = $3, turn_ends_at = now() + make_interval(secs => ${TURN_SECONDS})
+          set turn = $3, turn_ends_at = now() + make_interval(secs => ${LOCK_SECONDS})
         where project_id = $1 and id = $2 and (turn is null or turn_ends_at < now())
        returning *
      )
@@ -32,20 +33,19 @@ export async function takeTurn(
        left join category c on c.project_id = p.project_id and c.id = p.category_id`,
     [projectId, campaignId, token],
   );
-  return rows[0] && fromCampaignRow(rows[0]);
+  return rows[0] && campaignFromRow(rows[0]);
 }
 
-/** What is known when a turn is over. */
-export type TurnEnd = {
+export type CampaignLockRelease = {
   readonly status: CampaignStatus;
-  readonly vouchersMade: number;
+  readonly createdVouchers: number;
 };
 
-/** Who lost the turn in between still counts what was made, but leaves the turn to whose it is. */
-export async function endTurn(
+/** A lock that has expired meanwhile belongs to another change; the created vouchers are counted anyway. */
+export async function releaseCampaignLock(
   db: Queryable,
-  { projectId, campaignId, token }: Turn,
-  { status, vouchersMade }: TurnEnd,
+  { projectId, campaignId, token }: CampaignLock,
+  { status, createdVouchers }: CampaignLockRelease,
 ): Promise<void> {
   await db.query(
     `update campaign
@@ -53,14 +53,14 @@ export async function endTurn(
             creation_status = $4, vouchers_generation_status = $4,
             vouchers_count = vouchers_count + $5
       where project_id = $1 and id = $2`,
-    [projectId, campaignId, token, status, vouchersMade],
+    [projectId, campaignId, token, status, createdVouchers],
   );
 }
 
-/** Says what a turn is at, for those who read the campaign meanwhile. */
-export async function setStatus(
+/** Sets the status that concurrent readers of a locked campaign see. */
+export async function setCampaignStatus(
   tx: Queryable,
-  { projectId, campaignId }: Turn,
+  { projectId, campaignId }: CampaignLock,
   status: CampaignStatus,
 ): Promise<void> {
   await tx.query(

@@ -11,20 +11,24 @@ import type { Category } from "../domain/category.ts";
 import {
   CATEGORY_COLUMNS,
   type CategoryColumns,
-  fromCategoryColumns,
-  fromValidityRow,
-  inOrder,
-  toDate,
-  toJson,
+  categoryFromColumns,
+  validityFromRow,
+  inKeyOrder,
+  dateToRow,
+  jsonToRow,
   type ValidityRow,
-  validityValues,
+  validityToRow,
 } from "./columns.ts";
-import { fromTemplateJson, toTemplateJson, type VoucherTemplateJson } from "./voucher-template.ts";
+import {
+  voucherTemplateFromRow,
+  voucherTemplateToRow,
+  type VoucherTemplateRow,
+} from "./voucher-template.ts";
 
-/** Beyond the deadline of any request: who still holds the turn of a campaign then is gone. */
-export const TURN_SECONDS = 12;
+/** Longer than the deadline of any request: the process that holds a lock for longer has ended. */
+export const LOCK_SECONDS = 12;
 
-/** A campaign as it stands, and its category while that exists. */
+/** A campaign, and its category unless that was deleted. */
 export type CampaignRecord = { readonly campaign: Campaign; readonly category: Category | null };
 
 export type CampaignRow = ValidityRow &
@@ -45,7 +49,7 @@ export type CampaignRow = ValidityRow &
     category_id: string | null;
     activity_duration: string | null;
     metadata: Json;
-    voucher: VoucherTemplateJson | null;
+    voucher: VoucherTemplateRow | null;
     referral_program: Json | null;
     loyalty_tiers_expiration: Json | null;
     created_at: Date;
@@ -58,12 +62,12 @@ const COLUMNS = `p.id, p.name, p.description, p.campaign_type, p.type, p.auto_jo
   p.validity_timeframe, p.validity_day_of_week, p.validity_hours, p.activity_duration, p.metadata,
   p.voucher, p.referral_program, p.loyalty_tiers_expiration, p.created_at, p.updated_at`;
 
-/** Of `campaign p` with its category `c`. */
+/** Columns of `campaign p` and its category `c`. */
 export const CAMPAIGN_COLUMNS = `${COLUMNS}, ${CATEGORY_COLUMNS}`;
 export const FROM_CAMPAIGN = `from campaign p
   left join category c on c.project_id = p.project_id and c.id = p.category_id`;
 
-/** By id, or else by its exact name. */
+/** Finds a campaign by id or else by exact name. */
 export async function findCampaign(
   db: Queryable,
   projectId: string,
@@ -76,10 +80,10 @@ export async function findCampaign(
       limit 1`,
     [projectId, idOrName],
   );
-  return rows[0] && fromCampaignRow(rows[0]);
+  return rows[0] && campaignFromRow(rows[0]);
 }
 
-/** For the cache: in the order of the keys, which are ids. */
+/** Loads campaigns for the definition cache, in the order of the keys, which are ids. */
 export async function findCampaigns(
   db: Queryable,
   keys: readonly DefinitionKey[],
@@ -91,10 +95,10 @@ export async function findCampaigns(
              left join category c on c.project_id = p.project_id and c.id = p.category_id`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
   );
-  return inOrder(keys, rows, fromCampaignRow);
+  return inKeyOrder(keys, rows, campaignFromRow);
 }
 
-/** For the cache: ids, in the order of the keys, which are names. */
+/** Loads campaign ids for the definition cache, in the order of the keys, which are names. */
 export async function findCampaignIds(
   db: Queryable,
   keys: readonly DefinitionKey[],
@@ -105,17 +109,14 @@ export async function findCampaignIds(
              join campaign p on p.project_id = key.project_id and p.name = key.name`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
   );
-  return inOrder(keys, rows, ({ id }) => id);
+  return inKeyOrder(keys, rows, ({ id }) => id);
 }
 
-/**
- * Answers `name_taken` when the project has a campaign of that name. With a token the turn to change
- * it is taken from the beginning.
- */
+/** With `lockToken` the campaign is locked from the start. */
 export async function insertCampaign(
   tx: Queryable,
   projectId: string,
-  { campaign, turn }: { readonly campaign: Campaign; readonly turn: string | null },
+  { campaign, lockToken }: { readonly campaign: Campaign; readonly lockToken: string | null },
 ): Promise<"inserted" | "name_taken"> {
   const { rowCount } = await tx.query(
     `insert into campaign (project_id, id, start_date, expiration_date, validity_timeframe,
@@ -126,12 +127,12 @@ export async function insertCampaign(
             turn_ends_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
             $20, $21, $22, $23, $24, $25, $26, $27,
-            case when $27::text is not null then now() + make_interval(secs => ${TURN_SECONDS}) end)
+            case when $27::text is not null then now() + make_interval(secs => ${LOCK_SECONDS}) end)
          on conflict (project_id, name) do nothing`,
     [
       projectId,
       campaign.id,
-      ...editableValues(campaign),
+      ...updatableValues(campaign),
       campaign.name,
       campaign.campaignType,
       campaign.useVoucherMetadataSchema,
@@ -140,13 +141,13 @@ export async function insertCampaign(
       campaign.generationStatus,
       campaign.vouchersCount,
       new Date(campaign.createdAt),
-      turn,
+      lockToken,
     ],
   );
   return rowCount === 1 ? "inserted" : "name_taken";
 }
 
-/** Writes what an update may change, and nothing that something else changes. */
+/** Writes the updatable columns only: status and counters change concurrently. */
 export async function updateCampaign(
   tx: Queryable,
   projectId: string,
@@ -159,30 +160,30 @@ export async function updateCampaign(
             join_once = $10, type = $11, category_id = $12, activity_duration = $13, metadata = $14,
             voucher = $15, referral_program = $16, loyalty_tiers_expiration = $17, updated_at = $18
       where project_id = $1 and id = $2`,
-    [projectId, campaign.id, ...editableValues(campaign)],
+    [projectId, campaign.id, ...updatableValues(campaign)],
   );
 }
 
-function editableValues(campaign: Campaign): unknown[] {
+function updatableValues(campaign: Campaign): unknown[] {
   const { voucher } = campaign;
   return [
-    ...validityValues(campaign.validity),
+    ...validityToRow(campaign.validity),
     campaign.description,
     campaign.autoJoin,
     campaign.joinOnce,
     campaign.kind,
     campaign.categoryId,
     campaign.activityDuration,
-    toJson(campaign.metadata),
-    voucher === null ? null : toJson(toTemplateJson(voucher)),
-    toJson(campaign.referralProgram),
-    toJson(campaign.loyaltyTiersExpiration),
-    toDate(campaign.updatedAt),
+    jsonToRow(campaign.metadata),
+    voucher === null ? null : jsonToRow(voucherTemplateToRow(voucher)),
+    jsonToRow(campaign.referralProgram),
+    jsonToRow(campaign.loyaltyTiersExpiration),
+    dateToRow(campaign.updatedAt),
   ];
 }
 
-/** Switches a campaign, and answers whether that changed anything. */
-export async function switchCampaign(
+/** Returns whether the campaign changed. */
+export async function updateCampaignActive(
   tx: Queryable,
   projectId: string,
   change: { readonly id: string; readonly active: boolean; readonly at: number },
@@ -196,13 +197,13 @@ export async function switchCampaign(
   return rowCount === 1;
 }
 
-/** Of a campaign that could not be made after all. */
+/** Removes a campaign whose vouchers were rejected. */
 export async function deleteCampaign(tx: Queryable, projectId: string, id: string): Promise<void> {
   await tx.query("delete from campaign where project_id = $1 and id = $2", [projectId, id]);
 }
 
-/** Holds a campaign until the transaction ends, so that what belongs to it is added one by one. */
-export async function lockCampaign(
+/** Locks the row until the transaction ends, so that tiers and stacks are added one at a time. */
+export async function lockCampaignRow(
   tx: Queryable,
   projectId: string,
   idOrName: string,
@@ -215,12 +216,12 @@ export async function lockCampaign(
         for no key update of p`,
     [projectId, idOrName],
   );
-  return rows[0] && fromCampaignRow(rows[0]);
+  return rows[0] && campaignFromRow(rows[0]);
 }
 
-export function fromCampaignRow(row: CampaignRow): CampaignRecord {
+export function campaignFromRow(row: CampaignRow): CampaignRecord {
   return {
-    category: fromCategoryColumns(row),
+    category: categoryFromColumns(row),
     campaign: {
       id: row.id,
       name: row.name,
@@ -236,10 +237,10 @@ export function fromCampaignRow(row: CampaignRow): CampaignRecord {
       generationStatus: row.vouchers_generation_status,
       vouchersCount: row.vouchers_count,
       categoryId: row.category_id,
-      validity: fromValidityRow(row),
+      validity: validityFromRow(row),
       activityDuration: row.activity_duration,
       metadata: row.metadata,
-      voucher: row.voucher && fromTemplateJson(row.voucher),
+      voucher: row.voucher && voucherTemplateFromRow(row.voucher),
       referralProgram: row.referral_program,
       loyaltyTiersExpiration: row.loyalty_tiers_expiration,
       createdAt: row.created_at.getTime(),

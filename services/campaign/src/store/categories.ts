@@ -1,7 +1,7 @@
 import type { DefinitionKey, Queryable } from "@scrip/postgres";
 
 import type { Category } from "../domain/category.ts";
-import { inOrder } from "./columns.ts";
+import { inKeyOrder } from "./columns.ts";
 
 type CategoryRow = {
   id: string;
@@ -11,7 +11,6 @@ type CategoryRow = {
   updated_at: Date | null;
 };
 
-/** Answers `"name_taken"` when the project has a category of that name. */
 export async function insertCategory(
   db: Queryable,
   projectId: string,
@@ -26,7 +25,7 @@ export async function insertCategory(
   return rowCount === 1 ? "inserted" : "name_taken";
 }
 
-/** How many categories one project may list: far above what stacking rules can speak of. */
+/** Maximum number of listed categories: far above what stacking rules can refer to. */
 const MAX_LISTED = 1_000;
 
 export async function listCategories(db: Queryable, projectId: string): Promise<Category[]> {
@@ -38,7 +37,7 @@ export async function listCategories(db: Queryable, projectId: string): Promise<
       limit ${MAX_LISTED}`,
     [projectId],
   );
-  return rows.map(fromRow);
+  return rows.map(categoryFromRow);
 }
 
 export async function findCategory(
@@ -52,10 +51,10 @@ export async function findCategory(
       where project_id = $1 and id = $2`,
     [projectId, id],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && categoryFromRow(rows[0]);
 }
 
-/** Answers the category as it is now, or `"not_found"`. A taken name is a unique violation. */
+/** Returns the updated category. A name that another category has is a unique violation. */
 export async function updateCategory(
   db: Queryable,
   projectId: string,
@@ -68,7 +67,7 @@ export async function updateCategory(
       returning id, name, hierarchy, created_at, updated_at`,
     [projectId, change.id, change.name, change.hierarchy, change.at],
   );
-  return rows[0] ? fromRow(rows[0]) : "not_found";
+  return rows[0] ? categoryFromRow(rows[0]) : "not_found";
 }
 
 export async function deleteCategory(
@@ -89,13 +88,13 @@ export type NewCategory = {
   readonly at: Date;
 };
 
-/** Makes those categories whose names are new, each after the last of its project. */
-export async function ensureCategories(
+/** Inserts the categories whose names are new, each with the next hierarchy of its project. */
+export async function insertMissingCategories(
   tx: Queryable,
   projectId: string,
   categories: readonly NewCategory[],
 ): Promise<void> {
-  // In one order, so that two requests that make the same names wait for each other and no more.
+  // Sorted, so that two requests with the same names wait for each other instead of deadlocking.
   for (const { id, name, at } of categories.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     await tx.query(
       `insert into category (project_id, id, name, hierarchy, created_at)
@@ -108,7 +107,7 @@ export async function ensureCategories(
   }
 }
 
-/** For the cache: in the order of the keys, which are ids. */
+/** Loads categories for the definition cache, in the order of the keys, which are ids. */
 export async function findCategories(
   db: Queryable,
   keys: readonly DefinitionKey[],
@@ -119,10 +118,10 @@ export async function findCategories(
              join category c on c.project_id = key.project_id and c.id = key.id`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
   );
-  return inOrder(keys, rows, fromRow);
+  return inKeyOrder(keys, rows, categoryFromRow);
 }
 
-/** For the cache: ids, in the order of the keys, which are names. */
+/** Loads category ids for the definition cache, in the order of the keys, which are names. */
 export async function findCategoryIds(
   db: Queryable,
   keys: readonly DefinitionKey[],
@@ -133,10 +132,10 @@ export async function findCategoryIds(
              join category c on c.project_id = key.project_id and c.name = key.name`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
   );
-  return inOrder(keys, rows, ({ id }) => id);
+  return inKeyOrder(keys, rows, ({ id }) => id);
 }
 
-function fromRow(row: CategoryRow): Category {
+function categoryFromRow(row: CategoryRow): Category {
   return {
     id: row.id,
     name: row.name,

@@ -2,7 +2,7 @@ import type { Validity } from "@scrip/rules";
 
 import type { Category } from "../domain/category.ts";
 
-/** The columns of time limits, which campaigns and tiers have alike. */
+/** The columns of time limits, which campaigns and tiers share. */
 export type ValidityRow = {
   start_date: Date | null;
   expiration_date: Date | null;
@@ -11,7 +11,7 @@ export type ValidityRow = {
   validity_hours: Validity["hours"];
 };
 
-export const fromValidityRow = (row: ValidityRow): Validity => ({
+export const validityFromRow = (row: ValidityRow): Validity => ({
   startDate: row.start_date?.getTime() ?? null,
   expirationDate: row.expiration_date?.getTime() ?? null,
   timeframe: row.validity_timeframe,
@@ -19,22 +19,22 @@ export const fromValidityRow = (row: ValidityRow): Validity => ({
   hours: row.validity_hours,
 });
 
-/** In the order of the columns above. */
-export const validityValues = (validity: Validity): unknown[] => [
-  toDate(validity.startDate),
-  toDate(validity.expirationDate),
-  toJson(validity.timeframe),
+/** Values in the order of the columns of ValidityRow. */
+export const validityToRow = (validity: Validity): unknown[] => [
+  dateToRow(validity.startDate),
+  dateToRow(validity.expirationDate),
+  jsonToRow(validity.timeframe),
   validity.daysOfWeek,
-  toJson(validity.hours),
+  jsonToRow(validity.hours),
 ];
 
-export const toDate = (instant: number | null): Date | null =>
+export const dateToRow = (instant: number | null): Date | null =>
   instant === null ? null : new Date(instant);
 
-export const toJson = (value: unknown): string | null =>
+export const jsonToRow = (value: unknown): string | null =>
   value === null ? null : JSON.stringify(value);
 
-/** The columns of `category c`, left-joined: all null where an object is in none that exists. */
+/** The columns of `category c`, left-joined: all null for an object without a category. */
 export type CategoryColumns = {
   c_id: string | null;
   c_name: string | null;
@@ -46,30 +46,31 @@ export type CategoryColumns = {
 export const CATEGORY_COLUMNS = `c.id as c_id, c.name as c_name, c.hierarchy as c_hierarchy,
   c.created_at as c_created_at, c.updated_at as c_updated_at`;
 
-export function fromCategoryColumns(row: CategoryColumns): Category | null {
+export function categoryFromColumns(row: CategoryColumns): Category | null {
   const { c_id: id, c_name: name, c_hierarchy: hierarchy, c_created_at: createdAt } = row;
   if (id === null || name === null || hierarchy === null || createdAt === null) return null;
   return { id, name, hierarchy, createdAt, updatedAt: row.c_updated_at };
 }
 
-/** A column of the contract's list, `-` in front for descending; ties are broken by id. */
-export function orderSql(order: string, alias: string): string {
+/** `order` is a sortable column with `-` in front for descending (checked by the contract); ties are broken by id. */
+export function orderByClause(order: string, alias: string): string {
   const descending = order.startsWith("-");
   const column = SORTABLE.find((name) => name === (descending ? order.slice(1) : order));
-  if (column === undefined) throw new Error(`there is no order by ${order}`);
+  if (column === undefined) throw new Error(`${order} is not a sortable column`);
   const direction = descending ? "desc" : "asc";
   return `${alias}.${column} ${direction} nulls last, ${alias}.id ${direction}`;
 }
 
+/** The order of lists whose request includes none. */
+export const NEWEST_FIRST = "-created_at";
+
 const SORTABLE = ["created_at", "updated_at", "hierarchy"] as const;
 
-/*
- * What the cache loads by is not prepared by name. A session keeps the plan of a named statement, and
- * one that was made while a table was small may read all of it later.
+/**
+ * Aligns the rows of a cache lookup with its keys; `position` counts from 1. These lookups are not named
+ * statements: a session would keep a plan that was made while the table was small and scans all of it.
  */
-
-/** Lays rows that say their position, counted from 1, beside what they were asked by. */
-export function inOrder<Row extends { readonly position: bigint }, Value>(
+export function inKeyOrder<Row extends { readonly position: bigint }, Value>(
   keys: readonly unknown[],
   rows: readonly Row[],
   valueOf: (row: Row) => Value,

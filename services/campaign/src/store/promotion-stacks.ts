@@ -6,14 +6,14 @@ import type { PromotionStack } from "../domain/promotion.ts";
 import {
   CATEGORY_COLUMNS,
   type CategoryColumns,
-  fromCategoryColumns,
-  inOrder,
-  orderSql,
-  toDate,
-  toJson,
+  categoryFromColumns,
+  inKeyOrder,
+  orderByClause,
+  dateToRow,
+  jsonToRow,
 } from "./columns.ts";
 
-/** A stack as it stands, and its category while that exists. */
+/** A stack, and its category unless that was deleted. */
 export type StackRecord = { readonly stack: PromotionStack; readonly category: Category | null };
 
 type StackRow = CategoryColumns & {
@@ -32,29 +32,28 @@ const COLUMNS = `s.id, s.campaign_id, s.name, s.tier_ids, s.category_id, s.metad
 const JOIN = "left join category c on c.project_id = s.project_id and c.id = s.category_id";
 const FROM_STACK = `from promotion_stack s ${JOIN}`;
 
-type StackName = {
+type StackKey = {
   readonly projectId: string;
   readonly campaignId: string;
   readonly id: string;
 };
 
-/** A stack of that campaign. */
 export async function findStack(
   db: Queryable,
-  { projectId, campaignId, id }: StackName,
+  { projectId, campaignId, id }: StackKey,
 ): Promise<StackRecord | undefined> {
   const { rows } = await db.query<StackRow>(
     `select ${COLUMNS} ${FROM_STACK}
       where s.project_id = $1 and s.campaign_id = $2 and s.id = $3`,
     [projectId, campaignId, id],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && stackFromRow(rows[0]);
 }
 
-/** Holds a stack until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockStack(
   tx: Queryable,
-  { projectId, campaignId, id }: StackName,
+  { projectId, campaignId, id }: StackKey,
 ): Promise<StackRecord | undefined> {
   const { rows } = await tx.query<StackRow>(
     `select ${COLUMNS} ${FROM_STACK}
@@ -62,10 +61,10 @@ export async function lockStack(
         for no key update of s`,
     [projectId, campaignId, id],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && stackFromRow(rows[0]);
 }
 
-/** For the cache: in the order of the keys, which are ids. */
+/** Loads stacks for the definition cache, in the order of the keys, which are ids. */
 export async function findStacks(
   db: Queryable,
   keys: readonly DefinitionKey[],
@@ -77,7 +76,7 @@ export async function findStacks(
              ${JOIN}`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
   );
-  return inOrder(keys, rows, fromRow);
+  return inKeyOrder(keys, rows, stackFromRow);
 }
 
 export async function countStacks(tx: Queryable, projectId: string): Promise<number> {
@@ -88,8 +87,8 @@ export async function countStacks(tx: Queryable, projectId: string): Promise<num
   return Number(rows[0]?.total ?? 0n);
 }
 
-/** How many stacks hold a tier, and the ids of the first of them. */
-export async function listStacksWith(
+/** The number of stacks that contain a tier, and the ids of the first `limit` of them. */
+export async function listStacksContaining(
   tx: Queryable,
   projectId: string,
   query: { readonly tierId: string; readonly limit: number },
@@ -114,7 +113,7 @@ export async function insertStack(
     `insert into promotion_stack (project_id, id, name, tier_ids, category_id, metadata, updated_at,
             campaign_id, created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [projectId, stack.id, ...editableValues(stack), stack.campaignId, new Date(stack.createdAt)],
+    [projectId, stack.id, ...updatableValues(stack), stack.campaignId, new Date(stack.createdAt)],
   );
 }
 
@@ -127,21 +126,21 @@ export async function updateStack(
     `update promotion_stack
         set name = $3, tier_ids = $4, category_id = $5, metadata = $6, updated_at = $7
       where project_id = $1 and id = $2`,
-    [projectId, stack.id, ...editableValues(stack)],
+    [projectId, stack.id, ...updatableValues(stack)],
   );
 }
 
-const editableValues = (stack: PromotionStack): unknown[] => [
+const updatableValues = (stack: PromotionStack): unknown[] => [
   stack.name,
   stack.tierIds,
   stack.categoryId,
-  toJson(stack.metadata),
-  toDate(stack.updatedAt),
+  jsonToRow(stack.metadata),
+  dateToRow(stack.updatedAt),
 ];
 
 export async function deleteStack(
   tx: Queryable,
-  { projectId, campaignId, id }: StackName,
+  { projectId, campaignId, id }: StackKey,
 ): Promise<"deleted" | "not_found"> {
   const { rowCount } = await tx.query(
     "delete from promotion_stack where project_id = $1 and campaign_id = $2 and id = $3",
@@ -152,14 +151,14 @@ export async function deleteStack(
 
 export type StackListing = {
   readonly projectId: string;
-  /** Of all campaigns when absent. */
+  /** Default: all campaigns. */
   readonly campaignId?: string;
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
 };
 
-/** One page, and how many stacks there are in all. */
+/** One page of stacks, and the number of stacks on all pages. */
 export async function listStacks(
   db: Queryable,
   { projectId, campaignId, order, limit, offset }: StackListing,
@@ -169,17 +168,17 @@ export async function listStacks(
   const { rows, total } = await readPage<StackRow>(db, {
     columns: COLUMNS,
     from: `${FROM_STACK} ${where}`,
-    order: orderSql(order, "s"),
+    order: orderByClause(order, "s"),
     values,
     limit,
     offset,
   });
-  return { records: rows.map((row) => fromRow(row)), total };
+  return { records: rows.map((row) => stackFromRow(row)), total };
 }
 
-function fromRow(row: StackRow): StackRecord {
+function stackFromRow(row: StackRow): StackRecord {
   return {
-    category: fromCategoryColumns(row),
+    category: categoryFromColumns(row),
     stack: {
       id: row.id,
       campaignId: row.campaign_id,

@@ -1,9 +1,9 @@
 import { type Queryable, readPage } from "@scrip/postgres";
 
-import { orderSql } from "./columns.ts";
+import { orderByClause } from "./columns.ts";
 import {
   FROM_TIER,
-  fromTierRow,
+  tierFromRow,
   TIER_COLUMNS,
   type TierRecord,
   type TierRow,
@@ -11,16 +11,16 @@ import {
 
 export type TierListing = {
   readonly projectId: string;
-  /** Of all campaigns when absent. */
+  /** Default: all campaigns. */
   readonly campaignId?: string;
-  /** Only those that are switched on, and whose dates and campaign's dates, if any, include this instant. */
+  /** Only tiers that are active at this time, by their own flag and dates and those of their campaign. */
   readonly availableAt?: number;
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
 };
 
-/** One page, and how many tiers there are in all. */
+/** One page of tiers, and the number of tiers on all pages. */
 export async function listTiers(
   db: Queryable,
   listing: TierListing,
@@ -37,12 +37,12 @@ export async function listTiers(
   const { rows, total } = await readPage<TierRow>(db, {
     columns: TIER_COLUMNS,
     from,
-    order: orderSql(order, "t"),
+    order: orderByClause(order, "t"),
     values,
     limit,
     offset,
   });
-  return { records: rows.map((row) => fromTierRow(row)), total };
+  return { records: rows.map((row) => tierFromRow(row)), total };
 }
 
 const includes = (alias: string, now: string): string =>

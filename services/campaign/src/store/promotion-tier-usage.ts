@@ -1,16 +1,16 @@
 import type { Queryable } from "@scrip/postgres";
 
-/** What a tier did; amounts are minor units. */
+/** What the redemptions of a tier add up to, less rollbacks; amounts are minor units. */
 export type TierUsage = {
   readonly redemptions: bigint;
-  /** What its orders were worth before discounts. */
+  /** Amount of the orders before discounts. */
   readonly ordersAmount: bigint;
   readonly discountedAmount: bigint;
 };
 
 export type TierRef = { readonly projectId: string; readonly tierId: string };
 
-/** The columns of `promotion_tier_usage u`, left-joined: all null of a tier that did nothing yet. */
+/** The columns of `promotion_tier_usage u`, left-joined: all null for a tier without redemptions. */
 export type TierUsageColumns = {
   u_redemptions: bigint | null;
   u_orders_amount: bigint | null;
@@ -20,17 +20,17 @@ export type TierUsageColumns = {
 export const TIER_USAGE_COLUMNS = `u.redemptions as u_redemptions,
   u.orders_amount as u_orders_amount, u.discounted_amount as u_discounted_amount`;
 
-export const fromTierUsageColumns = (row: TierUsageColumns): TierUsage => ({
+export const tierUsageFromColumns = (row: TierUsageColumns): TierUsage => ({
   redemptions: row.u_redemptions ?? 0n,
   ordersAmount: row.u_orders_amount ?? 0n,
   discountedAmount: row.u_discounted_amount ?? 0n,
 });
 
 /**
- * Answers which of the tiers are still there, and keeps them from being deleted until the transaction
- * ends. All batches lock in one order, so none of them waits for another in a circle.
+ * Returns the tiers that exist and prevents their deletion until the transaction ends. Locks are taken
+ * in key order, so that concurrent batches do not deadlock.
  */
-export async function holdTiersOfAll(
+export async function shareLockTiersOfProjects(
   tx: Queryable,
   tiers: readonly TierRef[],
 ): Promise<readonly TierRef[]> {
@@ -45,8 +45,8 @@ export async function holdTiersOfAll(
   return rows.map((row) => ({ projectId: row.project_id, tierId: row.id }));
 }
 
-/** Each tier once; what is below zero lowers. */
-export async function addTierUsages(
+/** Adds to the usage of tiers, each listed once; rollbacks are negative. */
+export async function addTierUsage(
   tx: Queryable,
   usages: readonly (TierRef & TierUsage)[],
 ): Promise<void> {

@@ -8,22 +8,22 @@ import type { PromotionTier } from "../domain/promotion.ts";
 import {
   CATEGORY_COLUMNS,
   type CategoryColumns,
-  fromCategoryColumns,
-  inOrder,
-  fromValidityRow,
-  toDate,
-  toJson,
+  categoryFromColumns,
+  inKeyOrder,
+  validityFromRow,
+  dateToRow,
+  jsonToRow,
   type ValidityRow,
-  validityValues,
+  validityToRow,
 } from "./columns.ts";
 import {
-  fromTierUsageColumns,
+  tierUsageFromColumns,
   TIER_USAGE_COLUMNS,
   type TierUsage,
   type TierUsageColumns,
 } from "./promotion-tier-usage.ts";
 
-/** What a tier tells of its campaign. */
+/** The part of the campaign that a tier shows. */
 export type TierCampaign = {
   readonly id: string;
   readonly active: boolean;
@@ -31,7 +31,7 @@ export type TierCampaign = {
   readonly expirationDate: number | null;
 };
 
-/** A tier as it stands, with its campaign, its category while that exists, and what it did. */
+/** A tier with its campaign, its usage, and its category unless that was deleted. */
 export type TierRecord = {
   readonly tier: PromotionTier;
   readonly campaign: TierCampaign;
@@ -58,7 +58,7 @@ export type TierRow = ValidityRow &
     p_expiration_date: Date | null;
   };
 
-/** Of `promotion_tier t` with its `campaign p`, its category `c` and what it did, `u`. */
+/** Columns of `promotion_tier t` with its `campaign p`, its category `c` and its usage `u`. */
 export const TIER_COLUMNS = `t.id, t.campaign_id, t.name, t.banner, t.discount, t.hierarchy, t.active,
   t.category_id, t.start_date, t.expiration_date, t.validity_timeframe, t.validity_day_of_week,
   t.validity_hours, t.metadata, t.created_at, t.updated_at, p.active as p_active,
@@ -78,10 +78,10 @@ export async function findTier(
     `select ${TIER_COLUMNS} ${FROM_TIER} where t.project_id = $1 and t.id = $2`,
     [projectId, id],
   );
-  return rows[0] && fromTierRow(rows[0]);
+  return rows[0] && tierFromRow(rows[0]);
 }
 
-/** Holds a tier until the transaction ends: against other changes, and against new stacks of it. */
+/** Locks the row until the transaction ends: against other changes, and against new stacks of the tier. */
 export async function lockTier(
   tx: Queryable,
   projectId: string,
@@ -91,11 +91,11 @@ export async function lockTier(
     `select ${TIER_COLUMNS} ${FROM_TIER} where t.project_id = $1 and t.id = $2 for update of t`,
     [projectId, id],
   );
-  return rows[0] && fromTierRow(rows[0]);
+  return rows[0] && tierFromRow(rows[0]);
 }
 
-/** Keeps tiers from being deleted until the transaction ends; answers those that exist. */
-export async function holdTiers(
+/** Returns the ids that exist, and prevents their deletion until the transaction ends. */
+export async function shareLockTiers(
   tx: Queryable,
   projectId: string,
   ids: readonly string[],
@@ -110,7 +110,7 @@ export async function holdTiers(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** For the cache: in the order of the keys, which are ids. */
+/** Loads tiers for the definition cache, in the order of the keys, which are ids. */
 export async function findTiers(
   db: Queryable,
   keys: readonly DefinitionKey[],
@@ -122,14 +122,14 @@ export async function findTiers(
              ${JOINS}`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
   );
-  return inOrder(keys, rows, fromTierRow);
+  return inKeyOrder(keys, rows, tierFromRow);
 }
 
-/** A campaign is listed whole in its own answer, so it holds no more tiers than this. */
+/** A campaign is returned with all its tiers, which limits their number. */
 export const MAX_TIERS_OF_CAMPAIGN = 1_000;
 
-/** The tiers of campaigns in the order of their hierarchy. */
-export async function listTiersOf(
+/** The tiers of the campaigns in the order of their hierarchy. */
+export async function listTiersOfCampaigns(
   db: Queryable,
   projectId: string,
   campaignIds: readonly string[],
@@ -143,17 +143,21 @@ export async function listTiersOf(
     [projectId, campaignIds],
   );
   return Map.groupBy(
-    rows.map((row) => fromTierRow(row)),
+    rows.map((row) => tierFromRow(row)),
     ({ tier }) => tier.campaignId,
   );
 }
 
-/** How many tiers a campaign has, and how many its project; and the number of the next one. */
+/** The number of tiers in the campaign and in the project, and the next free hierarchy of the campaign. */
 export async function countTiers(
   tx: Queryable,
   projectId: string,
   campaignId: string,
-): Promise<{ readonly ofCampaign: number; readonly ofProject: number; readonly next: bigint }> {
+): Promise<{
+  readonly ofCampaign: number;
+  readonly ofProject: number;
+  readonly nextHierarchy: bigint;
+}> {
   const { rows } = await tx.query<{ own: bigint; total: bigint; next: bigint }>(
     `select count(*) filter (where campaign_id = $2) as own, count(*) as total,
             coalesce(max(hierarchy) filter (where campaign_id = $2) + 1, 1)::int8 as next
@@ -162,7 +166,7 @@ export async function countTiers(
     [projectId, campaignId],
   );
   const { own = 0n, total = 0n, next = 1n } = rows[0] ?? {};
-  return { ofCampaign: Number(own), ofProject: Number(total), next };
+  return { ofCampaign: Number(own), ofProject: Number(total), nextHierarchy: next };
 }
 
 export async function insertTier(
@@ -175,7 +179,7 @@ export async function insertTier(
             validity_day_of_week, validity_hours, name, banner, discount, hierarchy, active,
             category_id, metadata, updated_at, campaign_id, created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-    [projectId, tier.id, ...editableValues(tier), tier.campaignId, new Date(tier.createdAt)],
+    [projectId, tier.id, ...updatableValues(tier), tier.campaignId, new Date(tier.createdAt)],
   );
 }
 
@@ -190,7 +194,7 @@ export async function updateTier(
             validity_day_of_week = $6, validity_hours = $7, name = $8, banner = $9, discount = $10,
             hierarchy = $11, active = $12, category_id = $13, metadata = $14, updated_at = $15
       where project_id = $1 and id = $2`,
-    [projectId, tier.id, ...editableValues(tier)],
+    [projectId, tier.id, ...updatableValues(tier)],
   );
 }
 
@@ -198,22 +202,22 @@ export async function deleteTier(tx: Queryable, projectId: string, id: string): 
   await tx.query("delete from promotion_tier where project_id = $1 and id = $2", [projectId, id]);
 }
 
-const editableValues = (tier: PromotionTier): unknown[] => [
-  ...validityValues(tier.validity),
+const updatableValues = (tier: PromotionTier): unknown[] => [
+  ...validityToRow(tier.validity),
   tier.name,
   tier.banner,
   JSON.stringify(discountToJson(tier.discount)),
   tier.hierarchy,
   tier.active,
   tier.categoryId,
-  toJson(tier.metadata),
-  toDate(tier.updatedAt),
+  jsonToRow(tier.metadata),
+  dateToRow(tier.updatedAt),
 ];
 
-export function fromTierRow(row: TierRow): TierRecord {
+export function tierFromRow(row: TierRow): TierRecord {
   return {
-    category: fromCategoryColumns(row),
-    usage: fromTierUsageColumns(row),
+    category: categoryFromColumns(row),
+    usage: tierUsageFromColumns(row),
     campaign: {
       id: row.campaign_id,
       active: row.p_active,
@@ -229,7 +233,7 @@ export function fromTierRow(row: TierRow): TierRecord {
       hierarchy: row.hierarchy,
       active: row.active,
       categoryId: row.category_id,
-      validity: fromValidityRow(row),
+      validity: validityFromRow(row),
       metadata: row.metadata,
       createdAt: row.created_at.getTime(),
       updatedAt: row.updated_at?.getTime() ?? null,

@@ -7,8 +7,8 @@ export type VoucherCountChange = {
 };
 
 /**
- * Changes how many vouchers campaigns count, never to less than none: vouchers that were made while
- * their service did not answer are not counted, and can be deleted. All batches lock in one order.
+ * Adds to the voucher counts of campaigns, never below 0: vouchers whose creation timed out are not
+ * counted, but can be deleted. Locks are taken in key order, so that concurrent batches do not deadlock.
  */
 export async function changeVoucherCounts(
   tx: Queryable,

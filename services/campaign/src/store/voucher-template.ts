@@ -3,8 +3,8 @@ import { discountFromJson, discountToJson } from "@scrip/mapping";
 
 import type { CodeSettings, GiftEffect, Json, VoucherTemplate } from "../domain/campaign.ts";
 
-/** Amounts are texts: JSON numbers would not hold all of them. */
-export type VoucherTemplateJson = {
+/** The JSON column `voucher`. Amounts are strings, because JSON numbers cannot hold all of them. */
+export type VoucherTemplateRow = {
   discount?: JsonValue;
   gift?: { amount: string; effect: GiftEffect };
   loyalty_card?: { points: string; expiration_rules?: Json };
@@ -13,7 +13,7 @@ export type VoucherTemplateJson = {
   code?: string;
 };
 
-export function toTemplateJson(template: VoucherTemplate): VoucherTemplateJson {
+export function voucherTemplateToRow(template: VoucherTemplate): VoucherTemplateRow {
   const { discount, gift, loyaltyCard, quantity, codeConfig, code } = template;
   return {
     ...(discount !== null && { discount: discountToJson(discount) }),
@@ -32,7 +32,7 @@ export function toTemplateJson(template: VoucherTemplate): VoucherTemplateJson {
   };
 }
 
-export function fromTemplateJson(json: VoucherTemplateJson): VoucherTemplate {
+export function voucherTemplateFromRow(json: VoucherTemplateRow): VoucherTemplate {
   const { discount, gift, loyalty_card: card, quantity } = json;
   return {
     discount: discount === undefined ? null : discountFromJson(discount),

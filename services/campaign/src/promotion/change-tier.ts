@@ -4,26 +4,26 @@ import type { Deps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
 import { findTier, lockTier, type TierRecord, updateTier } from "../store/promotion-tiers.ts";
 
-/** Edits a tier while nobody else does. An edit that answers the tier itself changes nothing. */
-export async function editTier(
+/** Changes a tier under its row lock. A change that returns the same object writes nothing. */
+export async function changeTier(
   deps: Deps,
   { projectId, tierId }: { readonly projectId: string; readonly tierId: string },
-  edit: (tier: PromotionTier) => PromotionTier,
+  change: (tier: PromotionTier) => PromotionTier,
 ): Promise<TierRecord> {
   const record = await deps.definitions.write(projectId, async (tx) => {
     const locked = await lockTier(tx, projectId, tierId);
     if (locked === undefined) throw notFound("promotion_tier", tierId);
-    const tier = edit(locked.tier);
+    const tier = change(locked.tier);
     if (tier === locked.tier) return locked;
     await updateTier(tx, projectId, tier);
     return findTier(tx, projectId, tierId);
   });
-  if (record === undefined) throw new Error("a tier that was held is gone");
+  if (record === undefined) throw new Error("a locked tier does not exist");
   return record;
 }
 
-/** One that is already so stays untouched. */
-export const switched =
+/** Repeating it changes nothing. */
+export const setTierActive =
   (active: boolean, now: number) =>
   (tier: PromotionTier): PromotionTier =>
     tier.active === active ? tier : { ...tier, active, updatedAt: now };
