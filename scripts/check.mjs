@@ -1,4 +1,4 @@
-// Everything that can be checked without running the product. Each step runs, also after a failure.
+// Runs all static checks. Every step runs, also after a failure.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,14 +43,14 @@ function run(program, ...args) {
   return status === 0;
 }
 
-/** Compares with what the contract gives now, elsewhere, so that uncommitted work counts as it is. */
+/** Generates the code into a temporary folder and compares, so that uncommitted work is checked too. */
 function checkGenerated() {
   const fresh = mkdtempSync(path.join(tmpdir(), "scrip-gen-"));
   try {
     if (!run("buf", "generate", "--output", fresh)) return false;
     const compare = ["--no-pager", "diff", "--no-index", "--stat", "--exit-code"];
     const same = run("git", ...compare, "proto/gen", path.join(fresh, "proto/gen"));
-    if (!same) console.error("The generated code is not that of the contract: npm run gen.");
+    if (!same) console.error("The generated code does not match the contract. Run: npm run gen");
     return same;
   } finally {
     rmSync(fresh, { recursive: true });

@@ -6,7 +6,7 @@ const { numPassedTests: passed = 0, numTotalTests: total = 0 } = existsSync(repo
   ? JSON.parse(readFileSync(report, "utf8"))
   : {};
 
-// A test that was skipped proved nothing. A run can also fail around its tests: a file that does not
-// load, an error that nobody caught.
+// A skipped test counts as failed. A run can also fail outside of its tests: a file that does not load,
+// an unhandled error.
 const failed = total - passed;
 console.log(passed, exitCode === "0" ? failed : Math.max(1, failed));

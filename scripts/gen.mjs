@@ -1,4 +1,4 @@
-// Generates proto/gen from proto/**/*.proto, and drops what no .proto gives any more; see buf.gen.yaml.
+// Generates proto/gen from proto/**/*.proto and deletes generated files without a .proto; see buf.gen.yaml.
 import { spawnSync } from "node:child_process";
 
 const { status } = spawnSync("buf", ["generate", "--clean"], {

@@ -4,29 +4,31 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { QUIET_NPM, readIfThere } from "./runtime.mjs";
+import { downloadAdvice, packageEnv, QUIET_NPM, readIfExists } from "./runtime.mjs";
 
 const PNPM = "pnpm@12.21.0";
 const LOCK_POLL_MS = 250;
 
-/** Installs what the lock file names, unless the last install did and nothing has changed since. */
+/** Installs the packages of the lock file, unless nothing has changed since the last install. */
 export async function installWorkspace(root, env) {
   const stamp = path.join(root, "node_modules", ".scrip", "installed");
-  if (readIfThere(stamp) === fingerprint(root)) return;
-  const unlock = await lockInstall(root);
+  if (readIfExists(stamp) === fingerprint(root)) return;
+  const unlock = await lockInstall(root).catch((error) => {
+    throw new Error(downloadAdvice(`The packages cannot be installed in ${root}`, error.message));
+  });
   const stop = () => {
     unlock();
     process.exit(130);
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
-    const wanted = fingerprint(root);
+    const current = fingerprint(root);
     // Another start may have installed it while this one waited.
-    if (readIfThere(stamp) === wanted) return;
+    if (readIfExists(stamp) === current) return;
     console.error("scrip: installing packages (about a minute the first time) …");
-    await pnpmInstall(root, env);
+    await pnpmInstall(root, packageEnv(root, env));
     mkdirSync(path.dirname(stamp), { recursive: true });
-    writeFileSync(stamp, wanted);
+    writeFileSync(stamp, current);
   } finally {
     unlock();
     process.off("SIGINT", stop).off("SIGTERM", stop);
@@ -38,36 +40,45 @@ function pnpmInstall(root, env) {
   const args = ["-y", PNPM, "install", "--frozen-lockfile"];
   const child = spawn("npx", args, {
     cwd: root,
-    // Silences npm about settings of its own; pnpm has other variables and still shows progress.
+    // Hides npm's warnings about its own settings; pnpm has other variables and still shows progress.
     env: { ...env, ...QUIET_NPM },
-    // The output of the command may be data; progress belongs to the other stream.
-    stdio: ["ignore", process.stderr, process.stderr],
+    // Standard output may carry the data of the command, so progress goes to standard error.
+    stdio: ["ignore", "pipe", "pipe"],
     shell: isWindows,
   });
+  let output = "";
+  const show = (chunk) => {
+    process.stderr.write(chunk);
+    output = (output + chunk).slice(-MAX_OUTPUT);
+  };
+  child.stdout.on("data", show);
+  child.stderr.on("data", show);
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    child.on("exit", (code) => {
+    child.on("close", (code) => {
       if (code === 0) resolve();
-      else reject(new Error(installAdvice(code)));
+      else reject(new Error(installAdvice(code, output)));
     });
   });
 }
 
-const installAdvice = (code) =>
-  [
-    `the packages could not be installed (pnpm ended with ${code}; its words are above).`,
-    "If a package.json was changed, update the lock file: npx -y pnpm install",
-    "Otherwise check that the npm registry can be reached, and start again.",
-  ]
-    .join("\n       ")
-    .replace("pnpm install", `${PNPM} install`);
+/** Characters of pnpm's output that are searched for the reason of a failure. */
+const MAX_OUTPUT = 20_000;
 
-/** Everything that an install depends on. */
+function installAdvice(code, output) {
+  const problem = `the packages could not be installed (pnpm ended with ${code})`;
+  if (/ERR_PNPM_OUTDATED_LOCKFILE|frozen-lockfile/.test(output)) {
+    return `${problem}: a package.json changed. Update the lock file: npx -y ${PNPM} install`;
+  }
+  return downloadAdvice(problem, output);
+}
+
+/** Hash of everything that an install depends on. */
 function fingerprint(root) {
   const hash = createHash("sha256");
   const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", ...manifests(root)];
   for (const file of files)
-    hash.update(`\0${file}\0`).update(readIfThere(path.join(root, file)) ?? "");
+    hash.update(`\0${file}\0`).update(readIfExists(path.join(root, file)) ?? "");
   return hash.digest("hex");
 }
 
@@ -85,16 +96,17 @@ function manifests(root) {
   return ["package.json", ...folders.map((folder) => `${folder}/package.json`)];
 }
 
-/** Two installs into one folder at once break it. The folder's name is git-ignored. */
+/** Serialises installs: two concurrent ones break node_modules. The lock folder is git-ignored. */
 async function lockInstall(root) {
   const lock = path.join(root, ".scrip-install");
   const owner = path.join(lock, "pid");
   for (let waits = 0; !tryMakeFolder(lock); waits += 1) {
-    if (waits > 0 && !isRunning(Number(readIfThere(owner)))) {
+    if (waits > 0 && !isRunning(Number(readIfExists(owner)))) {
       rmSync(lock, { recursive: true, force: true });
       continue;
     }
-    if (waits === 1) console.error("scrip: another start is installing; waiting for it …");
+    if (waits === 1)
+      console.error("scrip: another start is installing the packages; waiting for it …");
     await sleep(LOCK_POLL_MS);
   }
   writeFileSync(owner, String(process.pid));

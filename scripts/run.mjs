@@ -1,6 +1,6 @@
-// Runs a command of this workspace with everything that it needs: Node 24, the packages of the lock
-// file, and their programs in PATH. Plain JavaScript without packages, because it must run on the
-// oldest Node that a newcomer may have, before anything is installed.
+// Runs a command of this workspace with Node 24, the packages of the lock file, and their programs in
+// PATH. Plain JavaScript without packages, because it runs on older Node versions and before anything
+// is installed.
 //
 //   node scripts/run.mjs <command> [arguments…]
 import { spawn } from "node:child_process";
@@ -9,25 +9,25 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { installWorkspace } from "./install.mjs";
-import { findNode } from "./runtime.mjs";
+import { findNode, packageEnv } from "./runtime.mjs";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
-/** npm and a terminal may both pass on one Ctrl-C; within this time they are the same one. */
+/** npm and the terminal may both pass on one Ctrl-C; repeats within this time are ignored. */
 const SAME_SIGNAL_MS = 500;
 const ORPHAN_POLL_MS = 500;
 
 async function main([command, ...args]) {
   if (command === undefined) throw new Error("usage: node scripts/run.mjs <command> [arguments…]");
-  const node = await findNode(root);
+  const node = await findNode(root, packageEnv(root, process.env));
   const env = withPath(process.env, [path.dirname(node), path.join(root, "node_modules", ".bin")]);
   await installWorkspace(root, env);
   return run(command === "node" ? node : command, args, env);
 }
 
 /**
- * Runs to the end and answers the exit code. The command gets a process group of its own: a Ctrl-C
- * in the terminal then reaches it once, through here, however many parents pass it on as well.
+ * Runs the command and returns its exit code. The command gets its own process group: a Ctrl-C in the
+ * terminal then reaches it once, through this process, however many parents also pass it on.
  */
 function run(program, args, env) {
   const isWindows = process.platform === "win32";
@@ -48,7 +48,7 @@ function run(program, args, env) {
   });
 }
 
-/** Ctrl-C concerns all that the command has started, as it does in a terminal; TERM the command. */
+/** Passes Ctrl-C to the whole process group, as a terminal does, and SIGTERM to the command only. */
 function signalPasser(child, isWindows) {
   const passedAt = new Map();
   return (signal) => {
@@ -58,14 +58,14 @@ function signalPasser(child, isWindows) {
     try {
       process.kill(signal === "SIGINT" && !isWindows ? -child.pid : child.pid, signal);
     } catch {
-      // It has just ended by itself.
+      // The command has ended.
     }
   };
 }
 
 /**
- * npm passes a TERM on to the shell between it and us, and both are gone without a word. Only the
- * new parent tells.
+ * npm passes SIGTERM to the shell between itself and this process; both end without a signal here.
+ * Only the changed parent process shows it.
  */
 function whenOrphaned(then) {
   const parent = process.ppid;
@@ -81,7 +81,7 @@ const exitCodeOf = (signal) =>
   ({ SIGHUP: 129, SIGINT: 130, SIGKILL: 137, SIGTERM: 143 })[signal] ?? 1;
 
 function withPath(env, folders) {
-  // Windows writes it as Path, and two spellings of one variable must not meet.
+  // Windows spells it Path; an environment must not contain both spellings.
   const name = Object.keys(env).find((key) => key.toUpperCase() === "PATH") ?? "PATH";
   return { ...env, [name]: [...folders, env[name]].join(path.delimiter) };
 }

@@ -20,7 +20,7 @@ type Run = {
   readonly exitCode: Promise<number>;
 };
 
-/** A workspace of one package whose `npx` writes down each install, and takes a moment for it. */
+/** A workspace of one package whose `npx` logs each install and takes 0.3 s. */
 async function givenWorkspace(installScript = "sleep 0.3"): Promise<Workspace> {
   const root = await mkdtemp(path.join(tmpdir(), "scrip-run-"));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
@@ -61,7 +61,7 @@ function startRun(root: string, args: readonly string[]): Run {
   };
 }
 
-test("the command runs with Node 24 or later, in PATH too, and its exit code is the answer", async () => {
+test("runs the command with Node 24 or later, also in PATH, and returns its exit code", async () => {
   const { start } = await givenWorkspace();
   const script = `echo "node $(node -p 'process.versions.node')"; exit 3`;
   const run = start("sh", "-c", script);
@@ -69,7 +69,7 @@ test("the command runs with Node 24 or later, in PATH too, and its exit code is 
   expect(Number(/node (\d+)/.exec(run.output())?.[1])).toBeGreaterThanOrEqual(24);
 });
 
-test("packages are installed once, and again when a package.json has changed", async () => {
+test("installs packages once, and again after a package.json changed", async () => {
   const { start, write, installs } = await givenWorkspace();
   for (let times = 0; times < 2; times += 1) await start("node", "-e", "0").exitCode;
   expect(await installs()).toBe(1);
@@ -78,7 +78,7 @@ test("packages are installed once, and again when a package.json has changed", a
   expect(await installs()).toBe(2);
 });
 
-test("two starts at once install once and both run", async () => {
+test("two concurrent starts install once, and both run", async () => {
   const { start, installs } = await givenWorkspace();
   const runs = [start("node", "-p", "'went'"), start("node", "-p", "'went'")];
   expect(await Promise.all(runs.map((run) => run.exitCode))).toEqual([0, 0]);
@@ -86,20 +86,43 @@ test("two starts at once install once and both run", async () => {
   expect(await installs()).toBe(1);
 });
 
-test("a start that died while it installed does not block the next one", async () => {
+test("a start that was killed while it installed does not block the next one", async () => {
   const { start, write, installs } = await givenWorkspace();
   await write(".scrip-install/pid", "999999999");
   expect(await start("node", "-e", "0").exitCode).toBe(0);
   expect(await installs()).toBe(1);
 });
 
-test("an install that fails says what to do and runs nothing", async () => {
-  const { start } = await givenWorkspace("exit 7");
+test("a failed install prints the reason and runs nothing", async () => {
+  const { start } = await givenWorkspace("echo some reason; exit 7");
   const run = start("node", "-p", "'went'");
   expect(await run.exitCode).toBe(1);
-  expect(run.output()).toContain("could not be installed (pnpm ended with 7");
+  expect(run.output()).toContain("could not be installed (pnpm ended with 7):\n  some reason");
   expect(run.output()).not.toContain("went");
   expect(run.output()).not.toMatch(/\n\s+at /);
+});
+
+test.each([
+  [
+    "npm error code ENOTFOUND",
+    "the npm registry cannot be reached. The first start needs a network connection",
+  ],
+  ["ERR_PNPM_ENOSPC  ENOSPC: no space left on device", "the disk is full. Free about 2 GB"],
+  [
+    "EACCES: permission denied, mkdir '/home/x/.npm'",
+    "a folder cannot be written. Set npm_config_cache",
+  ],
+  ["ERR_PNPM_OUTDATED_LOCKFILE", "a package.json changed. Update the lock file: npx -y pnpm@"],
+])("an install that fails with %j prints one line that says what to do", async (output, advice) => {
+  const { start } = await givenWorkspace(`echo "${output}"; exit 1`);
+  const run = start("node", "-p", "'went'");
+  expect(await run.exitCode).toBe(1);
+  const lines = run
+    .output()
+    .split("\n")
+    .filter((line) => line.startsWith("scrip:"));
+  expect(lines.at(-1)).toContain(advice);
+  expect(run.output()).not.toContain("went");
 });
 
 const COUNTING = `
@@ -113,7 +136,7 @@ const COUNTING = `
 `;
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "%s that arrives from the terminal and from npm reaches the command once",
+  "%s from both the terminal and npm reaches the command once",
   async (signal) => {
     const { start } = await givenWorkspace();
     const run = start("node", "-e", COUNTING);
@@ -126,7 +149,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
-test("the command ends with npm, which tells only the shell in between", async () => {
+test("the command ends with npm, which signals only the shell in between", async () => {
   const { start, write } = await givenWorkspace();
   await write("main.mjs", COUNTING);
   await write("package.json", `{ "scripts": { "start": "node scripts/run.mjs node main.mjs" } }`);
@@ -138,7 +161,7 @@ test("the command ends with npm, which tells only the shell in between", async (
   expect(run.output()).not.toContain("SIGTERM 2");
 });
 
-test("a command that is not there is a message, not a stack trace", async () => {
+test("reports a command that does not exist without a stack trace", async () => {
   const { start } = await givenWorkspace();
   const run = start("no-such-program");
   expect(await run.exitCode).toBe(1);

@@ -1,32 +1,72 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import path from "node:path";
 
 const MAJOR = 24;
 
-/** The path of a Node that runs this code base: this very one, or one that npm brings. */
-export async function findNode(root) {
+/** Path of a Node that runs this code base: the current one, or one that npm downloads. */
+export async function findNode(root, env) {
   if (Number(process.versions.node.split(".")[0]) >= MAJOR) return process.execPath;
-  const memory = path.join(root, "node_modules", ".scrip", "node");
-  const remembered = readIfThere(memory);
-  if (remembered !== undefined && existsSync(remembered)) return remembered;
-  console.error(`scrip: this is Node ${process.versions.node}; getting Node ${MAJOR} from npm …`);
-  const found = await capture("npx", [
-    "-y",
-    "-p",
-    `node@${MAJOR}`,
-    "node",
-    "-p",
-    "process.execPath",
-  ]);
-  const node = found.trim().split("\n").at(-1) ?? "";
-  if (!existsSync(node)) throw new Error(`npm brought no Node ${MAJOR}, but: ${found}`);
-  mkdirSync(path.dirname(memory), { recursive: true });
-  writeFileSync(memory, node);
+  const cache = path.join(root, "node_modules", ".scrip", "node");
+  const cached = readIfExists(cache);
+  if (cached !== undefined && existsSync(cached)) return cached;
+  console.error(
+    `scrip: this is Node ${process.versions.node}; downloading Node ${MAJOR} from npm …`,
+  );
+  const args = ["-y", "-p", `node@${MAJOR}`, "node", "-p", "process.execPath"];
+  const output = await capture("npx", args, env).catch((error) => {
+    throw new Error(downloadAdvice(`Node ${MAJOR} could not be downloaded`, error.message));
+  });
+  const node = output.trim().split("\n").at(-1) ?? "";
+  if (!existsSync(node)) {
+    throw new Error(`npm did not provide Node ${MAJOR}. Install Node ${MAJOR} and start again.`);
+  }
+  mkdirSync(path.dirname(cache), { recursive: true });
+  writeFileSync(cache, node);
   return node;
 }
 
-export function readIfThere(file) {
+/** One line that says why a download failed and what to do. */
+export function downloadAdvice(problem, output) {
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network/i.test(output)) {
+    return `${problem}: the npm registry cannot be reached. The first start needs a network connection (or a registry set by \`npm config set registry\`).`;
+  }
+  if (/ENOSPC|no space left/i.test(output)) {
+    return `${problem}: the disk is full. Free about 2 GB and start again.`;
+  }
+  if (/EACCES|EPERM|EROFS/.test(output)) {
+    return `${problem}: a folder cannot be written. Set npm_config_cache to a folder that this user can write, and check the owner of this checkout.`;
+  }
+  const lines = output.trim().split("\n").slice(-10).join("\n  ");
+  return `${problem}:\n  ${lines}`;
+}
+
+/**
+ * The environment for npm and pnpm. With a home that cannot be written, as in many containers, their
+ * caches move into the checkout.
+ */
+export function packageEnv(root, env) {
+  if (canWrite(env.HOME ?? homedir())) return env;
+  const folder = path.join(root, "node_modules", ".scrip", "home");
+  mkdirSync(folder, { recursive: true });
+  return {
+    ...env,
+    HOME: folder,
+    npm_config_cache: env.npm_config_cache ?? path.join(folder, "npm"),
+  };
+}
+
+function canWrite(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function readIfExists(file) {
   try {
     return readFileSync(file, "utf8");
   } catch {
@@ -34,23 +74,23 @@ export function readIfThere(file) {
   }
 }
 
-/** What npm says about its own settings would bury what a newcomer has to read. */
+/** Hides npm's warnings about its own settings, which would bury Scrip's messages. */
 export const QUIET_NPM = { npm_config_loglevel: "error", npm_config_progress: "false" };
 
-/** What a program writes; an error that tells what it complained about when it fails. */
-function capture(program, args) {
+/** The standard output of a program; if it fails, an error with its error output. */
+function capture(program, args, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
-      env: { ...process.env, ...QUIET_NPM },
+      env: { ...env, ...QUIET_NPM },
       shell: process.platform === "win32",
     });
-    let [output, complaints] = ["", ""];
+    let [output, errors] = ["", ""];
     child.stdout.on("data", (chunk) => (output += chunk));
-    child.stderr.on("data", (chunk) => (complaints += chunk));
+    child.stderr.on("data", (chunk) => (errors += chunk));
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) resolve(output);
-      else reject(new Error(`${program} ${args.join(" ")} failed:\n${complaints || output}`));
+      else reject(new Error(errors || output || `${program} ended with ${code}`));
     });
   });
 }

@@ -25,15 +25,15 @@ export type CompositionOptions = {
 /** Few connections make larger batches, and one process needs no more. */
 const POOL_SIZE = 4;
 
-/** What is left of the events to finish when the services have stopped is little. */
+/** Few events are left to deliver once the services have stopped. */
 const BUS_CLOSE_MS = 2_000;
 
 export type Composition = Gateway & {
-  /** Whether the keys given for the first project are those of a project of this database. */
+  /** Whether the bootstrap keys belong to a project of this database. */
   readonly hasBootstrapKeys: boolean;
 };
 
-/** All services in this process, called in memory, behind one HTTP door. */
+/** Runs the gateway and all services in this process; calls between them stay in memory. */
 export async function startScrip(options: CompositionOptions): Promise<Composition> {
   await using parts = new AsyncDisposableStack();
   const services = await startServices(parts, options);
@@ -50,13 +50,13 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
       logger,
     }),
   );
-  const { url, port } = parts.use(await openDoor(service, services, options));
+  const { url, port } = parts.use(await openGateway(service, services, options));
   const { hasBootstrapKeys } = service;
   const all = parts.move();
   return { url, port, hasBootstrapKeys, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-/** From the ones that call nobody upwards; they are closed the other way round. */
+/** Starts callees before their callers; they close in the reverse order. */
 async function startServices(
   parts: AsyncDisposableStack,
   { databaseUrl, logger, metrics, secrets }: CompositionOptions,
@@ -64,7 +64,7 @@ async function startServices(
   const onError = (error: Error): void => logger.error({ err: error }, "a service failed");
   const batches = metrics.histogram({
     name: "batch_size",
-    help: "Items that travelled together between services",
+    help: "Items per batched call between services",
     labels: ["batch"],
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
   });
@@ -99,7 +99,7 @@ async function startServices(
   return [...below, validation];
 }
 
-function openDoor(
+function openGateway(
   service: GatewayService,
   services: readonly Service[],
   { logger, metrics, gateway, host, port }: CompositionOptions,

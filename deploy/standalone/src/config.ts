@@ -3,20 +3,20 @@ import { readGatewayConfig } from "@scrip/gateway/config";
 
 export type StandaloneConfig = {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly dataDir: string;
-  /** Instead of the embedded server. */
+  /** A PostgreSQL server to use instead of the embedded one. */
   readonly databaseUrl: string | undefined;
-  /** Serves gRPC as well. */
+  /** Also serves gRPC on this port. */
   readonly grpcPort: number | undefined;
   readonly logLevel: string;
 };
 
 const MAX_PORT = 65_535;
 
-/** What the data folder gives once it is open, unless the environment does. */
-const FROM_FOLDER = Object.fromEntries(
+/** Variables that the data folder provides when the environment does not. */
+const FROM_DATA_FOLDER = Object.fromEntries(
   [
     "SCRIP_BOOTSTRAP_APP_ID",
     "SCRIP_BOOTSTRAP_APP_TOKEN",
@@ -27,11 +27,11 @@ const FROM_FOLDER = Object.fromEntries(
   ].map((name) => [name, "from the data folder"]),
 );
 
-/** Tells the mistakes in all settings at once, also in those that are needed later. */
+/** Reports the mistakes in all settings together, including those that are read later. */
 export function readStandaloneConfig(env: Env): StandaloneConfig {
   const mistakes = [
     () => readOwn(env),
-    () => readGatewayConfig({ ...FROM_FOLDER, ...env }),
+    () => readGatewayConfig({ ...FROM_DATA_FOLDER, ...env }),
   ].flatMap(mistakesOf);
   if (mistakes.length > 0) throw new ConfigError(mistakes.join("\n"));
   return readOwn(env);

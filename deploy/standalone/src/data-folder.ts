@@ -5,7 +5,7 @@ import path from "node:path";
 import { DataFolderError } from "@scrip/embedded-postgres";
 import { generateServiceKey, type ServiceKeys } from "@scrip/rpc";
 
-/** Keys that were made at the first start and must be the same at every other. */
+/** Secrets that the first start generates and every later start needs unchanged. */
 export type Secrets = {
   /** Encrypts the ids of voucher images. */
   readonly assetSecret: string;
@@ -19,7 +19,7 @@ export type Secrets = {
 const SECRETS = "secrets.json";
 const KEYS = "keys.env";
 
-/** Reads the secrets of the folder, or makes them at the first start. */
+/** Reads the secrets of the folder, or generates them at the first start. */
 export async function readSecrets(folder: string): Promise<Secrets> {
   const file = path.join(folder, SECRETS);
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -27,7 +27,7 @@ export async function readSecrets(folder: string): Promise<Secrets> {
     throw new DataFolderError(`${file} cannot be read: ${reasonOf(error)}`, { cause: error });
   });
   if (text === undefined) {
-    const secrets = await makeSecrets();
+    const secrets = await generateSecrets();
     await writePrivate(file, `${JSON.stringify(secrets, null, 2)}\n`);
     return secrets;
   }
@@ -35,13 +35,13 @@ export async function readSecrets(folder: string): Promise<Secrets> {
     return JSON.parse(text) as Secrets;
   } catch (cause) {
     throw new DataFolderError(
-      `${file} is damaged. Restore it from a backup, or remove the whole data folder to start anew.`,
+      `${file} is damaged. Restore it from a backup, or remove the whole data folder to start with an empty database.`,
       { cause },
     );
   }
 }
 
-async function makeSecrets(): Promise<Secrets> {
+async function generateSecrets(): Promise<Secrets> {
   return {
     assetSecret: randomBytes(32).toString("base64url"),
     trackingSecret: randomBytes(32).toString("base64url"),
@@ -51,7 +51,7 @@ async function makeSecrets(): Promise<Secrets> {
   };
 }
 
-/** Keeps the variables that the README's examples source, for the owner's eyes alone. */
+/** Stores the variables that the README's examples use, readable by the owner only. */
 export async function writeKeys(
   folder: string,
   variables: Readonly<Record<string, string>>,
@@ -69,7 +69,7 @@ export async function readKeys(folder: string): Promise<Record<string, string>> 
   );
 }
 
-/** Whole or not at all: a crash in between must not leave half a file of keys. */
+/** Writes the file atomically: a crash must not leave half a file of keys. */
 async function writePrivate(file: string, text: string): Promise<void> {
   const temporary = `${file}.${process.pid}`;
   await writeFile(temporary, text, { mode: 0o600 });

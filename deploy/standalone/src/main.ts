@@ -4,8 +4,8 @@ import { runUntilStopped } from "@scrip/rpc";
 
 import { type Standalone, startStandalone } from "./standalone.ts";
 
-/** These say what to do; anything else is a bug and shows where. */
-const EXPLAINED = [DataFolderError, MigrationError];
+/** The messages of these errors say what to do; any other error is a bug and prints its stack. */
+const OPERATOR_ERRORS = [DataFolderError, MigrationError];
 
 await runUntilStopped(
   (stop) => startStandalone(process.env, { progress: (text) => console.log(text), stop }),
@@ -13,7 +13,7 @@ await runUntilStopped(
     onReady: welcome,
     onStop: () => console.log("Stopping …"),
     explain: (error) =>
-      EXPLAINED.some((kind) => error instanceof kind)
+      OPERATOR_ERRORS.some((kind) => error instanceof kind)
         ? (error as Error).message
         : explainConnectionFailure(error),
   },
@@ -28,14 +28,14 @@ function welcome({ url, keysFile, keys, variables }: Standalone): void {
     `  Documentation  ${url}/docs`,
     `  Keys           ${keysFile}`,
   ];
-  if (keys === "made") {
-    lines.push("", "The keys of your first project, shown this once:", "");
+  if (keys === "created") {
+    lines.push("", "The keys of your first project (shown only now):", "");
     for (const [name, value] of Object.entries(variables)) lines.push(`  ${name}=${value}`);
   }
   if (keys === "unknown") {
     lines.push(
       "",
-      "The database has projects whose keys are not known here. To make a key for one:",
+      "The keys of the projects in this database are not in this data folder. To create a key for one:",
     );
     lines.push("", "  npx scrip projects list", "  npx scrip keys create --help");
   }

@@ -13,23 +13,23 @@ import { readStandaloneConfig, type StandaloneConfig } from "./config.ts";
 import { readKeys, readSecrets, type Secrets, writeKeys } from "./data-folder.ts";
 
 export type Standalone = Gateway & {
-  /** What the README's examples source. */
+  /** Environment variables that the README's examples use. */
   readonly variables: Readonly<Record<string, string>>;
   readonly keysFile: string;
   /**
-   * Made by this start; kept from the first one; or unknown here, because another installation made
-   * the first project of the database.
+   * Whether this start created the keys, a previous start did, or they are unknown because another
+   * installation created the first project of the database.
    */
-  readonly keys: "made" | "kept" | "unknown";
+  readonly keys: "created" | "existing" | "unknown";
 };
 
 export type StartOptions = {
   readonly progress: (text: string) => void;
-  /** Ends the start before it is done; it then fails. */
+  /** Cancels the start, which then fails. */
   readonly stop: AbortSignal;
 };
 
-/** Everything on this machine: data folder, database, services, door. */
+/** Starts everything on this machine: data folder, database, services and gateway. */
 export async function startStandalone(
   env: Env,
   { progress, stop }: StartOptions,
@@ -59,9 +59,9 @@ export async function startStandalone(
     }),
   );
   const variables = {
-    SCRIP_BASE_URL: `http://${shownHost(config.host)}:${scrip.port}`,
-    // Kept ones stay also when they are unknown: they may be those of another database.
-    ...(keys.made && !scrip.hasBootstrapKeys ? managementOf(secrets) : keys.variables),
+    SCRIP_BASE_URL: `http://${displayedHost(config.host)}:${scrip.port}`,
+    // Existing keys stay in the file even if they are unknown: they may belong to another database.
+    ...(keys.created && !scrip.hasBootstrapKeys ? managementOf(secrets) : keys.variables),
   };
   const keysFile = await writeKeys(folder, variables);
   const running = parts.move();
@@ -70,7 +70,7 @@ export async function startStandalone(
     port: scrip.port,
     variables,
     keysFile,
-    keys: scrip.hasBootstrapKeys ? (keys.made ? "made" : "kept") : "unknown",
+    keys: scrip.hasBootstrapKeys ? (keys.created ? "created" : "existing") : "unknown",
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -84,13 +84,14 @@ async function startDatabase(
     await startEmbeddedPostgres({
       dataDir: options.folder,
       stop: options.stop,
+      log: options.progress,
       warn: (message) => options.logger.warn({}, message),
     }),
   );
   return database.url;
 }
 
-/** A taken port is told at once, before anything was started for nothing. */
+/** Reports a used port before anything else is started. */
 async function checkPort({ host, port }: StandaloneConfig): Promise<void> {
   const server = createServer();
   try {
@@ -101,7 +102,7 @@ async function checkPort({ host, port }: StandaloneConfig): Promise<void> {
     const reason =
       code === "EADDRINUSE" ? "is in use by another program" : `cannot be used (${code})`;
     throw new ConfigError(
-      `Port ${port} on ${host} ${reason}. Set SCRIP_PORT to another one, for example: SCRIP_PORT=${port + 1} npm start`,
+      `Port ${port} on ${host} ${reason}. Set SCRIP_PORT to another port, for example: SCRIP_PORT=${port + 1} npm start`,
       { cause },
     );
   }
@@ -109,24 +110,24 @@ async function checkPort({ host, port }: StandaloneConfig): Promise<void> {
   await once(server, "close");
 }
 
-/** The keys of the first project: those of the first start, or new ones. */
+/** The keys of the first project: those of the first start, or newly generated ones. */
 async function bootstrapKeys(
   folder: string,
   secrets: Secrets,
-): Promise<{ readonly variables: Record<string, string>; readonly made: boolean }> {
-  const { SCRIP_BASE_URL: _url, ...kept } = await readKeys(folder);
-  if (kept["SCRIP_APP_TOKEN"] !== undefined) return { variables: kept, made: false };
-  const made = generateBootstrap();
+): Promise<{ readonly variables: Record<string, string>; readonly created: boolean }> {
+  const { SCRIP_BASE_URL: _url, ...existing } = await readKeys(folder);
+  if (existing["SCRIP_APP_TOKEN"] !== undefined) return { variables: existing, created: false };
+  const generated = generateBootstrap();
   const variables = {
-    SCRIP_APP_ID: made.appId,
-    SCRIP_APP_TOKEN: made.appToken,
-    SCRIP_CLIENT_APP_ID: made.clientAppId,
-    SCRIP_CLIENT_TOKEN: made.clientToken,
+    SCRIP_APP_ID: generated.appId,
+    SCRIP_APP_TOKEN: generated.appToken,
+    SCRIP_CLIENT_APP_ID: generated.clientAppId,
+    SCRIP_CLIENT_TOKEN: generated.clientToken,
     ...managementOf(secrets),
   };
-  // Kept before they are used: a crash in between must not leave a project whose keys nobody knows.
+  // Stored before they are used: a crash must not leave a project whose keys are lost.
   await writeKeys(folder, variables);
-  return { variables, made: true };
+  return { variables, created: true };
 }
 
 const managementOf = (secrets: Secrets): Record<string, string> => ({
@@ -146,5 +147,5 @@ function bootstrapEnv(keys: Readonly<Record<string, string>>): Record<string, st
   };
 }
 
-const shownHost = (host: string): string =>
+const displayedHost = (host: string): string =>
   ["127.0.0.1", "0.0.0.0", "::", "::1"].includes(host) ? "localhost" : host;

@@ -7,16 +7,16 @@ import path from "node:path";
 
 import { expect, onTestFinished, test, vi } from "vitest";
 
-// What a newcomer meets on the terminal: the real process on its embedded database.
+// What a new user sees on the terminal: the real process on its embedded database.
 const MAIN = path.join(import.meta.dirname, "../src/main.ts");
-/** What one process has compiled the next need not. */
+/** Shared by all processes of this file, so that each compiles only what is new. */
 const COMPILED = path.join(tmpdir(), "scrip-compiled");
 
-// Only what hangs takes so long, however busy the machine is.
+// Only a process that hangs takes this long, however busy the machine is.
 const PATIENCE = { timeout: 60_000 };
 vi.setConfig({ testTimeout: 180_000 });
 
-test("the first start shows the keys once, the second still has the data and does not", async () => {
+test("the first start prints the keys; the second keeps the data and does not print them", async () => {
   await using folder = await temporaryFolder();
   const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
   expect(first.output()).toContain("SCRIP_APP_TOKEN=");
@@ -44,19 +44,19 @@ test("the first start shows the keys once, the second still has the data and doe
   expect(await second.stop("SIGTERM")).toBe(0);
 });
 
-test("the embedded database is killed: it comes back, says so, and the product answers again", async () => {
+test("restarts a killed embedded database, reports it, and serves requests again", async () => {
   await using folder = await temporaryFolder();
   const scrip = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
   const pid = await readFile(path.join(folder.path, "postgres/postmaster.pid"), "utf8");
   process.kill(Number(pid.split("\n")[0]), "SIGKILL");
   await expect.poll(scrip.output, PATIENCE).toContain("runs again");
   const keys = await readFile(path.join(folder.path, "keys.env"), "utf8");
-  const status = () => token(keys).then((answer) => answer.status);
+  const status = () => token(keys).then((response) => response.status);
   await expect.poll(status, PATIENCE).toBe(200);
   expect(await scrip.stop("SIGTERM")).toBe(0);
 });
 
-test("a second folder on the same database gets no keys that do not work, and is told so", async () => {
+test("a second data folder on the same database gets no keys and says how to create one", async () => {
   await using one = await temporaryFolder();
   await using other = await temporaryFolder();
   const first = await run({ SCRIP_DATA_DIR: one.path, SCRIP_PORT: "0" });
@@ -80,7 +80,7 @@ test("a second folder on the same database gets no keys that do not work, and is
   expect(await first.stop("SIGTERM")).toBe(0);
 });
 
-test("two on one folder: the second says who has it, and the first goes on", async () => {
+test("a second process on one data folder names the first, which keeps running", async () => {
   await using folder = await temporaryFolder();
   const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
   const second = await ended({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
@@ -94,7 +94,7 @@ test("two on one folder: the second says who has it, and the first goes on", asy
 });
 
 test.each(["Starting PostgreSQL", "Starting the services"])(
-  "Ctrl-C at %j ends the start, and nothing goes on",
+  "Ctrl-C at %j cancels the start, and no process stays behind",
   async (progress) => {
     await using folder = await temporaryFolder();
     const env = { SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" };
@@ -112,7 +112,7 @@ test.each(["Starting PostgreSQL", "Starting the services"])(
   },
 );
 
-test("Ctrl-C ends a start that waits for a silent database", async () => {
+test("Ctrl-C cancels a start that waits for a database that never responds", async () => {
   await using folder = await temporaryFolder();
   const silent = createServer().listen(0, "127.0.0.1");
   await once(silent, "listening");
@@ -130,7 +130,7 @@ test("Ctrl-C ends a start that waits for a silent database", async () => {
   expect(output()).not.toContain("    at ");
 });
 
-test("a taken port is named, with a way out", async () => {
+test("names a used port and the variable to change", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
@@ -143,7 +143,7 @@ test("a taken port is named, with a way out", async () => {
   expect(output).not.toContain("    at ");
 });
 
-test("a data folder that is a file, and settings that are none, are explained", async () => {
+test("explains a data folder that is a file, and reports all invalid settings together", async () => {
   await using folder = await temporaryFolder();
   const file = path.join(folder.path, "file");
   await writeFile(file, "not a folder");
@@ -167,7 +167,7 @@ test("a data folder that is a file, and settings that are none, are explained", 
   expect(wrong.output).toContain("SCRIP_GRPC_PORT");
 });
 
-test("a database that cannot be used is told with the reason, and the variable to check", async () => {
+test("names the reason why a database cannot be used, and the variable to check", async () => {
   await using folder = await temporaryFolder();
   const own = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
   await using other = await temporaryFolder();
@@ -199,7 +199,7 @@ function start(env: Env) {
     env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILED, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  // Of a test that fails nothing may be left behind; its database ends with it.
+  // A failed test must leave no process behind; the database ends with its process.
   onTestFinished(() => void child.kill("SIGKILL"));
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
@@ -238,7 +238,7 @@ async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: str
 
 const withoutUrl = (keys: string): string => keys.replace(/^.*SCRIP_BASE_URL.*$/m, "");
 
-/** Where the embedded database of a folder is reached. */
+/** The URL of the embedded database of a folder. */
 async function embeddedUrl(folder: string): Promise<string> {
   const pidFile = await readFile(path.join(folder, "postgres/postmaster.pid"), "utf8");
   const password = await readFile(path.join(folder, "postgres.password"), "utf8");
