@@ -9,7 +9,12 @@ import { type CommandDecision, type CommandVerdict, isAnswer } from "../domain/c
 import type { Addition } from "../domain/counts.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
 import type { VoucherTemplate } from "../mapping/voucher.ts";
-import type { LedgerEntry, NewAnswer, NewEvent, NewRedemption } from "../store/commit-statement.ts";
+import type {
+  LedgerEntry,
+  NewStoredResponse,
+  NewEvent,
+  NewRedemption,
+} from "../store/commit-statement.ts";
 import type { StoredAnswer } from "../store/idempotency.ts";
 import type { Claim } from "../store/points-claims.ts";
 import { renderMade } from "./build-redemptions.ts";
@@ -43,7 +48,7 @@ export type Draft = {
   readonly redemptions: NewRedemption[];
   readonly ledgerEntries: LedgerEntry[];
   readonly events: NewEvent[];
-  readonly answers: NewAnswer[];
+  readonly responses: NewStoredResponse[];
   readonly additions: Addition[];
   readonly claims: Claim[];
   readonly sessions: { readonly projectId: string; readonly sessionKey: string }[];
@@ -62,7 +67,7 @@ export function* renderCommits(
     redemptions: [],
     ledgerEntries: [],
     events: [],
-    answers: [],
+    responses: [],
     additions: [],
     claims: [],
     sessions: [],
@@ -85,15 +90,16 @@ export function* renderCommits(
     outcomes.push(outcome);
     const keeps = isAnswer(decision) && decision.kind !== "key_reused";
     if (keeps && command.idempotency !== null) {
-      draft.answers.push({
+      draft.responses.push({
         projectId: command.projectId,
         ...command.idempotency,
+        kind: "redemption",
         outcome: toBinary(CommitOutcomeSchema, outcome),
       });
     }
   }
   const usages = [...draft.usages.values()];
-  return { outcomes, writes: { ...draft, usages, answerKind: "redemption" } };
+  return { outcomes, writes: { ...draft, usages } };
 }
 
 /** The stored answer, marked as a repeat. */

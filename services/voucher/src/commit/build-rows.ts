@@ -7,7 +7,7 @@ import type { Units } from "../domain/counts.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
 import { parsePoints } from "../mapping/points.ts";
 import type { NewRedemption } from "../store/commit-statement.ts";
-import { pointsJson } from "../store/points-json.ts";
+import { pointsToJson } from "../store/points-json.ts";
 import { type Command, tierOf } from "./parse-command.ts";
 
 /** What became of a part, or of a whole stack. */
@@ -54,7 +54,7 @@ export function rowOf(command: Command, part: number | null, result: RowResult):
     sessionKey: message.sessionKey ?? null,
     orderAmount: amountOrNull(counted?.orderAmount),
     discountedAmount: amountOrNull(counted?.discountedAmount),
-    points: result.failure === null ? pointsJson(parsePoints(sent?.points)) : null,
+    points: result.failure === null ? pointsToJson(parsePoints(sent?.points)) : null,
     units: unitsJson(counted?.units),
     tier: tier === undefined ? null : toBinary(PromotionTierSummarySchema, tier),
     explanation:

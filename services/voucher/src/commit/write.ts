@@ -19,12 +19,12 @@ export type Writes = CommitWrites & {
 
 /** The statements travel together; most batches have only the first. */
 export async function storeCommits(tx: Queryable, writes: Writes): Promise<void> {
-  if (writes.redemptions.length === 0 && writes.answers.length === 0) return;
+  if (writes.redemptions.length === 0 && writes.responses.length === 0) return;
   const [stored] = await Promise.all([
     writeCommits(tx, writes),
     moveTotals(tx, writes.additions, "up"),
     insertClaims(tx, writes.claims),
     deleteSessions(tx, writes.sessions),
   ]);
-  if (stored < writes.answers.length) throw new AnsweredMeanwhile();
+  if (stored < writes.responses.length) throw new AnsweredMeanwhile();
 }

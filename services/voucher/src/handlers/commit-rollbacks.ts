@@ -176,11 +176,11 @@ const keysOf = (commands: readonly Command[]) =>
   );
 
 async function store(tx: Queryable, writes: RollbackWrites): Promise<void> {
-  if (writes.rollbacks.length === 0 && writes.answers.length === 0) return;
+  if (writes.rollbacks.length === 0 && writes.responses.length === 0) return;
   const [stored] = await Promise.all([
-    writeCommits(tx, { ...writes, redemptions: [], answerKind: "rollback" }),
+    writeCommits(tx, { ...writes, redemptions: [] }),
     writeRollbacks(tx, writes),
     moveTotals(tx, writes.additions, "down"),
   ]);
-  if (stored < writes.answers.length) throw new AnsweredMeanwhile();
+  if (stored < writes.responses.length) throw new AnsweredMeanwhile();
 }

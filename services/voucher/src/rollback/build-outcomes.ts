@@ -12,7 +12,7 @@ import { isAnswer, type RollbackDecision } from "../domain/rollback.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
 import type { CardBalances } from "../mapping/points.ts";
 import type { VoucherTemplate } from "../mapping/voucher.ts";
-import type { LedgerEntry, NewAnswer, NewEvent } from "../store/commit-statement.ts";
+import type { LedgerEntry, NewStoredResponse, NewEvent } from "../store/commit-statement.ts";
 import type { StoredAnswer } from "../store/idempotency.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback, RolledBack } from "../store/rollbacks.ts";
@@ -34,7 +34,7 @@ export type RollbackWrites = {
   readonly usages: readonly VoucherUsage[];
   readonly ledgerEntries: readonly LedgerEntry[];
   readonly events: readonly NewEvent[];
-  readonly answers: readonly NewAnswer[];
+  readonly responses: readonly NewStoredResponse[];
   readonly rollbacks: readonly NewRollback[];
   readonly rolledBack: readonly RolledBack[];
   /** What the redemptions had added to the totals of campaigns and tiers. */
@@ -46,7 +46,7 @@ export type RollbackDraft = {
   readonly usages: Map<string, VoucherUsage>;
   readonly ledgerEntries: LedgerEntry[];
   readonly events: NewEvent[];
-  readonly answers: NewAnswer[];
+  readonly responses: NewStoredResponse[];
   readonly rollbacks: NewRollback[];
   readonly rolledBack: RolledBack[];
   readonly additions: Addition[];
@@ -64,7 +64,7 @@ export function renderRollbacks(
     usages: new Map(),
     ledgerEntries: [],
     events: [],
-    answers: [],
+    responses: [],
     rollbacks: [],
     rolledBack: [],
     additions: [],
@@ -82,9 +82,10 @@ export function renderRollbacks(
     outcomes.push(outcome);
     const keeps = isAnswer(decision) && decision.kind !== "key_reused";
     if (keeps && command.idempotency !== null) {
-      draft.answers.push({
+      draft.responses.push({
         projectId: command.projectId,
         ...command.idempotency,
+        kind: "rollback",
         outcome: toBinary(RollbackOutcomeSchema, outcome),
       });
     }

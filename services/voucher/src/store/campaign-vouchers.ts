@@ -2,8 +2,8 @@ import { type CodeMask, patternOf } from "@scrip/codes";
 import type { Queryable } from "@scrip/postgres";
 
 import type { CampaignChange } from "../domain/campaign-change.ts";
-import { toDiscountJson } from "./discount-json.ts";
-import { toHoursJson } from "./voucher-rows.ts";
+import { discountToJson } from "./discount-json.ts";
+import { hoursToJson } from "./voucher-rows.ts";
 
 type Campaign = { readonly projectId: string; readonly campaignId: string };
 
@@ -99,14 +99,14 @@ function columnsOf(change: CampaignChange): ReadonlyMap<string, unknown> {
   };
   set("category_id", change.categoryId);
   set("activity_duration", change.activityDuration);
-  set("discount", change.discount && JSON.stringify(toDiscountJson(change.discount)));
+  set("discount", change.discount && JSON.stringify(discountToJson(change.discount)));
   set("gift_effect", change.giftEffect);
   set("loyalty_points", change.loyaltyPoints);
   set("start_date", toDate(validity.startDate));
   set("expiration_date", toDate(validity.expirationDate));
   set("validity_timeframe", validity.timeframe && JSON.stringify(validity.timeframe));
   set("validity_day_of_week", validity.daysOfWeek);
-  set("validity_hours", validity.hours && JSON.stringify(toHoursJson(validity.hours)));
+  set("validity_hours", validity.hours && JSON.stringify(hoursToJson(validity.hours)));
   return columns;
 }
 

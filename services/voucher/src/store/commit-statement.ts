@@ -1,18 +1,7 @@
-import {
-  type ArrayValue,
-  byteaArray,
-  int4Array,
-  int8Array,
-  type Queryable,
-  sparseBytea,
-  sparseInt8,
-  sparseText,
-  textArray,
-  timestampArray,
-} from "@scrip/postgres";
+import { batchOf, buildStatement, column, type ColumnTable, type Queryable } from "@scrip/postgres";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
-import type { VoucherUsage } from "../domain/usage.ts";
+import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 
 export type LedgerEntry = {
   readonly projectId: string;
@@ -70,10 +59,13 @@ export type NewEvent = {
   readonly payload: Uint8Array;
 };
 
-export type NewAnswer = {
+/** The response to a request with an idempotency key, which replays return. */
+export type NewStoredResponse = {
   readonly projectId: string;
   readonly key: string;
   readonly requestHash: Uint8Array;
+  /** Which message the outcome is. */
+  readonly kind: "redemption" | "rollback";
   readonly outcome: Uint8Array;
 };
 
@@ -83,161 +75,140 @@ export type CommitWrites = {
   readonly redemptions: readonly NewRedemption[];
   readonly ledgerEntries: readonly LedgerEntry[];
   readonly events: readonly NewEvent[];
-  readonly answers: readonly NewAnswer[];
-  /** Which message the answers are. */
-  readonly answerKind: AnswerKind;
+  readonly responses: readonly NewStoredResponse[];
 };
 
-export type AnswerKind = "redemption" | "rollback";
-
 /**
- * Writes a batch in one statement and answers how many of its answers went in: fewer than given
- * means that another transaction answered under the same key meanwhile, and the caller must roll
- * back. The usages must be locked. They exist, so the insert always meets a conflict: that way each
- * row is found through its key, whatever the planner thinks of the size of the batch.
+ * Writes a batch in one statement and returns how many of its responses were stored: fewer than passed
+ * means that another transaction stored a response under the same key concurrently, and the caller must
+ * roll back. The usages must be locked.
  */
 export async function writeCommits(tx: Queryable, writes: CommitWrites): Promise<number> {
-  const { rows } = await tx.query<{ answers: number }>({
-    name: "write-commits",
-    text: WRITE_COMMITS,
-    values: [
-      ...usageValues(writes.usages),
-      ...redemptionValues(writes.redemptions),
-      ...ledgerValues(writes.ledgerEntries),
-      ...eventValues(writes.events),
-      ...answerValues(writes.answers),
-      writes.answerKind,
-      sparseText(writes.redemptions.map(({ points }) => points)),
-    ],
-  });
-  return rows[0]?.answers ?? 0;
+  const { rows } = await tx.query<{ responses: number }>(
+    // Sorted, so that two batches that share keys wait for each other in one order.
+    writeStatement({ ...writes, responses: writes.responses.toSorted(byKey) }),
+  );
+  return rows[0]?.responses ?? 0;
 }
 
-/** Of nearly all events: it stands in the statement instead of travelling with each of them. */
+const byKey = (a: NewStoredResponse, b: NewStoredResponse): number =>
+  rowKey(a.projectId, a.key) < rowKey(b.projectId, b.key) ? -1 : 1;
+
+const usageColumns: ColumnTable<VoucherUsage> = {
+  project_id: column.text(({ projectId }) => projectId),
+  voucher_id: column.text(({ voucherId }) => voucherId),
+  definition_version: column.int8(({ definitionVersion }) => definitionVersion),
+  quantity: column.int8(({ quantity }) => quantity),
+  redeemed_quantity: column.int8(({ redeemedQuantity }) => redeemedQuantity),
+  amount: column.int8(({ amount }) => amount),
+  balance: column.int8(({ balance }) => balance),
+  redeemed_amount: column.int8(({ redeemedAmount }) => redeemedAmount),
+  reserved: column.bool(({ reserved }) => reserved),
+  version: column.int8(({ version }) => version),
+  ledger_version: column.int8(({ ledgerVersion }) => ledgerVersion),
+};
+
+const redemptionColumns: ColumnTable<NewRedemption> = {
+  project_id: column.text(({ projectId }) => projectId),
+  id: column.text(({ id }) => id),
+  parent_id: column.sparseText(({ parentId }) => parentId),
+  voucher_id: column.text(({ voucherId }) => voucherId),
+  promotion_tier_id: column.sparseText(({ tierId }) => tierId),
+  campaign_id: column.sparseText(({ campaignId }) => campaignId),
+  created_at: column.timestamp(({ createdAt }) => createdAt),
+  status: column.text(({ status }) => status),
+  amount: column.sparseInt8(({ amount }) => amount),
+  customer_id: column.sparseText(({ customerId }) => customerId),
+  tracking_id: column.sparseText(({ trackingId }) => trackingId),
+  metadata: column.json(({ metadata }) => metadata),
+  channel_id: column.text(({ channelId }) => channelId),
+  channel_type: column.text(({ channelType }) => channelType),
+  order_message: column.sparseBytea(({ order }) => order),
+  customer_message: column.sparseBytea(({ customer }) => customer),
+  redeemed_quantity_after: column.sparseInt8(({ after }) => after && after.redeemedQuantity),
+  amount_after: column.sparseInt8(({ after }) => after && after.amount),
+  redeemed_amount_after: column.sparseInt8(({ after }) => after && after.redeemedAmount),
+  failure_code: column.sparseText(({ failure }) => failure && failure.code),
+  failure_message: column.sparseText(({ failure }) => failure && failure.message),
+  request_id: column.text(({ requestId }) => requestId),
+  session_key: column.sparseText(({ sessionKey }) => sessionKey),
+  order_amount: column.sparseInt8(({ orderAmount }) => orderAmount),
+  discounted_amount: column.sparseInt8(({ discountedAmount }) => discountedAmount),
+  units: column.json(({ units }) => units),
+  promotion_tier_message: column.sparseBytea(({ tier }) => tier),
+  explanation: column.sparseBytea(({ explanation }) => explanation),
+  points: column.json(({ points }) => points),
+};
+
+const ledgerColumns: ColumnTable<LedgerEntry> = {
+  project_id: column.text(({ projectId }) => projectId),
+  voucher_id: column.text(({ voucherId }) => voucherId),
+  version: column.int8(({ version }) => version),
+  amount: column.int8(({ amount }) => amount),
+  balance_after: column.int8(({ balanceAfter }) => balanceAfter),
+  redemption_id: column.text(({ redemptionId }) => redemptionId),
+  created_at: column.timestamp(({ createdAt }) => createdAt),
+};
+
+/** Of nearly all events: stands in the statement instead of travelling with each of them. */
 const USUAL_TYPE = RedemptionMadeSchema.typeName;
 
-const WRITE_COMMITS = `
+const eventColumns: ColumnTable<NewEvent> = {
+  project_id: column.text(({ projectId }) => projectId),
+  id: column.text(({ id }) => id),
+  topic: column.text(({ topic }) => topic),
+  type: column.sparseText(({ type }) => (type === USUAL_TYPE ? null : type)),
+  key: column.text(({ key }) => key),
+  payload: column.bytea(({ payload }) => payload),
+};
+
+const responseColumns: ColumnTable<NewStoredResponse> = {
+  project_id: column.text(({ projectId }) => projectId),
+  key: column.text(({ key }) => key),
+  request_hash: column.bytea(({ requestHash }) => requestHash),
+  outcome: column.bytea(({ outcome }) => outcome),
+  kind: column.text(({ kind }) => kind),
+};
+
+/**
+ * The usage rows exist, so their insert always meets a conflict: that way each row is found through its
+ * key, whatever the planner assumes about the size of the batch.
+ */
+const writeStatement = buildStatement({
+  name: "write-commits",
+  parts: {
+    usages: batchOf(usageColumns),
+    redemptions: batchOf(redemptionColumns),
+    ledgerEntries: batchOf(ledgerColumns),
+    events: batchOf(eventColumns),
+    responses: batchOf(responseColumns),
+  },
+  text: ({ usages, redemptions, ledgerEntries, events, responses }) => `
   with usages as (
-    insert into voucher_usage as u
-           (project_id, voucher_id, definition_version, quantity, redeemed_quantity, amount,
-            balance, redeemed_amount, reserved, version, ledger_version)
-    select project_id, voucher_id, definition_version, quantity, redeemed_quantity, amount,
-           balance, redeemed_amount, reserved <> 0, version, ledger_version
-      from unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::int8[], $6::int8[],
-                  $7::int8[], $8::int8[], $9::int8[], $10::int8[], $11::int4[])
-             as one (project_id, voucher_id, definition_version, quantity, redeemed_quantity,
-                     amount, balance, redeemed_amount, version, ledger_version, reserved)
+    insert into voucher_usage (${usages.columns})
+    select ${usages.columns} from ${usages.rows("one")}
         on conflict (project_id, voucher_id) do update
        set redeemed_quantity = excluded.redeemed_quantity, balance = excluded.balance,
            redeemed_amount = excluded.redeemed_amount, reserved = excluded.reserved,
            version = excluded.version, ledger_version = excluded.ledger_version
   ), redemptions as (
-    insert into redemption
-           (project_id, id, voucher_id, created_at, status, amount, customer_id, tracking_id,
-            metadata, channel_id, channel_type, order_message, customer_message,
-            redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
-            failure_message, request_id, parent_id, promotion_tier_id, campaign_id, session_key,
-            order_amount, discounted_amount, units, promotion_tier_message, explanation, points)
-    select * from unnest($12::text[], $13::text[], $14::text[], $15::timestamptz[], $16::text[],
-                         $17::int8[], $18::text[], $19::text[], $20::text[]::jsonb[], $21::text[],
-                         $22::text[], $23::bytea[], $24::bytea[], $25::int8[], $26::int8[],
-                         $27::int8[], $28::text[], $29::text[], $30::text[], $31::text[],
-                         $32::text[], $33::text[], $34::text[], $35::int8[], $36::int8[],
-                         $37::text[]::jsonb[], $38::bytea[], $39::bytea[], $58::text[]::jsonb[])
+    insert into redemption (${redemptions.columns})
+    select ${redemptions.columns} from ${redemptions.rows("one")}
   ), ledger_entries as (
-    insert into voucher_ledger_entry
-           (project_id, voucher_id, version, amount, balance_after, redemption_id, created_at)
-    select * from unnest($40::text[], $41::text[], $42::int8[], $43::int8[], $44::int8[],
-                         $45::text[], $46::timestamptz[])
+    insert into voucher_ledger_entry (${ledgerEntries.columns})
+    select ${ledgerEntries.columns} from ${ledgerEntries.rows("one")}
   ), events as (
-    insert into outbox (project_id, id, topic, type, key, payload)
+    insert into outbox (${events.columns})
     select project_id, id, topic, coalesce(type, '${USUAL_TYPE}'), key, payload
-      from unnest($47::text[], $48::text[], $49::text[], $50::text[], $51::text[], $52::bytea[])
-             as one (project_id, id, topic, type, key, payload)
-  ), answers as (
-    insert into idempotency (project_id, key, request_hash, outcome, kind)
-    select *, $57::text from unnest($53::text[], $54::text[], $55::bytea[], $56::bytea[])
+      from ${events.rows("one")}
+  ), responses as (
+    insert into idempotency (${responses.columns})
+    select ${responses.columns} from ${responses.rows("one")}
         on conflict do nothing
     returning 1
   )
-  select count(*)::int4 as answers from answers`;
-
-const usageValues = (rows: readonly VoucherUsage[]): ArrayValue[] => [
-  textArray(rows.map(({ projectId }) => projectId)),
-  textArray(rows.map(({ voucherId }) => voucherId)),
-  int8Array(rows.map(({ definitionVersion }) => definitionVersion)),
-  int8Array(rows.map(({ quantity }) => quantity)),
-  int8Array(rows.map(({ redeemedQuantity }) => redeemedQuantity)),
-  int8Array(rows.map(({ amount }) => amount)),
-  int8Array(rows.map(({ balance }) => balance)),
-  int8Array(rows.map(({ redeemedAmount }) => redeemedAmount)),
-  int8Array(rows.map(({ version }) => version)),
-  int8Array(rows.map(({ ledgerVersion }) => ledgerVersion)),
-  int4Array(rows.map(({ reserved }) => (reserved ? 1 : 0))),
-];
-
-const redemptionValues = (rows: readonly NewRedemption[]): (ArrayValue | null)[] => [
-  textArray(rows.map(({ projectId }) => projectId)),
-  textArray(rows.map(({ id }) => id)),
-  textArray(rows.map(({ voucherId }) => voucherId)),
-  timestampArray(rows.map(({ createdAt }) => createdAt)),
-  textArray(rows.map(({ status }) => status)),
-  sparseInt8(rows.map(({ amount }) => amount)),
-  sparseText(rows.map(({ customerId }) => customerId)),
-  sparseText(rows.map(({ trackingId }) => trackingId)),
-  sparseText(rows.map(({ metadata }) => metadata)),
-  textArray(rows.map(({ channelId }) => channelId)),
-  textArray(rows.map(({ channelType }) => channelType)),
-  sparseBytea(rows.map(({ order }) => order)),
-  sparseBytea(rows.map(({ customer }) => customer)),
-  sparseInt8(rows.map(({ after }) => after && after.redeemedQuantity)),
-  sparseInt8(rows.map(({ after }) => after && after.amount)),
-  sparseInt8(rows.map(({ after }) => after && after.redeemedAmount)),
-  sparseText(rows.map(({ failure }) => failure && failure.code)),
-  sparseText(rows.map(({ failure }) => failure && failure.message)),
-  textArray(rows.map(({ requestId }) => requestId)),
-  sparseText(rows.map(({ parentId }) => parentId)),
-  sparseText(rows.map(({ tierId }) => tierId)),
-  sparseText(rows.map(({ campaignId }) => campaignId)),
-  sparseText(rows.map(({ sessionKey }) => sessionKey)),
-  sparseInt8(rows.map(({ orderAmount }) => orderAmount)),
-  sparseInt8(rows.map(({ discountedAmount }) => discountedAmount)),
-  sparseText(rows.map(({ units }) => units)),
-  sparseBytea(rows.map(({ tier }) => tier)),
-  sparseBytea(rows.map(({ explanation }) => explanation)),
-];
-
-const ledgerValues = (rows: readonly LedgerEntry[]): ArrayValue[] => [
-  textArray(rows.map(({ projectId }) => projectId)),
-  textArray(rows.map(({ voucherId }) => voucherId)),
-  int8Array(rows.map(({ version }) => version)),
-  int8Array(rows.map(({ amount }) => amount)),
-  int8Array(rows.map(({ balanceAfter }) => balanceAfter)),
-  textArray(rows.map(({ redemptionId }) => redemptionId)),
-  timestampArray(rows.map(({ createdAt }) => createdAt)),
-];
-
-const eventValues = (rows: readonly NewEvent[]): (ArrayValue | null)[] => [
-  textArray(rows.map(({ projectId }) => projectId)),
-  textArray(rows.map(({ id }) => id)),
-  textArray(rows.map(({ topic }) => topic)),
-  sparseText(rows.map(({ type }) => (type === USUAL_TYPE ? null : type))),
-  textArray(rows.map(({ key }) => key)),
-  byteaArray(rows.map(({ payload }) => payload)),
-];
-
-/** Sorted, so that two batches that share keys wait for each other in one order. */
-function answerValues(rows: readonly NewAnswer[]): ArrayValue[] {
-  const sorted = rows.toSorted((a, b) =>
-    `${a.projectId}\n${a.key}` < `${b.projectId}\n${b.key}` ? -1 : 1,
-  );
-  return [
-    textArray(sorted.map(({ projectId }) => projectId)),
-    textArray(sorted.map(({ key }) => key)),
-    byteaArray(sorted.map(({ requestHash }) => requestHash)),
-    byteaArray(sorted.map(({ outcome }) => outcome)),
-  ];
-}
+  select count(*)::int4 as responses from responses`,
+});
 
 export async function hasRedemption(
   tx: Queryable,

@@ -1,4 +1,11 @@
-import { int4Array, type Queryable, textArray, timestampArray } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  type ColumnTable,
+  type Queryable,
+  type Statement,
+} from "@scrip/postgres";
 
 import { type Count, countKey, type CountScope, type KnownCount } from "../domain/counts.ts";
 import { type KeyColumn, keyFrom, keyOf } from "./redemption-keys.ts";
@@ -27,23 +34,41 @@ async function readFrom(
   source: string,
   counts: readonly Count[],
 ): Promise<readonly KnownCount[]> {
-  const values = [
-    int4Array(counts.map((_, position) => position)),
-    textArray(counts.map(({ projectId }) => projectId)),
-    textArray(counts.map(({ scopeId }) => scopeId)),
-    textArray(counts.map(({ measure }) => measure)),
-    textArray(counts.map(({ customerId }) => customerId)),
-    textArray(counts.map(({ channelId }) => channelId)),
-    timestampArray(counts.map(({ since }) => since)),
-    textArray(counts.map(({ productId }) => productId)),
-  ];
-  const { rows } = await db.query<{ position: number; value: bigint }>({
-    name: `count-${source}`,
-    text: statementOf(source),
-    values,
-  });
-  const found = new Map(rows.map(({ position, value }) => [position, value]));
+  const { rows } = await db.query<{ position: bigint; value: bigint }>(
+    statementOf(source)({ counts: counts.map((count, position) => ({ ...count, position })) }),
+  );
+  const found = new Map(rows.map(({ position, value }) => [Number(position), value]));
   return counts.map((count, position) => ({ count, value: found.get(position) ?? 0n }));
+}
+
+type NumberedCount = Count & { readonly position: number };
+
+const countColumns: ColumnTable<NumberedCount> = {
+  position: column.int8(({ position }) => BigInt(position)),
+  project_id: column.text(({ projectId }) => projectId),
+  scope_id: column.text(({ scopeId }) => scopeId),
+  measure: column.text(({ measure }) => measure),
+  customer_id: column.text(({ customerId }) => customerId),
+  channel_id: column.text(({ channelId }) => channelId),
+  since: column.timestamp(({ since }) => since),
+  product_id: column.text(({ productId }) => productId),
+};
+
+type CountStatement = (input: { readonly counts: readonly NumberedCount[] }) => Statement;
+
+/** One for each source, built when it is first needed: there are a few dozen. */
+const statements = new Map<string, CountStatement>();
+
+function statementOf(source: string): CountStatement {
+  const known = statements.get(source);
+  if (known !== undefined) return known;
+  const built = buildStatement({
+    name: `count-${source}`,
+    parts: { counts: batchOf(countColumns) },
+    text: ({ counts }) => textOf(source, counts.rows("name")),
+  });
+  statements.set(source, built);
+  return built;
 }
 
 /** Names the statement that answers a count. */
@@ -56,26 +81,21 @@ function sourceOf({ scope, measure, customerId, channelId, since }: Count): stri
   return `${scope}-${what}-${whose}${channelId === null ? "" : "-channel"}`;
 }
 
-const NAMES = `
-  unnest($1::int4[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
-         $7::timestamptz[], $8::text[])
-    as name (position, project_id, scope_id, measure, customer_id, channel_id, since, product_id)`;
-
-const WHOLE: Readonly<Record<string, string>> = {
-  usage: `select name.position, u.redeemed_quantity as value
-            from ${NAMES}
+const WHOLE: Readonly<Record<string, (names: string) => string>> = {
+  usage: (names) => `select name.position, u.redeemed_quantity as value
+            from ${names}
             join voucher_usage u
               on u.project_id = name.project_id and u.voucher_id = name.scope_id`,
-  totals: `select name.position,
+  totals: (names) => `select name.position,
                   case name.measure when 'redemptions' then t.redemptions
                                     when 'orders_amount' then t.orders_amount
                                     when 'discounted_amount' then t.discounted_amount
                                     else t.gift_credits end as value
-             from ${NAMES}
+             from ${names}
              join redemption_total t
                on t.project_id = name.project_id and t.scope_id = name.scope_id`,
-  units: `select name.position, u.quantity as value
-            from ${NAMES}
+  units: (names) => `select name.position, u.quantity as value
+            from ${names}
             join redemption_units u
               on u.project_id = name.project_id and u.scope_id = name.scope_id
              and u.product_id = name.product_id`,
@@ -94,9 +114,10 @@ const SUMS = `case name.measure
                 when 'gift_credits' then sum(r.amount)
                 else sum((r.units ->> name.product_id)::int8) end`;
 
-function statementOf(source: string): string {
+/** `names` are the counts to read, as rows called `name`. */
+function textOf(source: string, names: string): string {
   const whole = WHOLE[source];
-  if (whole !== undefined) return whole;
+  if (whole !== undefined) return whole(names);
   const [scope, what, whose, channel] = source.split("-");
   const column = COLUMNS[scope as CountScope];
   const [key, wanted] =
@@ -109,7 +130,7 @@ function statementOf(source: string): string {
   // As a range and in its order, which only the index of the key gives: a session keeps the plan of a
   // small table, where others look as good.
   return `select name.position, r.value
-            from ${NAMES}
+            from ${names}
            cross join lateral (
                    select coalesce(${what === "number" ? "count(*)" : SUMS}, 0)::int8 as value
                      from (select r.*

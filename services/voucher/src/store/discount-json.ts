@@ -1,6 +1,9 @@
 import type { DiscountDefinition, UnitDefinition } from "@scrip/rules";
 
-/** Amounts and units fit JSON numbers exactly: the contract bounds them by 10^13. */
+/**
+ * The JSON of the column `discount`. Filters read its numbers in SQL, so it is not the JSON of the message,
+ * which writes them as text. Amounts and units fit JSON numbers exactly: the contract bounds them by 10^13.
+ */
 export type DiscountJson = {
   type: DiscountDefinition["type"];
   effect: DiscountDefinition["effect"];
@@ -25,7 +28,7 @@ type UnitJson = {
   unit_type?: string;
 };
 
-export function toDiscountJson(discount: DiscountDefinition): DiscountJson {
+export function discountToJson(discount: DiscountDefinition): DiscountJson {
   return {
     type: discount.type,
     effect: discount.effect,
@@ -60,7 +63,7 @@ const toUnitTerms = ({ unitOff, unitOffFormula, unitType }: UnitTerms) => ({
   ...(unitType !== null && { unit_type: unitType }),
 });
 
-export function fromDiscountJson(json: DiscountJson): DiscountDefinition {
+export function discountFromJson(json: DiscountJson): DiscountDefinition {
   return {
     type: json.type,
     effect: json.effect,

@@ -1,4 +1,4 @@
-import { type Queryable, textArray, timestampArray } from "@scrip/postgres";
+import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
 import type { Held } from "../domain/publication.ts";
 import type { CampaignType, Metadata, VoucherType } from "../domain/voucher.ts";
@@ -21,30 +21,29 @@ export type Holder = {
 };
 
 export async function insertHolders(tx: Queryable, holders: readonly Holder[]): Promise<void> {
-  await tx.query(
-    `insert into redeemable_holder (project_id, id, voucher_id, customer_id, role, campaign_id,
-            campaign_type, voucher_type, metadata, publication_id, created_at)
-     select project_id, id, voucher_id, customer_id, role, campaign_id, campaign_type, voucher_type,
-            metadata::jsonb, publication_id, created_at
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
-                   $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[])
-            as h (project_id, id, voucher_id, customer_id, role, campaign_id, campaign_type,
-                  voucher_type, metadata, publication_id, created_at)`,
-    [
-      textArray(holders.map(({ projectId }) => projectId)),
-      textArray(holders.map(({ id }) => id)),
-      textArray(holders.map(({ voucherId }) => voucherId)),
-      textArray(holders.map(({ customerId }) => customerId)),
-      textArray(holders.map(({ role }) => role)),
-      textArray(holders.map(({ campaignId }) => campaignId)),
-      textArray(holders.map(({ campaignType }) => campaignType)),
-      textArray(holders.map(({ voucherType }) => voucherType)),
-      textArray(holders.map(({ metadata }) => JSON.stringify(metadata))),
-      textArray(holders.map(({ publicationId }) => publicationId)),
-      timestampArray(holders.map(({ createdAt }) => createdAt)),
-    ],
-  );
+  await tx.query(insertStatement({ holders }));
 }
+
+const insertStatement = buildStatement({
+  parts: {
+    holders: batchOf<Holder>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ id }) => id),
+      voucher_id: column.text(({ voucherId }) => voucherId),
+      customer_id: column.text(({ customerId }) => customerId),
+      role: column.text(({ role }) => role),
+      campaign_id: column.text(({ campaignId }) => campaignId),
+      campaign_type: column.text(({ campaignType }) => campaignType),
+      voucher_type: column.text(({ voucherType }) => voucherType),
+      metadata: column.json(({ metadata }) => JSON.stringify(metadata)),
+      publication_id: column.text(({ publicationId }) => publicationId),
+      created_at: column.timestamp(({ createdAt }) => createdAt),
+    }),
+  },
+  text: ({ holders }) => `
+    insert into redeemable_holder (${holders.columns})
+    select ${holders.columns} from ${holders.rows("one")}`,
+});
 
 type HeldRow = { voucher_id: string; publication_id: string };
 

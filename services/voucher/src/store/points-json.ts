@@ -10,7 +10,7 @@ export type PointsJson = {
   readonly reward: PointsReward | null;
 };
 
-export function pointsJson(taken: RedeemedPoints | null): string | null {
+export function pointsToJson(taken: RedeemedPoints | null): string | null {
   if (taken === null) return null;
   const json: PointsJson = {
     spend_id: taken.spendId,
@@ -23,7 +23,7 @@ export function pointsJson(taken: RedeemedPoints | null): string | null {
   return JSON.stringify(json);
 }
 
-export const pointsOf = (json: PointsJson | null): RedeemedPoints | null =>
+export const pointsFromJson = (json: PointsJson | null): RedeemedPoints | null =>
   json && {
     spendId: json.spend_id,
     points: BigInt(json.points),

@@ -2,7 +2,7 @@ import type { FilterFields } from "@scrip/filters";
 import { type Queryable, readPage } from "@scrip/postgres";
 
 import {
-  fromPublicationRow,
+  publicationFromRow,
   PUBLICATION_COLUMNS,
   type PublicationRow,
   type StoredPublication,
@@ -42,7 +42,7 @@ export async function listPublications(
     values,
     ...page,
   });
-  return { publications: rows.map((row) => fromPublicationRow(row)), total };
+  return { publications: rows.map((row) => publicationFromRow(row)), total };
 }
 
 /** Whether a publication is of the voucher whose id `bound` stands for. */

@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { buildStatement, column, type Queryable, rowOf } from "@scrip/postgres";
 
 import type { Metadata, VoucherType } from "../domain/voucher.ts";
 
@@ -54,46 +54,54 @@ export const PUBLICATION_COLUMNS = `p.project_id, p.id, p.created_at, p.customer
 export async function insertPublication(
   tx: Queryable,
   publication: StoredPublication,
-  told: { readonly voucherCode: string | null; readonly requestId: string },
+  details: PublicationDetails,
 ): Promise<"inserted" | "source_taken"> {
-  const { failure } = publication;
   const { rows } = await tx.query<{ inserted: number }>(
-    `with made as (
-       insert into publication (project_id, id, created_at, customer_id, tracking_id, metadata,
-              channel, source_id, result, campaign_id, campaign_name, voucher_type,
-              is_referral_code, voucher_code, failure_code, failure_message, request_id)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-           on conflict do nothing
-       returning project_id, id
-     ), vouchers as (
-       insert into publication_voucher (project_id, publication_id, position, voucher_id)
-       select made.project_id, made.id, given.position, given.voucher_id
-         from made, unnest($18::text[]) with ordinality as given (voucher_id, position)
-     )
-     select count(*)::int4 as inserted from made`,
-    [
-      publication.projectId,
-      publication.id,
-      new Date(publication.createdAt),
-      publication.customerId,
-      publication.trackingId,
-      JSON.stringify(publication.metadata),
-      publication.channel,
-      publication.sourceId,
-      failure === null ? "SUCCESS" : "FAILURE",
-      publication.campaignId,
-      publication.campaignName,
-      publication.voucherType,
-      publication.isReferralCode,
-      told.voucherCode,
-      failure?.code ?? null,
-      failure?.message ?? null,
-      told.requestId,
-      publication.voucherIds,
-    ],
+    insertStatement({ publication: { ...publication, ...details }, vouchers: publication }),
   );
   return rows[0]?.inserted === 1 ? "inserted" : "source_taken";
 }
+
+type PublicationDetails = { readonly voucherCode: string | null; readonly requestId: string };
+
+const insertStatement = buildStatement({
+  parts: {
+    publication: rowOf<StoredPublication & PublicationDetails>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ id }) => id),
+      created_at: column.timestamp(({ createdAt }) => createdAt),
+      customer_id: column.text(({ customerId }) => customerId),
+      tracking_id: column.text(({ trackingId }) => trackingId),
+      metadata: column.json(({ metadata }) => JSON.stringify(metadata)),
+      channel: column.text(({ channel }) => channel),
+      source_id: column.text(({ sourceId }) => sourceId),
+      result: column.text(({ failure }) => (failure === null ? "SUCCESS" : "FAILURE")),
+      campaign_id: column.text(({ campaignId }) => campaignId),
+      campaign_name: column.text(({ campaignName }) => campaignName),
+      voucher_type: column.text(({ voucherType }) => voucherType),
+      is_referral_code: column.bool(({ isReferralCode }) => isReferralCode),
+      voucher_code: column.text(({ voucherCode }) => voucherCode),
+      failure_code: column.text(({ failure }) => failure && failure.code),
+      failure_message: column.text(({ failure }) => failure && failure.message),
+      request_id: column.text(({ requestId }) => requestId),
+    }),
+    vouchers: rowOf<StoredPublication>({
+      voucher_ids: column.single("text[]", ({ voucherIds }) => voucherIds),
+    }),
+  },
+  text: ({ publication, vouchers }) => `
+    with inserted as (
+      insert into publication (${publication.columns})
+      values (${publication.values})
+          on conflict do nothing
+      returning project_id, id
+    ), vouchers as (
+      insert into publication_voucher (project_id, publication_id, position, voucher_id)
+      select inserted.project_id, inserted.id, one.position, one.voucher_id
+        from inserted, unnest(${vouchers.values}) with ordinality as one (voucher_id, position)
+    )
+    select count(*)::int4 as inserted from inserted`,
+});
 
 export async function findPublication(
   db: Queryable,
@@ -104,7 +112,7 @@ export async function findPublication(
     `select ${PUBLICATION_COLUMNS} from publication p where p.project_id = $1 and p.id = $2`,
     [projectId, id],
   );
-  return rows[0] && fromPublicationRow(rows[0]);
+  return rows[0] && publicationFromRow(rows[0]);
 }
 
 /** Whether something was published under the source id. */
@@ -122,7 +130,7 @@ export async function isSourceTaken(
   return rows.length > 0;
 }
 
-export const fromPublicationRow = (row: PublicationRow): StoredPublication => ({
+export const publicationFromRow = (row: PublicationRow): StoredPublication => ({
   projectId: row.project_id,
   id: row.id,
   createdAt: row.created_at.getTime(),

@@ -3,7 +3,7 @@ import { type Queryable, textArray } from "@scrip/postgres";
 
 import type { Units } from "../domain/counts.ts";
 import type { RedeemedPoints } from "../domain/points.ts";
-import { type PointsJson, pointsOf } from "./points-json.ts";
+import { type PointsJson, pointsFromJson } from "./points-json.ts";
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 
 /** A redemption as it lies in the books. */
@@ -97,7 +97,7 @@ export async function findRedemption(
     `select ${COLUMNS} from redemption where project_id = $1 and id = $2`,
     [projectId, id],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && redemptionFromRow(rows[0]);
 }
 
 /** The parts of stacked redemptions, in the order in which they were made. */
@@ -116,7 +116,7 @@ export async function findParts(
             ) r`,
     nameValues(parents),
   );
-  return rows.map((row) => fromRow(row));
+  return rows.map((row) => redemptionFromRow(row));
 }
 
 /** The contract lets no command have more. */
@@ -158,7 +158,7 @@ async function selectRedemptions(
             ) r`,
     nameValues(names),
   );
-  return rows.map((row) => fromRow(row));
+  return rows.map((row) => redemptionFromRow(row));
 }
 
 const nameValues = (names: readonly RedemptionName[]) => [
@@ -194,7 +194,7 @@ export async function listRedemptions(
       order by created_at desc, id desc`,
     [...name, page.limit, page.offset],
   );
-  return { redemptions: rows.map((row) => fromRow(row)), total: counts[0]?.total ?? 0n };
+  return { redemptions: rows.map((row) => redemptionFromRow(row)), total: counts[0]?.total ?? 0n };
 }
 
 const OF_VOUCHER = `${keyOf("r", "voucher_id")} = ${keyFrom("$1", "$2::text")}`;
@@ -205,7 +205,7 @@ const ofStatus = (status: RedemptionStatus): string =>
      order by created_at desc, id desc
      limit $3::int8 + $4::int8)`;
 
-function fromRow(row: RedemptionRow): StoredRedemption {
+function redemptionFromRow(row: RedemptionRow): StoredRedemption {
   return {
     projectId: row.project_id,
     id: row.id,
@@ -223,8 +223,8 @@ function fromRow(row: RedemptionRow): StoredRedemption {
     channelType: row.channel_type,
     order: row.order_message,
     customer: row.customer_message,
-    after: afterOf(row),
-    failure: failureOf(row),
+    after: usageAfterFromRow(row),
+    failure: failureFromRow(row),
     sessionKey: row.session_key,
     tier: row.promotion_tier_message,
     orderAmount: row.order_amount ?? 0n,
@@ -233,7 +233,7 @@ function fromRow(row: RedemptionRow): StoredRedemption {
       productId,
       quantity: BigInt(quantity),
     })),
-    points: pointsOf(row.points),
+    points: pointsFromJson(row.points),
   };
 }
 
@@ -247,12 +247,12 @@ type OutcomeColumns = Pick<
   | "failure_message"
 >;
 
-export function failureOf(row: OutcomeColumns): StoredRedemption["failure"] {
+export function failureFromRow(row: OutcomeColumns): StoredRedemption["failure"] {
   if (row.failure_code === null) return null;
   return { code: row.failure_code, message: row.failure_message ?? "" };
 }
 
-export function afterOf(row: OutcomeColumns): UsageAfter | null {
+export function usageAfterFromRow(row: OutcomeColumns): UsageAfter | null {
   if (row.redeemed_quantity_after === null) return null;
   return {
     redeemedQuantity: row.redeemed_quantity_after,

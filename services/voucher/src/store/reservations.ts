@@ -1,4 +1,11 @@
-import { int8Array, type Queryable, textArray, timestampArray } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  type Queryable,
+  textArray,
+  timestampArray,
+} from "@scrip/postgres";
 
 import type { Locked, SessionLock } from "../domain/session-locks.ts";
 import { rowKey } from "../domain/usage.ts";
@@ -148,25 +155,27 @@ export async function insertReservations(
   rows: readonly NewReservation[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await tx.query({
-    name: "insert-reservations",
-    text: `insert into reservation
-                  (project_id, session_key, voucher_id, credits, expires_at, kept_until)
-           select project_id, session_key, voucher_id, credits, expires_at,
-                  now() + kept_ms * interval '1 millisecond'
-             from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::timestamptz[],
-                         $6::int8[])
-                    as one (project_id, session_key, voucher_id, credits, expires_at, kept_ms)`,
-    values: [
-      textArray(rows.map(({ projectId }) => projectId)),
-      textArray(rows.map(({ sessionKey }) => sessionKey)),
-      textArray(rows.map(({ voucherId }) => voucherId)),
-      int8Array(rows.map(({ credits }) => credits)),
-      timestampArray(rows.map(({ expiresAt }) => expiresAt)),
-      int8Array(rows.map(({ keptMs }) => BigInt(keptMs))),
-    ],
-  });
+  await tx.query(insertStatement({ reservations: rows }));
 }
+
+const insertStatement = buildStatement({
+  name: "insert-reservations",
+  parts: {
+    reservations: batchOf<NewReservation>({
+      project_id: column.text(({ projectId }) => projectId),
+      session_key: column.text(({ sessionKey }) => sessionKey),
+      voucher_id: column.text(({ voucherId }) => voucherId),
+      credits: column.int8(({ credits }) => credits),
+      expires_at: column.timestamp(({ expiresAt }) => expiresAt),
+      kept_ms: column.int8(({ keptMs }) => BigInt(keptMs)),
+    }),
+  },
+  text: ({ reservations }) => `
+    insert into reservation (project_id, session_key, voucher_id, credits, expires_at, kept_until)
+    select project_id, session_key, voucher_id, credits, expires_at,
+           now() + kept_ms * interval '1 millisecond'
+      from ${reservations.rows("one")}`,
+});
 
 /**
  * Marks vouchers, which must be locked, so that redemptions look for what sessions hold of them. Their

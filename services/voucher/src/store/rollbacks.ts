@@ -1,10 +1,22 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { byteaArray, int8Array, type Queryable, textArray, timestampArray } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  type ColumnTable,
+  type Queryable,
+  textArray,
+} from "@scrip/postgres";
 
 import type { RedeemedPoints } from "../domain/points.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
-import { type PointsJson, pointsJson, pointsOf } from "./points-json.ts";
-import { afterOf, failureOf, type RedemptionName, type UsageAfter } from "./redemptions.ts";
+import { type PointsJson, pointsToJson, pointsFromJson } from "./points-json.ts";
+import {
+  usageAfterFromRow,
+  failureFromRow,
+  type RedemptionName,
+  type UsageAfter,
+} from "./redemptions.ts";
 
 /** A row of `redemption_rollback`; instants are epoch milliseconds. */
 export type NewRollback = {
@@ -51,72 +63,69 @@ export async function writeRollbacks(
 ): Promise<void> {
   if (rollbacks.length === 0) return;
   await Promise.all([
-    tx.query({
-      name: "write-rollbacks",
-      text: `insert into redemption_rollback
-                    (project_id, id, redemption_id, parent_id, voucher_id, promotion_tier_id,
-                     campaign_id, created_at, status, amount, reason, order_mode, customer_id,
-                     tracking_id, metadata, channel_id, channel_type, order_message,
-                     redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
-                     failure_message, request_id, points)
-             select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
-                                  $6::text[], $7::text[], $8::timestamptz[], $9::text[],
-                                  $10::int8[], $11::text[], $12::text[], $13::text[], $14::text[],
-                                  $15::text[]::jsonb[], $16::text[], $17::text[], $18::bytea[],
-                                  $19::int8[], $20::int8[], $21::int8[], $22::text[], $23::text[],
-                                  $24::text[], $25::text[]::jsonb[])`,
-      values: rollbackValues(rollbacks),
-    }),
-    // Its row exists and is held, so each is found through its key, however many there are.
-    tx.query({
-      name: "mark-rolled-back",
-      text: `update redemption
-                set status = 'ROLLED_BACK', metadata = change.metadata
-               from (select r.place, name.metadata
-                       from unnest($1::text[], $2::text[], $3::text[]::jsonb[])
-                              as name (project_id, id, metadata)
-                      cross join lateral (
-                              select ctid as place from redemption
-                               where project_id = name.project_id and id = name.id
-                               limit 1
-                            ) r) change
-              where redemption.ctid = change.place`,
-      values: [
-        textArray(rolledBack.map(({ projectId }) => projectId)),
-        textArray(rolledBack.map(({ id }) => id)),
-        textArray(rolledBack.map(({ metadata }) => metadata)),
-      ],
-    }),
+    tx.query(insertStatement({ rollbacks })),
+    tx.query(markStatement({ rolledBack })),
   ]);
 }
 
-const rollbackValues = (rows: readonly NewRollback[]) => [
-  textArray(rows.map(({ projectId }) => projectId)),
-  textArray(rows.map(({ id }) => id)),
-  textArray(rows.map(({ redemptionId }) => redemptionId)),
-  textArray(rows.map(({ parentId }) => parentId)),
-  textArray(rows.map(({ voucherId }) => voucherId)),
-  textArray(rows.map(({ tierId }) => tierId)),
-  textArray(rows.map(({ campaignId }) => campaignId)),
-  timestampArray(rows.map(({ createdAt }) => createdAt)),
-  textArray(rows.map(({ status }) => status)),
-  int8Array(rows.map(({ amount }) => amount)),
-  textArray(rows.map(({ reason }) => reason)),
-  textArray(rows.map(({ orderMode }) => orderMode)),
-  textArray(rows.map(({ customerId }) => customerId)),
-  textArray(rows.map(({ trackingId }) => trackingId)),
-  textArray(rows.map(({ metadata }) => metadata)),
-  textArray(rows.map(({ channelId }) => channelId)),
-  textArray(rows.map(({ channelType }) => channelType)),
-  byteaArray(rows.map(({ order }) => order)),
-  int8Array(rows.map(({ after }) => after && after.redeemedQuantity)),
-  int8Array(rows.map(({ after }) => after && after.amount)),
-  int8Array(rows.map(({ after }) => after && after.redeemedAmount)),
-  textArray(rows.map(({ failure }) => failure && failure.code)),
-  textArray(rows.map(({ failure }) => failure && failure.message)),
-  textArray(rows.map(({ requestId }) => requestId)),
-  textArray(rows.map(({ points }) => pointsJson(points))),
-];
+const rollbackColumns: ColumnTable<NewRollback> = {
+  project_id: column.text(({ projectId }) => projectId),
+  id: column.text(({ id }) => id),
+  redemption_id: column.text(({ redemptionId }) => redemptionId),
+  parent_id: column.text(({ parentId }) => parentId),
+  voucher_id: column.text(({ voucherId }) => voucherId),
+  promotion_tier_id: column.text(({ tierId }) => tierId),
+  campaign_id: column.text(({ campaignId }) => campaignId),
+  created_at: column.timestamp(({ createdAt }) => createdAt),
+  status: column.text(({ status }) => status),
+  amount: column.int8(({ amount }) => amount),
+  reason: column.text(({ reason }) => reason),
+  order_mode: column.text(({ orderMode }) => orderMode),
+  customer_id: column.text(({ customerId }) => customerId),
+  tracking_id: column.text(({ trackingId }) => trackingId),
+  metadata: column.json(({ metadata }) => metadata),
+  channel_id: column.text(({ channelId }) => channelId),
+  channel_type: column.text(({ channelType }) => channelType),
+  order_message: column.bytea(({ order }) => order),
+  redeemed_quantity_after: column.int8(({ after }) => after && after.redeemedQuantity),
+  amount_after: column.int8(({ after }) => after && after.amount),
+  redeemed_amount_after: column.int8(({ after }) => after && after.redeemedAmount),
+  failure_code: column.text(({ failure }) => failure && failure.code),
+  failure_message: column.text(({ failure }) => failure && failure.message),
+  request_id: column.text(({ requestId }) => requestId),
+  points: column.json(({ points }) => pointsToJson(points)),
+};
+
+const insertStatement = buildStatement({
+  name: "write-rollbacks",
+  parts: { rollbacks: batchOf(rollbackColumns) },
+  text: ({ rollbacks }) => `
+    insert into redemption_rollback (${rollbacks.columns})
+    select ${rollbacks.columns} from ${rollbacks.rows("one")}`,
+});
+
+/** The rows exist and are locked, so each is found through its key, however many there are. */
+const markStatement = buildStatement({
+  name: "mark-rolled-back",
+  parts: {
+    rolledBack: batchOf<RolledBack>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ id }) => id),
+      metadata: column.json(({ metadata }) => metadata),
+    }),
+  },
+  text: ({ rolledBack }) => `
+    update redemption
+       set status = 'ROLLED_BACK', metadata = change.metadata
+      from (select r.place, name.metadata
+              from ${rolledBack.rows("name")}
+             cross join lateral (
+                     select ctid as place from redemption
+                      where project_id = name.project_id and id = name.id
+                      limit 1
+                   ) r) change
+     where redemption.ctid = change.place`,
+});
 
 export async function hasRollback(tx: Queryable, projectId: string, id: string): Promise<boolean> {
   const { rows } = await tx.query(
@@ -187,10 +196,10 @@ async function selectRollbacks(
             ) r`,
     [textArray(names.map(({ projectId }) => projectId)), textArray(names.map(({ id }) => id))],
   );
-  return rows.map((row) => fromRow(row));
+  return rows.map((row) => rollbackFromRow(row));
 }
 
-function fromRow(row: RollbackRow): StoredRollback {
+function rollbackFromRow(row: RollbackRow): StoredRollback {
   return {
     projectId: row.project_id,
     id: row.id,
@@ -210,8 +219,8 @@ function fromRow(row: RollbackRow): StoredRollback {
     channelId: row.channel_id,
     channelType: row.channel_type,
     order: row.order_message,
-    after: afterOf(row),
-    failure: failureOf(row),
-    points: pointsOf(row.points),
+    after: usageAfterFromRow(row),
+    failure: failureFromRow(row),
+    points: pointsFromJson(row.points),
   };
 }

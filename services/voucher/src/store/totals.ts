@@ -1,4 +1,12 @@
-import { int8Array, type Queryable, type Statement, textArray } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  type ColumnTable,
+  type Queryable,
+  type Statement,
+  textArray,
+} from "@scrip/postgres";
 
 import type { Addition } from "../domain/counts.ts";
 import { rowKey } from "../domain/usage.ts";
@@ -93,50 +101,55 @@ export async function moveTotals(
   direction: "up" | "down",
 ): Promise<void> {
   const { totals, units } = sumUp(additions);
-  const sign = direction === "up" ? "+" : "-";
+  const { moveTotalsBy, moveUnitsBy } = direction === "up" ? ADD : SUBTRACT;
   const statements: Statement[] = [];
-  if (totals.length > 0) {
-    statements.push({
-      name: `move-totals-${direction}`,
-      text: MOVE_TOTALS.replaceAll("±", sign),
-      values: [
-        ...nameValues(totals),
-        int8Array(totals.map(({ redemptions }) => redemptions)),
-        int8Array(totals.map(({ ordersAmount }) => ordersAmount)),
-        int8Array(totals.map(({ discountedAmount }) => discountedAmount)),
-        int8Array(totals.map(({ giftCredits }) => giftCredits)),
-      ],
-    });
-  }
-  if (units.length > 0) {
-    statements.push({
-      name: `move-units-${direction}`,
-      text: MOVE_UNITS.replaceAll("±", sign),
-      values: [
-        ...nameValues(units),
-        textArray(units.map(({ productId }) => productId)),
-        int8Array(units.map(({ quantity }) => quantity)),
-      ],
-    });
-  }
+  if (totals.length > 0) statements.push(moveTotalsBy({ totals }));
+  if (units.length > 0) statements.push(moveUnitsBy({ units }));
   await Promise.all(statements.map((statement) => tx.query(statement)));
 }
 
-const MOVE_TOTALS = `
-  insert into redemption_total as t
-         (project_id, scope_id, redemptions, orders_amount, discounted_amount, gift_credits)
-  select * from unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
-      on conflict (project_id, scope_id) do update
-     set redemptions = t.redemptions ± excluded.redemptions,
-         orders_amount = t.orders_amount ± excluded.orders_amount,
-         discounted_amount = t.discounted_amount ± excluded.discounted_amount,
-         gift_credits = t.gift_credits ± excluded.gift_credits`;
+const totalColumns: ColumnTable<Total> = {
+  project_id: column.text(({ projectId }) => projectId),
+  scope_id: column.text(({ scopeId }) => scopeId),
+  redemptions: column.int8(({ redemptions }) => redemptions),
+  orders_amount: column.int8(({ ordersAmount }) => ordersAmount),
+  discounted_amount: column.int8(({ discountedAmount }) => discountedAmount),
+  gift_credits: column.int8(({ giftCredits }) => giftCredits),
+};
 
-const MOVE_UNITS = `
-  insert into redemption_units as u (project_id, scope_id, product_id, quantity)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::int8[])
-      on conflict (project_id, scope_id, product_id) do update
-     set quantity = u.quantity ± excluded.quantity`;
+const unitsColumns: ColumnTable<UnitsTotal> = {
+  project_id: column.text(({ projectId }) => projectId),
+  scope_id: column.text(({ scopeId }) => scopeId),
+  product_id: column.text(({ productId }) => productId),
+  quantity: column.int8(({ quantity }) => quantity),
+};
+
+const statementsOf = (direction: "up" | "down", sign: "+" | "-") => ({
+  moveTotalsBy: buildStatement({
+    name: `move-totals-${direction}`,
+    parts: { totals: batchOf(totalColumns) },
+    text: ({ totals }) => `
+      insert into redemption_total as t (${totals.columns})
+      select ${totals.columns} from ${totals.rows("one")}
+          on conflict (project_id, scope_id) do update
+         set redemptions = t.redemptions ${sign} excluded.redemptions,
+             orders_amount = t.orders_amount ${sign} excluded.orders_amount,
+             discounted_amount = t.discounted_amount ${sign} excluded.discounted_amount,
+             gift_credits = t.gift_credits ${sign} excluded.gift_credits`,
+  }),
+  moveUnitsBy: buildStatement({
+    name: `move-units-${direction}`,
+    parts: { units: batchOf(unitsColumns) },
+    text: ({ units }) => `
+      insert into redemption_units as u (${units.columns})
+      select ${units.columns} from ${units.rows("one")}
+          on conflict (project_id, scope_id, product_id) do update
+         set quantity = u.quantity ${sign} excluded.quantity`,
+  }),
+});
+
+const ADD = statementsOf("up", "+");
+const SUBTRACT = statementsOf("down", "-");
 
 function sumUp(additions: readonly Addition[]): Sums {
   const totals = new Map<string, Total>();

@@ -1,4 +1,4 @@
-import { int8Array, type Queryable, textArray, timestampArray } from "@scrip/postgres";
+import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
 import type { VoucherDefinition } from "../domain/voucher.ts";
 
@@ -55,36 +55,37 @@ export async function updatePublished(
   tx: Queryable,
   definitions: readonly VoucherDefinition[],
 ): Promise<void> {
-  await tx.query(
-    `with published as (
-       update voucher v
-          set holder_id = p.holder_id, publish_count = p.publish_count,
-              publication_metadata = p.publication_metadata::jsonb, start_date = p.start_date,
-              expiration_date = p.expiration_date, updated_at = p.updated_at,
-              definition_version = p.version, referrer_id = p.referrer_id
-         from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::text[],
-                     $6::timestamptz[], $7::timestamptz[], $8::timestamptz[], $9::int8[],
-                     $10::text[])
-              as p (project_id, id, holder_id, publish_count, publication_metadata, start_date,
-                    expiration_date, updated_at, version, referrer_id)
-        where v.project_id = p.project_id and v.id = p.id
-       returning v.project_id, v.id, v.definition_version
-     )
-     update voucher_usage u
-        set definition_version = published.definition_version, version = u.version + 1
-       from published
-      where u.project_id = published.project_id and u.voucher_id = published.id`,
-    [
-      textArray(definitions.map(({ projectId }) => projectId)),
-      textArray(definitions.map(({ id }) => id)),
-      textArray(definitions.map(({ holderId }) => holderId)),
-      int8Array(definitions.map(({ publishCount }) => publishCount)),
-      textArray(definitions.map((each) => JSON.stringify(each.publicationMetadata ?? {}))),
-      timestampArray(definitions.map(({ validity }) => validity.startDate)),
-      timestampArray(definitions.map(({ validity }) => validity.expirationDate)),
-      timestampArray(definitions.map(({ updatedAt }) => updatedAt)),
-      int8Array(definitions.map(({ version }) => version)),
-      textArray(definitions.map(({ referrerId }) => referrerId)),
-    ],
-  );
+  await tx.query(publishStatement({ published: definitions }));
 }
+
+const publishStatement = buildStatement({
+  parts: {
+    published: batchOf<VoucherDefinition>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ id }) => id),
+      holder_id: column.text(({ holderId }) => holderId),
+      publish_count: column.int8(({ publishCount }) => publishCount),
+      publication_metadata: column.json((one) => JSON.stringify(one.publicationMetadata ?? {})),
+      start_date: column.timestamp(({ validity }) => validity.startDate),
+      expiration_date: column.timestamp(({ validity }) => validity.expirationDate),
+      updated_at: column.timestamp(({ updatedAt }) => updatedAt),
+      version: column.int8(({ version }) => version),
+      referrer_id: column.text(({ referrerId }) => referrerId),
+    }),
+  },
+  text: ({ published }) => `
+    with published as (
+      update voucher v
+         set holder_id = p.holder_id, publish_count = p.publish_count,
+             publication_metadata = p.publication_metadata, start_date = p.start_date,
+             expiration_date = p.expiration_date, updated_at = p.updated_at,
+             definition_version = p.version, referrer_id = p.referrer_id
+        from ${published.rows("p")}
+       where v.project_id = p.project_id and v.id = p.id
+      returning v.project_id, v.id, v.definition_version
+    )
+    update voucher_usage u
+       set definition_version = published.definition_version, version = u.version + 1
+      from published
+     where u.project_id = published.project_id and u.voucher_id = published.id`,
+});

@@ -6,7 +6,7 @@ import type {
   VoucherDefinition,
   VoucherType,
 } from "../domain/voucher.ts";
-import { type DiscountJson, fromDiscountJson } from "./discount-json.ts";
+import { type DiscountJson, discountFromJson } from "./discount-json.ts";
 import { fromUsageRow, USAGE_COLUMNS, type UsageRow } from "./usages.ts";
 
 /** A voucher as it stands. */
@@ -71,7 +71,7 @@ export function fromVoucherRow(row: VoucherRow): StoredVoucher {
       campaignName: row.campaign_name,
       campaignType: row.campaign_type,
       categoryId: row.category_id,
-      discount: row.discount && fromDiscountJson(row.discount),
+      discount: row.discount && discountFromJson(row.discount),
       giftEffect: row.gift_effect,
       loyaltyPoints: row.loyalty_points,
       validity: {
@@ -79,7 +79,7 @@ export function fromVoucherRow(row: VoucherRow): StoredVoucher {
         expirationDate: row.expiration_date?.getTime() ?? null,
         timeframe: row.validity_timeframe,
         daysOfWeek: row.validity_day_of_week,
-        hours: row.validity_hours && fromHoursJson(row.validity_hours),
+        hours: row.validity_hours && hoursFromJson(row.validity_hours),
       },
       active: row.active,
       activityDuration: row.activity_duration,
@@ -100,7 +100,7 @@ export function fromVoucherRow(row: VoucherRow): StoredVoucher {
 
 type Hours = NonNullable<VoucherDefinition["validity"]["hours"]>;
 
-export const toHoursJson = ({ daily }: Hours): HoursJson => ({
+export const hoursToJson = ({ daily }: Hours): HoursJson => ({
   daily: daily.map((entry) => ({
     start_time: entry.startTime,
     expiration_time: entry.expirationTime,
@@ -108,7 +108,7 @@ export const toHoursJson = ({ daily }: Hours): HoursJson => ({
   })),
 });
 
-const fromHoursJson = ({ daily }: HoursJson): Hours => ({
+const hoursFromJson = ({ daily }: HoursJson): Hours => ({
   daily: daily.map((entry) => ({
     startTime: entry.start_time,
     expirationTime: entry.expiration_time,

@@ -1,9 +1,9 @@
-import type { Queryable } from "@scrip/postgres";
+import { buildStatement, column, type ColumnTable, type Queryable, rowOf } from "@scrip/postgres";
 
 import type { VoucherUsage } from "../domain/usage.ts";
 import { foldedKeyOf, type VoucherDefinition } from "../domain/voucher.ts";
-import { toDiscountJson } from "./discount-json.ts";
-import { toHoursJson } from "./voucher-rows.ts";
+import { discountToJson } from "./discount-json.ts";
+import { hoursToJson } from "./voucher-rows.ts";
 import type { VoucherName } from "./vouchers.ts";
 
 export type NewVoucher = {
@@ -14,60 +14,103 @@ export type NewVoucher = {
   readonly amount: bigint | null;
 };
 
-/** Answers `code_taken` when the code is in use, also by a deleted voucher. */
+/** Returns `code_taken` when the code is in use, also by a deleted voucher. */
 export async function insertVoucher(
   db: Queryable,
-  { definition, codeKey, quantity, amount }: NewVoucher,
+  voucher: NewVoucher,
 ): Promise<"inserted" | "code_taken"> {
-  const { rows } = await db.query<{ inserted: number }>({
-    name: "insert-voucher",
-    text: INSERT_VOUCHER,
-    values: [
-      ...editableValues(definition),
-      definition.code,
-      codeKey,
-      definition.type,
-      definition.campaignId,
-      definition.giftEffect,
-      definition.loyaltyPoints,
-      definition.assetId,
-      definition.isReferralCode,
-      definition.holderId,
-      definition.referrerId,
-      new Date(definition.createdAt),
-      quantity,
-      amount,
-      definition.campaignName,
-      definition.campaignType,
-      definition.activityDuration,
-    ],
-  });
+  const { rows } = await db.query<{ inserted: number }>(
+    insertStatement({ permanent: voucher, editable: voucher.definition, usage: voucher }),
+  );
   return rows[0]?.inserted === 1 ? "inserted" : "code_taken";
 }
 
-const INSERT_VOUCHER = `
-  with made as (
-    insert into voucher (project_id, id, definition_version, updated_at, category_id, discount,
-           start_date, expiration_date, validity_timeframe, validity_day_of_week, validity_hours,
-           active, additional_info, metadata, code, code_key, type, campaign_id, gift_effect,
-           loyalty_points, asset_id, is_referral_code, holder_id, referrer_id, created_at,
-           campaign_name, campaign_type, activity_duration)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-           $20, $21, $22, $23, $24, $25, $28, $29, $30)
-        on conflict (project_id, code_key) do nothing
-    returning project_id, id, definition_version, created_at
-  ), usage as (
-    insert into voucher_usage (project_id, voucher_id, definition_version, quantity, amount,
-           balance, ledger_version)
-    select project_id, id, definition_version, $26::int8, $27::int8, $27::int8,
-           case when $27::int8 > 0 then 1 else 0 end
-      from made
-  ), ledger as (
-    insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after,
-           created_at)
-    select project_id, id, 1, $27::int8, $27::int8, created_at from made where $27::int8 > 0
-  )
-  select count(*)::int4 as inserted from made`;
+/** What an edit may change. */
+const editableColumns: ColumnTable<VoucherDefinition> = {
+  definition_version: column.int8(({ version }) => version),
+  updated_at: column.timestamp(({ updatedAt }) => updatedAt),
+  category_id: column.text(({ categoryId }) => categoryId),
+  discount: column.json(({ discount }) => discount && JSON.stringify(discountToJson(discount))),
+  start_date: column.timestamp(({ validity }) => validity.startDate),
+  expiration_date: column.timestamp(({ validity }) => validity.expirationDate),
+  validity_timeframe: column.json(
+    ({ validity }) => validity.timeframe && JSON.stringify(validity.timeframe),
+  ),
+  validity_day_of_week: column.single("smallint[]", ({ validity }) => validity.daysOfWeek),
+  validity_hours: column.json(
+    ({ validity }) => validity.hours && JSON.stringify(hoursToJson(validity.hours)),
+  ),
+  active: column.single("bool", ({ active }) => active),
+  additional_info: column.text(({ additionalInfo }) => additionalInfo),
+  metadata: column.json(({ metadata }) => JSON.stringify(metadata)),
+};
+
+/** What a voucher keeps for life, or changes in other ways. */
+const permanentColumns: ColumnTable<NewVoucher> = {
+  project_id: column.text(({ definition }) => definition.projectId),
+  id: column.text(({ definition }) => definition.id),
+  code: column.text(({ definition }) => definition.code),
+  code_key: column.text(({ codeKey }) => codeKey),
+  type: column.text(({ definition }) => definition.type),
+  campaign_id: column.text(({ definition }) => definition.campaignId),
+  campaign_name: column.text(({ definition }) => definition.campaignName),
+  campaign_type: column.text(({ definition }) => definition.campaignType),
+  activity_duration: column.text(({ definition }) => definition.activityDuration),
+  gift_effect: column.text(({ definition }) => definition.giftEffect),
+  loyalty_points: column.int8(({ definition }) => definition.loyaltyPoints),
+  asset_id: column.text(({ definition }) => definition.assetId),
+  is_referral_code: column.bool(({ definition }) => definition.isReferralCode),
+  holder_id: column.text(({ definition }) => definition.holderId),
+  referrer_id: column.text(({ definition }) => definition.referrerId),
+  created_at: column.timestamp(({ definition }) => definition.createdAt),
+};
+
+const insertStatement = buildStatement({
+  name: "insert-voucher",
+  parts: {
+    permanent: rowOf(permanentColumns),
+    editable: rowOf(editableColumns),
+    usage: rowOf<NewVoucher>({
+      quantity: column.int8(({ quantity }) => quantity),
+      amount: column.int8(({ amount }) => amount),
+    }),
+  },
+  text: ({ permanent, editable, usage }) => `
+    with inserted as (
+      insert into voucher (${permanent.columns}, ${editable.columns})
+      values (${permanent.values}, ${editable.values})
+          on conflict (project_id, code_key) do nothing
+      returning project_id, id, definition_version, created_at
+    ), usage as (
+      insert into voucher_usage (project_id, voucher_id, definition_version, quantity, amount,
+             balance, ledger_version)
+      select project_id, id, definition_version, ${usage.value("quantity")},
+             ${usage.value("amount")}, ${usage.value("amount")},
+             case when ${usage.value("amount")} > 0 then 1 else 0 end
+        from inserted
+    ), ledger as (
+      insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after,
+             created_at)
+      select project_id, id, 1, ${usage.value("amount")}, ${usage.value("amount")}, created_at
+        from inserted
+       where ${usage.value("amount")} > 0
+    )
+    select count(*)::int4 as inserted from inserted`,
+});
+
+const updateStatement = buildStatement({
+  parts: {
+    id: rowOf<VoucherDefinition>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ id }) => id),
+    }),
+    editable: rowOf(editableColumns),
+  },
+  text: ({ id, editable }) => `
+    update voucher
+       set ${editable.assignments}
+     where project_id = ${id.value("project_id")} and id = ${id.value("id")}`,
+});
 
 /** The usage of a voucher that was just made. */
 export const newUsage = ({ definition, quantity, amount }: NewVoucher): VoucherUsage => ({
@@ -94,16 +137,7 @@ export async function updateVoucher(
   definition: VoucherDefinition,
   quantity: bigint | null,
 ): Promise<void> {
-  // Not prepared by name: see `findVouchers`.
-  await tx.query(
-    `update voucher
-              set definition_version = $3, updated_at = $4, category_id = $5, discount = $6,
-                  start_date = $7, expiration_date = $8, validity_timeframe = $9,
-                  validity_day_of_week = $10, validity_hours = $11, active = $12,
-                  additional_info = $13, metadata = $14
-            where project_id = $1 and id = $2`,
-    editableValues(definition),
-  );
+  await tx.query(updateStatement({ id: definition, editable: definition }));
   await tx.query({
     name: "update-usage-definition",
     text: `update voucher_usage
@@ -148,27 +182,3 @@ export async function freeCode(tx: Queryable, name: VoucherName): Promise<boolea
   );
   return rowCount !== 0;
 }
-
-/** Project, id and version first, then the columns of `updateVoucher` in their order. */
-function editableValues(definition: VoucherDefinition): unknown[] {
-  const { validity } = definition;
-  return [
-    definition.projectId,
-    definition.id,
-    definition.version,
-    toDate(definition.updatedAt),
-    definition.categoryId,
-    definition.discount === null ? null : JSON.stringify(toDiscountJson(definition.discount)),
-    toDate(validity.startDate),
-    toDate(validity.expirationDate),
-    validity.timeframe === null ? null : JSON.stringify(validity.timeframe),
-    validity.daysOfWeek,
-    validity.hours === null ? null : JSON.stringify(toHoursJson(validity.hours)),
-    definition.active,
-    definition.additionalInfo,
-    JSON.stringify(definition.metadata),
-  ];
-}
-
-const toDate = (instant: number | null): Date | null =>
-  instant === null ? null : new Date(instant);
