@@ -7,15 +7,23 @@ export type PageBounds = {
   readonly overMaxPage: "invalid_query_params" | "page_over_limit";
 };
 
+const MAX_LIMIT = 100;
+
 /** Limit and offset of a list that ends at `maxPage` (docs/filters-and-listing.md#pages). */
 export function pageFromProto(
   request: { readonly limit?: bigint | undefined; readonly page?: bigint | undefined },
-  bounds: PageBounds,
+  { maxPage, overMaxPage }: PageBounds,
 ): Page {
-  if (Number(request.page ?? 1n) > bounds.maxPage) {
-    throw new ApiError(bounds.overMaxPage, {
-      details: `Property .page cannot be higher than ${bounds.maxPage}`,
+  const { limit = 1n, page = 1n } = request;
+  if (limit < 1n) throw invalid("Property .limit cannot be lower than 1");
+  if (limit > MAX_LIMIT) throw invalid(`Property .limit cannot be higher than ${MAX_LIMIT}`);
+  if (page < 1n) throw invalid("Property .page cannot be lower than 1");
+  if (page > maxPage) {
+    throw new ApiError(overMaxPage, {
+      details: `Property .page cannot be higher than ${maxPage}`,
     });
   }
   return parsePage(request);
 }
+
+const invalid = (details: string): ApiError => new ApiError("invalid_query_params", { details });
