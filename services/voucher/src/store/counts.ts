@@ -119,14 +119,14 @@ function textOf(source: string, names: string): string {
   const whole = WHOLE[source];
   if (whole !== undefined) return whole(names);
   const [scope, what, whose, channel] = source.split("-");
-  const column = COLUMNS[scope as CountScope];
+  const scopeColumn = COLUMNS[scope as CountScope];
   const [key, wanted] =
     whose === "customer"
       ? [
-          keyOf("r", column, "customer_id"),
+          keyOf("r", scopeColumn, "customer_id"),
           keyFrom("name.project_id", "name.scope_id", "name.customer_id"),
         ]
-      : [keyOf("r", column), keyFrom("name.project_id", "name.scope_id")];
+      : [keyOf("r", scopeColumn), keyFrom("name.project_id", "name.scope_id")];
   // As a range and in its order, which only the index of the key gives: a session keeps the plan of a
   // small table, where others look as good.
   return `select name.position, r.value
