@@ -4,7 +4,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { rejectWhileClaimed, claimSessionVouchers } from "../src/session/session-lock.ts";
+import { claimSessionVouchers, rejectWhileClaimed } from "../src/session/session-claim.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());

@@ -18,7 +18,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { createRuleCaches, loadValidationRules } from "../src/loading/validation-rules.ts";
-import { ruleRoutes } from "../src/rule-routes.ts";
+import { routes } from "../src/routes.ts";
 import { listValidationProjects, validationInvariants } from "../src/store/invariants.ts";
 
 const db = await testDatabase({
@@ -267,8 +267,8 @@ function givenShop({
   };
   const deps = { db: counted, newId, definitions, ruleCaches, clients };
   // The other services and settings are not asked by what is tested here.
-  const routes = ruleRoutes(deps as unknown as Parameters<typeof ruleRoutes>[0]);
-  const client = clientOf(ValidationRuleService, createDirectTransport([routes]));
+  const implementations = routes(deps as unknown as Parameters<typeof routes>[0]);
+  const client = clientOf(ValidationRuleService, createDirectTransport(implementations));
   const call: Call = {
     project: { id: project, timeZone: "UTC", caseSensitiveCodes: true },
     requestId: requestId(),

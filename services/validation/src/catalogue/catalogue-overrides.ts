@@ -6,7 +6,7 @@ import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import { LARGEST_AMOUNT } from "../domain/order/order-state.ts";
-import { entriesOf, productName, skuName } from "../loading/catalogue.ts";
+import { skuName, productName, entriesOf } from "../mapping/catalogue-line.ts";
 import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
 import { type Override, saveOverrides, type SkuOverride } from "../store/catalogue-overrides.ts";
 

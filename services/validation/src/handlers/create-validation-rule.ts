@@ -2,8 +2,11 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { validationRuleToProto } from "../mapping/validation-rule.ts";
-import { validationRuleToRow, rejectUnparsableRule } from "../rules/edit-validation-rule.ts";
+import {
+  validationRuleToProto,
+  validationRuleToRow,
+  rejectUnparsableRule,
+} from "../mapping/validation-rule.ts";
 import { saveRule } from "../store/validation-rules.ts";
 
 export const createValidationRule =

@@ -4,8 +4,8 @@ import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_p
 import type { Handler } from "@scrip/rpc";
 
 import { requireEntry } from "../catalogue/catalogue-entries.ts";
-import { requireSkuOfProduct } from "../catalogue/edit-sku.ts";
 import type { Deps } from "../deps.ts";
+import { requireSkuOfProduct } from "../mapping/sku.ts";
 import { deleteEntry } from "../store/catalogue.ts";
 
 export const deleteSku =

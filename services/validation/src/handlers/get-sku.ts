@@ -3,7 +3,7 @@ import type { Handler } from "@scrip/rpc";
 
 import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
-import { skuToProto } from "../mapping/product.ts";
+import { skuToProto } from "../mapping/sku.ts";
 
 export const getSku =
   (deps: Deps): Handler<typeof ProductService.method.getSku> =>

@@ -3,7 +3,7 @@ import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stac
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { projectStackingRulesToProto } from "../mapping/project-stacking-rules.ts";
+import { projectStackingRulesToProto } from "../mapping/stacking-rules.ts";
 import { findStackingRules } from "../store/stacking-rules.ts";
 
 export const getStackingRules =

@@ -7,9 +7,9 @@ import {
 } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { type Handler, timeContextOf } from "@scrip/rpc";
 
+import { requireCollection } from "../catalogue/require-collection.ts";
 import type { Deps } from "../deps.ts";
 import { listCollectionProducts as list } from "../store/collections.ts";
-import { requireCollection } from "./get-product-collection.ts";
 
 export const listCollectionProducts =
   (deps: Deps): Handler<typeof ProductCollectionService.method.listCollectionProducts> =>

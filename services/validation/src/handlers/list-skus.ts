@@ -5,7 +5,7 @@ import type { Handler } from "@scrip/rpc";
 
 import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
-import { skuToProto } from "../mapping/product.ts";
+import { skuToProto } from "../mapping/sku.ts";
 import { listEntries } from "../store/catalogue.ts";
 
 export const listSkus =

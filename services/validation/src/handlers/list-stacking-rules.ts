@@ -6,7 +6,7 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { projectStackingRulesToProto } from "../mapping/project-stacking-rules.ts";
+import { projectStackingRulesToProto } from "../mapping/stacking-rules.ts";
 import { findStackingRules } from "../store/stacking-rules.ts";
 
 export const listStackingRules =

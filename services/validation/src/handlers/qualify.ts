@@ -18,13 +18,15 @@ import {
 import type { SortingRule } from "../domain/qualification/ranking.ts";
 import { qualificationStacking } from "../domain/stacking/single-redeemable.ts";
 import { openCandidateSource } from "../loading/candidates.ts";
+import { loadRequestContext } from "../loading/request-context.ts";
+import { loadAssignments } from "../loading/rule-assignments.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
-import type { DecisionInput } from "../mapping/decision-input.ts";
+import { type DecisionInput, expandOf } from "../mapping/decision-input.ts";
 import { toRefusal } from "../mapping/error.ts";
 import { orderFacts } from "../mapping/order-facts.ts";
 import { qualificationsToProto } from "../mapping/qualifications.ts";
+import { assignedObjectIds } from "../mapping/qualified-rules.ts";
 import { listQualifications } from "../qualification/list-qualifications.ts";
-import { loadRequestContext } from "../validation/run-validation.ts";
 
 export const qualify =
   (deps: Deps): Handlers<typeof QualificationService>["qualify"] =>
@@ -52,8 +54,13 @@ export const qualify =
       circumstances: { ...circumstances, omits: omissionsOf(scenario, hasCustomer) },
       source,
     });
+    const assignments = expandOf(asked).has("validation_rules")
+      ? await loadAssignments(deps.ruleCaches, call.project.id, [
+          ...new Set(found.page.flatMap(assignedObjectIds)),
+        ])
+      : null;
     const shown = { circumstances, tracking, settings, limit: question.limit };
-    return qualificationsToProto(deps, call, found, shown);
+    return qualificationsToProto(call, found, { ...shown, assignments });
   };
 
 const DEFAULT_LIMIT = 5n;

@@ -2,7 +2,7 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { redeemSingleVoucher } from "./redeem-voucher.ts";
+import { redeemSingleVoucher } from "../redemption/redeem-single-voucher.ts";
 
 export const redeemCode =
   (deps: Deps): Handlers<typeof ValidationService>["redeemCode"] =>

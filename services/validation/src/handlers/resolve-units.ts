@@ -7,7 +7,8 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type CatalogueUnit, loadCatalogueUnits } from "../loading/catalogue.ts";
+import { loadCatalogueUnits } from "../loading/catalogue.ts";
+import type { CatalogueUnit } from "../mapping/catalogue-line.ts";
 import { productSummariesToProto } from "../mapping/product-summaries.ts";
 
 export const resolveUnits =

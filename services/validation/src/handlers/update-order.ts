@@ -3,7 +3,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { editOrder } from "../order/edit-order.ts";
-import { requireOrder } from "./get-order.ts";
+import { requireOrder } from "../order/require-order.ts";
 
 export const updateOrder =
   (deps: Deps): Handler<typeof OrderService.method.updateOrder> =>

@@ -2,9 +2,8 @@ import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_p
 import type { Handler } from "@scrip/rpc";
 
 import { upsertEntry, requireEntry } from "../catalogue/catalogue-entries.ts";
-import { productToRow } from "../catalogue/edit-product.ts";
 import type { Deps } from "../deps.ts";
-import { productToProto } from "../mapping/product.ts";
+import { productToProto, productToRow } from "../mapping/product.ts";
 import { findSkusOf } from "../store/catalogue.ts";
 
 export const updateProduct =

@@ -2,9 +2,8 @@ import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_p
 import type { Handler } from "@scrip/rpc";
 
 import { upsertEntry, requireEntry } from "../catalogue/catalogue-entries.ts";
-import { skuToRow } from "../catalogue/edit-sku.ts";
 import type { Deps } from "../deps.ts";
-import { skuToProto } from "../mapping/product.ts";
+import { skuToProto, skuToRow } from "../mapping/sku.ts";
 
 export const updateSku =
   (deps: Deps): Handler<typeof ProductService.method.updateSku> =>

@@ -4,12 +4,8 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { categoriesNamed } from "../domain/stacking/stacking-rules.ts";
-import { projectStackingRulesToProto } from "../mapping/project-stacking-rules.ts";
-import {
-  updatedStackingOptions,
-  rejectContradiction,
-  rejectUnknownCategories,
-} from "../rules/stacking-options.ts";
+import { projectStackingRulesToProto, updatedStackingOptions } from "../mapping/stacking-rules.ts";
+import { rejectContradiction, rejectUnknownCategories } from "../rules/stacking-options.ts";
 import {
   findStackingRules,
   lockStackingRules,

@@ -4,7 +4,7 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { validateSingleVoucher } from "./validate-voucher.ts";
+import { validateSingleVoucher } from "../validation/validate-single-voucher.ts";
 
 export const validateCode =
   (deps: Deps): Handlers<typeof ValidationService>["validateCode"] =>

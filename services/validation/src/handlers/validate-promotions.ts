@@ -7,9 +7,10 @@ import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import { singleStacking } from "../domain/stacking/single-redeemable.ts";
 import { loadDecisionContext } from "../loading/decision-context.ts";
 import { loadActivePromotions } from "../loading/promotions.ts";
+import { loadRequestContext } from "../loading/request-context.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
 import { tierValidationToProto } from "../mapping/promotion-tier-validation.ts";
-import { decideStepwise, loadRequestContext } from "../validation/run-validation.ts";
+import { decideStepwise } from "../validation/decide.ts";
 
 export const validatePromotions =
   (deps: Deps): Handlers<typeof ValidationService>["validatePromotions"] =>

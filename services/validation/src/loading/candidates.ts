@@ -1,33 +1,20 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { enumName } from "@scrip/mapping";
+import { instantFromProto, instantToProto } from "@scrip/mapping";
 import { type CampaignResult, CampaignKind } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
-import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
-import type { Candidate as VoucherCandidate } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
-import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import {
-  type Candidate,
-  placeOf,
-  voucherFilters,
-  wantedVouchers,
-} from "../domain/qualification/candidate.ts";
+import { placeOf, voucherFilters, wantedVouchers } from "../domain/qualification/candidate.ts";
 import { compareNewest, isBehind, type Place } from "../domain/qualification/page-cursor.ts";
 import type { Scenario } from "../domain/qualification/qualification-scenario.ts";
-import { type Promotions, promotionsFromProto } from "./promotions.ts";
-import type { ResolvedRedeemables } from "./resolved-redeemables.ts";
-import { fromTimestamp, toTimestamp } from "./timestamps.ts";
-
-/** A candidate with what is needed to decide on it. */
-export type LoadedCandidate = {
-  readonly candidate: Candidate;
-  /** Of a voucher. */
-  readonly voucher: LoadedVoucher | null;
-  /** Of a stack: its tiers, in the order in which they apply. */
-  readonly tierIds: readonly string[];
-};
+import {
+  type LoadedCandidate,
+  candidateFromVoucher,
+  candidateFromTier,
+  candidateFromStack,
+} from "../mapping/candidate.ts";
+import { type Promotions, promotionsFromProto } from "../mapping/promotions.ts";
 
 /** Where candidates come from, newest first. */
 export type CandidateSource = {
@@ -150,7 +137,7 @@ async function searchVouchers(
   const { firstWeekday } = call.project;
   const answer = await clients.listCandidates({
     projectId: call.project.id,
-    now: toTimestamp(call.now),
+    now: instantToProto(call.now),
     timeZone: call.project.timeZone,
     ...(firstWeekday !== undefined && { firstWeekday }),
     limit: BigInt(WINDOW),
@@ -159,7 +146,7 @@ async function searchVouchers(
     ...(sessionKey !== undefined && { sessionKey }),
     ...(after !== null && {
       after: {
-        createdAt: toTimestamp(after.at),
+        createdAt: instantToProto(after.at),
         ...(after.tail !== null && { id: `v_${after.tail}` }),
       },
     }),
@@ -170,82 +157,6 @@ async function searchVouchers(
     next:
       createdAt === undefined
         ? null
-        : { at: fromTimestamp(createdAt), tail: id?.slice("v_".length) ?? null },
-  };
-}
-
-function candidateFromVoucher({
-  voucher: gathered,
-  campaignType,
-}: VoucherCandidate): readonly LoadedCandidate[] {
-  const voucher = gathered?.voucher;
-  if (gathered === undefined || voucher?.createdAt === undefined) return [];
-  const candidate: Candidate = {
-    object: "voucher",
-    id: voucher.code,
-    resourceId: voucher.id,
-    createdAt: fromTimestamp(voucher.createdAt),
-    categoryIds: voucher.categoryId === undefined ? [] : [voucher.categoryId],
-    campaignId: voucher.campaignId ?? null,
-    campaignType: campaignType ?? null,
-    voucherType: enumName(VoucherType, voucher.type) ?? null,
-    isHeld: voucher.holderId !== undefined,
-  };
-  return [{ candidate, voucher: gathered, tierIds: [] }];
-}
-
-const candidateFromTier = (tier: PromotionTier, promotions: Promotions): LoadedCandidate => ({
-  candidate: { ...candidateFromPromotion(tier, promotions), object: "promotion_tier" },
-  voucher: null,
-  tierIds: [tier.id],
-});
-
-const candidateFromStack = (stack: PromotionStack, promotions: Promotions): LoadedCandidate => ({
-  candidate: { ...candidateFromPromotion(stack, promotions), object: "promotion_stack" },
-  voucher: null,
-  tierIds: stack.tiers?.ids ?? [],
-});
-
-function candidateFromPromotion(
-  { id, createdAt, campaignId, categories }: PromotionTier | PromotionStack,
-  { campaigns }: Promotions,
-): Omit<Candidate, "object"> {
-  if (createdAt === undefined) throw new Error(`${id} was made at no time`);
-  const ofCampaign = campaigns.get(campaignId)?.categories ?? [];
-  return {
-    id,
-    resourceId: id,
-    createdAt: fromTimestamp(createdAt),
-    categoryIds: [...categories, ...ofCampaign].map((category) => category.id),
-    campaignId,
-    campaignType: "PROMOTION",
-    voucherType: null,
-    isHeld: false,
-  };
-}
-
-/** What a decision on some of the candidates is gathered for; tiers that stacks share stand there once. */
-export function resolvedCandidates(
-  { promotions }: Pick<CandidateSource, "promotions">,
-  found: readonly LoadedCandidate[],
-): ResolvedRedeemables {
-  const tierIds = [...new Set(found.flatMap((one) => one.tierIds))];
-  const tiers = tierIds.flatMap((id) => promotions.tiers.get(id) ?? []);
-  const campaigns = tiers.flatMap(({ campaignId }) => promotions.campaigns.get(campaignId) ?? []);
-  const vouchers = found.flatMap(({ candidate, voucher }) =>
-    voucher === null ? [] : [[candidate.id, voucher] as const],
-  );
-  return {
-    refs: [
-      ...vouchers.map(([id]) => ({ object: "voucher" as const, id })),
-      ...tierIds.map((id) => ({ object: "promotion_tier" as const, id })),
-    ],
-    vouchers: new Map(vouchers),
-    promotions: {
-      stacks: promotions.stacks,
-      tiers: new Map(tiers.map((tier) => [tier.id, tier])),
-      campaigns: new Map(campaigns.map((campaign) => [campaign.id, campaign])),
-    },
-    earlier: undefined,
+        : { at: instantFromProto(createdAt), tail: id?.slice("v_".length) ?? null },
   };
 }

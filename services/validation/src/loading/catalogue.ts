@@ -1,22 +1,18 @@
-import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { CatalogueItem, CatalogueLine } from "../domain/catalogue/product-collections.ts";
-import type { Catalogue, FoundProduct, FoundSku } from "../store/catalogue-lookup.ts";
-
-/** How a line of an order names its product and SKU. */
-export type LineItemReference = Pick<
-  OrderItemInput,
-  "productId" | "skuId" | "relatedObject" | "sourceId" | "product" | "sku"
->;
-
-export type LinesWithCatalogueData<Line> = {
-  /** With what the catalogue knows of them under what was sent. */
-  readonly items: Line[];
-  /** For each of them what collections ask of it; metadata that was sent lies over what is stored. */
-  readonly lines: readonly CatalogueLine[];
-};
+import {
+  type LineItemReference,
+  type LinesWithCatalogueData,
+  skuName,
+  productName,
+  entriesOf,
+  withCatalogueData,
+  type CatalogueUnit,
+  catalogueUnitOf,
+  productToCatalogueItem,
+  skuToCatalogueItem,
+} from "../mapping/catalogue-line.ts";
 
 /**
  * What the catalogue knows of lines that name a product or a SKU. What was sent, or stored with an
@@ -45,25 +41,6 @@ export async function addCatalogueData<Line extends LineItemReference>(
   };
 }
 
-/** What is known of a product or SKU that is named by an id or a source id, for units to be added. */
-export type CatalogueUnit = {
-  readonly productId: string;
-  readonly productSourceId: string | null;
-  /** Null for a product. */
-  readonly skuId: string | null;
-  readonly skuSourceId: string | null;
-  /** Of the product. */
-  readonly name: string | null;
-  /** The label of the SKU. */
-  readonly sku: string | null;
-  /** Of the SKU, or else of its product. */
-  readonly price: bigint | null;
-  readonly productMetadata: Readonly<Record<string, unknown>>;
-  readonly skuMetadata: Readonly<Record<string, unknown>>;
-  /** For collections. */
-  readonly line: CatalogueLine;
-};
-
 /**
  * What the catalogue holds under these names, each an id or a source id of a product or a SKU; ids come
  * before source ids, and products before SKUs. Names that it does not know are not in the answer.
@@ -86,119 +63,3 @@ export async function loadCatalogueUnits(
     }),
   );
 }
-
-const catalogueUnitOf = (product: FoundProduct, sku: FoundSku | undefined): CatalogueUnit => ({
-  productId: product.id,
-  productSourceId: product.source_id,
-  skuId: sku?.id ?? null,
-  skuSourceId: sku?.source_id ?? null,
-  name: product.name,
-  sku: sku?.name ?? null,
-  price: sku?.price ?? product.price,
-  productMetadata: product.metadata,
-  skuMetadata: sku?.metadata ?? {},
-  line: {
-    product: productToCatalogueItem(product),
-    sku: sku === undefined ? null : skuToCatalogueItem(sku, product),
-  },
-});
-
-export const skuName = ({
-  skuId,
-  sku,
-  relatedObject,
-  sourceId,
-}: LineItemReference): string | undefined =>
-  skuId ?? sku?.id ?? sku?.sourceId ?? (relatedObject === "sku" ? sourceId : undefined);
-
-export const productName = (item: LineItemReference): string | undefined =>
-  item.productId ??
-  item.product?.id ??
-  item.product?.sourceId ??
-  (item.relatedObject === "sku" ? undefined : item.sourceId);
-
-export function entriesOf(
-  item: LineItemReference,
-  catalogue: Catalogue,
-): { readonly sku: FoundSku | undefined; readonly product: FoundProduct | undefined } {
-  const sku = catalogue.sku(skuName(item) ?? "");
-  const product = catalogue.product(sku?.product_id ?? productName(item) ?? "");
-  return { sku, product };
-}
-
-const withCatalogueData = <Line extends LineItemReference>(
-  item: Line,
-  sku: FoundSku | undefined,
-  product: FoundProduct | undefined,
-): Line => ({
-  ...item,
-  ...(sku !== undefined && { skuId: sku.id, sku: skuWithCatalogueData(item, sku) }),
-  ...(product !== undefined && {
-    productId: product.id,
-    product: productWithCatalogueData(item, product),
-  }),
-});
-
-function skuWithCatalogueData({ sku: sent, product }: LineItemReference, sku: FoundSku) {
-  // A price that was sent for the product comes before the one that is stored for its SKU.
-  const price = sent?.price ?? (product?.price === undefined ? sku.price : null);
-  return {
-    ...sent,
-    $typeName: "scrip.common.v1.ItemSku" as const,
-    id: sku.id,
-    metadata: { ...sku.metadata, ...sent?.metadata },
-    ...(sku.source_id !== null && { sourceId: sku.source_id }),
-    ...(sku.name !== null && { sku: sent?.sku ?? sku.name }),
-    ...(price !== null && { price }),
-  };
-}
-
-function productWithCatalogueData({ product: sent }: LineItemReference, product: FoundProduct) {
-  const price = sent?.price ?? product.price;
-  return {
-    ...sent,
-    $typeName: "scrip.common.v1.ItemProduct" as const,
-    id: product.id,
-    metadata: { ...product.metadata, ...sent?.metadata },
-    ...(product.source_id !== null && { sourceId: product.source_id }),
-    ...(product.name !== null && { name: sent?.name ?? product.name }),
-    ...(price !== null && { price }),
-  };
-}
-
-const productToCatalogueItem = (
-  product: FoundProduct,
-  sent: Readonly<Record<string, unknown>> = {},
-): CatalogueItem => ({
-  object: "product",
-  id: product.id,
-  sourceId: product.source_id,
-  productId: null,
-  name: product.name,
-  price: product.price,
-  attributes: product.attributes,
-  imageUrl: product.image_url,
-  skuIds: [],
-  metadata: { ...product.metadata, ...sent },
-  createdAt: product.created_ms,
-  updatedAt: product.updated_ms,
-});
-
-const skuToCatalogueItem = (
-  sku: FoundSku,
-  product: FoundProduct | undefined,
-  sent: Readonly<Record<string, unknown>> = {},
-): CatalogueItem => ({
-  object: "sku",
-  id: sku.id,
-  sourceId: sku.source_id,
-  productId: sku.product_id,
-  name: sku.name,
-  price: sku.price ?? product?.price ?? null,
-  attributes: Object.keys(sku.attributes),
-  imageUrl: sku.image_url,
-  skuIds: [],
-  metadata: { ...sku.metadata, ...sent },
-  createdAt: sku.created_ms,
-  updatedAt: sku.updated_ms,
-});

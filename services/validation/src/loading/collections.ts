@@ -11,10 +11,10 @@ import {
   type CatalogueLine,
   type Collection,
   collectionsOf,
-  readCollectionFilter,
 } from "../domain/catalogue/product-collections.ts";
+import { collectionFromRow } from "../mapping/collection.ts";
 import { findSkuIdsOf } from "../store/catalogue.ts";
-import { type CollectionRow, findCollections } from "../store/collections.ts";
+import { findCollections } from "../store/collections.ts";
 
 /** The collections of these ids, from memory where they are known; one that is gone is not there. */
 export async function loadCollections(
@@ -68,11 +68,4 @@ export function createCollectionsCache(
     load: async (keys) =>
       (await findCollections(db, keys)).map((row) => row && collectionFromRow(row)),
   });
-}
-
-function collectionFromRow({ id, type, filter, entries }: CollectionRow): Collection {
-  if (type === "STATIC") return { id, type, itemIds: new Set(entries.map((entry) => entry.id)) };
-  const read = readCollectionFilter(filter);
-  if (read.kind === "violation") throw new Error(`collection ${id} has no filter: ${read.text}`);
-  return { id, type, matches: read.matches, usesSkus: read.usesSkus };
 }

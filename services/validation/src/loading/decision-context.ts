@@ -1,53 +1,27 @@
-import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
-import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
-import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
-import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { type Call, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { neededCollections } from "../domain/catalogue/needed-collections.ts";
-import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
 import { neededCounts } from "../domain/counts/rule-counts.ts";
-import type { DecisionRequest, Omissions } from "../domain/decide.ts";
 import type { CustomerFacts, OrderFacts } from "../domain/input/facts.ts";
-import { categoriesNamed, type StackingRules } from "../domain/stacking/stacking-rules.ts";
+import { categoriesNamed } from "../domain/stacking/stacking-rules.ts";
 import { neededItems } from "../domain/unit-discounts/unit-discount.ts";
+import { assignmentIdsOf } from "../mapping/card.ts";
 import { customerFacts } from "../mapping/customer-facts.ts";
-import { type DecisionInput, expandOf } from "../mapping/decision-input.ts";
+import type {
+  ResolvedRedeemables,
+  RequestContext,
+  DecisionContext,
+} from "../mapping/decision-context.ts";
+import { expandOf } from "../mapping/decision-input.ts";
 import { orderFacts } from "../mapping/order-facts.ts";
 import { type LoadedRedeemables, redeemablesFromProto } from "../mapping/redeemables.ts";
-import { assignmentIdsOf, loadCards } from "./cards.ts";
+import { loadCards } from "./cards.ts";
 import { loadCategories } from "./categories.ts";
 import { loadCounts, NOTHING_COUNTED } from "./counts.ts";
 import { addCampaigns } from "./promotions.ts";
-import type { ResolvedRedeemables } from "./resolved-redeemables.ts";
 import { loadRuleFacts, NO_RULE_FACTS, type RuleFacts } from "./rule-facts.ts";
 import { loadValidationRules } from "./validation-rules.ts";
-
-/** What stays the same however often a request is decided. */
-export type RequestContext = {
-  readonly asked: DecisionInput;
-  readonly said: Customer | undefined;
-  readonly customer: StoredCustomer | undefined;
-  readonly stored: Order | null;
-  /** What the catalogue knows of the lines of the order. */
-  readonly lines: readonly CatalogueLine[];
-  readonly stacking: StackingRules;
-  /** Whether to tell how it was decided. */
-  readonly trace: boolean;
-  /** What is not asked; nothing is counted then. */
-  readonly omits?: Omissions;
-};
-
-/** What a decision was made on, and what its answer is written from. */
-export type DecisionContext = RequestContext &
-  ResolvedRedeemables & {
-    readonly request: DecisionRequest;
-    /** Of loyalty cards, by the ids of their vouchers. */
-    readonly cards: LoadedRedeemables["cards"];
-    /** Of the redeemables, by id; only where the answer shows them or their hierarchy counts. */
-    readonly categories: ReadonlyMap<string, Category>;
-  };
 
 /**
  * Completes what was found to what a decision needs. A plain voucher asks for nothing more here but

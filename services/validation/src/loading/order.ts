@@ -1,8 +1,11 @@
+import { notFound } from "@scrip/errors";
 import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
+import { orderKey } from "../mapping/order.ts";
+import { findOrder } from "../store/orders.ts";
 import { addCatalogueData } from "./catalogue.ts";
 
 /** The order that a request is about. */
@@ -36,4 +39,17 @@ export async function loadOrderWithCatalogueData(
   if (stored === null) return { sent, stored, lines: [] };
   const { items, lines } = await addCatalogueData(deps, call, stored.items);
   return { sent, stored: { ...stored, items }, lines };
+}
+
+/** The stored order that a request names; an unknown source id is an order of its own. */
+export async function loadOrder(
+  deps: Deps,
+  call: Call,
+  input: OrderInput | undefined,
+): Promise<Order | null> {
+  const key = input && orderKey(input);
+  if (key === undefined) return null;
+  const order = await findOrder(deps.db, call.project.id, key);
+  if (order === undefined && key.column === "id") throw notFound("order", key.value);
+  return order ?? null;
 }

@@ -1,25 +1,8 @@
-import type {
-  CampaignResult,
-  CampaignDefinition,
-} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
-import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { RedeemableInput } from "../mapping/decision-input.ts";
-
-/** Promotion tiers and stacks by id, and all campaigns that a request has to do with. */
-export type Promotions = {
-  readonly tiers: ReadonlyMap<string, PromotionTier>;
-  readonly stacks: ReadonlyMap<string, PromotionStack>;
-  readonly campaigns: ReadonlyMap<string, CampaignDefinition>;
-};
-
-export const NO_PROMOTIONS: Promotions = {
-  tiers: new Map(),
-  stacks: new Map(),
-  campaigns: new Map(),
-};
+import { type Promotions, promotionsFromProto, byId } from "../mapping/promotions.ts";
 
 /** The tiers and stacks that a request names, with their campaigns. */
 export async function loadPromotions(
@@ -33,9 +16,6 @@ export async function loadPromotions(
     await deps.clients.resolveCampaigns({ projectId: call.project.id, tierIds, stackIds }),
   );
 }
-
-export const hasPromotions = (refs: readonly RedeemableInput[]): boolean =>
-  refs.some(({ object }) => object !== "voucher");
 
 /** Every tier that is switched on, in a campaign that is. */
 export async function loadActivePromotions(
@@ -62,29 +42,6 @@ export async function addCampaigns(
   });
   return new Map([...known, ...byId(campaigns)]);
 }
-
-/** A stack stands for its tiers, in its order; an unknown one for itself. */
-export const expandStacks = (
-  refs: readonly RedeemableInput[],
-  { stacks }: Promotions,
-): readonly RedeemableInput[] =>
-  stacks.size === 0
-    ? refs
-    : refs.flatMap((ref): readonly RedeemableInput[] => {
-        const stack = ref.object === "promotion_stack" ? stacks.get(ref.id) : undefined;
-        return stack?.tiers === undefined
-          ? [ref]
-          : stack.tiers.ids.map((id) => ({ object: "promotion_tier", id }));
-      });
-
-export const promotionsFromProto = ({ tiers, stacks, campaigns }: CampaignResult): Promotions => ({
-  tiers: byId(tiers),
-  stacks: byId(stacks),
-  campaigns: byId(campaigns),
-});
-
-const byId = <Item extends { readonly id: string }>(items: readonly Item[]): Map<string, Item> =>
-  new Map(items.map((item) => [item.id, item]));
 
 const idsOf = (refs: readonly RedeemableInput[], object: RedeemableInput["object"]): string[] =>
   refs.flatMap((ref) => (ref.object === object ? [ref.id] : []));

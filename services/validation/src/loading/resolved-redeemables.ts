@@ -1,27 +1,11 @@
-import type { CommitOutcome, LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { DecisionInput, RedeemableInput } from "../mapping/decision-input.ts";
-import { loadVouchers } from "./gather.ts";
-import {
-  expandStacks,
-  loadPromotions,
-  hasPromotions,
-  NO_PROMOTIONS,
-  type Promotions,
-} from "./promotions.ts";
-
-/** The redeemables of a request as they are stored: read again each time it is decided. */
-export type ResolvedRedeemables = {
-  /** Stacks are replaced by their tiers. */
-  readonly refs: readonly RedeemableInput[];
-  /** By the code or id that was sent. */
-  readonly vouchers: ReadonlyMap<string, LoadedVoucher>;
-  readonly promotions: Promotions;
-  /** What the idempotency key was answered before. */
-  readonly earlier: CommitOutcome | undefined;
-};
+import type { ResolvedRedeemables } from "../mapping/decision-context.ts";
+import type { DecisionInput } from "../mapping/decision-input.ts";
+import { NO_PROMOTIONS, hasPromotions, expandStacks } from "../mapping/promotions.ts";
+import { loadPromotions } from "./promotions.ts";
+import { loadVouchers } from "./vouchers.ts";
 
 export async function resolveRedeemables(
   deps: Deps,

@@ -1,3 +1,4 @@
+import { instantToProto } from "@scrip/mapping";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { CustomerResult } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Call } from "@scrip/rpc";
@@ -8,7 +9,6 @@ import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
 import type { CatalogueItem } from "../domain/input/facts.ts";
 import { loadCatalogueUnits } from "./catalogue.ts";
 import { loadCollectionsOfLines } from "./collections.ts";
-import { toTimestamp } from "./timestamps.ts";
 
 /** What only some rules and discounts read; most requests ask for none of it. */
 export type RuleFacts = {
@@ -68,7 +68,7 @@ async function loadMemberships(
     projectId: call.project.id,
     customer: said,
     upsert: false,
-    now: toTimestamp(call.now),
+    now: instantToProto(call.now),
     withSegments: true,
     timeZone: call.project.timeZone,
     ...(firstWeekday !== undefined && { firstWeekday }),

@@ -5,6 +5,7 @@ import {
   ProductCollectionSchema,
 } from "@scrip/proto/scrip/validation/v1/collections_pb";
 
+import { type Collection, readCollectionFilter } from "../domain/catalogue/product-collections.ts";
 import type { CollectionRow } from "../store/collections.ts";
 
 export const collectionToProto = (row: CollectionRow): ProductCollection =>
@@ -20,3 +21,10 @@ export const collectionToProto = (row: CollectionRow): ProductCollection =>
     createdAt: timestampFromDate(row.created_at),
     ...(row.filter !== null && { filter: row.filter }),
   });
+
+export function collectionFromRow({ id, type, filter, entries }: CollectionRow): Collection {
+  if (type === "STATIC") return { id, type, itemIds: new Set(entries.map((entry) => entry.id)) };
+  const read = readCollectionFilter(filter);
+  if (read.kind === "violation") throw new Error(`collection ${id} has no filter: ${read.text}`);
+  return { id, type, matches: read.matches, usesSkus: read.usesSkus };
+}

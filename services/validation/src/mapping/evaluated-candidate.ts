@@ -1,7 +1,7 @@
 import type { JudgedRedeemable, OrderFigures } from "../domain/decision/decision.ts";
 import type { Candidate } from "../domain/qualification/candidate.ts";
 import type { RankedPlace } from "../domain/qualification/page-cursor.ts";
-import type { DecisionContext } from "../loading/decision-context.ts";
+import type { DecisionContext } from "./decision-context.ts";
 
 /** A candidate that was decided on by itself, with what its answer is written from. */
 export type EvaluatedCandidate = {

@@ -1,7 +1,7 @@
+import { instantToProto } from "@scrip/mapping";
 import type { Hint as HintMessage } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
 import type { Hint } from "../domain/decision/hint.ts";
-import { toTimestamp } from "../loading/timestamps.ts";
 import type { Audience } from "./explanation.ts";
 
 /** What would have to change. Client-side callers are told amounts and dates, never members of lists. */
@@ -20,5 +20,5 @@ const hintToProto = (hint: Hint): HintMessage => ({
   ...(hint.property !== null && { property: hint.property }),
   ...(hint.validationRuleId !== null && { validationRuleId: hint.validationRuleId }),
   ...(hint.difference !== null && { difference: hint.difference }),
-  ...(hint.from !== null && { from: toTimestamp(hint.from) }),
+  ...(hint.from !== null && { from: instantToProto(hint.from) }),
 });

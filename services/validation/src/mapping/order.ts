@@ -9,6 +9,7 @@ import type {
 
 import type { Application, LineFigures, OrderFigures } from "../domain/decision/decision.ts";
 import type { CatalogueItem } from "../domain/input/facts.ts";
+import type { OrderKey } from "../store/orders.ts";
 
 /** The figures of a decision as the order that a caller sees, with what was sent beside them. */
 export function orderToProto(
@@ -110,4 +111,10 @@ function described(item: OrderItemInput | OrderItem): Partial<OrderItem> {
     ...(sku !== undefined && { sku }),
     ...(metadata !== undefined && { metadata }),
   };
+}
+
+export function orderKey(input: OrderInput): OrderKey | undefined {
+  if (input.id !== undefined) return { column: "id", value: input.id };
+  if (input.sourceId !== undefined) return { column: "source_id", value: input.sourceId };
+  return undefined;
 }

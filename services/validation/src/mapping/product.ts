@@ -3,11 +3,12 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type Product,
   ProductSchema,
-  type Sku,
-  SkuSchema,
+  type CreateProductRequest,
+  type UpdateProductRequest,
 } from "@scrip/proto/scrip/validation/v1/products_pb";
 
-import type { ProductRow, SkuRow, SkusOfProduct } from "../store/catalogue.ts";
+import type { ProductRow, SkusOfProduct } from "../store/catalogue.ts";
+import { skuToProto, summaryOf } from "./sku.ts";
 
 export const productToProto = (product: ProductRow, skus: SkusOfProduct | undefined): Product =>
   create(ProductSchema, {
@@ -23,28 +24,28 @@ export const productToProto = (product: ProductRow, skus: SkusOfProduct | undefi
     ...(product.updated_at !== null && { updatedAt: timestampFromDate(product.updated_at) }),
   });
 
-/** A SKU without a price of its own costs what its product does. */
-export function skuToProto(sku: SkuRow, product: ProductRow): Sku {
-  const price = sku.price ?? product.price;
-  return create(SkuSchema, {
-    id: sku.id,
-    productId: sku.product_id,
-    attributes: sku.attributes,
-    metadata: sku.metadata,
-    product: summaryOf(product),
-    createdAt: timestampFromDate(sku.created_at),
-    ...(price !== null && { price }),
-    ...(sku.source_id !== null && { sourceId: sku.source_id }),
-    ...(sku.sku !== null && { sku: sku.sku }),
-    ...(sku.currency !== null && { currency: sku.currency }),
-    ...(sku.image_url !== null && { imageUrl: sku.image_url }),
-    ...(sku.updated_at !== null && { updatedAt: timestampFromDate(sku.updated_at) }),
-  });
+/** The product with what was sent over it: `null` clears a field, metadata is merged by key. */
+export function productToRow(
+  request: CreateProductRequest | UpdateProductRequest,
+  stored: ProductRow | undefined,
+  { newId, now }: Context,
+): ProductRow {
+  const sent = new Set(request.updateMask?.paths);
+  const at = new Date(now);
+  return {
+    id: stored?.id ?? newId(),
+    source_id: request.sourceId ?? stored?.source_id ?? null,
+    name: request.name ?? (sent.has("name") ? null : (stored?.name ?? null)),
+    price: request.price ?? (sent.has("price") ? null : (stored?.price ?? null)),
+    attributes:
+      request.attributes.length > 0 || sent.has("attributes")
+        ? [...new Set(request.attributes)]
+        : (stored?.attributes ?? []),
+    image_url: request.imageUrl ?? (sent.has("image_url") ? null : (stored?.image_url ?? null)),
+    metadata: { ...stored?.metadata, ...request.metadata },
+    created_at: stored?.created_at ?? at,
+    updated_at: stored === undefined ? null : at,
+  };
 }
 
-const summaryOf = ({ id, source_id: sourceId, name, price }: ProductRow) => ({
-  id,
-  ...(sourceId !== null && { sourceId }),
-  ...(name !== null && { name }),
-  ...(price !== null && { price }),
-});
+type Context = { readonly newId: () => string; readonly now: number };

@@ -2,8 +2,8 @@ import type { PromotionTierValidation } from "@scrip/proto/scrip/validation/v1/v
 import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
-import type { DecisionContext } from "../loading/decision-context.ts";
 import { applicableItemsToProto } from "./applicable-to.ts";
+import type { DecisionContext } from "./decision-context.ts";
 import { tierCampaignToProto } from "./promotion-tier.ts";
 import { discountResultToProto } from "./result-details.ts";
 import { singleValidationToProto } from "./single-validation.ts";

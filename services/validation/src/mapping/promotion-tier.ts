@@ -4,7 +4,7 @@ import type {
   PromotionTierSummary,
 } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
 
-import type { Promotions } from "../loading/promotions.ts";
+import type { Promotions } from "./promotions.ts";
 
 /** A promotion tier as a redemption keeps it: as it is now. */
 export function tierSummaryToProto(

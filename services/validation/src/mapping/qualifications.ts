@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { instantToProto } from "@scrip/mapping";
 import {
   type Qualifications,
   QualificationsSchema,
@@ -8,17 +9,17 @@ import {
 import type { RedeemableResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { Deps } from "../deps.ts";
 import { orderFigures, startOrder } from "../domain/order/order-state.ts";
 import { categoryKind, type StackingRules } from "../domain/stacking/stacking-rules.ts";
-import type { RequestContext } from "../loading/decision-context.ts";
-import { toTimestamp } from "../loading/timestamps.ts";
+import type { AssignmentRow } from "../store/rule-assignments.ts";
 import { UNLIMITED } from "./applicable-to.ts";
+import type { RequestContext } from "./decision-context.ts";
 import { expandOf } from "./decision-input.ts";
 import type { EvaluatedCandidate, QualificationPage } from "./evaluated-candidate.ts";
+import { audienceOf } from "./explanation.ts";
 import { orderFacts } from "./order-facts.ts";
 import { orderToProto } from "./order.ts";
-import { qualifiedRules } from "./qualified-rules.ts";
+import { qualifiedRulesToProto } from "./qualified-rules.ts";
 import { redeemableResultToProto } from "./redeemable-result.ts";
 import { stackingRulesToProto } from "./stacking-rules.ts";
 
@@ -28,24 +29,27 @@ export type QualificationsContext = {
   /** As the project has set them. */
   readonly settings: StackingRules;
   readonly limit: number;
+  /** Rule assignments by object id; null unless the request expands them. */
+  readonly assignments: ReadonlyMap<string, readonly AssignmentRow[]> | null;
 };
 
-export async function qualificationsToProto(
-  deps: Pick<Deps, "ruleCaches">,
+export function qualificationsToProto(
   call: Call,
   { page, missed, more }: QualificationPage,
-  { circumstances, tracking, settings, limit }: QualificationsContext,
-): Promise<Qualifications> {
+  { circumstances, tracking, settings, limit, assignments }: QualificationsContext,
+): Qualifications {
   const { asked, stored } = circumstances;
   const expand = expandOf(asked);
-  const rules = expand.has("validation_rules") ? await qualifiedRules(deps, call, page) : undefined;
+  const audience = audienceOf(call);
   const order = asked.order;
   const start = order && startOrder(orderFacts(order, stored));
   return create(QualificationsSchema, {
     redeemables: {
-      data: page.map((one, position) => ({
+      data: page.map((one) => ({
         ...qualifiedToProto(one, call),
-        ...(rules?.[position] !== undefined && { validationRulesAssignments: rules[position] }),
+        ...(assignments !== null && {
+          validationRulesAssignments: qualifiedRulesToProto(one, assignments, audience),
+        }),
       })),
       total: BigInt(page.length),
       hasMore: more !== null,
@@ -87,7 +91,7 @@ function qualifiedToProto(one: EvaluatedCandidate, call: Call): QualifiedRedeema
       : singleToProto(one, results)),
     id: candidate.id,
     object: candidate.object,
-    createdAt: toTimestamp(candidate.createdAt),
+    createdAt: instantToProto(candidate.createdAt),
     // Also where something else is expanded: this is what candidates are compared by.
     ...(order !== null &&
       asked.order !== undefined && { order: orderToProto(order, asked.order, stored) }),

@@ -10,9 +10,9 @@ import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import { categoryKind } from "../domain/stacking/stacking-rules.ts";
-import type { DecisionContext } from "../loading/decision-context.ts";
 import { applicableItemsToProto } from "./applicable-to.ts";
 import { bundleToProto } from "./bundle.ts";
+import type { DecisionContext } from "./decision-context.ts";
 import { expandOf } from "./decision-input.ts";
 import { rejectionToProto } from "./error.ts";
 import { explanationToProto, audienceOf } from "./explanation.ts";

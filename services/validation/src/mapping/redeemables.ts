@@ -4,10 +4,10 @@ import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb
 import type { ValidationRule } from "@scrip/rules";
 
 import type { CampaignFacts, Redeemable, TierFacts, VoucherFacts } from "../domain/input/facts.ts";
-import { cardValue, chosenReward } from "../loading/cards.ts";
-import type { Promotions } from "../loading/promotions.ts";
 import { campaignFacts, categoryFacts, tierFacts } from "./campaign-facts.ts";
+import { cardValue, chosenReward } from "./card.ts";
 import type { RedeemableInput } from "./decision-input.ts";
+import type { Promotions } from "./promotions.ts";
 import { voucherFacts } from "./voucher-facts.ts";
 
 /** What was found for the redeemables of a request. */

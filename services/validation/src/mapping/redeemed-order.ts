@@ -1,6 +1,5 @@
+import { instantToProto } from "@scrip/mapping";
 import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
-
-import { toTimestamp } from "../loading/timestamps.ts";
 
 export type StoredOrderContext = {
   readonly id: string;
@@ -32,8 +31,8 @@ export function storedOrder(
     ...order,
     id,
     status,
-    createdAt: stored?.createdAt ?? toTimestamp(now),
-    ...(stored !== null && { updatedAt: toTimestamp(now) }),
+    createdAt: stored?.createdAt ?? instantToProto(now),
+    ...(stored !== null && { updatedAt: instantToProto(now) }),
     items: order.items.map((item, position) =>
       item.id === undefined ? { ...item, id: newItemId(position) } : item,
     ),

@@ -8,8 +8,8 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
-import type { DecisionContext } from "../loading/decision-context.ts";
 import { applicableItemsToProto } from "./applicable-to.ts";
+import type { DecisionContext } from "./decision-context.ts";
 import { expandOf } from "./decision-input.ts";
 import { explanationToProto, audienceOf } from "./explanation.ts";
 import { redeemableResultToProto } from "./redeemable-result.ts";

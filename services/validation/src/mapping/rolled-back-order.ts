@@ -1,3 +1,4 @@
+import { instantToProto } from "@scrip/mapping";
 import { type Order, type OrderItem, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import {
@@ -7,7 +8,6 @@ import {
   type StoredLine,
 } from "../domain/order/order-rollback.ts";
 import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
-import { toTimestamp } from "../loading/timestamps.ts";
 
 export type RollbackContext = {
   /** Of the redemption that is taken back; its key in `redemptions`. */
@@ -22,7 +22,7 @@ export type RollbackContext = {
  * order as that redemption left it.
  */
 export function rolledBackOrder(stored: Order, redeemed: Order, context: RollbackContext): Order {
-  const updatedAt = toTimestamp(context.now);
+  const updatedAt = instantToProto(context.now);
   if (context.mode === "WITHOUT_ORDER") return { ...stored, updatedAt };
   const isLast = !Object.entries(stored.redemptions).some(
     ([id, entry]) => id !== context.redemptionId && entry.rollbackId === undefined,

@@ -3,8 +3,8 @@ import type { Call } from "@scrip/rpc";
 
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import { singleRefusal } from "../domain/rejections/rejection.ts";
-import type { DecisionContext } from "../loading/decision-context.ts";
 import { bundleToProto } from "./bundle.ts";
+import type { DecisionContext } from "./decision-context.ts";
 import { expandOf } from "./decision-input.ts";
 import { rejectionToProto } from "./error.ts";
 import { explanationToProto, audienceOf } from "./explanation.ts";

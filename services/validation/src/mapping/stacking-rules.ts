@@ -1,7 +1,20 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type MessageInitShape, create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type ProjectStackingRules,
+  ProjectStackingRulesSchema,
+  type CreateStackingRulesRequest,
+  type UpdateStackingRulesRequest,
+} from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import type { StackingRulesSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
-import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
+import {
+  type StackingRules,
+  stackingRulesOf,
+  DEFAULT_STACKING_RULES,
+  type StackingOptions,
+} from "../domain/stacking/stacking-rules.ts";
+import type { StackingRulesRow } from "../store/stacking-rules.ts";
 
 export function stackingRulesToProto(
   rules: StackingRules,
@@ -34,4 +47,40 @@ export function stackingRulesToProto(
     initialAmountModeCategories: [...rules.initialAmountModeCategories],
     discountedAmountModeCategories: [...rules.discountedAmountModeCategories],
   };
+}
+
+export function projectStackingRulesToProto(row: StackingRulesRow): ProjectStackingRules {
+  const { $typeName: _, ...options } = stackingRulesToProto(stackingRulesOf(row.options));
+  return create(ProjectStackingRulesSchema, {
+    ...options,
+    id: row.id,
+    createdAt: timestampFromDate(row.created_at),
+    ...(row.updated_at !== null && { updatedAt: timestampFromDate(row.updated_at) }),
+  });
+}
+
+type Request = CreateStackingRulesRequest | UpdateStackingRulesRequest;
+
+type Name = keyof typeof DEFAULT_STACKING_RULES;
+
+const NAMES = Object.keys(DEFAULT_STACKING_RULES) as readonly Name[];
+
+/** The options with what was sent over them; one that was sent as `null` is no longer set. */
+export function updatedStackingOptions(stored: StackingOptions, request: Request): StackingOptions {
+  const sent = new Set(request.updateMask?.paths);
+  const entries = NAMES.map((name) => [
+    name,
+    sent.has(snakeCase(name)) ? plain(request[name]) : stored[name],
+  ]);
+  // The contract has checked the values of the request: they are what the domain calls them.
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as StackingOptions;
+}
+
+const snakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function plain(value: Request[Name]): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([id, limit]) => [id, Number(limit)]));
 }

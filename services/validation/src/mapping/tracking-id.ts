@@ -5,23 +5,24 @@ import { ApiError } from "@scrip/errors";
 const PREFIX = "track_";
 
 /**
- * `track_` and a keyed hash of the customer's source id: stable per customer and project, and
- * nothing can be read from it. What is sent as a tracking id may be either form
- * (spec/validation-and-redemption.md §5.3).
+ * `track_` and a keyed hash of the customer's source id: stable per customer and project, and not
+ * reversible. Callers may send either the source id or the finished tracking id; undefined when the
+ * customer has no source id and none was sent.
  */
 export function trackingIdOf(
   secret: string,
   projectId: string,
-  said: { readonly trackingId?: string | undefined; readonly sourceId?: string | undefined },
+  {
+    trackingId,
+    sourceId,
+  }: { readonly trackingId?: string | undefined; readonly sourceId?: string | undefined },
 ): string | undefined {
-  const own = said.sourceId === undefined ? undefined : hash(secret, projectId, said.sourceId);
-  if (said.trackingId === undefined || said.trackingId === "") return own;
-  const sent = said.trackingId.startsWith(PREFIX)
-    ? said.trackingId
-    : hash(secret, projectId, said.trackingId);
+  const own = sourceId === undefined ? undefined : hash(secret, projectId, sourceId);
+  if (trackingId === undefined || trackingId === "") return own;
+  const sent = trackingId.startsWith(PREFIX) ? trackingId : hash(secret, projectId, trackingId);
   if (own !== undefined && own !== sent) {
     throw new ApiError("ambiguous_tracking_id", {
-      message: `Ambiguous trackingId ('${said.trackingId}' vs. '${said.sourceId}')`,
+      message: `Ambiguous trackingId ('${trackingId}' vs. '${sourceId}')`,
     });
   }
   return sent;

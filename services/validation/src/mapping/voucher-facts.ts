@@ -1,10 +1,9 @@
-import { discountFromProto } from "@scrip/mapping";
+import { discountFromProto, instantFromProto } from "@scrip/mapping";
 import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { parseDiscount, type Validity } from "@scrip/rules";
 
 import type { VoucherFacts, VoucherValue } from "../domain/input/facts.ts";
-import { fromTimestamp } from "../loading/timestamps.ts";
 
 /** What a decision needs to know of a voucher as the voucher service answered it. */
 export function voucherFacts(gathered: LoadedVoucher): VoucherFacts | null {
@@ -35,8 +34,8 @@ export function voucherFacts(gathered: LoadedVoucher): VoucherFacts | null {
 function validityOf(voucher: Voucher): Validity {
   const { startDate, expirationDate, validityTimeframe, validityDayOfWeek } = voucher;
   return {
-    startDate: startDate === undefined ? null : fromTimestamp(startDate),
-    expirationDate: expirationDate === undefined ? null : fromTimestamp(expirationDate),
+    startDate: startDate === undefined ? null : instantFromProto(startDate),
+    expirationDate: expirationDate === undefined ? null : instantFromProto(expirationDate),
     timeframe: validityTimeframe ?? null,
     daysOfWeek: validityDayOfWeek.length === 0 ? null : validityDayOfWeek,
     hours: voucher.validityHours ?? null,

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { duplicate, notFound, ApiError } from "@scrip/errors";
+import { instantToProto } from "@scrip/mapping";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import {
   type Order,
@@ -19,7 +20,6 @@ import type { Deps } from "../deps.ts";
 import type { OrderFigures } from "../domain/decision/decision.ts";
 import { recordFigures } from "../domain/order/stored-order-figures.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
-import { toTimestamp } from "../loading/timestamps.ts";
 import { inlineLine, storedLine } from "../mapping/order-facts.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { storedOrder } from "../mapping/redeemed-order.ts";
@@ -100,7 +100,7 @@ async function idOf(
     projectId: call.project.id,
     customer: { ...customer, $typeName: "scrip.common.v1.Customer" },
     upsert: true,
-    now: toTimestamp(call.now),
+    now: instantToProto(call.now),
   });
   if (answer.customer === undefined) throw notFound("customer", customer.id ?? "");
   return answer.customer.id;

@@ -3,7 +3,7 @@ import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { orderKey } from "../loading/gather.ts";
+import { orderKey } from "../mapping/order.ts";
 import { claimOrder, releaseOrder } from "../store/order-claims.ts";
 import type { OrderKey } from "../store/orders.ts";
 

@@ -9,20 +9,12 @@ import { type Place, type RankedPlace, placeText } from "../domain/qualification
 import { concernsProducts } from "../domain/qualification/product-relevance.ts";
 import type { Scenario } from "../domain/qualification/qualification-scenario.ts";
 import { endOfPage, rankDeals, type SortingRule } from "../domain/qualification/ranking.ts";
-import {
-  type CandidateSource,
-  type LoadedCandidate,
-  resolvedCandidates,
-  loadNextCandidates,
-  WINDOW,
-} from "../loading/candidates.ts";
-import {
-  type RequestContext,
-  loadDecisionContext,
-  type DecisionContext,
-} from "../loading/decision-context.ts";
+import { type CandidateSource, loadNextCandidates, WINDOW } from "../loading/candidates.ts";
+import { loadDecisionContext } from "../loading/decision-context.ts";
+import { type LoadedCandidate, resolvedCandidates } from "../mapping/candidate.ts";
+import type { RequestContext, DecisionContext } from "../mapping/decision-context.ts";
 import type { EvaluatedCandidate, QualificationPage } from "../mapping/evaluated-candidate.ts";
-import { type Decided, decideStepwise } from "../validation/run-validation.ts";
+import { type Decided, decideStepwise } from "../validation/decide.ts";
 
 export type QualificationQuery = {
   readonly circumstances: RequestContext;

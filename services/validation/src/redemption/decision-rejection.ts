@@ -1,7 +1,7 @@
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import type { Refused } from "../domain/rejections/rejection.ts";
-import type { DecisionContext } from "../loading/decision-context.ts";
-import type { Decided } from "../validation/run-validation.ts";
+import type { DecisionContext } from "../mapping/decision-context.ts";
+import type { Decided } from "../validation/decide.ts";
 
 export type DecisionRejection = {
   readonly refusal: Refused;

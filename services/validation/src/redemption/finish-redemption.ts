@@ -1,4 +1,5 @@
 import { errorFromProto } from "@scrip/errors";
+import { instantFromProto } from "@scrip/mapping";
 import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { ReplayData } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type {
@@ -10,7 +11,6 @@ import type { Call } from "@scrip/rpc";
 
 import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
-import { fromTimestamp } from "../loading/timestamps.ts";
 import { noteFromBytes } from "../mapping/redemption-note.ts";
 import { repairOrder, storeOrder } from "../order/store-order.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
@@ -73,6 +73,6 @@ async function storeRedeemedOrder(
     const stored = { ...order, at: new Date(call.now) };
     await retryWhileUnavailable(() => storeOrder(deps, stored), call.deadline);
   } else if (repeated.date !== undefined) {
-    await repairOrder(deps, { ...order, at: new Date(fromTimestamp(repeated.date)) });
+    await repairOrder(deps, { ...order, at: new Date(instantFromProto(repeated.date)) });
   }
 }

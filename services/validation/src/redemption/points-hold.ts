@@ -1,12 +1,12 @@
+import { instantToProto } from "@scrip/mapping";
 import type { PointsHoldPart } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { CommitOutcome, RedeemedPoints } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { Applicable } from "../domain/decision/decision.ts";
-import type { DecisionContext } from "../loading/decision-context.ts";
-import { toTimestamp } from "../loading/timestamps.ts";
-import { applicableOf, type Decided } from "../validation/run-validation.ts";
+import type { DecisionContext } from "../mapping/decision-context.ts";
+import { applicableOf, type Decided } from "../validation/decide.ts";
 
 /** What loyalty cards give for a redemption, by the ids of their vouchers. */
 export type PointsByCard = ReadonlyMap<string, RedeemedPoints>;
@@ -86,7 +86,7 @@ async function holdPoints(
   const { outcome } = await deps.clients.holdPoints({
     $typeName: "scrip.loyalty.v1.HoldPointsCommand",
     projectId: call.project.id,
-    now: toTimestamp(call.now),
+    now: instantToProto(call.now),
     parts: parts.map(({ part }) => part),
     ...(call.idempotency !== undefined && { requestKey: call.idempotency.key }),
     ...(sessionKey !== undefined && { sessionKey }),

@@ -1,3 +1,4 @@
+import { instantToProto } from "@scrip/mapping";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type {
@@ -9,18 +10,17 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import type { Applicable, JudgedRedeemable, OrderFigures } from "../domain/decision/decision.ts";
 import type { Refused } from "../domain/rejections/rejection.ts";
-import { countGuardToProto } from "../loading/counts.ts";
-import type { DecisionContext } from "../loading/decision-context.ts";
-import { toTimestamp } from "../loading/timestamps.ts";
+import { countGuardToProto } from "../mapping/count.ts";
+import { customerToProto } from "../mapping/customer.ts";
+import type { DecisionContext } from "../mapping/decision-context.ts";
 import { rejectionToProto } from "../mapping/error.ts";
 import { explanationToProto } from "../mapping/explanation.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { tierSummaryToProto } from "../mapping/promotion-tier.ts";
 import { redeemedOrder } from "../mapping/redeemed-order.ts";
 import type { OrderClaim } from "../order/order-claim.ts";
-import { applicableOf, type Decided } from "../validation/run-validation.ts";
+import { type Decided, applicableOf } from "../validation/decide.ts";
 import type { PointsByCard } from "./points-hold.ts";
-import { customerToProto } from "./upsert-customer.ts";
 
 /** What a command is written from, beside the decision. */
 export type CommandContext = {
@@ -175,7 +175,7 @@ function commandBase(
     $typeName: "scrip.voucher.v1.RedemptionCommand",
     projectId: call.project.id,
     requestId: call.requestId,
-    now: toTimestamp(call.now),
+    now: instantToProto(call.now),
     replayData: new Uint8Array(),
     overrides: [],
     channel: {

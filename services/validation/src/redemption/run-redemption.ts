@@ -19,27 +19,25 @@ import {
   NOTHING_LOST,
   withoutLosses,
 } from "../domain/redemption/commit-conflicts.ts";
-import {
-  type RequestContext,
-  loadDecisionContext,
-  type DecisionContext,
-} from "../loading/decision-context.ts";
+import { loadCustomer } from "../loading/customer.ts";
+import { loadDecisionContext } from "../loading/decision-context.ts";
 import { loadDisplayedAssignments } from "../loading/displayed-assignments.ts";
-import { loadCustomer, trackingId } from "../loading/gather.ts";
 import { loadOrderWithCatalogueData } from "../loading/order.ts";
-import { resolveRedeemables, type ResolvedRedeemables } from "../loading/resolved-redeemables.ts";
+import { resolveRedeemables } from "../loading/resolved-redeemables.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
+import type {
+  ResolvedRedeemables,
+  RequestContext,
+  DecisionContext,
+} from "../mapping/decision-context.ts";
 import { type DecisionInput, requestedCustomer } from "../mapping/decision-input.ts";
 import { rejectionFromProto, toRefusal } from "../mapping/error.ts";
 import { noteToBytes, buildNote } from "../mapping/redemption-note.ts";
+import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { type OrderClaim, claimRequestedOrder } from "../order/order-claim.ts";
-import { type SessionClaim, claimSessionVouchers } from "../session/session-lock.ts";
-import {
-  applicableOf,
-  type Decided,
-  decide,
-  type ValidationOptions,
-} from "../validation/run-validation.ts";
+import { type SessionClaim, claimSessionVouchers } from "../session/session-claim.ts";
+import { type Decided, decide, applicableOf } from "../validation/decide.ts";
+import type { ValidationOptions } from "../validation/run-validation.ts";
 import { rejectionOfDecision } from "./decision-rejection.ts";
 import {
   finishRedemption,
@@ -74,12 +72,10 @@ export async function runRedemption(
   if (malformed !== null) throw toRefusal(malformed);
   const customer = findCustomer();
   options.check?.(named);
-  const tracking = trackingId(
-    deps,
-    call,
-    { trackingId: sent.trackingId, customer: said },
-    customer,
-  );
+  const tracking = trackingIdOf(deps.trackingSecret, call.project.id, {
+    trackingId: sent.trackingId,
+    sourceId: customer?.sourceId ?? said?.sourceId,
+  });
 
   let inHand: OrderClaim | undefined;
   let session: SessionClaim | undefined;

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 
 import type { JsonObject } from "@bufbuild/protobuf";
+import { instantToProto } from "@scrip/mapping";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toTimestamp } from "../loading/timestamps.ts";
 
 /** The customer as a redemption leaves it; however often it is decided, it is written once. */
 export type CustomerUpsert = () => Promise<StoredCustomer | undefined>;
@@ -43,7 +43,7 @@ async function upsertCustomer(
     projectId: call.project.id,
     customer,
     upsert: true,
-    now: toTimestamp(call.now),
+    now: instantToProto(call.now),
   });
   return answered.customer;
 }
@@ -56,7 +56,9 @@ const identityOf = ({ $typeName, id, sourceId }: Customer): Customer => ({
 });
 
 const IDENTITY: ReadonlySet<string> = new Set(["$typeName", "id", "sourceId"]);
+
 const KNOWN = ["name", "email", "birthdate"] as const;
+
 const isKnown = (field: string): field is (typeof KNOWN)[number] =>
   (KNOWN as readonly string[]).includes(field);
 
@@ -73,14 +75,3 @@ const containsMetadata = (found: JsonObject = {}, said: JsonObject = {}): boolea
   Object.entries(said).every(
     ([key, value]) => Object.hasOwn(found, key) && isDeepStrictEqual(found[key], value),
   );
-
-export function customerToProto(customer: StoredCustomer): Customer {
-  return {
-    $typeName: "scrip.common.v1.Customer",
-    id: customer.id,
-    ...(customer.sourceId !== undefined && { sourceId: customer.sourceId }),
-    ...(customer.name !== undefined && { name: customer.name }),
-    ...(customer.email !== undefined && { email: customer.email }),
-    ...(customer.metadata !== undefined && { metadata: customer.metadata }),
-  };
-}

@@ -1,4 +1,5 @@
 import { errorFromProto } from "@scrip/errors";
+import { instantFromProto, instantToProto } from "@scrip/mapping";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { RollbackRedemptionsRequest } from "@scrip/proto/scrip/validation/v1/validations_pb";
@@ -15,7 +16,6 @@ import { commitWithRetry } from "../commit/commit-retry.ts";
 import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
-import { fromTimestamp, toTimestamp } from "../loading/timestamps.ts";
 import { rolledBackOrder } from "../mapping/rolled-back-order.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { type OrderClaim, claimStoredOrder } from "../order/order-claim.ts";
@@ -96,7 +96,7 @@ async function customerIdOf(
     projectId: call.project.id,
     customer,
     upsert: false,
-    now: toTimestamp(call.now),
+    now: instantToProto(call.now),
   });
   return answer.customer?.id ?? UNKNOWN_ID;
 }
@@ -119,19 +119,19 @@ function buildRollbackCommand(
 ): RollbackCommand {
   const { reason, metadata } = asked;
   const tracking = trackingIdOf(deps.trackingSecret, call.project.id, asked);
-  const date = redemption.date === undefined ? 0 : fromTimestamp(redemption.date);
+  const date = redemption.date === undefined ? 0 : instantFromProto(redemption.date);
   const last = addDuration(call.project.timeZone, date, ROLLBACK_PERIOD, 1);
   return {
     $typeName: "scrip.voucher.v1.RollbackCommand",
     projectId: call.project.id,
     requestId: call.requestId,
-    now: toTimestamp(call.now),
+    now: instantToProto(call.now),
     redemptionId: redemption.id,
     stacked: asked.stacked,
     orderMode: "",
     // Three months back from now are not always the months after the redemption, so the end is
     // worked out from its date.
-    notBefore: toTimestamp(call.now > last ? date + 1 : date),
+    notBefore: instantToProto(call.now > last ? date + 1 : date),
     channel: {
       $typeName: "scrip.voucher.v1.Channel",
       channelId: call.caller.id,
@@ -163,7 +163,7 @@ async function finishRollback(
       const whole = made.parentRollback ?? made.rollbacks[0];
       if (whole?.order !== undefined) {
         const { order, date } = whole;
-        const at = new Date(date === undefined ? call.now : fromTimestamp(date));
+        const at = new Date(date === undefined ? call.now : instantFromProto(date));
         const stored = { projectId: call.project.id, order, at };
         const storing =
           outcome.replayed || !isStored

@@ -1,3 +1,4 @@
+import { instantToProto } from "@scrip/mapping";
 import type { PointsReservation } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Reservation, ReservationOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
@@ -5,9 +6,9 @@ import type { Call } from "@scrip/rpc";
 import { runPostCommit } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
 import type { Applicable } from "../domain/decision/decision.ts";
-import type { DecisionContext } from "../loading/decision-context.ts";
-import { toTimestamp } from "../loading/timestamps.ts";
-import { type SessionLock, rejectWhileClaimed } from "./session-lock.ts";
+import type { DecisionContext } from "../mapping/decision-context.ts";
+import { rejectWhileClaimed } from "./session-claim.ts";
+import type { SessionLock } from "./session-lock.ts";
 
 /** What locking needs of everything. */
 export type LockDeps = Pick<Deps, "db" | "onError"> & {
@@ -91,7 +92,7 @@ function pointsOf(
       cardId,
       initialPoints: cards.get(cardId)?.balances?.points ?? 0n,
       points: benefit.points,
-      expiresAt: toTimestamp(expiresAt),
+      expiresAt: instantToProto(expiresAt),
     },
   ];
 }
@@ -104,7 +105,7 @@ const reservePoints = (
     $typeName: "scrip.loyalty.v1.PointsReservationCommand",
     projectId: call.project.id,
     sessionKey: hold.session.key,
-    now: toTimestamp(call.now),
+    now: instantToProto(call.now),
     reservations: [...reservations],
   });
 
@@ -119,8 +120,8 @@ async function reserveVouchers(
     projectId,
     requestId: call.requestId,
     sessionKey,
-    now: toTimestamp(call.now),
-    expiresAt: toTimestamp(hold.expiresAt),
+    now: instantToProto(call.now),
+    expiresAt: instantToProto(hold.expiresAt),
     reservations: [...reservations],
   });
   // What is not a card holds no points, and releasing none is harmless.
@@ -132,7 +133,7 @@ async function reserveVouchers(
         projectId,
         sessionKey,
         cardId,
-        until: toTimestamp(call.now),
+        until: instantToProto(call.now),
       }),
     ),
   );

@@ -1,9 +1,8 @@
-import { invalidPayload, ApiError } from "@scrip/errors";
+import { invalidPayload } from "@scrip/errors";
 import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { claimSession, findSessionClaim, releaseSession } from "../store/session-claims.ts";
 
 /** A session as it is locked and told: with its key, and its end in epoch milliseconds. */
 export type SessionLock = {
@@ -20,8 +19,11 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
   MICROSECONDS: 1_000n,
   NANOSECONDS: 1n,
 };
+
 const NANOSECONDS_PER_MS = 1_000_000n;
+
 const DEFAULT_DAYS = 7n;
+
 /** Ten years: what is held for longer is not a lock any more. */
 const LONGEST_MS = 3_653n * 86_400_000n;
 
@@ -44,38 +46,3 @@ export function parseSessionLock(
   const key = session.key === undefined || session.key === "" ? newId("ssn") : session.key;
   return { session: { ...session, key, ttl, ttlUnit }, expiresAt: call.now + Number(ms) };
 }
-
-export type SessionClaim = { readonly release: () => Promise<void> };
-
-/**
- * Takes the vouchers of a session for this redemption alone
- * (spec/validation-and-redemption.md §7.7).
- */
-export async function claimSessionVouchers(
-  deps: Pick<Deps, "db">,
-  call: Call,
-  session: { readonly sessionKey: string; readonly voucherIds: readonly string[] },
-): Promise<SessionClaim> {
-  const by = call.idempotency?.key ?? call.requestId;
-  const claim = { projectId: call.project.id, by, ...session };
-  const other = await claimSession(deps.db, claim);
-  if (other !== undefined) {
-    throw other.by === call.idempotency?.key
-      ? new ApiError("idempotency_in_progress")
-      : multipleRequests(session.sessionKey);
-  }
-  return { release: () => releaseSession(deps.db, claim) };
-}
-
-/** A validation claims nothing, but it gives way to a redemption with its key. */
-export async function rejectWhileClaimed(
-  deps: Pick<Deps, "db">,
-  call: Call,
-  session: { readonly sessionKey: string; readonly voucherIds: readonly string[] },
-): Promise<void> {
-  const other = await findSessionClaim(deps.db, { projectId: call.project.id, ...session });
-  if (other !== undefined) throw multipleRequests(session.sessionKey);
-}
-
-const multipleRequests = (key: string): ApiError =>
-  new ApiError("multiple_requests", { details: `Session ${key} takes part in another request` });

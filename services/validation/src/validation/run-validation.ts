@@ -1,27 +1,21 @@
 import { ApiError } from "@scrip/errors";
 import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
-import { type Call, runInterleaved } from "@scrip/rpc";
+import type { Call } from "@scrip/rpc";
 
 import { pauseBeforeRetry } from "../commit/commit-retry.ts";
 import type { Deps } from "../deps.ts";
-import { checkRedeemables, type DecisionRequest, decideInSteps } from "../domain/decide.ts";
-import type { Applicable, Decision } from "../domain/decision/decision.ts";
+import { checkRedeemables } from "../domain/decide.ts";
 import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
-import {
-  type RequestContext,
-  loadDecisionContext,
-  type DecisionContext,
-} from "../loading/decision-context.ts";
-import { loadCustomer, loadOrder, trackingId } from "../loading/gather.ts";
-import { loadOrderWithCatalogueData } from "../loading/order.ts";
-import { resolveRedeemables, type ResolvedRedeemables } from "../loading/resolved-redeemables.ts";
+import { loadDecisionContext } from "../loading/decision-context.ts";
+import { loadRequestContext } from "../loading/request-context.ts";
+import { resolveRedeemables } from "../loading/resolved-redeemables.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
-import { type DecisionInput, requestedCustomer, expandOf } from "../mapping/decision-input.ts";
+import type { ResolvedRedeemables, DecisionContext } from "../mapping/decision-context.ts";
+import type { DecisionInput } from "../mapping/decision-input.ts";
 import { toRefusal } from "../mapping/error.ts";
 import { lockRedeemables } from "../session/lock-redeemables.ts";
 import { parseSessionLock } from "../session/session-lock.ts";
-
-export type Decided = Extract<Decision, { kind: "decided" }>;
+import { type Decided, decide, applicableOf } from "./decide.ts";
 
 /** A decision that was only asked for, with what its answer is written from. */
 export type ValidationOutcome = {
@@ -80,39 +74,3 @@ export async function runValidation(
     details: "What the session would lock is being changed; try again",
   });
 }
-
-/** What a decision that is only asked for is made under; nothing is written or claimed for it. */
-export async function loadRequestContext(
-  deps: Deps,
-  call: Call,
-  asked: DecisionInput,
-  stacking: StackingRules,
-): Promise<{ readonly circumstances: RequestContext; readonly tracking: string | undefined }> {
-  const said = requestedCustomer(asked);
-  const [{ sent: order, stored, lines }, customer] = await Promise.all([
-    loadOrderWithCatalogueData(deps, call, asked.order, (input) => loadOrder(deps, call, input)),
-    loadCustomer(deps, call, said),
-  ]);
-  const { trackingId: sent } = asked;
-  const tracking = trackingId(deps, call, { trackingId: sent, customer: said }, customer);
-  const expand = expandOf(asked);
-  const trace = expand.has("explanation") || expand.has("hints");
-  return {
-    circumstances: { asked: { ...asked, order }, said, customer, stored, lines, stacking, trace },
-    tracking,
-  };
-}
-
-/** In turns, so that a decision on much holds nobody else up. */
-export const decide = async ({ request }: DecisionContext, { deadline }: Call): Promise<Decided> =>
-  runInterleaved(decideStepwise(request), deadline);
-
-/** Each step is a redeemable. */
-export function* decideStepwise(request: DecisionRequest): Generator<void, Decided> {
-  const decision = yield* decideInSteps(request);
-  if (decision.kind === "malformed") throw toRefusal(decision.refusal);
-  return decision;
-}
-
-export const applicableOf = ({ redeemables }: Decided): readonly Applicable[] =>
-  redeemables.filter((judged) => judged.status === "APPLICABLE");

@@ -1,16 +1,33 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { notFound, ApiError } from "@scrip/errors";
-import type {
-  CreateSkuRequest,
-  UpdateSkuRequest,
+import {
+  type Sku,
+  SkuSchema,
+  type CreateSkuRequest,
+  type UpdateSkuRequest,
 } from "@scrip/proto/scrip/validation/v1/products_pb";
 
 import type { ProductRow, SkuRow } from "../store/catalogue.ts";
 
-type Context = {
-  readonly product: ProductRow;
-  readonly newId: () => string;
-  readonly now: number;
-};
+/** A SKU without a price of its own costs what its product does. */
+export function skuToProto(sku: SkuRow, product: ProductRow): Sku {
+  const price = sku.price ?? product.price;
+  return create(SkuSchema, {
+    id: sku.id,
+    productId: sku.product_id,
+    attributes: sku.attributes,
+    metadata: sku.metadata,
+    product: summaryOf(product),
+    createdAt: timestampFromDate(sku.created_at),
+    ...(price !== null && { price }),
+    ...(sku.source_id !== null && { sourceId: sku.source_id }),
+    ...(sku.sku !== null && { sku: sku.sku }),
+    ...(sku.currency !== null && { currency: sku.currency }),
+    ...(sku.image_url !== null && { imageUrl: sku.image_url }),
+    ...(sku.updated_at !== null && { updatedAt: timestampFromDate(sku.updated_at) }),
+  });
+}
 
 /** The SKU with what was sent over it: `null` clears a field, metadata is merged by key. */
 export function skuToRow(
@@ -50,3 +67,16 @@ function requireAttributes({ attributes }: SkuRow, product: ProductRow): void {
     details: `Property .attributes.${unknown} is not an attribute of the product`,
   });
 }
+
+type Context = {
+  readonly product: ProductRow;
+  readonly newId: () => string;
+  readonly now: number;
+};
+
+export const summaryOf = ({ id, source_id: sourceId, name, price }: ProductRow) => ({
+  id,
+  ...(sourceId !== null && { sourceId }),
+  ...(name !== null && { name }),
+  ...(price !== null && { price }),
+});

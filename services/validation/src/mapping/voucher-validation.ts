@@ -1,0 +1,51 @@
+import type { Session } from "@scrip/proto/scrip/common/v1/session_pb";
+import type { VoucherValidation } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import { applicableItemsToProto } from "./applicable-to.ts";
+import type { DecisionContext } from "./decision-context.ts";
+import { discountResultToProto, giftResultToProto, loyaltyResultOf } from "./result-details.ts";
+import { singleValidationToProto } from "./single-validation.ts";
+
+export function voucherValidationToProto(
+  judged: JudgedRedeemable,
+  voucher: Voucher,
+  {
+    gathered,
+    tracking,
+    session,
+  }: {
+    readonly gathered: DecisionContext;
+    readonly tracking: string | undefined;
+    readonly session: Session | undefined;
+  },
+  call: Call,
+): VoucherValidation {
+  const isValid = judged.status === "APPLICABLE";
+  const discount = isValid ? discountResultToProto(voucher.discount, judged.benefit) : undefined;
+  const gift = isValid ? giftResultToProto(judged.benefit) : undefined;
+  const card = gathered.cards.get(voucher.id);
+  const loyalty = isValid ? loyaltyResultOf(judged.benefit, card) : undefined;
+  return {
+    $typeName: "scrip.validation.v1.VoucherValidation",
+    code: voucher.code,
+    ...applicableItemsToProto(judged),
+    metadata: voucher.metadata ?? {},
+    ...singleValidationToProto(judged, gathered, call),
+    ...(voucher.campaign !== undefined && { campaign: voucher.campaign }),
+    ...(voucher.campaignId !== undefined && { campaignId: voucher.campaignId }),
+    ...(tracking !== undefined && { trackingId: tracking }),
+    ...(session !== undefined && { session }),
+    ...(discount !== undefined && { discount }),
+    ...(gift !== undefined && { gift }),
+    ...(loyalty !== undefined && {
+      loyalty: { $typeName: "scrip.validation.v1.LoyaltyCost", pointsCost: loyalty.points },
+      ...(loyalty.reward !== undefined && { reward: loyalty.reward }),
+    }),
+    ...(isValid && voucher.startDate !== undefined && { startDate: voucher.startDate }),
+    ...(isValid &&
+      voucher.expirationDate !== undefined && { expirationDate: voucher.expirationDate }),
+  };
+}

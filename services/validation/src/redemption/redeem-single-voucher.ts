@@ -1,0 +1,18 @@
+import type { Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { audienceOf } from "../mapping/explanation.ts";
+import { singleRedemptionToProto } from "../mapping/redemptions.ts";
+import { type SingleVoucherRequest, singleVoucherInput } from "../validation/single-voucher.ts";
+import { runRedemption } from "./run-redemption.ts";
+
+export async function redeemSingleVoucher(
+  deps: Deps,
+  call: Call,
+  sent: SingleVoucherRequest,
+): Promise<Redemption> {
+  const { asked, options } = singleVoucherInput(sent);
+  const { made, note } = await runRedemption(deps, call, asked, options);
+  return singleRedemptionToProto(made, note, audienceOf(call));
+}

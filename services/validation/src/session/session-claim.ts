@@ -1,0 +1,40 @@
+import { ApiError } from "@scrip/errors";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { claimSession, findSessionClaim, releaseSession } from "../store/session-claims.ts";
+
+export type SessionClaim = { readonly release: () => Promise<void> };
+
+/**
+ * Takes the vouchers of a session for this redemption alone
+ * (spec/validation-and-redemption.md §7.7).
+ */
+export async function claimSessionVouchers(
+  deps: Pick<Deps, "db">,
+  call: Call,
+  session: { readonly sessionKey: string; readonly voucherIds: readonly string[] },
+): Promise<SessionClaim> {
+  const by = call.idempotency?.key ?? call.requestId;
+  const claim = { projectId: call.project.id, by, ...session };
+  const other = await claimSession(deps.db, claim);
+  if (other !== undefined) {
+    throw other.by === call.idempotency?.key
+      ? new ApiError("idempotency_in_progress")
+      : multipleRequests(session.sessionKey);
+  }
+  return { release: () => releaseSession(deps.db, claim) };
+}
+
+/** A validation claims nothing, but it gives way to a redemption with its key. */
+export async function rejectWhileClaimed(
+  deps: Pick<Deps, "db">,
+  call: Call,
+  session: { readonly sessionKey: string; readonly voucherIds: readonly string[] },
+): Promise<void> {
+  const other = await findSessionClaim(deps.db, { projectId: call.project.id, ...session });
+  if (other !== undefined) throw multipleRequests(session.sessionKey);
+}
+
+const multipleRequests = (key: string): ApiError =>
+  new ApiError("multiple_requests", { details: `Session ${key} takes part in another request` });

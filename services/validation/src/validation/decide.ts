@@ -1,0 +1,22 @@
+import { type Call, runInterleaved } from "@scrip/rpc";
+
+import { type DecisionRequest, decideInSteps } from "../domain/decide.ts";
+import type { Applicable, Decision } from "../domain/decision/decision.ts";
+import type { DecisionContext } from "../mapping/decision-context.ts";
+import { toRefusal } from "../mapping/error.ts";
+
+export type Decided = Extract<Decision, { kind: "decided" }>;
+
+/** In turns, so that a decision on much holds nobody else up. */
+export const decide = async ({ request }: DecisionContext, { deadline }: Call): Promise<Decided> =>
+  runInterleaved(decideStepwise(request), deadline);
+
+/** Each step is a redeemable. */
+export function* decideStepwise(request: DecisionRequest): Generator<void, Decided> {
+  const decision = yield* decideInSteps(request);
+  if (decision.kind === "malformed") throw toRefusal(decision.refusal);
+  return decision;
+}
+
+export const applicableOf = ({ redeemables }: Decided): readonly Applicable[] =>
+  redeemables.filter((judged) => judged.status === "APPLICABLE");
