@@ -8,7 +8,7 @@ import { openBenchDatabase } from "./postgres.ts";
 import { profileRedemptions } from "./profile.ts";
 import { formatReport } from "./report.ts";
 
-const RESULTS = new URL("RESULTS.md", import.meta.url).pathname;
+const RESULTS = path.join(import.meta.dirname, "RESULTS.md");
 // Beside the code and not in the system's temporary folder, which may be kept in memory.
 const FOLDER = path.join(import.meta.dirname, "../..", `.scrip-bench-${process.pid}`);
 

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import path from "node:path";
 import { promisify } from "node:util";
 
 import type { Surroundings } from "./running.ts";
@@ -6,7 +7,7 @@ import type { Surroundings } from "./running.ts";
 /** Decisions of the pure engine, per second of one core. */
 export type EngineRate = { readonly request: string; readonly perSecond: number };
 
-const BENCH = new URL("../../services/validation/bench/decide.ts", import.meta.url).pathname;
+const BENCH = path.join(import.meta.dirname, "../../services/validation/bench/decide.ts");
 
 /** In a process of its own, as nothing else is measured by it. */
 export async function measureEngine({ plan, say }: Surroundings): Promise<readonly EngineRate[]> {

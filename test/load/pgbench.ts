@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { access, glob } from "node:fs/promises";
+import path from "node:path";
 import { promisify } from "node:util";
 
 import { migrate } from "@scrip/postgres";
@@ -8,8 +9,8 @@ import { Client } from "pg";
 const run = promisify(execFile);
 const SCHEMA = "voucher";
 const ROLE = "scrip_voucher";
-const MIGRATIONS = new URL("../../services/voucher/migrations", import.meta.url).pathname;
-const SCRIPT = new URL("redeem.pgbench.sql", import.meta.url).pathname;
+const MIGRATIONS = path.join(import.meta.dirname, "../../services/voucher/migrations");
+const SCRIPT = path.join(import.meta.dirname, "redeem.pgbench.sql");
 
 /**
  * Side A: one transaction per redemption, driven by pgbench. It runs in a database of its own on the

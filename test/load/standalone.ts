@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const MAIN = new URL("../../deploy/standalone/src/main.ts", import.meta.url).pathname;
+const MAIN = path.join(import.meta.dirname, "../../deploy/standalone/src/main.ts");
 /** As `npm start` gives them: requests under way outlive a small nursery and are copied again and again. */
 const HEAP = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
 const READY_MS = 60_000;

@@ -1,3 +1,5 @@
+import path from "node:path";
+
 import { emptyDatabase } from "@scrip/testing";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
@@ -17,7 +19,7 @@ import {
 const SERVICE = {
   schema: "till",
   role: "scrip_till",
-  folder: new URL("fixture/till", import.meta.url).pathname,
+  folder: path.join(import.meta.dirname, "fixture/till"),
 };
 
 const server = await emptyDatabase();

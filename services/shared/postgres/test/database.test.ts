@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer } from "node:net";
+import path from "node:path";
 
 import { emptyDatabase } from "@scrip/testing";
 import { Client } from "pg";
@@ -17,7 +18,7 @@ import {
 const SERVICE = {
   schema: "till",
   role: "scrip_till",
-  folder: new URL("fixture/till", import.meta.url).pathname,
+  folder: path.join(import.meta.dirname, "fixture/till"),
 };
 
 let server: Awaited<ReturnType<typeof emptyDatabase>>;

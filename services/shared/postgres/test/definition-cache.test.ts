@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import path from "node:path";
 
 import { testDatabase, type TestDatabase } from "@scrip/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,7 +19,7 @@ beforeAll(async () => {
   db = await testDatabase({
     schema: "prices",
     role: "scrip_prices",
-    folder: new URL("fixture/prices", import.meta.url).pathname,
+    folder: path.join(import.meta.dirname, "fixture/prices"),
   });
 });
 

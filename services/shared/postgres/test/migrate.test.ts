@@ -176,7 +176,7 @@ test("a user that may create roles needs no administrator; one that may not is t
       url: urlOf(user).href,
       schema,
       role,
-      folder: new URL("fixture/till", import.meta.url).pathname,
+      folder: path.join(import.meta.dirname, "fixture/till"),
     });
   try {
     await expect(run(clerk, "early")).rejects.toThrow(/As an administrator, run "create role/);

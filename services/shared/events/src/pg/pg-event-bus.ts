@@ -1,3 +1,5 @@
+import path from "node:path";
+
 import { createDatabase, type Database, migrate } from "@scrip/postgres";
 
 import type { EventBus } from "../bus.ts";
@@ -13,7 +15,7 @@ import { type ConsumerTimings, type PgSubscription, startSubscription } from "./
 
 export const EVENTS_SCHEMA = "events";
 export const EVENTS_ROLE = "scrip_events";
-export const EVENTS_MIGRATIONS = new URL("../../migrations", import.meta.url).pathname;
+export const EVENTS_MIGRATIONS = path.join(import.meta.dirname, "../../migrations");
 
 export type PgEventBusOptions = {
   readonly url: string;

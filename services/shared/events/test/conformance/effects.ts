@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 import {
@@ -39,7 +40,7 @@ export function effectConformance(broker: () => Broker): void {
       db = await testDatabase({
         schema: "service",
         role: "scrip_service",
-        folder: new URL("../fixture", import.meta.url).pathname,
+        folder: path.join(import.meta.dirname, "../fixture"),
       });
     });
     afterEach(async () => {
