@@ -1,24 +1,20 @@
 import { defineConfig, type DummyRuleMap } from "oxlint";
 
-/**
- * The service graph. A caller may import the generated client of its callees and of nobody else:
- * an edge that is not listed here does not exist.
- */
-const calls: Record<string, readonly string[]> = {
-  gateway: ["validation", "voucher", "campaign", "loyalty", "export"],
+/** The RPC calls between services, without cycles: a service may import the client of its callees only. */
+const CALLEES: Record<string, readonly string[]> = {
+  gateway: ["validation", "voucher", "campaign", "loyalty"],
   validation: ["voucher", "campaign", "loyalty"],
   campaign: ["voucher"],
   voucher: ["loyalty"],
   loyalty: [],
-  export: ["validation", "campaign", "voucher", "loyalty"],
 };
 
 const mayNotImport = (group: string[], message: string): DummyRuleMap => ({
   "no-restricted-imports": ["error", { patterns: [{ group, message }] }],
 });
 
-const strangersOf = (service: string): string[] =>
-  Object.keys(calls).filter((name) => name !== service && !calls[service]?.includes(name));
+const notCalledBy = (service: string): string[] =>
+  Object.keys(CALLEES).filter((name) => name !== service && !CALLEES[service]?.includes(name));
 
 const IMPURE_PACKAGES = [
   "@scrip/**",
@@ -31,7 +27,7 @@ const IMPURE_PACKAGES = [
 
 const PURE_DOMAIN = "domain/ is pure: no I/O, no clock, no randomness, nothing outside domain/";
 
-/** Tables of test cases lie beside their tests. */
+/** Tests and the tables of test cases beside them. */
 const DOMAIN_TESTS = ["**/*.test.ts", "**/*.test-cases.ts"];
 
 export default defineConfig({
@@ -48,7 +44,7 @@ export default defineConfig({
     "typescript/no-explicit-any": "error",
     "typescript/no-non-null-assertion": "error",
     "typescript/no-unnecessary-type-parameters": "off",
-    // Parsed JSON, rows and reflected messages get their type where they enter, after their checks.
+    // Parsed JSON, rows and reflected messages are asserted to their type after they are checked.
     "typescript/no-unsafe-type-assertion": "off",
     "import/no-cycle": "error",
     "import/no-default-export": "error",
@@ -57,22 +53,22 @@ export default defineConfig({
     "max-lines": ["error", { max: 400, skipComments: true, skipBlankLines: true }],
     "max-params": ["error", { max: 4 }],
     "no-await-in-loop": "off",
-    // The compiler proves returns, and knows when a switch is exhaustive.
+    // The compiler checks returns, also behind exhaustive switches.
     "typescript/consistent-return": "off",
-    // Loops here wait for what a callback or another task changes, which the rule cannot see.
+    // Some loops wait for a variable that a callback or another task changes, which the rule cannot see.
     "no-unmodified-loop-condition": "off",
-    // The second argument is what a failure says; properties assert inside fc.assert.
+    // The second argument of expect is the message of a failure; properties assert inside fc.assert.
     "vitest/valid-expect": ["error", { maxArgs: 2 }],
     "vitest/no-conditional-expect": "off",
     "vitest/expect-expect": ["error", { assertFunctionNames: ["expect*", "assert*", "fc.assert"] }],
     "oxc/no-map-spread": "off",
   },
   overrides: [
-    ...Object.keys(calls).map((service) => ({
+    ...Object.keys(CALLEES).map((service) => ({
       files: [service === "gateway" ? "gateway/src/**" : `services/${service}/src/**`],
       rules: mayNotImport(
-        strangersOf(service).map((name) => `@scrip/proto/scrip/${name}/**`),
-        `${service} does not call this service: see the graph in oxlint.config.ts`,
+        notCalledBy(service).map((name) => `@scrip/proto/scrip/${name}/**`),
+        `${service} must not call this service: see CALLEES in oxlint.config.ts`,
       ),
     })),
     {
@@ -90,20 +86,13 @@ export default defineConfig({
       rules: mayNotImport([...IMPURE_PACKAGES, "../../**"], PURE_DOMAIN),
     },
     {
-      files: [
-        "**/*.test.ts",
-        "**/*.scenarios.ts",
-        "**/*.test-cases.ts",
-        "**/test/**",
-        "test/**",
-        "**/testing/**",
-      ],
+      files: ["**/*.test.ts", "**/*.test-cases.ts", "**/test/**", "test/**", "**/testing/**"],
       rules: {
         "max-lines-per-function": "off",
-        // A helper stands beside the one test that it serves.
+        // Helpers are declared beside the test that uses them.
         "unicorn/consistent-function-scoping": "off",
         "oxc/no-accumulating-spread": "off",
-        // A test that is wrong about what is there fails, which is all that is asked of it.
+        // A wrong assumption about a type or a value fails the test, which is enough.
         "typescript/no-explicit-any": "off",
         "typescript/no-non-null-assertion": "off",
       },

@@ -8,8 +8,8 @@ import {
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
+import type { CompileContext, Fields } from "./check-context.ts";
 import { compileScalar, type ValueCheck } from "./check-scalar.ts";
-import type { Context, Fields } from "./check.ts";
 import { enumNamesOf, jsonNameOf, ruleOf } from "./options.ts";
 import { isHostileKey, isSafeText, structViolation, UNSAFE_TEXT } from "./safety.ts";
 import type { Violation } from "./violation.ts";
@@ -17,7 +17,7 @@ import type { Violation } from "./violation.ts";
 type FieldCheck = (value: unknown) => Violation | undefined;
 
 /** The check of one field, with its name in front of every path that it answers. */
-export function compileField(field: DescField, context: Context): FieldCheck | undefined {
+export function compileField(field: DescField, context: CompileContext): FieldCheck | undefined {
   const rule = ruleOf(field);
   const path = `.${jsonNameOf(field)}`;
   const check = compileValue(field, rule, context);
@@ -53,7 +53,11 @@ function absenceOf(field: DescField): (value: unknown) => boolean {
 const isImplicit = (field: DescField): boolean =>
   field.presence === FeatureSet_FieldPresence.IMPLICIT;
 
-function compileValue(field: DescField, rule: Rule, context: Context): FieldCheck | undefined {
+function compileValue(
+  field: DescField,
+  rule: Rule,
+  context: CompileContext,
+): FieldCheck | undefined {
   switch (field.fieldKind) {
     case "list":
       return compileList(compileSingle(field, rule, context), rule);
@@ -65,7 +69,11 @@ function compileValue(field: DescField, rule: Rule, context: Context): FieldChec
 }
 
 /** The check of one value: of the field itself, or of one item of it. */
-function compileSingle(field: DescField, rule: Rule, context: Context): FieldCheck | undefined {
+function compileSingle(
+  field: DescField,
+  rule: Rule,
+  context: CompileContext,
+): FieldCheck | undefined {
   if (field.message !== undefined) return compileMessageValue(field.message, context);
   if (field.enum !== undefined) return context.strict ? compileEnum(field.enum) : undefined;
   const check = compileScalar(field.scalar, rule, context.strict);
@@ -79,7 +87,7 @@ const atRoot =
     return text === undefined ? undefined : { path: "", text };
   };
 
-function compileMessageValue(desc: DescMessage, context: Context): FieldCheck | undefined {
+function compileMessageValue(desc: DescMessage, context: CompileContext): FieldCheck | undefined {
   if (desc.typeName === "google.protobuf.Struct") {
     return context.strict ? (value) => structViolation(value as JsonObject) : undefined;
   }
@@ -126,7 +134,7 @@ function compileList(check: FieldCheck | undefined, rule: Rule): FieldCheck | un
 function compileMap(
   check: FieldCheck | undefined,
   rule: Rule,
-  context: Context,
+  context: CompileContext,
 ): FieldCheck | undefined {
   const count = compileCount(rule);
   if (check === undefined && count === undefined && !context.strict) return undefined;

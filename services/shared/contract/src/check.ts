@@ -1,7 +1,8 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 
+import type { CompileContext, MessageCheck, Resolve } from "./check-context.ts";
 import { compileField } from "./check-field.ts";
-import { toDetails, type Violation } from "./violation.ts";
+import { toDetails } from "./violation.ts";
 
 /** Answers the details of the first violation, or undefined. */
 export type Check = (message: Message) => string | undefined;
@@ -13,14 +14,6 @@ export type CheckOptions = {
    */
   readonly fromJson?: boolean;
 };
-
-/** A message seen by its field names: checks are compiled from descriptors. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-export type MessageCheck = (message: Fields) => Violation | undefined;
-
-/** Finds the check of another message; undefined when that message has nothing to check. */
-export type Resolve = (desc: DescMessage) => MessageCheck | undefined;
 
 /**
  * Compiles the `rule` options of a message into a check. What has no rules is never looked at, so
@@ -46,13 +39,7 @@ export function compileCheck(desc: DescMessage, options: CheckOptions = {}): Che
 
 const passes: Check = () => undefined;
 
-export type Context = {
-  readonly resolve: Resolve;
-  /** Also check what the JSON decoder would have refused. */
-  readonly strict: boolean;
-};
-
-function compileMessage(desc: DescMessage, context: Context): MessageCheck | undefined {
+function compileMessage(desc: DescMessage, context: CompileContext): MessageCheck | undefined {
   const checks = desc.fields
     .map((field) => compileMember(field, context))
     .filter((check) => check !== undefined);
@@ -66,7 +53,7 @@ function compileMessage(desc: DescMessage, context: Context): MessageCheck | und
   };
 }
 
-function compileMember(field: DescField, context: Context): MessageCheck | undefined {
+function compileMember(field: DescField, context: CompileContext): MessageCheck | undefined {
   const check = compileField(field, context);
   if (check === undefined) return undefined;
   const { oneof, localName } = field;

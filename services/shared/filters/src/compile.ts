@@ -63,8 +63,8 @@ function compileValue(
   if (field.type !== "day") return compileScalar(condition, context, bind);
   // A day without a zone: the project's calendar, read as if it were that of UTC.
   const sql = `((${field.sql})::timestamp at time zone 'UTC')`;
-  const moment = inUtc(context);
-  return compileDate({ ...condition, field: { ...field, sql } }, { ...context, ...moment }, bind);
+  const time = inUtc(context);
+  return compileDate({ ...condition, field: { ...field, sql } }, { ...context, ...time }, bind);
 }
 
 /** A JSON null is as unknown as a key that is not there. */

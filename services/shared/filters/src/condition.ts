@@ -1,13 +1,7 @@
+import type { TimeContext } from "@scrip/rules";
+
 import type { FilterField, FilterFields } from "./fields.ts";
 import type { Operator } from "./operators.ts";
-
-/** The project's present, epoch milliseconds; and where its days begin. */
-export type TimeContext = {
-  readonly now: number;
-  readonly timeZone: string;
-  /** The day that weeks begin on, 0 (Sunday) to 6 (Saturday); Monday when absent. */
-  readonly firstWeekday?: number | undefined;
-};
 
 export type FilterContext = TimeContext & {
   readonly fields: FilterFields;

@@ -1,9 +1,14 @@
-import { civilFromDays, daysFromCivil, instantAt, localTimeAt } from "@scrip/rules";
+import {
+  civilFromDays,
+  daysFromCivil,
+  instantAt,
+  localTimeAt,
+  type TimeContext,
+} from "@scrip/rules";
 
 import {
   type Condition,
   type FilterContext,
-  type TimeContext,
   MS_PER_DAY,
   type Operand,
   Violation,

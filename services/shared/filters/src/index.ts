@@ -1,5 +1,7 @@
 export { compileFilters, type CompiledFilters } from "./compile.ts";
-export type { FilterContext, TimeContext } from "./condition.ts";
+export type { TimeContext } from "@scrip/rules";
+
+export type { FilterContext } from "./condition.ts";
 export { type FilterField, type FilterFields, jsonMember } from "./fields.ts";
 export { OPERATORS } from "./operators.ts";
 export { type CompiledPredicate, compilePredicate, type Predicate } from "./predicate.ts";

@@ -1,43 +1,43 @@
-import { localTimeAt, type LocalTime } from "@scrip/rules";
+import { localTimeAt, type LocalTime, type TimeContext } from "@scrip/rules";
 
-import { type TimeContext, MS_PER_DAY } from "./condition.ts";
+import { MS_PER_DAY } from "./condition.ts";
 
-type Seen = { readonly times: Map<number, LocalTime>; inUtc?: TimeContext };
+type Conversions = { readonly localTimes: Map<number, LocalTime>; inUtc?: TimeContext };
 
 /**
- * What was worked out for a moment. Calendars are slow, and a hundred filters that look at one record
- * from one moment ask for the same few instants.
+ * Conversions by time context. Calendars are slow, and a hundred filters that evaluate one record at one
+ * time convert the same few instants.
  */
-const seen = new WeakMap<TimeContext, Seen>();
+const cache = new WeakMap<TimeContext, Conversions>();
 
-function seenFrom(moment: TimeContext): Seen {
-  const known = seen.get(moment);
-  if (known !== undefined) return known;
-  const fresh: Seen = { times: new Map() };
-  seen.set(moment, fresh);
-  return fresh;
+function conversionsAt(time: TimeContext): Conversions {
+  const cached = cache.get(time);
+  if (cached !== undefined) return cached;
+  const conversions: Conversions = { localTimes: new Map() };
+  cache.set(time, conversions);
+  return conversions;
 }
 
-/** What the clocks of the project show at an instant. */
-export function localTime(instant: number, moment: TimeContext): LocalTime {
-  const { times } = seenFrom(moment);
-  const known = times.get(instant);
-  if (known !== undefined) return known;
-  const time = localTimeAt(moment.timeZone, instant);
-  // A moment that looks at many records is nobody's in particular: it is not remembered for long.
-  if (times.size >= MAX_INSTANTS) times.clear();
-  times.set(instant, time);
-  return time;
+/** The local date and time of the project at an instant. */
+export function localTime(instant: number, time: TimeContext): LocalTime {
+  const { localTimes } = conversionsAt(time);
+  const cached = localTimes.get(instant);
+  if (cached !== undefined) return cached;
+  const local = localTimeAt(time.timeZone, instant);
+  // A context that evaluates many records must not hold the instants of all of them.
+  if (localTimes.size >= MAX_INSTANTS) localTimes.clear();
+  localTimes.set(instant, local);
+  return local;
 }
 
 const MAX_INSTANTS = 1_000;
 
-/** The moment when clocks of UTC show what those of the project do now. */
-export function inUtc(moment: TimeContext): TimeContext {
-  const { epochDay, msOfDay } = localTime(moment.now, moment);
-  return (seenFrom(moment).inUtc ??= {
+/** The instant at which UTC clocks show the present local time of the project. */
+export function inUtc(time: TimeContext): TimeContext {
+  const { epochDay, msOfDay } = localTime(time.now, time);
+  return (conversionsAt(time).inUtc ??= {
     now: epochDay * MS_PER_DAY + msOfDay,
     timeZone: "UTC",
-    firstWeekday: moment.firstWeekday,
+    firstWeekday: time.firstWeekday,
   });
 }

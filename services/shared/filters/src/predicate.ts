@@ -1,6 +1,7 @@
 import { daysFromCivil } from "@scrip/rules";
+import type { TimeContext } from "@scrip/rules";
 
-import { type TimeContext, MS_PER_DAY, Violation } from "./condition.ts";
+import { MS_PER_DAY, Violation } from "./condition.ts";
 import { inUtc } from "./local-time.ts";
 import { dateTest } from "./record-dates.ts";
 import { type ScalarCondition, scalarTest, type ValueTest } from "./record-scalars.ts";
@@ -13,7 +14,7 @@ import {
 import { readTree } from "./tree.ts";
 
 /** Whether a record meets the filters, seen from a moment of its project. */
-export type Predicate<Subject> = (subject: Subject, moment: TimeContext) => boolean;
+export type Predicate<Subject> = (subject: Subject, time: TimeContext) => boolean;
 
 export type CompiledPredicate<Subject> =
   | { readonly kind: "predicate"; readonly matches: Predicate<Subject> }
@@ -42,15 +43,15 @@ function predicateOf<Subject>(filters: unknown, fields: RecordFields<Subject>): 
     const field = findRecordField(fields, name);
     if (field === undefined) throw new Violation(`Unknown filter field ${name}`);
     const tests = conditions.map((condition) => testOf(field, { name, ...condition }));
-    return (subject, moment) => {
+    return (subject, time) => {
       const value = field.read(subject) ?? null;
-      return tests.every((test) => test(value, moment));
+      return tests.every((test) => test(value, time));
     };
   });
   if (parts.length === 0 || tree.junction === "and") {
-    return (subject, moment) => parts.every((part) => part(subject, moment));
+    return (subject, time) => parts.every((part) => part(subject, time));
   }
-  return (subject, moment) => parts.some((part) => part(subject, moment));
+  return (subject, time) => parts.some((part) => part(subject, time));
 }
 
 function testOf<Subject>(

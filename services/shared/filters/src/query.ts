@@ -1,7 +1,7 @@
 import { ApiError } from "@scrip/errors";
+import type { TimeContext } from "@scrip/rules";
 
 import { compileFilters } from "./compile.ts";
-import type { TimeContext } from "./condition.ts";
 import type { FilterFields } from "./fields.ts";
 
 export type FilterQuery = {

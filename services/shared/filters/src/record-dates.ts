@@ -1,6 +1,7 @@
 import { civilFromDays } from "@scrip/rules";
+import type { TimeContext } from "@scrip/rules";
 
-import { type TimeContext, MS_PER_DAY } from "./condition.ts";
+import { MS_PER_DAY } from "./condition.ts";
 import { daysOperand, DISTANCES, instantOfOperand, MAX_DAYS, PARTS, wholeNumber } from "./dates.ts";
 import { localTime } from "./local-time.ts";
 import { monthDaysOf, monthDaySpan } from "./month-days.ts";
@@ -8,34 +9,34 @@ import type { ScalarCondition } from "./record-scalars.ts";
 import { spanOf, type Today } from "./spans.ts";
 
 /** Whether an instant, epoch milliseconds, meets a condition; `null` meets negative ones only. */
-export type DateTest = (value: number | null, moment: TimeContext) => boolean;
+export type DateTest = (value: number | null, time: TimeContext) => boolean;
 
 /** What `compileDate` compiles, for instants in memory. Undefined where the operator means nothing. */
 export function dateTest(condition: ScalarCondition): DateTest | undefined {
   const { name, operator, operands } = condition;
-  const operandsAt = (moment: TimeContext): readonly number[] =>
-    operands.map((one) => instantOfOperand(name, one, moment));
+  const operandsAt = (time: TimeContext): readonly number[] =>
+    operands.map((one) => instantOfOperand(name, one, time));
   switch (operator) {
     case "$in":
     case "$is":
-      return (value, moment) => operandsAt(moment).some((one) => one === value);
+      return (value, time) => operandsAt(time).some((one) => one === value);
     case "$not_in":
     case "$is_not":
-      return (value, moment) => !operandsAt(moment).some((one) => one === value);
+      return (value, time) => !operandsAt(time).some((one) => one === value);
     case "$after":
-      return (value, moment) => operandsAt(moment).some((one) => value !== null && value > one);
+      return (value, time) => operandsAt(time).some((one) => value !== null && value > one);
     case "$before":
-      return (value, moment) => operandsAt(moment).some((one) => value !== null && value < one);
+      return (value, time) => operandsAt(time).some((one) => value !== null && value < one);
     default:
       return spanTest(condition) ?? distanceTest(condition) ?? partTest(condition);
   }
 }
 
-const dayAt = (instant: number, moment: TimeContext): number => localTime(instant, moment).epochDay;
+const dayAt = (instant: number, time: TimeContext): number => localTime(instant, time).epochDay;
 
-const todayOf = (moment: TimeContext): Today => ({
-  day: dayAt(moment.now, moment),
-  firstWeekday: moment.firstWeekday,
+const todayOf = (time: TimeContext): Today => ({
+  day: dayAt(time.now, time),
+  firstWeekday: time.firstWeekday,
 });
 
 /** For whoever asks only whether an operator names days. */
@@ -45,18 +46,18 @@ const ANY_DAY: Today = { day: 0 };
 function spanTest({ name, operator, operands }: ScalarCondition): DateTest | undefined {
   const days = daysOperand(operator, name, operands);
   if (monthDaySpan(operator, ANY_DAY, days) !== undefined) {
-    return (value, moment) => {
-      const span = monthDaySpan(operator, todayOf(moment), days);
+    return (value, time) => {
+      const span = monthDaySpan(operator, todayOf(time), days);
       if (value === null || span === undefined) return false;
-      const { month, day } = civilFromDays(dayAt(value, moment));
+      const { month, day } = civilFromDays(dayAt(value, time));
       return monthDaysOf(span).includes(month * 100 + day);
     };
   }
   if (spanOf(operator, ANY_DAY, days) === undefined) return undefined;
-  return (value, moment) => {
-    const span = spanOf(operator, todayOf(moment), days);
+  return (value, time) => {
+    const span = spanOf(operator, todayOf(time), days);
     if (value === null || span === undefined) return false;
-    const day = dayAt(value, moment);
+    const day = dayAt(value, time);
     return day >= span.from && day < span.to;
   };
 }
@@ -90,9 +91,9 @@ function partTest({ name, operator, operands }: ScalarCondition): DateTest | und
   const part = PARTS[operator];
   if (part === undefined) return undefined;
   const numbers = new Set(operands.map((one) => wholeNumber(name, one, part.max)));
-  return (value, moment) => {
+  return (value, time) => {
     if (value === null) return false;
-    const { epochDay, weekday } = localTime(value, moment);
+    const { epochDay, weekday } = localTime(value, time);
     const parts = { ...civilFromDays(epochDay), dow: weekday };
     return numbers.has(parts[part.name]);
   };

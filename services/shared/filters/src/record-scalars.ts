@@ -1,4 +1,6 @@
-import { type TimeContext, type Operand } from "./condition.ts";
+import type { TimeContext } from "@scrip/rules";
+
+import { type Operand } from "./condition.ts";
 import { instantOfOperand } from "./dates.ts";
 import { microsOfText } from "./iso-date.ts";
 import type { Operator } from "./operators.ts";
@@ -14,7 +16,7 @@ export type ScalarCondition = {
 };
 
 /** Whether a value meets a condition. Nothing (`null`) meets negative ones only. */
-export type ValueTest = (value: RecordValue, moment: TimeContext) => boolean;
+export type ValueTest = (value: RecordValue, time: TimeContext) => boolean;
 
 /**
  * What `compileScalar` compiles, for values in memory. Answers undefined for an operator that means
@@ -86,10 +88,10 @@ function containment(condition: ScalarCondition): ValueTest | undefined {
   const matched = matching(condition, (text, part) => text.includes(part));
   if (matched === undefined || condition.type !== "json") return matched;
   const texts = new Set<string | null>(condition.operands.map(textOf));
-  return (value, moment) =>
+  return (value, time) =>
     Array.isArray(value)
       ? value.some((member: unknown) => texts.has(jsonText(member)))
-      : matched(value, moment);
+      : matched(value, time);
 }
 
 function matching(
@@ -147,10 +149,10 @@ function jsonDate(
   holds: (value: bigint, operand: bigint) => boolean,
 ): ValueTest | undefined {
   if (type !== "json") return undefined;
-  return (value, moment) => {
+  return (value, time) => {
     const micros = typeof value === "string" ? microsOfText(value) : undefined;
     return operands
-      .map((one) => BigInt(instantOfOperand(name, one, moment)) * 1000n)
+      .map((one) => BigInt(instantOfOperand(name, one, time)) * 1000n)
       .some((operand) => micros !== undefined && holds(micros, operand));
   };
 }

@@ -225,8 +225,8 @@ test("what SQL finds and what memory finds is the same", async () => {
   await fc.assert(
     fc.asyncProperty(filters, timeZone, weekday, async (tree, zone, firstWeekday) => {
       const values: unknown[] = ["p"];
-      const moment = { now: NOW, timeZone: zone, firstWeekday };
-      const compiled = compileFilters(tree, { ...moment, fields: inSql, values });
+      const time = { now: NOW, timeZone: zone, firstWeekday };
+      const compiled = compileFilters(tree, { ...time, fields: inSql, values });
       const predicate = compilePredicate(tree, inMemory);
       if (compiled.kind === "violation" || predicate.kind === "violation") {
         expect(predicate).toEqual(compiled);
@@ -236,7 +236,7 @@ test("what SQL finds and what memory finds is the same", async () => {
         `select id from record where project_id = $1 and ${compiled.text} order by id`,
         values,
       );
-      const found = shelf.flatMap((each, id) => (predicate.matches(each, moment) ? [id] : []));
+      const found = shelf.flatMap((each, id) => (predicate.matches(each, time) ? [id] : []));
       expect(found).toEqual(rows.map(({ id }) => id));
       counts.compared += 1;
       if (found.length > 0 && found.length < shelf.length) counts.found += 1;

@@ -1,4 +1,11 @@
-export { civilFromDays, daysFromCivil, daysInMonth } from "./civil.ts";
+export type {
+  AmountItemEffect,
+  DiscountDefinition,
+  DiscountEffect,
+  DiscountType,
+  UnitDefinition,
+  UnitEffect,
+} from "./discount/definition.ts";
 export {
   type AmountDiscount,
   type Discount,
@@ -7,16 +14,12 @@ export {
   type ParsedDiscount,
   type PercentDiscount,
   parseDiscount,
-} from "./discount.ts";
-export type {
-  AmountItemEffect,
-  DiscountDefinition,
-  DiscountEffect,
-  DiscountType,
-  UnitDefinition,
-  UnitEffect,
-} from "./discount-definition.ts";
-export { type Duration, parseDuration } from "./duration.ts";
+} from "./discount/parse-discount.ts";
+export {
+  type UnitDiscount,
+  type UnitGift,
+  type UnitGiftEffect,
+} from "./discount/parse-unit-discount.ts";
 export { parseDay, parseInstant } from "./formula/dates.ts";
 export { type FormulaResult, type FormulaScope, evaluateFormula } from "./formula/evaluate.ts";
 export { type Formula, type ParsedFormula, parseFormula } from "./formula/parse.ts";
@@ -27,43 +30,28 @@ export {
   booleanValue,
   countValue,
   dateValue,
-  valueToJson,
   metadataValue,
   moneyValue,
   numberValue,
+  valueToJson,
 } from "./formula/value.ts";
-export { type UnitDiscount, type UnitGift, type UnitGiftEffect } from "./unit-discount.ts";
-export { nextOpening } from "./opening.ts";
-export { type Period, startOfNextPeriod, startOfPeriod } from "./period.ts";
+export { civilFromDays, daysFromCivil, daysInMonth } from "./time/civil.ts";
+export { type Duration, parseDuration } from "./time/duration.ts";
+export { type Period, startOfNextPeriod, startOfPeriod } from "./time/period.ts";
+export type { TimeContext } from "./time/time-context.ts";
 export {
   type LocalTime,
   addDuration,
-  instantAt,
   formatInstant,
+  instantAt,
   isTimeZone,
   localTimeAt,
-} from "./time-zone.ts";
-export {
-  type DailyHours,
-  type TimeContext,
-  type ValidityStatus,
-  type Validity,
-  type ValidityTimeframe,
-  checkValidity,
-  evaluateValidity,
-} from "./validity.ts";
-export { smallestDifference, expectedMembers } from "./validation-rule/change.ts";
-export { expectedDates, firstMatchingDay } from "./validation-rule/change-in-time.ts";
-export {
-  type CheckedRule,
-  type CheckPhase,
-  type FailingRule,
-  type RuleOutcome,
-  checkRule,
-  failingRules,
-} from "./validation-rule/check.ts";
-export type { Condition } from "./validation-rule/condition.ts";
-export { meetsConditions } from "./validation-rule/counts.ts";
+} from "./time/time-zone.ts";
+export { meetsConditions } from "./validation-rule/evaluate/count-conditions.ts";
+export { checkRule, failingRules } from "./validation-rule/evaluate/check-rule.ts";
+export { idsOperand, metadataOperand } from "./validation-rule/evaluate/operands.ts";
+export { matchesAny, matchingItems } from "./validation-rule/evaluate/value-set.ts";
+export type { Condition } from "./validation-rule/model/condition.ts";
 export {
   type ItemScopeDefinition,
   type ScopeEntryDefinition,
@@ -71,13 +59,21 @@ export {
   UNIT_BUDGET_NAMES,
   type UnitBudgetName,
   type ValidationRuleDefinition,
-} from "./validation-rule/definition.ts";
-export { type ItemIdentity, type ItemObject, type ItemRef } from "./validation-rule/items.ts";
-export { type ParsedValidationRule, parseValidationRule } from "./validation-rule/parse.ts";
-export { type RuleClass, type RuleName, RULE_NAMES, traitsOf } from "./validation-rule/names.ts";
-export type { RuleLine, RuleReader } from "./validation-rule/reader.ts";
-export { idsOperand, metadataOperand } from "./validation-rule/rule-value.ts";
-export { matchesAny, matchingItems } from "./validation-rule/value-set.ts";
+} from "./validation-rule/model/definition.ts";
+export type { ItemIdentity, ItemObject, ItemRef } from "./validation-rule/model/item-ref.ts";
+export {
+  type RuleClass,
+  type RuleName,
+  RULE_NAMES,
+  traitsOf,
+} from "./validation-rule/model/rule-names.ts";
+export type { RuleLine, RuleReader } from "./validation-rule/model/rule-reader.ts";
+export type {
+  CheckedRule,
+  CheckPhase,
+  FailingRule,
+  RuleOutcome,
+} from "./validation-rule/model/rule-result.ts";
 export type {
   ApplicationEffect,
   BundlePart,
@@ -87,4 +83,22 @@ export type {
   ScopeEntry,
   UnitBudget,
   ValidationRule,
-} from "./validation-rule/rule.ts";
+} from "./validation-rule/model/rule.ts";
+export {
+  type ParsedValidationRule,
+  parseValidationRule,
+} from "./validation-rule/parse/parse-rule.ts";
+export { expectedDates, firstMatchingDay } from "./validation-rule/suggest/date-suggestions.ts";
+export {
+  expectedMembers,
+  smallestDifference,
+} from "./validation-rule/suggest/smallest-difference.ts";
+export { checkValidity } from "./validity/check-validity.ts";
+export { evaluateValidity } from "./validity/evaluate-validity.ts";
+export { nextOpening } from "./validity/next-opening.ts";
+export type {
+  DailyHours,
+  Validity,
+  ValidityStatus,
+  ValidityTimeframe,
+} from "./validity/validity.ts";

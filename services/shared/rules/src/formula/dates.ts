@@ -1,6 +1,6 @@
-import { civilFromDays, daysFromCivil, daysInMonth } from "../civil.ts";
-import { instantAt, localTimeAt } from "../time-zone.ts";
-import type { TimeContext } from "../validity.ts";
+import { civilFromDays, daysFromCivil, daysInMonth } from "../time/civil.ts";
+import type { TimeContext } from "../time/time-context.ts";
+import { instantAt, localTimeAt } from "../time/time-zone.ts";
 import { type FormulaValue, dateValue, failure } from "./value.ts";
 
 /** A day means its first moment in the project's time zone; a time must tell its offset. */

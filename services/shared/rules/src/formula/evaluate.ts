@@ -1,6 +1,6 @@
 import { type Decimal, negateDecimal } from "@scrip/money";
 
-import type { TimeContext } from "../validity.ts";
+import type { TimeContext } from "../time/time-context.ts";
 import { startOfToday } from "./dates.ts";
 import { BUILT_INS, notANumber } from "./functions.ts";
 import { calculate, compare, isSame } from "./operators.ts";
@@ -20,7 +20,7 @@ import {
 
 /** What the names of a formula mean where it is evaluated. Names are upper case. */
 export type FormulaScope = {
-  readonly moment: TimeContext;
+  readonly time: TimeContext;
   /** The value of an operand such as `ORDER_AMOUNT`; null when there is none. */
   readonly operand: (name: string) => KnownValue | null;
   /** What an operand such as `ORDER_METADATA` looks its keys up in; null when there is none. */
@@ -69,12 +69,12 @@ function evaluate(node: Node, scope: FormulaScope): FormulaValue {
   }
 }
 
-function readOperand(name: string, { moment, operand, onRead }: FormulaScope): FormulaValue {
+function readOperand(name: string, { time, operand, onRead }: FormulaScope): FormulaValue {
   switch (name) {
     case "TODAY":
-      return dateValue(startOfToday(moment));
+      return dateValue(startOfToday(time));
     case "NOW":
-      return dateValue(moment.now);
+      return dateValue(time.now);
     case "TRUE":
     case "FALSE":
       return booleanValue(name === "TRUE");
@@ -93,7 +93,7 @@ function call(node: Node & { readonly kind: "call" }, scope: FormulaScope): Form
   if (builtIn.apply !== null) {
     return builtIn.apply(
       parts.map((part) => evaluate(part, scope)),
-      scope.moment,
+      scope.time,
     );
   }
   return name === "IF" ? branch(parts, scope) : firstKnown(parts, scope);
@@ -164,7 +164,7 @@ function combine(node: Node & { readonly kind: "binary" }, scope: FormulaScope):
     case "%":
       return calculate(operator, evaluate(left, scope), evaluate(right, scope));
     default:
-      return compare(operator, evaluate(left, scope), evaluate(right, scope), scope.moment);
+      return compare(operator, evaluate(left, scope), evaluate(right, scope), scope.time);
   }
 }
 

@@ -3,18 +3,18 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { type FormulaScope, evaluateFormula } from "./evaluate.ts";
-import { scenarioMetadata, scenarios, violations } from "./formula.scenarios.ts";
+import { caseMetadata, cases, violations } from "./formula.test-cases.ts";
 import { type ParsedFormula, parseFormula } from "./parse.ts";
 import { moneyValue } from "./value.ts";
 
 const scope: FormulaScope = {
-  moment: { now: Date.parse("2026-11-20T23:30:00Z"), timeZone: "Europe/Warsaw" },
+  time: { now: Date.parse("2026-11-20T23:30:00Z"), timeZone: "Europe/Warsaw" },
   operand: (name) => (name === "ORDER_AMOUNT" ? moneyValue(42_550n) : null),
-  metadata: (name) => scenarioMetadata[name] ?? null,
+  metadata: (name) => caseMetadata[name] ?? null,
 };
 
 describe("a formula", () => {
-  test.each(scenarios)("%s gives %s", (formula, value) => {
+  test.each(cases)("%s gives %s", (formula, value) => {
     expect(resultOf(formula)).toBe(value);
   });
 

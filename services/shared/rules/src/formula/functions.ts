@@ -7,8 +7,8 @@ import {
   wholeOf,
 } from "@scrip/money";
 
-import { civilFromDays } from "../civil.ts";
-import type { TimeContext } from "../validity.ts";
+import { civilFromDays } from "../time/civil.ts";
+import type { TimeContext } from "../time/time-context.ts";
 import { parseDay, epochDayAt, monthsBetween, readDate, parseInstant } from "./dates.ts";
 import { type FormulaValue, countValue, dateValue, failure, numberValue } from "./value.ts";
 
@@ -16,7 +16,7 @@ export type BuiltIn = {
   readonly least: number;
   readonly most: number;
   /** null for a function that decides itself which of its arguments are evaluated. */
-  readonly apply: ((values: readonly FormulaValue[], moment: TimeContext) => FormulaValue) | null;
+  readonly apply: ((values: readonly FormulaValue[], time: TimeContext) => FormulaValue) | null;
 };
 
 /** The functions that formulas may call; nobody else's names can get in. */
@@ -85,10 +85,10 @@ function ofText(read: (text: string, timeZone: string) => number | undefined) {
 
 /** Functions of a calendar day and of today, both counted in days. */
 function ofDay(count: (day: number, today: number) => number) {
-  return ([value]: readonly FormulaValue[], moment: TimeContext): FormulaValue => {
-    const date = readDate(value ?? failure("a date is missing"), moment);
+  return ([value]: readonly FormulaValue[], time: TimeContext): FormulaValue => {
+    const date = readDate(value ?? failure("a date is missing"), time);
     if (date.kind !== "date") return date;
-    const { now, timeZone } = moment;
+    const { now, timeZone } = time;
     const days = count(epochDayAt(date.instant, timeZone), epochDayAt(now, timeZone));
     return countValue(BigInt(days));
   };

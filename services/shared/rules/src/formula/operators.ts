@@ -9,7 +9,7 @@ import {
   remainderOf,
 } from "@scrip/money";
 
-import type { TimeContext } from "../validity.ts";
+import type { TimeContext } from "../time/time-context.ts";
 import { epochDayAt, readDate } from "./dates.ts";
 import { notANumber } from "./functions.ts";
 import type { ArithmeticOperator, ComparisonOperator } from "./syntax.ts";
@@ -58,7 +58,7 @@ export function compare(
   operator: ComparisonOperator,
   left: FormulaValue,
   right: FormulaValue,
-  moment: TimeContext,
+  time: TimeContext,
 ): FormulaValue {
   if (left.kind === "failure") return left;
   if (right.kind === "failure") return right;
@@ -82,7 +82,7 @@ export function compare(
     case "DATE_IS_NOT":
     case "IS_AFTER":
     case "IS_BEFORE":
-      return compareDates(operator, readDate(left, moment), readDate(right, moment), moment);
+      return compareDates(operator, readDate(left, time), readDate(right, time), time);
     default:
       return operator satisfies never;
   }

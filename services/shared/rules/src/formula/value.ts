@@ -1,6 +1,6 @@
 import { type Decimal, decimalOfNumber, decimalText, fromMinorUnits } from "@scrip/money";
 
-import { formatInstant } from "../time-zone.ts";
+import { formatInstant } from "../time/time-zone.ts";
 
 /** What a part of a formula is worth. A failure passes through everything that reads it. */
 export type FormulaValue = KnownValue | Failure;

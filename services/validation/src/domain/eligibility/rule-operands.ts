@@ -39,7 +39,7 @@ export type RuleEffect = {
 export function ruleReader(facts: RuleFacts, effect: RuleEffect | null): RuleReader {
   const { moment, customer, order, start } = facts;
   return {
-    moment,
+    time: moment,
     hasCustomer: customer !== null,
     hasOrder: order !== null,
     // Most rules do not look at the lines.

@@ -51,7 +51,7 @@ export function formulaScopes(
     return found;
   };
   return (line) => ({
-    moment: context.moment,
+    time: context.moment,
     operand: (name) => {
       const part = LINE_NAME.exec(name);
       if (part === null) return OPERANDS.get(name)?.(facts) ?? null;

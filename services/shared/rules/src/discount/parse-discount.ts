@@ -1,0 +1,153 @@
+import { type Decimal, parseDecimal } from "@scrip/money";
+
+import { type Formula, parseFormula } from "../formula/parse.ts";
+import type {
+  AmountItemEffect,
+  DiscountDefinition,
+  DiscountEffect,
+  DiscountType,
+  ItemEffect,
+  OrderEffect,
+} from "./definition.ts";
+import { type UnitDiscount, parseUnits } from "./parse-unit-discount.ts";
+
+type Terms = {
+  /** Gives the value when it can; the static value stands in where it cannot. */
+  readonly formula: Formula | null;
+  /** Of one line, or of the order when the effect is on the order. */
+  readonly amountLimit: bigint | null;
+  /** Of everything that the discount takes off. */
+  readonly aggregatedAmountLimit: bigint | null;
+};
+
+/** An effect of null is chosen by the scope of the attached rules when the discount is applied. */
+export type PercentDiscount = Terms & {
+  readonly type: "PERCENT";
+  readonly effect: OrderEffect | ItemEffect | null;
+  readonly percentOff: Decimal;
+};
+
+export type AmountDiscount = Terms & {
+  readonly type: "AMOUNT";
+  readonly effect: OrderEffect | AmountItemEffect | null;
+  readonly amountOff: bigint;
+};
+
+export type FixedDiscount = Terms & {
+  readonly type: "FIXED";
+  readonly effect: OrderEffect | ItemEffect | null;
+  readonly fixedAmount: bigint;
+};
+
+/** A discount that takes money off what is in the order. */
+export type MoneyDiscount = PercentDiscount | AmountDiscount | FixedDiscount;
+
+/** A discount that can be calculated: of one type, with its value and an effect that fits. */
+export type Discount = MoneyDiscount | UnitDiscount;
+
+export type ParsedDiscount =
+  | { readonly kind: "discount"; readonly discount: Discount }
+  | { readonly kind: "violation"; readonly text: string };
+
+/**
+ * Turns a definition into a discount that can be calculated, or tells in the words of the API why
+ * it cannot be. Who stores a discount refuses it on a violation, so that who reads one meets none.
+ */
+export function parseDiscount(definition: DiscountDefinition): ParsedDiscount {
+  const { type, amountLimit, aggregatedAmountLimit } = definition;
+  if (type === "UNIT") return parseUnits(definition);
+  for (const limit of [amountLimit, aggregatedAmountLimit]) {
+    if (limit !== null && limit < 0n) return violation("Limits of .discount must not be negative");
+  }
+  const { field, text } = formulaOf(type, definition);
+  const parsed = text === null ? null : parseFormula(text);
+  if (parsed?.kind === "violation") {
+    return violation(`Property .discount.${field} is not a formula: ${parsed.text}`);
+  }
+  const terms = { formula: parsed?.formula ?? null, amountLimit, aggregatedAmountLimit };
+  switch (type) {
+    case "PERCENT":
+      return parsePercent(definition, terms);
+    case "AMOUNT":
+      return parseAmount(definition, terms);
+    case "FIXED":
+      return parseFixed(definition, terms);
+    default:
+      return type satisfies never;
+  }
+}
+
+/** The formula of the type, and the field it was sent in; those of other types mean nothing. */
+function formulaOf(
+  type: MoneyDiscount["type"],
+  definition: DiscountDefinition,
+): { readonly field: string; readonly text: string | null } {
+  switch (type) {
+    case "PERCENT":
+      return { field: "percent_off_formula", text: definition.percentOffFormula };
+    case "AMOUNT":
+      return { field: "amount_off_formula", text: definition.amountOffFormula };
+    case "FIXED":
+      return { field: "fixed_amount_formula", text: definition.fixedAmountFormula };
+    default:
+      return type satisfies never;
+  }
+}
+
+function parsePercent(definition: DiscountDefinition, terms: Terms): ParsedDiscount {
+  const { effect } = definition;
+  if (effect !== null && effect !== "APPLY_TO_ORDER" && effect !== "APPLY_TO_ITEMS") {
+    return unfitting(definition.type, effect);
+  }
+  if (definition.percentOff === null) return missing("percent_off", "PERCENT");
+  const percentOff = parseDecimal(definition.percentOff);
+  if (percentOff === undefined || !isPercentage(percentOff)) {
+    return violation("Property .discount.percent_off must be a number from 0 to 100");
+  }
+  return { kind: "discount", discount: { type: "PERCENT", effect, percentOff, ...terms } };
+}
+
+function parseAmount(definition: DiscountDefinition, terms: Terms): ParsedDiscount {
+  const { effect, amountOff } = definition;
+  switch (effect) {
+    case null:
+    case "APPLY_TO_ORDER":
+    case "APPLY_TO_ITEMS":
+    case "APPLY_TO_ITEMS_BY_QUANTITY":
+    case "APPLY_TO_ITEMS_PROPORTIONALLY":
+    case "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY":
+      break;
+    case "ADD_NEW_ITEMS":
+    case "ADD_MISSING_ITEMS":
+    case "ADD_MANY_ITEMS":
+    case "ADD_SAME_ITEMS":
+    case "REPLACE_ITEMS":
+      return unfitting(definition.type, effect);
+    default:
+      return effect satisfies never;
+  }
+  if (amountOff === null) return missing("amount_off", "AMOUNT");
+  if (amountOff < 0n) return violation("Property .discount.amount_off must not be negative");
+  return { kind: "discount", discount: { type: "AMOUNT", effect, amountOff, ...terms } };
+}
+
+function parseFixed(definition: DiscountDefinition, terms: Terms): ParsedDiscount {
+  const { effect, fixedAmount } = definition;
+  if (effect !== null && effect !== "APPLY_TO_ORDER" && effect !== "APPLY_TO_ITEMS") {
+    return unfitting(definition.type, effect);
+  }
+  if (fixedAmount === null) return missing("fixed_amount", "FIXED");
+  if (fixedAmount < 0n) return violation("Property .discount.fixed_amount must not be negative");
+  return { kind: "discount", discount: { type: "FIXED", effect, fixedAmount, ...terms } };
+}
+
+const isPercentage = (value: Decimal): boolean =>
+  value.unscaled >= 0n && value.unscaled <= 100n * 10n ** BigInt(value.scale);
+
+const violation = (text: string): ParsedDiscount => ({ kind: "violation", text });
+
+const missing = (field: string, type: DiscountType): ParsedDiscount =>
+  violation(`Property .discount.${field} is required for a discount of type ${type}`);
+
+const unfitting = (type: DiscountType, effect: DiscountEffect): ParsedDiscount =>
+  violation(`Effect ${effect} is not available for a discount of type ${type}`);

@@ -1,0 +1,103 @@
+import { type Formula, parseFormula } from "../formula/parse.ts";
+import type {
+  DiscountDefinition,
+  DiscountEffect,
+  UnitDefinition,
+  UnitEffect,
+} from "./definition.ts";
+
+/** Gives units away, or exchanges them for others; spec/validation-and-redemption.md §1.8, §1.9. */
+export type UnitDiscount = {
+  readonly type: "UNIT";
+  /** Resolved: what was left out is ADD_MISSING_ITEMS, or ADD_MANY_ITEMS where elements were sent. */
+  readonly effect: UnitEffect;
+  /** In the order in which they are given. */
+  readonly gifts: readonly UnitGift[];
+};
+
+export type UnitGiftEffect = Exclude<UnitEffect, "ADD_MANY_ITEMS">;
+
+export type UnitGift = {
+  readonly effect: UnitGiftEffect;
+  readonly unitOff: bigint;
+  /** Gives the number of units when it can; the static one stands in where it cannot. */
+  readonly formula: Formula | null;
+  /** The id of a product or SKU; null for more of what is in the order. */
+  readonly unitType: string | null;
+};
+
+type UnitTerms = Pick<DiscountDefinition, "effect" | "unitOff" | "unitOffFormula" | "unitType"> & {
+  readonly units: readonly UnitDefinition[];
+};
+
+export type ParsedUnits =
+  | { readonly kind: "discount"; readonly discount: UnitDiscount }
+  | { readonly kind: "violation"; readonly text: string };
+
+export function parseUnits(definition: UnitTerms): ParsedUnits {
+  const { effect, units } = definition;
+  if (units.length === 0) {
+    if (effect === "ADD_MANY_ITEMS") {
+      return violation("Property .discount.units is required for effect ADD_MANY_ITEMS");
+    }
+    const parsed = parseGift({ ...definition, effect: effect ?? "ADD_MISSING_ITEMS" }, ".discount");
+    if (parsed.kind === "violation") return parsed;
+    return unitDiscount(parsed.gift.effect, [parsed.gift]);
+  }
+  if (effect !== null && effect !== "ADD_MANY_ITEMS" && effect !== "REPLACE_ITEMS") {
+    return violation(`Property .discount.units does not belong to effect ${effect}`);
+  }
+  const gifts: UnitGift[] = [];
+  for (const [index, unit] of units.entries()) {
+    const parsed = parseGift(unit, `.discount.units[${index}]`);
+    if (parsed.kind === "violation") return parsed;
+    gifts.push(parsed.gift);
+  }
+  return unitDiscount(effect ?? "ADD_MANY_ITEMS", gifts);
+}
+
+const unitDiscount = (effect: UnitEffect, gifts: readonly UnitGift[]): ParsedUnits => ({
+  kind: "discount",
+  discount: { type: "UNIT", effect, gifts },
+});
+
+type ParsedGift =
+  | { readonly kind: "gift"; readonly gift: UnitGift }
+  | { readonly kind: "violation"; readonly text: string };
+
+function parseGift(unit: UnitDefinition, path: string): ParsedGift {
+  const { unitOff, unitOffFormula, unitType } = unit;
+  const effect = giftEffectOf(unit.effect);
+  if (effect === null) {
+    return violation(`Effect ${unit.effect} is not available for a discount of type UNIT`);
+  }
+  if (unitOff === null) {
+    return violation(`Property ${path}.unit_off is required for a discount of type UNIT`);
+  }
+  if (unitOff < 0n) return violation(`Property ${path}.unit_off must not be negative`);
+  if (unitType === null && effect !== "ADD_SAME_ITEMS") {
+    return violation(`Property ${path}.unit_type is required for effect ${effect}`);
+  }
+  const parsed = unitOffFormula === null ? null : parseFormula(unitOffFormula);
+  if (parsed?.kind === "violation") {
+    return violation(`Property ${path}.unit_off_formula is not a formula: ${parsed.text}`);
+  }
+  return { kind: "gift", gift: { effect, unitOff, formula: parsed?.formula ?? null, unitType } };
+}
+
+function giftEffectOf(effect: DiscountEffect): UnitGiftEffect | null {
+  switch (effect) {
+    case "ADD_NEW_ITEMS":
+    case "ADD_MISSING_ITEMS":
+    case "ADD_SAME_ITEMS":
+    case "REPLACE_ITEMS":
+      return effect;
+    default:
+      return null;
+  }
+}
+
+const violation = (text: string): { readonly kind: "violation"; readonly text: string } => ({
+  kind: "violation",
+  text,
+});

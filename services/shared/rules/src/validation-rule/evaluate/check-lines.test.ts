@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+
+import { buildReader, buildRule, buildLine } from "../../../test/builders.ts";
+import { checkRule } from "./check-rule.ts";
+import { items } from "./items.test-cases.ts";
+import { olderForms, subRules } from "./sub-rules.test-cases.ts";
+
+/** Enough of them to be remembered, and none that any rule asks for. */
+const others = Array.from({ length: 20 }, (_, n) => buildLine({ productId: `other_${n}` }));
+
+test("what was found in many lines is found again, by each rule for itself", () => {
+  const asked = [...items, ...subRules, ...olderForms].map(([, name, sent, { lines }]) => ({
+    rule: buildRule({ 1: { name, ...sent } }),
+    lines: [...lines, ...others],
+  }));
+  for (const { lines } of asked) {
+    const reader = buildReader({ lines });
+    const check = ({ rule }: (typeof asked)[number]) => checkRule(rule, reader, "before_effect");
+    const anew = asked.map(({ rule }) =>
+      checkRule(rule, buildReader({ lines: [...lines] }), "before_effect"),
+    );
+    expect(asked.map(check)).toEqual(anew);
+    expect(asked.map(check)).toEqual(anew);
+  }
+});
+
+test("days are counted to the day of each question", () => {
+  const lines = others.map((line) => ({ ...line, metadata: { made: "2026-11-20" } }));
+  const conditions = { $less_than_ago: [3] };
+  const rule = buildRule({ 1: { name: "order.items.metadata_any", property: "made", conditions } });
+  const statusAt = (day: string) => {
+    const time = { now: Date.parse(`${day}T12:00:00Z`), timeZone: "UTC" };
+    return checkRule(rule, buildReader({ lines, time }), "before_effect").status;
+  };
+  expect([statusAt("2026-11-21"), statusAt("2026-12-21"), statusAt("2026-11-22")]).toEqual([
+    "holds",
+    "violated",
+    "holds",
+  ]);
+});

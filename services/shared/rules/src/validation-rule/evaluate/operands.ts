@@ -1,0 +1,17 @@
+import { type KnownValue, type Metadata, fromScalar, isList } from "../../formula/value.ts";
+
+/** More than this in a list of metadata is not compared, so that a check stays bounded. */
+const MAX_LIST = 1000;
+
+/** A key of metadata as rules compare it; null for one that is absent, null or an object. */
+export function metadataOperand(metadata: Metadata, property: string): KnownValue | null {
+  const value = Object.hasOwn(metadata, property) ? (metadata[property] ?? null) : null;
+  if (!isList(value)) return fromScalar(value);
+  if (value.length > MAX_LIST) return null;
+  return { kind: "list", values: value.map(fromScalar).filter((element) => element !== null) };
+}
+
+export const idsOperand = (ids: readonly string[]): KnownValue => ({
+  kind: "list",
+  values: ids.map((value) => ({ kind: "text", value })),
+});

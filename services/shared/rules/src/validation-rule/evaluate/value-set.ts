@@ -1,0 +1,98 @@
+import { decimalText } from "@scrip/money";
+
+import type { KnownValue } from "../../formula/value.ts";
+import { type ItemIdentity, matchesItem } from "../model/item-ref.ts";
+
+/**
+ * Operands are many and fixed, so they are looked up instead of searched: a rule costs what is
+ * compared with it, not that times its operands.
+ */
+const keySets = new WeakMap<readonly KnownValue[], ReadonlySet<string>>();
+
+/** Whether a value equals one of these; numbers never equal texts, and lists equal nothing. */
+export function isAmong(value: KnownValue, values: readonly KnownValue[]): boolean {
+  const known = keySets.get(values) ?? new Set(values.map(keyOf));
+  keySets.set(values, known);
+  return value.kind !== "list" && known.has(keyOf(value));
+}
+
+function keyOf(value: KnownValue): string {
+  switch (value.kind) {
+    case "number":
+      return `number ${decimalText(value.value)}`;
+    case "text":
+    case "boolean":
+      return `${value.kind} ${value.value}`;
+    case "date":
+      return `date ${value.instant}`;
+    case "list":
+      return "list";
+    default:
+      return value satisfies never;
+  }
+}
+
+/** What is named like an `ItemRef`, with whatever else it says. */
+type Named = Parameters<typeof matchesItem>[0];
+
+/** So few are compared sooner than looked up. */
+const FEW = 8;
+
+const itemIndices = new WeakMap<readonly Named[], ReadonlyMap<string, readonly number[]>>();
+
+/** Whether one of the items is what a line is. */
+export function matchesAny(items: readonly Named[], line: ItemIdentity): boolean {
+  if (items.length <= FEW) return items.some((item) => matchesItem(item, line));
+  const index = indexOf(items);
+  const isMeant = (name: string | null): boolean =>
+    name !== null && index.get(name)?.some((at) => isAt(items, at, line)) === true;
+  return (
+    isMeant(line.productId) ||
+    isMeant(line.skuId) ||
+    isMeant(line.productSourceId) ||
+    isMeant(line.skuSourceId) ||
+    line.collections.some(isMeant)
+  );
+}
+
+/** Those of the items that a line is, in their order. */
+export function matchingItems<Item extends Named>(
+  items: readonly Item[],
+  line: ItemIdentity,
+): readonly Item[] {
+  if (items.length <= FEW) return items.filter((item) => matchesItem(item, line));
+  const { productId, skuId, productSourceId, skuSourceId, collections } = line;
+  const index = indexOf(items);
+  const found: number[] = [];
+  for (const name of [productId, skuId, productSourceId, skuSourceId, ...collections]) {
+    const named = name === null ? undefined : index.get(name);
+    for (const at of named ?? []) if (isAt(items, at, line)) found.push(at);
+  }
+  if (found.length === 0) return NOTHING;
+  const places = found.length === 1 ? found : [...new Set(found)].toSorted((a, b) => a - b);
+  return places.flatMap((at) => items[at] ?? []);
+}
+
+const NOTHING: readonly never[] = [];
+
+function isAt(items: readonly Named[], at: number, line: ItemIdentity): boolean {
+  const item = items[at];
+  return item !== undefined && matchesItem(item, line);
+}
+
+/** Positions by every name that an item goes by. */
+function indexOf(items: readonly Named[]): ReadonlyMap<string, readonly number[]> {
+  const known = itemIndices.get(items);
+  if (known !== undefined) return known;
+  const index = new Map<string, number[]>();
+  for (const [at, { id, sourceId }] of items.entries()) {
+    for (const name of [id, sourceId]) {
+      if (name === null) continue;
+      const named = index.get(name);
+      if (named === undefined) index.set(name, [at]);
+      else named.push(at);
+    }
+  }
+  itemIndices.set(items, index);
+  return index;
+}

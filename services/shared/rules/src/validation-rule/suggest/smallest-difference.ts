@@ -1,0 +1,77 @@
+import { roundDecimal, wholeOf } from "@scrip/money";
+
+import { type KnownValue, countValue } from "../../formula/value.ts";
+import { meetsAll } from "../evaluate/meets-conditions.ts";
+import type { Condition } from "../model/condition.ts";
+
+/** Changes are looked for this far around every operand. */
+const MOST_AWAY = 50n;
+
+/** As many as one hint names. */
+const MOST_MEMBERS = 100;
+
+/**
+ * How much more (or, less than zero, less) a whole number would have to be to meet all conditions;
+ * null when no number near the operands meets them.
+ */
+export function smallestDifference(
+  value: bigint,
+  conditions: readonly Condition[],
+  isAllowed: (candidate: bigint) => boolean = (candidate) => candidate >= 0n,
+): bigint | null {
+  const away = least(BigInt(conditions.flatMap(operandsOf).length) + 1n, MOST_AWAY);
+  const centres = [value, ...conditions.flatMap(operandsOf).flatMap(floorOf)];
+  let smallest: bigint | null = null;
+  for (const centre of new Set(centres)) {
+    for (let candidate = centre - away; candidate <= centre + away; candidate += 1n) {
+      const difference = candidate - value;
+      if (smallest !== null && size(difference) >= size(smallest)) continue;
+      if (isAllowed(candidate) && meetsAll(countValue(candidate), conditions, ANY_MOMENT)) {
+        smallest = difference;
+      }
+    }
+  }
+  return smallest;
+}
+
+/** What a list of ids or texts would have to hold one of; empty when that is not what is asked. */
+export function expectedMembers(conditions: readonly Condition[]): readonly string[] {
+  const wanted = conditions.flatMap((condition): string[] => {
+    switch (condition.kind) {
+      case "equality":
+        return isPositive(condition.operator) ? condition.operands.flatMap(textOf) : [];
+      case "items":
+        return isPositive(condition.operator) || condition.operator === "$from"
+          ? condition.items.map(({ id, sourceId }) => id ?? sourceId ?? "")
+          : [];
+      default:
+        return [];
+    }
+  });
+  return [...new Set(wanted)].slice(0, MOST_MEMBERS);
+}
+
+const isPositive = (operator: string): boolean => operator === "$is" || operator === "$in";
+
+const textOf = (value: KnownValue): string[] => {
+  if (value.kind === "text") return [value.value];
+  return value.kind === "boolean" ? [String(value.value)] : [];
+};
+
+function operandsOf(condition: Condition): readonly KnownValue[] {
+  if (condition.kind === "order") return [condition.operand];
+  return condition.kind === "equality" ? condition.operands : [];
+}
+
+function floorOf(value: KnownValue): readonly bigint[] {
+  const floor = value.kind === "number" ? roundDecimal(value.value, 0, "DOWN") : undefined;
+  const whole = floor && wholeOf(floor);
+  return whole === undefined ? [] : [whole];
+}
+
+/** Numbers do not depend on the time. */
+const ANY_MOMENT = { now: 0, timeZone: "UTC" };
+
+const size = (difference: bigint): bigint => (difference < 0n ? -difference : difference);
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
