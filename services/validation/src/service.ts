@@ -76,7 +76,7 @@ export async function createValidationService(options: ValidationOptions): Promi
     ...BATCH,
     maxBatch: MAX_ORDERS,
     onBatch: (size) => onBatch("find_in_catalogue", size),
-    send: (asked: readonly CatalogueQuery[]) => findInCatalogue(db, asked),
+    send: (input: readonly CatalogueQuery[]) => findInCatalogue(db, input),
   });
   const running = parts.move();
   return {

@@ -70,7 +70,7 @@ function besideAnOutage() {
 
 test("points are as they were when the vouchers of a session could not be locked", async () => {
   const { deps, held, errors } = besideAnOutage();
-  const toReserve = { applicable: [card], gathered: { cards: new Map() } };
+  const toReserve = { applicable: [card], context: { cards: new Map() } };
   await expect(lockRedeemables(deps, call, hold, toReserve)).rejects.toThrow("the service is away");
   expect(held).toEqual([[70n], [20n]]);
   expect(errors).toEqual([]);

@@ -87,32 +87,32 @@ async function upsertOnce(
 }
 
 function productOverride(item: OrderItemInput, catalogue: Catalogue): Override | undefined {
-  const { product: said } = item;
+  const { product: sent } = item;
   const key = productKey(item, catalogue);
-  if (said?.override !== true || key === undefined) return undefined;
+  if (sent?.override !== true || key === undefined) return undefined;
   const { product: row } = entriesOf(item, catalogue);
   return {
     key,
     known: row && { id: row.id, text: row.name, price: row.price, metadata: row.metadata },
-    text: said.name ?? null,
-    price: priceOf(said.price),
-    metadata: said.metadata ?? {},
+    text: sent.name ?? null,
+    price: priceOf(sent.price),
+    metadata: sent.metadata ?? {},
   };
 }
 
 function skuOverride(item: OrderItemInput, catalogue: Catalogue): SkuOverride | undefined {
-  const { sku: said } = item;
+  const { sku: sent } = item;
   const { sku: row } = entriesOf(item, catalogue);
   const key = row?.id ?? newSkuSourceId(item);
   const product = productKey(item, catalogue);
-  if (said?.override !== true || key === undefined || product === undefined) return undefined;
+  if (sent?.override !== true || key === undefined || product === undefined) return undefined;
   return {
     key,
     product,
     known: row && { id: row.id, text: row.name, price: row.price, metadata: row.metadata },
-    text: said.sku ?? null,
-    price: priceOf(said.price),
-    metadata: said.metadata ?? {},
+    text: sent.sku ?? null,
+    price: priceOf(sent.price),
+    metadata: sent.metadata ?? {},
   };
 }
 
@@ -145,8 +145,8 @@ function mergeOverrides<One extends Override>(overrides: readonly One[]): readon
     );
   }
   return [...merged.values()].filter(
-    ({ known, ...said }) =>
-      known === undefined || !isDeepStrictEqual(mergeContent(known, said), contentOf(known)),
+    ({ known, ...sent }) =>
+      known === undefined || !isDeepStrictEqual(mergeContent(known, sent), contentOf(known)),
   );
 }
 
@@ -154,8 +154,8 @@ type Content = Pick<Override, "text" | "price" | "metadata">;
 
 const contentOf = ({ text, price, metadata }: Content): Content => ({ text, price, metadata });
 
-const mergeContent = (before: Content, said: Content): Content => ({
-  text: said.text ?? before.text,
-  price: said.price ?? before.price,
-  metadata: { ...before.metadata, ...said.metadata },
+const mergeContent = (before: Content, sent: Content): Content => ({
+  text: sent.text ?? before.text,
+  price: sent.price ?? before.price,
+  metadata: { ...before.metadata, ...sent.metadata },
 });

@@ -8,6 +8,6 @@ export const createOrder =
   (deps: Deps): Handler<typeof OrderService.method.createOrder> =>
   (request, call) => {
     const { id, sourceId } = request;
-    const named = id === undefined ? { ...(sourceId !== undefined && { sourceId }) } : { id };
-    return editOrder(deps, call, { named, request });
+    const orderKey = id === undefined ? { ...(sourceId !== undefined && { sourceId }) } : { id };
+    return editOrder(deps, call, { orderKey, request });
   };

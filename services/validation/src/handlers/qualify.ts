@@ -32,34 +32,34 @@ export const qualify =
   (deps: Deps): Handlers<typeof QualificationService>["qualify"] =>
   async (sent, call) => {
     const question = parse(sent, call);
-    const { asked, scenario, filters } = question;
+    const { input, scenario, filters } = question;
 
     const settings = await loadStackingRules(deps, call);
     const stacking = qualificationStacking(settings, scenario);
-    const { circumstances, tracking } = await loadRequestContext(deps, call, asked, stacking);
-    const { customer, said, stored } = circumstances;
-    const { order } = circumstances.asked;
+    const { requestContext, tracking } = await loadRequestContext(deps, call, input, stacking);
+    const { customer, requestedCustomer, stored } = requestContext;
+    const { order } = requestContext.input;
     const refusal = order === undefined ? null : checkOrder(orderFacts(order, stored));
     if (refusal !== null) throw toRefusal(refusal);
     const source = await openCandidateSource(deps, call, {
       candidates: scenario.candidates,
       filters,
       holderId: customer?.id,
-      sessionKey: asked.session?.key,
+      sessionKey: input.session?.key,
     });
 
-    const hasCustomer = customer !== undefined || said !== undefined;
+    const hasCustomer = customer !== undefined || requestedCustomer !== undefined;
     const found = await listQualifications(deps, call, {
       ...question,
-      circumstances: { ...circumstances, omits: omissionsOf(scenario, hasCustomer) },
+      requestContext: { ...requestContext, omits: omissionsOf(scenario, hasCustomer) },
       source,
     });
-    const assignments = expandOf(asked).has("validation_rules")
+    const assignments = expandOf(input).has("validation_rules")
       ? await loadAssignments(deps.ruleCaches, call.project.id, [
           ...new Set(found.page.flatMap(assignedObjectIds)),
         ])
       : null;
-    const shown = { circumstances, tracking, settings, limit: question.limit };
+    const shown = { requestContext, tracking, settings, limit: question.limit };
     return qualificationsToProto(call, found, { ...shown, assignments });
   };
 
@@ -75,13 +75,13 @@ function parse(sent: QualifyRequest, call: Call) {
     throw invalidPayload("Property .options.starting_after must be an ISO 8601 date-time");
   }
   const moment = timeContextOf(call);
-  const asked: DecisionInput = {
+  const input: DecisionInput = {
     ...others,
     redeemables: [],
     options: { $typeName: "scrip.validation.v1.RequestOptions", expand },
   };
   return {
-    asked,
+    input,
     scenario: SCENARIOS[name as ScenarioName] satisfies Scenario,
     filters,
     matches: (candidate: Parameters<typeof predicate.matches>[0]) =>

@@ -10,7 +10,7 @@ import { runRedemption } from "../redemption/run-redemption.ts";
 export const redeem =
   (deps: Deps): Handlers<typeof ValidationService>["redeem"] =>
   async (sent, call) => {
-    const asked = { ...sent, redeemables: sent.redeemables.map(redeemableInputFromProto) };
-    const { made, note } = await runRedemption(deps, call, asked);
+    const input = { ...sent, redeemables: sent.redeemables.map(redeemableInputFromProto) };
+    const { made, note } = await runRedemption(deps, call, input);
     return redemptionsToProto(made, note, audienceOf(call));
   };

@@ -9,5 +9,5 @@ export const updateOrder =
   (deps: Deps): Handler<typeof OrderService.method.updateOrder> =>
   async (request, call) => {
     const { id = "" } = await requireOrder(deps.db, call.project.id, request.orderId);
-    return editOrder(deps, call, { named: { id }, request });
+    return editOrder(deps, call, { orderKey: { id }, request });
   };

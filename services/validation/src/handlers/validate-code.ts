@@ -9,9 +9,9 @@ import { validateSingleVoucher } from "../validation/validate-single-voucher.ts"
 export const validateCode =
   (deps: Deps): Handlers<typeof ValidationService>["validateCode"] =>
   ({ amount, order, ...sent }, call) => {
-    const asked = amount === undefined ? order : { ...(order ?? create(OrderInputSchema)), amount };
+    const input = amount === undefined ? order : { ...(order ?? create(OrderInputSchema)), amount };
     return validateSingleVoucher(deps, call, {
       ...sent,
-      ...(asked !== undefined && { order: asked }),
+      ...(input !== undefined && { order: input }),
     });
   };

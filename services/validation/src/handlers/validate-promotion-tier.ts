@@ -12,17 +12,17 @@ export const validatePromotionTier =
   async (sent, call) => {
     const { tierId } = sent;
     const redeemables = [{ object: "promotion_tier" as const, id: tierId }];
-    const asked = { ...sent, redeemables };
-    const { gathered, decision, tracking, session } = await runValidation(deps, call, asked, {
+    const input = { ...sent, redeemables };
+    const { context, decision, tracking, session } = await runValidation(deps, call, input, {
       stacking: singleStacking,
       check: ({ promotions }) => {
         if (!promotions.tiers.has(tierId)) throw notFound("promotion_tier", tierId);
       },
     });
-    const [judged] = decision.redeemables;
-    if (judged === undefined) throw new Error("a decision without its redeemable");
+    const [evaluated] = decision.redeemables;
+    if (evaluated === undefined) throw new Error("a decision without its redeemable");
     return {
-      ...tierValidationToProto(judged, gathered, { call, tracking }),
+      ...tierValidationToProto(evaluated, context, { call, tracking }),
       ...(session !== undefined && { session }),
     };
   };

@@ -16,22 +16,22 @@ export const validatePromotions =
   (deps: Deps): Handlers<typeof ValidationService>["validatePromotions"] =>
   async (sent, call) => {
     const stacking = singleStacking(await loadStackingRules(deps, call));
-    const asked = { ...sent, redeemables: [] };
-    const [{ circumstances, tracking }, promotions] = await Promise.all([
-      loadRequestContext(deps, call, asked, stacking),
+    const input = { ...sent, redeemables: [] };
+    const [{ requestContext, tracking }, promotions] = await Promise.all([
+      loadRequestContext(deps, call, input, stacking),
       loadActivePromotions(deps, call),
     ]);
     const tiers = [...promotions.tiers.values()].toSorted(
       (a, b) => Number(a.hierarchy - b.hierarchy) || (a.id < b.id ? -1 : 1),
     );
     const refs = tiers.map(({ id }) => ({ object: "promotion_tier" as const, id }));
-    const named = { refs, vouchers: new Map(), promotions, earlier: undefined };
-    const gathered = await loadDecisionContext(deps, call, circumstances, named);
+    const resolved = { refs, vouchers: new Map(), promotions, storedOutcome: undefined };
+    const context = await loadDecisionContext(deps, call, requestContext, resolved);
 
-    const judged = await runInterleaved(evaluateEach(gathered.request), call.deadline);
-    const valid = judged.filter(({ status }) => status === "APPLICABLE");
+    const evaluated = await runInterleaved(evaluateEach(context.request), call.deadline);
+    const valid = evaluated.filter(({ status }) => status === "APPLICABLE");
     const shown = (each: JudgedRedeemable) =>
-      tierValidationToProto(each, gathered, { call, tracking });
+      tierValidationToProto(each, context, { call, tracking });
     return {
       $typeName: "scrip.validation.v1.PromotionsValidation",
       valid: valid.length > 0,
@@ -42,11 +42,11 @@ export const validatePromotions =
 
 /** Each on its own: what one gives, another does not see. */
 function* evaluateEach(request: DecisionRequest): Generator<void, readonly JudgedRedeemable[]> {
-  const judged: JudgedRedeemable[] = [];
+  const evaluated: JudgedRedeemable[] = [];
   for (const redeemable of request.redeemables) {
-    if (judged.length > 0) yield;
+    if (evaluated.length > 0) yield;
     const decision = yield* decideStepwise({ ...request, redeemables: [redeemable] });
-    judged.push(...decision.redeemables);
+    evaluated.push(...decision.redeemables);
   }
-  return judged;
+  return evaluated;
 }

@@ -15,16 +15,16 @@ import { runValidation } from "../validation/run-validation.ts";
 export const validate =
   (deps: Deps): Handlers<typeof ValidationService>["validate"] =>
   async (sent, call) => {
-    const asked = { ...sent, redeemables: sent.redeemables.map(redeemableInputFromProto) };
-    const { gathered, decision, tracking, session } = await runValidation(deps, call, asked);
+    const input = { ...sent, redeemables: sent.redeemables.map(redeemableInputFromProto) };
+    const { context, decision, tracking, session } = await runValidation(deps, call, input);
 
     const results = await mapInterleaved(
       decision.redeemables,
-      (judged) => redeemableResultToProto(judged, gathered, call),
+      (evaluated) => redeemableResultToProto(evaluated, context, call),
       call.deadline,
     );
-    const { stacking, stored } = gathered;
-    const { order } = gathered.asked;
+    const { stacking, stored } = context;
+    const { order } = context.input;
     const shown =
       decision.valid && stacking.redeemablesApplicationMode === "PARTIAL"
         ? results.filter(({ status }) => status === "APPLICABLE")

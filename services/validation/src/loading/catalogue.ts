@@ -51,10 +51,10 @@ export async function loadCatalogueUnits(
   names: readonly string[],
 ): Promise<ReadonlyMap<string, CatalogueUnit>> {
   if (names.length === 0) return new Map();
-  const asked = [...new Set(names)];
-  const catalogue = await deps.findInCatalogue({ projectId, skus: asked, products: asked });
+  const input = [...new Set(names)];
+  const catalogue = await deps.findInCatalogue({ projectId, skus: input, products: input });
   return new Map(
-    asked.flatMap((name): [string, CatalogueUnit][] => {
+    input.flatMap((name): [string, CatalogueUnit][] => {
       const byName = { product: catalogue.product(name), sku: catalogue.sku(name) };
       const isSku = byName.product === undefined || byName.sku?.id === name;
       const sku = isSku ? byName.sku : undefined;

@@ -31,26 +31,26 @@ import { loadValidationRules } from "./validation-rules.ts";
 export async function loadDecisionContext(
   deps: Deps,
   call: Call,
-  circumstances: RequestContext,
-  named: ResolvedRedeemables,
+  requestContext: RequestContext,
+  resolved: ResolvedRedeemables,
 ): Promise<DecisionContext> {
-  const { asked, said, customer, stored, stacking, trace, omits } = circumstances;
-  const found = await loadRedeemables(deps, call, circumstances, named);
+  const { input, requestedCustomer, customer, stored, stacking, trace, omits } = requestContext;
+  const found = await loadRedeemables(deps, call, requestContext, resolved);
   const redeemables = redeemablesFromProto(found);
   const allRules = [...found.rules.values()].flat();
   const itemNames = neededItems(redeemables);
   const facts =
     allRules.length === 0 && itemNames.length === 0
       ? NO_RULE_FACTS
-      : await loadRuleFacts(deps, call, circumstances, {
+      : await loadRuleFacts(deps, call, requestContext, {
           rules: allRules,
           collectionIds: neededCollections(allRules),
           itemNames,
         });
-  const order = asked.order === undefined ? null : orderFacts(asked.order, stored);
+  const order = input.order === undefined ? null : orderFacts(input.order, stored);
   const questions = {
     order: order && withCollections(order, facts.collections),
-    customer: withMemberships(customerFacts(said, customer), facts),
+    customer: withMemberships(customerFacts(requestedCustomer, customer), facts),
     moment: timeContextOf(call),
     caller: { channelId: call.caller.id, userId: null },
     catalogue: facts.catalogue,
@@ -59,15 +59,15 @@ export async function loadDecisionContext(
   const counts =
     countNames.length === 0 ? NOTHING_COUNTED : await loadCounts(deps, call, countNames);
   return {
-    ...circumstances,
-    ...named,
+    ...requestContext,
+    ...resolved,
     promotions: found.promotions,
     cards: found.cards,
     categories: found.categories ?? NO_CATEGORIES,
     request: {
       redeemables,
       ...questions,
-      metadata: asked.metadata ?? {},
+      metadata: input.metadata ?? {},
       stacking,
       counts,
       trace,
@@ -80,15 +80,15 @@ export async function loadDecisionContext(
 async function loadRedeemables(
   deps: Deps,
   call: Call,
-  circumstances: RequestContext,
-  named: ResolvedRedeemables,
+  requestContext: RequestContext,
+  resolved: ResolvedRedeemables,
 ): Promise<LoadedRedeemables> {
-  const vouchers = [...named.vouchers.values()].flatMap(({ voucher }) => voucher ?? []);
-  const { campaigns: known, tiers } = named.promotions;
+  const vouchers = [...resolved.vouchers.values()].flatMap(({ voucher }) => voucher ?? []);
+  const { campaigns: known, tiers } = resolved.promotions;
   const campaignIds = vouchers.flatMap(({ campaignId }) => campaignId ?? []);
   const cards = await loadCards(deps, call, {
-    ...named,
-    sessionKey: circumstances.asked.session?.key,
+    ...resolved,
+    sessionKey: requestContext.input.session?.key,
   });
   const objectIds = [
     ...assignmentIdsOf(cards),
@@ -101,9 +101,15 @@ async function loadRedeemables(
   const [campaigns, rules, categories] = await Promise.all([
     campaignIds.length === 0 ? known : addCampaigns(deps, call, { known, ids: campaignIds }),
     loadValidationRules(deps, call, objectIds),
-    needsCategories(circumstances) ? loadCategories(deps, call, categoryIds) : null,
+    needsCategories(requestContext) ? loadCategories(deps, call, categoryIds) : null,
   ]);
-  return { ...named, cards, promotions: { ...named.promotions, campaigns }, rules, categories };
+  return {
+    ...resolved,
+    cards,
+    promotions: { ...resolved.promotions, campaigns },
+    rules,
+    categories,
+  };
 }
 
 const NO_CATEGORIES: DecisionContext["categories"] = new Map();
@@ -128,7 +134,7 @@ const withMemberships = (
  * Whoever sorts by hierarchy or shows categories has to know more of them than their ids; and where
  * rules name categories, one that was deleted must not count.
  */
-const needsCategories = ({ asked, stacking }: RequestContext): boolean =>
+const needsCategories = ({ input, stacking }: RequestContext): boolean =>
   categoriesNamed(stacking).length > 0 ||
   stacking.redeemablesSortingRule === "CATEGORY_HIERARCHY" ||
-  expandOf(asked).has("category");
+  expandOf(input).has("category");

@@ -17,9 +17,9 @@ const MAX_DISPLAYED = 100;
 export async function loadDisplayedAssignments(
   { ruleCaches }: Pick<Deps, "ruleCaches">,
   { project }: Pick<Call, "project">,
-  judged: readonly JudgedRedeemable[],
+  evaluated: readonly JudgedRedeemable[],
 ): Promise<readonly ValidationRulesAssignmentList[]> {
-  const objects = judged.filter(({ status }) => status === "APPLICABLE").map(objectIdsOf);
+  const objects = evaluated.filter(({ status }) => status === "APPLICABLE").map(objectIdsOf);
   const found = await loadAssignments(ruleCaches, project.id, objects.flat());
   if (found.size === 0) return [];
   return objects.map((ids) => {

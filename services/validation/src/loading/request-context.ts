@@ -3,7 +3,7 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
 import type { RequestContext } from "../mapping/decision-context.ts";
-import { type DecisionInput, requestedCustomer, expandOf } from "../mapping/decision-input.ts";
+import { type DecisionInput, customerOf, expandOf } from "../mapping/decision-input.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { loadCustomer } from "./customer.ts";
 import { loadOrderWithCatalogueData, loadOrder } from "./order.ts";
@@ -12,23 +12,33 @@ import { loadOrderWithCatalogueData, loadOrder } from "./order.ts";
 export async function loadRequestContext(
   deps: Deps,
   call: Call,
-  asked: DecisionInput,
+  input: DecisionInput,
   stacking: StackingRules,
-): Promise<{ readonly circumstances: RequestContext; readonly tracking: string | undefined }> {
-  const said = requestedCustomer(asked);
+): Promise<{ readonly requestContext: RequestContext; readonly tracking: string | undefined }> {
+  const requestedCustomer = customerOf(input);
   const [{ sent: order, stored, lines }, customer] = await Promise.all([
-    loadOrderWithCatalogueData(deps, call, asked.order, (input) => loadOrder(deps, call, input)),
-    loadCustomer(deps, call, said),
+    loadOrderWithCatalogueData(deps, call, input.order, (orderInput) =>
+      loadOrder(deps, call, orderInput),
+    ),
+    loadCustomer(deps, call, requestedCustomer),
   ]);
-  const { trackingId: sent } = asked;
+  const { trackingId: sent } = input;
   const tracking = trackingIdOf(deps.trackingSecret, call.project.id, {
     trackingId: sent,
-    sourceId: customer?.sourceId ?? said?.sourceId,
+    sourceId: customer?.sourceId ?? requestedCustomer?.sourceId,
   });
-  const expand = expandOf(asked);
+  const expand = expandOf(input);
   const trace = expand.has("explanation") || expand.has("hints");
   return {
-    circumstances: { asked: { ...asked, order }, said, customer, stored, lines, stacking, trace },
+    requestContext: {
+      input: { ...input, order },
+      requestedCustomer,
+      customer,
+      stored,
+      lines,
+      stacking,
+      trace,
+    },
     tracking,
   };
 }

@@ -13,7 +13,7 @@ export async function resolveRedeemables(
   { redeemables, session }: Pick<DecisionInput, "redeemables" | "session">,
 ): Promise<ResolvedRedeemables> {
   const codes = redeemables.flatMap(({ object, id }) => (object === "voucher" ? [id] : []));
-  const [{ vouchers, storedOutcome: earlier }, promotions] = await Promise.all([
+  const [{ vouchers, storedOutcome }, promotions] = await Promise.all([
     loadVouchers(deps, call, { codes, sessionKey: session?.key }),
     hasPromotions(redeemables) ? loadPromotions(deps, call, redeemables) : NO_PROMOTIONS,
   ]);
@@ -21,6 +21,6 @@ export async function resolveRedeemables(
     refs: expandStacks(redeemables, promotions),
     vouchers: new Map(vouchers.map((voucher, index) => [codes[index] ?? "", voucher])),
     promotions,
-    earlier,
+    storedOutcome,
   };
 }

@@ -23,7 +23,7 @@ export type RuleFacts = {
 
 /** What of a request rules ask about. */
 export type RuleSubject = {
-  readonly said: Customer | undefined;
+  readonly requestedCustomer: Customer | undefined;
   readonly lines: readonly CatalogueLine[];
 };
 
@@ -60,13 +60,13 @@ export async function loadRuleFacts(
 async function loadMemberships(
   { clients }: Pick<Deps, "clients">,
   call: Call,
-  { said }: RuleSubject,
+  { requestedCustomer }: RuleSubject,
 ): Promise<CustomerResult | undefined> {
-  if (said === undefined) return undefined;
+  if (requestedCustomer === undefined) return undefined;
   const { firstWeekday } = call.project;
   return clients.resolveCustomer({
     projectId: call.project.id,
-    customer: said,
+    customer: requestedCustomer,
     upsert: false,
     now: instantToProto(call.now),
     withSegments: true,

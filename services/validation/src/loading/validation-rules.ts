@@ -48,13 +48,13 @@ export async function loadValidationRules(
   if (assignments.size === 0) return NONE;
   const ids = [...assignments.values()].flatMap((rows) => rows.map((row) => row.rule_id));
   const rules = await ruleCaches.rules.getMany(project.id, [...new Set(ids)]);
-  const gathered = new Map<string, readonly ValidationRule[]>();
+  const context = new Map<string, readonly ValidationRule[]>();
   for (const [objectId, rows] of assignments) {
     // A rule that is gone was taken away from all objects before that.
     const own = rows.flatMap((row) => rules.get(row.rule_id) ?? []);
-    if (own.length > 0) gathered.set(objectId, own);
+    if (own.length > 0) context.set(objectId, own);
   }
-  return gathered;
+  return context;
 }
 
 const NONE: ReadonlyMap<string, readonly ValidationRule[]> = new Map();

@@ -17,12 +17,12 @@ const NOTHING_LISTED: ApplicableTo = {
 export const UNLIMITED = { applicableTo: NOTHING_LISTED, inapplicableTo: NOTHING_LISTED } as const;
 
 /** What a redeemable is limited to, and what of the order that reached (§1.7). */
-export function applicableItemsToProto(judged: JudgedRedeemable): {
+export function applicableItemsToProto(evaluated: JudgedRedeemable): {
   readonly applicableTo: ApplicableTo;
   readonly inapplicableTo: ApplicableTo;
 } {
-  if (judged.status === "SKIPPED") return UNLIMITED;
-  const { applicable, inapplicable } = judged.scope;
+  if (evaluated.status === "SKIPPED") return UNLIMITED;
+  const { applicable, inapplicable } = evaluated.scope;
   return { applicableTo: listOf(applicable), inapplicableTo: listOf(inapplicable) };
 }
 

@@ -18,11 +18,11 @@ export type LoadedCandidate = {
 };
 
 export function candidateFromVoucher({
-  voucher: gathered,
+  voucher: context,
   campaignType,
 }: VoucherCandidate): readonly LoadedCandidate[] {
-  const voucher = gathered?.voucher;
-  if (gathered === undefined || voucher?.createdAt === undefined) return [];
+  const voucher = context?.voucher;
+  if (context === undefined || voucher?.createdAt === undefined) return [];
   const candidate: Candidate = {
     object: "voucher",
     id: voucher.code,
@@ -34,7 +34,7 @@ export function candidateFromVoucher({
     voucherType: enumName(VoucherType, voucher.type) ?? null,
     isHeld: voucher.holderId !== undefined,
   };
-  return [{ candidate, voucher: gathered, tierIds: [] }];
+  return [{ candidate, voucher: context, tierIds: [] }];
 }
 
 export const candidateFromTier = (
@@ -95,6 +95,6 @@ export function resolvedCandidates(
       tiers: new Map(tiers.map((tier) => [tier.id, tier])),
       campaigns: new Map(campaigns.map((campaign) => [campaign.id, campaign])),
     },
-    earlier: undefined,
+    storedOutcome: undefined,
   };
 }

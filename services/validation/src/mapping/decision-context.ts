@@ -19,13 +19,13 @@ export type ResolvedRedeemables = {
   readonly vouchers: ReadonlyMap<string, LoadedVoucher>;
   readonly promotions: Promotions;
   /** What the idempotency key was answered before. */
-  readonly earlier: CommitOutcome | undefined;
+  readonly storedOutcome: CommitOutcome | undefined;
 };
 
 /** What stays the same however often a request is decided. */
 export type RequestContext = {
-  readonly asked: DecisionInput;
-  readonly said: Customer | undefined;
+  readonly input: DecisionInput;
+  readonly requestedCustomer: Customer | undefined;
   readonly customer: StoredCustomer | undefined;
   readonly stored: Order | null;
   /** What the catalogue knows of the lines of the order. */

@@ -36,12 +36,12 @@ export const redeemableInputFromProto = ({
 });
 
 /** The customer stands in the request, or in its order. */
-export function requestedCustomer({
+export function customerOf({
   customer,
   order,
 }: Pick<DecisionInput, "customer" | "order">): Customer | undefined {
-  const said = customer ?? order?.customer;
-  if (said !== undefined || order?.customerId === undefined) return said;
+  const sent = customer ?? order?.customer;
+  if (sent !== undefined || order?.customerId === undefined) return sent;
   return { $typeName: "scrip.common.v1.Customer", id: order.customerId };
 }
 

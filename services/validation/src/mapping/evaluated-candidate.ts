@@ -6,16 +6,16 @@ import type { DecisionContext } from "./decision-context.ts";
 /** A candidate that was decided on by itself, with what its answer is written from. */
 export type EvaluatedCandidate = {
   readonly candidate: Candidate;
-  readonly judged: readonly JudgedRedeemable[];
+  readonly evaluated: readonly JudgedRedeemable[];
   readonly order: OrderFigures | null;
-  readonly gathered: DecisionContext;
+  readonly context: DecisionContext;
   readonly place: RankedPlace;
 };
 
 export type QualificationPage = {
   readonly page: readonly EvaluatedCandidate[];
   /** What does not qualify, newest first. */
-  readonly missed: readonly EvaluatedCandidate[];
+  readonly unqualified: readonly EvaluatedCandidate[];
   /** Where the next page begins; null after the last one. */
   readonly more: string | null;
 };

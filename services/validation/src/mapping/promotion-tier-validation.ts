@@ -10,28 +10,28 @@ import { singleValidationToProto } from "./single-validation.ts";
 
 /** What a promotion tier does to the order (spec/interface.md, promotion tier validation). */
 export function tierValidationToProto(
-  judged: JudgedRedeemable,
-  gathered: DecisionContext,
+  evaluated: JudgedRedeemable,
+  context: DecisionContext,
   { call, tracking }: { readonly call: Call; readonly tracking: string | undefined },
 ): PromotionTierValidation {
-  const tier = gathered.promotions.tiers.get(judged.redeemable.id);
+  const tier = context.promotions.tiers.get(evaluated.redeemable.id);
   if (tier === undefined) throw new Error("a decision without its promotion tier");
   const { banner, startDate, expirationDate } = tier;
   const defined = tier.action?.discount;
-  const isValid = judged.status === "APPLICABLE";
-  const discount = isValid ? discountResultToProto(defined, judged.benefit) : defined;
-  const figures = isValid ? judged.order : null;
-  const campaign = tierCampaignToProto(tier, gathered.promotions);
+  const isValid = evaluated.status === "APPLICABLE";
+  const discount = isValid ? discountResultToProto(defined, evaluated.benefit) : defined;
+  const figures = isValid ? evaluated.order : null;
+  const campaign = tierCampaignToProto(tier, context.promotions);
   return {
     $typeName: "scrip.validation.v1.PromotionTierValidation",
     id: tier.id,
     name: tier.name,
     hierarchy: tier.hierarchy,
     metadata: tier.metadata ?? {},
-    ...applicableItemsToProto(judged),
+    ...applicableItemsToProto(evaluated),
     discountAmount: figures?.totalDiscountAmount ?? 0n,
     appliedDiscountAmount: figures?.totalAppliedDiscountAmount ?? 0n,
-    ...singleValidationToProto(judged, gathered, call),
+    ...singleValidationToProto(evaluated, context, call),
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(banner !== undefined && { banner }),
     ...(discount !== undefined && { discount }),

@@ -24,7 +24,7 @@ import { redeemableResultToProto } from "./redeemable-result.ts";
 import { stackingRulesToProto } from "./stacking-rules.ts";
 
 export type QualificationsContext = {
-  readonly circumstances: RequestContext;
+  readonly requestContext: RequestContext;
   readonly tracking: string | undefined;
   /** As the project has set them. */
   readonly settings: StackingRules;
@@ -35,13 +35,13 @@ export type QualificationsContext = {
 
 export function qualificationsToProto(
   call: Call,
-  { page, missed, more }: QualificationPage,
-  { circumstances, tracking, settings, limit, assignments }: QualificationsContext,
+  { page, unqualified, more }: QualificationPage,
+  { requestContext, tracking, settings, limit, assignments }: QualificationsContext,
 ): Qualifications {
-  const { asked, stored } = circumstances;
-  const expand = expandOf(asked);
+  const { input, stored } = requestContext;
+  const expand = expandOf(input);
   const audience = audienceOf(call);
-  const order = asked.order;
+  const order = input.order;
   const start = order && startOrder(orderFacts(order, stored));
   return create(QualificationsSchema, {
     redeemables: {
@@ -59,22 +59,22 @@ export function qualificationsToProto(
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(start !== undefined &&
       order !== undefined && { order: orderToProto(orderFigures(start, start), order, stored) }),
-    ...(expand.has("hints") && { inapplicableRedeemables: nearMisses(missed, limit, call) }),
+    ...(expand.has("hints") && { inapplicableRedeemables: nearMisses(unqualified, limit, call) }),
   });
 }
 
 /** What would qualify after a change that the caller may be told. */
 function nearMisses(
-  missed: readonly EvaluatedCandidate[],
+  unqualified: readonly EvaluatedCandidate[],
   limit: number,
   call: Call,
 ): RedeemableResult[] {
   const near: RedeemableResult[] = [];
-  for (const { judged, gathered } of missed) {
+  for (const { evaluated, context } of unqualified) {
     if (near.length === limit) break;
-    for (const one of judged) {
+    for (const one of evaluated) {
       if (one.status !== "INAPPLICABLE" || one.hints.length === 0) continue;
-      const result = redeemableResultToProto(one, gathered, call);
+      const result = redeemableResultToProto(one, context, call);
       if ((result.result?.hints.length ?? 0) > 0) near.push(result);
     }
   }
@@ -82,9 +82,9 @@ function nearMisses(
 }
 
 function qualifiedToProto(one: EvaluatedCandidate, call: Call): QualifiedRedeemable {
-  const { candidate, judged, order, gathered } = one;
-  const { asked, stored } = gathered;
-  const results = judged.map((each) => redeemableResultToProto(each, gathered, call));
+  const { candidate, evaluated, order, context } = one;
+  const { input, stored } = context;
+  const results = evaluated.map((each) => redeemableResultToProto(each, context, call));
   return create(QualifiedRedeemableSchema, {
     ...(candidate.object === "promotion_stack"
       ? stackToProto(one, results)
@@ -94,30 +94,30 @@ function qualifiedToProto(one: EvaluatedCandidate, call: Call): QualifiedRedeema
     createdAt: instantToProto(candidate.createdAt),
     // Also where something else is expanded: this is what candidates are compared by.
     ...(order !== null &&
-      asked.order !== undefined && { order: orderToProto(order, asked.order, stored) }),
+      input.order !== undefined && { order: orderToProto(order, input.order, stored) }),
   });
 }
 
 type Shown = Partial<Omit<QualifiedRedeemable, "$typeName" | "$unknown">>;
 
 function singleToProto(
-  { candidate, gathered }: EvaluatedCandidate,
+  { candidate, context }: EvaluatedCandidate,
   [result]: RedeemableResult[],
 ): Shown {
   if (result === undefined) throw new Error("a decision without its redeemable");
-  const banner = gathered.promotions.tiers.get(candidate.id)?.banner;
+  const banner = context.promotions.tiers.get(candidate.id)?.banner;
   const { $typeName: _, status: _status, order: _order, ...shown } = result;
-  const isDescribed = expandOf(gathered.asked).has("redeemable");
+  const isDescribed = expandOf(context.input).has("redeemable");
   return { ...shown, ...(isDescribed && banner !== undefined && { banner }) };
 }
 
 /** A stack tells what it is, and its tiers what they do. */
 function stackToProto(
-  { candidate, gathered }: EvaluatedCandidate,
+  { candidate, context }: EvaluatedCandidate,
   redeemables: RedeemableResult[],
 ): Shown {
-  const { promotions, stacking, asked } = gathered;
-  const expand = expandOf(asked);
+  const { promotions, stacking, input } = context;
+  const expand = expandOf(input);
   const stack = promotions.stacks.get(candidate.id);
   const campaign = promotions.campaigns.get(candidate.campaignId ?? "");
   if (stack === undefined) throw new Error("a qualification without its stack");

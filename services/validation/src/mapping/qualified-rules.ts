@@ -46,14 +46,14 @@ export const assignedObjectIds = (evaluated: EvaluatedCandidate): readonly strin
   ),
 ];
 
-const subjectsOf = ({ judged }: EvaluatedCandidate) =>
-  judged.flatMap(({ redeemable }) => subjectOf(redeemable) ?? []);
+const subjectsOf = ({ evaluated }: EvaluatedCandidate) =>
+  evaluated.flatMap(({ redeemable }) => subjectOf(redeemable) ?? []);
 
 /** Names of the skipped conditions, by the id of their rule. */
 const omittedConditions = (
   evaluated: EvaluatedCandidate,
 ): ReadonlyMap<string, readonly string[]> => {
-  const { omits } = evaluated.gathered;
+  const { omits } = evaluated.context;
   return omits === undefined
     ? new Map()
     : new Map(

@@ -22,44 +22,44 @@ import { discountResultToProto, giftResultToProto, loyaltyResultOf } from "./res
 
 /** One redeemable of an answer, with as much beside it as was asked for. */
 export function redeemableResultToProto(
-  judged: JudgedRedeemable,
-  gathered: DecisionContext,
+  evaluated: JudgedRedeemable,
+  context: DecisionContext,
   call: Call,
 ): RedeemableResult {
-  const { asked, stored } = gathered;
-  const { object, id } = judged.redeemable;
-  const expand = expandOf(asked);
+  const { input, stored } = context;
+  const { object, id } = evaluated.redeemable;
+  const expand = expandOf(input);
   // Asking for something else leaves the order out unless it is asked for as well.
   const showsOrder = expand.has("order") || !expand.has("redeemable");
   return create(RedeemableResultSchema, {
-    status: judged.status,
+    status: evaluated.status,
     id,
     object,
-    result: resultDetailsToProto(judged, gathered, call),
-    ...applicableItemsToProto(judged),
-    ...(judged.status === "APPLICABLE" &&
+    result: resultDetailsToProto(evaluated, context, call),
+    ...applicableItemsToProto(evaluated),
+    ...(evaluated.status === "APPLICABLE" &&
       showsOrder &&
-      judged.order !== null &&
-      asked.order !== undefined && { order: orderToProto(judged.order, asked.order, stored) }),
-    ...(expand.has("redeemable") && redeemableDetails(judged, gathered)),
-    ...(expand.has("category") && { categories: categoriesOf(judged, gathered) }),
+      evaluated.order !== null &&
+      input.order !== undefined && { order: orderToProto(evaluated.order, input.order, stored) }),
+    ...(expand.has("redeemable") && redeemableDetails(evaluated, context)),
+    ...(expand.has("category") && { categories: categoriesOf(evaluated, context) }),
   });
 }
 
 function resultDetailsToProto(
-  judged: JudgedRedeemable,
-  gathered: DecisionContext,
+  evaluated: JudgedRedeemable,
+  context: DecisionContext,
   call: Call,
 ): ResultDetails {
-  const expand = expandOf(gathered.asked);
+  const expand = expandOf(context.input);
   const reader = audienceOf(call);
-  const explanation = expand.has("explanation") ? explanationToProto(judged, reader) : undefined;
+  const explanation = expand.has("explanation") ? explanationToProto(evaluated, reader) : undefined;
   const explained = explanation !== undefined && { explanation };
-  switch (judged.status) {
+  switch (evaluated.status) {
     case "APPLICABLE": {
-      const discount = discountResultToProto(definitionOf(judged, gathered), judged.benefit);
-      const gift = giftResultToProto(judged.benefit);
-      const loyalty = loyaltyResultOf(judged.benefit, cardOf(judged, gathered));
+      const discount = discountResultToProto(definitionOf(evaluated, context), evaluated.benefit);
+      const gift = giftResultToProto(evaluated.benefit);
+      const loyalty = loyaltyResultOf(evaluated.benefit, cardOf(evaluated, context));
       return create(ResultDetailsSchema, {
         ...(discount !== undefined && { discount }),
         ...(gift !== undefined && { gift }),
@@ -67,25 +67,25 @@ function resultDetailsToProto(
           loyaltyCard: { points: loyalty.points },
           ...(loyalty.reward !== undefined && { reward: loyalty.reward }),
         }),
-        ...(judged.bundle !== null && { bundle: bundleToProto(judged.bundle) }),
+        ...(evaluated.bundle !== null && { bundle: bundleToProto(evaluated.bundle) }),
         ...explained,
       });
     }
     case "SKIPPED":
-      return create(ResultDetailsSchema, { details: { ...judged.skip }, ...explained });
+      return create(ResultDetailsSchema, { details: { ...evaluated.skip }, ...explained });
     case "INAPPLICABLE": {
-      const error = rejectionToProto(judged.refusal, call.requestId);
+      const error = rejectionToProto(evaluated.refusal, call.requestId);
       const message = error.error?.message ?? error.message;
       return create(ResultDetailsSchema, {
         error,
         details: { key: error.key, message },
-        ...(judged.bundle !== null && { bundle: bundleToProto(judged.bundle) }),
-        ...(expand.has("hints") && { hints: hintsToProto(judged.hints, reader) }),
+        ...(evaluated.bundle !== null && { bundle: bundleToProto(evaluated.bundle) }),
+        ...(expand.has("hints") && { hints: hintsToProto(evaluated.hints, reader) }),
         ...explained,
       });
     }
     default:
-      return judged satisfies never;
+      return evaluated satisfies never;
   }
 }
 
@@ -118,8 +118,8 @@ function redeemableDetails(
 }
 
 /** Of the redeemable itself, then of its campaign. */
-function categoriesOf({ redeemable }: JudgedRedeemable, gathered: DecisionContext): Category[] {
-  const { vouchers, promotions, categories, stacking } = gathered;
+function categoriesOf({ redeemable }: JudgedRedeemable, context: DecisionContext): Category[] {
+  const { vouchers, promotions, categories, stacking } = context;
   const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
   const own = categories.get(vouchers.get(redeemable.id)?.voucher?.categoryId ?? "");
   const all = [

@@ -59,8 +59,8 @@ function voucherOf(
   code: string,
   campaignOf: CampaignOf,
 ): VoucherFacts | null {
-  const gathered = found.vouchers.get(code);
-  const facts = gathered && voucherFacts(gathered);
+  const context = found.vouchers.get(code);
+  const facts = context && voucherFacts(context);
   if (!facts) return null;
   const { categories } = found;
   const card = found.cards.get(facts.id);
@@ -69,7 +69,7 @@ function voucherOf(
   return {
     ...facts,
     ...(card !== undefined && { value: cardValue(card) }),
-    campaign: campaignOf(gathered.voucher?.campaignId),
+    campaign: campaignOf(context.voucher?.campaignId),
     // What pays with points satisfies the rules of the reward too.
     rules: assignmentId === undefined ? rules : [...rules, ...rulesOf(found, assignmentId)],
     // What is in a category that was deleted is in none.

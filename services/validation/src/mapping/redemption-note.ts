@@ -18,29 +18,29 @@ import { redeemableResultToProto } from "./redeemable-result.ts";
  * What the answer shows beside the redemptions. Most have nothing to note.
  */
 export function buildNote(
-  judged: readonly JudgedRedeemable[],
+  evaluated: readonly JudgedRedeemable[],
   {
-    gathered,
+    context,
     assignments,
   }: {
-    readonly gathered: DecisionContext;
+    readonly context: DecisionContext;
     readonly assignments: readonly ValidationRulesAssignmentList[];
   },
   call: Call,
 ): ReplayData {
-  const left = judged.filter(({ status }) => status !== "APPLICABLE");
-  const explains = expandOf(gathered.asked).has("explanation");
-  const scopes = scopesOf(judged);
+  const left = evaluated.filter(({ status }) => status !== "APPLICABLE");
+  const explains = expandOf(context.input).has("explanation");
+  const scopes = scopesOf(evaluated);
   if (left.length === 0 && !explains && scopes.length === 0 && assignments.length === 0) {
     return EMPTY_NOTE;
   }
-  const results = left.map((each) => redeemableResultToProto(each, gathered, call));
+  const results = left.map((each) => redeemableResultToProto(each, context, call));
   const reader = audienceOf(call);
   return create(ReplayDataSchema, {
     inapplicableRedeemables: results.filter(({ status }) => status === "INAPPLICABLE"),
     skippedRedeemables: results.filter(({ status }) => status === "SKIPPED"),
     explanations: explains
-      ? judged.flatMap((each) =>
+      ? evaluated.flatMap((each) =>
           each.status === "APPLICABLE" ? (explanationToProto(each, reader) ?? []) : [],
         )
       : [],
@@ -51,9 +51,11 @@ export function buildNote(
 
 /** What the redemptions are limited to; nothing at all when none of them is. */
 function scopesOf(
-  judged: readonly JudgedRedeemable[],
+  evaluated: readonly JudgedRedeemable[],
 ): MessageInitShape<typeof RedemptionScopeSchema>[] {
-  const lists = judged.filter(({ status }) => status === "APPLICABLE").map(applicableItemsToProto);
+  const lists = evaluated
+    .filter(({ status }) => status === "APPLICABLE")
+    .map(applicableItemsToProto);
   const isLimited = lists.some(
     ({ applicableTo, inapplicableTo }) => applicableTo.total + inapplicableTo.total > 0n,
   );

@@ -18,29 +18,29 @@ export type SingleValidation = Pick<
 
 /** What the validations of one voucher and of one promotion tier answer alike. */
 export function singleValidationToProto(
-  judged: JudgedRedeemable,
-  { asked, stored }: DecisionContext,
+  evaluated: JudgedRedeemable,
+  { input, stored }: DecisionContext,
   call: Call,
 ): SingleValidation {
-  if (judged.status === "SKIPPED") throw new Error("a single redeemable cannot be skipped");
-  const expand = expandOf(asked);
+  if (evaluated.status === "SKIPPED") throw new Error("a single redeemable cannot be skipped");
+  const expand = expandOf(input);
   const reader = audienceOf(call);
-  const explanation = expand.has("explanation") ? explanationToProto(judged, reader) : undefined;
+  const explanation = expand.has("explanation") ? explanationToProto(evaluated, reader) : undefined;
   const beside = {
-    ...(judged.bundle !== null && { bundle: bundleToProto(judged.bundle) }),
+    ...(evaluated.bundle !== null && { bundle: bundleToProto(evaluated.bundle) }),
     ...(explanation !== undefined && { explanation }),
   };
-  if (judged.status === "APPLICABLE") {
-    const { order } = judged;
+  if (evaluated.status === "APPLICABLE") {
+    const { order } = evaluated;
     return {
       valid: true,
       hints: [],
       ...(order !== null &&
-        asked.order !== undefined && { order: orderToProto(order, asked.order, stored) }),
+        input.order !== undefined && { order: orderToProto(order, input.order, stored) }),
       ...beside,
     };
   }
-  const error = rejectionToProto(singleRefusal(judged.refusal), call.requestId);
-  const hints = expand.has("hints") ? hintsToProto(judged.hints, reader) : [];
+  const error = rejectionToProto(singleRefusal(evaluated.refusal), call.requestId);
+  const hints = expand.has("hints") ? hintsToProto(evaluated.hints, reader) : [];
   return { valid: false, hints, reason: error.message, error, ...beside };
 }

@@ -6,9 +6,9 @@ import { parseDiscount, type Validity } from "@scrip/rules";
 import type { VoucherFacts, VoucherValue } from "../domain/input/facts.ts";
 
 /** What a decision needs to know of a voucher as the voucher service answered it. */
-export function voucherFacts(gathered: LoadedVoucher): VoucherFacts | null {
+export function voucherFacts(context: LoadedVoucher): VoucherFacts | null {
   const { voucher, definitionVersion, lockedQuantity, lockedCredits, publicationMetadata } =
-    gathered;
+    context;
   if (voucher === undefined) return null;
   return {
     id: voucher.id,

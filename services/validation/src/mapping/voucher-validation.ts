@@ -10,30 +10,30 @@ import { discountResultToProto, giftResultToProto, loyaltyResultOf } from "./res
 import { singleValidationToProto } from "./single-validation.ts";
 
 export function voucherValidationToProto(
-  judged: JudgedRedeemable,
+  evaluated: JudgedRedeemable,
   voucher: Voucher,
   {
-    gathered,
+    context,
     tracking,
     session,
   }: {
-    readonly gathered: DecisionContext;
+    readonly context: DecisionContext;
     readonly tracking: string | undefined;
     readonly session: Session | undefined;
   },
   call: Call,
 ): VoucherValidation {
-  const isValid = judged.status === "APPLICABLE";
-  const discount = isValid ? discountResultToProto(voucher.discount, judged.benefit) : undefined;
-  const gift = isValid ? giftResultToProto(judged.benefit) : undefined;
-  const card = gathered.cards.get(voucher.id);
-  const loyalty = isValid ? loyaltyResultOf(judged.benefit, card) : undefined;
+  const isValid = evaluated.status === "APPLICABLE";
+  const discount = isValid ? discountResultToProto(voucher.discount, evaluated.benefit) : undefined;
+  const gift = isValid ? giftResultToProto(evaluated.benefit) : undefined;
+  const card = context.cards.get(voucher.id);
+  const loyalty = isValid ? loyaltyResultOf(evaluated.benefit, card) : undefined;
   return {
     $typeName: "scrip.validation.v1.VoucherValidation",
     code: voucher.code,
-    ...applicableItemsToProto(judged),
+    ...applicableItemsToProto(evaluated),
     metadata: voucher.metadata ?? {},
-    ...singleValidationToProto(judged, gathered, call),
+    ...singleValidationToProto(evaluated, context, call),
     ...(voucher.campaign !== undefined && { campaign: voucher.campaign }),
     ...(voucher.campaignId !== undefined && { campaignId: voucher.campaignId }),
     ...(tracking !== undefined && { trackingId: tracking }),

@@ -35,21 +35,21 @@ type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
 export async function editOrder(
   deps: Deps,
   call: Call,
-  edit: { readonly named: Pick<OrderInput, "id" | "sourceId">; readonly request: OrderRequest },
+  edit: { readonly orderKey: Pick<OrderInput, "id" | "sourceId">; readonly request: OrderRequest },
 ): Promise<Order> {
-  const { named } = edit;
+  const { orderKey } = edit;
   const { items } = await addCatalogueData(deps, call, edit.request.items);
   const request = { ...edit.request, items };
   const [customerId, referrerId] = await Promise.all([
     idOf(deps, call, request.customer ?? byId(request.customerId)),
     idOf(deps, call, request.referrer ?? byId(request.referrerId)),
   ]);
-  const taken = await claimRequestedOrder(deps, call, create(OrderInputSchema, { ...named }));
+  const claim = await claimRequestedOrder(deps, call, create(OrderInputSchema, { ...orderKey }));
   try {
-    const order = storedOrder(edited(request, taken.stored), {
-      id: taken.id,
-      stored: taken.stored,
-      status: request.status || taken.stored?.status || OrderStatus.CREATED,
+    const order = storedOrder(updatedOrder(request, claim.stored), {
+      id: claim.id,
+      stored: claim.stored,
+      status: request.status || claim.stored?.status || OrderStatus.CREATED,
       customerId,
       referrerId,
       now: call.now,
@@ -57,10 +57,10 @@ export async function editOrder(
     });
     const { createdAt = order.createdAt } = request;
     const dated = { ...order, ...(createdAt !== undefined && { createdAt }) };
-    await save(deps, call, dated, { taken, items: edit.request.items });
+    await save(deps, call, dated, { claim, items: edit.request.items });
     return dated;
   } catch (error) {
-    await taken.release();
+    await claim.release();
     throw error;
   }
 }
@@ -70,15 +70,15 @@ async function save(
   deps: Deps,
   call: Call,
   order: Order,
-  { taken, items }: { readonly taken: OrderClaim; readonly items: readonly OrderItemInput[] },
+  { claim, items }: { readonly claim: OrderClaim; readonly items: readonly OrderItemInput[] },
 ): Promise<void> {
   const projectId = call.project.id;
   const { sourceId } = order;
-  const renamed = taken.stored !== null && sourceId !== taken.stored.sourceId;
+  const renamed = claim.stored !== null && sourceId !== claim.stored.sourceId;
   const lines = overridingLines(call, items);
   await upsertOverrides(deps, { projectId, now: call.now, lines }, async (tx) => {
     if (renamed && sourceId !== undefined) {
-      const free = await setSourceId(tx, { projectId, id: taken.id, sourceId });
+      const free = await setSourceId(tx, { projectId, id: claim.id, sourceId });
       if (!free) throw duplicate("order", "id", sourceId);
     }
     await saveOrders(tx, [{ projectId, order, at: new Date(call.now) }]);
@@ -89,27 +89,27 @@ async function save(
 const byId = (id: string | undefined): Pick<Customer, "id"> | undefined =>
   id === undefined || id === "" ? undefined : { id };
 
-/** The id of a customer who is named, made when the source id is new. */
+/** The id of a customer who is orderKey, made when the source id is new. */
 async function idOf(
   deps: Deps,
   call: Call,
   customer: Partial<Customer> | undefined,
 ): Promise<string | undefined> {
   if (customer?.id === undefined && customer?.sourceId === undefined) return undefined;
-  const answer = await deps.clients.resolveCustomer({
+  const result = await deps.clients.resolveCustomer({
     projectId: call.project.id,
     customer: { ...customer, $typeName: "scrip.common.v1.Customer" },
     upsert: true,
     now: instantToProto(call.now),
   });
-  if (answer.customer === undefined) throw notFound("customer", customer.id ?? "");
-  return answer.customer.id;
+  if (result.customer === undefined) throw notFound("customer", customer.id ?? "");
+  return result.customer.id;
 }
 
-/** The stored order with what was sent over it. */
-function edited(request: OrderRequest, stored: Order | null): Order {
-  const sent = new Set(request.updateMask?.paths);
-  const replaced = sent.has("items") || request.items.length > 0;
+/** The stored order with what was updatedFields over it. */
+function updatedOrder(request: OrderRequest, stored: Order | null): Order {
+  const updatedFields = new Set(request.updateMask?.paths);
+  const replaced = updatedFields.has("items") || request.items.length > 0;
   const base = stored === null || !replaced ? stored : { ...stored, items: [] };
   const input = create(OrderInputSchema, {
     items: request.items,

@@ -17,7 +17,7 @@ import type { EvaluatedCandidate, QualificationPage } from "../mapping/evaluated
 import { type Decided, decideStepwise } from "../validation/decide.ts";
 
 export type QualificationQuery = {
-  readonly circumstances: RequestContext;
+  readonly requestContext: RequestContext;
   readonly scenario: Scenario;
   readonly source: CandidateSource;
   readonly matches: (candidate: Candidate) => boolean;
@@ -45,18 +45,18 @@ async function listNewest(
   one: QualificationQuery,
 ): Promise<QualificationPage> {
   const found: EvaluatedCandidate[] = [];
-  const missed: EvaluatedCandidate[] = [];
+  const unqualified: EvaluatedCandidate[] = [];
   let next: Place | null = null;
   for await (const window of evaluateWindows(deps, call, one, one.after)) {
     found.push(...window.qualified);
-    missed.push(...window.missed);
+    unqualified.push(...window.unqualified);
     next = window.next;
     if (found.length > one.limit) break;
   }
   const page = found.slice(0, one.limit);
   const [last, following] = [page.at(-1), found[one.limit]];
   const end = last && following ? endOfPage(last.place, following.place) : next;
-  return { page, missed, more: end && placeText(withoutAmount(end)) };
+  return { page, unqualified, more: end && placeText(withoutAmount(end)) };
 }
 
 /** Ranks everything that one request looks at; a later page goes on in the same ranking. */
@@ -68,22 +68,26 @@ async function listRanked(
 ): Promise<QualificationPage> {
   const after = one.after !== null && "amount" in one.after ? one.after : null;
   const ranking = { rule, after, limit: one.limit + 1 };
-  const missed: EvaluatedCandidate[] = [];
+  const unqualified: EvaluatedCandidate[] = [];
   let best: readonly EvaluatedCandidate[] = [];
   for await (const window of evaluateWindows(deps, call, one, after === null ? one.after : null)) {
     best = rankDeals([...best, ...window.qualified], ranking);
-    missed.push(...window.missed);
+    unqualified.push(...window.unqualified);
   }
   const page = best.slice(0, one.limit);
   const last = page.at(-1);
-  return { page, missed, more: last && best.length > one.limit ? placeText(last.place) : null };
+  return {
+    page,
+    unqualified,
+    more: last && best.length > one.limit ? placeText(last.place) : null,
+  };
 }
 
 const withoutAmount = ({ at, tail }: Place): Place => ({ at, tail });
 
 type EvaluatedWindow = {
   readonly qualified: readonly EvaluatedCandidate[];
-  readonly missed: readonly EvaluatedCandidate[];
+  readonly unqualified: readonly EvaluatedCandidate[];
   readonly next: Place | null;
 };
 
@@ -96,11 +100,11 @@ async function* evaluateWindows(
   let after = start;
   for (let count = 0; count < MAX_WINDOWS; count += 1) {
     const { found, next } = await loadNextCandidates(deps, call, one.source, after);
-    const judgements = found.length === 0 ? [] : await evaluateWindow(deps, call, one, found);
-    const qualifies = judgements.map((each) => isQualified(each));
+    const candidates = found.length === 0 ? [] : await evaluateWindow(deps, call, one, found);
+    const qualifies = candidates.map((each) => isQualified(each));
     yield {
-      qualified: judgements.filter((_, position) => qualifies[position]),
-      missed: judgements.filter((_, position) => !qualifies[position]),
+      qualified: candidates.filter((_, position) => qualifies[position]),
+      unqualified: candidates.filter((_, position) => !qualifies[position]),
       next,
     };
     if (next === null) return;
@@ -114,25 +118,25 @@ async function evaluateWindow(
   one: QualificationQuery,
   found: readonly LoadedCandidate[],
 ): Promise<readonly EvaluatedCandidate[]> {
-  const named = resolvedCandidates(one.source, found);
-  const gathered = await loadDecisionContext(deps, call, one.circumstances, named);
-  return runInterleaved(evaluateEach(one, found, gathered), call.deadline);
+  const resolved = resolvedCandidates(one.source, found);
+  const context = await loadDecisionContext(deps, call, one.requestContext, resolved);
+  return runInterleaved(evaluateEach(one, found, context), call.deadline);
 }
 
 /** Decides on each candidate by itself: what one gives, another does not see. */
 function* evaluateEach(
   { scenario, matches }: QualificationQuery,
   found: readonly LoadedCandidate[],
-  gathered: DecisionContext,
+  context: DecisionContext,
 ): Generator<void, readonly EvaluatedCandidate[]> {
-  const { request } = gathered;
+  const { request } = context;
   const byId = new Map(request.redeemables.map((each) => [keyOf(each), each]));
   const cart = { lines: request.order?.lines ?? [], catalogue: request.catalogue };
   const concerns = (redeemable: Redeemable): boolean => {
     const subject = subjectOf(redeemable);
     return subject !== null && concernsProducts(subject, scenario.products, cart);
   };
-  const judged: EvaluatedCandidate[] = [];
+  const evaluated: EvaluatedCandidate[] = [];
   for (const { candidate, tierIds } of found) {
     const keys =
       candidate.object === "voucher" ? [`voucher ${candidate.id}`] : tierIds.map(tierKey);
@@ -141,11 +145,11 @@ function* evaluateEach(
     const categoryIds = [...new Set([...candidate.categoryIds, ...own])];
     const isWanted = matches({ ...candidate, categoryIds }) && redeemables.some(concerns);
     if (!isWanted) continue;
-    if (judged.length > 0) yield;
+    if (evaluated.length > 0) yield;
     const decision = yield* decideStepwise({ ...request, redeemables });
-    judged.push(evaluatedCandidate(candidate, decision, gathered));
+    evaluated.push(evaluatedCandidate(candidate, decision, context));
   }
-  return judged;
+  return evaluated;
 }
 
 const tierKey = (id: string): string => `promotion_tier ${id}`;
@@ -154,13 +158,13 @@ const keyOf = ({ object, id }: Redeemable): string => `${object} ${id}`;
 function evaluatedCandidate(
   candidate: Candidate,
   decision: Decided,
-  gathered: DecisionContext,
+  context: DecisionContext,
 ): EvaluatedCandidate {
-  const { redeemables: judged, order } = decision;
+  const { redeemables: evaluated, order } = decision;
   const amount = order?.totalAppliedDiscountAmount ?? 0n;
-  return { candidate, judged, order, gathered, place: { ...placeOf(candidate), amount } };
+  return { candidate, evaluated, order, context, place: { ...placeOf(candidate), amount } };
 }
 
 /** Of a stack every tier must apply. */
-const isQualified = ({ judged }: EvaluatedCandidate): boolean =>
-  judged.length > 0 && judged.every(({ status }) => status === "APPLICABLE");
+const isQualified = ({ evaluated }: EvaluatedCandidate): boolean =>
+  evaluated.length > 0 && evaluated.every(({ status }) => status === "APPLICABLE");

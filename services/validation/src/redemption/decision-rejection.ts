@@ -17,7 +17,7 @@ export function rejectionOfDecision(
   { redeemables }: Pick<Decided, "redeemables">,
   { stacking }: Pick<DecisionContext, "stacking">,
 ): DecisionRejection {
-  const first = redeemables.find((judged) => judged.status === "INAPPLICABLE");
+  const first = redeemables.find((evaluated) => evaluated.status === "INAPPLICABLE");
   if (stacking.redeemablesApplicationMode === "ALL" && first !== undefined) {
     return { refusal: first.refusal, recordedOn: isKnown(first) ? first : undefined };
   }

@@ -27,14 +27,14 @@ type PointsPart = {
 export async function commitWithPointsHeld(
   deps: Deps,
   call: Call,
-  decided: { readonly decision: Decided; readonly gathered: DecisionContext },
+  decided: { readonly decision: Decided; readonly context: DecisionContext },
   commit: (points: PointsByCard) => Promise<CommitOutcome>,
 ): Promise<CommitOutcome> {
-  const parts = applicableOf(decided.decision).flatMap((judged) =>
-    pointsPartOf(judged, decided.gathered),
+  const parts = applicableOf(decided.decision).flatMap((evaluated) =>
+    pointsPartOf(evaluated, decided.context),
   );
   if (parts.length === 0) return commit(NO_POINTS);
-  const points = await holdPoints(deps, call, { parts, gathered: decided.gathered });
+  const points = await holdPoints(deps, call, { parts, context: decided.context });
   if (points === null) return STALE;
   // When this throws nobody knows what became of the commit: the points are settled when it is known.
   const outcome = await commit(points);
@@ -77,12 +77,9 @@ function pointsPartOf(
 async function holdPoints(
   deps: Deps,
   call: Call,
-  {
-    parts,
-    gathered,
-  }: { readonly parts: readonly PointsPart[]; readonly gathered: DecisionContext },
+  { parts, context }: { readonly parts: readonly PointsPart[]; readonly context: DecisionContext },
 ): Promise<PointsByCard | null> {
-  const sessionKey = gathered.asked.session?.key;
+  const sessionKey = context.input.session?.key;
   const { outcome } = await deps.clients.holdPoints({
     $typeName: "scrip.loyalty.v1.HoldPointsCommand",
     projectId: call.project.id,

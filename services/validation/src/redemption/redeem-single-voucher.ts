@@ -12,7 +12,7 @@ export async function redeemSingleVoucher(
   call: Call,
   sent: SingleVoucherRequest,
 ): Promise<Redemption> {
-  const { asked, options } = singleVoucherInput(sent);
-  const { made, note } = await runRedemption(deps, call, asked, options);
+  const { input, options } = singleVoucherInput(sent);
+  const { made, note } = await runRedemption(deps, call, input, options);
   return singleRedemptionToProto(made, note, audienceOf(call));
 }

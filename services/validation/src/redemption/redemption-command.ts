@@ -23,10 +23,10 @@ import { type Decided, applicableOf } from "../validation/decide.ts";
 import type { PointsByCard } from "./points-hold.ts";
 
 /** What a command is written from, beside the decision. */
-export type CommandContext = {
+export type CommandSource = {
   readonly deps: Deps;
   readonly call: Call;
-  readonly gathered: DecisionContext;
+  readonly context: DecisionContext;
   readonly order: OrderClaim | undefined;
   readonly tracking: string | undefined;
   /** What loyalty cards give. */
@@ -35,21 +35,21 @@ export type CommandContext = {
 
 /** Takes what applies: one part for each redeemable, and the order after all of them. */
 export function buildRedemptionCommand(
-  context: CommandContext,
+  source: CommandSource,
   decision: Decided,
   { customer, note }: { readonly customer: StoredCustomer | undefined; readonly note: Uint8Array },
 ): RedemptionCommand {
   const applicable = applicableOf(decision);
-  const orderOf = orderBuilder(context, applicable, customer);
+  const orderOf = orderBuilder(source, applicable, customer);
   const isStacked = applicable.length > 1;
   const order = orderOf(decision.order);
   return {
-    ...commandBase(context, customer),
+    ...commandBase(source, customer),
     replayData: note,
-    parts: applicable.map((judged) => ({
-      ...partOf(judged, context, customer),
+    parts: applicable.map((evaluated) => ({
+      ...partOf(evaluated, source, customer),
       // One redeemable leaves the order as the request does.
-      ...(isStacked && judged.order !== null && { order: orderOf(judged.order) }),
+      ...(isStacked && evaluated.order !== null && { order: orderOf(evaluated.order) }),
     })),
     ...(order !== undefined && { order }),
   };
@@ -57,41 +57,41 @@ export function buildRedemptionCommand(
 
 /** A refused redemption stores nothing but itself, and why: no order, no customer. */
 export function buildRejectionCommand(
-  context: CommandContext,
-  judged: JudgedRedeemable,
+  source: CommandSource,
+  evaluated: JudgedRedeemable,
   refusal: Refused,
 ): RedemptionCommand {
-  const explanation = explanationToProto(judged, "server");
+  const explanation = explanationToProto(evaluated, "server");
   return {
-    ...commandBase(context, context.gathered.customer),
+    ...commandBase(source, source.context.customer),
     parts: [
       {
-        ...redeemableOf(judged, context),
+        ...redeemableOf(evaluated, source),
         ...NOTHING_TAKEN,
         ...(explanation !== undefined && { explanation }),
       },
     ],
-    rejection: rejectionToProto(refusal, context.call.requestId),
+    rejection: rejectionToProto(refusal, source.call.requestId),
   };
 }
 
 /** The lines of all orders of one redemption have the same ids. */
 function orderBuilder(
-  { deps, call, gathered, order }: CommandContext,
+  { deps, call, context, order }: CommandSource,
   applicable: readonly Applicable[],
   customer: StoredCustomer | undefined,
 ): (figures: OrderFigures | null) => Order | undefined {
-  const { order: input } = gathered.asked;
+  const { order: orderInput } = context.input;
   const itemIds = new Map<number, string>();
   const newItemId = (position: number): string => {
     const id = itemIds.get(position) ?? deps.newId("ordli");
     itemIds.set(position, id);
     return id;
   };
-  const referrerId = referrerOf(applicable) ?? input?.referrer?.id ?? input?.referrerId;
+  const referrerId = referrerOf(applicable) ?? orderInput?.referrer?.id ?? orderInput?.referrerId;
   return (figures) => {
-    if (figures === null || input === undefined || order === undefined) return undefined;
-    return redeemedOrder(orderToProto(figures, input, order.stored), {
+    if (figures === null || orderInput === undefined || order === undefined) return undefined;
+    return redeemedOrder(orderToProto(figures, orderInput, order.stored), {
       id: order.id,
       stored: order.stored,
       customerId: customer?.id,
@@ -113,17 +113,17 @@ const referrerOf = (applicable: readonly Applicable[]): string | undefined =>
     .at(0);
 
 function partOf(
-  judged: Applicable,
-  context: CommandContext,
+  evaluated: Applicable,
+  source: CommandSource,
   customer: StoredCustomer | undefined,
 ): RedemptionPart {
-  const { requestId } = context.call;
-  const { redeemable, benefit, order, units, guards } = judged;
+  const { requestId } = source.call;
+  const { redeemable, benefit, order, units, guards } = evaluated;
   const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
-  const explanation = explanationToProto(judged, "server");
-  const points = facts === null ? undefined : context.points?.get(facts.id);
+  const explanation = explanationToProto(evaluated, "server");
+  const points = facts === null ? undefined : source.points?.get(facts.id);
   return {
-    ...redeemableOf(judged, context),
+    ...redeemableOf(evaluated, source),
     ...NOTHING_TAKEN,
     credits: benefit.kind === "gift" ? benefit.credits : 0n,
     ...(facts !== null && facts.campaign !== null && { campaignId: facts.campaign.id }),
@@ -153,24 +153,24 @@ const NOTHING_TAKEN = {
 
 function redeemableOf(
   { redeemable }: JudgedRedeemable,
-  { gathered }: CommandContext,
+  { context }: CommandSource,
 ): Pick<RedemptionPart, "redeemable" | "definitionVersion"> {
   if (redeemable.object === "voucher") {
     if (redeemable.voucher === null) throw new Error("an unknown voucher cannot be redeemed");
     const { id, definitionVersion } = redeemable.voucher;
     return { redeemable: { case: "voucherId", value: id }, definitionVersion };
   }
-  const tier = gathered.promotions.tiers.get(redeemable.id);
+  const tier = context.promotions.tiers.get(redeemable.id);
   if (tier === undefined) throw new Error("an unknown promotion tier cannot be redeemed");
-  const summary = tierSummaryToProto(tier, gathered.promotions);
+  const summary = tierSummaryToProto(tier, context.promotions);
   return { redeemable: { case: "promotionTier", value: summary }, definitionVersion: 0n };
 }
 
 function commandBase(
-  { call, gathered, tracking }: CommandContext,
+  { call, context, tracking }: CommandSource,
   customer: StoredCustomer | undefined,
 ): Omit<RedemptionCommand, "parts"> {
-  const { metadata, session } = gathered.asked;
+  const { metadata, session } = context.input;
   return {
     $typeName: "scrip.voucher.v1.RedemptionCommand",
     projectId: call.project.id,
@@ -187,7 +187,7 @@ function commandBase(
       idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
     }),
     ...(customer !== undefined && { customerId: customer.id, customer: customerToProto(customer) }),
-    ...(gathered.stacking.redeemablesApplicationMode === "PARTIAL" && { partial: true }),
+    ...(context.stacking.redeemablesApplicationMode === "PARTIAL" && { partial: true }),
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(metadata !== undefined && { metadata }),
     ...(session?.key !== undefined && { sessionKey: session.key }),

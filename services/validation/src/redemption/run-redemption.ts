@@ -30,7 +30,7 @@ import type {
   RequestContext,
   DecisionContext,
 } from "../mapping/decision-context.ts";
-import { type DecisionInput, requestedCustomer } from "../mapping/decision-input.ts";
+import { type DecisionInput, customerOf } from "../mapping/decision-input.ts";
 import { rejectionFromProto, toRefusal } from "../mapping/error.ts";
 import { noteToBytes, buildNote } from "../mapping/redemption-note.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
@@ -58,57 +58,69 @@ export async function runRedemption(
   sent: DecisionInput,
   options: ValidationOptions = {},
 ): Promise<FinishedRedemption> {
-  const said = requestedCustomer(sent);
+  const requestedCustomer = customerOf(sent);
   const overrides = overridingLines(call, sent.order?.items);
-  const [settings, named, findCustomer] = await Promise.all([
+  const [settings, resolved, findCustomer] = await Promise.all([
     loadStackingRules(deps, call),
     resolveRedeemables(deps, call, sent),
-    deferRejection(loadCustomer(deps, call, said)),
+    deferRejection(loadCustomer(deps, call, requestedCustomer)),
   ]);
-  if (named.earlier !== undefined)
-    return finishRedemption(deps, call, { outcome: named.earlier }, overrides);
+  if (resolved.storedOutcome !== undefined)
+    return finishRedemption(deps, call, { outcome: resolved.storedOutcome }, overrides);
   const stacking = options.stacking?.(settings) ?? settings;
   const malformed = checkRedeemables(sent.redeemables, stacking);
   if (malformed !== null) throw toRefusal(malformed);
   const customer = findCustomer();
-  options.check?.(named);
+  options.check?.(resolved);
   const tracking = trackingIdOf(deps.trackingSecret, call.project.id, {
     trackingId: sent.trackingId,
-    sourceId: customer?.sourceId ?? said?.sourceId,
+    sourceId: customer?.sourceId ?? requestedCustomer?.sourceId,
   });
 
-  let inHand: OrderClaim | undefined;
-  let session: SessionClaim | undefined;
+  let orderClaim: OrderClaim | undefined;
+  let sessionClaim: SessionClaim | undefined;
   let mayRelease = true;
   try {
-    const question = await loadOrderWithCatalogueData(deps, call, sent.order, async (input) => {
-      inHand = await claimRequestedOrder(deps, call, input);
-      return inHand.stored;
+    const order = await loadOrderWithCatalogueData(deps, call, sent.order, async (orderInput) => {
+      orderClaim = await claimRequestedOrder(deps, call, orderInput);
+      return orderClaim.stored;
     });
-    const { stored, lines } = question;
-    const asked = { ...sent, order: question.sent };
-    session = await claimSession(deps, call, asked, named);
-    const circumstances = { asked, said, customer, stored, lines, stacking, trace: true };
-    const toStore = customerUpsert(deps, call, { said, found: customer });
+    const { stored, lines } = order;
+    const input = { ...sent, order: order.sent };
+    sessionClaim = await claimSession(deps, call, input, resolved);
+    const requestContext = {
+      input,
+      requestedCustomer,
+      customer,
+      stored,
+      lines,
+      stacking,
+      trace: true,
+    };
+    const upsertCustomer = customerUpsert(deps, call, {
+      requested: requestedCustomer,
+      stored: customer,
+    });
     const commit: Commit = async (command) => {
       // When the answer gets lost nobody knows whether it was done: the order stays claimed, and the
       // redemption's event has until the claim ends to store it.
       mayRelease = false;
-      const whole = overrides.length === 0 ? command : { ...command, overrides: [...overrides] };
-      const outcome = await commitWithRetry(() => deps.clients.commitRedemption(whole));
+      const fullCommand =
+        overrides.length === 0 ? command : { ...command, overrides: [...overrides] };
+      const outcome = await commitWithRetry(() => deps.clients.commitRedemption(fullCommand));
       mayRelease = !isNewlyCommitted(outcome);
       return outcome;
     };
-    const request = { deps, call, order: inHand, tracking, toStore, commit };
-    const committed = await decideAndCommit(request, circumstances, named);
+    const request = { deps, call, order: orderClaim, tracking, upsertCustomer, commit };
+    const committed = await decideAndCommit(request, requestContext, resolved);
     return await finishRedemption(deps, call, committed, overrides);
   } finally {
-    const claim = mayRelease ? inHand?.release() : undefined;
+    const claim = mayRelease ? orderClaim?.release() : undefined;
     await runPostCommit(
       deps,
-      "giving back what a redemption had claimed",
+      "releasing the claims of a redemption",
       claim,
-      session?.release(),
+      sessionClaim?.release(),
     );
   }
 }
@@ -131,7 +143,7 @@ type Request = {
   readonly call: Call;
   readonly order: OrderClaim | undefined;
   readonly tracking: string | undefined;
-  readonly toStore: CustomerUpsert;
+  readonly upsertCustomer: CustomerUpsert;
   readonly commit: Commit;
 };
 
@@ -140,16 +152,16 @@ type Commit = (command: RedemptionCommand) => Promise<CommitOutcome>;
 /** Decides and commits, again and again while what was decided on changes under the decision. */
 async function decideAndCommit(
   request: Request,
-  circumstances: RequestContext,
+  requestContext: RequestContext,
   first: ResolvedRedeemables,
 ): Promise<CommittedDecision> {
   const { deps, call } = request;
-  let found = await loadDecisionContext(deps, call, circumstances, first);
+  let found = await loadDecisionContext(deps, call, requestContext, first);
   let losses = NOTHING_LOST;
   for (let attempt = 0; ; attempt += 1) {
-    const gathered = { ...found, request: withoutLosses(found.request, losses) };
-    const decision = await decide(gathered, call);
-    const committed = await commitDecision(request, gathered, decision);
+    const context = { ...found, request: withoutLosses(found.request, losses) };
+    const decision = await decide(context, call);
+    const committed = await commitDecision(request, context, decision);
     const { outcome } = committed.outcome;
     if (outcome.case !== "stale") return committed;
     const lost = conflictsOf(outcome.value, decision);
@@ -157,11 +169,11 @@ async function decideAndCommit(
     // What was lost is all that the commit found wrong: so it is decided without it, and at once.
     if (lost.length > 0 && hasTimeLeft(call.deadline)) continue;
     if (!(await pauseBeforeRetry(attempt, call.deadline))) break;
-    const named = await resolveRedeemables(deps, call, circumstances.asked);
-    found = await loadDecisionContext(deps, call, circumstances, named);
+    const resolved = await resolveRedeemables(deps, call, requestContext.input);
+    found = await loadDecisionContext(deps, call, requestContext, resolved);
     losses = foundAgain(losses);
   }
-  const names = circumstances.asked.redeemables.map(({ id }) => id).join(", ");
+  const names = requestContext.input.redeemables.map(({ id }) => id).join(", ");
   throw new ApiError("service_unavailable", {
     details: `What is redeemed is being changed (${names}); try again`,
   });
@@ -180,24 +192,24 @@ function conflictsOf({ conflicts }: StaleDecision, decision: Decided): readonly 
 /** Commits what was decided: value taken, or a refusal recorded. */
 async function commitDecision(
   request: Request,
-  gathered: DecisionContext,
+  context: DecisionContext,
   decision: Decided,
 ): Promise<CommittedDecision> {
-  const { deps, call, toStore, commit } = request;
+  const { deps, call, upsertCustomer, commit } = request;
   if (!decision.valid) {
-    const { refusal, recordedOn } = rejectionOfDecision(decision, gathered);
+    const { refusal, recordedOn } = rejectionOfDecision(decision, context);
     if (recordedOn === undefined) throw toRefusal(refusal);
-    const context = { ...request, gathered };
-    return { outcome: await commit(buildRejectionCommand(context, recordedOn, refusal)) };
+    const commandSource = { ...request, context };
+    return { outcome: await commit(buildRejectionCommand(commandSource, recordedOn, refusal)) };
   }
   const [customer, assignments] = await Promise.all([
-    toStore(),
+    upsertCustomer(),
     loadDisplayedAssignments(deps, call, decision.redeemables),
   ]);
-  const note = buildNote(decision.redeemables, { gathered, assignments }, call);
+  const note = buildNote(decision.redeemables, { context, assignments }, call);
   const answer = { customer, note: noteToBytes(note, call) };
-  const outcome = await commitWithPointsHeld(deps, call, { decision, gathered }, (points) =>
-    commit(buildRedemptionCommand({ ...request, gathered, points }, decision, answer)),
+  const outcome = await commitWithPointsHeld(deps, call, { decision, context }, (points) =>
+    commit(buildRedemptionCommand({ ...request, context, points }, decision, answer)),
   );
   return { outcome, note };
 }

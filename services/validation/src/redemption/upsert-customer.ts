@@ -13,39 +13,39 @@ export type CustomerUpsert = () => Promise<StoredCustomer | undefined>;
 
 /**
  * Creates or updates the customer when a redemption is going to happen
- * (spec/validation-and-redemption.md §8.2). One of whom nothing new is said is not written.
+ * (spec/validation-and-redemption.md §8.2). One of whom nothing new is requested is not written.
  */
 export function customerUpsert(
   deps: Pick<Deps, "clients">,
   call: Call,
   {
-    said,
-    found,
-  }: { readonly said: Customer | undefined; readonly found: StoredCustomer | undefined },
+    requested,
+    stored,
+  }: { readonly requested: Customer | undefined; readonly stored: StoredCustomer | undefined },
 ): CustomerUpsert {
-  let asked: Promise<StoredCustomer | undefined> | undefined;
-  return () => (asked ??= upsertCustomer(deps, call, { said, found }));
+  let upserted: Promise<StoredCustomer | undefined> | undefined;
+  return () => (upserted ??= upsertCustomer(deps, call, { requested, stored }));
 }
 
 async function upsertCustomer(
   deps: Pick<Deps, "clients">,
   call: Call,
   {
-    said,
-    found,
-  }: { readonly said: Customer | undefined; readonly found: StoredCustomer | undefined },
+    requested,
+    stored,
+  }: { readonly requested: Customer | undefined; readonly stored: StoredCustomer | undefined },
 ): Promise<StoredCustomer | undefined> {
-  if (said === undefined || (said.id === undefined && said.sourceId === undefined))
+  if (requested === undefined || (requested.id === undefined && requested.sourceId === undefined))
     return undefined;
-  const customer = call.caller.side === "client" ? identityOf(said) : said;
-  if (found !== undefined && !hasNewData(customer, found)) return found;
-  const answered = await deps.clients.resolveCustomer({
+  const customer = call.caller.side === "client" ? identityOf(requested) : requested;
+  if (stored !== undefined && !hasNewData(customer, stored)) return stored;
+  const result = await deps.clients.resolveCustomer({
     projectId: call.project.id,
     customer,
     upsert: true,
     now: instantToProto(call.now),
   });
-  return answered.customer;
+  return result.customer;
 }
 
 /** Anybody with a browser can name a customer, and must not change what is stored of him. */
@@ -63,15 +63,15 @@ const isKnown = (field: string): field is (typeof KNOWN)[number] =>
   (KNOWN as readonly string[]).includes(field);
 
 /** Shops send what they know of a customer with each request; mostly all of it is stored already. */
-const hasNewData = (said: Customer, found: StoredCustomer): boolean =>
-  Object.entries(said).some(([field, value]) => {
+const hasNewData = (requested: Customer, stored: StoredCustomer): boolean =>
+  Object.entries(requested).some(([field, value]) => {
     if (value === undefined || IDENTITY.has(field)) return false;
-    if (isKnown(field)) return value !== found[field];
-    return field !== "metadata" || !containsMetadata(found.metadata, said.metadata);
+    if (isKnown(field)) return value !== stored[field];
+    return field !== "metadata" || !containsMetadata(stored.metadata, requested.metadata);
   });
 
-/** Whether merging `said` by key would leave the metadata as it is. */
-const containsMetadata = (found: JsonObject = {}, said: JsonObject = {}): boolean =>
-  Object.entries(said).every(
-    ([key, value]) => Object.hasOwn(found, key) && isDeepStrictEqual(found[key], value),
+/** Whether merging `requested` by key would leave the metadata as it is. */
+const containsMetadata = (stored: JsonObject = {}, requested: JsonObject = {}): boolean =>
+  Object.entries(requested).every(
+    ([key, value]) => Object.hasOwn(stored, key) && isDeepStrictEqual(stored[key], value),
   );

@@ -34,15 +34,15 @@ export type RollbackInput = Omit<RollbackRedemptionsRequest, "$typeName"> & {
 export async function runRollback(
   deps: Deps,
   call: Call,
-  asked: RollbackInput,
+  input: RollbackInput,
 ): Promise<CommittedRollbacks> {
   const [redemption, stacking, customerId] = await Promise.all([
-    deps.clients.getRedemption(asked.redemptionId, call),
+    deps.clients.getRedemption(input.redemptionId, call),
     loadStackingRules(deps, call),
-    customerIdOf(deps, call, asked.customer),
+    customerIdOf(deps, call, input.customer),
   ]);
   const redeemed = redemption.order;
-  const taken =
+  const orderClaim =
     redeemed?.id === undefined ? undefined : await claimStoredOrder(deps, call, redeemed.id);
   let mayRelease = true;
   try {
@@ -50,13 +50,17 @@ export async function runRollback(
     const context = { redemptionId: redemption.id, mode, now: call.now };
     const order =
       redeemed &&
-      rolledBackOrder(storedOrderWithRedemption(taken, redemption) ?? redeemed, redeemed, context);
+      rolledBackOrder(
+        storedOrderWithRedemption(orderClaim, redemption) ?? redeemed,
+        redeemed,
+        context,
+      );
     const orderId = orderIdOf(
-      asked.order,
-      storedOrderWithRedemption(taken, redemption) ?? redeemed,
+      input.order,
+      storedOrderWithRedemption(orderClaim, redemption) ?? redeemed,
     );
     const command = {
-      ...buildRollbackCommand(deps, call, asked, redemption),
+      ...buildRollbackCommand(deps, call, input, redemption),
       orderMode: mode,
       ...(order !== undefined && { order }),
       ...(customerId !== undefined && { customerId }),
@@ -66,19 +70,19 @@ export async function runRollback(
     mayRelease = false;
     const outcome = await commitWithRetry(() => deps.clients.commitRollback(command));
     mayRelease = outcome.outcome.case !== "committed" || outcome.replayed;
-    return await finishRollback(deps, call, outcome, { isStored: taken !== undefined });
+    return await finishRollback(deps, call, outcome, { isStored: orderClaim !== undefined });
   } finally {
-    const claim = mayRelease ? taken?.release() : undefined;
+    const claim = mayRelease ? orderClaim?.release() : undefined;
     await runPostCommit(deps, "giving back the order of a rollback", claim);
   }
 }
 
 /** What is stored may be from before the redemption, when its process died before it stored the order. */
 function storedOrderWithRedemption(
-  taken: OrderClaim | undefined,
+  orderClaim: OrderClaim | undefined,
   { id }: Redemption,
 ): Order | undefined {
-  const stored = taken?.stored ?? undefined;
+  const stored = orderClaim?.stored ?? undefined;
   return stored !== undefined && Object.hasOwn(stored.redemptions, id) ? stored : undefined;
 }
 
@@ -92,13 +96,13 @@ async function customerIdOf(
 ): Promise<string | undefined> {
   if (customer === undefined) return undefined;
   if (customer.id !== undefined) return customer.id;
-  const answer = await deps.clients.resolveCustomer({
+  const result = await deps.clients.resolveCustomer({
     projectId: call.project.id,
     customer,
     upsert: false,
     now: instantToProto(call.now),
   });
-  return answer.customer?.id ?? UNKNOWN_ID;
+  return result.customer?.id ?? UNKNOWN_ID;
 }
 
 function orderIdOf(input: OrderInput | undefined, own: Order | undefined): string | undefined {
@@ -108,17 +112,17 @@ function orderIdOf(input: OrderInput | undefined, own: Order | undefined): strin
   return own?.sourceId === input.sourceId ? own.id : UNKNOWN_ID;
 }
 
-/** How long a redemption can be taken back. */
+/** How long a redemption can be orderClaim back. */
 const ROLLBACK_PERIOD = { months: 3, days: 0, ms: 0 };
 
 function buildRollbackCommand(
   deps: Deps,
   call: Call,
-  asked: RollbackInput,
+  input: RollbackInput,
   redemption: Redemption,
 ): RollbackCommand {
-  const { reason, metadata } = asked;
-  const tracking = trackingIdOf(deps.trackingSecret, call.project.id, asked);
+  const { reason, metadata } = input;
+  const tracking = trackingIdOf(deps.trackingSecret, call.project.id, input);
   const date = redemption.date === undefined ? 0 : instantFromProto(redemption.date);
   const last = addDuration(call.project.timeZone, date, ROLLBACK_PERIOD, 1);
   return {
@@ -127,7 +131,7 @@ function buildRollbackCommand(
     requestId: call.requestId,
     now: instantToProto(call.now),
     redemptionId: redemption.id,
-    stacked: asked.stacked,
+    stacked: input.stacked,
     orderMode: "",
     // Three months back from now are not always the months after the redemption, so the end is
     // worked out from its date.
@@ -159,8 +163,8 @@ async function finishRollback(
   if (outcome.replayed) call.onReplay?.();
   switch (outcome.outcome.case) {
     case "committed": {
-      const made = outcome.outcome.value;
-      const whole = made.parentRollback ?? made.rollbacks[0];
+      const committed = outcome.outcome.value;
+      const whole = committed.parentRollback ?? committed.rollbacks[0];
       if (whole?.order !== undefined) {
         const { order, date } = whole;
         const at = new Date(date === undefined ? call.now : instantFromProto(date));
@@ -171,7 +175,7 @@ async function finishRollback(
             : retryWhileUnavailable(() => deps.saveOrder(stored), call.deadline);
         await runPostCommit(deps, "storing the order of a rollback", storing);
       }
-      return made;
+      return committed;
     }
     case "rejected":
       throw errorFromProto(outcome.outcome.value);

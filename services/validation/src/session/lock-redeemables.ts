@@ -15,53 +15,57 @@ export type LockDeps = Pick<Deps, "db" | "onError"> & {
   readonly clients: Pick<Deps["clients"], "reservePoints" | "reserveVouchers" | "releasePoints">;
 };
 
-/** What a session is to hold, as far as it was decided. */
+/** What a session is to lock, as far as it was decided. */
 export type RedeemablesToLock = {
   readonly applicable: readonly Pick<Applicable, "redeemable" | "benefit">[];
-  readonly gathered: Pick<DecisionContext, "cards">;
+  readonly context: Pick<DecisionContext, "cards">;
 };
 
 type LockContext = {
   readonly deps: LockDeps;
   readonly call: Call;
-  readonly hold: SessionLock;
+  readonly lock: SessionLock;
 };
 
 /**
  * Locks a use of every voucher that applies, the credits it would give, and the points of loyalty cards.
- * Points are locked first: what the session held of them is put back when the vouchers cannot be locked.
+ * Points are lockContext first: what the session held of them is put back when the vouchers cannot be lockContext.
  * Answers whether the session holds all of it; when not, it is decided again.
  */
 export async function lockRedeemables(
   deps: LockDeps,
   call: Call,
-  hold: SessionLock,
-  { applicable, gathered }: RedeemablesToLock,
+  lock: SessionLock,
+  { applicable, context }: RedeemablesToLock,
 ): Promise<boolean> {
-  const sessionKey = hold.session.key;
+  const sessionKey = lock.session.key;
   const reservations = applicable.flatMap(reservationOf);
   const voucherIds = reservations.map(({ voucherId }) => voucherId);
   if (voucherIds.length > 0) await rejectWhileClaimed(deps, call, { sessionKey, voucherIds });
-  const locked = { deps, call, hold };
-  const points = applicable.flatMap((judged) => pointsOf(judged, gathered, hold));
-  if (points.length === 0) return (await reserveVouchers(locked, reservations)).case === "reserved";
-  const { reserved, previous } = await reservePoints(locked, points);
+  const lockContext = { deps, call, lock };
+  const points = applicable.flatMap((evaluated) => pointsOf(evaluated, context, lock));
+  if (points.length === 0)
+    return (await reserveVouchers(lockContext, reservations)).case === "reserved";
+  const { reserved, previous } = await reservePoints(lockContext, points);
   if (!reserved) return false;
   let isReserved = false;
   try {
-    isReserved = (await reserveVouchers(locked, reservations)).case === "reserved";
+    isReserved = (await reserveVouchers(lockContext, reservations)).case === "reserved";
     return isReserved;
   } finally {
-    // Also when that failed: a session whose key nobody was told would hold the points for days.
-    if (!isReserved) await restorePoints(locked, previous);
+    // Also when that failed: a session whose key nobody was told would lock the points for days.
+    if (!isReserved) await restorePoints(lockContext, previous);
   }
 }
 
-function restorePoints(locked: LockContext, previous: readonly PointsReservation[]): Promise<void> {
+function restorePoints(
+  lockContext: LockContext,
+  previous: readonly PointsReservation[],
+): Promise<void> {
   const restore = async (): Promise<void> => {
-    await reservePoints(locked, previous);
+    await reservePoints(lockContext, previous);
   };
-  return runPostCommit(locked.deps, "putting back what a session held of cards", restore());
+  return runPostCommit(lockContext.deps, "putting back what a session held of cards", restore());
 }
 
 const reservationOf = ({
@@ -81,7 +85,7 @@ const reservationOf = ({
 
 function pointsOf(
   { redeemable, benefit }: RedeemablesToLock["applicable"][number],
-  { cards }: RedeemablesToLock["gathered"],
+  { cards }: RedeemablesToLock["context"],
   { expiresAt }: SessionLock,
 ): PointsReservation[] {
   if (benefit.kind !== "loyalty" || redeemable.object !== "voucher") return [];
@@ -98,30 +102,30 @@ function pointsOf(
 }
 
 const reservePoints = (
-  { deps, call, hold }: LockContext,
+  { deps, call, lock }: LockContext,
   reservations: readonly PointsReservation[],
 ) =>
   deps.clients.reservePoints({
     $typeName: "scrip.loyalty.v1.PointsReservationCommand",
     projectId: call.project.id,
-    sessionKey: hold.session.key,
+    sessionKey: lock.session.key,
     now: instantToProto(call.now),
     reservations: [...reservations],
   });
 
 async function reserveVouchers(
-  { deps, call, hold }: LockContext,
+  { deps, call, lock }: LockContext,
   reservations: readonly Reservation[],
 ): Promise<ReservationOutcome["outcome"]> {
   const projectId = call.project.id;
-  const sessionKey = hold.session.key;
+  const sessionKey = lock.session.key;
   const { outcome } = await deps.clients.reserveVouchers({
     $typeName: "scrip.voucher.v1.ReservationCommand",
     projectId,
     requestId: call.requestId,
     sessionKey,
     now: instantToProto(call.now),
-    expiresAt: instantToProto(hold.expiresAt),
+    expiresAt: instantToProto(lock.expiresAt),
     reservations: [...reservations],
   });
   // What is not a card holds no points, and releasing none is harmless.

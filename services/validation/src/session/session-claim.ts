@@ -17,9 +17,9 @@ export async function claimSessionVouchers(
 ): Promise<SessionClaim> {
   const by = call.idempotency?.key ?? call.requestId;
   const claim = { projectId: call.project.id, by, ...session };
-  const other = await claimSession(deps.db, claim);
-  if (other !== undefined) {
-    throw other.by === call.idempotency?.key
+  const current = await claimSession(deps.db, claim);
+  if (current !== undefined) {
+    throw current.by === call.idempotency?.key
       ? new ApiError("idempotency_in_progress")
       : multipleRequests(session.sessionKey);
   }
@@ -32,8 +32,8 @@ export async function rejectWhileClaimed(
   call: Call,
   session: { readonly sessionKey: string; readonly voucherIds: readonly string[] },
 ): Promise<void> {
-  const other = await findSessionClaim(deps.db, { projectId: call.project.id, ...session });
-  if (other !== undefined) throw multipleRequests(session.sessionKey);
+  const current = await findSessionClaim(deps.db, { projectId: call.project.id, ...session });
+  if (current !== undefined) throw multipleRequests(session.sessionKey);
 }
 
 const multipleRequests = (key: string): ApiError =>

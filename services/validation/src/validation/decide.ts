@@ -19,4 +19,4 @@ export function* decideStepwise(request: DecisionRequest): Generator<void, Decid
 }
 
 export const applicableOf = ({ redeemables }: Decided): readonly Applicable[] =>
-  redeemables.filter((judged) => judged.status === "APPLICABLE");
+  redeemables.filter((evaluated) => evaluated.status === "APPLICABLE");

@@ -19,7 +19,7 @@ import { type Decided, decide, applicableOf } from "./decide.ts";
 
 /** A decision that was only asked for, with what its answer is written from. */
 export type ValidationOutcome = {
-  readonly gathered: DecisionContext;
+  readonly context: DecisionContext;
   readonly decision: Decided;
   readonly tracking: string | undefined;
   /** When what was decided is locked. */
@@ -30,7 +30,7 @@ export type ValidationOptions = {
   /** Replaces rules of the project that make no sense where a single redeemable is asked for. */
   readonly stacking?: (rules: StackingRules) => StackingRules;
   /** Ends the request before anything is decided, such as for one that is not there. */
-  readonly check?: (named: ResolvedRedeemables) => void;
+  readonly check?: (resolved: ResolvedRedeemables) => void;
 };
 
 /**
@@ -43,32 +43,32 @@ export async function runValidation(
   sent: DecisionInput,
   options: ValidationOptions = {},
 ): Promise<ValidationOutcome> {
-  const hold = parseSessionLock(deps, call, sent.session);
-  const asked = hold === undefined ? sent : { ...sent, session: hold.session };
+  const lock = parseSessionLock(deps, call, sent.session);
+  const input = lock === undefined ? sent : { ...sent, session: lock.session };
   const settings = await loadStackingRules(deps, call);
   const stacking = options.stacking?.(settings) ?? settings;
-  const malformed = checkRedeemables(asked.redeemables, stacking);
+  const malformed = checkRedeemables(input.redeemables, stacking);
   if (malformed !== null) throw toRefusal(malformed);
 
-  const [{ circumstances, tracking }, first] = await Promise.all([
-    loadRequestContext(deps, call, asked, stacking),
-    resolveRedeemables(deps, call, asked),
+  const [{ requestContext, tracking }, first] = await Promise.all([
+    loadRequestContext(deps, call, input, stacking),
+    resolveRedeemables(deps, call, input),
   ]);
   options.check?.(first);
 
-  let named = first;
+  let resolved = first;
   for (let attempt = 0; ; attempt += 1) {
-    const gathered = await loadDecisionContext(deps, call, circumstances, named);
-    const decision = await decide(gathered, call);
-    if (hold === undefined || !decision.valid) {
-      return { gathered, decision, tracking, session: undefined };
+    const context = await loadDecisionContext(deps, call, requestContext, resolved);
+    const decision = await decide(context, call);
+    if (lock === undefined || !decision.valid) {
+      return { context, decision, tracking, session: undefined };
     }
     const applicable = applicableOf(decision);
-    if (await lockRedeemables(deps, call, hold, { applicable, gathered })) {
-      return { gathered, decision, tracking, session: hold.session };
+    if (await lockRedeemables(deps, call, lock, { applicable, context })) {
+      return { context, decision, tracking, session: lock.session };
     }
     if (!(await pauseBeforeRetry(attempt, call.deadline))) break;
-    named = await resolveRedeemables(deps, call, asked);
+    resolved = await resolveRedeemables(deps, call, input);
   }
   throw new ApiError("service_unavailable", {
     details: "What the session would lock is being changed; try again",

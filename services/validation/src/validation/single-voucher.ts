@@ -11,7 +11,7 @@ export type SingleVoucherRequest = Omit<DecisionInput, "redeemables"> &
 
 /** What endpoints for one voucher ask, and how: alone, and an unknown code is not found (§5.4). */
 export function singleVoucherInput(sent: SingleVoucherRequest): {
-  readonly asked: DecisionInput;
+  readonly input: DecisionInput;
   readonly options: ValidationOptions;
 } {
   const { code, gift, reward } = sent;
@@ -23,7 +23,7 @@ export function singleVoucherInput(sent: SingleVoucherRequest): {
     ...(reward !== undefined && { reward }),
   });
   return {
-    asked: { ...sent, redeemables: [ref] },
+    input: { ...sent, redeemables: [ref] },
     options: {
       stacking: singleStacking,
       check: ({ vouchers }) => {

@@ -12,16 +12,16 @@ export async function validateSingleVoucher(
   call: Call,
   sent: SingleVoucherRequest,
 ): Promise<VoucherValidation> {
-  const { asked, options } = singleVoucherInput(sent);
-  const validated = await runValidation(deps, call, asked, options);
-  const [judged] = validated.decision.redeemables;
-  const voucher = validated.gathered.vouchers.get(sent.code)?.voucher;
-  if (judged === undefined || voucher === undefined) {
+  const { input, options } = singleVoucherInput(sent);
+  const validated = await runValidation(deps, call, input, options);
+  const [evaluated] = validated.decision.redeemables;
+  const voucher = validated.context.vouchers.get(sent.code)?.voucher;
+  if (evaluated === undefined || voucher === undefined) {
     throw new Error("a decision without its redeemable");
   }
   // A loyalty card without a reward is a malformed request, not an answer (§5.4).
-  if (judged.status === "INAPPLICABLE" && judged.refusal.key === "missing_reward") {
-    throw toRefusal(judged.refusal);
+  if (evaluated.status === "INAPPLICABLE" && evaluated.refusal.key === "missing_reward") {
+    throw toRefusal(evaluated.refusal);
   }
-  return voucherValidationToProto(judged, voucher, validated, call);
+  return voucherValidationToProto(evaluated, voucher, validated, call);
 }
