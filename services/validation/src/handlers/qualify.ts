@@ -22,7 +22,7 @@ import { loadRequestContext } from "../loading/request-context.ts";
 import { loadAssignments } from "../loading/rule-assignments.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
 import { type DecisionInput, expandOf } from "../mapping/decision-input.ts";
-import { toRefusal } from "../mapping/error.ts";
+import { rejectionToApiError } from "../mapping/error.ts";
 import { orderFacts } from "../mapping/order-facts.ts";
 import { qualificationsToProto } from "../mapping/qualifications.ts";
 import { assignedObjectIds } from "../mapping/qualified-rules.ts";
@@ -40,7 +40,7 @@ export const qualify =
     const { customer, requestedCustomer, stored } = requestContext;
     const { order } = requestContext.input;
     const refusal = order === undefined ? null : checkOrder(orderFacts(order, stored));
-    if (refusal !== null) throw toRefusal(refusal);
+    if (refusal !== null) throw rejectionToApiError(refusal);
     const source = await openCandidateSource(deps, call, {
       candidates: scenario.candidates,
       filters,

@@ -9,7 +9,7 @@ export function rejectionToProto({ key, ...options }: Refused, requestId: string
 }
 
 /** A refusal of the engine that ends the request. */
-export function toRefusal({ key, ...options }: Refused): ApiError {
+export function rejectionToApiError({ key, ...options }: Refused): ApiError {
   return new ApiError(key, options);
 }
 

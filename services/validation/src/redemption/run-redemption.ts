@@ -1,4 +1,5 @@
 import { ApiError } from "@scrip/errors";
+import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type {
   CommitOutcome,
   RedemptionCommand,
@@ -31,7 +32,7 @@ import type {
   DecisionContext,
 } from "../mapping/decision-context.ts";
 import { type DecisionInput, customerOf } from "../mapping/decision-input.ts";
-import { rejectionFromProto, toRefusal } from "../mapping/error.ts";
+import { rejectionFromProto, rejectionToApiError } from "../mapping/error.ts";
 import { noteToBytes, buildNote } from "../mapping/redemption-note.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { type OrderClaim, claimRequestedOrder } from "../order/order-claim.ts";
@@ -49,8 +50,9 @@ import { buildRedemptionCommand, buildRejectionCommand } from "./redemption-comm
 import { customerUpsert, type CustomerUpsert } from "./upsert-customer.ts";
 
 /**
- * Redeems exactly once: gathers, decides as a validation does, and commits the decision under its
- * guards. A refusal is thrown, after it was recorded (spec/validation-and-redemption.md §8).
+ * Redeems exactly once: loads, decides as a validation does, and commits the decision under its
+ * guards. A rejection is recorded as a failed redemption before it is thrown
+ * (docs/redemption-and-rollback.md#failed-redemptions).
  */
 export async function runRedemption(
   deps: Deps,
@@ -69,7 +71,7 @@ export async function runRedemption(
     return finishRedemption(deps, call, { outcome: resolved.storedOutcome }, overrides);
   const stacking = options.stacking?.(settings) ?? settings;
   const malformed = checkRedeemables(sent.redeemables, stacking);
-  if (malformed !== null) throw toRefusal(malformed);
+  if (malformed !== null) throw rejectionToApiError(malformed);
   const customer = findCustomer();
   options.check?.(resolved);
   const tracking = trackingIdOf(deps.trackingSecret, call.project.id, {
@@ -79,7 +81,7 @@ export async function runRedemption(
 
   let orderClaim: OrderClaim | undefined;
   let sessionClaim: SessionClaim | undefined;
-  let mayRelease = true;
+  const commit = createCommit(deps, overrides);
   try {
     const order = await loadOrderWithCatalogueData(deps, call, sent.order, async (orderInput) => {
       orderClaim = await claimRequestedOrder(deps, call, orderInput);
@@ -88,48 +90,44 @@ export async function runRedemption(
     const { stored, lines } = order;
     const input = { ...sent, order: order.sent };
     sessionClaim = await claimSession(deps, call, input, resolved);
-    const requestContext = {
-      input,
-      requestedCustomer,
-      customer,
-      stored,
-      lines,
-      stacking,
-      trace: true,
-    };
-    const upsertCustomer = customerUpsert(deps, call, {
-      requested: requestedCustomer,
-      stored: customer,
-    });
-    const commit: Commit = async (command) => {
-      // When the answer gets lost nobody knows whether it was done: the order stays claimed, and the
-      // redemption's event has until the claim ends to store it.
-      mayRelease = false;
-      const fullCommand =
-        overrides.length === 0 ? command : { ...command, overrides: [...overrides] };
-      const outcome = await commitWithRetry(() => deps.clients.commitRedemption(fullCommand));
-      mayRelease = !isNewlyCommitted(outcome);
-      return outcome;
-    };
-    const request = { deps, call, order: orderClaim, tracking, upsertCustomer, commit };
-    const committed = await decideAndCommit(request, requestContext, resolved);
+    const loaded = { input, requestedCustomer, customer, stored, lines, stacking, trace: true };
+    const upsertCustomer = customerUpsert(deps, call, { requestedCustomer, stored: customer });
+    const request = { deps, call, order: orderClaim, tracking, upsertCustomer, commit: commit.run };
+    const committed = await decideAndCommit(request, loaded, resolved);
     return await finishRedemption(deps, call, committed, overrides);
   } finally {
-    const claim = mayRelease ? orderClaim?.release() : undefined;
-    await runPostCommit(
-      deps,
-      "releasing the claims of a redemption",
-      claim,
-      sessionClaim?.release(),
-    );
+    const released = commit.mayRelease() ? orderClaim?.release() : undefined;
+    const claims = [released, sessionClaim?.release()];
+    await runPostCommit(deps, "releasing the claims of a redemption", ...claims);
   }
 }
 
-/** By this request, and not by an earlier one with its key. */
+/**
+ * Commits commands, and tells whether the claim of the order may be released. It stays when a commit
+ * succeeded or its result got lost: until the claim expires, the redemption's event can store the order.
+ */
+function createCommit(
+  deps: Deps,
+  overrides: readonly OrderItemInput[],
+): { readonly run: Commit; readonly mayRelease: () => boolean } {
+  let mayRelease = true;
+  return {
+    mayRelease: () => mayRelease,
+    run: async (command) => {
+      mayRelease = false;
+      const full = overrides.length === 0 ? command : { ...command, overrides: [...overrides] };
+      const outcome = await commitWithRetry(() => deps.clients.commitRedemption(full));
+      mayRelease = !isNewlyCommitted(outcome);
+      return outcome;
+    },
+  };
+}
+
+/** Committed by this request, not replayed from an earlier one with the same idempotency key. */
 const isNewlyCommitted = ({ outcome, replayed }: CommitOutcome): boolean =>
   outcome.case === "committed" && !replayed;
 
-/** A repeat is answered again, whatever is refused by now: what is thrown waits until it is asked for. */
+/** Delays a rejection until its result is used: a replayed request returns its stored outcome even if its customer was deleted. */
 const deferRejection = <Value>(work: Promise<Value>): Promise<() => Value> =>
   work.then(
     (value) => () => value,
@@ -149,7 +147,7 @@ type Request = {
 
 type Commit = (command: RedemptionCommand) => Promise<CommitOutcome>;
 
-/** Decides and commits, again and again while what was decided on changes under the decision. */
+/** Decides and commits until the commit accepts the decision, or the deadline leaves no time to retry. */
 async function decideAndCommit(
   request: Request,
   requestContext: RequestContext,
@@ -166,7 +164,7 @@ async function decideAndCommit(
     if (outcome.case !== "stale") return committed;
     const lost = conflictsOf(outcome.value, decision);
     losses = lossesAfter(losses, lost);
-    // What was lost is all that the commit found wrong: so it is decided without it, and at once.
+    // The commit reported all conflicts, so the next decision can go without them immediately.
     if (lost.length > 0 && hasTimeLeft(call.deadline)) continue;
     if (!(await pauseBeforeRetry(attempt, call.deadline))) break;
     const resolved = await resolveRedeemables(deps, call, requestContext.input);
@@ -189,7 +187,7 @@ function conflictsOf({ conflicts }: StaleDecision, decision: Decided): readonly 
   });
 }
 
-/** Commits what was decided: value taken, or a refusal recorded. */
+/** Commits the decision: redeems, or records a failed redemption. */
 async function commitDecision(
   request: Request,
   context: DecisionContext,
@@ -198,7 +196,7 @@ async function commitDecision(
   const { deps, call, upsertCustomer, commit } = request;
   if (!decision.valid) {
     const { refusal, recordedOn } = rejectionOfDecision(decision, context);
-    if (recordedOn === undefined) throw toRefusal(refusal);
+    if (recordedOn === undefined) throw rejectionToApiError(refusal);
     const commandSource = { ...request, context };
     return { outcome: await commit(buildRejectionCommand(commandSource, recordedOn, refusal)) };
   }

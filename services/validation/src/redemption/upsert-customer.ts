@@ -19,25 +19,32 @@ export function customerUpsert(
   deps: Pick<Deps, "clients">,
   call: Call,
   {
-    requested,
+    requestedCustomer,
     stored,
-  }: { readonly requested: Customer | undefined; readonly stored: StoredCustomer | undefined },
+  }: {
+    readonly requestedCustomer: Customer | undefined;
+    readonly stored: StoredCustomer | undefined;
+  },
 ): CustomerUpsert {
   let upserted: Promise<StoredCustomer | undefined> | undefined;
-  return () => (upserted ??= upsertCustomer(deps, call, { requested, stored }));
+  return () => (upserted ??= upsertCustomer(deps, call, { requestedCustomer, stored }));
 }
 
 async function upsertCustomer(
   deps: Pick<Deps, "clients">,
   call: Call,
   {
-    requested,
+    requestedCustomer,
     stored,
-  }: { readonly requested: Customer | undefined; readonly stored: StoredCustomer | undefined },
+  }: {
+    readonly requestedCustomer: Customer | undefined;
+    readonly stored: StoredCustomer | undefined;
+  },
 ): Promise<StoredCustomer | undefined> {
-  if (requested === undefined || (requested.id === undefined && requested.sourceId === undefined))
-    return undefined;
-  const customer = call.caller.side === "client" ? identityOf(requested) : requested;
+  const hasName = requestedCustomer?.id !== undefined || requestedCustomer?.sourceId !== undefined;
+  if (requestedCustomer === undefined || !hasName) return undefined;
+  const customer =
+    call.caller.side === "client" ? identityOf(requestedCustomer) : requestedCustomer;
   if (stored !== undefined && !hasNewData(customer, stored)) return stored;
   const result = await deps.clients.resolveCustomer({
     projectId: call.project.id,

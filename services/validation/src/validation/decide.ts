@@ -3,7 +3,7 @@ import { type Call, runInterleaved } from "@scrip/rpc";
 import { type DecisionRequest, decideInSteps } from "../domain/decide.ts";
 import type { Applicable, Decision } from "../domain/decision/decision.ts";
 import type { DecisionContext } from "../mapping/decision-context.ts";
-import { toRefusal } from "../mapping/error.ts";
+import { rejectionToApiError } from "../mapping/error.ts";
 
 export type Decided = Extract<Decision, { kind: "decided" }>;
 
@@ -14,7 +14,7 @@ export const decide = async ({ request }: DecisionContext, { deadline }: Call): 
 /** Each step is a redeemable. */
 export function* decideStepwise(request: DecisionRequest): Generator<void, Decided> {
   const decision = yield* decideInSteps(request);
-  if (decision.kind === "malformed") throw toRefusal(decision.refusal);
+  if (decision.kind === "malformed") throw rejectionToApiError(decision.refusal);
   return decision;
 }
 

@@ -12,7 +12,7 @@ import { resolveRedeemables } from "../loading/resolved-redeemables.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
 import type { ResolvedRedeemables, DecisionContext } from "../mapping/decision-context.ts";
 import type { DecisionInput } from "../mapping/decision-input.ts";
-import { toRefusal } from "../mapping/error.ts";
+import { rejectionToApiError } from "../mapping/error.ts";
 import { lockRedeemables } from "../session/lock-redeemables.ts";
 import { parseSessionLock } from "../session/session-lock.ts";
 import { type Decided, decide, applicableOf } from "./decide.ts";
@@ -48,7 +48,7 @@ export async function runValidation(
   const settings = await loadStackingRules(deps, call);
   const stacking = options.stacking?.(settings) ?? settings;
   const malformed = checkRedeemables(input.redeemables, stacking);
-  if (malformed !== null) throw toRefusal(malformed);
+  if (malformed !== null) throw rejectionToApiError(malformed);
 
   const [{ requestContext, tracking }, first] = await Promise.all([
     loadRequestContext(deps, call, input, stacking),

@@ -2,7 +2,7 @@ import type { VoucherValidation } from "@scrip/proto/scrip/validation/v1/validat
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toRefusal } from "../mapping/error.ts";
+import { rejectionToApiError } from "../mapping/error.ts";
 import { voucherValidationToProto } from "../mapping/voucher-validation.ts";
 import { runValidation } from "./run-validation.ts";
 import { type SingleVoucherRequest, singleVoucherInput } from "./single-voucher.ts";
@@ -21,7 +21,7 @@ export async function validateSingleVoucher(
   }
   // A loyalty card without a reward is a malformed request, not an answer (§5.4).
   if (evaluated.status === "INAPPLICABLE" && evaluated.refusal.key === "missing_reward") {
-    throw toRefusal(evaluated.refusal);
+    throw rejectionToApiError(evaluated.refusal);
   }
   return voucherValidationToProto(evaluated, voucher, validated, call);
 }
