@@ -6,10 +6,6 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
-import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
-import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
-import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
-import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { createRedis } from "@scrip/redis";
 import { createDirectTransport, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
@@ -18,10 +14,7 @@ import Koa from "koa";
 import { createAuthenticator } from "./auth/authenticate.ts";
 import { createFailedLoginThrottle } from "./auth/failed-login-throttle.ts";
 import { toTenant } from "./auth/principal.ts";
-import { createCampaignsClient } from "./composition/clients/campaigns.ts";
-import { createCategoriesClient } from "./composition/clients/categories.ts";
-import { createUnitsClient } from "./composition/clients/units.ts";
-import { createValidationRulesClient } from "./composition/clients/validation-rules.ts";
+import { type CompositionDeps, createCompositionDeps } from "./composition/index.ts";
 import type { HttpConfig } from "./config.ts";
 import { createDeadlines } from "./http/deadlines.ts";
 import { createApiMiddleware } from "./http/middleware.ts";
@@ -74,8 +67,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   app.silent = true;
   app.use(
     createApiMiddleware({
-      router: routerOf(bindings, transports),
-      pipeline: pipelineOf(options, { transports, limits, reports }),
+      router: routerOf(
+        bindings,
+        transports,
+        createCompositionDeps(transports, service.findSchemas),
+      ),
+      pipeline: pipelineOf(options, limits, reports),
       deadlines: parts.use(createDeadlines(options.deadlineMs ?? REQUEST_DEADLINE_MS)),
       clock: service.clock,
       trustedProxies: config.trustedProxies,
@@ -115,20 +112,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 function pipelineOf(
   { config, service }: GatewayOptions,
-  {
-    transports,
-    limits,
-    reports,
-  }: {
-    readonly transports: ReadonlyMap<string, Transport>;
-    readonly limits: RateLimits;
-    readonly reports: RequestReports;
-  },
-): Omit<PipelineDeps, "fail" | "report"> {
-  const campaigns = transports.get(CampaignService.typeName);
-  const categories = transports.get(CategoryService.typeName);
-  const rules = transports.get(ValidationRuleService.typeName);
-  const products = transports.get(ProductService.typeName);
+  limits: RateLimits,
+  reports: RequestReports,
+): Omit<PipelineDeps, "toErrorResponse" | "report"> {
   return {
     auth: createAuthenticator({
       credentialCache: service.credentialCache,
@@ -138,14 +124,7 @@ function pipelineOf(
     }),
     limits,
     body: config,
-    answers: createStoredResponses(service.db, reports.responseNotStored),
-    references: {
-      campaigns: campaigns && createCampaignsClient(campaigns),
-      categories: categories && createCategoriesClient(categories),
-      rules: rules && createValidationRulesClient(rules),
-      units: products && createUnitsClient(products),
-    },
-    findSchemas: service.findSchemas,
+    storedResponses: createStoredResponses(service.db, reports.responseNotStored),
     findTenant: async (projectId) => {
       const project = await findProject(service.db, projectId);
       return project && toTenant(project);
@@ -164,10 +143,13 @@ function startLimits({ limits: settings, redisUrl }: HttpConfig, reports: Reques
 function routerOf(
   bindings: readonly Binding[],
   transports: ReadonlyMap<string, Transport>,
+  composition: CompositionDeps,
 ): Router<Route> {
   const transcoder = createTranscoder();
   return createRouter(
-    bindings.map((binding) => toRoute(binding, transportOf(binding, transports), transcoder)),
+    bindings.map((binding) =>
+      toRoute(binding, { transport: transportOf(binding, transports), transcoder, composition }),
+    ),
   );
 }
 

@@ -7,7 +7,10 @@ import type { Service } from "@scrip/rpc";
 import { createCredentialCache, type CredentialCache } from "./auth/credential-cache.ts";
 import { type BootstrapKeys, ensureProject } from "./bootstrap.ts";
 import { startDeletingExpired } from "./jobs/delete-expired.ts";
-import { type FindSchemas, createMetadataSchemaCache } from "./metadata/metadata-schema-cache.ts";
+import {
+  type FindSchemas,
+  createMetadataSchemaCache,
+} from "./metadata-schemas/metadata-schema-cache.ts";
 import { routes } from "./routes.ts";
 
 export type GatewayServiceOptions = {

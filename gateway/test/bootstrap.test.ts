@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { generateBootstrap } from "../src/bootstrap.ts";
 import { readBootstrap, readGatewayConfig } from "../src/config.ts";
 import { createGatewayService } from "../src/service.ts";
+import { newToken } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { newToken } from "./http.ts";
 
 const logger = { error: () => {} };
 

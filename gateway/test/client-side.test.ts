@@ -2,8 +2,8 @@ import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { allowPages, clientHeaders, newToken, send } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { allowPages, clientHeaders, newToken, send } from "./http.ts";
 import { standIn } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({

@@ -37,8 +37,8 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, beforeEach, expect, test } from "vitest";
 
+import { newToken, send, serverHeaders } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { newToken, send, serverHeaders } from "./http.ts";
 import { standIn } from "./service-stubs.ts";
 
 const names = new Map([["cat_1", "Books"]]);

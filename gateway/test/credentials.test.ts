@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 
+import { clientHeaders, management, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { clientHeaders, management, newToken, send, serverHeaders, tokenCall } from "./http.ts";
 import { everything } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({ implementations: everything() });

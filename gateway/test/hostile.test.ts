@@ -8,8 +8,8 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { newToken, send, serverHeaders } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { newToken, send, serverHeaders } from "./http.ts";
 import { standIn } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({

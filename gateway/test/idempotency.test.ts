@@ -14,8 +14,8 @@ import type { Call } from "@scrip/rpc";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 
 import { deleteExpired } from "../src/jobs/delete-expired.ts";
+import { management, newToken, send, serverHeaders } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { management, newToken, send, serverHeaders } from "./http.ts";
 import { standIn } from "./service-stubs.ts";
 
 let made = 0;

@@ -7,8 +7,8 @@ import { createRedis } from "@scrip/redis";
 import { testRedis } from "@scrip/testing";
 import { describe, expect, test } from "vitest";
 
+import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { NO_LIMITS, startTestGateway, type TestGateway } from "./deps.ts";
-import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
 import { standIn } from "./service-stubs.ts";
 
 const implementations = [

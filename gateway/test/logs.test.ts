@@ -3,8 +3,8 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Logger } from "@scrip/telemetry";
 import { expect, test } from "vitest";
 
+import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
 import { everything, standIn } from "./service-stubs.ts";
 
 type Line = { level: string; fields: Record<string, unknown>; message: string };

@@ -4,8 +4,8 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { clientHeaders, management, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { clientHeaders, management, newToken, send, serverHeaders, tokenCall } from "./http.ts";
 import { standIn } from "./service-stubs.ts";
 
 const calls: Call[] = [];

@@ -4,8 +4,8 @@ import { create } from "@bufbuild/protobuf";
 import { VoucherSchema, VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, expect, test } from "vitest";
 
+import { newToken, send, serverHeaders } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { newToken, send, serverHeaders } from "./http.ts";
 import { everything, standIn } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({ implementations: everything() });

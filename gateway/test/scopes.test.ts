@@ -2,8 +2,8 @@ import { bindingsOf } from "@scrip/contract";
 import { afterAll, expect, test } from "vitest";
 
 import { publicServices } from "../src/public-services.ts";
+import { allowPages, clientHeaders, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { allowPages, clientHeaders, newToken, send, serverHeaders, tokenCall } from "./http.ts";
 import { everything } from "./service-stubs.ts";
 
 /** As the contract lists them (spec/interface.md, Authentication 5), and the usual spelling of SKUs. */

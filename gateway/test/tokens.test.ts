@@ -1,8 +1,8 @@
 import { asAdmin } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
+import { type KeyPair, management, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { type KeyPair, management, newToken, send, serverHeaders, tokenCall } from "./http.ts";
 import { everything } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({ implementations: everything() });

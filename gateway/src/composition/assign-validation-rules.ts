@@ -1,36 +1,43 @@
 import type { Message } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { toErrorResponse, notFound } from "@scrip/errors";
+import { notFound, toErrorResponse } from "@scrip/errors";
 import { newId } from "@scrip/ids";
 import type { AssignRulesItem } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { ValidationRules } from "./clients/validation-rules.ts";
-import type { NewObject, RulesPlan } from "./validation-rules-plan.ts";
-
-// Only the plans know what the messages are; to this module they are records of fields.
-type Fields = Message & Record<string, unknown>;
-
-export type Creation = {
-  readonly plan: RulesPlan | undefined;
-  readonly message: Message;
-  readonly call: Call;
-};
+import type { CompileStep, MessageFields } from "./step.ts";
+import { type NewObject, planRules, type RulesPlan } from "./validation-rules-plan.ts";
 
 /**
- * Makes objects that come with validation rules. The rules are assigned to the ids that the objects
- * will have, and then `make` is called with these ids: nobody finds an object without its rules.
+ * Assigns the rules to reserved ids before the owning service creates the objects under these ids, so
+ * that no object can be found without its rules.
  */
-export async function assignValidationRules(
-  rules: ValidationRules | undefined,
-  { plan, message, call }: Creation,
-  make: (message: Message) => Promise<Message>,
-): Promise<Message> {
-  if (rules === undefined || plan === undefined) return make(message);
-  const wanted: AssignRulesItem[] = [];
+export const assignValidationRulesStep: CompileStep = ({ rpc }, { validationRules }) => {
+  const plan = planRules(rpc.input);
+  if (plan === undefined || validationRules === undefined) return undefined;
+  return (next) => async (message, call) => {
+    const { reserved, assignments } = reserveIds(plan, message, call);
+    if (assignments.length === 0) return next(message, call);
+    try {
+      await assignAll(validationRules, assignments);
+      return await next(reserved, call);
+    } catch (error) {
+      if (isRejection(error, call)) await unassignAll(validationRules, assignments);
+      throw error;
+    }
+  };
+};
+
+function reserveIds(
+  plan: RulesPlan,
+  message: Message,
+  call: Call,
+): { readonly reserved: Message; readonly assignments: readonly AssignRulesItem[] } {
+  const assignments: AssignRulesItem[] = [];
   const reserved = reserve(plan, message, (object, ruleIds) => {
     const id = newId(object.prefix);
-    wanted.push({
+    assignments.push({
       $typeName: "scrip.validation.v1.AssignRulesItem",
       projectId: call.project.id,
       now: timestampFromMs(call.now),
@@ -40,28 +47,22 @@ export async function assignValidationRules(
     });
     return id;
   });
-  if (wanted.length === 0) return make(message);
-  try {
-    await assignAll(rules, wanted);
-    return await make(reserved);
-  } catch (error) {
-    if (isRejection(error, call)) await unassignAll(rules, wanted);
-    throw error;
-  }
+  return { reserved, assignments };
 }
 
 async function assignAll(
   rules: ValidationRules,
-  wanted: readonly AssignRulesItem[],
+  assignments: readonly AssignRulesItem[],
 ): Promise<void> {
-  for (const { unknownRuleId } of await Promise.all(wanted.map((item) => rules.assign(item)))) {
+  const outcomes = await Promise.all(assignments.map((item) => rules.assign(item)));
+  for (const { unknownRuleId } of outcomes) {
     if (unknownRuleId !== undefined) throw notFound("validation_rules", unknownRuleId);
   }
 }
 
 /**
- * Nothing was made. After an outage that is not known, and then the rules stay: they hinder nobody when
- * there is no such object, and go with the rule (DeleteValidationRule).
+ * Whether the owning service certainly created nothing. After an outage that is unknown, so the
+ * assignments stay: without an object they have no effect, and DeleteValidationRule removes them.
  */
 function isRejection(thrown: unknown, { requestId }: Call): boolean {
   const { error, unexpected } = toErrorResponse(thrown, requestId);
@@ -70,11 +71,11 @@ function isRejection(thrown: unknown, { requestId }: Call): boolean {
 
 async function unassignAll(
   rules: ValidationRules,
-  wanted: readonly AssignRulesItem[],
+  assignments: readonly AssignRulesItem[],
 ): Promise<void> {
-  // What cannot be taken back stays like what is left after a crash.
+  // A failure leaves assignments without an object, as a crash would.
   await Promise.allSettled(
-    wanted.map(({ projectId, relatedObjectId }) =>
+    assignments.map(({ projectId, relatedObjectId }) =>
       rules.revoke({
         $typeName: "scrip.validation.v1.RevokeRulesItem",
         projectId,
@@ -84,22 +85,22 @@ async function unassignAll(
   );
 }
 
-type Reserve = (object: NewObject, ruleIds: readonly string[]) => string;
+type ReserveId = (object: NewObject, ruleIds: readonly string[]) => string;
 
-/** The message with the ids of those of its objects that have rules. Messages are read-only. */
-function reserve(plan: RulesPlan, fields: Fields, idFor: Reserve): Fields {
-  const copy: Fields = { ...fields };
+/** Copies the message (messages are read-only) with a reserved id in each object that has rules. */
+function reserve(plan: RulesPlan, fields: MessageFields, reserveId: ReserveId): MessageFields {
+  const copy: MessageFields = { ...fields };
   for (const { field, many, plan: child } of plan.children) {
     const value = fields[field];
     if (value === undefined) continue;
     copy[field] = many
-      ? (value as Fields[]).map((item) => reserve(child, item, idFor))
-      : reserve(child, value as Fields, idFor);
+      ? (value as MessageFields[]).map((item) => reserve(child, item, reserveId))
+      : reserve(child, value as MessageFields, reserveId);
   }
   const { own } = plan;
   const ruleIds = own && (fields[own.rules] as readonly string[]);
   if (own !== undefined && ruleIds !== undefined && ruleIds.length > 0) {
-    copy[own.reservedId] = idFor(own, ruleIds);
+    copy[own.reservedId] = reserveId(own, ruleIds);
     copy[own.rules] = [];
   }
   return copy;

@@ -1,25 +1,25 @@
 import type { Message } from "@bufbuild/protobuf";
 
-/** Long enough for a look-up, and short enough for the answer to be in time. */
+/** Longer than a lookup takes, and well below the deadline of a request. */
 const COMPLETE_MS = 2_000;
 
 /**
- * The call has been made, and its answer is owed: when what it refers to cannot be looked up, it is
- * answered without.
+ * The call took effect, so its response must be sent: when referenced objects cannot be loaded, the
+ * response is sent without them.
  */
 export async function completeOrFallBack(
-  composing: Promise<Message>,
-  plain: Message,
+  completing: Promise<Message>,
+  response: Message,
   report: (error: unknown) => void,
 ): Promise<Message> {
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("no look-up in time")), COMPLETE_MS);
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("timeout")), COMPLETE_MS);
   try {
-    return await Promise.race([composing, over]);
+    return await Promise.race([completing, timeout]);
   } catch (cause) {
-    report(new Error("an answer lacks what it refers to", { cause }));
-    // A copy, since it is not the whole answer.
-    return { ...plain };
+    report(new Error("a response was sent without the objects it refers to", { cause }));
+    // A copy marks the response as changed, so that it is stored for replays as it was sent.
+    return { ...response };
   } finally {
     clearTimeout(timer);
   }

@@ -6,27 +6,36 @@ import type {
 } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import type { ResolvedUnit } from "@scrip/proto/scrip/validation/v1/products_pb";
 
-import type { Campaigns } from "./clients/campaigns.ts";
 import type { Categories } from "./clients/categories.ts";
-import type { Units } from "./clients/units.ts";
-import type { ValidationRules } from "./clients/validation-rules.ts";
-import type {
-  ResponsePlan,
-  AssignmentFields,
-  CategoryFields,
-  UnitFields,
+import { completeOrFallBack } from "./complete-or-fall-back.ts";
+import {
+  type AssignmentFields,
+  type CategoryFields,
+  planResponse,
+  type ResponsePlan,
+  type UnitFields,
 } from "./response-plan.ts";
+import type { CompositionDeps, Fields, MessageFields, Target } from "./step.ts";
 
-/** Who knows what requests and answers refer to; one that the door has no way to is left out. */
-export type CompositionClients = {
-  readonly campaigns: Campaigns | undefined;
-  readonly categories: Categories | undefined;
-  readonly rules: ValidationRules | undefined;
-  readonly units: Units | undefined;
-};
+/** Returns the same message where nothing had to be filled in. */
+export type CompleteResponse = (
+  response: Message,
+  projectId: string,
+  report: (error: unknown) => void,
+) => Promise<Message>;
 
-// Only the plans know what the messages are; to this module they are records of fields.
-type Fields = Record<string, unknown>;
+/** A read fails when its references cannot be loaded; the response of a write is sent without them. */
+export function compileCompletion(
+  { rpc, httpMethod }: Target,
+  deps: CompositionDeps,
+): CompleteResponse | undefined {
+  const plan = planResponse(rpc.output);
+  if (plan === undefined) return undefined;
+  return httpMethod === "GET"
+    ? (response, projectId) => completeResponse(plan, response, deps, projectId)
+    : (response, projectId, report) =>
+        completeOrFallBack(completeResponse(plan, response, deps, projectId), response, report);
+}
 
 type NeededIds = {
   readonly categories: Set<string>;
@@ -40,32 +49,27 @@ type LoadedReferences = {
   readonly units: ReadonlyMap<string, ResolvedUnit> | undefined;
 };
 
-/** How many assignments of one object an answer shows; the total counts them all. */
+/** Assignments listed per object; `total` counts all of them. */
 const SHOWN_ASSIGNMENTS = 100;
 
-/**
- * Fills in what an answer refers to: categories from their ids, the validation rules of objects, and
- * what discounts give units of.
- * Messages are read-only once sent, so what changes is copied, and only that.
- */
-export async function completeResponse(
+async function completeResponse(
   plan: ResponsePlan,
   message: Message,
-  sources: CompositionClients,
+  clients: CompositionDeps,
   projectId: string,
 ): Promise<Message> {
-  const wanted: NeededIds = { categories: new Set(), objects: new Set(), units: new Set() };
-  collect(plan, message, wanted);
-  if (Object.values(wanted).every(({ size }) => size === 0)) return message;
+  const needed: NeededIds = { categories: new Set(), objects: new Set(), units: new Set() };
+  collect(plan, message, needed);
+  if (Object.values(needed).every(({ size }) => size === 0)) return message;
   const [categories, assignments, units] = await Promise.all([
-    sources.categories && findCategories(sources.categories, projectId, wanted.categories),
-    sources.rules?.find(projectId, [...wanted.objects]),
-    wanted.units.size > 0 ? sources.units?.find(projectId, [...wanted.units]) : undefined,
+    clients.categories && loadCategories(clients.categories, projectId, needed.categories),
+    clients.validationRules?.find(projectId, [...needed.objects]),
+    needed.units.size > 0 ? clients.units?.find(projectId, [...needed.units]) : undefined,
   ]);
-  return fill(plan, message as Message & Fields, { categories, assignments, units });
+  return fill(plan, message as MessageFields, { categories, assignments, units });
 }
 
-async function findCategories(
+async function loadCategories(
   categories: Categories,
   projectId: string,
   ids: ReadonlySet<string>,
@@ -80,28 +84,28 @@ async function findCategories(
   return found;
 }
 
-function collect(plan: ResponsePlan, fields: Fields, wanted: NeededIds): void {
+function collect(plan: ResponsePlan, fields: Fields, needed: NeededIds): void {
   const categoryId = plan.categories && fields[plan.categories.id];
-  if (isId(categoryId)) wanted.categories.add(categoryId);
+  if (isId(categoryId)) needed.categories.add(categoryId);
   if (plan.assignments !== undefined) {
-    for (const id of objectsOf(plan.assignments, fields)) wanted.objects.add(id);
+    for (const id of objectsOf(plan.assignments, fields)) needed.objects.add(id);
   }
   const unitName = plan.unit && unitOf(plan.unit, fields);
-  if (unitName !== undefined) wanted.units.add(unitName);
+  if (unitName !== undefined) needed.units.add(unitName);
   for (const { local, many, plan: child } of plan.children) {
     const value = fields[local];
     if (value === undefined) continue;
-    if (many) for (const item of value as Fields[]) collect(child, item, wanted);
-    else collect(child, value as Fields, wanted);
+    if (many) for (const item of value as Fields[]) collect(child, item, needed);
+    else collect(child, value as Fields, needed);
   }
 }
 
-/** The object itself and its campaign; nothing where the service has filled the list in. */
+/** The object and its campaign; none where the service filled in the list. */
 function objectsOf({ list, ids }: AssignmentFields, fields: Fields): readonly string[] {
   return fields[list] === undefined ? ids.map((id) => fields[id]).filter(isId) : [];
 }
 
-/** Nothing where the service has told already what it is. */
+/** Undefined where the service filled in the product or SKU. */
 function unitOf({ type, product, sku }: UnitFields, fields: Fields): string | undefined {
   const name = fields[type];
   return isId(name) && fields[product] === undefined && fields[sku] === undefined
@@ -111,6 +115,7 @@ function unitOf({ type, product, sku }: UnitFields, fields: Fields): string | un
 
 const isId = (value: unknown): value is string => typeof value === "string" && value !== "";
 
+/** Messages are read-only once sent, so each message on the way to a change is copied. */
 function fill<M extends Fields>(plan: ResponsePlan, fields: M, found: LoadedReferences): M {
   const copy: Fields = { ...fields };
   for (const { local, many, plan: child } of plan.children) {
@@ -145,7 +150,7 @@ function categoriesOf(
   if (!isId(id)) return {};
   const category = found.get(id);
   return {
-    // What is in a category that was deleted is in none.
+    // The category was deleted after the resource was assigned to it.
     [all]: category === undefined ? [] : [category],
     [idField]: category?.id,
     ...(name !== undefined && { [name]: category?.name }),

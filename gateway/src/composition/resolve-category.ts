@@ -1,45 +1,71 @@
-import type { Message } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
 import { invalidPayload, notFound } from "@scrip/errors";
+import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { Categories } from "./clients/categories.ts";
-import type { CategoryPlan } from "./response-plan.ts";
+import type { CompileStep, MessageFields } from "./step.ts";
 
-// Only the plans know what the messages are; to this module they are records of fields.
-type Fields = Record<string, unknown>;
+export const resolveCategoryStep: CompileStep = ({ rpc }, { categories }) => {
+  const plan = planCategory(rpc.input);
+  if (plan === undefined || categories === undefined) return undefined;
+  return (next) => async (message, call) =>
+    next(await resolveCategory(plan, message, categories, call.project.id), call);
+};
 
-/** Turns the category that a request names into its id, before the owner of the resource sees it. */
-export async function resolveCategory(
+/** The fields of a request that name a category, by id or by name. */
+type CategoryPlan = {
+  readonly name: FieldNames | undefined;
+  readonly id: FieldNames;
+  /** The field mask of an update, which lists the fields that were sent. */
+  readonly mask: string | undefined;
+};
+
+type FieldNames = { readonly local: string; readonly proto: string };
+
+function planCategory(desc: DescMessage): CategoryPlan | undefined {
+  const id = fieldOf(desc, Reference.CATEGORY_ID);
+  if (id === undefined) return undefined;
+  const name = fieldOf(desc, Reference.CATEGORY_NAME);
+  const mask = desc.fields.find(({ message }) => message?.typeName === "google.protobuf.FieldMask");
+  return { id: namesOf(id), name: name && namesOf(name), mask: mask?.localName };
+}
+
+const fieldOf = (desc: DescMessage, reference: Reference): DescField | undefined =>
+  desc.fields.find((field) => getOption(field, rule).reference === reference);
+
+const namesOf = (field: DescField): FieldNames => ({ local: field.localName, proto: field.name });
+
+async function resolveCategory(
   plan: CategoryPlan,
   message: Message,
   categories: Categories,
   projectId: string,
 ): Promise<Message> {
-  const fields = message as Message & Fields;
+  const fields = message as MessageFields;
   const id = fields[plan.id.local] as string | undefined;
   const name = plan.name && (fields[plan.name.local] as string | undefined);
   if (id !== undefined && id !== "" && name !== undefined && name !== "") {
     throw invalidPayload(`Property .${plan.name?.proto} and .${plan.id.proto} exclude each other`);
   }
   if (id !== undefined && id !== "") {
-    const found = await categories.byId(projectId, id);
-    if (found === undefined) throw notFound("category", id);
+    if ((await categories.byId(projectId, id)) === undefined) throw notFound("category", id);
     return message;
   }
   if (name !== undefined && name !== "") {
-    const found = await categories.byName(projectId, name);
-    if (found === undefined) throw notFound("category", name);
-    return renamed(plan, fields, found.id);
+    const category = await categories.byName(projectId, name);
+    if (category === undefined) throw notFound("category", name);
+    return withCategoryId(plan, fields, category.id);
   }
-  // `category: null` takes the resource out of its category, as `category_id: null` does.
-  return renamed(plan, fields, undefined);
+  // `category: null` removes the resource from its category, as `category_id: null` does.
+  return withCategoryId(plan, fields, undefined);
 }
 
-function renamed(
+function withCategoryId(
   plan: CategoryPlan,
-  fields: Message & Fields,
+  fields: MessageFields,
   id: string | undefined,
-): Message & Fields {
-  const copy: Message & Fields = { ...fields, [plan.id.local]: id };
+): MessageFields {
+  const copy: MessageFields = { ...fields, [plan.id.local]: id };
   if (plan.name !== undefined) copy[plan.name.local] = undefined;
   const mask = plan.mask && (fields[plan.mask] as { paths: readonly string[] } | undefined);
   if (mask && plan.mask !== undefined && plan.name !== undefined) {

@@ -4,70 +4,71 @@ import { CampaignType } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { Campaigns } from "./clients/campaigns.ts";
+import type { CompileStep, Fields, MessageFields } from "./step.ts";
 
-/** Where a request names a campaign that must be there: the fields on the way, by their local names. */
-export type RequiredCampaignPlan = {
+export const resolveRequiredCampaignStep: CompileStep = ({ rpc }, { campaigns }) => {
+  const plan = planOf(rpc.input, []);
+  if (plan === undefined || campaigns === undefined) return undefined;
+  return (next) => async (message, call) =>
+    next(await resolveRequiredCampaign(plan, message, campaigns, call.project.id), call);
+};
+
+/** Where a request names a campaign that must exist. */
+type RequiredCampaignPlan = {
+  /** Local names of the fields from the request down to the one that names the campaign. */
   readonly path: readonly string[];
-  /** Only loyalty programmes will do. */
-  readonly isProgramme: boolean;
-  /** Beside it, what becomes the kind of the campaign. */
+  readonly isLoyaltyProgram: boolean;
+  /** The sibling field that receives the kind of the campaign. */
   readonly type: string | undefined;
 };
 
-export const planRequiredCampaign = (desc: DescMessage): RequiredCampaignPlan | undefined =>
-  planOf(desc, []);
-
 function planOf(
   desc: DescMessage,
-  above: readonly DescMessage[],
+  parents: readonly DescMessage[],
 ): RequiredCampaignPlan | undefined {
-  // What contains itself is not followed any deeper: the contract has no such requests.
-  if (above.includes(desc)) return undefined;
+  // Recursive messages are visited once: no public request names a campaign below its own type.
+  if (parents.includes(desc)) return undefined;
   for (const field of desc.fields) {
     const { reference } = getOption(field, rule);
-    const isProgramme = reference === Reference.LOYALTY_PROGRAM;
-    if (isProgramme || reference === Reference.REWARD_CAMPAIGN) {
-      const type = isProgramme ? undefined : desc.fields.find(({ name }) => name === "type");
-      return { path: [field.localName], isProgramme, type: type?.localName };
+    const isLoyaltyProgram = reference === Reference.LOYALTY_PROGRAM;
+    if (isLoyaltyProgram || reference === Reference.REWARD_CAMPAIGN) {
+      const type = isLoyaltyProgram ? undefined : desc.fields.find(({ name }) => name === "type");
+      return { path: [field.localName], isLoyaltyProgram, type: type?.localName };
     }
     if (field.fieldKind !== "message") continue;
-    const plan = planOf(field.message, [...above, desc]);
+    const plan = planOf(field.message, [...parents, desc]);
     if (plan !== undefined) return { ...plan, path: [field.localName, ...plan.path] };
   }
   return undefined;
 }
 
-// Only the plans know what the messages are; to this module they are records of fields.
-type Fields = Record<string, unknown>;
-
-/** Turns the id or name of a campaign into its id, before the owner of the resource sees it. */
-export async function resolveRequiredCampaign(
+async function resolveRequiredCampaign(
   plan: RequiredCampaignPlan,
   message: Message,
-  { campaigns, projectId }: { readonly campaigns: Campaigns; readonly projectId: string },
+  campaigns: Campaigns,
+  projectId: string,
 ): Promise<Message> {
-  const name = plan.path.reduce<unknown>(
+  const idOrName = plan.path.reduce<unknown>(
     (fields, key) => (fields as Fields | undefined)?.[key],
     message,
   );
-  if (typeof name !== "string" || name === "") return message;
-  const found = await campaigns.find(projectId, name);
-  const fits =
-    found !== undefined && (!plan.isProgramme || found.type === CampaignType.LOYALTY_PROGRAM);
-  if (!fits) throw notFound("campaign", name);
-  const told = plan.type === undefined ? {} : { [plan.type]: kindOf(found.type) };
-  return replaced(message as Message & Fields, plan.path, { id: found.id, told });
+  if (typeof idOrName !== "string" || idOrName === "") return message;
+  const campaign = await campaigns.find(projectId, idOrName);
+  const isWrongKind = plan.isLoyaltyProgram && campaign?.type !== CampaignType.LOYALTY_PROGRAM;
+  if (campaign === undefined || isWrongKind) throw notFound("campaign", idOrName);
+  const siblings = plan.type === undefined ? {} : { [plan.type]: kindOf(campaign.type) };
+  return replaceAt(message as MessageFields, plan.path, { id: campaign.id, siblings });
 }
 
 const kindOf = (type: CampaignType): string | undefined =>
   Object.entries(CampaignType).find(([, value]) => value === type)?.[0];
 
-/** Messages are read-only: the ones on the way are copied. */
-function replaced<Part extends Fields>(
+/** Messages are read-only, so each message on the path is copied. */
+function replaceAt<Part extends Fields>(
   fields: Part,
   [key = "", ...rest]: readonly string[],
-  by: { readonly id: string; readonly told: Fields },
+  by: { readonly id: string; readonly siblings: Fields },
 ): Part {
-  if (rest.length === 0) return { ...fields, [key]: by.id, ...by.told };
-  return { ...fields, [key]: replaced(fields[key] as Fields, rest, by) };
+  if (rest.length === 0) return { ...fields, [key]: by.id, ...by.siblings };
+  return { ...fields, [key]: replaceAt(fields[key] as Fields, rest, by) };
 }

@@ -1,17 +1,7 @@
 import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
 import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
-/** The fields of a request that name a category, by id or by name. */
-export type CategoryPlan = {
-  readonly name: Names | undefined;
-  readonly id: Names;
-  /** Where the names of the fields that were sent are listed. */
-  readonly mask: string | undefined;
-};
-
-type Names = { readonly local: string; readonly proto: string };
-
-/** What in an answer refers to other things; messages that do not have no plan and cost nothing. */
+/** References in a response that the gateway fills in; messages without references have no plan. */
 export type ResponsePlan = {
   readonly categories: CategoryFields | undefined;
   readonly assignments: AssignmentFields | undefined;
@@ -27,22 +17,14 @@ export type CategoryFields = {
 
 export type AssignmentFields = {
   readonly list: string;
-  /** The fields with the ids of the objects whose validation rules count. */
+  /** The fields that hold the ids of the object and of its campaign. */
   readonly ids: readonly string[];
 };
 
-/** What units are given of, and where it is told. */
+/** The product or SKU of a unit discount, and the fields that show it. */
 export type UnitFields = { readonly type: string; readonly product: string; readonly sku: string };
 
 export type Child = { readonly local: string; readonly many: boolean; readonly plan: ResponsePlan };
-
-export function planCategory(desc: DescMessage): CategoryPlan | undefined {
-  const id = fieldOf(desc, Reference.CATEGORY_ID);
-  if (id === undefined) return undefined;
-  const name = fieldOf(desc, Reference.CATEGORY_NAME);
-  const mask = desc.fields.find(({ message }) => message?.typeName === "google.protobuf.FieldMask");
-  return { id: names(id), name: name && names(name), mask: mask?.localName };
-}
 
 export function planResponse(desc: DescMessage): ResponsePlan | undefined {
   return planOf(desc, new Map());
@@ -53,7 +35,7 @@ function planOf(
   known: Map<DescMessage, ResponsePlan | undefined>,
 ): ResponsePlan | undefined {
   if (known.has(desc)) return known.get(desc);
-  // What contains itself is not followed any deeper: the contract has no such answers.
+  // Recursive messages are visited once: no public response holds references below its own type.
   known.set(desc, undefined);
   const children: Child[] = [];
   for (const field of desc.fields) {
@@ -61,7 +43,8 @@ function planOf(
     if (message === undefined || field.fieldKind === "map") continue;
     const plan = planOf(message, known);
     if (plan === undefined) continue;
-    if (field.oneof !== undefined) throw new Error(`references in a oneof: ${field.toString()}`);
+    if (field.oneof !== undefined)
+      throw new Error(`a reference in a oneof is not supported: ${field.toString()}`);
     children.push({ local: field.localName, many: field.fieldKind === "list", plan });
   }
   const categories = categoryFields(desc);
@@ -82,7 +65,7 @@ function categoryFields(desc: DescMessage): CategoryFields | undefined {
   return { id: id.localName, name: name?.localName, all: all.localName };
 }
 
-/** An object has its own rules and those of its campaign, in this order. */
+/** Assignments of the object come before those of its campaign. */
 function assignmentFields(desc: DescMessage): AssignmentFields | undefined {
   const list = fieldOf(desc, Reference.RULES_ASSIGNMENTS);
   if (list === undefined) return undefined;
@@ -99,12 +82,10 @@ function unitFields(desc: DescMessage): UnitFields | undefined {
     desc.fields.find((field) => field.name === name),
   );
   if (product === undefined || sku === undefined) {
-    throw new Error(`${desc.typeName} gives units but has no place to tell of what`);
+    throw new Error(`${desc.typeName} has a unit type but no product and sku fields`);
   }
   return { type: type.localName, product: product.localName, sku: sku.localName };
 }
 
 const fieldOf = (desc: DescMessage, reference: Reference): DescField | undefined =>
   desc.fields.find((field) => getOption(field, rule).reference === reference);
-
-const names = (field: DescField): Names => ({ local: field.localName, proto: field.name });

@@ -2,13 +2,13 @@ import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf"
 import type { NewId } from "@scrip/ids";
 import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
-/** Where in a request objects are made that may come with validation rules; others have no plan. */
+/** Where a request creates objects that may have validation rules; other requests have no plan. */
 export type RulesPlan = {
   readonly own: NewObject | undefined;
   readonly children: readonly Child[];
 };
 
-/** An object to be made; fields by their local names. */
+/** An object to be created. Fields are given by local name. */
 export type NewObject = {
   readonly rules: string;
   readonly reservedId: string;
@@ -29,20 +29,20 @@ export function planRules(desc: DescMessage): RulesPlan | undefined {
   return planOf(desc, new Set());
 }
 
-function planOf(desc: DescMessage, above: ReadonlySet<DescMessage>): RulesPlan | undefined {
-  // What contains itself is not followed any deeper: the contract has no such requests.
-  if (above.has(desc)) return undefined;
-  const within = new Set([...above, desc]);
+function planOf(desc: DescMessage, parents: ReadonlySet<DescMessage>): RulesPlan | undefined {
+  // Recursive messages are visited once: no public request creates objects below its own type.
+  if (parents.has(desc)) return undefined;
+  const within = new Set([...parents, desc]);
   const children = desc.fields.flatMap((field) => childOf(field, within) ?? []);
   const own = newObject(desc);
   return own === undefined && children.length === 0 ? undefined : { own, children };
 }
 
-function childOf(field: DescField, above: ReadonlySet<DescMessage>): Child | undefined {
-  const plan = field.message && planOf(field.message, above);
+function childOf(field: DescField, parents: ReadonlySet<DescMessage>): Child | undefined {
+  const plan = field.message && planOf(field.message, parents);
   if (plan === undefined) return undefined;
   if (field.oneof !== undefined || field.fieldKind === "map") {
-    throw new Error(`validation rules in a oneof or a map: ${field.toString()}`);
+    throw new Error(`validation_rules in a oneof or a map are not supported: ${field.toString()}`);
   }
   return { field: field.localName, many: field.fieldKind === "list", plan };
 }
@@ -56,7 +56,9 @@ function newObject(desc: DescMessage): NewObject | undefined {
   const type = reserved === undefined ? "" : getOption(reserved, rule).reserves;
   const prefix = PREFIXES[type];
   if (reserved === undefined || prefix === undefined) {
-    throw new Error(`${desc.typeName} has validation rules but does not say what it makes`);
+    throw new Error(
+      `${desc.typeName} has validation_rules but no field that reserves the id of the new object`,
+    );
   }
   return { rules: rules.localName, reservedId: reserved.localName, type, prefix };
 }

@@ -10,7 +10,7 @@ import {
   mergedDefinitions,
   rejectUnknownObjectTypes,
   RESOURCE,
-} from "../metadata/edit-metadata-schemas.ts";
+} from "../metadata-schemas/edit-metadata-schemas.ts";
 import { insertMetadataSchema } from "../store/metadata-schemas.ts";
 
 /** Schemas are listed without pages and remembered together. */

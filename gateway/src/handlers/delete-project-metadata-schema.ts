@@ -6,7 +6,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { objectTypesOf } from "../domain/metadata-schema.ts";
-import { editSchemas, RESOURCE } from "../metadata/edit-metadata-schemas.ts";
+import { editSchemas, RESOURCE } from "../metadata-schemas/edit-metadata-schemas.ts";
 import { deleteMetadataSchema } from "../store/metadata-schemas.ts";
 
 export const deleteProjectMetadataSchema =

@@ -4,7 +4,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { projectMetadataSchemaToProto } from "../mapping/metadata-schema.ts";
-import { RESOURCE } from "../metadata/edit-metadata-schemas.ts";
+import { RESOURCE } from "../metadata-schemas/edit-metadata-schemas.ts";
 import { findMetadataSchema } from "../store/metadata-schemas.ts";
 
 export const getProjectMetadataSchema =

@@ -9,7 +9,7 @@ import {
   mergedDefinitions,
   rejectUnknownObjectTypes,
   RESOURCE,
-} from "../metadata/edit-metadata-schemas.ts";
+} from "../metadata-schemas/edit-metadata-schemas.ts";
 import { updateMetadataSchema } from "../store/metadata-schemas.ts";
 
 export const updateProjectMetadataSchema =

@@ -18,7 +18,7 @@ import { commonHeaders, writeResponse, type WriteOptions } from "./write-respons
 
 export type MiddlewareOptions = WriteOptions & {
   readonly router: Router<Route>;
-  readonly pipeline: Omit<PipelineDeps, "fail" | "report">;
+  readonly pipeline: Omit<PipelineDeps, "toErrorResponse" | "report">;
   readonly deadlines: Deadlines;
   readonly clock: () => number;
   /** How many proxies in front of us add to X-Forwarded-For. */
@@ -40,7 +40,11 @@ export function createApiMiddleware(options: MiddlewareOptions): Middleware {
     if (unexpected) options.onError(thrown, context);
     return answer;
   };
-  const pipeline: PipelineDeps = { ...options.pipeline, fail, report: options.onError };
+  const pipeline: PipelineDeps = {
+    ...options.pipeline,
+    toErrorResponse: fail,
+    report: options.onError,
+  };
 
   return async (ctx, next) => {
     const context = createContext(ctx, options);

@@ -1,26 +1,12 @@
 import type { Message } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
 import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
-import {
-  type Call,
-  runInterleaved,
-  invoke,
-  type ProjectContext,
-  REQUEST_DEADLINE_MS,
-} from "@scrip/rpc";
+import { type Call, runInterleaved, type ProjectContext, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
 import type { Tenant } from "../auth/principal.ts";
-import { assignValidationRules } from "../composition/assign-validation-rules.ts";
-import { resolveCampaign, voucherOfCampaign } from "../composition/clients/campaigns.ts";
-import { completeOrFallBack } from "../composition/complete-or-fall-back.ts";
-import { completeResponse, type CompositionClients } from "../composition/complete-response.ts";
-import { type Deletion, rejectIfInUse, deleteAssignmentsOf } from "../composition/deletion.ts";
-import { resolveCategory } from "../composition/resolve-category.ts";
-import { resolveRequiredCampaign } from "../composition/resolve-required-campaign.ts";
+import { presentOf } from "../domain/sandbox-clock.ts";
 import { hashRequest, readIdempotencyKey, scopeKey } from "../idempotency/idempotency-key.ts";
 import type { StoredResponses } from "../idempotency/stored-responses.ts";
-import { enforceMetadataSchemas } from "../metadata/enforce-metadata-schema.ts";
-import type { FindSchemas } from "../metadata/metadata-schema-cache.ts";
 import type { RequestKey } from "../store/idempotency.ts";
 import type { RequestParts } from "../transcode/index.ts";
 import { requireJsonAccepted } from "./accept-header.ts";
@@ -32,19 +18,17 @@ import type { Route } from "./route.ts";
 
 export type PipelineDeps = AuthorizeDeps & {
   readonly body: BodyLimits;
-  readonly answers: StoredResponses;
-  readonly references: CompositionClients;
-  readonly findSchemas: FindSchemas;
+  readonly storedResponses: StoredResponses;
   readonly findTenant: (projectId: string) => Promise<Tenant | undefined>;
-  /** Turns what the call threw into its answer, which may be kept for repeats. */
-  readonly fail: (thrown: unknown, context: RequestContext) => HttpResponse;
-  /** Told what went wrong without failing the request. */
+  /** Converts an error into the response, which may be stored for replays. */
+  readonly toErrorResponse: (thrown: unknown, context: RequestContext) => HttpResponse;
+  /** Logs an error that does not fail the request. */
   readonly report: (error: unknown, context: RequestContext) => void;
 };
 
 /**
- * What happens to every request, whatever it asks for: who, may they, how often, what, then the
- * call. Nothing here knows a resource; all of that is in the contract.
+ * Handles a request to any endpoint: authorizes it, reads it, calls the service and encodes the
+ * response. What differs between endpoints is compiled into the route from the contract.
  */
 export async function handleRequest(
   deps: PipelineDeps,
@@ -57,20 +41,20 @@ export async function handleRequest(
   const key = idempotencyKeyOf(context, route);
   const input = await readInput(deps, context, route, params);
   const message = route.decode(input);
-  if (key === undefined) return perform(deps, context, { route, message });
+  if (key === undefined) return callService(deps, context, { route, message });
 
-  const named = requestKeyOf(context, route, key, input.body);
+  const requestKey = requestKeyOf(context, route, key, input.body);
   if (route.idempotency === "in_service") {
-    const idempotency = { key: named.scopedKey, requestHash: named.requestHash };
-    return perform(deps, context, { route, message, idempotency, named });
+    const idempotency = { key: requestKey.scopedKey, requestHash: requestKey.requestHash };
+    return callService(deps, context, { route, message, idempotency, requestKey });
   }
-  const { answer, replayed } = await deps.answers.once(named, () =>
-    perform(deps, context, { route, message }).catch((thrown: unknown) =>
-      deps.fail(thrown, context),
+  const { response, replayed } = await deps.storedResponses.once(requestKey, () =>
+    callService(deps, context, { route, message }).catch((thrown: unknown) =>
+      deps.toErrorResponse(thrown, context),
     ),
   );
   context.replayed = replayed;
-  return answer;
+  return response;
 }
 
 function requestKeyOf(
@@ -100,7 +84,7 @@ async function readInput(
 ): Promise<RequestParts> {
   const { query } = context;
   if (!route.hasBody) return { path, query, body: undefined };
-  // What a form holds must not stand in an address, which gets logged (RFC 6749 §2.3.1).
+  // Query strings get logged, so form parameters are read from the body only (RFC 6749 section 2.3.1).
   if (route.form) return { path, query: "", body: await readForm(context.ctx) };
   const maxBodyBytes = Math.max(deps.body.maxBodyBytes, route.bodyBytes);
   return { path, query, body: await readJsonBody(context.req, { maxBodyBytes }) };
@@ -109,95 +93,32 @@ async function readInput(
 type Work = {
   readonly route: Route;
   readonly message: Message;
-  /** Both of a request whose answer the service keeps. */
+  /** Set together, where the service stores the response. */
   readonly idempotency?: Call["idempotency"];
-  readonly named?: RequestKey;
+  readonly requestKey?: RequestKey;
 };
 
-async function perform(
+async function callService(
   deps: PipelineDeps,
   context: RequestContext,
   work: Work,
 ): Promise<HttpResponse> {
-  const { references } = deps;
-  const { route, message, idempotency, named } = work;
+  const { route, message, idempotency, requestKey } = work;
   const tenant = await tenantOf(deps, context, work);
-  const projectId = tenant?.project.id ?? "";
-  await checkMetadata(deps, work, projectId);
   const call = callOf(context, { route, tenant, idempotency });
-  const deletion = route.deletion && { plan: route.deletion, message, call };
-  const answered = await deleting(references.rules, deletion, () =>
-    assignValidationRules(references.rules, { plan: route.rules, message, call }, async (sent) =>
-      send(references, route, await resolved(deps, route, sent, projectId), call),
-    ),
+  const response = await route.invoke(message, call);
+  if (route.complete === undefined) return toHttpResponse(route, response);
+  const completed = await route.complete(response, call.project.id, (error) =>
+    deps.report(error, context),
   );
-  if (route.changesCategories) references.categories?.evict(projectId);
-  if (route.composed === undefined) return toHttpResponse(route, answered);
-  const composing = completeResponse(route.composed, answered, references, projectId);
-  const whole = await (route.method === "GET"
-    ? composing
-    : completeOrFallBack(composing, answered, (error) => deps.report(error, context)));
-  const answer = await toHttpResponse(route, whole);
-  // What the service keeps lacks what is filled in here, and that may be another thing by the time of
-  // a repeat.
-  if (named === undefined || whole === answered) return answer;
-  return deps.answers.storeFirst(named, { of: await toHttpResponse(route, answered), answer });
+  const httpResponse = await toHttpResponse(route, completed);
+  if (requestKey === undefined || completed === response) return httpResponse;
+  // The service stores the response without what was filled in here, which may differ at a replay.
+  const original = await toHttpResponse(route, response);
+  return deps.storedResponses.storeFirst(requestKey, { original, completed: httpResponse });
 }
 
-/** The call that the route stands for, or that of whoever makes such a thing in its place. */
-function send(
-  { campaigns }: CompositionClients,
-  route: Route,
-  message: Message,
-  call: Call,
-): Promise<Message> {
-  const voucher = voucherOfCampaign(message);
-  return voucher === undefined || campaigns === undefined
-    ? invoke(route.transport, route.rpc, message, call)
-    : campaigns.createVoucher(voucher, call);
-}
-
-/** Around a call that deletes what validation rules have to do with; others are just made. */
-async function deleting(
-  rules: CompositionClients["rules"],
-  deletion: Deletion | undefined,
-  make: () => Promise<Message>,
-): Promise<Message> {
-  if (deletion === undefined || rules === undefined) return make();
-  await rejectIfInUse(rules, deletion);
-  const answered = await make();
-  await deleteAssignmentsOf(rules, deletion);
-  return answered;
-}
-
-function resolved(
-  { references: { campaigns, categories } }: PipelineDeps,
-  { references: plan, campaign, programme }: Route,
-  message: Message,
-  projectId: string,
-): Message | Promise<Message> {
-  if (programme !== undefined && campaigns !== undefined) {
-    return resolveRequiredCampaign(programme, message, { campaigns, projectId });
-  }
-  if (campaign !== undefined && campaigns !== undefined) {
-    return resolveCampaign(campaign, message, { campaigns, projectId });
-  }
-  if (plan === undefined || categories === undefined) return message;
-  return resolveCategory(plan, message, categories, projectId);
-}
-
-/** Before anything is made on the way, such as a category by its name. */
-async function checkMetadata(
-  { findSchemas }: PipelineDeps,
-  { route, message }: Work,
-  projectId: string,
-): Promise<void> {
-  if (route.metadata === undefined) return;
-  const schemas = await findSchemas(projectId);
-  if (schemas !== undefined) enforceMetadataSchemas(route.metadata, message, schemas);
-}
-
-/** The project of the credentials, or the one that a management path names. */
+/** The project of the credentials, or the project in a management path. */
 async function tenantOf(
   { findTenant }: PipelineDeps,
   { principal }: RequestContext,
@@ -224,7 +145,7 @@ function callOf(
     project: tenant?.project ?? NO_PROJECT,
     requestId,
     deadline: now + REQUEST_DEADLINE_MS,
-    now: tenant?.sandboxNow ?? now,
+    now: presentOf(tenant, now),
     caller: principal?.caller ?? (route.side === "management" ? MANAGEMENT : ANYONE),
     ...(idempotency !== undefined && {
       idempotency,
@@ -236,7 +157,7 @@ function callOf(
 }
 
 const MANAGEMENT: Call["caller"] = { side: "management", id: "management" };
-// A link in a mail: whoever follows it, from outside.
+// Image links in e-mails are opened without credentials.
 const ANYONE: Call["caller"] = { side: "client", id: "anyone" };
 
 const NO_PROJECT: ProjectContext = { id: "", timeZone: "UTC", caseSensitiveCodes: true };
@@ -245,13 +166,13 @@ async function toHttpResponse(route: Route, message: Message): Promise<HttpRespo
   const { output, status, encode, encodeInSteps } = route;
   if (output === "empty") return { status, contentType: undefined, body: undefined };
   if (output === "json") {
-    // What was done is answered, however late.
+    // The call took effect, so its response is encoded however long that takes.
     const body = encodeInSteps
       ? await runInterleaved(encodeInSteps(message), Number.POSITIVE_INFINITY)
       : encode(message);
     return { status, contentType: JSON_TYPE, body };
   }
-  // The route says so: bytes are what google.api.HttpBody is for.
+  // `output` is "bytes" exactly for this message.
   const { contentType, data } = message as HttpBody;
   return { status, contentType, body: Buffer.from(data.buffer, data.byteOffset, data.byteLength) };
 }

@@ -1,77 +1,69 @@
 import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, LIMITS, type Side } from "@scrip/contract";
-import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
+import { invoke } from "@scrip/rpc";
 
-import { planCampaign } from "../composition/clients/campaigns.ts";
-import { type DeletionPlan, planDeletion } from "../composition/deletion.ts";
 import {
-  planRequiredCampaign,
-  type RequiredCampaignPlan,
-} from "../composition/resolve-required-campaign.ts";
-import {
-  type ResponsePlan,
-  planResponse,
-  planCategory,
-  type CategoryPlan,
-} from "../composition/response-plan.ts";
-import { planRules, type RulesPlan } from "../composition/validation-rules-plan.ts";
+  compileCompletion,
+  type CompleteResponse,
+  composeCall,
+  type CompositionDeps,
+  type Invoke,
+} from "../composition/index.ts";
 import { CLIENT_FEATURES, type ClientFeature } from "../domain/project.ts";
 import { canonicalScope, isKnownScope } from "../domain/scope.ts";
-import { type MetadataPlan, planMetadata } from "../metadata/metadata-plan.ts";
 import { ownServices } from "../public-services.ts";
 import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
 
-/** One path of the contract, with everything that a request to it needs worked out at start. */
+/** An endpoint of the contract: a method and path with everything compiled that requests to it need. */
 export type Route = {
   readonly method: string;
-  /** As the contract writes it; what logs and metrics name. */
+  /** The path as the contract writes it; logs and metrics name routes by it. */
   readonly template: string;
   readonly segments: readonly string[];
-  readonly rpc: DescMethodUnary;
-  readonly transport: Transport;
   readonly side: Side;
-  /** Empty where the side has no scopes. */
+  /** Empty on sides without scopes. */
   readonly scope: string;
-  /** What the project must allow pages to do; only on the client side. */
+  /** The feature that the project must enable for client-side callers. */
   readonly feature: ClientFeature | undefined;
   readonly bulk: boolean;
-  /** The field of the query that makes the call a bulk one when it is above 1; empty where none does. */
+  /** The query parameter that makes the call a bulk call when it is above 1, or an empty string. */
   readonly bulkCount: string;
   readonly form: boolean;
-  /** The least that the limit of a body may be; 0 where the usual one is enough. */
+  /** Lower bound of the body size limit; 0 where the configured limit applies. */
   readonly bodyBytes: number;
   readonly hasBody: boolean;
   readonly status: number;
   readonly cacheSeconds: number;
-  /** Who keeps the answer for a repeat: the door, the service in its transaction, or nobody. */
-  readonly idempotency: "at_the_door" | "in_service" | "none";
+  /** Who stores the response for replays: the gateway, the service in its transaction, or nobody. */
+  readonly idempotency: "in_gateway" | "in_service" | "none";
   readonly output: "json" | "empty" | "bytes";
-  /** The field that names the project, where credentials do not: the management of other services. */
+  /** The path field that names the project, for management endpoints of other services. */
   readonly managedProject: string | undefined;
-  readonly metadata: MetadataPlan | undefined;
-  readonly references: CategoryPlan | undefined;
-  /** The field that names a campaign by its id or its name. */
-  readonly campaign: string | undefined;
-  /** The campaign that the request cannot do without. */
-  readonly programme: RequiredCampaignPlan | undefined;
-  readonly deletion: DeletionPlan | undefined;
-  readonly rules: RulesPlan | undefined;
-  readonly composed: ResponsePlan | undefined;
-  readonly changesCategories: boolean;
+  /** The RPC, wrapped in the composition steps that it needs. */
+  readonly invoke: Invoke;
+  /** Undefined where responses refer to no other service. */
+  readonly complete: CompleteResponse | undefined;
 } & BoundTranscoder;
 
-export function toRoute(binding: Binding, transport: Transport, transcoder: Transcoder): Route {
+export type RouteDeps = {
+  readonly transport: Transport;
+  readonly transcoder: Transcoder;
+  readonly composition: CompositionDeps;
+};
+
+export function toRoute(
+  binding: Binding,
+  { transport, transcoder, composition }: RouteDeps,
+): Route {
   const { method: rpc, access, httpMethod, side } = binding;
-  if (!isUnary(rpc)) throw new Error(`${rpc.name}: streams have no HTTP path`);
+  if (!isUnary(rpc)) throw new Error(`${rpc.name}: a streaming RPC cannot have an HTTP path`);
   const output = outputOf(rpc);
   return {
     method: httpMethod,
     template: binding.path,
     segments: binding.path.slice(1).split("/"),
-    rpc,
-    transport,
     side,
     scope: scopeOf(binding),
     feature: side === "client" ? featureOf(binding) : undefined,
@@ -85,19 +77,17 @@ export function toRoute(binding: Binding, transport: Transport, transcoder: Tran
     idempotency: idempotencyOf(access.idempotency),
     output,
     managedProject: managedProjectOf(binding),
-    metadata: planMetadata(rpc.input),
-    references: planCategory(rpc.input),
-    campaign: planCampaign(rpc.input),
-    programme: planRequiredCampaign(rpc.input),
-    deletion: planDeletion(rpc.input),
-    rules: planRules(rpc.input),
-    composed: planResponse(rpc.output),
-    changesCategories: rpc.parent.typeName === CategoryService.typeName && httpMethod !== "GET",
+    invoke: composeCall(
+      { rpc, httpMethod },
+      (message, call) => invoke(transport, rpc, message, call),
+      composition,
+    ),
+    complete: compileCompletion({ rpc, httpMethod }, composition),
     ...transcoder.bind(binding, access.large ? LARGE_LIMITS : LIMITS),
   };
 }
 
-/** Room for the longest lists of the contract: 20,000 ids, or 500 lines of an order with all that is known of them. */
+/** Room for the longest lists of the contract: 20,000 ids, or an order with 500 complete lines. */
 const LARGE_BODY_BYTES = 1024 * 1024;
 const LARGE_LIMITS = { ...LIMITS, nodes: 50_000 };
 
@@ -110,19 +100,20 @@ function managedProjectOf({ side, method, segments, path }: Binding): string | u
       return segment.field.localName;
     }
   }
-  throw new Error(`${path} is of another service and names no project`);
+  throw new Error(`${path} must have a {project_id}: it is a management path of another service`);
 }
 
 function scopeOf({ scope, path }: Binding): string {
   if (scope === undefined || scope === "") return "";
-  if (!isKnownScope(scope)) throw new Error(`${path} asks for the unknown scope ${scope}`);
+  if (!isKnownScope(scope)) throw new Error(`${path} requires the unknown scope ${scope}`);
   return canonicalScope(scope);
 }
 
 function featureOf({ access, path }: Binding): ClientFeature | undefined {
   if (access.clientFeature === "") return undefined;
   const feature = CLIENT_FEATURES.find((known) => known === access.clientFeature);
-  if (feature === undefined) throw new Error(`${path} needs the unknown ${access.clientFeature}`);
+  if (feature === undefined)
+    throw new Error(`${path} requires the unknown client feature ${access.clientFeature}`);
   return feature;
 }
 
@@ -133,5 +124,5 @@ function outputOf({ output }: DescMethodUnary): Route["output"] {
 
 function idempotencyOf(option: Idempotency): Route["idempotency"] {
   if (option === Idempotency.IN_SERVICE) return "in_service";
-  return option === Idempotency.NONE ? "none" : "at_the_door";
+  return option === Idempotency.NONE ? "none" : "in_gateway";
 }

@@ -26,11 +26,11 @@ export type StoredResponses = {
    */
   storeFirst(
     key: RequestKey,
-    made: { readonly of: HttpResponse; readonly answer: HttpResponse },
+    responses: { readonly original: HttpResponse; readonly completed: HttpResponse },
   ): Promise<HttpResponse>;
 };
 
-export type OnceResult = { readonly answer: HttpResponse; readonly replayed: boolean };
+export type OnceResult = { readonly response: HttpResponse; readonly replayed: boolean };
 
 /**
  * Keeps answers in rows of the gateway, in transactions of their own: what the call did and its
@@ -47,35 +47,36 @@ export function createStoredResponses(
         lockSeconds: LOCK_SECONDS,
         keepSeconds: KEEP_SECONDS,
       });
-      if (begun.kind === "answered") return { answer: fromStored(begun.answer), replayed: true };
+      if (begun.kind === "finished")
+        return { response: fromStored(begun.response), replayed: true };
       if (begun.kind === "reused") throw new ApiError("idempotency_key_reused");
       if (begun.kind === "in_flight") {
         throw new ApiError("idempotency_in_progress");
       }
-      const answer = await work();
+      const response = await work();
       try {
-        if (!isFinal(answer.status)) await releaseRequest(db, key, begun.attempt);
-        else await storeResponse(db, key, begun.attempt, toStored(answer));
+        if (!isFinal(response.status)) await releaseRequest(db, key, begun.attempt);
+        else await storeResponse(db, key, begun.attempt, toStored(response));
       } catch (error) {
         // The work is done, and its answer is owed; a repeat is refused until the lock ends.
         onError(error);
       }
-      return { answer, replayed: false };
+      return { response, replayed: false };
     },
-    async storeFirst({ projectId, scopedKey }, { of, answer }) {
+    async storeFirst({ projectId, scopedKey }, { original, completed }) {
       const requestHash = createHash("sha256")
-        .update(of.body ?? "")
+        .update(original.body ?? "")
         .digest();
       try {
         const key = { projectId, scopedKey, requestHash };
-        const first = await storeFirstResponse(db, key, toStored(answer), {
+        const first = await storeFirstResponse(db, key, toStored(completed), {
           keepSeconds: KEEP_SECONDS,
         });
-        return first === undefined ? answer : fromStored(first);
+        return first === undefined ? completed : fromStored(first);
       } catch (error) {
         // The value was taken, and its answer is owed.
         onError(error);
-        return answer;
+        return completed;
       }
     },
   };

@@ -16,7 +16,7 @@ export type StoredResponse = {
 
 export type BeginResult =
   | { readonly kind: "begun"; readonly attempt: number }
-  | { readonly kind: "answered"; readonly answer: StoredResponse }
+  | { readonly kind: "finished"; readonly response: StoredResponse }
   | { readonly kind: "in_flight" }
   | { readonly kind: "reused" };
 
@@ -66,8 +66,8 @@ async function findResponse(db: Queryable, key: RequestKey): Promise<BeginResult
   if (!row.request_hash.equals(key.requestHash)) return { kind: "reused" };
   if (row.status === null) return { kind: "in_flight" };
   return {
-    kind: "answered",
-    answer: { status: row.status, headers: row.headers ?? {}, body: row.body },
+    kind: "finished",
+    response: { status: row.status, headers: row.headers ?? {}, body: row.body },
   };
 }
 
@@ -124,7 +124,7 @@ export async function storeFirstResponse(
   );
   if (rowCount === 1) return undefined;
   const found = await findResponse(db, key);
-  return found.kind === "answered" ? found.answer : undefined;
+  return found.kind === "finished" ? found.response : undefined;
 }
 
 /** Lets go of a key whose answer must not be kept, so that a repeat tries anew. */

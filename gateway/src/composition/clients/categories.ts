@@ -4,15 +4,14 @@ import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import { clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 import { LRUCache } from "lru-cache";
 
-/** Looks categories up for requests and answers of all projects, many at a time. */
+/** Categories by id or name; lookups of concurrent requests are sent together. */
 export type Categories = {
-  /** The category of an id; undefined when there is none. */
   byId(projectId: string, id: string): Promise<Category | undefined>;
-  /** The category of a name, which is made when it is new. */
+  /** Creates the category when the name is new. */
   byName(projectId: string, name: string): Promise<Category | undefined>;
-  /** Remembered for at most a second, for the names in answers. */
+  /** For names in responses, which may be a second old. */
   cachedById(projectId: string, id: string): Promise<Category | undefined>;
-  /** After a change through this process, so that it shows at once. */
+  /** Called after a change through this process, so that responses show it immediately. */
   evict(projectId: string): void;
 };
 
@@ -30,47 +29,47 @@ type CacheEntry = {
 
 export function createCategoriesClient(transport: Transport): Categories {
   const client = clientOf(CategoryService, transport);
-  const ask = createCoalescer<CategoryQuery, Category | undefined>({
+  const lookUp = createCoalescer<CategoryQuery, Category | undefined>({
     lanes: LANES,
     maxBatch: MAX_BATCH,
     maxWaiting: MAX_WAITING,
     async send(queries) {
-      const { results: answers } = await client.resolveCategories(
+      const { results } = await client.resolveCategories(
         {
           $typeName: "scrip.campaign.v1.ResolveCategoriesRequest",
           queries: [...queries],
         },
         serviceCall(),
       );
-      return answers.map(({ category }) => category);
+      return results.map(({ category }) => category);
     },
   });
-  const remembered = new LRUCache<string, CacheEntry>({ max: MAX_ENTRIES });
-  // Counts changes, so that a look-up that began before one cannot bring the old name back.
-  let changes = 0;
+  const cache = new LRUCache<string, CacheEntry>({ max: MAX_ENTRIES });
+  // Counts evictions: a lookup that started before one must not cache the old name.
+  let evictions = 0;
 
   const byId = (projectId: string, id: string): Promise<Category | undefined> =>
-    ask({ $typeName: "scrip.campaign.v1.CategoryQuery", projectId, id });
+    lookUp({ $typeName: "scrip.campaign.v1.CategoryQuery", projectId, id });
 
   return {
     byId,
     byName: (projectId, name) =>
-      ask({ $typeName: "scrip.campaign.v1.CategoryQuery", projectId, name }),
+      lookUp({ $typeName: "scrip.campaign.v1.CategoryQuery", projectId, name }),
     async cachedById(projectId, id) {
       const entry = `${projectId}\n${id}`;
-      const known = remembered.get(entry);
+      const known = cache.get(entry);
       if (known !== undefined && known.until > performance.now()) return known.category;
-      const before = changes;
+      const before = evictions;
       const category = await byId(projectId, id);
-      if (before === changes) {
-        remembered.set(entry, { projectId, category, until: performance.now() + CACHE_MS });
+      if (before === evictions) {
+        cache.set(entry, { projectId, category, until: performance.now() + CACHE_MS });
       }
       return category;
     },
     evict(projectId) {
-      changes += 1;
-      for (const [entry, known] of remembered.entries()) {
-        if (known.projectId === projectId) remembered.delete(entry);
+      evictions += 1;
+      for (const [entry, known] of cache.entries()) {
+        if (known.projectId === projectId) cache.delete(entry);
       }
     },
   };

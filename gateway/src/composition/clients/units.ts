@@ -6,9 +6,9 @@ import {
 } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 
-/** Looks up what discounts of units are about, many at a time. */
+/** Products and SKUs of unit discounts; lookups of concurrent requests are sent together. */
 export type Units = {
-  /** By the names that were asked for; unknown ones are left out. */
+  /** Keyed by the requested ids and source ids; unknown ones are left out. */
   find(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, ResolvedUnit>>;
 };
 
@@ -18,27 +18,27 @@ const MAX_NAMES = 200;
 
 export function createUnitsClient(transport: Transport): Units {
   const client = clientOf(ProductService, transport);
-  const ask = createCoalescer<UnitsQuery, readonly ResolvedUnit[]>({
+  const lookUp = createCoalescer<UnitsQuery, readonly ResolvedUnit[]>({
     ...BATCH,
     async send(queries) {
       const request = {
         $typeName: "scrip.validation.v1.ResolveUnitsRequest" as const,
         queries: [...queries],
       };
-      const { results: answers } = await client.resolveUnits(request, serviceCall());
-      return answers.map(({ units }) => units);
+      const { results } = await client.resolveUnits(request, serviceCall());
+      return results.map(({ units }) => units);
     },
   });
   return {
     async find(projectId, names) {
-      const questions = Array.from({ length: Math.ceil(names.length / MAX_NAMES) }, (_, at) =>
-        ask({
+      const lookups = Array.from({ length: Math.ceil(names.length / MAX_NAMES) }, (_, at) =>
+        lookUp({
           $typeName: "scrip.validation.v1.UnitsQuery",
           projectId,
           names: names.slice(at * MAX_NAMES, (at + 1) * MAX_NAMES),
         }),
       );
-      const found = (await Promise.all(questions)).flat();
+      const found = (await Promise.all(lookups)).flat();
       return new Map(found.map((unit) => [unit.name, unit]));
     },
   };

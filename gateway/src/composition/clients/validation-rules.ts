@@ -9,15 +9,18 @@ import {
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 
-/** Assigns validation rules for requests and looks them up for answers, many at a time. */
+/** Validation rule assignments; calls of concurrent requests are sent together. */
 export type ValidationRules = {
-  /** All rules of the object or, when one of them is unknown, none. */
+  /** Assigns all rules of the object, or none when one of them is unknown. */
   assign(item: AssignRulesItem): Promise<AssignRulesOutcome>;
-  /** Takes all rules away from an object that was not made after all. */
+  /** Deletes all assignments of the object. */
   revoke(item: RevokeRulesItem): Promise<void>;
-  /** Some of the rules that name something by its id, and how many there are. */
-  naming(id: string, call: Call): Promise<{ readonly ruleIds: string[]; readonly total: bigint }>;
-  /** The assignments of objects, oldest first. */
+  /** Rules whose conditions name this id: some of them and their total. */
+  referencing(
+    id: string,
+    call: Call,
+  ): Promise<{ readonly ruleIds: string[]; readonly total: bigint }>;
+  /** Assignments by object id, oldest first. */
   find(
     projectId: string,
     objectIds: readonly string[],
@@ -26,20 +29,20 @@ export type ValidationRules = {
 
 const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 10_000 };
 
-/** As many as a page has vouchers, twice: for their campaigns. */
+/** A page of 100 vouchers and their campaigns. */
 const MAX_OBJECTS = 200;
 
 export function createValidationRulesClient(transport: Transport): ValidationRules {
   const client = clientOf(ValidationRuleService, transport);
-  const ask = createCoalescer<AssignmentsQuery, readonly ValidationRulesAssignment[]>({
+  const lookUp = createCoalescer<AssignmentsQuery, readonly ValidationRulesAssignment[]>({
     ...BATCH,
     async send(queries) {
       const request = {
         $typeName: "scrip.validation.v1.ResolveAssignmentsRequest" as const,
         queries: [...queries],
       };
-      const { results: answers } = await client.resolveAssignments(request, serviceCall());
-      return answers.map(({ assignments }) => assignments);
+      const { results } = await client.resolveAssignments(request, serviceCall());
+      return results.map(({ assignments }) => assignments);
     },
   });
   return {
@@ -63,16 +66,16 @@ export function createValidationRulesClient(transport: Transport): ValidationRul
         return items.map(() => undefined);
       },
     }),
-    naming: (id, call) => client.listRulesReferencing({ id }, call),
+    referencing: (id, call) => client.listRulesReferencing({ id }, call),
     async find(projectId, objectIds) {
-      const questions = Array.from({ length: Math.ceil(objectIds.length / MAX_OBJECTS) }, (_, at) =>
-        ask({
+      const lookups = Array.from({ length: Math.ceil(objectIds.length / MAX_OBJECTS) }, (_, at) =>
+        lookUp({
           $typeName: "scrip.validation.v1.AssignmentsQuery",
           projectId,
           relatedObjectIds: objectIds.slice(at * MAX_OBJECTS, (at + 1) * MAX_OBJECTS),
         }),
       );
-      const found = (await Promise.all(questions)).flat();
+      const found = (await Promise.all(lookups)).flat();
       return Map.groupBy(found, ({ relatedObjectId }) => relatedObjectId);
     },
   };

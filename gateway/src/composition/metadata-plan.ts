@@ -1,23 +1,23 @@
 import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
 import { type Metadata, rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
-/** Where in a request metadata stands; messages without any have no plan and cost nothing. */
+/** Where a request holds metadata; messages without metadata have no plan. */
 export type MetadataPlan = {
   readonly own: OwnMetadata | undefined;
   readonly children: readonly Child[];
 };
 
-/** The metadata of a message itself; fields by their local names. */
+/** The metadata field of one message. Fields are given by local name. */
 export type OwnMetadata = {
   readonly field: string;
   readonly resource: string;
   readonly isComplete: boolean;
-  /** With one of these only what is sent is looked at. */
+  /** When one of these fields is set, the object exists already and only the keys that were sent are checked. */
   readonly unless: readonly string[];
   readonly instead: Instead | undefined;
 };
 
-/** Another schema that counts where `field` is true; without a field either of the two may be met. */
+/** The schema that applies where `field` is true; without a field, satisfying either schema is enough. */
 export type Instead = { readonly resource: string; readonly field: string | undefined };
 
 export type Child = { readonly field: string; readonly many: boolean; readonly plan: MetadataPlan };
@@ -31,7 +31,7 @@ function planOf(
   known: Map<DescMessage, MetadataPlan | undefined>,
 ): MetadataPlan | undefined {
   if (known.has(desc)) return known.get(desc);
-  // What contains itself is not followed any deeper: the contract has no such requests with metadata.
+  // Recursive messages are visited once: no public request holds metadata below its own type.
   known.set(desc, undefined);
   const children = desc.fields.flatMap((field) => childOf(field, known) ?? []);
   const own = ownOf(desc);
@@ -67,7 +67,7 @@ function ownOf(desc: DescMessage): OwnMetadata | undefined {
 function toOwn(desc: DescMessage, field: DescField, option: Metadata): OwnMetadata {
   const { resource, complete, unless, instead, insteadIf } = option;
   if (resource === "" || field.message?.typeName !== "google.protobuf.Struct") {
-    throw new Error(`${field.toString()} is no metadata of a resource`);
+    throw new Error(`${field.toString()} is not the metadata of a resource`);
   }
   const localNameOf = (name: string): string => {
     const other = desc.fields.find((each) => each.name === name);

@@ -2,15 +2,22 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
 import { ApiError } from "@scrip/errors";
 
 import { metadataFaults, type Schemas } from "../domain/metadata-check.ts";
-import type { MetadataPlan, OwnMetadata } from "./metadata-plan.ts";
+import { type MetadataPlan, type OwnMetadata, planMetadata } from "./metadata-plan.ts";
+import type { CompileStep, Fields } from "./step.ts";
 
-// Only the plans know what the messages are; to this module they are records of fields.
-type Fields = Readonly<Record<string, unknown>>;
-
-/** More than anybody reads at once. */
+/** Faults listed in `details`; a longer list would not be read. */
 const MAX_FAULTS = 20;
 
-/** Refuses a request whose metadata does not meet the schemas of its project. */
+export const enforceMetadataSchemaStep: CompileStep = ({ rpc }, { findSchemas }) => {
+  const plan = planMetadata(rpc.input);
+  if (plan === undefined) return undefined;
+  return (next) => async (message, call) => {
+    const schemas = await findSchemas(call.project.id);
+    if (schemas !== undefined) enforceMetadataSchemas(plan, message, schemas);
+    return next(message, call);
+  };
+};
+
 export function enforceMetadataSchemas(
   plan: MetadataPlan,
   message: Message,

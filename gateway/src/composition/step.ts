@@ -1,0 +1,33 @@
+import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
+import type { Call } from "@scrip/rpc";
+
+import type { FindSchemas } from "../metadata-schemas/metadata-schema-cache.ts";
+import type { Campaigns } from "./clients/campaigns.ts";
+import type { Categories } from "./clients/categories.ts";
+import type { Units } from "./clients/units.ts";
+import type { ValidationRules } from "./clients/validation-rules.ts";
+
+/** Sends a request message to the owning service and returns its response. */
+export type Invoke = (message: Message, call: Call) => Promise<Message>;
+
+/** The endpoint that a step is compiled for. */
+export type Target = { readonly rpc: DescMethodUnary; readonly httpMethod: string };
+
+/** What steps use. A client is undefined where the gateway has no connection to its service. */
+export type CompositionDeps = {
+  readonly campaigns: Campaigns | undefined;
+  readonly categories: Categories | undefined;
+  readonly validationRules: ValidationRules | undefined;
+  readonly units: Units | undefined;
+  readonly findSchemas: FindSchemas;
+};
+
+/** Compiled once per endpoint at start-up; undefined where the endpoint does not need the step. */
+export type CompileStep = (
+  target: Target,
+  deps: CompositionDeps,
+) => ((next: Invoke) => Invoke) | undefined;
+
+// Only plans, which are compiled from descriptors, know message types; steps see records of fields.
+export type Fields = Record<string, unknown>;
+export type MessageFields = Message & Fields;

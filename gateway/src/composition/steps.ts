@@ -1,0 +1,112 @@
+import { assignValidationRulesStep } from "./assign-validation-rules.ts";
+import { createVoucherInCampaignStep } from "./create-voucher-in-campaign.ts";
+import { deleteAssignmentsStep } from "./delete-assignments.ts";
+import { enforceMetadataSchemaStep } from "./enforce-metadata-schema.ts";
+import { evictCachedCategoriesStep } from "./evict-cached-categories.ts";
+import { rejectDeletionInUseStep } from "./reject-deletion-in-use.ts";
+import { resolveCampaignStep } from "./resolve-campaign.ts";
+import { resolveCategoryStep } from "./resolve-category.ts";
+import { resolveRequiredCampaignStep } from "./resolve-required-campaign.ts";
+import type { CompileStep } from "./step.ts";
+
+export type StepDescription = {
+  readonly name: string;
+  readonly runs: "before the call" | "around the call" | "instead of the call" | "after the call";
+  /** The option of the contract, or the RPC, that makes an endpoint need the step. */
+  readonly appliesTo: string;
+  readonly does: string;
+  /** What a caller that uses gRPC directly gets from the owning service instead. */
+  readonly directGrpc: string;
+};
+
+/**
+ * Everything the gateway adds to a call because it needs two services, in the order in which it runs.
+ * Whatever one service can do alone belongs to that service (services/decisions/0004, 0010, 0011, 0019).
+ */
+export const callSteps: readonly (StepDescription & { readonly compile: CompileStep })[] = [
+  {
+    name: "enforce-metadata-schema",
+    runs: "before the call",
+    appliesTo: "fields with `rule.metadata`",
+    does: "Rejects metadata that violates the project's metadata schemas (`metadata_validation_failed`).",
+    directGrpc: "Metadata schemas are not enforced; gRPC callers are trusted.",
+    compile: enforceMetadataSchemaStep,
+  },
+  {
+    name: "reject-deletion-in-use",
+    runs: "before the call",
+    appliesTo: "`rule.deletes` of a segment",
+    does: "Rejects the deletion while a validation rule names the segment (`resource_in_use`).",
+    directGrpc: "The segment is deleted; call `ValidationRuleService.ListRulesReferencing` first.",
+    compile: rejectDeletionInUseStep,
+  },
+  {
+    name: "delete-assignments",
+    runs: "after the call",
+    appliesTo: "`rule.deletes` of a promotion tier, a reward assignment or a category",
+    does: "Deletes the validation rule assignments of the deleted object, or its entries in stacking rules.",
+    directGrpc:
+      "Assignments stay listed until `DeleteValidationRule` or `RevokeRules` removes them.",
+    compile: deleteAssignmentsStep,
+  },
+  {
+    name: "assign-validation-rules",
+    runs: "around the call",
+    appliesTo: "`REFERENCE_VALIDATION_RULES` beside `rule.reserves`",
+    does: "Reserves the id of the new object and assigns its validation rules before it exists; removes the assignments when the call is rejected.",
+    directGrpc:
+      "Services reject `validation_rules`: create the object inactive, call `CreateAssignment`, then activate it.",
+    compile: assignValidationRulesStep,
+  },
+  {
+    name: "resolve-required-campaign",
+    runs: "before the call",
+    appliesTo: "`REFERENCE_LOYALTY_PROGRAM` and `REFERENCE_REWARD_CAMPAIGN`",
+    does: "Replaces the name of a campaign with its id; 404 when there is no such campaign.",
+    directGrpc: "Services accept campaign ids only and do not check that the campaign exists.",
+    compile: resolveRequiredCampaignStep,
+  },
+  {
+    name: "resolve-campaign",
+    runs: "before the call",
+    appliesTo: "`REFERENCE_CAMPAIGN`",
+    does: "Replaces the name of a campaign with its id; an unknown name is passed on unchanged.",
+    directGrpc: "Services accept campaign ids only.",
+    compile: resolveCampaignStep,
+  },
+  {
+    name: "resolve-category",
+    runs: "before the call",
+    appliesTo: "`REFERENCE_CATEGORY_ID` and `REFERENCE_CATEGORY_NAME`",
+    does: "Replaces the name of a category with its id and creates the category when the name is new; 404 for an unknown id.",
+    directGrpc: "Services accept `category_id` only; `CategoryService` resolves names.",
+    compile: resolveCategoryStep,
+  },
+  {
+    name: "create-voucher-in-campaign",
+    runs: "instead of the call",
+    appliesTo: "`VoucherService.CreateVoucher` with a campaign",
+    does: "Calls `CampaignService.CreateVoucher`, because the campaign holds the voucher's template.",
+    directGrpc: "Call `CampaignService.CreateVoucher`.",
+    compile: createVoucherInCampaignStep,
+  },
+  {
+    name: "evict-cached-categories",
+    runs: "after the call",
+    appliesTo: "RPCs of `CategoryService` that write",
+    does: "Drops the project's cached categories, so that responses show the change immediately.",
+    directGrpc: "Not needed: services do not cache category names.",
+    compile: evictCachedCategoriesStep,
+  },
+];
+
+/** Runs last and apart from the others: stored responses need the response before and after it. */
+export const completeResponseStep: StepDescription = {
+  name: "complete-response",
+  runs: "after the call",
+  appliesTo: "`REFERENCE_CATEGORIES`, `REFERENCE_RULES_ASSIGNMENTS` and `REFERENCE_UNIT_TYPE`",
+  does: "Fills in categories, validation rule assignments, and the product or SKU of unit discounts.",
+  directGrpc: "Responses hold ids; load the objects from the services that own them.",
+};
+
+export const compositionSteps: readonly StepDescription[] = [...callSteps, completeResponseStep];
