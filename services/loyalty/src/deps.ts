@@ -12,7 +12,7 @@ export type Deps = {
   readonly newId: typeof newId;
   /** Every write of what is remembered goes through it. */
   readonly definitions: DefinitionVersions;
-  readonly segmentsOf: SegmentDefinitions;
+  readonly segmentDefinitions: SegmentDefinitions;
   /** Told after each commit that wrote events. */
   readonly onEvents: () => void;
 };
@@ -23,7 +23,7 @@ export function createDeps(db: Database, onEvents: () => void = () => {}): Deps 
     db,
     newId,
     definitions,
-    segmentsOf: createSegmentDefinitions(db, definitions),
+    segmentDefinitions: createSegmentDefinitions(db, definitions),
     onEvents,
   };
 }

@@ -7,9 +7,9 @@ import type { Service } from "@scrip/rpc";
 
 import { createDeps } from "./deps.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
-import { onPoints } from "./events/on-redemption-points.ts";
+import { onRedemptionPoints } from "./events/on-redemption-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
-import { startLockExpiry } from "./jobs/expire-points-locks.ts";
+import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
 
@@ -36,7 +36,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
   parts.use(startInboxTrim(db, onError));
-  parts.use(startLockExpiry(db, onError));
+  parts.use(startPointsLockExpiry(db, onError));
   const redemptions = await options.bus.subscribe({
     group: "loyalty",
     topics: [REDEMPTIONS_TOPIC],
@@ -46,7 +46,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
   const points = await options.bus.subscribe({
     group: "loyalty-points",
     topics: [REDEMPTIONS_TOPIC],
-    handler: onPoints({ db, newId }),
+    handler: onRedemptionPoints({ db, newId }),
   });
   parts.defer(() => points.close(CONSUMERS_CLOSE_MS));
   const orders = await options.bus.subscribe({

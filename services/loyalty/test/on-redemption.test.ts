@@ -15,7 +15,7 @@ import { afterAll, expect, test } from "vitest";
 import { onOrderPaid, ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { createLoyaltyService, MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { holdCustomers, putOrders } from "../src/store/customer-counts.ts";
+import { shareLockCustomers, upsertOrders } from "../src/store/customer-counts.ts";
 import { findProfile } from "../src/store/customer-profiles.ts";
 import { deleteCustomer, upsertCustomer } from "../src/store/customers.ts";
 
@@ -52,7 +52,7 @@ test("what was refused and what was rolled back counts too, in any order", async
     redemptions: 3n,
     failed: 2n,
     rolledBack: 1n,
-    rollbacksRefused: 1n,
+    rollbacksRejected: 1n,
     giftAmount: 30n,
     orders: 0n,
   });
@@ -177,12 +177,12 @@ test("a customer who is deleted while redemptions are counted leaves no counts",
   const counted = { projectId: ada.projectId, customerId: ada.id };
   let deletion: Promise<unknown> | undefined;
   await db.transaction(async (tx) => {
-    await holdCustomers(tx, [counted]);
+    await shareLockCustomers(tx, [counted]);
     deletion = deleteCustomer(db, ada.projectId, ada.id);
     let isOver = false;
     void deletion.catch(() => {}).then(() => (isOver = true));
     await expect.poll(async () => isOver || (await countWaiting()) > 0).toBe(true);
-    await putOrders(tx, [
+    await upsertOrders(tx, [
       { ...counted, orderId: "ord_1", amount: 1n, at: new Date(NOON), paid: true },
     ]);
   });

@@ -2,8 +2,8 @@ import { asAdmin, entriesRead, pagesRead, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { holdCustomers } from "../src/store/customer-counts.ts";
-import { findProfilesOf } from "../src/store/customer-profiles.ts";
+import { shareLockCustomers } from "../src/store/customer-counts.ts";
+import { findProfiles } from "../src/store/customer-profiles.ts";
 import { findCustomersBy } from "../src/store/customers.ts";
 import { listLedgerEntries } from "../src/store/ledger-entries.ts";
 import { findMemberships } from "../src/store/segments.ts";
@@ -17,11 +17,11 @@ const ROWS = 30_000;
 const SOME = [1, 2, 3, 4, 5].map((n) => ({ projectId: "proj_1", id: `cust_${n}` }));
 
 const lookups = {
-  customer: () => findProfilesOf(db, SOME),
+  customer: () => findProfiles(db, SOME),
   segment_customer: () => findMemberships(db, SOME),
 };
 const hold = () =>
-  holdCustomers(
+  shareLockCustomers(
     db,
     SOME.map(({ projectId, id: customerId }) => ({ projectId, customerId })),
   );
@@ -68,7 +68,7 @@ test.each(["never analysed", "analysed while they were empty", "analysed while t
       "source ids": () => findCustomersBy(own, "source_id", keysOf("source_id", "shop")),
       held: () =>
         own.transaction((tx) =>
-          holdCustomers(
+          shareLockCustomers(
             tx,
             names.map((n) => ({ projectId: "proj_1", customerId: `cust_${n}` })),
           ),

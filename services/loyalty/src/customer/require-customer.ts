@@ -5,7 +5,7 @@ import type { CustomerProfile } from "../domain/customer.ts";
 import { findCustomerId, findProfile } from "../store/customer-profiles.ts";
 
 /** The customer that a path or a request names, or `not_found`. */
-export async function requireProfile(
+export async function requireCustomerProfile(
   db: Queryable,
   projectId: string,
   idOrSourceId: string,

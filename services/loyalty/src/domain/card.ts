@@ -1,27 +1,27 @@
-/** What is left of a loyalty card: the row that everything that moves points locks. */
+/** The balance of a loyalty card; every change of points locks its row. */
 export type Card = {
   readonly projectId: string;
   readonly id: string;
-  /** All that was ever put on it. */
+  /** Sum of all points ever added. */
   readonly points: bigint;
   readonly redeemedPoints: bigint;
   readonly subtractedPoints: bigint;
   readonly expiredPoints: bigint;
   readonly balance: bigint;
-  /** Of the balance, what pending spends hold. */
+  /** The part of the balance that pending holds reserve. */
   readonly heldPoints: bigint;
-  /** The number of ledger entries. */
+  /** Number of ledger entries. */
   readonly ledgerVersion: bigint;
 };
 
 export type CardReference = {
   readonly projectId: string;
   readonly cardId: string;
-  /** What the card was made with: what it has until it is opened. */
+  /** Points of the voucher at its creation: the balance of a card that is not open yet. */
   readonly initialPoints: bigint;
 };
 
-/** What a session holds of a card, until an instant of the project's time. */
+/** Points of a card that a session locks, until a time of the project's clock. */
 export type PointsLock = {
   readonly projectId: string;
   readonly cardId: string;
@@ -31,24 +31,24 @@ export type PointsLock = {
   readonly expiresAt: number;
 };
 
-export type SpendStatus = "PENDING" | "CONFIRMED" | "RETURNED";
+export type PointsHoldStatus = "PENDING" | "CONFIRMED" | "RETURNED";
 
-/** Points that a redemption is to take: pending until it is known whether the redemption was made. */
-export type PointsSpend = {
+/** Points held for a redemption before its commit: PENDING, then CONFIRMED (claimed) or RETURNED (released). */
+export type PointsHold = {
   readonly projectId: string;
   readonly id: string;
   readonly cardId: string;
   readonly points: bigint;
-  readonly status: SpendStatus;
+  readonly status: PointsHoldStatus;
   readonly requestKey: string | null;
   readonly rewardId: string;
   readonly takesStock: boolean;
   readonly redemptionId: string | null;
   readonly sessionKey: string | null;
-  /** What the session held that the spend took the place of. */
+  /** Points and expiry of the session lock that the hold replaced. */
   readonly lockedPoints: bigint | null;
   readonly lockedUntil: number | null;
-  /** In the project's time. */
+  /** Time of the hold on the project's clock. */
   readonly at: number;
 };
 
@@ -57,7 +57,7 @@ export type LedgerEntry = {
   readonly cardId: string;
   readonly version: bigint;
   readonly type: "POINTS_REDEMPTION" | "POINTS_REFUND";
-  /** Signed. */
+  /** Negative for redemptions. */
   readonly points: bigint;
   readonly balanceAfter: bigint;
   readonly cause: string;
@@ -67,9 +67,9 @@ export type LedgerEntry = {
   readonly at: number;
 };
 
-/** One string for what is found by its project and something else. */
-export const keyOf = (projectId: string, ...names: readonly string[]): string =>
-  JSON.stringify([projectId, ...names]);
+/** One string for a composite key that starts with the project id. */
+export const keyOf = (projectId: string, ...parts: readonly string[]): string =>
+  JSON.stringify([projectId, ...parts]);
 
 export const newCard = ({ projectId, cardId, initialPoints }: CardReference): Card => ({
   projectId,
@@ -83,11 +83,11 @@ export const newCard = ({ projectId, cardId, initialPoints }: CardReference): Ca
   ledgerVersion: 0n,
 });
 
-/** What can be spent: a spend counts from the moment that it holds its points. */
-export const spendable = ({ balance, heldPoints }: Card): bigint => balance - heldPoints;
+/** The points that can be held or locked: pending holds count as spent. */
+export const availablePoints = ({ balance, heldPoints }: Card): bigint => balance - heldPoints;
 
-/** Points that others' sessions hold at this instant. */
-export function lockedByOthers(
+/** Points that other sessions lock at this time. */
+export function pointsLockedByOthers(
   locks: Iterable<PointsLock>,
   { sessionKey, now }: { readonly sessionKey: string | null; readonly now: number },
 ): bigint {
@@ -103,13 +103,13 @@ export const holdPoints = (card: Card, points: bigint): Card => ({
   heldPoints: card.heldPoints + points,
 });
 
-/** The card and its ledger after the redemption that held these points was made. */
-export function takeHeld(
+/** The card and its ledger entry after the redemption has claimed the held points. */
+export function claimHeldPoints(
   card: Card,
-  spend: Pick<PointsSpend, "id" | "points" | "rewardId" | "at">,
+  hold: Pick<PointsHold, "id" | "points" | "rewardId" | "at">,
   redemptionId: string,
 ): { readonly card: Card; readonly entry: LedgerEntry } {
-  const { points } = spend;
+  const { points } = hold;
   const after: Card = {
     ...card,
     redeemedPoints: card.redeemedPoints + points,
@@ -117,22 +117,22 @@ export function takeHeld(
     heldPoints: card.heldPoints - points,
     ledgerVersion: card.ledgerVersion + 1n,
   };
-  const what = { type: "POINTS_REDEMPTION" as const, points: -points, cause: spend.id };
-  const why = { redemptionId, rollbackId: null, rewardId: spend.rewardId, at: spend.at };
-  return { card: after, entry: entryOf(after, { ...what, ...why }) };
+  const what = { type: "POINTS_REDEMPTION" as const, points: -points, cause: hold.id };
+  const why = { redemptionId, rollbackId: null, rewardId: hold.rewardId, at: hold.at };
+  return { card: after, entry: ledgerEntry(after, { ...what, ...why }) };
 }
 
-/** The card and its ledger after a redemption was taken back. */
+/** The card and its ledger entry after the rollback of a redemption. */
 export function refundPoints(
   card: Card,
-  spend: Pick<PointsSpend, "points" | "rewardId">,
+  hold: Pick<PointsHold, "points" | "rewardId">,
   {
     redemptionId,
     rollbackId,
     at,
   }: { readonly redemptionId: string; readonly rollbackId: string; readonly at: number },
 ): { readonly card: Card; readonly entry: LedgerEntry } {
-  const { points } = spend;
+  const { points } = hold;
   const after: Card = {
     ...card,
     redeemedPoints: card.redeemedPoints - points,
@@ -142,11 +142,11 @@ export function refundPoints(
   const what = { type: "POINTS_REFUND" as const, points, cause: rollbackId };
   return {
     card: after,
-    entry: entryOf(after, { ...what, redemptionId, rollbackId, rewardId: spend.rewardId, at }),
+    entry: ledgerEntry(after, { ...what, redemptionId, rollbackId, rewardId: hold.rewardId, at }),
   };
 }
 
-const entryOf = (
+const ledgerEntry = (
   { projectId, id, ledgerVersion, balance }: Card,
   rest: Omit<LedgerEntry, "projectId" | "cardId" | "version" | "balanceAfter">,
 ): LedgerEntry => ({

@@ -67,7 +67,7 @@ export type CustomerCounts = {
   readonly redemptions: bigint;
   readonly failed: bigint;
   readonly rolledBack: bigint;
-  readonly rollbacksRefused: bigint;
+  readonly rollbacksRejected: bigint;
   readonly giftAmount: bigint;
   readonly orders: bigint;
   readonly ordersAmount: bigint;
@@ -87,15 +87,15 @@ export type CustomerKey = {
   readonly value: string;
 };
 
-export function keyOf(projectId: string, customer: CustomerInput): CustomerKey | undefined {
+export function customerKeyOf(projectId: string, customer: CustomerInput): CustomerKey | undefined {
   if (customer.id !== undefined) return { projectId, column: "id", value: customer.id };
   if (customer.sourceId === undefined) return undefined;
   return { projectId, column: "source_id", value: customer.sourceId };
 }
 
 /** Whether the request says anything to store besides who the customer is. */
-export function saysMore(customer: CustomerInput): boolean {
-  const { fields, metadata } = changeOf(customer);
+export function hasChanges(customer: CustomerInput): boolean {
+  const { fields, metadata } = customerChangeOf(customer);
   return Object.keys(fields).length > 0 || Object.keys(metadata).length > 0;
 }
 
@@ -103,7 +103,7 @@ export function saysMore(customer: CustomerInput): boolean {
  * What the request changes. `mask` names the fields that were sent: one that was sent without a value
  * is cleared. Without a mask those with a value were sent.
  */
-export function changeOf(said: CustomerInput, mask?: readonly string[]): CustomerChange {
+export function customerChangeOf(said: CustomerInput, mask?: readonly string[]): CustomerChange {
   const sent = mask && new Set(mask);
   const fields: Partial<Record<CustomerField, string | null>> = {};
   const take = (field: CustomerField, name: string, value: string | undefined): void => {

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { type Card, keyOf, newCard, type PointsLock, spendable } from "./card.ts";
+import { type Card, keyOf, newCard, type PointsLock, availablePoints } from "./card.ts";
 import {
-  decideSpends,
+  decidePointsHolds,
   type HoldPointsCommand,
-  type SpendState,
+  type HoldPointsState,
   type Stock,
 } from "./hold-points.ts";
-import { decidePointReservations } from "./reserve-points.ts";
+import { decidePointsReservations } from "./reserve-points.ts";
 
 const PROJECT = "proj_1";
 const NOW = 1_000;
@@ -45,10 +45,10 @@ const lockOf = (sessionKey: string, points: bigint, expiresAt = NOW + 1): Points
 const decide = (
   commands: readonly HoldPointsCommand[],
   cards: readonly Card[],
-  state: Partial<SpendState> = {},
+  state: Partial<HoldPointsState> = {},
 ) => {
   let count = 0;
-  return decideSpends(commands, {
+  return decidePointsHolds(commands, {
     cards: new Map(cards.map((card) => [keyOf(card.projectId, card.id), card])),
     locks: [],
     pending: [],
@@ -59,13 +59,13 @@ const decide = (
 };
 
 const kinds = ({ decisions }: ReturnType<typeof decide>) =>
-  decisions.map((one) => (one.kind === "refused" ? one.key : one.kind));
+  decisions.map((one) => (one.kind === "rejected" ? one.key : one.kind));
 
 describe("decideSpends", () => {
   test("holds what there is, and refuses more", () => {
     const commands = [60n, 50n, 40n].map((points) => commandOf([["v_1", points]]));
     const decided = decide(commands, [cardOf("v_1", 100n)]);
-    expect(kinds(decided)).toEqual(["spent", "loyalty_card_points_exceeded", "spent"]);
+    expect(kinds(decided)).toEqual(["held", "loyalty_card_points_exceeded", "held"]);
     expect([...decided.cards.values()]).toMatchObject([{ balance: 100n, heldPoints: 100n }]);
   });
 
@@ -78,8 +78,8 @@ describe("decideSpends", () => {
       [both, commandOf([["v_1", 60n]])],
       [cardOf("v_1", 60n), cardOf("v_2", 1n)],
     );
-    expect(decided.decisions).toMatchObject([{ kind: "refused", part: 1 }, { kind: "spent" }]);
-    expect(decided.made).toMatchObject([{ cardId: "v_1", points: 60n }]);
+    expect(decided.decisions).toMatchObject([{ kind: "rejected", part: 1 }, { kind: "held" }]);
+    expect(decided.created).toMatchObject([{ cardId: "v_1", points: 60n }]);
   });
 
   test("finds what an earlier try of the same request holds, and nobody else's", () => {
@@ -88,8 +88,8 @@ describe("decideSpends", () => {
       [mine, mine, commandOf([["v_1", 100n]], { requestKey: "other" })],
       [cardOf("v_1", 100n)],
     );
-    expect(kinds(twice)).toEqual(["spent", "spent", "loyalty_card_points_exceeded"]);
-    expect(twice.made).toHaveLength(1);
+    expect(kinds(twice)).toEqual(["held", "held", "loyalty_card_points_exceeded"]);
+    expect(twice.created).toHaveLength(1);
   });
 
   test("counts what sessions of others hold until they end, and takes the place of its own", () => {
@@ -97,11 +97,11 @@ describe("decideSpends", () => {
     const spend = (points: bigint, sessionKey: string | null) =>
       decide([commandOf([["v_1", points]], { sessionKey })], [cardOf("v_1", 100n)], { locks });
     expect(kinds(spend(21n, null))).toEqual(["loyalty_card_points_exceeded"]);
-    expect(kinds(spend(20n, null))).toEqual(["spent"]);
+    expect(kinds(spend(20n, null))).toEqual(["held"]);
     const own = spend(70n, "a");
-    expect(kinds(own)).toEqual(["spent"]);
-    expect(own.replaced).toEqual([locks[0]]);
-    expect(own.made).toMatchObject([{ lockedPoints: 50n, lockedUntil: NOW + 1 }]);
+    expect(kinds(own)).toEqual(["held"]);
+    expect(own.replacedLocks).toEqual([locks[0]]);
+    expect(own.created).toMatchObject([{ lockedPoints: 50n, lockedUntil: NOW + 1 }]);
   });
 
   test("takes no more rewards than there are", () => {
@@ -109,7 +109,7 @@ describe("decideSpends", () => {
     const one = commandOf([["v_1", 1n]]);
     const taking = { ...one, parts: one.parts.map((part) => ({ ...part, takesStock: true })) };
     const decided = decide([taking, taking], [cardOf("v_1", 9n)], { stocks });
-    expect(kinds(decided)).toEqual(["spent", "reward_out_of_stock"]);
+    expect(kinds(decided)).toEqual(["held", "reward_out_of_stock"]);
   });
 
   test("never holds or locks more than there is, whatever comes in whatever order", () => {
@@ -138,10 +138,9 @@ describe("decideSpends", () => {
               locks,
             });
             // A session gets what it holds, whatever others want.
-            if (own !== undefined && own.points >= points)
-              expect(kinds(decided)).toEqual(["spent"]);
+            if (own !== undefined && own.points >= points) expect(kinds(decided)).toEqual(["held"]);
             card = decided.cards.get(key) ?? card;
-            locks = locks.filter((lock) => !decided.replaced.includes(lock));
+            locks = locks.filter((lock) => !decided.replacedLocks.includes(lock));
           } else {
             const command = {
               projectId: PROJECT,
@@ -150,14 +149,14 @@ describe("decideSpends", () => {
               reservations: [{ cardId: "v_1", points, expiresAt: NOW + 1 }],
             };
             const cards = new Map([[key, card]]);
-            const decided = decidePointReservations([command], { cards, locks });
+            const decided = decidePointsReservations([command], { cards, locks });
             const held = decided.locks.get(keyOf(PROJECT, command.sessionKey));
             if (held !== undefined) {
               locks = [...locks.filter((lock) => lock.sessionKey !== sessionKey), ...held];
             }
           }
           const locked = locks.reduce((sum, lock) => sum + lock.points, 0n);
-          expect(locked <= spendable(card)).toBe(true);
+          expect(locked <= availablePoints(card)).toBe(true);
         }
       }),
     );

@@ -2,16 +2,16 @@ import {
   type Card,
   holdPoints,
   keyOf,
-  lockedByOthers,
+  pointsLockedByOthers,
   type PointsLock,
-  type PointsSpend,
-  spendable,
+  type PointsHold,
+  availablePoints,
 } from "./card.ts";
 
-/** A request to hold the points of a redemption: of all its cards, or of none. */
+/** Holds the points of one redemption: on all its cards, or on none. */
 export type HoldPointsCommand = {
   readonly projectId: string;
-  /** In the project's time. */
+  /** Current time of the project. */
   readonly now: number;
   readonly requestKey: string | null;
   readonly sessionKey: string | null;
@@ -25,95 +25,92 @@ export type PointsHoldPart = {
   readonly takesStock: boolean;
 };
 
-/** Of a reward of which there may not be enough; null without a limit. */
+/** Stock of a MATERIAL reward; null without a limit. */
 export type Stock = { readonly stock: bigint | null; readonly redeemed: bigint };
 
-export type SpendState = {
-  /** As locked, by `keyOf` of project and card. */
+export type HoldPointsState = {
+  /** Locked cards, by `keyOf` of project and card. */
   readonly cards: ReadonlyMap<string, Card>;
-  /** Of these cards. */
+  /** Session locks of the cards. */
   readonly locks: readonly PointsLock[];
-  readonly pending: readonly PointsSpend[];
+  /** Pending holds of the cards. */
+  readonly pending: readonly PointsHold[];
   /** By `keyOf` of project and reward. */
   readonly stocks: ReadonlyMap<string, Stock>;
   readonly newId: () => string;
 };
 
-export type SpendDecision =
+export type HoldPointsDecision =
   | {
-      readonly kind: "spent";
-      readonly spends: readonly { readonly spend: PointsSpend; readonly card: Card }[];
+      readonly kind: "held";
+      readonly holds: readonly { readonly hold: PointsHold; readonly card: Card }[];
     }
   | {
-      readonly kind: "refused";
+      readonly kind: "rejected";
       readonly part: number;
       readonly key: "loyalty_card_points_exceeded" | "reward_out_of_stock";
     };
 
-export type SpendsDecided = {
+export type HoldPointsResult = {
   /** In the order of the commands. */
-  readonly decisions: readonly SpendDecision[];
-  /** Those that were not there before, and the cards and rewards that they change. */
-  readonly made: readonly PointsSpend[];
+  readonly decisions: readonly HoldPointsDecision[];
+  /** New holds: without those of an earlier attempt. */
+  readonly created: readonly PointsHold[];
+  /** Changed cards. */
   readonly cards: ReadonlyMap<string, Card>;
-  readonly stocks: ReadonlyMap<string, Stock>;
-  /** Locks that spends took the place of. */
-  readonly replaced: readonly PointsLock[];
+  /** Session locks that new holds replace. */
+  readonly replacedLocks: readonly PointsLock[];
 };
 
 type Draft = {
   readonly cards: Map<string, Card>;
   /** By card. */
   readonly locks: Map<string, readonly PointsLock[]>;
-  readonly pending: Map<string, readonly PointsSpend[]>;
+  readonly pending: Map<string, readonly PointsHold[]>;
   readonly stocks: Map<string, Stock>;
 };
 
 /**
- * Decides a batch of commands over the locked cards in the order of their arrival, each on what the ones
- * before it left. A repeat of a request finds what its first try holds.
+ * Decides a batch of commands over locked cards (docs/gift-and-points.md#points-holds), in order of arrival:
+ * each command sees the effects of those before it. A retry of a request finds its earlier holds.
  */
-export function decideSpends(
+export function decidePointsHolds(
   commands: readonly HoldPointsCommand[],
-  state: SpendState,
-): SpendsDecided {
-  let draft = draftOf(state);
-  const touchedCards = new Map<string, Card>();
-  const touchedStocks = new Map<string, Stock>();
-  const made: PointsSpend[] = [];
-  const replaced: PointsLock[] = [];
-  const decisions = commands.map((command): SpendDecision => {
-    // What cannot be taken changes nothing; only what came before it in the same command would.
-    const trial = command.parts.length > 1 ? copyOf(draft) : draft;
-    const attempt = takeAll(command, trial, state.newId);
-    if (attempt.decision.kind === "refused") return attempt.decision;
+  state: HoldPointsState,
+): HoldPointsResult {
+  let draft = createDraft(state);
+  const changedCards = new Map<string, Card>();
+  const created: PointsHold[] = [];
+  const replacedLocks: PointsLock[] = [];
+  const decisions = commands.map((command): HoldPointsDecision => {
+    // A rejected command must change nothing; with one part, it has changed nothing yet.
+    const trial = command.parts.length > 1 ? copyDraft(draft) : draft;
+    const attempt = holdAllParts(command, trial, state.newId);
+    if (attempt.decision.kind === "rejected") return attempt.decision;
     draft = attempt.draft;
-    for (const spend of attempt.made) {
-      made.push(spend);
-      const cardKey = keyOf(spend.projectId, spend.cardId);
+    for (const hold of attempt.created) {
+      created.push(hold);
+      const cardKey = keyOf(hold.projectId, hold.cardId);
       const card = draft.cards.get(cardKey);
-      if (card !== undefined) touchedCards.set(cardKey, card);
-      const rewardKey = keyOf(spend.projectId, spend.rewardId);
-      const stock = draft.stocks.get(rewardKey);
-      if (spend.takesStock && stock !== undefined) touchedStocks.set(rewardKey, stock);
+      if (card !== undefined) changedCards.set(cardKey, card);
     }
-    replaced.push(...attempt.replaced);
+    replacedLocks.push(...attempt.replacedLocks);
     return attempt.decision;
   });
-  return { decisions, made, cards: touchedCards, stocks: touchedStocks, replaced };
+  return { decisions, created, cards: changedCards, replacedLocks };
 }
 
-const cardOf = ({ projectId, cardId }: PointsLock | PointsSpend): string =>
+const cardKeyOf = ({ projectId, cardId }: PointsLock | PointsHold): string =>
   keyOf(projectId, cardId);
 
-const draftOf = ({ cards, locks, pending, stocks }: SpendState): Draft => ({
+const createDraft = ({ cards, locks, pending, stocks }: HoldPointsState): Draft => ({
   cards: new Map(cards),
-  locks: Map.groupBy(locks, cardOf),
-  pending: Map.groupBy(pending, cardOf),
+  locks: Map.groupBy(locks, cardKeyOf),
+  pending: Map.groupBy(pending, cardKeyOf),
   stocks: new Map(stocks),
 });
 
-const copyOf = ({ cards, locks, pending, stocks }: Draft): Draft => ({
+const copyDraft = ({ cards, locks, pending, stocks }: Draft): Draft => ({
   cards: new Map(cards),
   locks: new Map(locks),
   pending: new Map(pending),
@@ -121,64 +118,63 @@ const copyOf = ({ cards, locks, pending, stocks }: Draft): Draft => ({
 });
 
 type Attempt = {
-  readonly decision: SpendDecision;
+  readonly decision: HoldPointsDecision;
   readonly draft: Draft;
-  readonly made: readonly PointsSpend[];
-  readonly replaced: readonly PointsLock[];
+  readonly created: readonly PointsHold[];
+  readonly replacedLocks: readonly PointsLock[];
 };
 
-function takeAll(command: HoldPointsCommand, draft: Draft, newId: () => string): Attempt {
-  const spends: { spend: PointsSpend; card: Card }[] = [];
-  const made: PointsSpend[] = [];
-  const replaced: PointsLock[] = [];
-  for (const [part, one] of command.parts.entries()) {
-    const taken = take(command, one, { draft, newId });
-    if (taken.kind === "refused") {
-      const decision = { kind: "refused" as const, part, key: taken.key };
-      return { decision, draft, made: [], replaced: [] };
+function holdAllParts(command: HoldPointsCommand, draft: Draft, newId: () => string): Attempt {
+  const holds: { hold: PointsHold; card: Card }[] = [];
+  const created: PointsHold[] = [];
+  const replacedLocks: PointsLock[] = [];
+  for (const [index, part] of command.parts.entries()) {
+    const result = holdPart(command, part, { draft, newId });
+    if (result.kind === "rejected") {
+      const decision = { kind: "rejected" as const, part: index, key: result.key };
+      return { decision, draft, created: [], replacedLocks: [] };
     }
-    spends.push({ spend: taken.spend, card: taken.card });
-    if (taken.isNew) made.push(taken.spend);
-    if (taken.lock !== null) replaced.push(taken.lock);
+    holds.push({ hold: result.hold, card: result.card });
+    if (result.isNew) created.push(result.hold);
+    if (result.lock !== null) replacedLocks.push(result.lock);
   }
-  return { decision: { kind: "spent", spends }, draft, made, replaced };
+  return { decision: { kind: "held", holds }, draft, created, replacedLocks };
 }
 
-type Taken =
+type HeldPart =
   | {
-      readonly kind: "taken";
-      readonly spend: PointsSpend;
+      readonly kind: "held";
+      readonly hold: PointsHold;
       readonly card: Card;
       readonly isNew: boolean;
       readonly lock: PointsLock | null;
     }
   | {
-      readonly kind: "refused";
-      readonly key: Extract<SpendDecision, { kind: "refused" }>["key"];
+      readonly kind: "rejected";
+      readonly key: Extract<HoldPointsDecision, { kind: "rejected" }>["key"];
     };
 
-function take(
+function holdPart(
   command: HoldPointsCommand,
   part: PointsHoldPart,
   { draft, newId }: { readonly draft: Draft; readonly newId: () => string },
-): Taken {
+): HeldPart {
   const { projectId, sessionKey, requestKey, now } = command;
   const cardKey = keyOf(projectId, part.cardId);
   const card = draft.cards.get(cardKey);
   if (card === undefined) throw new Error(`card ${part.cardId} was not locked`);
   const pending = draft.pending.get(cardKey) ?? [];
-  const earlier = requestKey === null ? undefined : findEarlier(command, part, pending);
-  if (earlier !== undefined)
-    return { kind: "taken", spend: earlier, card, isNew: false, lock: null };
+  const earlier = requestKey === null ? undefined : findEarlierHold(command, part, pending);
+  if (earlier !== undefined) return { kind: "held", hold: earlier, card, isNew: false, lock: null };
 
   const locks = draft.locks.get(cardKey) ?? [];
-  const free = spendable(card) - lockedByOthers(locks, { sessionKey, now });
-  if (part.points > free) return { kind: "refused", key: "loyalty_card_points_exceeded" };
-  if (part.takesStock && !takeStock(keyOf(projectId, part.rewardId), draft.stocks)) {
-    return { kind: "refused", key: "reward_out_of_stock" };
+  const free = availablePoints(card) - pointsLockedByOthers(locks, { sessionKey, now });
+  if (part.points > free) return { kind: "rejected", key: "loyalty_card_points_exceeded" };
+  if (part.takesStock && !takeFromStock(keyOf(projectId, part.rewardId), draft.stocks)) {
+    return { kind: "rejected", key: "reward_out_of_stock" };
   }
   const lock = locks.find((one) => one.sessionKey === sessionKey && one.expiresAt > now) ?? null;
-  const spend: PointsSpend = {
+  const hold: PointsHold = {
     projectId,
     id: newId(),
     cardId: part.cardId,
@@ -195,27 +191,27 @@ function take(
   };
   const after = holdPoints(card, part.points);
   draft.cards.set(cardKey, after);
-  draft.pending.set(cardKey, [...pending, spend]);
+  draft.pending.set(cardKey, [...pending, hold]);
   if (lock !== null)
     draft.locks.set(
       cardKey,
       locks.filter((one) => one !== lock),
     );
-  return { kind: "taken", spend, card: after, isNew: true, lock };
+  return { kind: "held", hold, card: after, isNew: true, lock };
 }
 
-const findEarlier = (
+const findEarlierHold = (
   { requestKey }: HoldPointsCommand,
   { points, rewardId }: PointsHoldPart,
-  pending: readonly PointsSpend[],
-): PointsSpend | undefined =>
+  pending: readonly PointsHold[],
+): PointsHold | undefined =>
   pending.find(
-    (spend) =>
-      spend.requestKey === requestKey && spend.points === points && spend.rewardId === rewardId,
+    (hold) =>
+      hold.requestKey === requestKey && hold.points === points && hold.rewardId === rewardId,
   );
 
-/** Answers whether there was one left. A reward that is gone has none. */
-function takeStock(rewardKey: string, stocks: Map<string, Stock>): boolean {
+/** Returns whether there was one left; a deleted reward has none. */
+function takeFromStock(rewardKey: string, stocks: Map<string, Stock>): boolean {
   const known = stocks.get(rewardKey);
   if (known === undefined) return false;
   if (known.stock !== null && known.redeemed >= known.stock) return false;

@@ -1,11 +1,17 @@
-import { type Card, keyOf, lockedByOthers, type PointsLock, spendable } from "./card.ts";
+import {
+  type Card,
+  keyOf,
+  pointsLockedByOthers,
+  type PointsLock,
+  availablePoints,
+} from "./card.ts";
 
-export type ReserveCommand = {
+export type ReservePointsCommand = {
   readonly projectId: string;
   readonly sessionKey: string;
-  /** In the project's time. */
+  /** Current time of the project. */
   readonly now: number;
-  /** All that the session holds of cards from now on. */
+  /** All points that the session locks from now on. */
   readonly reservations: readonly {
     readonly cardId: string;
     readonly points: bigint;
@@ -13,32 +19,32 @@ export type ReserveCommand = {
   }[];
 };
 
-export type ReserveDecision = {
+export type ReservePointsDecision = {
   readonly reserved: boolean;
-  /** What the session held until now and did not lose by time. */
+  /** Unexpired locks of the session before the command. */
   readonly previous: readonly PointsLock[];
 };
 
-export type ReservationsDecided = {
-  readonly decisions: readonly ReserveDecision[];
-  /** All that the sessions which got what they asked for hold afterwards. */
+export type ReservePointsResult = {
+  readonly decisions: readonly ReservePointsDecision[];
+  /** The new locks of each session whose command succeeded, by `keyOf` of project and session. */
   readonly locks: ReadonlyMap<string, readonly PointsLock[]>;
 };
 
 /**
- * Decides sessions over locked cards, in the order of arrival: each holds all that it asks for, instead of
- * what it held before, or stays as it was (spec/validation-and-redemption.md §7).
+ * Decides the locks of sessions over locked cards, in order of arrival: a command replaces all locks of its
+ * session, or changes nothing (docs/sessions.md#locks).
  */
-export function decidePointReservations(
-  commands: readonly ReserveCommand[],
+export function decidePointsReservations(
+  commands: readonly ReservePointsCommand[],
   {
     cards,
     locks,
   }: { readonly cards: ReadonlyMap<string, Card>; readonly locks: readonly PointsLock[] },
-): ReservationsDecided {
+): ReservePointsResult {
   let held = [...locks];
   const sessions = new Map<string, readonly PointsLock[]>();
-  const decisions = commands.map((command): ReserveDecision => {
+  const decisions = commands.map((command): ReservePointsDecision => {
     const { projectId, sessionKey, now, reservations } = command;
     const isOwn = (lock: PointsLock): boolean =>
       lock.projectId === projectId && lock.sessionKey === sessionKey;
@@ -47,7 +53,7 @@ export function decidePointReservations(
       const card = cards.get(keyOf(projectId, cardId));
       if (card === undefined) return false;
       const ofCard = held.filter((lock) => lock.projectId === projectId && lock.cardId === cardId);
-      return points <= spendable(card) - lockedByOthers(ofCard, { sessionKey, now });
+      return points <= availablePoints(card) - pointsLockedByOthers(ofCard, { sessionKey, now });
     });
     if (!fits) return { reserved: false, previous };
     const own = reservations

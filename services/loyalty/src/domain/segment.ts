@@ -16,7 +16,7 @@ import {
 } from "./customer.ts";
 
 /** Somebody who may be in segments: a stored customer, or one of whom only what was sent is known. */
-export type Subject = {
+export type SegmentSubject = {
   readonly id: string | null;
   readonly sourceId: string | null;
   readonly fields: Partial<Readonly<Record<CustomerField, string | null>>>;
@@ -27,28 +27,28 @@ export type Subject = {
   readonly summary: CustomerCounts;
 };
 
-const NOTHING: CustomerCounts = {
+const NO_COUNTS: CustomerCounts = {
   redemptions: 0n,
   failed: 0n,
   rolledBack: 0n,
-  rollbacksRefused: 0n,
+  rollbacksRejected: 0n,
   giftAmount: 0n,
   orders: 0n,
   ordersAmount: 0n,
   lastOrder: null,
 };
 
-export const NOBODY: Subject = {
+export const UNKNOWN_CUSTOMER: SegmentSubject = {
   id: null,
   sourceId: null,
   fields: {},
   metadata: {},
   createdAt: null,
   updatedAt: null,
-  summary: NOTHING,
+  summary: NO_COUNTS,
 };
 
-export const subjectOf = (profile: CustomerProfile): Subject => ({
+export const subjectFromProfile = (profile: CustomerProfile): SegmentSubject => ({
   id: profile.id,
   sourceId: profile.sourceId,
   fields: profile,
@@ -59,10 +59,10 @@ export const subjectOf = (profile: CustomerProfile): Subject => ({
 });
 
 /** With what a request says about the customer laid over what is known, as storing it would. */
-export const saidOf = (
-  subject: Subject,
+export const withInput = (
+  subject: SegmentSubject,
   said: CustomerChange & { readonly sourceId: string | null },
-): Subject => ({
+): SegmentSubject => ({
   ...subject,
   sourceId: subject.sourceId ?? said.sourceId,
   fields: { ...subject.fields, ...said.fields },
@@ -73,12 +73,12 @@ export const saidOf = (
 export type DynamicSegment = {
   readonly id: string;
   readonly name: string;
-  readonly matches: Predicate<Subject>;
+  readonly matches: Predicate<SegmentSubject>;
 };
 
 /** Those of the segments that the customer is in. */
-export const segmentsOf = (
-  subject: Subject,
+export const matchingSegments = (
+  subject: SegmentSubject,
   segments: readonly DynamicSegment[],
   moment: TimeContext,
 ): readonly DynamicSegment[] => segments.filter(({ matches }) => matches(subject, moment));
@@ -87,16 +87,16 @@ const TEXTS = ["name", "description", "email", "phone"] as const;
 
 const textField = (field: CustomerField) => ({
   type: "text" as const,
-  read: ({ fields: known }: Subject) => known[field] ?? null,
+  read: ({ fields: known }: SegmentSubject) => known[field] ?? null,
 });
 
 const count = (read: (summary: CustomerCounts) => bigint) => ({
   type: "number" as const,
-  read: ({ summary }: Subject) => read(summary),
+  read: ({ summary }: SegmentSubject) => read(summary),
 });
 
 /** What filters of segments may ask; twins of the SQL of store/segment-filters.ts. */
-const fields: RecordFields<Subject> = {
+const fields: RecordFields<SegmentSubject> = {
   named: {
     id: { type: "text", read: ({ id }) => id },
     source_id: { type: "text", read: ({ sourceId }) => sourceId },
@@ -125,4 +125,4 @@ const fields: RecordFields<Subject> = {
 };
 
 /** Reads the filter of a segment, as it is sent and stored. */
-export const readSegmentFilter = (filter: unknown) => compilePredicate(filter, fields);
+export const parseSegmentFilter = (filter: unknown) => compilePredicate(filter, fields);

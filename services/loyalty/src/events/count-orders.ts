@@ -4,13 +4,13 @@ import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import {
   type CountedOrder,
   type CustomerRef,
-  holdCustomers,
-  nameOf,
-  putOrders,
+  shareLockCustomers,
+  customerKey,
+  upsertOrders,
 } from "../store/customer-counts.ts";
 
 /** An order as an event tells of it. */
-export type ToldOrder = {
+export type ReportedOrder = {
   readonly projectId: string;
   readonly order: Order;
   readonly at: Date;
@@ -19,7 +19,7 @@ export type ToldOrder = {
 };
 
 /** The newest state of each order that is somebody's. */
-export function newestOrders(told: readonly ToldOrder[]): readonly CountedOrder[] {
+export function newestOrders(told: readonly ReportedOrder[]): readonly CountedOrder[] {
   const newest = new Map<string, CountedOrder>();
   for (const { projectId, order, at, customerId: buyer } of told) {
     const customerId = order.customerId ?? buyer;
@@ -40,16 +40,16 @@ const isPaid = (status: OrderStatus | undefined): boolean =>
  * Keeps the customers of a transaction from being deleted, and answers what is left of `counted`
  * without those who are gone.
  */
-export async function ofHeldCustomers(
+export async function lockExistingCustomers(
   tx: Queryable,
   customers: readonly CustomerRef[],
 ): Promise<<Counted extends CustomerRef>(counted: readonly Counted[]) => readonly Counted[]> {
-  const held = new Set((await holdCustomers(tx, customers)).map(nameOf));
-  return (counted) => counted.filter((each) => held.has(nameOf(each)));
+  const held = new Set((await shareLockCustomers(tx, customers)).map(customerKey));
+  return (counted) => counted.filter((each) => held.has(customerKey(each)));
 }
 
 /** An order is kept in its newest state, so a repeat changes nothing and no inbox is needed. */
 export async function countOrders(tx: Queryable, orders: readonly CountedOrder[]): Promise<void> {
-  const left = (await ofHeldCustomers(tx, orders))(orders);
-  if (left.length > 0) await putOrders(tx, left, { unpaidWins: true });
+  const left = (await lockExistingCustomers(tx, orders))(orders);
+  if (left.length > 0) await upsertOrders(tx, left, { unpaidWins: true });
 }

@@ -15,7 +15,7 @@ export type Deletion = {
 };
 
 /** Says that a customer is gone. */
-export const customerDeleted = ({
+export const customerDeletedEvent = ({
   projectId,
   customerId,
   at,

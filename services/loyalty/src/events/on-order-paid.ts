@@ -3,7 +3,7 @@ import { type EventHandler, eventMessage } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 
-import { countOrders, newestOrders, type ToldOrder } from "./count-orders.ts";
+import { countOrders, newestOrders, type ReportedOrder } from "./count-orders.ts";
 
 export const ORDERS_TOPIC = "scrip.orders.v1";
 
@@ -11,7 +11,7 @@ export const ORDERS_TOPIC = "scrip.orders.v1";
 export const onOrderPaid =
   (db: Database): EventHandler =>
   async (events) => {
-    const told = events.flatMap((event): ToldOrder[] => {
+    const told = events.flatMap((event): ReportedOrder[] => {
       const { projectId, order, date } = eventMessage(event, OrderPaidSchema) ?? {};
       if (projectId === undefined || order === undefined || date === undefined) return [];
       return [{ projectId, order, at: timestampDate(date) }];

@@ -8,48 +8,50 @@ import {
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
 import type { Deps } from "../deps.ts";
-import { type End, type Refund, settle } from "../points/settle-points-holds.ts";
-import { type Release, releaseLocks } from "../store/points-locks.ts";
+import type { HoldResolution, PointsRefund } from "../domain/resolve-holds.ts";
+import { resolveHolds } from "../points/resolve-holds.ts";
+import { type PointsRelease, releaseLocks } from "../store/points-locks.ts";
 
-type Told = {
-  readonly ends: readonly End[];
-  readonly refunds: readonly Refund[];
-  readonly releases: readonly Release[];
+type PointsEffects = {
+  readonly resolutions: readonly HoldResolution[];
+  readonly refunds: readonly PointsRefund[];
+  readonly releases: readonly PointsRelease[];
 };
 
 /**
- * Takes the points of redemptions that were made, gives those of rollbacks back, and ends what sessions
- * held. Each spend ends once and each rollback is in the ledger once, so a repeat changes nothing and no
- * inbox is needed.
+ * Claims the holds of redemptions, refunds those of rollbacks, and releases the locks of sessions that were
+ * redeemed. A hold is resolved once and a rollback refunded once, so repeats need no inbox.
  */
-export const onPoints =
+export const onRedemptionPoints =
   (deps: Pick<Deps, "db" | "newId">): EventHandler =>
   async (events) => {
-    const told = events.map(read);
-    const ends = told.flatMap((one) => one.ends);
-    const refunds = told.flatMap((one) => one.refunds);
-    if (ends.length + refunds.length > 0) await settle(deps, { ends, refunds });
+    const effects = events.map(effectsOf);
+    const resolutions = effects.flatMap((effect) => effect.resolutions);
+    const refunds = effects.flatMap((effect) => effect.refunds);
+    if (resolutions.length + refunds.length > 0) {
+      await resolveHolds(deps, { resolutions, refunds });
+    }
     await releaseLocks(
       deps.db,
-      told.flatMap((one) => one.releases),
+      effects.flatMap((effect) => effect.releases),
     );
   };
 
-const NOTHING: Told = { ends: [], refunds: [], releases: [] };
+const NO_EFFECTS: PointsEffects = { resolutions: [], refunds: [], releases: [] };
 
-function read(event: DeliveredEvent): Told {
-  const made = eventMessage(event, RedemptionMadeSchema);
-  if (made !== undefined) return toldByRedemption(made);
-  const back = eventMessage(event, RedemptionRolledBackSchema);
-  return back === undefined ? NOTHING : toldByRollback(back);
+function effectsOf(event: DeliveredEvent): PointsEffects {
+  const redemption = eventMessage(event, RedemptionMadeSchema);
+  if (redemption !== undefined) return effectsOfRedemption(redemption);
+  const rollback = eventMessage(event, RedemptionRolledBackSchema);
+  return rollback === undefined ? NO_EFFECTS : effectsOfRollback(rollback);
 }
 
-function toldByRedemption(made: RedemptionMade): Told {
-  const { projectId, redemptionId, pointsHoldId: spendId, sessionKey, date } = made;
-  if (spendId === undefined && sessionKey === undefined) return NOTHING;
+function effectsOfRedemption(redemption: RedemptionMade): PointsEffects {
+  const { projectId, redemptionId, pointsHoldId: holdId, sessionKey, date } = redemption;
+  if (holdId === undefined && sessionKey === undefined) return NO_EFFECTS;
   return {
-    ...NOTHING,
-    ...(spendId !== undefined && { ends: [{ projectId, spendId, redemptionId }] }),
+    ...NO_EFFECTS,
+    ...(holdId !== undefined && { resolutions: [{ projectId, holdId, redemptionId }] }),
     ...(sessionKey !== undefined &&
       date !== undefined && {
         releases: [{ projectId, sessionKey, cardId: null, until: timestampMs(date) }],
@@ -57,9 +59,9 @@ function toldByRedemption(made: RedemptionMade): Told {
   };
 }
 
-function toldByRollback(back: RedemptionRolledBack): Told {
-  const { projectId, redemptionId, rollbackId, pointsHoldId: spendId, date } = back;
-  if (spendId === undefined || date === undefined) return NOTHING;
-  const refund = { projectId, spendId, redemptionId, rollbackId, at: timestampMs(date) };
-  return { ...NOTHING, refunds: [refund] };
+function effectsOfRollback(rollback: RedemptionRolledBack): PointsEffects {
+  const { projectId, redemptionId, rollbackId, pointsHoldId: holdId, date } = rollback;
+  if (holdId === undefined || date === undefined) return NO_EFFECTS;
+  const refund = { projectId, holdId, redemptionId, rollbackId, at: timestampMs(date) };
+  return { ...NO_EFFECTS, refunds: [refund] };
 }

@@ -6,12 +6,12 @@ import { type Handler, reservedOrNewId } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/card.ts";
 import type { RewardType } from "../domain/reward.ts";
-import { toAssignment } from "../mapping/reward.ts";
+import { rewardAssignmentToProto } from "../mapping/reward.ts";
 import {
   type AssignmentRow,
-  findAssigned,
+  findAssignmentsOfCampaigns,
   insertAssignment,
-  ONCE,
+  ONE_PER_CAMPAIGN,
   ONE_AUTO_REDEEM,
 } from "../store/reward-assignments.ts";
 import { findReward } from "../store/rewards.ts";
@@ -27,7 +27,7 @@ export const createRewardAssignment =
       id,
       reward_id: reward.id,
       campaign_id: request.campaign,
-      ...priceOf(reward.type, request.parameters),
+      ...parseAssignmentPrice(reward.type, request.parameters),
       created_at: new Date(call.now),
       updated_at: null,
     };
@@ -37,18 +37,18 @@ export const createRewardAssignment =
       if (isForeignKeyViolation(error, "reward_assignment_of_reward")) {
         throw notFound("reward", reward.id);
       }
-      if (isUniqueViolation(error, ONE_AUTO_REDEEM)) throw secondAutoRedeem();
-      if (!isUniqueViolation(error, ONCE)) throw error;
+      if (isUniqueViolation(error, ONE_AUTO_REDEEM)) throw secondAutoRedeemError();
+      if (!isUniqueViolation(error, ONE_PER_CAMPAIGN)) throw error;
       const name = { projectId, campaignId: row.campaign_id, rewardId: reward.id };
-      const same = await findAssigned(deps.db, [name]);
+      const same = await findAssignmentsOfCampaigns(deps.db, [name]);
       const known = same.get(keyOf(projectId, row.campaign_id, reward.id));
       throw duplicate("reward_assignment", "id", known?.id ?? reward.id);
     }
-    return toAssignment(row);
+    return rewardAssignmentToProto(row);
   };
 
 /** A COIN reward has its ratio instead of a price. */
-export function priceOf(
+export function parseAssignmentPrice(
   type: RewardType,
   parameters: AssignmentParameters | undefined,
 ): Pick<AssignmentRow, "points" | "auto_redeem"> {
@@ -69,5 +69,5 @@ export function priceOf(
   return { points, auto_redeem: autoRedeem ?? false };
 }
 
-export const secondAutoRedeem = (): ApiError =>
+export const secondAutoRedeemError = (): ApiError =>
   invalidPayload("A campaign can have one reward with .parameters.loyalty.auto_redeem at most");

@@ -4,16 +4,17 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { checkReward, type RewardParameters, type RewardType } from "../domain/reward.ts";
-import { parametersOf, toReward } from "../mapping/reward.ts";
+import { rewardParametersFromProto, rewardToProto } from "../mapping/reward.ts";
 import { insertReward, type RewardRow } from "../store/rewards.ts";
 
 export const createReward =
   (deps: Deps): Handler<typeof RewardService.method.createReward> =>
   async (request, { project, now }) => {
     const type = request.type as RewardType;
-    const parameters = request.parameters === undefined ? {} : parametersOf(request.parameters);
+    const parameters =
+      request.parameters === undefined ? {} : rewardParametersFromProto(request.parameters);
     const stock = request.stock ?? null;
-    requireSound(type, parameters, stock);
+    requireValidReward(type, parameters, stock);
     const { imageUrl, description } = request.attributes ?? {};
     const row: RewardRow = {
       id: deps.newId("rew"),
@@ -31,10 +32,10 @@ export const createReward =
       updated_at: null,
     };
     await insertReward(deps.db, project.id, row);
-    return toReward(row);
+    return rewardToProto(row);
   };
 
-export function requireSound(
+export function requireValidReward(
   type: RewardType,
   parameters: RewardParameters,
   stock: bigint | null,

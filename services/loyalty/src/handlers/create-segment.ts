@@ -7,8 +7,8 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { readSegmentFilter } from "../domain/segment.ts";
-import { toSegment } from "../mapping/segment.ts";
+import { parseSegmentFilter } from "../domain/segment.ts";
+import { segmentToProto } from "../mapping/segment.ts";
 import {
   addToSegment,
   countSegments,
@@ -37,7 +37,7 @@ export const createSegment =
       await insertSegment(tx, project.id, row);
       await fill(tx, { projectId: project.id, segmentId: row.id }, request.customers);
     });
-    return toSegment(row);
+    return segmentToProto(row);
   };
 
 function filterOf({ type, filter, customers }: CreateSegmentRequest): SegmentRow["filter"] {
@@ -49,7 +49,7 @@ function filterOf({ type, filter, customers }: CreateSegmentRequest): SegmentRow
   if (filter === undefined) {
     throw invalidPayload("Payload should have required property 'filter'");
   }
-  const read = readSegmentFilter(filter);
+  const read = parseSegmentFilter(filter);
   if (read.kind === "violation") throw invalidPayload(read.text.replaceAll(".filters", ".filter"));
   return filter;
 }

@@ -8,7 +8,7 @@ import type { Handler } from "@scrip/rpc";
 
 import { requireCustomerId } from "../customer/require-customer.ts";
 import type { Deps } from "../deps.ts";
-import { customerDeleted } from "../events/customer-deleted.ts";
+import { customerDeletedEvent } from "../events/customer-deleted.ts";
 import { deleteCustomer } from "../store/customers.ts";
 
 /**
@@ -19,7 +19,7 @@ export const deleteCustomerPermanently =
   (deps: Deps): Handler<typeof CustomerService.method.deleteCustomerPermanently> =>
   async ({ customerId }, { project, now }) => {
     const id = await requireCustomerId(deps.db, project.id, customerId);
-    const event = customerDeleted({
+    const event = customerDeletedEvent({
       projectId: project.id,
       customerId: id,
       at: now,

@@ -6,14 +6,14 @@ import type { Handler } from "@scrip/rpc";
 
 import { requireCustomerId } from "../customer/require-customer.ts";
 import type { Deps } from "../deps.ts";
-import { customerDeleted } from "../events/customer-deleted.ts";
+import { customerDeletedEvent } from "../events/customer-deleted.ts";
 import { deleteCustomer as remove } from "../store/customers.ts";
 
 export const deleteCustomer =
   (deps: Deps): Handler<typeof CustomerService.method.deleteCustomer> =>
   async ({ customerId }, { project, now }) => {
     const id = await requireCustomerId(deps.db, project.id, customerId);
-    const event = customerDeleted({
+    const event = customerDeletedEvent({
       projectId: project.id,
       customerId: id,
       at: now,

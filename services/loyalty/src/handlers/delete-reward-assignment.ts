@@ -4,11 +4,11 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { removeAssignment } from "../reward/reward-assignment.ts";
+import { removeRewardAssignment } from "../reward/reward-assignment.ts";
 
 export const deleteRewardAssignment =
   (deps: Deps): Handler<typeof RewardService.method.deleteRewardAssignment> =>
   async ({ rewardId, assignmentId: id }, { project }) => {
-    await removeAssignment(deps, { projectId: project.id, id, rewardId });
+    await removeRewardAssignment(deps, { projectId: project.id, id, rewardId });
     return create(EmptySchema);
   };

@@ -6,7 +6,7 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { assignmentIdsOf } from "../store/reward-assignments.ts";
+import { listAssignmentIds } from "../store/reward-assignments.ts";
 import { deleteReward as remove } from "../store/rewards.ts";
 
 export const deleteReward =
@@ -17,7 +17,7 @@ export const deleteReward =
       if (!was) throw notFound("reward", rewardId);
     } catch (error) {
       if (!isForeignKeyViolation(error, "reward_assignment_of_reward")) throw error;
-      const { ids, total } = await assignmentIdsOf(deps.db, project.id, rewardId);
+      const { ids, total } = await listAssignmentIds(deps.db, project.id, rewardId);
       throw inUse("reward", rewardId, { type: "reward_assignment", ids, total });
     }
     return create(EmptySchema);

@@ -3,7 +3,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf, newCard } from "../domain/card.ts";
-import { toFigures } from "../mapping/card.ts";
+import { cardBalancesToProto } from "../mapping/card.ts";
 import { findCards } from "../store/cards.ts";
 
 export const getCardBalances =
@@ -13,7 +13,7 @@ export const getCardBalances =
     return {
       $typeName: "scrip.loyalty.v1.GetCardBalancesResponse",
       balances: names.map((name) =>
-        toFigures(found.get(keyOf(name.projectId, name.cardId)) ?? newCard(name)),
+        cardBalancesToProto(found.get(keyOf(name.projectId, name.cardId)) ?? newCard(name)),
       ),
     };
   };

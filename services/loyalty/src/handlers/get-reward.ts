@@ -3,7 +3,7 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toReward } from "../mapping/reward.ts";
+import { rewardToProto } from "../mapping/reward.ts";
 import { findReward } from "../store/rewards.ts";
 
 export const getReward =
@@ -11,5 +11,5 @@ export const getReward =
   async ({ rewardId }, { project }) => {
     const reward = await findReward(deps.db, project.id, rewardId);
     if (reward === undefined) throw notFound("reward", rewardId);
-    return toReward(reward);
+    return rewardToProto(reward);
   };

@@ -3,7 +3,7 @@ import type { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toSegment } from "../mapping/segment.ts";
+import { segmentToProto } from "../mapping/segment.ts";
 import { findSegment } from "../store/segments.ts";
 
 export const getSegment =
@@ -11,5 +11,5 @@ export const getSegment =
   async ({ segmentId }, { project }) => {
     const segment = await findSegment(deps.db, project.id, segmentId);
     if (segment === undefined) throw notFound("segment", segmentId);
-    return toSegment(segment);
+    return segmentToProto(segment);
   };

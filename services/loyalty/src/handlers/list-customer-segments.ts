@@ -6,18 +6,18 @@ import {
 import { type Handler, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { segmentsOfCustomers } from "../segment/evaluate-segments.ts";
+import { evaluateSegments } from "../segment/evaluate-segments.ts";
 import { findCustomerId } from "../store/customer-profiles.ts";
 
 export const listCustomerSegments =
   (deps: Deps): Handler<typeof SegmentService.method.listCustomerSegments> =>
   async ({ customerId }, { project, now }) => {
     const id = await findCustomerId(deps.db, project.id, customerId);
-    const [segments = []] = await segmentsOfCustomers(deps, [
+    const [segments = []] = await evaluateSegments(deps, [
       {
         projectId: project.id,
         customerId: id ?? null,
-        said: undefined,
+        input: undefined,
         moment: timeContextOf({ now, project }),
       },
     ]);

@@ -11,15 +11,15 @@ import {
 import { type Handler, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toProfile } from "../mapping/customer.ts";
-import { type CustomerOrder, listProfiles } from "../store/customer-profiles.ts";
+import { customerToProto } from "../mapping/customer.ts";
+import { type CustomerSortOrder, listProfiles } from "../store/customer-profiles.ts";
 import { customerFilters } from "../store/segment-filters.ts";
 import { findSegment } from "../store/segments.ts";
 
 export const listCustomers =
   (deps: Deps): Handler<typeof CustomerService.method.listCustomers> =>
   async (request, { project, now }) => {
-    const order = orderOf(request.order);
+    const order = parseOrder(request.order);
     if (request.startingAfter !== undefined && order.by === "source_id") {
       throw new ApiError("invalid_query_params", {
         details: "Property .starting_after is a time and needs an .order by time",
@@ -28,7 +28,7 @@ export const listCustomers =
     const values: unknown[] = [project.id];
     const { customers, total } = await listProfiles(deps.db, {
       conditions: [
-        ...conditionsOf(request, values),
+        ...fieldConditions(request, values),
         ...(await segmentConditions(deps, request, {
           projectId: project.id,
           moment: timeContextOf({ now, project }),
@@ -41,11 +41,14 @@ export const listCustomers =
         request.startingAfter === undefined ? null : timestampDate(request.startingAfter),
       page: parsePage(request),
     });
-    return create(ListCustomersResponseSchema, { customers: customers.map(toProfile), total });
+    return create(ListCustomersResponseSchema, {
+      customers: customers.map(customerToProto),
+      total,
+    });
   };
 
 /** SQL over `customer`; whatever was sent is in `values`. */
-function conditionsOf(request: ListCustomersRequest, values: unknown[]): string[] {
+function fieldConditions(request: ListCustomersRequest, values: unknown[]): string[] {
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
   for (const field of ["email", "city", "name"] as const) {
@@ -89,7 +92,7 @@ async function segmentConditions(
 }
 
 /** A column of the contract's list, `-` in front for descending; newest first without one. */
-function orderOf(order = "-created_at"): CustomerOrder {
+function parseOrder(order = "-created_at"): CustomerSortOrder {
   const descending = order.startsWith("-");
-  return { by: (descending ? order.slice(1) : order) as CustomerOrder["by"], descending };
+  return { by: (descending ? order.slice(1) : order) as CustomerSortOrder["by"], descending };
 }

@@ -4,7 +4,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/card.ts";
-import { toAssignment } from "../mapping/reward.ts";
+import { rewardAssignmentToProto } from "../mapping/reward.ts";
 import { listAssignments } from "../store/reward-assignments.ts";
 import { findRewards } from "../store/rewards.ts";
 
@@ -23,7 +23,9 @@ export const listLoyaltyRewards =
     );
     return {
       $typeName: "scrip.loyalty.v1.ListLoyaltyRewardsResponse",
-      data: rows.map((row) => toAssignment(row, rewards.get(keyOf(projectId, row.reward_id)))),
+      data: rows.map((row) =>
+        rewardAssignmentToProto(row, rewards.get(keyOf(projectId, row.reward_id))),
+      ),
       total,
     };
   };

@@ -4,7 +4,7 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toAssignment } from "../mapping/reward.ts";
+import { rewardAssignmentToProto } from "../mapping/reward.ts";
 import { listAssignments } from "../store/reward-assignments.ts";
 import { findReward } from "../store/rewards.ts";
 
@@ -21,6 +21,6 @@ export const listRewardAssignments =
       rewardId,
       ...parsePage(request),
     });
-    const data = rows.map((row) => toAssignment(row));
+    const data = rows.map((row) => rewardAssignmentToProto(row));
     return { $typeName: "scrip.loyalty.v1.ListRewardAssignmentsResponse", data, total };
   };

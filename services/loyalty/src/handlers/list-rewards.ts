@@ -3,7 +3,7 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toReward } from "../mapping/reward.ts";
+import { rewardToProto } from "../mapping/reward.ts";
 import { listRewards as list } from "../store/rewards.ts";
 
 export const listRewards =
@@ -14,6 +14,6 @@ export const listRewards =
       assignmentId: request.assignmentId ?? null,
       ...parsePage(request),
     });
-    const data = rows.map((row) => toReward(row));
+    const data = rows.map((row) => rewardToProto(row));
     return { $typeName: "scrip.loyalty.v1.ListRewardsResponse", data, total };
   };

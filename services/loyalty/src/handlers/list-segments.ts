@@ -4,7 +4,7 @@ import type { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toSegment } from "../mapping/segment.ts";
+import { segmentToProto } from "../mapping/segment.ts";
 import { listSegments as list } from "../store/segments.ts";
 
 const fields: FilterFields = {
@@ -24,7 +24,7 @@ export const listSegments =
     const { rows, total } = await list(deps.db, { condition, values, ...parsePage(request) });
     return {
       $typeName: "scrip.loyalty.v1.ListSegmentsResponse",
-      data: rows.map((row) => toSegment(row)),
+      data: rows.map((row) => segmentToProto(row)),
       total,
     };
   };

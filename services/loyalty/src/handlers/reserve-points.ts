@@ -1,32 +1,26 @@
-import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import type {
-  CardService,
-  PointsReservationCommand,
-  PointsReservationOutcome,
-} from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { keyOf } from "../domain/card.ts";
+import { keyOf, type PointsLock } from "../domain/card.ts";
+import { decidePointsReservations } from "../domain/reserve-points.ts";
 import {
-  decidePointReservations,
-  type ReserveCommand,
-  type ReserveDecision,
-} from "../domain/reserve-points.ts";
-import { instantIn } from "../mapping/card.ts";
+  reservePointsCommandFromProto,
+  reservePointsOutcomeToProto,
+} from "../mapping/points-reservation.ts";
 import { lockCards, openCards } from "../store/cards.ts";
 import {
   deleteLocks,
   findLocksOfCards,
   findLocksOfSessions,
-  putLocks,
+  upsertLocks,
 } from "../store/points-locks.ts";
 
-/** Checks and locks under the locks of the cards, so that of two sessions for the last points one gets them. */
+/** Decides under the row locks of the cards, so that two sessions cannot lock the same points. */
 export const reservePoints =
   (deps: Deps): Handler<typeof CardService.method.reservePoints> =>
   async (request) => {
-    const commands = request.commands.map(parse);
+    const commands = request.commands.map(reservePointsCommandFromProto);
     const cards = request.commands.flatMap(({ projectId, reservations }) =>
       reservations.map(({ cardId, initialPoints }) => ({ projectId, cardId, initialPoints })),
     );
@@ -39,46 +33,24 @@ export const reservePoints =
         findLocksOfSessions(tx, commands),
       ]);
       const all = new Map([...ofCards, ...ofSessions].map((lock) => [lockKey(lock), lock]));
-      const decided = decidePointReservations(commands, {
+      const result = decidePointsReservations(commands, {
         cards: locked,
         locks: [...all.values()],
       });
-      const sessions = decided.locks;
-      const dropped = ofSessions.filter((lock) =>
+      const sessions = result.locks;
+      const replaced = ofSessions.filter((lock) =>
         sessions.has(keyOf(lock.projectId, lock.sessionKey)),
       );
-      await Promise.all([deleteLocks(tx, dropped), putLocks(tx, [...sessions.values()].flat())]);
-      return decided.decisions;
+      await Promise.all([
+        deleteLocks(tx, replaced),
+        upsertLocks(tx, [...sessions.values()].flat()),
+      ]);
+      return result.decisions;
     });
     return {
       $typeName: "scrip.loyalty.v1.ReservePointsResponse",
-      outcomes: decisions.map(toOutcome),
+      outcomes: decisions.map(reservePointsOutcomeToProto),
     };
   };
 
-const lockKey = (lock: Parameters<typeof deleteLocks>[1][number]): string =>
-  keyOf(lock.projectId, lock.cardId, lock.sessionKey);
-
-const parse = (message: PointsReservationCommand): ReserveCommand => ({
-  projectId: message.projectId,
-  sessionKey: message.sessionKey,
-  now: instantIn(message),
-  reservations: message.reservations.map(({ cardId, points, expiresAt }) => ({
-    cardId,
-    points,
-    expiresAt: expiresAt === undefined ? 0 : timestampMs(expiresAt),
-  })),
-});
-
-const toOutcome = ({ reserved, previous }: ReserveDecision): PointsReservationOutcome => ({
-  $typeName: "scrip.loyalty.v1.PointsReservationOutcome",
-  reserved,
-  previous: previous.map(({ cardId, points, expiresAt }) => ({
-    $typeName: "scrip.loyalty.v1.PointsReservation",
-    cardId,
-    // Who holds something of a card has opened it.
-    initialPoints: 0n,
-    points,
-    expiresAt: timestampFromMs(expiresAt),
-  })),
-});
+const lockKey = (lock: PointsLock): string => keyOf(lock.projectId, lock.cardId, lock.sessionKey);

@@ -9,28 +9,33 @@ import {
 import type { Call, Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { changeOf, type CustomerKey, keyOf, saysMore } from "../domain/customer.ts";
-import { segmentsOfCustomers } from "../segment/evaluate-segments.ts";
 import {
-  ensureCustomers,
+  customerChangeOf,
+  type CustomerKey,
+  customerKeyOf,
+  hasChanges,
+} from "../domain/customer.ts";
+import { evaluateSegments } from "../segment/evaluate-segments.ts";
+import {
+  insertMissingCustomers,
   findCustomersBy,
-  type FoundCustomer,
+  type StoredCustomer,
   mergeCustomers,
 } from "../store/customers.ts";
 
 export const resolveCustomers =
   (deps: Deps): Handlers<typeof CustomerService>["resolveCustomers"] =>
   async ({ queries }, call) => {
-    const questions = queries.map((query) => questionOf(query, call));
+    const questions = queries.map((query) => parseQuery(query, call));
     const keys = questions.flatMap(({ key }) => key ?? []);
-    const found = new Map<string, FoundCustomer>();
-    await collect(deps, keys, found);
+    const found = new Map<string, StoredCustomer>();
+    await collectCustomers(deps, keys, found);
 
     const missing = questions.flatMap(({ key, query, at }) =>
-      query.upsert && key?.column === "source_id" && !found.has(textOf(key)) ? [{ key, at }] : [],
+      query.upsert && key?.column === "source_id" && !found.has(keyText(key)) ? [{ key, at }] : [],
     );
     if (missing.length > 0) {
-      await ensureCustomers(
+      await insertMissingCustomers(
         deps.db,
         missing.map(({ key, at }) => ({
           projectId: key.projectId,
@@ -39,21 +44,21 @@ export const resolveCustomers =
           at,
         })),
       );
-      await collect(
+      await collectCustomers(
         deps,
         missing.map(({ key }) => key),
         found,
       );
     }
 
-    await merge(deps, questions, found);
+    await mergeInputs(deps, questions, found);
 
     const segmentIds = await segmentIdsOf(deps, questions, found);
     return create(ResolveCustomersResponseSchema, {
       results: questions.map(({ key, query }) => {
-        const customer = key && found.get(textOf(key));
+        const customer = key && found.get(keyText(key));
         return {
-          ...(customer !== undefined && { customer: toProto(customer) }),
+          ...(customer !== undefined && { customer: storedCustomerToProto(customer) }),
           segmentIds: segmentIds.get(query) ?? [],
         };
       }),
@@ -61,19 +66,21 @@ export const resolveCustomers =
   };
 
 /** In the order of the questions, in rounds: one of each customer at a time. */
-async function merge(
+async function mergeInputs(
   deps: Deps,
-  questions: readonly Question[],
-  found: Map<string, FoundCustomer>,
+  questions: readonly ResolveQuery[],
+  found: Map<string, StoredCustomer>,
 ): Promise<void> {
   const said = questions.flatMap(({ key, query, at }) => {
-    const customer = key && found.get(textOf(key));
+    const customer = key && found.get(keyText(key));
     if (key === undefined || customer === undefined) return [];
-    if (!query.upsert || query.customer === undefined || !saysMore(query.customer)) return [];
+    if (!query.upsert || query.customer === undefined || !hasChanges(query.customer)) return [];
     const { projectId, id } = customer;
-    return [{ key, merge: { projectId, id, change: changeOf(query.customer), at } }];
+    return [{ key, merge: { projectId, id, change: customerChangeOf(query.customer), at } }];
   });
-  const byCustomer = Map.groupBy(said, ({ merge: { projectId, id } }) => nameOf({ projectId, id }));
+  const byCustomer = Map.groupBy(said, ({ merge: { projectId, id } }) =>
+    customerRef({ projectId, id }),
+  );
   const rounds = Math.max(0, ...[...byCustomer.values()].map(({ length }) => length));
   for (let round = 0; round < rounds; round += 1) {
     const some = [...byCustomer.values()].flatMap((ofOne) => ofOne[round] ?? []);
@@ -81,31 +88,36 @@ async function merge(
       deps.db,
       some.map((one) => one.merge),
     );
-    const byName = new Map(merged.map((customer) => [nameOf(customer), customer]));
+    const byName = new Map(merged.map((customer) => [customerRef(customer), customer]));
     for (const one of some) {
-      const customer = byName.get(nameOf(one.merge));
-      if (customer !== undefined) found.set(textOf(one.key), customer);
+      const customer = byName.get(customerRef(one.merge));
+      if (customer !== undefined) found.set(keyText(one.key), customer);
     }
   }
 }
 
-const nameOf = ({ projectId, id }: { readonly projectId: string; readonly id: string }): string =>
-  JSON.stringify([projectId, id]);
+const customerRef = ({
+  projectId,
+  id,
+}: {
+  readonly projectId: string;
+  readonly id: string;
+}): string => JSON.stringify([projectId, id]);
 
 /** Of the queries that ask for segments; the others cost nothing. */
 async function segmentIdsOf(
   deps: Deps,
-  questions: readonly Question[],
-  found: ReadonlyMap<string, FoundCustomer>,
+  questions: readonly ResolveQuery[],
+  found: ReadonlyMap<string, StoredCustomer>,
 ): Promise<ReadonlyMap<CustomerQuery, string[]>> {
   const asking = questions.filter(({ query }) => query.withSegments);
   if (asking.length === 0) return new Map();
-  const segments = await segmentsOfCustomers(
+  const segments = await evaluateSegments(
     deps,
     asking.map(({ query, key, at }) => ({
       projectId: query.projectId,
-      customerId: (key && found.get(textOf(key))?.id) ?? null,
-      said: query.customer,
+      customerId: (key && found.get(keyText(key))?.id) ?? null,
+      input: query.customer,
       moment: {
         now: at.getTime(),
         timeZone: query.timeZone || "UTC",
@@ -118,24 +130,24 @@ async function segmentIdsOf(
   );
 }
 
-type Question = {
+type ResolveQuery = {
   readonly query: CustomerQuery;
   readonly key: CustomerKey | undefined;
   readonly at: Date;
 };
 
-function questionOf(query: CustomerQuery, call: Call): Question {
+function parseQuery(query: CustomerQuery, call: Call): ResolveQuery {
   return {
     query,
-    key: query.customer && keyOf(query.projectId, query.customer),
+    key: query.customer && customerKeyOf(query.projectId, query.customer),
     at: new Date(query.now === undefined ? call.now : timestampMs(query.now)),
   };
 }
 
-async function collect(
+async function collectCustomers(
   deps: Deps,
   keys: readonly CustomerKey[],
-  found: Map<string, FoundCustomer>,
+  found: Map<string, StoredCustomer>,
 ): Promise<void> {
   for (const column of ["id", "source_id"] as const) {
     const customers = await findCustomersBy(
@@ -146,15 +158,17 @@ async function collect(
     for (const customer of customers) {
       const value = column === "id" ? customer.id : customer.sourceId;
       if (value === null) continue;
-      found.set(textOf({ projectId: customer.projectId, column, value }), customer);
+      found.set(keyText({ projectId: customer.projectId, column, value }), customer);
     }
   }
 }
 
-const textOf = ({ projectId, column, value }: CustomerKey): string =>
+const keyText = ({ projectId, column, value }: CustomerKey): string =>
   JSON.stringify([projectId, column, value]);
 
-function toProto(customer: FoundCustomer): MessageInitShape<typeof StoredCustomerSchema> {
+function storedCustomerToProto(
+  customer: StoredCustomer,
+): MessageInitShape<typeof StoredCustomerSchema> {
   return {
     id: customer.id,
     metadata: customer.metadata as JsonObject,

@@ -3,7 +3,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/card.ts";
-import { toAssignment } from "../mapping/reward.ts";
+import { rewardAssignmentToProto } from "../mapping/reward.ts";
 import { findAssignments } from "../store/reward-assignments.ts";
 
 export const resolveRewardAssignments =
@@ -16,7 +16,7 @@ export const resolveRewardAssignments =
         const row = found.get(keyOf(projectId, assignmentId));
         return {
           $typeName: "scrip.loyalty.v1.RewardAssignmentResult" as const,
-          ...(row !== undefined && { assignment: toAssignment(row) }),
+          ...(row !== undefined && { assignment: rewardAssignmentToProto(row) }),
         };
       }),
     };

@@ -2,19 +2,19 @@ import { notFound } from "@scrip/errors";
 import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { requireCustomerId, requireProfile } from "../customer/require-customer.ts";
+import { requireCustomerId, requireCustomerProfile } from "../customer/require-customer.ts";
 import type { Deps } from "../deps.ts";
-import { changeOf } from "../domain/customer.ts";
-import { toProfile } from "../mapping/customer.ts";
+import { customerChangeOf } from "../domain/customer.ts";
+import { customerToProto } from "../mapping/customer.ts";
 import { mergeCustomer } from "../store/customers.ts";
 
 export const updateCustomer =
   (deps: Deps): Handler<typeof CustomerService.method.updateCustomer> =>
   async (request, { project, now }) => {
     const id = await requireCustomerId(deps.db, project.id, request.customerId);
-    const change = changeOf(request, request.updateMask?.paths);
+    const change = customerChangeOf(request, request.updateMask?.paths);
     const at = new Date(now);
     const changed = await mergeCustomer(deps.db, { projectId: project.id, id, change, at });
     if (changed === undefined) throw notFound("customer", request.customerId);
-    return toProfile(await requireProfile(deps.db, project.id, id));
+    return customerToProto(await requireCustomerProfile(deps.db, project.id, id));
   };

@@ -2,13 +2,16 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toAssignment } from "../mapping/reward.ts";
-import { changeAssignment } from "../reward/reward-assignment.ts";
+import { rewardAssignmentToProto } from "../mapping/reward.ts";
+import { changeRewardAssignment } from "../reward/reward-assignment.ts";
 
 export const updateLoyaltyReward =
   (deps: Deps): Handler<typeof RewardService.method.updateLoyaltyReward> =>
   async ({ campaignId, assignmentId: id, parameters }, { project, now }) => {
     const name = { projectId: project.id, id, campaignId };
-    const { row, reward } = await changeAssignment(deps, name, { parameters, at: new Date(now) });
-    return toAssignment(row, reward);
+    const { row, reward } = await changeRewardAssignment(deps, name, {
+      parameters,
+      at: new Date(now),
+    });
+    return rewardAssignmentToProto(row, reward);
   };

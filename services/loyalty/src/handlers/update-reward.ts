@@ -3,9 +3,9 @@ import type { RewardService, UpdateRewardRequest } from "@scrip/proto/scrip/loya
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { parametersOf, toReward } from "../mapping/reward.ts";
+import { rewardParametersFromProto, rewardToProto } from "../mapping/reward.ts";
 import { findReward, type RewardRow, updateReward as save } from "../store/rewards.ts";
-import { requireSound } from "./create-reward.ts";
+import { requireValidReward } from "./create-reward.ts";
 
 export const updateReward =
   (deps: Deps): Handler<typeof RewardService.method.updateReward> =>
@@ -14,11 +14,11 @@ export const updateReward =
       const stored = await findReward(tx, project.id, request.rewardId, { lock: true });
       if (stored === undefined) throw notFound("reward", request.rewardId);
       const row = changedReward(request, stored, new Date(now));
-      requireSound(row.type, row.parameters, row.stock);
+      requireValidReward(row.type, row.parameters, row.stock);
       await save(tx, project.id, row);
       return row;
     });
-    return toReward(changed);
+    return rewardToProto(changed);
   };
 
 /** The reward with what was sent over it: `null` clears a field, metadata is merged by key. */
@@ -28,7 +28,8 @@ function changedReward(request: UpdateRewardRequest, stored: RewardRow, at: Date
   return {
     ...stored,
     name: request.name ?? (sent.has("name") ? null : stored.name),
-    parameters: parameters === undefined ? stored.parameters : parametersOf(parameters),
+    parameters:
+      parameters === undefined ? stored.parameters : rewardParametersFromProto(parameters),
     stock: request.stock ?? (sent.has("stock") ? null : stored.stock),
     attributes: {
       ...(sent.has("attributes") && attributes === undefined ? {} : stored.attributes),

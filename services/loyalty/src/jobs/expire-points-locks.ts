@@ -8,7 +8,10 @@ const CHUNK = 1000;
 const EVERY_MS = 10 * 60_000;
 
 /** Forgets what sessions held of cards long ago, until disposed; whoever counts ignores it anyway. */
-export const startLockExpiry = (db: Database, onError: (error: Error) => void): AsyncDisposable =>
+export const startPointsLockExpiry = (
+  db: Database,
+  onError: (error: Error) => void,
+): AsyncDisposable =>
   startPeriodicJob({
     everyMs: EVERY_MS,
     work: async (signal) => {

@@ -5,8 +5,8 @@ import {
   type Queryable,
 } from "@scrip/postgres";
 
-import { type DynamicSegment, readSegmentFilter } from "../domain/segment.ts";
-import { findSegmentsOfProjects, type ProjectSegmentRows } from "../store/segments.ts";
+import { type DynamicSegment, parseSegmentFilter } from "../domain/segment.ts";
+import { findProjectSegments, type ProjectSegmentRows } from "../store/segments.ts";
 
 /** What must be known of a project's segments to tell who is in which. */
 export type ProjectSegments = {
@@ -29,20 +29,20 @@ export function createSegmentDefinitions(
     maxEntries: MAX_PROJECTS,
     load: async (keys) =>
       (
-        await findSegmentsOfProjects(
+        await findProjectSegments(
           db,
           keys.map(({ projectId }) => projectId),
         )
-      ).map(fromRows),
+      ).map(projectSegmentsFromRows),
   });
-  return async (projectId) => (await cache.get(projectId, "")) ?? NONE;
+  return async (projectId) => (await cache.get(projectId, "")) ?? NO_SEGMENTS;
 }
 
-const NONE: ProjectSegments = { dynamic: [], hasStatic: false };
+const NO_SEGMENTS: ProjectSegments = { dynamic: [], hasStatic: false };
 
-const fromRows = ({ dynamic, hasStatic }: ProjectSegmentRows): ProjectSegments => ({
+const projectSegmentsFromRows = ({ dynamic, hasStatic }: ProjectSegmentRows): ProjectSegments => ({
   dynamic: dynamic.map(({ id, name, filter }) => {
-    const read = readSegmentFilter(filter);
+    const read = parseSegmentFilter(filter);
     if (read.kind === "violation") throw new Error(`segment ${id} has no filter: ${read.text}`);
     return { id, name, matches: read.matches };
   }),

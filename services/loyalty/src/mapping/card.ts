@@ -1,17 +1,45 @@
-import { timestampMs, type Timestamp } from "@bufbuild/protobuf/wkt";
-import type { CardBalances } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { CardBalances, LoadedCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 
-import { type Card, spendable } from "../domain/card.ts";
+import { availablePoints, type Card, type PointsHold } from "../domain/card.ts";
+import type { AssignmentRow } from "../store/reward-assignments.ts";
+import type { RewardRow } from "../store/rewards.ts";
+import { rewardAssignmentToProto, rewardToProto } from "./reward.ts";
 
-export const toFigures = (card: Card): CardBalances => ({
+/** Held points count as spent. */
+export const cardBalancesToProto = (card: Card): CardBalances => ({
   $typeName: "scrip.loyalty.v1.CardBalances",
   points: card.points,
-  balance: spendable(card),
+  balance: availablePoints(card),
   redeemedPoints: card.redeemedPoints + card.heldPoints,
 });
 
-/** Items of a batch carry the present of their projects. */
-export function instantIn(message: { readonly now?: Timestamp | undefined }): number {
-  if (message.now === undefined) throw new Error("a command without its present");
-  return timestampMs(message.now);
+/** The state of a card for one request, together with the reward that it asks for. */
+export type CardState = {
+  readonly card: Card;
+  readonly lockedPoints: bigint;
+  readonly reward: RewardRow | undefined;
+  readonly assignment: AssignmentRow | undefined;
+  /** Pending holds of an earlier attempt of the same request: on this card, and on all its cards. */
+  readonly ownHolds: readonly PointsHold[];
+  readonly requestHolds: readonly PointsHold[];
+};
+
+/** A retry sees balance and stock as if its earlier attempt held nothing. */
+export function loadedCardToProto(state: CardState): LoadedCard {
+  const { card, lockedPoints, reward, assignment, ownHolds, requestHolds } = state;
+  const balances = cardBalancesToProto(card);
+  const heldPoints = ownHolds.reduce((sum, { points }) => sum + points, 0n);
+  return {
+    $typeName: "scrip.loyalty.v1.LoadedCard",
+    balances: { ...balances, balance: balances.balance + heldPoints },
+    lockedPoints,
+    ...(reward !== undefined && { reward: rewardToProto(withoutHolds(reward, requestHolds)) }),
+    ...(reward !== undefined &&
+      assignment !== undefined && { assignment: rewardAssignmentToProto(assignment) }),
+  };
+}
+
+function withoutHolds(reward: RewardRow, holds: readonly PointsHold[]): RewardRow {
+  const taken = holds.filter(({ rewardId, takesStock }) => takesStock && rewardId === reward.id);
+  return { ...reward, redeemed: reward.redeemed - BigInt(taken.length) };
 }

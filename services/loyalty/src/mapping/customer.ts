@@ -17,7 +17,7 @@ import {
 /**
  * What no customer can have yet is answered as none: cards and referrals come with later work.
  */
-export function toProfile(customer: CustomerProfile): ProfileMessage {
+export function customerToProto(customer: CustomerProfile): ProfileMessage {
   const { sourceId, name, description, email, phone, birthdate, createdAt, updatedAt } = customer;
   return create(CustomerProfileSchema, {
     id: customer.id,
@@ -27,10 +27,10 @@ export function toProfile(customer: CustomerProfile): ProfileMessage {
     ...(email !== null && { email }),
     ...(phone !== null && { phone }),
     ...(birthdate !== null && { birthdate, birthday: birthdate }),
-    ...(hasAddress(customer) && { address: toAddress(customer) }),
+    ...(hasAddress(customer) && { address: addressToProto(customer) }),
     metadata: customer.metadata as JsonObject,
     systemMetadata: {},
-    summary: toSummary(customer.summary),
+    summary: summaryToProto(customer.summary),
     loyalty: { points: 0n, referredCustomers: 0n },
     referrals: { total: 0n },
     assets: {},
@@ -42,7 +42,7 @@ export function toProfile(customer: CustomerProfile): ProfileMessage {
 const hasAddress = (customer: CustomerProfile): boolean =>
   ADDRESS_FIELDS.some((field) => customer[field] !== null);
 
-function toAddress(customer: CustomerProfile): Address {
+function addressToProto(customer: CustomerProfile): Address {
   const { city, state, line_1, line_2, country, postal_code } = customer;
   return {
     $typeName: "scrip.common.v1.Address",
@@ -55,7 +55,7 @@ function toAddress(customer: CustomerProfile): Address {
   };
 }
 
-function toSummary(counts: CustomerCounts): CustomerSummary {
+function summaryToProto(counts: CustomerCounts): CustomerSummary {
   const { redemptions, orders, ordersAmount, lastOrder } = counts;
   return {
     $typeName: "scrip.loyalty.v1.CustomerSummary",
@@ -65,7 +65,7 @@ function toSummary(counts: CustomerCounts): CustomerSummary {
       totalFailed: counts.failed,
       totalSucceeded: redemptions,
       totalRolledBack: counts.rolledBack,
-      totalRollbackFailed: counts.rollbacksRefused,
+      totalRollbackFailed: counts.rollbacksRejected,
       totalRollbackSucceeded: counts.rolledBack,
       gift: {
         $typeName: "scrip.loyalty.v1.CustomerGift",

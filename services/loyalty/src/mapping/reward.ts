@@ -12,7 +12,7 @@ import type { RewardParameters } from "../domain/reward.ts";
 import type { AssignmentRow } from "../store/reward-assignments.ts";
 import type { RewardRow } from "../store/rewards.ts";
 
-export function toReward(row: RewardRow): Reward {
+export function rewardToProto(row: RewardRow): Reward {
   const { campaign, product, coin } = row.parameters;
   const { image_url: imageUrl, description } = row.attributes;
   return create(RewardSchema, {
@@ -47,7 +47,11 @@ export function toReward(row: RewardRow): Reward {
   });
 }
 
-export const parametersOf = ({ campaign, product, coin }: ParametersMessage): RewardParameters => ({
+export const rewardParametersFromProto = ({
+  campaign,
+  product,
+  coin,
+}: ParametersMessage): RewardParameters => ({
   ...(campaign !== undefined && {
     campaign: {
       id: campaign.id,
@@ -61,7 +65,7 @@ export const parametersOf = ({ campaign, product, coin }: ParametersMessage): Re
   }),
 });
 
-export function toAssignment(row: AssignmentRow, reward?: RewardRow): RewardAssignment {
+export function rewardAssignmentToProto(row: AssignmentRow, reward?: RewardRow): RewardAssignment {
   const loyalty = {
     ...(row.points !== null && { points: row.points }),
     ...(row.auto_redeem !== null && { autoRedeem: row.auto_redeem }),
@@ -74,6 +78,6 @@ export function toAssignment(row: AssignmentRow, reward?: RewardRow): RewardAssi
     parameters: Object.keys(loyalty).length === 0 ? {} : { loyalty },
     createdAt: timestampFromDate(row.created_at),
     ...(row.updated_at !== null && { updatedAt: timestampFromDate(row.updated_at) }),
-    ...(reward !== undefined && { reward: toReward(reward) }),
+    ...(reward !== undefined && { reward: rewardToProto(reward) }),
   });
 }

@@ -5,7 +5,7 @@ import { type Segment, SegmentSchema } from "@scrip/proto/scrip/loyalty/v1/segme
 import type { SegmentRow } from "../store/segments.ts";
 
 /** Who is in a segment is found out when it is asked, so no segment is ever in the making. */
-export const toSegment = ({ id, name, type, filter, ...at }: SegmentRow): Segment =>
+export const segmentToProto = ({ id, name, type, filter, ...at }: SegmentRow): Segment =>
   create(SegmentSchema, {
     id,
     name,

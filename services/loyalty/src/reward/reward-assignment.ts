@@ -3,9 +3,12 @@ import { isUniqueViolation } from "@scrip/postgres";
 import type { AssignmentParameters } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 
 import type { Deps } from "../deps.ts";
-import { priceOf, secondAutoRedeem } from "../handlers/create-reward-assignment.ts";
 import {
-  type AssignmentName,
+  parseAssignmentPrice,
+  secondAutoRedeemError,
+} from "../handlers/create-reward-assignment.ts";
+import {
+  type AssignmentReference,
   type AssignmentRow,
   deleteAssignment,
   findAssignment,
@@ -14,14 +17,17 @@ import {
 } from "../store/reward-assignments.ts";
 import { findReward, type RewardRow } from "../store/rewards.ts";
 
-export async function requireAssignment(deps: Deps, name: AssignmentName): Promise<AssignmentRow> {
+export async function requireRewardAssignment(
+  deps: Deps,
+  name: AssignmentReference,
+): Promise<AssignmentRow> {
   const row = await findAssignment(deps.db, name);
   if (row === undefined) throw notFound("reward_assignment", name.id);
   return row;
 }
 
 /** A reward lives as long as its assignments. */
-export async function rewardOf(
+export async function requireRewardOfAssignment(
   deps: Deps,
   projectId: string,
   { reward_id: rewardId }: AssignmentRow,
@@ -32,30 +38,30 @@ export async function rewardOf(
 }
 
 /** Another price, under whichever path it was sent. */
-export async function changeAssignment(
+export async function changeRewardAssignment(
   deps: Deps,
-  name: AssignmentName,
+  name: AssignmentReference,
   { parameters, at }: { readonly parameters: AssignmentParameters | undefined; readonly at: Date },
 ): Promise<{ readonly row: AssignmentRow; readonly reward: RewardRow }> {
-  const stored = await requireAssignment(deps, name);
-  const reward = await rewardOf(deps, name.projectId, stored);
+  const stored = await requireRewardAssignment(deps, name);
+  const reward = await requireRewardOfAssignment(deps, name.projectId, stored);
   if (parameters?.loyalty === undefined) return { row: stored, reward };
   const loyalty = {
     ...parameters.loyalty,
     points: parameters.loyalty.points ?? stored.points ?? undefined,
     autoRedeem: parameters.loyalty.autoRedeem ?? stored.auto_redeem ?? undefined,
   };
-  const price = priceOf(reward.type, { ...parameters, loyalty });
+  const price = parseAssignmentPrice(reward.type, { ...parameters, loyalty });
   try {
     const row = await updateAssignment(deps.db, name, { ...price, updated_at: at });
     if (row === undefined) throw notFound("reward_assignment", name.id);
     return { row, reward };
   } catch (error) {
-    if (isUniqueViolation(error, ONE_AUTO_REDEEM)) throw secondAutoRedeem();
+    if (isUniqueViolation(error, ONE_AUTO_REDEEM)) throw secondAutoRedeemError();
     throw error;
   }
 }
 
-export async function removeAssignment(deps: Deps, name: AssignmentName): Promise<void> {
+export async function removeRewardAssignment(deps: Deps, name: AssignmentReference): Promise<void> {
   if (!(await deleteAssignment(deps.db, name))) throw notFound("reward_assignment", name.id);
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 
-import type { Card, CardReference, LedgerEntry } from "../domain/card.ts";
+import type { Card, CardReference } from "../domain/card.ts";
 import { keyOf } from "../domain/card.ts";
 
 type CardRow = {
@@ -18,15 +18,15 @@ type CardRow = {
 const COLUMNS = `project_id, id, points, redeemed_points, subtracted_points, expired_points, balance,
   held_points, ledger_version`;
 
-/** Those of the cards that are open, by `keyOf` of project and card. */
+/** Returns the open ones of the cards, by `keyOf` of project and card. */
 export const findCards = (
   db: Queryable,
   names: readonly Pick<CardReference, "projectId" | "cardId">[],
 ): Promise<ReadonlyMap<string, Card>> => selectCards(db, names, "");
 
 /**
- * Holds cards until the transaction ends, in the order of their keys: whatever moves points does so first
- * of all. Rewards are locked after them.
+ * Locks cards until the transaction ends, in key order. Every change of points does this first; rewards are
+ * locked after the cards.
  */
 export const lockCards = (
   tx: Queryable,
@@ -39,7 +39,7 @@ async function selectCards(
   lock: string,
 ): Promise<ReadonlyMap<string, Card>> {
   if (names.length === 0) return new Map();
-  const sorted = distinct(names);
+  const sorted = sortedDistinct(names);
   const { rows } = await db.query<CardRow>(
     `select ${COLUMNS} from loyalty_card c
       where (project_id, id) in (select * from unnest($1::text[], $2::text[]))
@@ -47,17 +47,17 @@ async function selectCards(
       ${lock}`,
     [sorted.map(({ projectId }) => projectId), sorted.map(({ cardId }) => cardId)],
   );
-  return new Map(rows.map((row) => [keyOf(row.project_id, row.id), fromRow(row)]));
+  return new Map(rows.map((row) => [keyOf(row.project_id, row.id), cardFromRow(row)]));
 }
 
-/** Opens the cards that are not. In the order of their keys, so that two that open the same do not meet. */
+/** Inserts the cards that are not open yet, in key order, so that concurrent batches do not deadlock. */
 export async function openCards(
   tx: Queryable,
   names: readonly CardReference[],
   at: Date,
 ): Promise<void> {
   if (names.length === 0) return;
-  const sorted = distinct(names);
+  const sorted = sortedDistinct(names);
   await tx.query(
     `insert into loyalty_card (project_id, id, points, balance, opened_at)
      select project_id, id, points, points, $4
@@ -72,7 +72,7 @@ export async function openCards(
   );
 }
 
-function distinct<Name extends Pick<CardReference, "projectId" | "cardId">>(
+function sortedDistinct<Name extends Pick<CardReference, "projectId" | "cardId">>(
   names: readonly Name[],
 ): readonly Name[] {
   const byKey = new Map(names.map((name) => [keyOf(name.projectId, name.cardId), name]));
@@ -100,59 +100,7 @@ export async function saveCards(tx: Queryable, cards: readonly Card[]): Promise<
   );
 }
 
-export type NewLedgerEntry = LedgerEntry & { readonly id: string };
-
-export async function insertEntries(
-  tx: Queryable,
-  entries: readonly NewLedgerEntry[],
-): Promise<void> {
-  if (entries.length === 0) return;
-  await tx.query(
-    `insert into ledger_entry (project_id, card_id, version, id, type, points, balance_after, cause,
-                               redemption_id, rollback_id, reward_id, created_at)
-     select * from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::text[], $6::int8[],
-                          $7::int8[], $8::text[], $9::text[], $10::text[], $11::text[],
-                          $12::timestamptz[])`,
-    [
-      entries.map(({ projectId }) => projectId),
-      entries.map(({ cardId }) => cardId),
-      entries.map(({ version }) => version),
-      entries.map(({ id }) => id),
-      entries.map(({ type }) => type),
-      entries.map(({ points }) => points),
-      entries.map(({ balanceAfter }) => balanceAfter),
-      entries.map(({ cause }) => cause),
-      entries.map(({ redemptionId }) => redemptionId),
-      entries.map(({ rollbackId }) => rollbackId),
-      entries.map(({ rewardId }) => rewardId),
-      entries.map(({ at }) => new Date(at)),
-    ],
-  );
-}
-
-/** Those of the causes that moved points of the cards before. */
-export async function findCauses(
-  tx: Queryable,
-  causes: readonly {
-    readonly projectId: string;
-    readonly cardId: string;
-    readonly cause: string;
-  }[],
-): Promise<ReadonlySet<string>> {
-  if (causes.length === 0) return new Set();
-  const { rows } = await tx.query<{ project_id: string; card_id: string; cause: string }>(
-    `select project_id, card_id, cause from ledger_entry
-      where (project_id, card_id, cause) in (select * from unnest($1::text[], $2::text[], $3::text[]))`,
-    [
-      causes.map(({ projectId }) => projectId),
-      causes.map(({ cardId }) => cardId),
-      causes.map(({ cause }) => cause),
-    ],
-  );
-  return new Set(rows.map((row) => keyOf(row.project_id, row.card_id, row.cause)));
-}
-
-const fromRow = (row: CardRow): Card => ({
+const cardFromRow = (row: CardRow): Card => ({
   projectId: row.project_id,
   id: row.id,
   points: row.points,

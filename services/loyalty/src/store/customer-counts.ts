@@ -9,11 +9,11 @@ import {
 
 export type CustomerRef = { readonly projectId: string; readonly customerId: string };
 
-export type CountedRedemptions = CustomerRef & {
+export type RedemptionCounts = CustomerRef & {
   readonly succeeded: number;
   readonly failed: number;
   readonly rolledBack: number;
-  readonly rollbacksRefused: number;
+  readonly rollbacksRejected: number;
   /** Credits taken, less those given back. */
   readonly giftAmount: bigint;
 };
@@ -31,11 +31,11 @@ export type CountedOrder = CustomerRef & {
  * transaction ends. All batches lock in one order, so none of them waits for another in a circle: a
  * nested loop locks in the order of its outer side.
  */
-export async function holdCustomers(
+export async function shareLockCustomers(
   tx: Queryable,
   customers: readonly CustomerRef[],
 ): Promise<readonly CustomerRef[]> {
-  const byName = new Map(customers.map((customer) => [nameOf(customer), customer]));
+  const byName = new Map(customers.map((customer) => [customerKey(customer), customer]));
   const sorted = [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
   // As a range and in its order: see findCustomersBy.
   const { rows } = await tx.query<{ project_id: string; id: string }>({
@@ -59,13 +59,13 @@ export async function holdCustomers(
 }
 
 /** The same for the same customer. */
-export const nameOf = ({ projectId, customerId }: CustomerRef): string =>
+export const customerKey = ({ projectId, customerId }: CustomerRef): string =>
   `${projectId}\n${customerId}`;
 
 /** Each customer once. */
-export async function addRedemptions(
+export async function addRedemptionCounts(
   tx: Queryable,
-  counted: readonly CountedRedemptions[],
+  counted: readonly RedemptionCounts[],
 ): Promise<void> {
   await tx.query({
     name: "add_redemptions",
@@ -90,7 +90,7 @@ export async function addRedemptions(
       int8Array(counted.map(({ giftAmount }) => giftAmount)),
       int4Array(counted.map(({ failed }) => failed)),
       int4Array(counted.map(({ rolledBack }) => rolledBack)),
-      int4Array(counted.map(({ rollbacksRefused }) => rollbacksRefused)),
+      int4Array(counted.map(({ rollbacksRejected: rollbacksRefused }) => rollbacksRefused)),
     ],
   });
 }
@@ -100,7 +100,7 @@ export async function addRedemptions(
  * of one instant come in their order where one topic tells them both; else `unpaidWins`: orders are paid
  * before they are rolled back.
  */
-export async function putOrders(
+export async function upsertOrders(
   tx: Queryable,
   orders: readonly CountedOrder[],
   { unpaidWins = false }: { readonly unpaidWins?: boolean } = {},

@@ -31,7 +31,7 @@ const FIELDS = CUSTOMER_FIELDS.map((field) =>
 ).join(", ");
 
 /** The profiles of the customers that `page`, a query over `customer`, gives. */
-const profilesOf = (page: string): string =>
+const profilesSql = (page: string): string =>
   `select c.project_id, c.id, c.source_id, ${FIELDS}, c.metadata, c.created_at, c.updated_at,
           coalesce(r.succeeded, 0) as redemptions, coalesce(r.gift_amount, 0) as gift_amount,
           coalesce(r.failed, 0) as failed, coalesce(r.rolled_back, 0) as rolled_back,
@@ -51,7 +51,7 @@ const profilesOf = (page: string): string =>
             limit 1) l on true`;
 
 /** By id, or else by source id. */
-const named = (columns: string): string =>
+const byIdOrSourceIdSql = (columns: string): string =>
   `select ${columns}
      from customer
     where project_id = $1 and (id = $2 or source_id = $2)
@@ -63,27 +63,30 @@ export async function findProfile(
   projectId: string,
   idOrSourceId: string,
 ): Promise<CustomerProfile | undefined> {
-  const { rows } = await db.query<ProfileRow>(profilesOf(named("*")), [projectId, idOrSourceId]);
-  return rows[0] && fromRow(rows[0]);
+  const { rows } = await db.query<ProfileRow>(profilesSql(byIdOrSourceIdSql("*")), [
+    projectId,
+    idOrSourceId,
+  ]);
+  return rows[0] && profileFromRow(rows[0]);
 }
 
 /**
  * Of any projects; ids that are not there are left out. Planned anew each time: a plan that was kept
  * from when the tables were small reads all of them.
  */
-export async function findProfilesOf(
+export async function findProfiles(
   db: Queryable,
   customers: readonly { readonly projectId: string; readonly id: string }[],
 ): Promise<readonly { readonly projectId: string; readonly profile: CustomerProfile }[]> {
   if (customers.length === 0) return [];
   const { rows } = await db.query<ProfileRow>(
-    profilesOf(
+    profilesSql(
       `select * from customer
         where (project_id, id) in (select * from unnest($1::text[], $2::text[]))`,
     ),
     [customers.map(({ projectId }) => projectId), customers.map(({ id }) => id)],
   );
-  return rows.map((row) => ({ projectId: row.project_id, profile: fromRow(row) }));
+  return rows.map((row) => ({ projectId: row.project_id, profile: profileFromRow(row) }));
 }
 
 /** The id of the customer that a path names, by id or else by source id. */
@@ -92,11 +95,14 @@ export async function findCustomerId(
   projectId: string,
   idOrSourceId: string,
 ): Promise<string | undefined> {
-  const { rows } = await db.query<{ id: string }>(named("id"), [projectId, idOrSourceId]);
+  const { rows } = await db.query<{ id: string }>(byIdOrSourceIdSql("id"), [
+    projectId,
+    idOrSourceId,
+  ]);
   return rows[0]?.id;
 }
 
-export type CustomerOrder = {
+export type CustomerSortOrder = {
   readonly by: "created_at" | "updated_at" | "source_id";
   readonly descending: boolean;
 };
@@ -106,7 +112,7 @@ export type CustomerListing = {
   readonly conditions: readonly string[];
   /** Their values; the first is the project. */
   readonly values: readonly unknown[];
-  readonly order: CustomerOrder;
+  readonly order: CustomerSortOrder;
   readonly startingAfter: Date | null;
   readonly page: { readonly limit: number; readonly offset: number };
 };
@@ -131,16 +137,16 @@ export async function listProfiles(
       ? ""
       : `and ${order.by} ${order.descending ? "<" : ">"} $${values.length + 1}::timestamptz`;
   const { rows } = await db.query<ProfileRow>(
-    `${profilesOf(
+    `${profilesSql(
       `select * from customer where ${where} ${cursor}
         order by ${sorting("")} limit ${page.limit} offset ${page.offset}`,
     )} order by ${sorting("c.")}`,
     startingAfter === null ? [...values] : [...values, startingAfter],
   );
-  return { customers: rows.map((row) => fromRow(row)), total: counts[0]?.total ?? 0n };
+  return { customers: rows.map((row) => profileFromRow(row)), total: counts[0]?.total ?? 0n };
 }
 
-function fromRow(row: ProfileRow): CustomerProfile {
+function profileFromRow(row: ProfileRow): CustomerProfile {
   const { source_id, created_at, updated_at } = row;
   const fields = Object.fromEntries(CUSTOMER_FIELDS.map((field) => [field, row[field]])) as Record<
     CustomerField,
@@ -153,17 +159,17 @@ function fromRow(row: ProfileRow): CustomerProfile {
     metadata: row.metadata,
     createdAt: created_at,
     updatedAt: updated_at,
-    summary: toCounts(row),
+    summary: countsFromRow(row),
   };
 }
 
-function toCounts(row: ProfileRow): CustomerCounts {
+function countsFromRow(row: ProfileRow): CustomerCounts {
   return {
     redemptions: row.redemptions,
     giftAmount: row.gift_amount,
     failed: row.failed,
     rolledBack: row.rolled_back,
-    rollbacksRefused: row.rollbacks_refused,
+    rollbacksRejected: row.rollbacks_refused,
     orders: row.orders,
     ordersAmount: row.orders_amount,
     lastOrder:

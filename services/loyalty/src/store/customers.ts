@@ -18,13 +18,13 @@ type CustomerRow = {
   metadata: Record<string, unknown>;
 };
 
-export type FoundCustomer = Customer & { readonly projectId: string };
+export type StoredCustomer = Customer & { readonly projectId: string };
 
 export async function findCustomersBy(
   db: Queryable,
   column: CustomerKey["column"],
   keys: readonly CustomerKey[],
-): Promise<FoundCustomer[]> {
+): Promise<StoredCustomer[]> {
   if (keys.length === 0) return [];
   // As a range and in its order, which only the index of the column gives: a session keeps the plan of
   // a small table, where all that begin with the project look as good.
@@ -44,7 +44,7 @@ export async function findCustomersBy(
       textArray(keys.map(({ value }) => value)),
     ],
   });
-  return rows.map(fromRow);
+  return rows.map(customerFromRow);
 }
 
 export type NewCustomer = {
@@ -55,7 +55,7 @@ export type NewCustomer = {
 };
 
 /** Two requests may make the same customer at once: the second one's id is not used. */
-export async function ensureCustomers(
+export async function insertMissingCustomers(
   db: Queryable,
   customers: readonly NewCustomer[],
 ): Promise<void> {
@@ -75,24 +75,24 @@ export async function ensureCustomers(
   );
 }
 
-const TYPES: Readonly<Record<string, string>> = { birthdate: "::date" };
+const CASTS: Readonly<Record<string, string>> = { birthdate: "::date" };
 
 /** A field of a change, which is a JSON object. */
-const changed = (field: string, fields: string): string =>
-  `(${fields} ->> '${field}')${TYPES[field] ?? ""}`;
+const changedFieldSql = (field: string, fields: string): string =>
+  `(${fields} ->> '${field}')${CASTS[field] ?? ""}`;
 
 /** Sent fields overwrite, others stay; metadata is merged key by key. */
-const mergeOf = (fields: string, metadata: string, at: string): string =>
+const mergeColumnsSql = (fields: string, metadata: string, at: string): string =>
   [
     ...CUSTOMER_FIELDS.map(
       (field) =>
-        `${field} = case when ${fields} ? '${field}' then ${changed(field, fields)} else customer.${field} end`,
+        `${field} = case when ${fields} ? '${field}' then ${changedFieldSql(field, fields)} else customer.${field} end`,
     ),
     `metadata = customer.metadata || ${metadata}`,
     `updated_at = ${at}`,
   ].join(", ");
 
-const RETURNED = `customer.project_id, customer.id, customer.source_id, customer.name, customer.email,
+const RETURNING = `customer.project_id, customer.id, customer.source_id, customer.name, customer.email,
                customer.birthdate::text, customer.metadata`;
 
 export type CustomerMerge = {
@@ -109,7 +109,7 @@ export type CustomerMerge = {
 export async function mergeCustomers(
   db: Queryable,
   merges: readonly CustomerMerge[],
-): Promise<FoundCustomer[]> {
+): Promise<StoredCustomer[]> {
   if (merges.length === 0) return [];
   const { rows } = await db.query<CustomerRow>(
     `with said as (
@@ -123,11 +123,11 @@ export async function mergeCustomers(
           for no key update
      )
      update customer
-        set ${mergeOf("said.fields", "said.metadata", "said.at")}
+        set ${mergeColumnsSql("said.fields", "said.metadata", "said.at")}
        from said
        join held using (project_id, id)
       where customer.project_id = said.project_id and customer.id = said.id
-     returning ${RETURNED}`,
+     returning ${RETURNING}`,
     [
       merges.map(({ projectId }) => projectId),
       merges.map(({ id }) => id),
@@ -136,13 +136,13 @@ export async function mergeCustomers(
       merges.map(({ at }) => at),
     ],
   );
-  return rows.map(fromRow);
+  return rows.map(customerFromRow);
 }
 
 export async function mergeCustomer(
   db: Queryable,
   merge: CustomerMerge,
-): Promise<FoundCustomer | undefined> {
+): Promise<StoredCustomer | undefined> {
   const [merged] = await mergeCustomers(db, [merge]);
   return merged;
 }
@@ -165,10 +165,10 @@ export async function upsertCustomer(
   const { rows } = await db.query<{ id: string }>(
     `insert into customer
             (project_id, id, ${CUSTOMER_FIELDS.join(", ")}, metadata, created_at, source_id)
-     values ($1, $2, ${CUSTOMER_FIELDS.map((field) => changed(field, "$3::jsonb")).join(", ")},
+     values ($1, $2, ${CUSTOMER_FIELDS.map((field) => changedFieldSql(field, "$3::jsonb")).join(", ")},
              $4::jsonb, $5, $6)
          on conflict (project_id, source_id)
-               do update set ${mergeOf("$3::jsonb", "$4::jsonb", "$5")}
+               do update set ${mergeColumnsSql("$3::jsonb", "$4::jsonb", "$5")}
      returning id`,
     [
       projectId,
@@ -185,7 +185,7 @@ export async function upsertCustomer(
 }
 
 /** What went with a customer: places in static segments, and orders that were known to be paid. */
-export type Removed = { readonly segments: bigint; readonly orders: bigint };
+export type DeletedCustomer = { readonly segments: bigint; readonly orders: bigint };
 
 /**
  * Undefined when there was no such customer. The event that tells it is written with the deletion. What
@@ -196,7 +196,7 @@ export async function deleteCustomer(
   projectId: string,
   id: string,
   event: OutboxEvent | null = null,
-): Promise<Removed | undefined> {
+): Promise<DeletedCustomer | undefined> {
   return db.transaction(async (tx) => {
     const { rows } = await tx.query<{ segments: bigint }>(
       `delete from customer where project_id = $1 and id = $2
@@ -217,7 +217,7 @@ export async function deleteCustomer(
   });
 }
 
-function fromRow(row: CustomerRow): FoundCustomer {
+function customerFromRow(row: CustomerRow): StoredCustomer {
   return {
     projectId: row.project_id,
     id: row.id,

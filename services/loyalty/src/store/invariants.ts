@@ -1,6 +1,9 @@
 import { sqlCheck, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
 
-export { type KnownSpend, readSpends } from "./points-hold-audit.ts";
+export {
+  type AuditedPointsHold as KnownSpend,
+  readPointsHolds as readSpends,
+} from "./points-hold-audit.ts";
 
 /** Every project that has opened cards, also one that the gateway no longer knows. */
 export const listLoyaltyProjects = (db: Queryable): Promise<readonly string[]> =>

@@ -1,5 +1,8 @@
 import type { Queryable } from "@scrip/postgres";
 
+import { keyOf } from "../domain/card.ts";
+import type { NewLedgerEntry } from "../domain/resolve-holds.ts";
+
 export type EntryRow = {
   readonly id: string;
   readonly type: string;
@@ -10,11 +13,11 @@ export type EntryRow = {
   readonly created_at: Date;
 };
 
-/** Before and behind all ids, in any order of letters: a page always begins somewhere. */
+/** Before and after all ids in every collation, so that the id condition is always present. */
 const FIRST = "";
 const LAST = "zzzz";
 
-/** A page of a card's ledger, by the ids of its entries, which sort as they were made. */
+/** A page of a card's ledger; ids sort by creation. */
 export async function listLedgerEntries(
   db: Queryable,
   {
@@ -40,4 +43,54 @@ export async function listLedgerEntries(
     [projectId, cardId, afterId ?? (descending ? LAST : FIRST), limit],
   );
   return rows;
+}
+
+export async function insertEntries(
+  tx: Queryable,
+  entries: readonly NewLedgerEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.query(
+    `insert into ledger_entry (project_id, card_id, version, id, type, points, balance_after, cause,
+                               redemption_id, rollback_id, reward_id, created_at)
+     select * from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::text[], $6::int8[],
+                          $7::int8[], $8::text[], $9::text[], $10::text[], $11::text[],
+                          $12::timestamptz[])`,
+    [
+      entries.map(({ projectId }) => projectId),
+      entries.map(({ cardId }) => cardId),
+      entries.map(({ version }) => version),
+      entries.map(({ id }) => id),
+      entries.map(({ type }) => type),
+      entries.map(({ points }) => points),
+      entries.map(({ balanceAfter }) => balanceAfter),
+      entries.map(({ cause }) => cause),
+      entries.map(({ redemptionId }) => redemptionId),
+      entries.map(({ rollbackId }) => rollbackId),
+      entries.map(({ rewardId }) => rewardId),
+      entries.map(({ at }) => new Date(at)),
+    ],
+  );
+}
+
+/** Returns those of the causes that have a ledger entry, by `keyOf` of project, card and cause. */
+export async function findCauses(
+  tx: Queryable,
+  causes: readonly {
+    readonly projectId: string;
+    readonly cardId: string;
+    readonly cause: string;
+  }[],
+): Promise<ReadonlySet<string>> {
+  if (causes.length === 0) return new Set();
+  const { rows } = await tx.query<{ project_id: string; card_id: string; cause: string }>(
+    `select project_id, card_id, cause from ledger_entry
+      where (project_id, card_id, cause) in (select * from unnest($1::text[], $2::text[], $3::text[]))`,
+    [
+      causes.map(({ projectId }) => projectId),
+      causes.map(({ cardId }) => cardId),
+      causes.map(({ cause }) => cause),
+    ],
+  );
+  return new Set(rows.map((row) => keyOf(row.project_id, row.card_id, row.cause)));
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from "@scrip/postgres";
 
-/** A spend as the books of redemptions must know it. */
-export type KnownSpend = {
+/** A hold as the books of redemptions must know it. */
+export type AuditedPointsHold = {
   readonly id: string;
   readonly cardId: string;
   readonly points: bigint;
@@ -10,17 +10,17 @@ export type KnownSpend = {
   readonly refunded: boolean;
 };
 
-/** The next spends by their ids, or those of these ids. */
-export async function readSpends(
+/** The next holds by their ids, or those of these ids. */
+export async function readPointsHolds(
   db: Queryable,
   projectId: string,
   which: { readonly ids: readonly string[] } | { readonly after: string; readonly limit: number },
-): Promise<readonly KnownSpend[]> {
+): Promise<readonly AuditedPointsHold[]> {
   const [condition, values] =
     "ids" in which
       ? ["s.id = any($2::text[])", [which.ids]]
       : ["s.id > $2 order by s.id limit $3", [which.after, which.limit]];
-  const { rows } = await db.query<KnownSpend>(
+  const { rows } = await db.query<AuditedPointsHold>(
     `select s.id, s.card_id as "cardId", s.points, s.status, s.redemption_id as "redemptionId",
             exists (select from ledger_entry l
                      where l.project_id = s.project_id and l.card_id = s.card_id

@@ -1,15 +1,16 @@
 import type { Queryable } from "@scrip/postgres";
 
-import type { PointsSpend, SpendStatus } from "../domain/card.ts";
+import type { PointsHold, PointsHoldStatus } from "../domain/card.ts";
+import type { ResolvedPointsHold } from "../domain/resolve-holds.ts";
 
 export type PointsHoldKey = { readonly projectId: string; readonly id: string };
 
-type SpendRow = {
+type PointsHoldRow = {
   project_id: string;
   id: string;
   card_id: string;
   points: bigint;
-  status: SpendStatus;
+  status: PointsHoldStatus;
   request_key: string | null;
   reward_id: string;
   takes_stock: boolean;
@@ -23,71 +24,67 @@ type SpendRow = {
 const COLUMNS = `project_id, id, card_id, points, status, request_key, reward_id, takes_stock, redemption_id,
   session_key, locked_points, locked_until, at`;
 
-export async function insertSpends(tx: Queryable, spends: readonly PointsSpend[]): Promise<void> {
-  if (spends.length === 0) return;
+export async function insertPointsHolds(
+  tx: Queryable,
+  holds: readonly PointsHold[],
+): Promise<void> {
+  if (holds.length === 0) return;
   await tx.query(
     `insert into points_spend (${COLUMNS})
      select * from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::text[], $6::text[],
                           $7::text[], $8::bool[], $9::text[], $10::text[], $11::int8[],
                           $12::timestamptz[], $13::timestamptz[])`,
     [
-      spends.map(({ projectId }) => projectId),
-      spends.map(({ id }) => id),
-      spends.map(({ cardId }) => cardId),
-      spends.map(({ points }) => points),
-      spends.map(({ status }) => status),
-      spends.map(({ requestKey }) => requestKey),
-      spends.map(({ rewardId }) => rewardId),
-      spends.map(({ takesStock }) => takesStock),
-      spends.map(({ redemptionId }) => redemptionId),
-      spends.map(({ sessionKey }) => sessionKey),
-      spends.map(({ lockedPoints }) => lockedPoints),
-      spends.map(({ lockedUntil }) => (lockedUntil === null ? null : new Date(lockedUntil))),
-      spends.map(({ at }) => new Date(at)),
+      holds.map(({ projectId }) => projectId),
+      holds.map(({ id }) => id),
+      holds.map(({ cardId }) => cardId),
+      holds.map(({ points }) => points),
+      holds.map(({ status }) => status),
+      holds.map(({ requestKey }) => requestKey),
+      holds.map(({ rewardId }) => rewardId),
+      holds.map(({ takesStock }) => takesStock),
+      holds.map(({ redemptionId }) => redemptionId),
+      holds.map(({ sessionKey }) => sessionKey),
+      holds.map(({ lockedPoints }) => lockedPoints),
+      holds.map(({ lockedUntil }) => (lockedUntil === null ? null : new Date(lockedUntil))),
+      holds.map(({ at }) => new Date(at)),
     ],
   );
 }
 
-/** A spend never changes what it is of, so what to lock for it may be read before. */
-export async function findSpends(
+export async function findPointsHolds(
   db: Queryable,
-  names: readonly PointsHoldKey[],
-): Promise<readonly PointsSpend[]> {
-  if (names.length === 0) return [];
-  const { rows } = await db.query<SpendRow>(
+  keys: readonly PointsHoldKey[],
+): Promise<readonly PointsHold[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await db.query<PointsHoldRow>(
     `select ${COLUMNS} from points_spend
       where (project_id, id) in (select * from unnest($1::text[], $2::text[]))`,
-    [names.map(({ projectId }) => projectId), names.map(({ id }) => id)],
+    [keys.map(({ projectId }) => projectId), keys.map(({ id }) => id)],
   );
-  return rows.map(fromRow);
+  return rows.map(pointsHoldFromRow);
 }
 
-/** Those of these cards that wait for their redemption. */
-export async function findPendingOfCards(
+export async function findPendingHoldsOfCards(
   db: Queryable,
   cards: readonly { readonly projectId: string; readonly cardId: string }[],
-): Promise<readonly PointsSpend[]> {
+): Promise<readonly PointsHold[]> {
   if (cards.length === 0) return [];
-  const { rows } = await db.query<SpendRow>(
+  const { rows } = await db.query<PointsHoldRow>(
     `select ${COLUMNS} from points_spend
       where status = 'PENDING'
         and (project_id, card_id) in (select * from unnest($1::text[], $2::text[]))
       order by id`,
     [cards.map(({ projectId }) => projectId), cards.map(({ cardId }) => cardId)],
   );
-  return rows.map(fromRow);
+  return rows.map(pointsHoldFromRow);
 }
 
-export type PointsHoldResolution = PointsHoldKey & {
-  readonly status: Exclude<SpendStatus, "PENDING">;
-  readonly redemptionId: string | null;
-};
-
-export async function endSpends(
+export async function updateResolvedHolds(
   tx: Queryable,
-  ends: readonly PointsHoldResolution[],
+  resolved: readonly ResolvedPointsHold[],
 ): Promise<void> {
-  if (ends.length === 0) return;
+  if (resolved.length === 0) return;
   await tx.query(
     `update points_spend s
         set status = one.status, redemption_id = one.redemption_id
@@ -95,15 +92,15 @@ export async function endSpends(
               as one (project_id, id, status, redemption_id)
       where s.project_id = one.project_id and s.id = one.id`,
     [
-      ends.map(({ projectId }) => projectId),
-      ends.map(({ id }) => id),
-      ends.map(({ status }) => status),
-      ends.map(({ redemptionId }) => redemptionId),
+      resolved.map(({ projectId }) => projectId),
+      resolved.map(({ id }) => id),
+      resolved.map(({ status }) => status),
+      resolved.map(({ redemptionId }) => redemptionId),
     ],
   );
 }
 
-/** By the database's clock, oldest first. */
+/** Oldest first. Measured by the database clock, because a sandbox project can have another one. */
 export async function listPendingPointsHolds(
   db: Queryable,
   { olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number },
@@ -118,7 +115,7 @@ export async function listPendingPointsHolds(
   return rows.map((row) => ({ projectId: row.project_id, id: row.id }));
 }
 
-const fromRow = (row: SpendRow): PointsSpend => ({
+const pointsHoldFromRow = (row: PointsHoldRow): PointsHold => ({
   projectId: row.project_id,
   id: row.id,
   cardId: row.card_id,

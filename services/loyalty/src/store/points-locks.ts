@@ -24,14 +24,14 @@ export async function findLocksOfCards(
       where (project_id, card_id) in (select * from unnest($1::text[], $2::text[]))`,
     [cards.map(({ projectId }) => projectId), cards.map(({ cardId }) => cardId)],
   );
-  return rows.map(fromRow);
+  return rows.map(pointsLockFromRow);
 }
 
-export type SessionName = { readonly projectId: string; readonly sessionKey: string };
+export type SessionReference = { readonly projectId: string; readonly sessionKey: string };
 
 export async function findLocksOfSessions(
   db: Queryable,
-  sessions: readonly SessionName[],
+  sessions: readonly SessionReference[],
 ): Promise<readonly PointsLock[]> {
   if (sessions.length === 0) return [];
   const { rows } = await db.query<LockRow>(
@@ -39,18 +39,18 @@ export async function findLocksOfSessions(
       where (project_id, session_key) in (select * from unnest($1::text[], $2::text[]))`,
     [sessions.map(({ projectId }) => projectId), sessions.map(({ sessionKey }) => sessionKey)],
   );
-  return rows.map(fromRow);
+  return rows.map(pointsLockFromRow);
 }
 
 /** How long an expired lock is kept: a sandbox may have another clock. */
-const KEPT_DAYS = 7;
+const RETENTION_DAYS = 7;
 
 /** What a session holds of a card already is replaced. The card must be locked. */
-export async function putLocks(tx: Queryable, locks: readonly PointsLock[]): Promise<void> {
+export async function upsertLocks(tx: Queryable, locks: readonly PointsLock[]): Promise<void> {
   if (locks.length === 0) return;
   await tx.query(
     `insert into points_lock (${COLUMNS}, kept_until)
-     select *, now() + greatest(expires_at - locked_at, interval '0') + interval '${KEPT_DAYS} days'
+     select *, now() + greatest(expires_at - locked_at, interval '0') + interval '${RETENTION_DAYS} days'
        from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::timestamptz[],
                    $6::timestamptz[]) as one (${COLUMNS})
          on conflict (project_id, card_id, session_key) do update
@@ -84,14 +84,17 @@ export async function deleteLocks(
   );
 }
 
-export type Release = SessionName & {
+export type PointsRelease = SessionReference & {
   /** Null: of all cards. */
   readonly cardId: string | null;
   /** Only what was locked until then; null: whenever. */
   readonly until: number | null;
 };
 
-export async function releaseLocks(tx: Queryable, releases: readonly Release[]): Promise<void> {
+export async function releaseLocks(
+  tx: Queryable,
+  releases: readonly PointsRelease[],
+): Promise<void> {
   if (releases.length === 0) return;
   await tx.query(
     `delete from points_lock l
@@ -118,7 +121,7 @@ export async function deleteExpiredLocks(db: Queryable, limit: number): Promise<
   return rowCount ?? 0;
 }
 
-const fromRow = (row: LockRow): PointsLock => ({
+const pointsLockFromRow = (row: LockRow): PointsLock => ({
   projectId: row.project_id,
   cardId: row.card_id,
   sessionKey: row.session_key,

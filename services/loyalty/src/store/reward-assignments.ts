@@ -14,7 +14,7 @@ export type AssignmentRow = {
 
 const COLUMNS = "id, reward_id, campaign_id, points, auto_redeem, created_at, updated_at";
 
-export const ONCE = "reward_assignment_once";
+export const ONE_PER_CAMPAIGN = "reward_assignment_once";
 export const ONE_AUTO_REDEEM = "reward_assignment_one_auto_redeem";
 
 /** Violates `ONCE` or `ONE_AUTO_REDEEM`, or the foreign key when the reward was deleted meanwhile. */
@@ -39,17 +39,17 @@ export async function insertAssignment(
 }
 
 /** Which assignment; of this reward or of this campaign only, where they are given. */
-export type AssignmentName = {
+export type AssignmentReference = {
   readonly projectId: string;
   readonly id: string;
   readonly rewardId?: string;
   readonly campaignId?: string;
 };
 
-const NAMED = `project_id = $1 and id = $2 and reward_id = coalesce($3, reward_id)
+const MATCHES = `project_id = $1 and id = $2 and reward_id = coalesce($3, reward_id)
   and campaign_id = coalesce($4, campaign_id)`;
 
-const nameValues = ({ projectId, id, rewardId, campaignId }: AssignmentName) => [
+const referenceValues = ({ projectId, id, rewardId, campaignId }: AssignmentReference) => [
   projectId,
   id,
   rewardId ?? null,
@@ -58,38 +58,38 @@ const nameValues = ({ projectId, id, rewardId, campaignId }: AssignmentName) => 
 
 export async function findAssignment(
   db: Queryable,
-  name: AssignmentName,
+  name: AssignmentReference,
 ): Promise<AssignmentRow | undefined> {
   const { rows } = await db.query<AssignmentRow>(
-    `select ${COLUMNS} from reward_assignment where ${NAMED}`,
-    nameValues(name),
+    `select ${COLUMNS} from reward_assignment where ${MATCHES}`,
+    referenceValues(name),
   );
   return rows[0];
 }
 
 export async function updateAssignment(
   db: Queryable,
-  name: AssignmentName,
+  name: AssignmentReference,
   change: Pick<AssignmentRow, "points" | "auto_redeem" | "updated_at">,
 ): Promise<AssignmentRow | undefined> {
   const { rows } = await db.query<AssignmentRow>(
-    `update reward_assignment set points = $5, auto_redeem = $6, updated_at = $7 where ${NAMED}
+    `update reward_assignment set points = $5, auto_redeem = $6, updated_at = $7 where ${MATCHES}
      returning ${COLUMNS}`,
-    [...nameValues(name), change.points, change.auto_redeem, change.updated_at],
+    [...referenceValues(name), change.points, change.auto_redeem, change.updated_at],
   );
   return rows[0];
 }
 
-export async function deleteAssignment(db: Queryable, name: AssignmentName): Promise<boolean> {
+export async function deleteAssignment(db: Queryable, name: AssignmentReference): Promise<boolean> {
   const { rowCount } = await db.query(
-    `delete from reward_assignment where ${NAMED}`,
-    nameValues(name),
+    `delete from reward_assignment where ${MATCHES}`,
+    referenceValues(name),
   );
   return rowCount === 1;
 }
 
 /** The ids of the assignments of a reward: as many as an answer names, and how many there are. */
-export async function assignmentIdsOf(
+export async function listAssignmentIds(
   db: Queryable,
   projectId: string,
   rewardId: string,
@@ -127,16 +127,16 @@ export async function listAssignments(
   });
 }
 
-export type AssignedName = {
+export type CampaignReward = {
   readonly projectId: string;
   readonly campaignId: string;
   readonly rewardId: string;
 };
 
 /** The assignments of rewards to campaigns, by `keyOf` of project, campaign and reward. */
-export async function findAssigned(
+export async function findAssignmentsOfCampaigns(
   db: Queryable,
-  names: readonly AssignedName[],
+  names: readonly CampaignReward[],
 ): Promise<ReadonlyMap<string, AssignmentRow>> {
   if (names.length === 0) return new Map();
   const { rows } = await db.query<AssignmentRow & { project_id: string }>(

@@ -28,7 +28,7 @@ export async function insertReward(
   await db.query(
     `insert into reward (project_id, ${COLUMNS})
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [projectId, ...valuesOf(row)],
+    [projectId, ...rewardToRow(row)],
   );
 }
 
@@ -55,7 +55,7 @@ export async function updateReward(
   );
 }
 
-const valuesOf = (row: RewardRow): readonly unknown[] => [
+const rewardToRow = (row: RewardRow): readonly unknown[] => [
   row.id,
   row.name,
   row.type,
@@ -117,12 +117,12 @@ export async function listRewards(
   });
 }
 
-type RewardName = { readonly projectId: string; readonly rewardId: string };
+type RewardReference = { readonly projectId: string; readonly rewardId: string };
 
 /** By `keyOf` of project and reward. */
 export async function findRewards(
   db: Queryable,
-  names: readonly RewardName[],
+  names: readonly RewardReference[],
 ): Promise<ReadonlyMap<string, RewardRow>> {
   if (names.length === 0) return new Map();
   const { rows } = await db.query<RewardRow & { project_id: string }>(
@@ -136,7 +136,7 @@ export async function findRewards(
 /** Holds rewards of which something is taken, after the cards and in the order of their keys. */
 export async function lockStocks(
   tx: Queryable,
-  names: readonly RewardName[],
+  names: readonly RewardReference[],
 ): Promise<ReadonlyMap<string, Stock>> {
   if (names.length === 0) return new Map();
   const { rows } = await tx.query<Stock & { project_id: string; id: string }>(
@@ -155,11 +155,11 @@ export async function lockStocks(
 }
 
 /** Counts how often rewards were redeemed: up, or down when that came to nothing. */
-export async function moveStocks(
+export async function changeStocks(
   tx: Queryable,
-  moves: readonly (RewardName & { readonly by: 1 | -1 })[],
+  moves: readonly (RewardReference & { readonly by: 1 | -1 })[],
 ): Promise<void> {
-  const sums = new Map<string, RewardName & { by: number }>();
+  const sums = new Map<string, RewardReference & { by: number }>();
   for (const move of moves) {
     const key = keyOf(move.projectId, move.rewardId);
     sums.set(key, { ...move, by: move.by + (sums.get(key)?.by ?? 0) });

@@ -129,7 +129,7 @@ export type ProjectSegmentRows = {
 };
 
 /** What the projects have, in their order: all segments with filters, and whether there are lists. */
-export async function findSegmentsOfProjects(
+export async function findProjectSegments(
   db: Queryable,
   projectIds: readonly string[],
 ): Promise<readonly ProjectSegmentRows[]> {
