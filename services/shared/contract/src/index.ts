@@ -8,6 +8,15 @@ export {
 } from "./bindings.ts";
 export { type Check, type CheckOptions, compileCheck } from "./check.ts";
 export { isCalendarDay, isDecimal } from "./formats.ts";
-export { accessOf, type EnumNames, enumNamesOf, jsonNameOf, ruleOf, shapeOf } from "./options.ts";
+export {
+  accessOf,
+  type EnumNames,
+  enumNamesOf,
+  errorKeysOf,
+  jsonNameOf,
+  rejectionKeysOf,
+  ruleOf,
+  shapeOf,
+} from "./options.ts";
 export { isSafeText, LIMITS, structViolation } from "./safety.ts";
 export { type Violation, toDetails } from "./violation.ts";

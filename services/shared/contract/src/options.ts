@@ -9,6 +9,8 @@ import {
 import {
   access,
   type Access,
+  errors,
+  rejections,
   rule,
   type Rule,
   shape,
@@ -18,6 +20,16 @@ import {
 /** Who may call an RPC; undefined when nobody said. */
 export function accessOf(method: DescMethod): Access | undefined {
   return hasOption(method, access) ? getOption(method, access) : undefined;
+}
+
+/** Keys of the errors that an RPC returns, beyond those that every RPC can return. */
+export function errorKeysOf(method: DescMethod): readonly string[] {
+  return getOption(method, errors);
+}
+
+/** Keys of errors inside a successful response of an RPC. */
+export function rejectionKeysOf(method: DescMethod): readonly string[] {
+  return getOption(method, rejections);
 }
 
 export function ruleOf(field: DescField): Rule {
