@@ -48,13 +48,11 @@ export function downloadAdvice(problem, output) {
  */
 export function packageEnv(root, env) {
   if (canWrite(env.HOME ?? homedir())) return env;
-  const folder = path.join(root, "node_modules", ".scrip", "home");
-  mkdirSync(folder, { recursive: true });
-  return {
-    ...env,
-    HOME: folder,
-    npm_config_cache: env.npm_config_cache ?? path.join(folder, "npm"),
-  };
+  const home = path.join(root, "node_modules", ".scrip", "home");
+  mkdirSync(home, { recursive: true });
+  // npm itself sets npm_config_cache for the scripts that it runs, to a folder in the home.
+  const cache = env.npm_config_cache ?? "";
+  return { ...env, HOME: home, npm_config_cache: canWrite(cache) ? cache : path.join(home, "npm") };
 }
 
 function canWrite(folder) {
