@@ -16,17 +16,18 @@ import { createFailedLoginThrottle } from "./auth/failed-login-throttle.ts";
 import { toTenant } from "./auth/principal.ts";
 import { type CompositionDeps, createCompositionDeps } from "./composition/index.ts";
 import type { HttpConfig } from "./config.ts";
+import { createDocsSite } from "./docs/site.ts";
 import { createDeadlines } from "./http/deadlines.ts";
 import { createApiMiddleware } from "./http/middleware.ts";
 import type { PipelineDeps } from "./http/pipeline.ts";
-import { plainRoutes, type StaticPage } from "./http/plain-routes.ts";
+import { plainRoutes } from "./http/plain-routes.ts";
 import { type Route, toRoute } from "./http/route.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import { respondToInvalidHttp, rejectConnect } from "./http/socket-errors.ts";
 import { createStoredResponses } from "./idempotency/stored-responses.ts";
 import { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
 import { createRequestReports, type RequestReports } from "./monitoring/request-reports.ts";
-import { documentationPages, openApiOf } from "./openapi/index.ts";
+import { openApiOf, type OpenApiDocument } from "./openapi/index.ts";
 import { ownServices, publicServices } from "./public-services.ts";
 import type { GatewayService } from "./service.ts";
 import { findProject } from "./store/projects.ts";
@@ -82,8 +83,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       onError: reports.failure,
     }),
   );
+  const openApi = openApiDocument(bindings, config);
   const pages = plainRoutes({
-    pages: documents(bindings, config),
+    docs: createDocsSite({ openApi }),
+    openApi: JSON.stringify(openApi),
     ready: async () => !state.draining && (await isReady(options)),
     metrics: async () => ({ contentType: metrics.contentType, body: await metrics.text() }),
   });
@@ -205,9 +208,11 @@ const READY_MS = 1_500;
 /** Of the contract, not of a build: it says what clients may rely on. */
 const API_VERSION = "1.0.0";
 
-function documents(bindings: readonly Binding[], { baseUrl }: HttpConfig): readonly StaticPage[] {
-  const options = { version: API_VERSION, ...(baseUrl !== undefined && { baseUrl }) };
-  return documentationPages(openApiOf(bindings, options));
+function openApiDocument(bindings: readonly Binding[], { baseUrl }: HttpConfig): OpenApiDocument {
+  return openApiOf(bindings, {
+    version: API_VERSION,
+    ...(baseUrl !== undefined && { baseUrl }),
+  });
 }
 
 function addressOf(server: Server, host: string): { readonly url: string; readonly port: number } {

@@ -33,7 +33,7 @@ test("it serves the contract and a page for it that needs nothing from elsewhere
   const { json } = await send(`${gateway.url}/openapi.json`, "GET");
   expect(json.openapi).toMatch(/^3\.1/);
   expect(Object.keys(json.paths)).toContain("/v1/vouchers/{code}/redemption");
-  const page = await send(`${gateway.url}/docs`, "GET");
+  const page = await send(`${gateway.url}/docs/api`, "GET");
   expect(page.headers.get("content-security-policy")).toMatch(
     /^default-src 'none'; script-src 'self';/,
   );

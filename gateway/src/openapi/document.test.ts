@@ -17,7 +17,6 @@ import { bindings } from "../../test/transcode/public-contract.ts";
 import { createEncoders } from "../transcode/encode.ts";
 import { openApiOf, type Operation } from "./document.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { documentationPages } from "./pages.ts";
 
 const document = openApiOf(bindings, { version: "1.2.3", baseUrl: "https://scrip.test/" });
 const schemas = document.components["schemas"] as Record<string, JsonSchema>;
@@ -165,14 +164,4 @@ describe("every answer that the encoder writes fits its schema:", () => {
       { numRuns: 30 },
     );
   });
-});
-
-test("is served with a page that needs nothing from elsewhere", () => {
-  const pages = documentationPages(document);
-  const paths = pages.map((page) => page.path);
-  const html = String(pages.find((page) => page.path === "/docs")?.body);
-  const wanted = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url);
-  expect(wanted.length).toBeGreaterThan(3);
-  for (const url of wanted) expect(paths).toContain(url);
-  expect(html).not.toMatch(/<script>|style=|https?:/);
 });

@@ -1,2 +1,1 @@
-export { openApiOf } from "./document.ts";
-export { documentationPages } from "./pages.ts";
+export { openApiOf, type OpenApiDocument } from "./document.ts";
