@@ -6,8 +6,8 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { createDocsSite } from "../src/docs/site.ts";
 import { openApiOf } from "../src/openapi/index.ts";
-import { startTestGateway } from "./deps.ts";
 import { send } from "./builders.ts";
+import { startTestGateway } from "./deps.ts";
 import { everything } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({ implementations: everything() });
