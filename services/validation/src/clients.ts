@@ -59,7 +59,7 @@ import { mayBeOneBadItem } from "./clients/batch-failure.ts";
 import { type Batched, WITHOUT_SINGLE_RETRY, type Transports } from "./clients/batching.ts";
 import { cardClients } from "./clients/cards.ts";
 
-/** One function per question to another service; what is asked at the same time travels together. */
+/** One function per call to another service; concurrent calls are sent in one batch. */
 export type Clients = {
   readonly loadVouchers: (query: VoucherQuery) => Promise<VoucherResult>;
   readonly listCandidates: (
@@ -69,7 +69,7 @@ export type Clients = {
   readonly commitRedemption: (command: RedemptionCommand) => Promise<CommitOutcome>;
   readonly reserveVouchers: (command: ReservationCommand) => Promise<ReservationOutcome>;
   readonly commitRollback: (command: RollbackCommand) => Promise<RollbackOutcome>;
-  /** Refuses with `not_found`. */
+  /** Rejects with `not_found`. */
   readonly getRedemption: (redemptionId: string, call: Call) => Promise<Redemption>;
   readonly resolveCustomer: (
     query: MessageInitShape<typeof CustomerQuerySchema>,
@@ -79,7 +79,7 @@ export type Clients = {
   readonly reservePoints: (command: PointsReservationCommand) => Promise<PointsReservationOutcome>;
   readonly releasePoints: (release: PointsRelease) => Promise<void>;
   readonly findRewardAssignment: (name: RewardAssignmentQuery) => Promise<RewardAssignmentResult>;
-  /** Ends a spend whose redemption came to nothing. */
+  /** Releases a points hold whose redemption was not committed. */
   readonly abandonSpend: (spend: PointsHoldKey) => Promise<void>;
   readonly resolveCampaigns: (
     query: MessageInitShape<typeof CampaignQuerySchema>,
@@ -89,15 +89,15 @@ export type Clients = {
   ) => Promise<CategoryResult>;
 };
 
-/** Beyond these a caller is refused rather than kept waiting (design/reliability.md §2.4). */
+/** Above this many waiting calls, callers are rejected instead of queued. */
 const BATCH = { maxBatch: 500, maxWaiting: 20_000 };
 
 export function createClients(
   transports: Transports,
   onBatch: (name: string, size: number) => void,
 ): Clients {
-  // With one lane batches would be larger, and commits about a tenth faster. With two, a voucher that
-  // somebody else holds stops one batch, and not all redemptions of the process.
+  // One lane gives larger batches and about 10 % faster commits. With two, a locked voucher blocks
+  // one batch and not all redemptions of the process.
   const batched: Batched = (name, send, more = { isBadItem: mayBeOneBadItem }) =>
     createCoalescer({ ...BATCH, ...more, lanes: 2, onBatch: (size) => onBatch(name, size), send });
   return {

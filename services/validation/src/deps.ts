@@ -8,27 +8,27 @@ import type { RuleCaches } from "./loading/validation-rules.ts";
 import type { Catalogue, CatalogueQuery } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
 
-/** Everything a handler may touch. The clock is the call's. */
+/** Everything a handler may use. The clock is `call.now`. */
 export type Deps = {
   readonly db: Database;
   readonly newId: typeof newId;
   readonly clients: Clients;
-  /** Every write of what is remembered goes through it. */
+  /** Every write of a cached definition goes through it. */
   readonly definitions: DefinitionVersions;
-  /** Of each project that has set some, read by gatherStackingRules. */
+  /** Stacking rules of each project that has configured them. */
   readonly stackingRules: DefinitionCache<StackingRules>;
-  /** Validation rules and what they are assigned to, read by gatherRules. */
+  /** Validation rules and their assignments. */
   readonly ruleCaches: RuleCaches;
-  /** Product collections by id, read by gatherCollections. */
+  /** Product collections by id. */
   readonly collections: DefinitionCache<Collection>;
-  /** Products and SKUs that are asked for at the same time are looked up together. */
+  /** Concurrent lookups are batched. */
   readonly findInCatalogue: (names: CatalogueQuery) => Promise<Catalogue>;
-  /** Orders that are stored at the same time are stored together. */
+  /** Concurrent writes are batched. */
   readonly saveOrder: (order: StoredOrder) => Promise<void>;
-  /** To be called after what may have written events. */
+  /** Call after a transaction that may have written events. */
   readonly onEvents: () => void;
-  /** Told what failed without failing its request. */
+  /** Reports errors that do not fail their request. */
   readonly onError: (error: Error) => void;
-  /** Makes tracking ids that do not tell the source id they stand for. */
+  /** Key of the hash in tracking ids. */
   readonly trackingSecret: string;
 };

@@ -33,23 +33,23 @@ export type ValidationOptions = {
   readonly databaseUrl: string;
   readonly poolSize: number;
   readonly transports: Transports;
-  /** Where the events of other services come from; closed by its owner, after this service. */
+  /** Source of other services' events; closed by its owner after this service. */
   readonly bus: EventBus;
   readonly trackingSecret: string;
   readonly onError: (error: Error) => void;
   readonly onBatch: (name: string, size: number) => void;
 };
 
-/** Beyond these a caller is refused rather than kept waiting (design/reliability.md §2.4). */
+/** Above this many waiting calls, callers are rejected instead of queued. */
 const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 20_000, isBadItem: mayBeOneBadItem };
 
-/** Each has hundreds of lines at most: what is read of them at once must not hold up everybody else. */
+/** An order has up to hundreds of lines; larger batches would delay other requests. */
 const MAX_ORDERS = 50;
 
-/** What a consumer gets to finish its events in; the rest comes again at the next start. */
+/** Time for a consumer to finish its events; the rest is delivered again after the next start. */
 const CONSUMERS_CLOSE_MS = 3_000;
 
-/** The service without a way to reach it: both compositions mount it. */
+/** Creates the service without a transport: both compositions mount it. */
 export async function createValidationService(options: ValidationOptions): Promise<Service> {
   const { databaseUrl: url, poolSize, onError, onBatch, trackingSecret } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
@@ -104,7 +104,7 @@ export async function createValidationService(options: ValidationOptions): Promi
   };
 }
 
-/** Each in a group of its own: what one of them waits for holds no other up. */
+/** One consumer group per topic, so that a failing handler does not block the others. */
 const consumersOf = (db: Database, definitions: DefinitionVersions) => [
   { group: "validation", topic: REDEMPTIONS_TOPIC, handler: onRedemption({ db, newId }) },
   { group: "validation-vouchers", topic: VOUCHERS_TOPIC, handler: onVoucher(db, definitions) },

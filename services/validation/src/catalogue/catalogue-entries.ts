@@ -14,14 +14,14 @@ import {
 
 export type EntryEdit<Name extends Kind> = {
   readonly projectId: string;
-  /** Undefined makes a new one. */
+  /** Undefined creates a new entry. */
   readonly key: EntryKey | undefined;
   readonly change: (stored: Rows[Name] | undefined) => Rows[Name];
 };
 
 /**
- * Makes an entry of the catalogue or changes it under its lock. When two requests make the same source
- * id at once, one of them makes the entry and the other changes it.
+ * Creates or changes a product or SKU under its row lock. Of two concurrent requests for one new
+ * source id, one creates the entry and the other changes it.
  */
 export async function upsertEntry<Name extends Kind>(
   deps: Pick<Deps, "db">,

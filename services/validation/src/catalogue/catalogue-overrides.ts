@@ -10,15 +10,15 @@ import { skuName, productName, entriesOf } from "../mapping/catalogue-line.ts";
 import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
 import { type Override, saveOverrides, type SkuOverride } from "../store/catalogue-overrides.ts";
 
-/** Which lines of an order say what the catalogue is to hold, when, and in whose project. */
+/** The order lines that override products or SKUs, their project and its time. */
 export type OverridingLines = {
   readonly projectId: string;
-  /** The project's present, in epoch milliseconds. */
+  /** Current time of the project, in epoch milliseconds. */
   readonly now: number;
   readonly lines: readonly OrderItemInput[];
 };
 
-/** The lines that write into the catalogue. Callers from outside may not. */
+/** The lines that override the catalogue. Client-side callers may not override. */
 export function overridingLines(
   call: Pick<Call, "caller">,
   items: readonly OrderItemInput[] = [],
@@ -27,19 +27,14 @@ export function overridingLines(
   return items.filter(({ product, sku }) => product?.override === true || sku?.override === true);
 }
 
-/** What overrides are written with: the process, or what consumes its events. */
 export type OverrideDeps = { readonly db: Database; readonly newId: typeof newId };
 
 /**
- * Writes products and SKUs that lines carry with `override: true` into the catalogue, as their own
- * endpoints would: what is sent overwrites, the rest stays, metadata is merged by key
- * (spec/validation-and-redemption.md §1.1.3). For redemptions that were made and orders that are
- * stored, never for a question; `store` writes their order in the same transaction, so that an order
- * that is there has overridden. The lines are those that were sent, not those that the catalogue was
- * laid under: what somebody else changes meanwhile is not changed back.
- *
- * An unknown source id becomes a product, or a SKU of the product that its line names; nothing comes
- * of an unknown id, since ids are given here. What the catalogue says already is not written again.
+ * Writes the products and SKUs of lines with `override: true` into the catalogue: sent fields
+ * overwrite, other fields stay, metadata is merged by key (docs/orders-and-catalogue.md#overrides).
+ * `store` saves the order in the same transaction, so that a stored order has always overridden. An
+ * unknown source id creates a product, or a SKU of the product in its line; an unknown id is
+ * ignored. Unchanged entries are not written.
  */
 export async function upsertOverrides(
   deps: OverrideDeps,
@@ -51,7 +46,7 @@ export async function upsertOverrides(
     try {
       return await upsertOnce(deps, overriding, store);
     } catch (error) {
-      // An order that makes what another one finds takes rows in another order; a repeat finds it too.
+      // Two orders that create and find the same entry can deadlock; the retry finds it.
       if (attempt === MAX_ATTEMPTS || !isRetryable(error)) throw error;
     }
   }
@@ -116,7 +111,7 @@ function skuOverride(item: OrderItemInput, catalogue: Catalogue): SkuOverride | 
   };
 }
 
-/** The id of the line's product, or the source id that it is going to have. */
+/** Id of the line's product, or the source id that it will be created with. */
 const productKey = (item: OrderItemInput, catalogue: Catalogue): string | undefined =>
   entriesOf(item, catalogue).product?.id ?? newProductSourceId(item);
 
@@ -130,11 +125,11 @@ function newSkuSourceId({ skuId, sku, relatedObject, sourceId }: OrderItemInput)
   return sku?.sourceId ?? (relatedObject === "sku" ? sourceId : undefined);
 }
 
-/** An order may name a price in vain; the catalogue may not hold one that is none. */
+/** The catalogue accepts only valid prices; an order line may carry others. */
 const priceOf = (price: bigint | undefined): bigint | null =>
   price === undefined || price < 0n || price > LARGEST_AMOUNT ? null : price;
 
-/** Each product or SKU once, what later lines say over what earlier ones say; only what is new. */
+/** Merges overrides of the same entry (later lines win) and drops those that change nothing. */
 function mergeOverrides<One extends Override>(overrides: readonly One[]): readonly One[] {
   const merged = new Map<string, One>();
   for (const override of overrides) {

@@ -7,12 +7,12 @@ export type Transports = {
   readonly loyalty: Transport;
 };
 
-/** Makes a question of one item of what asks about many; `name` is what its batches are counted as. */
+/** Turns a batch RPC into a function of one item; `name` labels the batch-size metric. */
 export type Batched = <Item, Answer>(
   name: string,
   send: (items: readonly Item[]) => Promise<readonly Answer[]>,
   more?: Pick<CoalescerOptions<Item, Answer>, "isBadItem">,
 ) => (item: Item) => Promise<Answer>;
 
-/** Commits take their batches apart themselves: only they know what may be done twice. */
+/** For commits: the service reports each item's outcome, and a commit must not be sent twice. */
 export const WITHOUT_SINGLE_RETRY = {};

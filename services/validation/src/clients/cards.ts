@@ -23,7 +23,10 @@ import { clientOf, serviceCall } from "@scrip/rpc";
 
 import { type Batched, WITHOUT_SINGLE_RETRY, type Transports } from "./batching.ts";
 
-/** What is asked about the points of loyalty cards, and about rewards. */
+/**
+ * Clients of the loyalty service for points and rewards, and of points holds in the voucher
+ * service.
+ */
 export function cardClients({ loyalty, voucher }: Transports, batched: Batched) {
   const cards = clientOf(CardService, loyalty);
   const rewards = clientOf(RewardService, loyalty);

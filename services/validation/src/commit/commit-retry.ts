@@ -2,12 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { CommitOutcome, RollbackOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-/** About 300 ms in all: whoever holds a voucher for longer is not just another redemption. */
+/** About 300 ms in total: a lock that lasts longer is not just a concurrent redemption. */
 const PAUSES_WHILE_LOCKED_MS = [20, 40, 80, 160];
 
 /**
- * Commits, again after a pause while something else holds the voucher. Nothing was done then, so the
- * decision still stands; whether the voucher was changed meanwhile is for the commit to notice.
+ * Commits, and retries after a pause while the voucher is locked by another operation. A locked
+ * commit had no effect, so the decision is still valid; the commit itself detects whether the
+ * voucher changed.
  */
 export async function commitWithRetry<
   Outcome extends Pick<CommitOutcome, "outcome"> | Pick<RollbackOutcome, "outcome">,
@@ -25,12 +26,12 @@ const isLocked = ({ outcome }: Pick<CommitOutcome, "outcome"> | Pick<RollbackOut
 
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 80;
-/** For what comes after the pause: an answer that is late is none. */
+/** Time reserved for the work after the pause. */
 const RESERVE_MS = 500;
 
 /**
- * Pauses before a decision is made again because the voucher was changed under it, for longer from
- * one time to the next. Answers false when the deadline leaves no time for another.
+ * Pauses, longer after each attempt, before deciding again on a changed voucher. Returns false when
+ * the deadline leaves no time for another attempt.
  */
 export async function pauseBeforeRetry(attempt: number, deadline: number): Promise<boolean> {
   const pause = spread(Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS));
@@ -42,5 +43,5 @@ export async function pauseBeforeRetry(attempt: number, deadline: number): Promi
 /** Whether the deadline leaves time for another decision and its commit. */
 export const hasTimeLeft = (deadline: number): boolean => Date.now() + RESERVE_MS <= deadline;
 
-/** So that those who met once do not meet again. */
+/** Random, so that conflicting requests do not meet again. */
 const spread = (milliseconds: number): number => milliseconds * (0.5 + Math.random());

@@ -4,13 +4,13 @@ import { isUnavailable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
 
-/** Longer than what comes after a commit takes, and short enough for the answer to be in time. */
+/** Longer than post-commit work usually takes, and short enough to respond in time. */
 const POST_COMMIT_TIMEOUT_MS = 2_000;
 
 /**
- * Waits for what comes after the answer is decided: nothing of it may turn a redemption that was made
- * into an error. What fails or takes too long is told to the operators, and mended by the
- * redemption's event or, a claim, by its end.
+ * Waits for work after the commit (storing the order, releasing claims) without letting it fail the
+ * response. Errors and timeouts are logged; the redemption's event repairs the order, and claims
+ * expire.
  */
 export async function runPostCommit(
   { onError }: Pick<Deps, "onError">,
@@ -32,7 +32,7 @@ export async function runPostCommit(
 
 const FIRST_PAUSE_MS = 50;
 
-/** Does the work again while the database is away and the time lasts. */
+/** Retries while the database is unavailable and the deadline has not passed. */
 export async function retryWhileUnavailable(
   work: () => Promise<void>,
   deadline: number,

@@ -7,8 +7,8 @@ import { deleteOrdersOfCustomer, recordDeletedCustomer } from "../store/customer
 export const CUSTOMERS_TOPIC = "scrip.customers.v1";
 
 /**
- * Deletes the orders of customers who are deleted for good. No index finds them: each order would pay
- * for it, and this is rare. A repeat deletes nothing.
+ * Deletes the orders of permanently deleted customers. Orders have no index on the customer: every
+ * order would pay for it, and deletions are rare. Repeatable.
  */
 export const onCustomer =
   (db: Database): EventHandler =>

@@ -15,9 +15,9 @@ import type { OverridingOrder } from "../store/order-rows.ts";
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 
 /**
- * Stores the order of a redemption or rollback whose process died between the commit and the order.
- * Most orders are there already. What is there and as new stays as it is, so a repeat changes nothing
- * and no inbox is needed.
+ * Stores the order of a redemption or rollback whose process died between the commit and storing
+ * the order. An order that exists and is as new stays unchanged, so the handler is repeatable and
+ * needs no inbox.
  */
 export const onRedemption =
   (deps: OverrideDeps): EventHandler =>
@@ -35,7 +35,7 @@ export const onRedemption =
     if (rolledBack.length > 0) await repairRolledBackOrders(db, rolledBack);
   };
 
-/** Only one event of a stack carries its order, and none of what was refused. */
+/** Only one event of a stack carries the order; events of failed redemptions carry none. */
 const orderIn = (
   told: RedemptionMade | RedemptionRolledBack | undefined,
 ): readonly OverridingOrder[] => {

@@ -6,15 +6,12 @@ import { deleteAssignmentsOfObjects, findObjectsWithRules } from "../store/rule-
 
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 
-/**
- * Takes the rules away from vouchers that were deleted, so that no listing shows them. A repeat finds
- * nothing to take away, and no inbox is needed.
- */
+/** Deletes the rule assignments of deleted vouchers. Repeatable, so it needs no inbox. */
 export const onVoucher =
   (db: Database, definitions: DefinitionVersions): EventHandler =>
   async (events) => {
     const deleted = events.flatMap((event) => eventMessage(event, VoucherDeletedSchema) ?? []);
-    // Most vouchers have no rules, and what is remembered of rules outlives their deletion.
+    // Most vouchers have no rules; checking first avoids invalidating the caches.
     const found = await findObjectsWithRules(
       db,
       deleted.map(({ projectId, voucherId }) => ({ projectId, key: voucherId })),

@@ -6,11 +6,11 @@ import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 export const ORDERS_TOPIC = "scrip.orders.v1";
 export const ORDER_PAID: string = OrderPaidSchema.typeName;
 
-/** The body of the event that tells others that an order is paid. */
+/** Payload of the event that an order is paid. */
 export function orderPaid(projectId: string, order: Order, at: Date): Buffer {
   const event = create(OrderPaidSchema, { projectId, order, date: timestampFromDate(at) });
   return Buffer.from(toBinary(OrderPaidSchema, event));
 }
 
-/** What happens to one customer is told in order; an order without one stands for itself. */
+/** Events of one customer keep their order; an order without a customer is keyed by its own id. */
 export const orderPaidKey = (order: Order): string => order.customerId ?? order.id ?? "";

@@ -30,7 +30,7 @@ export const assignRules =
     };
   };
 
-/** Answers the items that name an unknown rule, with that rule. */
+/** Returns the items that reference an unknown rule, with the id of that rule. */
 const assignInProject = (
   { definitions, newId }: Deps,
   projectId: string,

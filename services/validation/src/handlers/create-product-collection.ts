@@ -39,7 +39,7 @@ export const createProductCollection =
     return collectionToProto(row);
   };
 
-/** The filter of a dynamic collection, null for a static one. */
+/** The filter of an AUTO_UPDATE collection; null for a STATIC one. */
 function filterOf({ type, filter, products }: CreateProductCollectionRequest) {
   if (type === "STATIC") {
     if (filter !== undefined) throw invalidPayload("A 'STATIC' collection has no .filter");
@@ -59,7 +59,7 @@ function filterOf({ type, filter, products }: CreateProductCollectionRequest) {
   return filter;
 }
 
-/** What is listed, each once, by its id. */
+/** The listed products and SKUs by id, without duplicates. */
 async function entriesOf(
   tx: Queryable,
   projectId: string,

@@ -14,7 +14,7 @@ export const createValidationRule =
   async (request, { project, now }) => {
     const row = validationRuleToRow(request, undefined, { newId: () => deps.newId("val"), now });
     rejectUnparsableRule(row);
-    // Nobody can have asked for it yet, so nothing that is remembered changes.
+    // Nothing can have cached a new rule yet, so no version has to change.
     await saveRule(deps.db, project.id, row);
     return validationRuleToProto({ ...row, assignments_count: 0n });
   };

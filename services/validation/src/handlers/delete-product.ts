@@ -26,5 +26,5 @@ export const deleteProduct =
     return create(EmptySchema);
   };
 
-/** Of the lists of collections on products. */
+/** Foreign key from collection entries to products. */
 const LISTED = "product_in_collection";

@@ -15,16 +15,16 @@ import {
 } from "../store/rule-assignments.ts";
 import { lockRuleForDeletion, deleteRule } from "../store/validation-rules.ts";
 
-/** How many assignments are looked at together; a refusal names as many objects at most. */
+/** Assignments checked per batch; also the maximum number of objects that a rejection names. */
 const BATCH_SIZE = 100;
 
-/** Objects that were deleted before their rule: ten thousand of them are cleared away in one call. */
+/** Up to 10,000 orphaned assignments are deleted in one call. */
 const MAX_BATCHES = 100;
 
-/** The object of an assignment that is younger than this may be about to be made. */
+/** A younger assignment may belong to an object that is still being created. */
 const RECENT_MS = 60_000;
 
-/** Postgres says so of a row that others refer to. */
+/** SQLSTATE of a row that other rows reference. */
 const FOREIGN_KEY_VIOLATION = "23503";
 
 export const deleteValidationRule =
@@ -41,8 +41,8 @@ export const deleteValidationRule =
   };
 
 /**
- * Assignments whose object is gone: deleted, or never made because the process that was about to make
- * it died. They belong to nobody, and so nobody else clears them away.
+ * Assignments whose object was deleted, or never created because its process died. Nothing else
+ * deletes them.
  */
 async function findOrphanedAssignments(
   deps: Deps,
@@ -65,14 +65,14 @@ async function findOrphanedAssignments(
   return rows;
 }
 
-/** Names those of one type: there may be vouchers and campaigns. */
+/** Names objects of one type only, since the error names one type. */
 function rejectInUse(ruleId: string, inUse: readonly AssignmentRow[], total: bigint): ApiError {
   const type = inUse[0]?.object_type ?? "";
   const ids = inUse.filter((it) => it.object_type === type).map((it) => it.object_id);
   return resourceInUse("validation_rules", ruleId, { type, ids, total });
 }
 
-/** Answers whether the rule is gone; not while more is assigned than was looked at. */
+/** Returns whether the rule was deleted; false while further assignments have to be checked. */
 async function deleteRuleAndOrphans(
   { definitions }: Deps,
   projectId: string,
@@ -80,7 +80,7 @@ async function deleteRuleAndOrphans(
 ): Promise<boolean> {
   try {
     await definitions.write(projectId, async (tx) => {
-      // First: whoever assigns the rule holds it too, and waits for assignments that go.
+      // Locks the rule first: concurrent assignments lock it too, and wait for the deletions.
       if (!(await lockRuleForDeletion(tx, projectId, ruleId)))
         throw notFound("validation_rules", ruleId);
       await deleteAssignments(
@@ -92,7 +92,7 @@ async function deleteRuleAndOrphans(
     });
     return leftOver.length < BATCH_SIZE;
   } catch (error) {
-    // Somebody assigned it in between.
+    // The rule was assigned concurrently.
     if (sqlState(error) === FOREIGN_KEY_VIOLATION) return false;
     throw error;
   }

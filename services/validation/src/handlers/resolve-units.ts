@@ -29,7 +29,7 @@ export const resolveUnits =
 
 type Found = ReadonlyMap<string, ReadonlyMap<string, CatalogueUnit>>;
 
-/** One lookup for each project, however many ask for it. */
+/** One lookup per project. */
 async function loadUnitsByProject(deps: Deps, queries: readonly UnitsQuery[]): Promise<Found> {
   const byProject = Map.groupBy(queries, ({ projectId }) => projectId);
   const found = await Promise.all(

@@ -18,7 +18,7 @@ export const updateStackingRules =
     const projectId = call.project.id;
     const id = request.stackingRulesId === "" ? undefined : request.stackingRulesId;
     const stored = await findStackingRules(deps.db, projectId);
-    // Ids that were stored before are not looked at again: their categories may be gone by now.
+    // Stored category ids are not checked again: their categories may have been deleted since.
     const known = new Set(categoriesNamed(stored?.options ?? {}));
     const sent = categoriesNamed(updatedStackingOptions({}, request));
     await rejectUnknownCategories(

@@ -40,7 +40,7 @@ export const validatePromotions =
     };
   };
 
-/** Each on its own: what one gives, another does not see. */
+/** Each tier is evaluated alone, on the untouched order. */
 function* evaluateEach(request: DecisionRequest): Generator<void, readonly JudgedRedeemable[]> {
   const evaluated: JudgedRedeemable[] = [];
   for (const redeemable of request.redeemables) {

@@ -5,10 +5,13 @@ import type { ObjectType } from "../store/rule-assignments.ts";
 
 type Asked = { readonly type: ObjectType; readonly name: string };
 
-/** How many codes one question to the voucher service may name. */
+/** Maximum number of codes per query of the voucher service. */
 const MAX_CODES = 30;
 
-/** The id of a voucher (by id or code), campaign (by id or name), tier or reward assignment, if it is there. */
+/**
+ * Resolves a voucher (by id or code), campaign (by id or name), promotion tier or reward assignment
+ * to its id; undefined if it does not exist.
+ */
 export async function findAssignableObject(
   deps: Pick<Deps, "clients">,
   { project }: Pick<Call, "project">,
@@ -31,7 +34,7 @@ export async function findAssignableObject(
   return found?.id;
 }
 
-/** Those of the objects that exist. */
+/** Ids of those objects that exist. */
 export async function findExistingObjects(
   deps: Pick<Deps, "clients">,
   { project }: Pick<Call, "project">,

@@ -16,12 +16,12 @@ import {
 } from "../mapping/candidate.ts";
 import { type Promotions, promotionsFromProto } from "../mapping/promotions.ts";
 
-/** Where candidates come from, newest first. */
+/** The sources of candidates, each sorted newest first. */
 export type CandidateSource = {
   readonly promotions: Promotions;
-  /** Tiers or stacks, all of them: they are remembered. */
+  /** All promotion tiers or stacks; they are cached. */
   readonly standing: readonly LoadedCandidate[];
-  /** What to ask for vouchers; null where none are wanted. */
+  /** Query for vouchers; null when the scenario has none. */
   readonly search: VoucherQuery | null;
 };
 
@@ -41,10 +41,13 @@ export type CandidateQuery = {
   readonly sessionKey: string | undefined;
 };
 
-/** As many candidates as are decided on together. */
+/** Number of candidates that are loaded and evaluated together. */
 export const WINDOW = 100;
 
-/** What codes are worth something by themselves a browser is shown only of its customer. */
+/**
+ * Gift codes are worth money to whoever knows them, so client-side callers see only those of their
+ * customer.
+ */
 const PUBLIC_TYPES = {
   server: [VoucherType.DISCOUNT_VOUCHER, VoucherType.GIFT_VOUCHER],
   client: [VoucherType.DISCOUNT_VOUCHER],
@@ -95,13 +98,15 @@ const standaloneCampaignIds = ({ campaigns }: CampaignResult): string[] =>
   campaigns.flatMap(({ id, type }) => (type === CampaignKind.STANDALONE ? [id] : []));
 
 export type CandidateWindow = {
-  /** Newest first. */
   readonly found: readonly LoadedCandidate[];
-  /** How many vouchers were asked for; null when there is nothing more. */
+  /** Cursor of the next window; null after the last one. */
   readonly next: Place | null;
 };
 
-/** The next candidates behind a place, up to a window of them; there may be none, and more all the same. */
+/**
+ * The next candidates behind a cursor, at most one window. A window can be empty although more
+ * follow.
+ */
 export async function loadNextCandidates(
   deps: Pick<Deps, "clients">,
   call: Call,
@@ -110,7 +115,7 @@ export async function loadNextCandidates(
 ): Promise<CandidateWindow> {
   const { vouchers, next } =
     search === null ? NO_VOUCHERS : await searchVouchers(deps, call, search, after);
-  // Beyond where the search for vouchers ended, a voucher may be newer than a tier.
+  // Behind the last voucher found, an unread voucher may be newer than a tier.
   const tiers = standing.filter(({ candidate }) => {
     const place = placeOf(candidate);
     const isDue = after === null || isBehind(place, after);

@@ -8,8 +8,8 @@ import type { ResolvedRedeemables } from "../mapping/decision-context.ts";
 const NO_CARDS: Cards = new Map();
 
 /**
- * What loyalty cards of a request have, and the rewards that were chosen for them, by the ids of their
- * vouchers. Nothing is asked when there are none.
+ * Balances of the request's loyalty cards and the rewards chosen for them. Makes no call without
+ * cards.
  */
 export async function loadCards(
   deps: Pick<Deps, "clients">,

@@ -15,9 +15,9 @@ import {
 } from "../mapping/catalogue-line.ts";
 
 /**
- * What the catalogue knows of lines that name a product or a SKU. What was sent, or stored with an
- * order, wins over what the catalogue has (spec/validation-and-redemption.md §1.1); an unknown product
- * simply has no data there. Nothing is asked when no line has a name.
+ * Adds catalogue data to lines that reference a product or SKU. Sent or stored data of the order
+ * wins over the catalogue (docs/order-calculation.md#input-order); an unknown product adds nothing.
+ * Makes no query without references.
  */
 export async function addCatalogueData<Line extends LineItemReference>(
   deps: Pick<Deps, "findInCatalogue">,
@@ -42,8 +42,8 @@ export async function addCatalogueData<Line extends LineItemReference>(
 }
 
 /**
- * What the catalogue holds under these names, each an id or a source id of a product or a SKU; ids come
- * before source ids, and products before SKUs. Names that it does not know are not in the answer.
+ * Catalogue entries by id or source id of a product or SKU. Ids take precedence over source ids,
+ * and products over SKUs; unknown names are not in the result.
  */
 export async function loadCatalogueUnits(
   deps: Pick<Deps, "findInCatalogue">,

@@ -3,7 +3,7 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 
-/** Categories by id; one that was deleted is left out. */
+/** Categories by id; deleted ones are omitted. */
 export async function loadCategories(
   deps: Pick<Deps, "clients">,
   call: Call,

@@ -16,7 +16,7 @@ import { collectionFromRow } from "../mapping/collection.ts";
 import { findSkuIdsOf } from "../store/catalogue.ts";
 import { findCollections } from "../store/collections.ts";
 
-/** The collections of these ids, from memory where they are known; one that is gone is not there. */
+/** Collections by id, from the cache where possible; deleted ones are omitted. */
 export async function loadCollections(
   deps: Pick<Deps, "collections">,
   call: Call,
@@ -26,8 +26,8 @@ export async function loadCollections(
 }
 
 /**
- * For each line the ids of those of the collections that it is in. Asks the database nothing when the
- * collections are in memory, except for the SKUs of products where a filter reads them.
+ * For each line the ids of the collections that contain it. Queries the database only for uncached
+ * collections and for SKU lists that a filter reads.
  */
 export async function loadCollectionsOfLines(
   deps: Pick<Deps, "collections" | "db">,
@@ -55,7 +55,7 @@ async function withSkuIds(
   );
 }
 
-/** There are a hundred in a project at most. */
+/** A project has at most 100. */
 const MAX_COLLECTIONS = 20_000;
 
 export function createCollectionsCache(

@@ -4,10 +4,10 @@ import type { Deps } from "../deps.ts";
 import { type CountName, countKey } from "../domain/counts/counts.ts";
 import { countToProto } from "../mapping/count.ts";
 
-/** As many as one query may name. */
+/** Maximum number of counts per query of the voucher service. */
 const MAX_COUNTS = 1_000;
 
-/** What was redeemed before, by `countKey`. */
+/** Redemption counts and sums, by `countKey`. */
 export async function loadCounts(
   deps: Pick<Deps, "clients">,
   call: Call,

@@ -7,8 +7,8 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 
 /**
- * Finds the customer that a request names, without writing. An unknown source id is a customer with
- * just the data that was sent; an unknown id is an error.
+ * Finds the customer of a request without writing. An unknown source id is a customer with only the
+ * sent data; an unknown id is rejected.
  */
 export async function loadCustomer(
   deps: Deps,

@@ -24,9 +24,9 @@ import { loadRuleFacts, NO_RULE_FACTS, type RuleFacts } from "./rule-facts.ts";
 import { loadValidationRules } from "./validation-rules.ts";
 
 /**
- * Completes what was found to what a decision needs. A plain voucher asks for nothing more here but
- * its rules, which are remembered; each of the other questions is asked only when something depends
- * on it, and all of one kind travel together.
+ * Loads what the decision needs beyond the redeemables themselves. A plain voucher only needs its
+ * rules, which are cached; everything else is loaded only if a rule, discount or setting depends on
+ * it, in batches.
  */
 export async function loadDecisionContext(
   deps: Deps,
@@ -76,7 +76,7 @@ export async function loadDecisionContext(
   };
 }
 
-/** What the redeemables refer to: their campaigns and rules, and their categories where those count. */
+/** Campaigns, rules, cards and (where needed) categories of the redeemables. */
 async function loadRedeemables(
   deps: Deps,
   call: Call,
@@ -131,8 +131,8 @@ const withMemberships = (
 ): CustomerFacts | null => customer && { ...customer, segments, loyaltyTiers };
 
 /**
- * Whoever sorts by hierarchy or shows categories has to know more of them than their ids; and where
- * rules name categories, one that was deleted must not count.
+ * Sorting by hierarchy and displaying categories need whole categories; stacking rules that name
+ * categories need to know which were deleted.
  */
 const needsCategories = ({ input, stacking }: RequestContext): boolean =>
   categoriesNamed(stacking).length > 0 ||

@@ -6,13 +6,13 @@ import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import { assignmentToProto } from "../mapping/assignment.ts";
 import { loadAssignments } from "./rule-assignments.ts";
 
-/** How many assignments of one voucher an answer shows; the total counts them all. */
+/** Maximum number of assignments displayed for one voucher; the total counts all of them. */
 const MAX_DISPLAYED = 100;
 
 /**
- * Which rules the vouchers that apply and their campaigns have, one list for each redeemable that
- * applies; no lists when there are no rules at all. The decision has just asked for these, so they are
- * remembered, and the gateway need not come back for them.
+ * Rule assignments of the applicable vouchers and their campaigns, one list per applicable
+ * redeemable; empty when none has rules. The decision has just loaded them, so they come from the
+ * cache.
  */
 export async function loadDisplayedAssignments(
   { ruleCaches }: Pick<Deps, "ruleCaches">,

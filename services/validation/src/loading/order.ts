@@ -8,18 +8,18 @@ import { orderKey } from "../mapping/order.ts";
 import { findOrder } from "../store/orders.ts";
 import { addCatalogueData } from "./catalogue.ts";
 
-/** The order that a request is about. */
+/** The order of a request. */
 export type OrderWithCatalogueData = {
   readonly sent: OrderInput | undefined;
-  /** The stored one that the request names. */
+  /** The stored order that the request references. */
   readonly stored: Order | null;
-  /** What the catalogue knows of the lines that are decided on: those sent, or else those stored. */
+  /** Catalogue data of the lines that are decided on: those sent, otherwise those stored. */
   readonly lines: readonly CatalogueLine[];
 };
 
 /**
- * The order with what the catalogue knows of its lines. What was sent wins over what is stored
- * (spec/validation-and-redemption.md §1.1); `find` reads or claims the stored one meanwhile.
+ * The order with catalogue data added to its lines. `find` reads or claims the stored order
+ * concurrently. Sent data wins over stored data (docs/order-calculation.md#input-order).
  */
 export async function loadOrderWithCatalogueData(
   deps: Pick<Deps, "findInCatalogue">,
@@ -41,7 +41,7 @@ export async function loadOrderWithCatalogueData(
   return { sent, stored: { ...stored, items }, lines };
 }
 
-/** The stored order that a request names; an unknown source id is an order of its own. */
+/** The stored order that a request references; an unknown source id is a new order. */
 export async function loadOrder(
   deps: Deps,
   call: Call,

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import type { RedeemableInput } from "../mapping/decision-input.ts";
 import { type Promotions, promotionsFromProto, byId } from "../mapping/promotions.ts";
 
-/** The tiers and stacks that a request names, with their campaigns. */
+/** The tiers and stacks of a request, with their campaigns. */
 export async function loadPromotions(
   deps: Pick<Deps, "clients">,
   call: Call,
@@ -17,7 +17,7 @@ export async function loadPromotions(
   );
 }
 
-/** Every tier that is switched on, in a campaign that is. */
+/** All active tiers of active campaigns. */
 export async function loadActivePromotions(
   deps: Pick<Deps, "clients">,
   call: Call,
@@ -28,7 +28,7 @@ export async function loadActivePromotions(
   );
 }
 
-/** The campaigns of vouchers, beside those that are known already. */
+/** Adds the campaigns of vouchers to those already loaded. */
 export async function addCampaigns(
   deps: Pick<Deps, "clients">,
   call: Call,

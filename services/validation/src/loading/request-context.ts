@@ -8,7 +8,7 @@ import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { loadCustomer } from "./customer.ts";
 import { loadOrderWithCatalogueData, loadOrder } from "./order.ts";
 
-/** What a decision that is only asked for is made under; nothing is written or claimed for it. */
+/** Loads the context of a validation or qualification, without writing or claiming anything. */
 export async function loadRequestContext(
   deps: Deps,
   call: Call,

@@ -12,9 +12,12 @@ import {
   findAssignmentsOfProjects,
 } from "../store/rule-assignments.ts";
 
-/** What the process remembers of who has which rules. */
+/** Caches of rule assignments. */
 export type AssignmentCaches = {
-  /** All assignments of a project by object, or `many`: then they are remembered one by one. */
+  /**
+   * All assignments of a project by object; `many` if there are too many, which are then cached one
+   * by one.
+   */
   readonly ofProject: DefinitionCache<AssignmentsByObject | "many">;
   readonly ofObject: DefinitionCache<readonly AssignmentRow[]>;
 };
@@ -22,16 +25,16 @@ export type AssignmentCaches = {
 type AssignmentsByObject = ReadonlyMap<string, readonly AssignmentRow[]>;
 
 /**
- * A project with no more assignments than this is remembered as a whole. Nearly all objects have no
- * rules of their own, and then none of a hundred thousand vouchers is asked about, or takes any room.
+ * Up to this many assignments, a project is cached as a whole: most objects have no rules, and then
+ * need neither a query nor a cache entry.
  */
 const MAX_AS_A_WHOLE = 1_000;
 
-// About 200 bytes for each assignment and for each object without one: some 60 MB at most.
+// About 200 bytes per assignment and per object without one: 60 MB at most.
 const MAX_PROJECTS = 200;
 const MAX_OBJECTS = 100_000;
 
-/** There is one whole for a project. */
+/** Cache key: one entry per project. */
 const WHOLE = "";
 
 export function createAssignmentCaches(
@@ -61,14 +64,13 @@ export function createAssignmentCaches(
 }
 
 /**
- * The rules of a new voucher are there before the voucher is, but another process may have written them
- * less than a second ago, and then the whole that is remembered here lacks them. So objects that were
- * made in the last seconds are always asked about one by one: nobody can have asked about them before
- * they had their rules. A request takes eight seconds at most; clocks differ.
+ * Rules are assigned before their voucher is created, but possibly by another process less than a
+ * second ago, so that a project's cached assignments may miss them. Objects created within this
+ * time are therefore looked up individually. It covers the request timeout of 8 s and clock skew.
  */
 const YOUNG_MS = 20_000;
 
-/** The assignments of those objects that have any, oldest first. */
+/** Assignments of those objects that have any, oldest first. */
 export async function loadAssignments(
   { ofProject, ofObject }: AssignmentCaches,
   projectId: string,

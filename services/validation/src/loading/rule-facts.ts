@@ -10,18 +10,18 @@ import type { CatalogueItem } from "../domain/input/facts.ts";
 import { loadCatalogueUnits } from "./catalogue.ts";
 import { loadCollectionsOfLines } from "./collections.ts";
 
-/** What only some rules and discounts read; most requests ask for none of it. */
+/** Data that only some rules and discounts read; most requests load none of it. */
 export type RuleFacts = {
-  /** Of the customer; empty unless a rule reads them. */
+  /** Segments of the customer; empty unless a rule reads them. */
   readonly segments: readonly string[];
   readonly loyaltyTiers: readonly string[];
-  /** For each line the collections that hold it, of those that rules name. */
+  /** For each line the collections that contain it, among those that rules reference. */
   readonly collections: readonly (readonly string[])[];
-  /** By the id or source id that a discount or a rule names. */
+  /** By the id or source id that a discount or rule references. */
   readonly catalogue: ReadonlyMap<string, CatalogueItem>;
 };
 
-/** What of a request rules ask about. */
+/** The part of a request that rules read. */
 export type RuleSubject = {
   readonly requestedCustomer: Customer | undefined;
   readonly lines: readonly CatalogueLine[];
@@ -56,7 +56,7 @@ export async function loadRuleFacts(
   };
 }
 
-/** Somebody who is not stored may be in segments too. */
+/** A customer who is not stored can be in segments too. */
 async function loadMemberships(
   { clients }: Pick<Deps, "clients">,
   call: Call,

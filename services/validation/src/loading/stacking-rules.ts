@@ -14,7 +14,7 @@ import {
 } from "../domain/stacking/stacking-rules.ts";
 import { findStackingOptions } from "../store/stacking-rules.ts";
 
-/** How the redeemables of a request of this project go together. */
+/** Stacking rules of the project, or the defaults. */
 export async function loadStackingRules(
   deps: Pick<Deps, "stackingRules">,
   call: Call,
@@ -22,7 +22,7 @@ export async function loadStackingRules(
   return (await deps.stackingRules.get(call.project.id, STACKING_RULES)) ?? DEFAULT_STACKING_RULES;
 }
 
-/** There is one set for a project. */
+/** Cache key: one entry per project. */
 const STACKING_RULES = "";
 const MAX_PROJECTS = 10_000;
 

@@ -15,10 +15,10 @@ import {
   createAssignmentCaches,
 } from "./rule-assignments.ts";
 
-/** What the process remembers of rules and of what they are assigned to. */
+/** Caches of validation rules and their assignments. */
 export type RuleCaches = AssignmentCaches & { readonly rules: DefinitionCache<ValidationRule> };
 
-/** Rules hold up to some kilobytes each. */
+/** A rule takes up to a few kilobytes. */
 const MAX_RULES = 10_000;
 
 export const createRuleCaches = (db: Queryable, versions: DefinitionVersions): RuleCaches => ({
@@ -35,9 +35,8 @@ export const createRuleCaches = (db: Queryable, versions: DefinitionVersions): R
 });
 
 /**
- * The rules that are assigned to vouchers, campaigns and promotion tiers, by the ids of these, ready
- * to be evaluated, in the order in which they were assigned. Objects without rules are not in the map.
- * What is remembered costs no query; everything else that is asked at the same time costs one.
+ * Parsed rules of vouchers, campaigns and promotion tiers, by object id and in the order of their
+ * assignment; objects without rules are omitted. Cached rules need no query, all others share one.
  */
 export async function loadValidationRules(
   { ruleCaches }: { readonly ruleCaches: RuleCaches },
@@ -50,7 +49,7 @@ export async function loadValidationRules(
   const rules = await ruleCaches.rules.getMany(project.id, [...new Set(ids)]);
   const context = new Map<string, readonly ValidationRule[]>();
   for (const [objectId, rows] of assignments) {
-    // A rule that is gone was taken away from all objects before that.
+    // A deleted rule has no assignments left.
     const own = rows.flatMap((row) => rules.get(row.rule_id) ?? []);
     if (own.length > 0) context.set(objectId, own);
   }
@@ -59,7 +58,10 @@ export async function loadValidationRules(
 
 const NONE: ReadonlyMap<string, readonly ValidationRule[]> = new Map();
 
-/** It was read when it was stored. Leaving out one that cannot be read any more would give discounts away. */
+/**
+ * Rules are checked before they are stored. Ignoring an unreadable one would grant discounts, so it
+ * is an error.
+ */
 function parsed(definition: Parameters<typeof parseValidationRule>[0]): ValidationRule {
   const result = parseValidationRule(definition);
   if (result.kind === "rule") return result.rule;

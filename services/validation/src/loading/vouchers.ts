@@ -5,8 +5,8 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 
 /**
- * Asks for vouchers by code or id, and for the answer that an idempotency key already has. What live
- * sessions of others hold comes with them.
+ * Loads vouchers by code or id, what sessions of other callers lock of them, and the stored outcome
+ * of the idempotency key.
  */
 export async function loadVouchers(
   deps: Pick<Deps, "clients">,

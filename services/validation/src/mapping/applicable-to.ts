@@ -6,17 +6,20 @@ import type {
 
 import type { JudgedRedeemable, ReachedEntry, ReachedUnits } from "../domain/decision/decision.ts";
 
-/** Read-only, so all answers share it. */
+/** Read-only and therefore shared. */
 const NOTHING_LISTED: ApplicableTo = {
   $typeName: "scrip.common.v1.ApplicableTo",
   data: [],
   total: 0n,
 };
 
-/** Of a redemption that is limited to nothing. */
+/** For redeemables without a scope: they apply to everything. */
 export const UNLIMITED = { applicableTo: NOTHING_LISTED, inapplicableTo: NOTHING_LISTED } as const;
 
-/** What a redeemable is limited to, and what of the order that reached (§1.7). */
+/**
+ * The items a redeemable applies to, and the order lines and units among them (docs/validation-
+ * rules.md#applicable-items).
+ */
 export function applicableItemsToProto(evaluated: JudgedRedeemable): {
   readonly applicableTo: ApplicableTo;
   readonly inapplicableTo: ApplicableTo;

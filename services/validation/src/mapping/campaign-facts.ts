@@ -6,7 +6,6 @@ import { parseDiscount, type ValidationRule } from "@scrip/rules";
 
 import type { CampaignFacts, CategoryFacts, TierFacts } from "../domain/input/facts.ts";
 
-/** What a decision needs to know of a campaign as the campaign service answered it. */
 export const campaignFacts = (
   campaign: CampaignDefinition,
   rules: readonly ValidationRule[],
@@ -47,7 +46,7 @@ function discountOf({ id, action }: PromotionTier): TierFacts["discount"] {
   const definition = action?.discount && discountFromProto(action.discount);
   if (definition === undefined) return null;
   const parsed = parseDiscount(definition);
-  // Tiers are refused when stored unless their discount parses, so this is a bug, not an input.
+  // Discounts are checked before they are stored, so this is a bug.
   if (parsed.kind === "violation") throw new Error(`the discount of ${id}: ${parsed.text}`);
   return parsed.discount;
 }

@@ -8,12 +8,12 @@ import type { Candidate } from "../domain/qualification/candidate.ts";
 import type { ResolvedRedeemables } from "./decision-context.ts";
 import type { Promotions } from "./promotions.ts";
 
-/** A candidate with what is needed to decide on it. */
+/** A candidate with the data to decide on it. */
 export type LoadedCandidate = {
   readonly candidate: Candidate;
-  /** Of a voucher. */
+  /** For a voucher. */
   readonly voucher: LoadedVoucher | null;
-  /** Of a stack: its tiers, in the order in which they apply. */
+  /** For a stack: its tiers in the order of application. */
   readonly tierIds: readonly string[];
 };
 

@@ -3,16 +3,18 @@ import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { CatalogueItem, CatalogueLine } from "../domain/catalogue/product-collections.ts";
 import type { Catalogue, FoundProduct, FoundSku } from "../store/catalogue-lookup.ts";
 
-/** How a line of an order names its product and SKU. */
+/** The fields of an order line that reference its product and SKU. */
 export type LineItemReference = Pick<
   OrderItemInput,
   "productId" | "skuId" | "relatedObject" | "sourceId" | "product" | "sku"
 >;
 
 export type LinesWithCatalogueData<Line> = {
-  /** With what the catalogue knows of them under what was sent. */
+  /** The lines with catalogue data beneath the sent data. */
   readonly items: Line[];
-  /** For each of them what collections ask of it; metadata that was sent lies over what is stored. */
+  /**
+   * The catalogue entries of each line, for collections; sent metadata overrides stored metadata.
+   */
   readonly lines: readonly CatalogueLine[];
 };
 
@@ -53,7 +55,7 @@ export const withCatalogueData = <Line extends LineItemReference>(
 });
 
 function skuWithCatalogueData({ sku: sent, product }: LineItemReference, sku: FoundSku) {
-  // A price that was sent for the product comes before the one that is stored for its SKU.
+  // A sent product price takes precedence over the stored SKU price.
   const price = sent?.price ?? (product?.price === undefined ? sku.price : null);
   return {
     ...sent,
@@ -79,22 +81,22 @@ function productWithCatalogueData({ product: sent }: LineItemReference, product:
   };
 }
 
-/** What is known of a product or SKU that is named by an id or a source id, for units to be added. */
+/** A product or SKU of the catalogue that a discount adds or a rule references. */
 export type CatalogueUnit = {
   readonly productId: string;
   readonly productSourceId: string | null;
   /** Null for a product. */
   readonly skuId: string | null;
   readonly skuSourceId: string | null;
-  /** Of the product. */
+  /** Name of the product. */
   readonly name: string | null;
-  /** The label of the SKU. */
+  /** Label of the SKU. */
   readonly sku: string | null;
-  /** Of the SKU, or else of its product. */
+  /** Price of the SKU, otherwise of its product. */
   readonly price: bigint | null;
   readonly productMetadata: Readonly<Record<string, unknown>>;
   readonly skuMetadata: Readonly<Record<string, unknown>>;
-  /** For collections. */
+  /** The catalogue entries, for collections. */
   readonly line: CatalogueLine;
 };
 

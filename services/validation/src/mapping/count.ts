@@ -20,7 +20,10 @@ export const countToProto = (name: CountName): Count => ({
   ...(name.productId !== null && { productId: name.productId }),
 });
 
-/** What the commit checks again under its locks, of the customer as the redemption has stored him. */
+/**
+ * The count that the commit checks again under its locks, for the id under which the redemption has
+ * stored the customer.
+ */
 export const countGuardToProto = (
   { count, add, conditions, refusal }: Extract<Guard, { kind: "count" }>,
   {

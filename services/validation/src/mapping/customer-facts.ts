@@ -3,7 +3,7 @@ import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb"
 
 import type { CustomerFacts } from "../domain/input/facts.ts";
 
-/** The customer as a decision sees it: what is stored, with what was sent laid over it; metadata by key. */
+/** The stored customer with the sent data on top; metadata is merged by key. */
 export function customerFacts(
   sent: Customer | undefined,
   stored: StoredCustomer | undefined,

@@ -11,38 +11,38 @@ import type { RedeemableInput, DecisionInput } from "./decision-input.ts";
 import type { Promotions } from "./promotions.ts";
 import type { LoadedRedeemables } from "./redeemables.ts";
 
-/** The redeemables of a request as they are stored: read again each time it is decided. */
+/** The redeemables of a request as they are stored; loaded again for each attempt. */
 export type ResolvedRedeemables = {
   /** Stacks are replaced by their tiers. */
   readonly refs: readonly RedeemableInput[];
-  /** By the code or id that was sent. */
+  /** By the code or id in the request. */
   readonly vouchers: ReadonlyMap<string, LoadedVoucher>;
   readonly promotions: Promotions;
-  /** What the idempotency key was answered before. */
+  /** Outcome of an earlier request with the same idempotency key. */
   readonly storedOutcome: CommitOutcome | undefined;
 };
 
-/** What stays the same however often a request is decided. */
+/** The part of the context that stays the same for all attempts of a request. */
 export type RequestContext = {
   readonly input: DecisionInput;
   readonly requestedCustomer: Customer | undefined;
   readonly customer: StoredCustomer | undefined;
   readonly stored: Order | null;
-  /** What the catalogue knows of the lines of the order. */
+  /** Catalogue data of the order lines. */
   readonly lines: readonly CatalogueLine[];
   readonly stacking: StackingRules;
-  /** Whether to tell how it was decided. */
+  /** Whether to record the steps of the decision. */
   readonly trace: boolean;
-  /** What is not asked; nothing is counted then. */
+  /** Conditions to skip (qualifications only); no counts are loaded then. */
   readonly omits?: Omissions;
 };
 
-/** What a decision was made on, and what its answer is written from. */
+/** Everything a decision is made on and its response is built from. */
 export type DecisionContext = RequestContext &
   ResolvedRedeemables & {
     readonly request: DecisionRequest;
-    /** Of loyalty cards, by the ids of their vouchers. */
+    /** Loyalty cards by the ids of their vouchers. */
     readonly cards: LoadedRedeemables["cards"];
-    /** Of the redeemables, by id; only where the answer shows them or their hierarchy counts. */
+    /** Categories by id; only loaded if they are displayed or their hierarchy is used. */
     readonly categories: ReadonlyMap<string, Category>;
   };

@@ -9,7 +9,7 @@ import type {
 
 import type { RedeemableName } from "../domain/decide.ts";
 
-/** What a request asks to be decided: one shape for all endpoints that decide. */
+/** The request of any endpoint that decides, in one shape. */
 export type DecisionInput = {
   readonly redeemables: readonly RedeemableInput[];
   readonly order?: OrderInput | undefined;
@@ -20,7 +20,7 @@ export type DecisionInput = {
   readonly options?: RequestOptions | undefined;
 };
 
-/** A redeemable as it is named in a request. */
+/** A redeemable of the request. */
 export type RedeemableInput = RedeemableName & Pick<RedeemableRef, "gift" | "reward">;
 
 export const redeemableInputFromProto = ({
@@ -35,7 +35,7 @@ export const redeemableInputFromProto = ({
   ...(reward !== undefined && { reward }),
 });
 
-/** The customer stands in the request, or in its order. */
+/** The customer of the request, or of its order. */
 export function customerOf({
   customer,
   order,
@@ -45,6 +45,6 @@ export function customerOf({
   return { $typeName: "scrip.common.v1.Customer", id: order.customerId };
 }
 
-/** What the answer is to show beside what it always does. */
+/** The optional parts of the response to include. */
 export const expandOf = ({ options }: Pick<DecisionInput, "options">): ReadonlySet<string> =>
   new Set(options?.expand);

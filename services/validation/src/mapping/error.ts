@@ -3,17 +3,16 @@ import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_p
 
 import type { Refused } from "../domain/rejections/rejection.ts";
 
-/** A refusal of the engine as the Error object of an answer. */
 export function rejectionToProto({ key, ...options }: Refused, requestId: string): ErrorMessage {
   return errorToProto({ key, options }, requestId);
 }
 
-/** A refusal of the engine that ends the request. */
+/** A rejection that ends the request. */
 export function rejectionToApiError({ key, ...options }: Refused): ApiError {
   return new ApiError(key, options);
 }
 
-/** The Error object of a commit as a refusal that the engine goes on after. */
+/** The error of a commit as a rejection to decide with. */
 export function rejectionFromProto({
   key,
   message,

@@ -3,7 +3,7 @@ import type { Candidate } from "../domain/qualification/candidate.ts";
 import type { RankedPlace } from "../domain/qualification/page-cursor.ts";
 import type { DecisionContext } from "./decision-context.ts";
 
-/** A candidate that was decided on by itself, with what its answer is written from. */
+/** A candidate that was evaluated alone, with the data to build its response from. */
 export type EvaluatedCandidate = {
   readonly candidate: Candidate;
   readonly evaluated: readonly JudgedRedeemable[];
@@ -14,8 +14,8 @@ export type EvaluatedCandidate = {
 
 export type QualificationPage = {
   readonly page: readonly EvaluatedCandidate[];
-  /** What does not qualify, newest first. */
+  /** Candidates that do not qualify, newest first. */
   readonly unqualified: readonly EvaluatedCandidate[];
-  /** Where the next page begins; null after the last one. */
+  /** Cursor of the next page; null after the last one. */
   readonly more: string | null;
 };

@@ -8,13 +8,13 @@ import type { Call } from "@scrip/rpc";
 import type { JudgedRedeemable } from "../domain/decision/decision.ts";
 import type { Trace, TraceKind, TraceStep } from "../domain/decision/explanation-steps.ts";
 
-/** Who reads an explanation: callers from a browser or an app see no internals of rules. */
+/** Client-side callers do not see the internals of rules. */
 export type Audience = "server" | "client";
 
 export const audienceOf = ({ caller }: Call): Audience =>
   caller.side === "client" ? "client" : "server";
 
-/** How a redeemable was decided; undefined when nobody asked for it before it was. */
+/** How a redeemable was decided; undefined if the steps were not recorded. */
 export function explanationToProto(
   { status, trace }: Pick<JudgedRedeemable, "status" | "trace">,
   reader: Audience,
@@ -43,7 +43,7 @@ const stepToProto = (step: TraceStep): ExplanationStep => ({
   ...(step.limit !== undefined && { limit: step.limit }),
 });
 
-/** Whether a step passed, and of what kind it was: no conditions, no values, no names of rules. */
+/** Kind and outcome of a step only: no conditions, values or rule names. */
 const safeStepToProto = ({ kind, passed }: TraceStep): ExplanationStep => ({
   $typeName: "scrip.common.v1.ExplanationStep",
   kind,

@@ -4,7 +4,10 @@ import type { Hint as HintMessage } from "@scrip/proto/scrip/validation/v1/valid
 import type { Hint } from "../domain/decision/hint.ts";
 import type { Audience } from "./explanation.ts";
 
-/** What would have to change. Client-side callers are told amounts and dates, never members of lists. */
+/**
+ * Changes that would make the redeemable apply. Client-side callers see amounts and dates, never
+ * list members.
+ */
 export const hintsToProto = (hints: readonly Hint[], reader: Audience): HintMessage[] =>
   reader === "server"
     ? hints.map(hintToProto)

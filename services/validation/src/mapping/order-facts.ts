@@ -8,8 +8,8 @@ import type {
 import type { LineFacts, OrderFacts } from "../domain/input/facts.ts";
 
 /**
- * The order of a request as a decision sees it. When a stored one is named, what is stored is the
- * starting point and what is sent wins (spec/campaigns-loyalty-platform.md §14).
+ * The order as the decision sees it: the stored order, if the request references one, with the sent
+ * fields on top.
  */
 export function orderFacts(input: OrderInput, stored: Order | null): OrderFacts {
   if (stored === null) {
@@ -79,7 +79,7 @@ export function storedLine(item: OrderItem): LineFacts {
   };
 }
 
-/** A line may name what it is of by a source id alone. */
+/** A line may reference its product or SKU by a source id alone. */
 function sourceIdsOf({
   product,
   sku,

@@ -11,7 +11,7 @@ import type { Application, LineFigures, OrderFigures } from "../domain/decision/
 import type { CatalogueItem } from "../domain/input/facts.ts";
 import type { OrderKey } from "../store/orders.ts";
 
-/** The figures of a decision as the order that a caller sees, with what was sent beside them. */
+/** The calculated order of a response, with the data that was sent. */
 export function orderToProto(
   figures: OrderFigures,
   input: OrderInput,
@@ -70,7 +70,7 @@ const detailsOf = (application: Application): ApplicationDetails => ({
   ...application,
 });
 
-/** What an item is that a discount added: told like one that was sent. */
+/** A line that a discount added, described like a sent line. */
 function addedItem(item: CatalogueItem): Partial<OrderItem> {
   const { price } = item;
   return {
@@ -98,7 +98,7 @@ function addedItem(item: CatalogueItem): Partial<OrderItem> {
   };
 }
 
-/** What an item is, as it was sent. */
+/** The descriptive fields of a line, as sent. */
 function described(item: OrderItemInput | OrderItem): Partial<OrderItem> {
   const { sourceId, productId, skuId, relatedObject, product, sku, metadata } = item;
   return {

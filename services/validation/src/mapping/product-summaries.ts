@@ -9,7 +9,9 @@ type SummarizedItem = {
   readonly skuLabel: string | null;
 };
 
-/** What a discount gives units of (§1.5). */
+/**
+ * The product and SKU that a discount gives units of (docs/order-calculation.md#discount-object).
+ */
 export function productSummariesToProto(item: SummarizedItem): {
   product: ProductSummary;
   sku?: SkuSummary;

@@ -24,7 +24,10 @@ export const productToProto = (product: ProductRow, skus: SkusOfProduct | undefi
     ...(product.updated_at !== null && { updatedAt: timestampFromDate(product.updated_at) }),
   });
 
-/** The product with what was sent over it: `null` clears a field, metadata is merged by key. */
+/**
+ * Applies a create or update request to the stored product: `null` clears a field, metadata is
+ * merged by key.
+ */
 export function productToRow(
   request: CreateProductRequest | UpdateProductRequest,
   stored: ProductRow | undefined,

@@ -8,7 +8,6 @@ import { tierCampaignToProto } from "./promotion-tier.ts";
 import { discountResultToProto } from "./result-details.ts";
 import { singleValidationToProto } from "./single-validation.ts";
 
-/** What a promotion tier does to the order (spec/interface.md, promotion tier validation). */
 export function tierValidationToProto(
   evaluated: JudgedRedeemable,
   context: DecisionContext,

@@ -6,7 +6,7 @@ import type {
 
 import type { Promotions } from "./promotions.ts";
 
-/** A promotion tier as a redemption keeps it: as it is now. */
+/** The promotion tier as stored with a redemption. */
 export function tierSummaryToProto(
   tier: PromotionTier,
   { campaigns }: Pick<Promotions, "campaigns">,

@@ -6,7 +6,7 @@ import type { PromotionStack, PromotionTier } from "@scrip/proto/scrip/campaign/
 
 import type { RedeemableInput } from "./decision-input.ts";
 
-/** Promotion tiers and stacks by id, and all campaigns that a request has to do with. */
+/** Promotion tiers and stacks by id, with all campaigns of the request. */
 export type Promotions = {
   readonly tiers: ReadonlyMap<string, PromotionTier>;
   readonly stacks: ReadonlyMap<string, PromotionStack>;
@@ -22,7 +22,7 @@ export const NO_PROMOTIONS: Promotions = {
 export const hasPromotions = (refs: readonly RedeemableInput[]): boolean =>
   refs.some(({ object }) => object !== "voucher");
 
-/** A stack stands for its tiers, in its order; an unknown one for itself. */
+/** Replaces each stack by its tiers, in order; an unknown stack stays. */
 export const expandStacks = (
   refs: readonly RedeemableInput[],
   { stacks }: Promotions,

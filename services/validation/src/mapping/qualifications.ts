@@ -26,7 +26,7 @@ import { stackingRulesToProto } from "./stacking-rules.ts";
 export type QualificationsContext = {
   readonly requestContext: RequestContext;
   readonly tracking: string | undefined;
-  /** As the project has set them. */
+  /** As configured for the project. */
   readonly settings: StackingRules;
   readonly limit: number;
   /** Rule assignments by object id; null unless the request expands them. */
@@ -63,7 +63,7 @@ export function qualificationsToProto(
   });
 }
 
-/** What would qualify after a change that the caller may be told. */
+/** Candidates that would qualify after a change that the caller may see. */
 function nearMisses(
   unqualified: readonly EvaluatedCandidate[],
   limit: number,
@@ -92,7 +92,7 @@ function qualifiedToProto(one: EvaluatedCandidate, call: Call): QualifiedRedeema
     id: candidate.id,
     object: candidate.object,
     createdAt: instantToProto(candidate.createdAt),
-    // Also where something else is expanded: this is what candidates are compared by.
+    // Included regardless of `expand`: candidates are compared by it.
     ...(order !== null &&
       input.order !== undefined && { order: orderToProto(order, input.order, stored) }),
   });
@@ -111,7 +111,7 @@ function singleToProto(
   return { ...shown, ...(isDescribed && banner !== undefined && { banner }) };
 }
 
-/** A stack tells what it is, and its tiers what they do. */
+/** Describes the stack; the effects are those of its tiers. */
 function stackToProto(
   { candidate, context }: EvaluatedCandidate,
   redeemables: RedeemableResult[],

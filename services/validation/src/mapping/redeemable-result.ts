@@ -20,7 +20,7 @@ import { hintsToProto } from "./hints.ts";
 import { orderToProto } from "./order.ts";
 import { discountResultToProto, giftResultToProto, loyaltyResultOf } from "./result-details.ts";
 
-/** One redeemable of an answer, with as much beside it as was asked for. */
+/** The result for one redeemable, with the parts that the request expands. */
 export function redeemableResultToProto(
   evaluated: JudgedRedeemable,
   context: DecisionContext,
@@ -29,7 +29,7 @@ export function redeemableResultToProto(
   const { input, stored } = context;
   const { object, id } = evaluated.redeemable;
   const expand = expandOf(input);
-  // Asking for something else leaves the order out unless it is asked for as well.
+  // Expanding something else omits the order unless it is expanded too.
   const showsOrder = expand.has("order") || !expand.has("redeemable");
   return create(RedeemableResultSchema, {
     status: evaluated.status,
@@ -92,7 +92,7 @@ function resultDetailsToProto(
 const cardOf = ({ redeemable }: JudgedRedeemable, { cards }: DecisionContext) =>
   redeemable.object === "voucher" ? cards.get(redeemable.voucher?.id ?? "") : undefined;
 
-/** The discount of a voucher or tier as it was defined. */
+/** The discount as defined, before calculation. */
 function definitionOf({ redeemable }: JudgedRedeemable, { vouchers, promotions }: DecisionContext) {
   return redeemable.object === "voucher"
     ? vouchers.get(redeemable.id)?.voucher?.discount
@@ -117,7 +117,7 @@ function redeemableDetails(
   };
 }
 
-/** Of the redeemable itself, then of its campaign. */
+/** Categories of the redeemable, then of its campaign. */
 function categoriesOf({ redeemable }: JudgedRedeemable, context: DecisionContext): Category[] {
   const { vouchers, promotions, categories, stacking } = context;
   const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;

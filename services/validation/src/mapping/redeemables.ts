@@ -10,21 +10,21 @@ import type { RedeemableInput } from "./decision-input.ts";
 import type { Promotions } from "./promotions.ts";
 import { voucherFacts } from "./voucher-facts.ts";
 
-/** What was found for the redeemables of a request. */
+/** Everything loaded for the redeemables of a request. */
 export type LoadedRedeemables = {
   readonly refs: readonly RedeemableInput[];
   readonly vouchers: ReadonlyMap<string, LoadedVoucher>;
-  /** Of those vouchers that are loyalty cards, by their ids. */
+  /** Loyalty cards, by the ids of their vouchers. */
   readonly cards: ReadonlyMap<string, LoadedCard>;
-  /** With the campaigns of the vouchers as well. */
+  /** Including the campaigns of the vouchers. */
   readonly promotions: Promotions;
-  /** By the id of the voucher, tier or campaign. */
+  /** By the id of the voucher, tier, campaign or reward assignment. */
   readonly rules: ReadonlyMap<string, readonly ValidationRule[]>;
-  /** Of vouchers, by id; null where ids are enough. */
+  /** Categories of vouchers by id; null where ids suffice. */
   readonly categories: ReadonlyMap<string, Category> | null;
 };
 
-/** The redeemables as a decision sees them; what they share, such as a campaign, is built once. */
+/** The redeemables as the decision sees them; shared objects such as campaigns are built once. */
 export function redeemablesFromProto(found: LoadedRedeemables): readonly Redeemable[] {
   const campaigns = new Map<string, CampaignFacts>();
   const campaignOf = (id: string | undefined): CampaignFacts | null => {
@@ -70,9 +70,9 @@ function voucherOf(
     ...facts,
     ...(card !== undefined && { value: cardValue(card) }),
     campaign: campaignOf(context.voucher?.campaignId),
-    // What pays with points satisfies the rules of the reward too.
+    // Paying with points must satisfy the rules of the reward assignment too.
     rules: assignmentId === undefined ? rules : [...rules, ...rulesOf(found, assignmentId)],
-    // What is in a category that was deleted is in none.
+    // A deleted category no longer counts.
     ...(categories !== null && {
       categories: facts.categories.flatMap(({ id }) => {
         const category = categories.get(id);

@@ -7,14 +7,16 @@ export type StoredOrderContext = {
   readonly customerId: string | undefined;
   readonly referrerId: string | undefined;
   readonly now: number;
-  /** Of the line at this position: orders of one redemption that grow share the ids of their lines. */
+  /**
+   * Id of the line at this position; all orders of one stacked redemption share the ids of their
+   * lines.
+   */
   readonly newItemId: (position: number) => string;
 };
 
 /**
- * The order as a redemption leaves it: paid, whatever status was sent
- * (spec/validation-and-redemption.md §8.2). Its entry in `redemptions` is written by the commit, which
- * makes the redemption's id.
+ * The order after a redemption: PAID, whatever status was sent (docs/orders-and-catalogue.md#order-
+ * status). The commit adds the entry in `redemptions`, whose id it creates.
  */
 export const redeemedOrder = (order: Order, context: StoredOrderContext): Order =>
   storedOrder(order, { ...context, status: OrderStatus.PAID });

@@ -14,9 +14,7 @@ import { expandOf } from "./decision-input.ts";
 import { explanationToProto, audienceOf } from "./explanation.ts";
 import { redeemableResultToProto } from "./redeemable-result.ts";
 
-/**
- * What the answer shows beside the redemptions. Most have nothing to note.
- */
+/** The parts of the response that only the decision knows. Empty for most redemptions. */
 export function buildNote(
   evaluated: readonly JudgedRedeemable[],
   {
@@ -49,7 +47,7 @@ export function buildNote(
   });
 }
 
-/** What the redemptions are limited to; nothing at all when none of them is. */
+/** The scopes of the redemptions; empty if none is limited. */
 function scopesOf(
   evaluated: readonly JudgedRedeemable[],
 ): MessageInitShape<typeof RedemptionScopeSchema>[] {
@@ -65,8 +63,8 @@ function scopesOf(
 const NOTHING = new Uint8Array();
 
 /**
- * As it is kept with the answer: a repeat answers the same whatever became of what was noted. Of a
- * request that cannot be repeated nothing is kept.
+ * Stored with the redemption, so that a replay returns the same response. Empty if the request
+ * cannot be replayed.
  */
 export const noteToBytes = (note: ReplayData, { idempotency }: Call): Uint8Array =>
   idempotency === undefined || note === EMPTY_NOTE ? NOTHING : toBinary(ReplayDataSchema, note);
@@ -74,5 +72,5 @@ export const noteToBytes = (note: ReplayData, { idempotency }: Call): Uint8Array
 export const noteFromBytes = (note: Uint8Array): ReplayData =>
   note.length === 0 ? EMPTY_NOTE : fromBinary(ReplayDataSchema, note);
 
-/** Read-only, so all answers share it. */
+/** Read-only and therefore shared. */
 const EMPTY_NOTE = create(ReplayDataSchema);

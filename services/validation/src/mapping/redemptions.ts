@@ -30,7 +30,6 @@ export function redemptionsToProto(
   };
 }
 
-/** The answer to a request for one redeemable alone. */
 export function singleRedemptionToProto(
   made: CommittedRedemptions,
   note: ReplayData,
@@ -41,7 +40,7 @@ export function singleRedemptionToProto(
   return redactFor(reader, redemption);
 }
 
-/** With what only the decision knew: what was limited to what, and how it was decided. */
+/** Adds the scopes, rule assignments and explanations of the decision. */
 function withNote(redemptions: readonly Redemption[], note: ReplayData): Redemption[] {
   return redemptions.map((redemption, index) => {
     const explanation = note.explanations[index];
@@ -60,8 +59,8 @@ function withNote(redemptions: readonly Redemption[], note: ReplayData): Redempt
 }
 
 /**
- * Anybody with a browser can name a customer by a source id: it is told which customer redeemed, and
- * nothing that is stored of him.
+ * Client-side callers can name any customer by a source id, so they see only the ids, never stored
+ * data.
  */
 function redactFor(reader: Audience, redemption: Redemption): Redemption {
   const { customer } = redemption;

@@ -8,7 +8,7 @@ import type { Discount as DomainDiscount } from "@scrip/rules";
 import type { Benefit, GivenUnits } from "../domain/decision/decision.ts";
 import { productSummariesToProto } from "./product-summaries.ts";
 
-/** The discount of a voucher or tier with the effect and the value that were really used. */
+/** The discount with the effect and value that were applied. */
 export function discountResultToProto(
   discount: Discount | undefined,
   benefit: Benefit,
@@ -23,7 +23,7 @@ export function discountResultToProto(
   };
 }
 
-/** Each number of units with what it is of, element by element as they are defined. */
+/** The granted units, element by element of the definition. */
 function grantedUnits({ units }: Discount, given: readonly GivenUnits[]): Partial<Discount> {
   if (units.length > 0) {
     return {
@@ -46,7 +46,7 @@ function grantedUnits({ units }: Discount, given: readonly GivenUnits[]): Partia
     : { ...(one.item !== null && productSummariesToProto(one.item)), unitOff: one.unitOff };
 }
 
-/** As long as a percentage may be in the API; the discount was calculated with all its digits. */
+/** Maximum number of digits of a percentage in the API; calculations use all digits. */
 const DISPLAYED_DIGITS = 12;
 
 function valueOf(discount: DomainDiscount): Partial<Discount> {
@@ -60,14 +60,14 @@ function valueOf(discount: DomainDiscount): Partial<Discount> {
     case "FIXED":
       return { fixedAmount: discount.fixedAmount };
     case "UNIT":
-      // Told with what it is of.
+      // Included with its product and SKU.
       return {};
     default:
       return discount satisfies never;
   }
 }
 
-/** What a loyalty card is redeemed for, and at what price; nothing of other vouchers. */
+/** Reward and price in points; undefined for other vouchers. */
 export function loyaltyResultOf(
   benefit: Benefit,
   card: LoadedCard | undefined,

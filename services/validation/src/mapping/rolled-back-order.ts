@@ -10,16 +10,16 @@ import {
 import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
 
 export type RollbackContext = {
-  /** Of the redemption that is taken back; its key in `redemptions`. */
+  /** The redemption that is rolled back; its key in `redemptions`. */
   readonly redemptionId: string;
   readonly mode: StackingRules["redeemablesRollbackOrderMode"];
   readonly now: number;
 };
 
 /**
- * The order as the rollback of a redemption leaves it (spec/validation-and-redemption.md §8.7.6). Its
- * entry in `redemptions` is completed by the commit, which makes the rollback's id. `redeemed` is the
- * order as that redemption left it.
+ * The order after the rollback of a redemption (docs/redemption-and-rollback.md#rollback).
+ * `redeemed` is the order as that redemption left it. The commit completes the entry in
+ * `redemptions`, since it creates the rollback's id.
  */
 export function rolledBackOrder(stored: Order, redeemed: Order, context: RollbackContext): Order {
   const updatedAt = instantToProto(context.now);
@@ -49,7 +49,7 @@ const NOTHING_APPLIED = {
   totalAppliedDiscountAmount: 0n,
 } as const;
 
-/** A line with the item that it is about. */
+/** A line with its item. */
 type Line = StoredLine & { readonly item: OrderItem };
 
 const figuresOf = ({

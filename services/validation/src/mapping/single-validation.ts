@@ -16,7 +16,7 @@ export type SingleValidation = Pick<
   "valid" | "hints" | "order" | "reason" | "error" | "bundle" | "explanation"
 >;
 
-/** What the validations of one voucher and of one promotion tier answer alike. */
+/** The parts that validations of one voucher and of one promotion tier share. */
 export function singleValidationToProto(
   evaluated: JudgedRedeemable,
   { input, stored }: DecisionContext,

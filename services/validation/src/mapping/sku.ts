@@ -10,7 +10,7 @@ import {
 
 import type { ProductRow, SkuRow } from "../store/catalogue.ts";
 
-/** A SKU without a price of its own costs what its product does. */
+/** A SKU without a price has the price of its product. */
 export function skuToProto(sku: SkuRow, product: ProductRow): Sku {
   const price = sku.price ?? product.price;
   return create(SkuSchema, {
@@ -29,7 +29,10 @@ export function skuToProto(sku: SkuRow, product: ProductRow): Sku {
   });
 }
 
-/** The SKU with what was sent over it: `null` clears a field, metadata is merged by key. */
+/**
+ * Applies a create or update request to the stored SKU: `null` clears a field, metadata is merged
+ * by key.
+ */
 export function skuToRow(
   request: CreateSkuRequest | UpdateSkuRequest,
   stored: SkuRow | undefined,
@@ -55,7 +58,7 @@ export function skuToRow(
   return row;
 }
 
-/** A SKU is found under its own product only. */
+/** A SKU exists only under its own product. */
 export function requireSkuOfProduct(sku: SkuRow, product: ProductRow): void {
   if (sku.product_id !== product.id) throw notFound("sku", sku.source_id ?? sku.id);
 }

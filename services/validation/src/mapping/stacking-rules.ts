@@ -65,14 +65,14 @@ type Name = keyof typeof DEFAULT_STACKING_RULES;
 
 const NAMES = Object.keys(DEFAULT_STACKING_RULES) as readonly Name[];
 
-/** The options with what was sent over them; one that was sent as `null` is no longer set. */
+/** Applies a request to the stored options; `null` resets an option to its default. */
 export function updatedStackingOptions(stored: StackingOptions, request: Request): StackingOptions {
   const sent = new Set(request.updateMask?.paths);
   const entries = NAMES.map((name) => [
     name,
     sent.has(snakeCase(name)) ? plain(request[name]) : stored[name],
   ]);
-  // The contract has checked the values of the request: they are what the domain calls them.
+  // The contract has checked the values, whose names are those of the domain.
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as StackingOptions;
 }
 

@@ -28,7 +28,7 @@ export const validationRuleToProto = (row: CountedRuleRow): ValidationRule =>
     id: row.id,
     name: row.name,
     rules: row.rules,
-    // Without a scope the discount applies to everything, which is what an empty one says.
+    // No scope means that the discount applies to everything, as does an empty one.
     applicableTo:
       row.applicable_to === null ? create(RuleScopeSchema) : ruleScopeFromRow(row.applicable_to),
     type: row.type,
@@ -49,7 +49,7 @@ export const assignmentListToProto = ({
 }): ValidationRulesAssignmentList =>
   create(ValidationRulesAssignmentListSchema, { data: rows.map(assignmentToProto), total });
 
-/** The rule with what was sent in place of what was there: fields are replaced as a whole. */
+/** Applies a request to the stored rule; each sent field is replaced as a whole. */
 export function validationRuleToRow(
   request: CreateValidationRuleRequest | UpdateValidationRuleRequest,
   stored: RuleRow | undefined,
@@ -86,7 +86,7 @@ export function validationRuleToRow(
   };
 }
 
-/** A rule that could not be evaluated later is not stored. */
+/** Rejects rules that could not be evaluated later. */
 export function rejectUnparsableRule(row: RuleRow): void {
   const parsed = parseValidationRule(ruleDefinitionFromRow(row.id, row));
   if (parsed.kind === "violation") {

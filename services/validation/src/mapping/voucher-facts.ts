@@ -5,7 +5,6 @@ import { parseDiscount, type Validity } from "@scrip/rules";
 
 import type { VoucherFacts, VoucherValue } from "../domain/input/facts.ts";
 
-/** What a decision needs to know of a voucher as the voucher service answered it. */
 export function voucherFacts(context: LoadedVoucher): VoucherFacts | null {
   const { voucher, definitionVersion, lockedQuantity, lockedCredits, publicationMetadata } =
     context;
@@ -52,7 +51,7 @@ function valueOf(voucher: Voucher, lockedCredits: bigint): VoucherValue {
         effect: voucher.gift?.effect === GiftEffect.APPLY_TO_ITEMS ? "APPLY_TO_ITEMS" : null,
       };
     case VoucherType.LOYALTY_CARD:
-      // What the card really has is known where its points are kept.
+      // The loyalty service has the actual balance.
       return {
         type: "LOYALTY_CARD",
         balance: voucher.loyaltyCard?.points ?? 0n,
@@ -68,7 +67,7 @@ function discountOf({ id, discount }: Voucher) {
   const definition = discountFromProto(discount);
   if (definition === undefined) throw new Error(`a discount of unknown type ${discount.type}`);
   const parsed = parseDiscount(definition);
-  // Vouchers are refused when stored unless their discount parses, so this is a bug, not an input.
+  // Discounts are checked before they are stored, so this is a bug.
   if (parsed.kind === "violation") throw new Error(`the discount of ${id}: ${parsed.text}`);
   return parsed.discount;
 }

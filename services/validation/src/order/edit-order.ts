@@ -29,8 +29,8 @@ import { type OrderClaim, claimRequestedOrder } from "./order-claim.ts";
 type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
 
 /**
- * Makes an order or changes it. The order is claimed as a redemption claims it, so that an edit and a
- * redemption never see half of each other (services/decisions/0006-order-claims.md).
+ * Creates or updates an order under its claim, so that an edit and a redemption never interleave
+ * (services/decisions/0006-order-claims.md).
  */
 export async function editOrder(
   deps: Deps,
@@ -65,7 +65,7 @@ export async function editOrder(
   }
 }
 
-/** The order and what its lines say of the catalogue, or nothing. */
+/** Saves the order and its catalogue overrides in one transaction. */
 async function save(
   deps: Deps,
   call: Call,
@@ -89,7 +89,7 @@ async function save(
 const byId = (id: string | undefined): Pick<Customer, "id"> | undefined =>
   id === undefined || id === "" ? undefined : { id };
 
-/** The id of a customer who is orderKey, made when the source id is new. */
+/** Id of the customer, who is created if the source id is new. */
 async function idOf(
   deps: Deps,
   call: Call,
@@ -106,7 +106,7 @@ async function idOf(
   return result.customer.id;
 }
 
-/** The stored order with what was updatedFields over it. */
+/** The stored order with the sent fields on top. */
 function updatedOrder(request: OrderRequest, stored: Order | null): Order {
   const updatedFields = new Set(request.updateMask?.paths);
   const replaced = updatedFields.has("items") || request.items.length > 0;
@@ -140,7 +140,7 @@ function figuresOf(request: OrderRequest, base: Order | null): OrderFigures {
           discountAmount: item.discountAmount ?? 0n,
         }))
       : (base?.items ?? []).map((item) =>
-          // An amount of zero without a price is one that nobody has told.
+          // Without a price, an amount of zero was never set.
           item.price === undefined && item.amount === 0n
             ? { ...storedLine(item), amount: null }
             : storedLine(item),
@@ -154,6 +154,6 @@ function figuresOf(request: OrderRequest, base: Order | null): OrderFigures {
   });
   if (outcome.kind === "figures") return outcome.figures;
   const { key, details } = outcome.refusal;
-  // In a decision the order is a part of the request, here it is the request.
+  // Decisions name the order as a part of the request; here it is the request.
   throw new ApiError(key, { details: details?.replace("Property .order.", "Property .") });
 }

@@ -7,17 +7,17 @@ import { orderKey } from "../mapping/order.ts";
 import { claimOrder, releaseOrder } from "../store/order-claims.ts";
 import type { OrderKey } from "../store/orders.ts";
 
-/** The order that a redemption works on. */
+/** Exclusive access to an order for one request. */
 export type OrderClaim = {
   readonly id: string;
   readonly stored: Order | null;
-  /** Gives the order back when nothing came of the redemption. */
+  /** Releases the order when nothing was committed. */
   readonly release: () => Promise<void>;
 };
 
 const NOTHING_TO_RELEASE = async (): Promise<void> => {};
 
-/** Takes the order that the request names for this request alone, or gives a new one its id. */
+/** Claims the order that the request references, or allocates the id of a new one. */
 export async function claimRequestedOrder(
   deps: Deps,
   call: Call,
@@ -33,8 +33,8 @@ export async function claimRequestedOrder(
 }
 
 /**
- * Takes the order of a redemption that is known. It is undefined when the process of the redemption
- * died before it stored the order.
+ * Claims the order of a known redemption. Undefined if the redemption's process died before storing
+ * the order.
  */
 export const claimStoredOrder = (
   deps: Pick<Deps, "db" | "newId">,

@@ -4,7 +4,7 @@ import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { findOrder } from "../store/orders.ts";
 
-/** By its id or its source id; the id decides. */
+/** By id, otherwise by source id. */
 export async function requireOrder(db: Queryable, projectId: string, name: string): Promise<Order> {
   const order =
     (await findOrder(db, projectId, { column: "id", value: name })) ??

@@ -6,7 +6,7 @@ import { repairOrders, repairOverridingOrder } from "../store/order-repairs.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
 import { saveOrders } from "../store/orders.ts";
 
-/** Stores the order of a redemption, and what its lines say of the catalogue in the same transaction. */
+/** Stores the order of a redemption and its catalogue overrides in one transaction. */
 export async function storeOrder(
   deps: Pick<Deps, "db" | "newId" | "saveOrder" | "onEvents" | "onError">,
   { overrides, ...stored }: OverridingOrder,
@@ -19,13 +19,16 @@ export async function storeOrder(
     deps.onEvents();
   } catch (cause) {
     if (isUnavailable(cause)) throw cause;
-    // The order is owed whatever the catalogue cannot take.
+    // The order has to be stored even if the catalogue rejects the overrides.
     deps.onError(new Error("an order could not write into the catalogue", { cause }));
     await deps.saveOrder(stored);
   }
 }
 
-/** What is stored as new already stays as it is, and has overridden. Repeatable. */
+/**
+ * Leaves an order that is stored and as new unchanged; its overrides were applied with it.
+ * Repeatable.
+ */
 export async function repairOrder(deps: OverrideDeps, order: OverridingOrder): Promise<void> {
   if (order.overrides.length === 0) return repairOrders(deps.db, [order]);
   await repairOverridingOrder(deps.db, order, (store) =>

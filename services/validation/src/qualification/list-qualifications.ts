@@ -26,7 +26,7 @@ export type QualificationQuery = {
   readonly limit: number;
 };
 
-/** One request looks at so many candidates at most, window by window. */
+/** One request evaluates at most 1,000 candidates, window by window. */
 const MAX_WINDOWS = 1_000 / WINDOW;
 
 export const listQualifications = (
@@ -38,7 +38,7 @@ export const listQualifications = (
     ? listNewest(deps, call, one)
     : listRanked(deps, call, one, one.sorting);
 
-/** Looks on until the page is full, and for one more, which tells that there is another page. */
+/** Reads until the page is full and one more candidate shows that another page exists. */
 async function listNewest(
   deps: Deps,
   call: Call,
@@ -59,7 +59,7 @@ async function listNewest(
   return { page, unqualified, more: end && placeText(withoutAmount(end)) };
 }
 
-/** Ranks everything that one request looks at; a later page goes on in the same ranking. */
+/** Ranks all candidates that one request evaluates; later pages continue the same ranking. */
 async function listRanked(
   deps: Deps,
   call: Call,
@@ -123,7 +123,7 @@ async function evaluateWindow(
   return runInterleaved(evaluateEach(one, found, context), call.deadline);
 }
 
-/** Decides on each candidate by itself: what one gives, another does not see. */
+/** Evaluates each candidate alone, on the untouched order. */
 function* evaluateEach(
   { scenario, matches }: QualificationQuery,
   found: readonly LoadedCandidate[],
@@ -165,6 +165,6 @@ function evaluatedCandidate(
   return { candidate, evaluated, order, context, place: { ...placeOf(candidate), amount } };
 }
 
-/** Of a stack every tier must apply. */
+/** All tiers of a stack must apply. */
 const isQualified = ({ evaluated }: EvaluatedCandidate): boolean =>
   evaluated.length > 0 && evaluated.every(({ status }) => status === "APPLICABLE");

@@ -5,13 +5,13 @@ import type { Decided } from "../validation/decide.ts";
 
 export type DecisionRejection = {
   readonly refusal: Refused;
-  /** Whose failed redemption keeps it; none when nothing of what was named exists. */
+  /** The redeemable whose failed redemption is recorded; undefined if none of them exists. */
   readonly recordedOn: JudgedRedeemable | undefined;
 };
 
 /**
- * Why a decision redeems nothing. In mode ALL the first redeemable that does not apply says why; one
- * that is unknown keeps its own 404 (spec/validation-and-redemption.md §8.3).
+ * Why a decision redeems nothing. In mode ALL it is the first inapplicable redeemable; an unknown
+ * one is rejected with its own 404 (docs/redemption-and-rollback.md#failed-redemptions).
  */
 export function rejectionOfDecision(
   { redeemables }: Pick<Decided, "redeemables">,

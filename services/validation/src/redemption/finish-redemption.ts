@@ -15,18 +15,20 @@ import { noteFromBytes } from "../mapping/redemption-note.ts";
 import { repairOrder, storeOrder } from "../order/store-order.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
 
-/** What became of a decision, and what its answer shows beside; a repeat has kept that. */
+/** The outcome of a commit, with the response data of a new (not replayed) one. */
 export type CommittedDecision = { readonly outcome: CommitOutcome; readonly note?: ReplayData };
 
-/** What was redeemed, now or by an earlier request with the same idempotency key. */
+/**
+ * The committed redemptions of this request, or of an earlier one with the same idempotency key.
+ */
 export type FinishedRedemption = {
   readonly made: CommittedRedemptions;
   readonly note: ReplayData;
 };
 
 /**
- * Gives the outcome its answer, and stores the order of the redemption. The commit was the truth:
- * when this process dies before the order is stored, a repeat or the redemption's event stores it.
+ * Turns the outcome into a result, and stores the order. The commit is the source of truth: if this
+ * process dies before the order is stored, a replay or the redemption's event stores it.
  */
 export async function finishRedemption(
   deps: Deps,
@@ -54,14 +56,14 @@ export async function finishRedemption(
   }
 }
 
-/** What stands for all that was redeemed: the parent, or the only one. */
+/** The parent of a stack, or the only redemption. */
 function parentOrOnly({ redemptions, parentRedemption }: CommittedRedemptions): Redemption {
   const whole = parentRedemption ?? redemptions[0];
   if (whole === undefined) throw new Error("a redemption was committed and not answered");
   return whole;
 }
 
-/** A repeat only mends what is missing: the order may have moved on since the first answer. */
+/** A replay only repairs a missing order: the stored one may have changed since. */
 async function storeRedeemedOrder(
   deps: Deps,
   call: Call,
@@ -69,7 +71,7 @@ async function storeRedeemedOrder(
   repeated: Redemption | undefined,
 ): Promise<void> {
   if (repeated === undefined) {
-    // The claim lasts longer than the request: nobody else has taken the order up meanwhile.
+    // The claim outlasts the request, so no other request has changed the order.
     const stored = { ...order, at: new Date(call.now) };
     await retryWhileUnavailable(() => storeOrder(deps, stored), call.deadline);
   } else if (repeated.date !== undefined) {

@@ -8,7 +8,7 @@ import type { Applicable } from "../domain/decision/decision.ts";
 import type { DecisionContext } from "../mapping/decision-context.ts";
 import { applicableOf, type Decided } from "../validation/decide.ts";
 
-/** What loyalty cards give for a redemption, by the ids of their vouchers. */
+/** Held points of the redemption's loyalty cards, by the ids of their vouchers. */
 export type PointsByCard = ReadonlyMap<string, RedeemedPoints>;
 
 const NO_POINTS: PointsByCard = new Map();
@@ -20,9 +20,10 @@ type PointsPart = {
 };
 
 /**
- * Commits with the points of loyalty cards held (services/decisions/0020-points-before-the-commit.md): they
- * are spent by the commit, and given back at once when it comes to nothing. A redemption without cards pays
- * nothing here. When somebody else was faster to spend the points, it is decided again.
+ * Commits with the points of loyalty cards held (services/decisions/0020-points-before-the-
+ * commit.md): the commit spends the hold, and a failed commit releases it. Without cards nothing is
+ * called. If the points are no longer available, the outcome is `stale` and the request is decided
+ * again.
  */
 export async function commitWithPointsHeld(
   deps: Deps,
@@ -36,7 +37,7 @@ export async function commitWithPointsHeld(
   if (parts.length === 0) return commit(NO_POINTS);
   const points = await holdPoints(deps, call, { parts, context: decided.context });
   if (points === null) return STALE;
-  // When this throws nobody knows what became of the commit: the points are settled when it is known.
+  // If this throws, the outcome is unknown: the hold is resolved once it is known.
   const outcome = await commit(points);
   const isOurs = outcome.outcome.case === "committed" && !outcome.replayed;
   if (!isOurs) await releasePoints(deps, call, points);
@@ -73,7 +74,7 @@ function pointsPartOf(
   ];
 }
 
-/** Null when the points are not there any more. */
+/** Null if the points are no longer available. */
 async function holdPoints(
   deps: Deps,
   call: Call,
@@ -110,7 +111,7 @@ async function holdPoints(
   );
 }
 
-/** What fails here is done by whoever settles what was left behind. */
+/** A hold that cannot be released here is resolved by a job of the loyalty service. */
 async function releasePoints(deps: Deps, call: Call, points: PointsByCard): Promise<void> {
   try {
     await Promise.all(

@@ -22,18 +22,17 @@ import type { OrderClaim } from "../order/order-claim.ts";
 import { type Decided, applicableOf } from "../validation/decide.ts";
 import type { PointsByCard } from "./points-hold.ts";
 
-/** What a command is written from, beside the decision. */
+/** What a command is built from, besides the decision. */
 export type CommandSource = {
   readonly deps: Deps;
   readonly call: Call;
   readonly context: DecisionContext;
   readonly order: OrderClaim | undefined;
   readonly tracking: string | undefined;
-  /** What loyalty cards give. */
   readonly points?: PointsByCard;
 };
 
-/** Takes what applies: one part for each redeemable, and the order after all of them. */
+/** One part per applicable redeemable, and the order after all of them. */
 export function buildRedemptionCommand(
   source: CommandSource,
   decision: Decided,
@@ -48,14 +47,14 @@ export function buildRedemptionCommand(
     replayData: note,
     parts: applicable.map((evaluated) => ({
       ...partOf(evaluated, source, customer),
-      // One redeemable leaves the order as the request does.
+      // A single redeemable leaves the order as the whole request does.
       ...(isStacked && evaluated.order !== null && { order: orderOf(evaluated.order) }),
     })),
     ...(order !== undefined && { order }),
   };
 }
 
-/** A refused redemption stores nothing but itself, and why: no order, no customer. */
+/** A failed redemption stores only itself and its reason: no order, no customer. */
 export function buildRejectionCommand(
   source: CommandSource,
   evaluated: JudgedRedeemable,
@@ -75,7 +74,7 @@ export function buildRejectionCommand(
   };
 }
 
-/** The lines of all orders of one redemption have the same ids. */
+/** All orders of one redemption share the ids of their lines. */
 function orderBuilder(
   { deps, call, context, order }: CommandSource,
   applicable: readonly Applicable[],
@@ -102,7 +101,7 @@ function orderBuilder(
   };
 }
 
-/** The holder of the referral code that is used (spec/validation-and-redemption.md §8.6). */
+/** The holder of the redeemed referral code. */
 const referrerOf = (applicable: readonly Applicable[]): string | undefined =>
   applicable
     .flatMap(({ redeemable }) =>

@@ -8,12 +8,12 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 
-/** The customer as a redemption leaves it; however often it is decided, it is written once. */
+/** The customer as a redemption stores them; written once, however often it is decided. */
 export type CustomerUpsert = () => Promise<StoredCustomer | undefined>;
 
 /**
- * Creates or updates the customer when a redemption is going to happen
- * (spec/validation-and-redemption.md §8.2). One of whom nothing new is requested is not written.
+ * Creates or updates the customer of a redemption that is about to be committed. Unchanged
+ * customers are not written.
  */
 export function customerUpsert(
   deps: Pick<Deps, "clients">,
@@ -55,7 +55,7 @@ async function upsertCustomer(
   return result.customer;
 }
 
-/** Anybody with a browser can name a customer, and must not change what is stored of him. */
+/** Client-side callers can name any customer, and must not change stored data. */
 const identityOf = ({ $typeName, id, sourceId }: Customer): Customer => ({
   $typeName,
   ...(id !== undefined && { id }),
@@ -69,7 +69,7 @@ const KNOWN = ["name", "email", "birthdate"] as const;
 const isKnown = (field: string): field is (typeof KNOWN)[number] =>
   (KNOWN as readonly string[]).includes(field);
 
-/** Shops send what they know of a customer with each request; mostly all of it is stored already. */
+/** Most requests repeat data that is already stored. */
 const hasNewData = (requested: Customer, stored: StoredCustomer): boolean =>
   Object.entries(requested).some(([field, value]) => {
     if (value === undefined || IDENTITY.has(field)) return false;
@@ -77,7 +77,7 @@ const hasNewData = (requested: Customer, stored: StoredCustomer): boolean =>
     return field !== "metadata" || !containsMetadata(stored.metadata, requested.metadata);
   });
 
-/** Whether merging `requested` by key would leave the metadata as it is. */
+/** Whether merging `requested` by key leaves the metadata unchanged. */
 const containsMetadata = (stored: JsonObject = {}, requested: JsonObject = {}): boolean =>
   Object.entries(requested).every(
     ([key, value]) => Object.hasOwn(stored, key) && isDeepStrictEqual(stored[key], value),

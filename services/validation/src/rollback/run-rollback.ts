@@ -21,15 +21,15 @@ import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { type OrderClaim, claimStoredOrder } from "../order/order-claim.ts";
 import { repairOrders } from "../store/order-repairs.ts";
 
-/** A request to take back one redemption, or with `stacked` a whole stack. */
+/** Rolls back one redemption, or with `stacked` a whole stack. */
 export type RollbackInput = Omit<RollbackRedemptionsRequest, "$typeName"> & {
   readonly stacked: boolean;
 };
 
 /**
- * Gives back what a redemption took, and then takes it out of its order
- * (spec/validation-and-redemption.md §8.7). The order is claimed meanwhile, so that no redemption
- * calculates on figures that are about to change.
+ * Returns what a redemption took, and removes it from its order (docs/redemption-and-
+ * rollback.md#rollback). The order is claimed, so that no concurrent redemption calculates on
+ * outdated figures.
  */
 export async function runRollback(
   deps: Deps,
@@ -66,7 +66,7 @@ export async function runRollback(
       ...(customerId !== undefined && { customerId }),
       ...(orderId !== undefined && { orderId }),
     };
-    // As with redemptions: an order whose rollback may have been committed stays claimed.
+    // As with redemptions, an order whose rollback may have been committed stays claimed.
     mayRelease = false;
     const outcome = await commitWithRetry(() => deps.clients.commitRollback(command));
     mayRelease = outcome.outcome.case !== "committed" || outcome.replayed;
@@ -77,7 +77,10 @@ export async function runRollback(
   }
 }
 
-/** What is stored may be from before the redemption, when its process died before it stored the order. */
+/**
+ * The stored order, unless it is older than the redemption because the redemption's process died
+ * before storing it.
+ */
 function storedOrderWithRedemption(
   orderClaim: OrderClaim | undefined,
   { id }: Redemption,
@@ -86,7 +89,7 @@ function storedOrderWithRedemption(
   return stored !== undefined && Object.hasOwn(stored.redemptions, id) ? stored : undefined;
 }
 
-/** As names that are nobody's are refused by the commit, an unknown customer or order is one. */
+/** Sent for an unknown customer or order: the commit rejects an id that matches nothing. */
 const UNKNOWN_ID = "";
 
 async function customerIdOf(
@@ -112,7 +115,7 @@ function orderIdOf(input: OrderInput | undefined, own: Order | undefined): strin
   return own?.sourceId === input.sourceId ? own.id : UNKNOWN_ID;
 }
 
-/** How long a redemption can be orderClaim back. */
+/** How long after its date a redemption can be rolled back. */
 const ROLLBACK_PERIOD = { months: 3, days: 0, ms: 0 };
 
 function buildRollbackCommand(
@@ -133,8 +136,8 @@ function buildRollbackCommand(
     redemptionId: redemption.id,
     stacked: input.stacked,
     orderMode: "",
-    // Three months back from now are not always the months after the redemption, so the end is
-    // worked out from its date.
+    // Adding months and subtracting them are not inverse, so the end is calculated from the
+    // redemption's date.
     notBefore: instantToProto(call.now > last ? date + 1 : date),
     channel: {
       $typeName: "scrip.voucher.v1.Channel",
@@ -151,8 +154,8 @@ function buildRollbackCommand(
 }
 
 /**
- * As with redemptions the commit was the truth, and a repeat only mends what is missing. So does a rollback
- * whose order nobody stored, or whose customer took it with him.
+ * As with redemptions, the commit is the source of truth: a replay, and a rollback whose order is
+ * not stored, only repair the order.
  */
 async function finishRollback(
   deps: Deps,

@@ -9,7 +9,7 @@ export function rejectContradiction(options: StackingOptions): void {
   if (contradiction !== null) throw invalidPayload(contradiction);
 }
 
-/** A category that nobody knows would change nothing, and nobody would notice. */
+/** An unknown category would silently have no effect. */
 export async function rejectUnknownCategories(
   deps: Pick<Deps, "clients">,
   call: Call,

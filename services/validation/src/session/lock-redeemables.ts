@@ -10,12 +10,10 @@ import type { DecisionContext } from "../mapping/decision-context.ts";
 import { rejectWhileClaimed } from "./session-claim.ts";
 import type { SessionLock } from "./session-lock.ts";
 
-/** What locking needs of everything. */
 export type LockDeps = Pick<Deps, "db" | "onError"> & {
   readonly clients: Pick<Deps["clients"], "reservePoints" | "reserveVouchers" | "releasePoints">;
 };
 
-/** What a session is to lock, as far as it was decided. */
 export type RedeemablesToLock = {
   readonly applicable: readonly Pick<Applicable, "redeemable" | "benefit">[];
   readonly context: Pick<DecisionContext, "cards">;
@@ -28,9 +26,9 @@ type LockContext = {
 };
 
 /**
- * Locks a use of every voucher that applies, the credits it would give, and the points of loyalty cards.
- * Points are lockContext first: what the session held of them is put back when the vouchers cannot be lockContext.
- * Answers whether the session holds all of it; when not, it is decided again.
+ * Locks one use of each applicable voucher, its gift credits, and the points of loyalty cards
+ * (docs/sessions.md#locks). Points are locked first and restored if the vouchers cannot be locked.
+ * Returns whether the session holds all of it; if not, the request is decided again.
  */
 export async function lockRedeemables(
   deps: LockDeps,
@@ -53,7 +51,8 @@ export async function lockRedeemables(
     isReserved = (await reserveVouchers(lockContext, reservations)).case === "reserved";
     return isReserved;
   } finally {
-    // Also when that failed: a session whose key nobody was told would lock the points for days.
+    // Also after an error: a session whose key the caller never received would lock the points for
+    // days.
     if (!isReserved) await restorePoints(lockContext, previous);
   }
 }
@@ -128,7 +127,7 @@ async function reserveVouchers(
     expiresAt: instantToProto(lock.expiresAt),
     reservations: [...reservations],
   });
-  // What is not a card holds no points, and releasing none is harmless.
+  // Releasing points of a voucher that is no card has no effect.
   const dropped = outcome.case === "reserved" ? outcome.value.releasedVoucherIds : [];
   await Promise.all(
     dropped.map((cardId) =>

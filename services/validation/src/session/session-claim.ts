@@ -6,10 +6,7 @@ import { claimSession, findSessionClaim, releaseSession } from "../store/session
 
 export type SessionClaim = { readonly release: () => Promise<void> };
 
-/**
- * Takes the vouchers of a session for this redemption alone
- * (spec/validation-and-redemption.md §7.7).
- */
+/** Claims the vouchers of a session for this redemption (docs/sessions.md#contention). */
 export async function claimSessionVouchers(
   deps: Pick<Deps, "db">,
   call: Call,
@@ -26,7 +23,7 @@ export async function claimSessionVouchers(
   return { release: () => releaseSession(deps.db, claim) };
 }
 
-/** A validation claims nothing, but it gives way to a redemption with its key. */
+/** A validation claims nothing, but gives way to a redemption with the same session key. */
 export async function rejectWhileClaimed(
   deps: Pick<Deps, "db">,
   call: Call,

@@ -4,7 +4,7 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 
-/** A session as it is locked and told: with its key, and its end in epoch milliseconds. */
+/** A session with its key and its expiry in epoch milliseconds. */
 export type SessionLock = {
   readonly session: Session & { readonly key: string };
   readonly expiresAt: number;
@@ -24,12 +24,12 @@ const NANOSECONDS_PER_MS = 1_000_000n;
 
 const DEFAULT_DAYS = 7n;
 
-/** Ten years: what is held for longer is not a lock any more. */
+/** Ten years, the longest lock. */
 const LONGEST_MS = 3_653n * 86_400_000n;
 
 /**
- * The lock that a request asks for (spec/validation-and-redemption.md §7.1): 7 days unless a `ttl` is
- * sent, which counts in days unless a unit is. Parts of a millisecond count as a whole one.
+ * The session lock of a request (docs/sessions.md#lifetime): 7 days by default; a `ttl` without a
+ * unit counts days. Rounded up to whole milliseconds.
  */
 export function parseSessionLock(
   { newId }: Pick<Deps, "newId">,

@@ -1,14 +1,14 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type ArrayValue, type Queryable, textArray } from "@scrip/postgres";
 
-/** What a request asks for; each name is an id or a source id. */
+/** Names to look up; each is an id or a source id. */
 export type CatalogueQuery = {
   readonly projectId: string;
   readonly skus: readonly string[];
   readonly products: readonly string[];
 };
 
-/** What was found, by id or source id; an id decides. */
+/** Found entries by id or source id; ids take precedence. */
 export type Catalogue = {
   readonly sku: (name: string) => FoundSku | undefined;
   readonly product: (name: string) => FoundProduct | undefined;
@@ -17,19 +17,19 @@ export type Catalogue = {
 type Entry = {
   readonly id: string;
   readonly source_id: string | null;
-  /** Of a SKU: its label. */
+  /** For a SKU, its label. */
   readonly name: string | null;
   readonly price: bigint | null;
   readonly image_url: string | null;
   readonly metadata: JsonObject;
-  /** Epoch milliseconds, because dates take long to read, and nearly nobody asks for them. */
+  /** Epoch milliseconds: parsing dates is slow, and few requests need them. */
   readonly created_ms: number;
   readonly updated_ms: number | null;
 };
 
 export type FoundProduct = Entry & {
   readonly object: "product";
-  /** The names of what its SKUs differ in. */
+  /** Names of the attributes that its SKUs have. */
   readonly attributes: readonly string[];
 };
 
@@ -42,8 +42,8 @@ export type FoundSku = Entry & {
 type Row = (FoundProduct | FoundSku) & { readonly project_id: string };
 
 /**
- * The SKUs and products of these names and the products of the SKUs, for all that ask at one moment: a
- * name that many ask for is looked up once. Whoever asks may find what others of the project asked for.
+ * Finds SKUs, products and the products of the SKUs for all queries of a batch. A result may
+ * contain entries that other queries of the same project asked for.
  */
 export async function findInCatalogue(
   db: Queryable,
@@ -66,7 +66,7 @@ export async function findOneInCatalogue(db: Queryable, asked: CatalogueQuery): 
   return catalogue ?? NOTHING_FOUND;
 }
 
-/** The projects and names, each once, as two columns. */
+/** Distinct projects and names as two array parameters. */
 function namesOf(
   asked: readonly CatalogueQuery[],
   kind: "skus" | "products",
@@ -84,7 +84,7 @@ function namesOf(
   ];
 }
 
-/** By every name that a row answers to. */
+/** Indexes the rows by id and source id. */
 function catalogueOf(rows: readonly Row[]): Catalogue {
   const skus = new Map<string, FoundSku>();
   const products = new Map<string, FoundProduct>();
@@ -102,9 +102,9 @@ function catalogueOf(rows: readonly Row[]): Catalogue {
 const NOTHING_FOUND = catalogueOf([]);
 
 /**
- * The rows of each name. As ranges and in their order, which only the index of the column gives: a
- * session keeps the plan of a small table, where all that begin with the project look as good
- * (services/decisions/0021-rows-through-indexes-events-together.md).
+ * Rows of each name, written as ranges and sorted, so that only the index of the column fits: the
+ * cached plan of a small table would read all rows of the project (services/decisions/0021-rows-
+ * through-indexes-events-together.md).
  */
 const rowsOf = (table: "sku" | "product", columns: readonly ("id" | "source_id")[], name: string) =>
   columns

@@ -1,11 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Queryable } from "@scrip/postgres";
 
-/** What an order says about a product or SKU; null is not said and stays as it is. */
+/** The override of a product or SKU by an order line; null leaves a field unchanged. */
 export type Override = {
-  /** The id of one that is there, or the source id of one that is going to be. */
+  /** Id of an existing entry, or source id of a new one. */
   readonly key: string;
-  /** As it was read. */
+  /** The entry as it was read. */
   readonly known:
     | {
         readonly id: string;
@@ -14,7 +14,7 @@ export type Override = {
         readonly metadata: JsonObject;
       }
     | undefined;
-  /** The name of a product, the label of a SKU. */
+  /** Name of a product, label of a SKU. */
   readonly text: string | null;
   readonly price: bigint | null;
   readonly metadata: JsonObject;
@@ -33,8 +33,8 @@ export type Overrides = {
 };
 
 /**
- * Writes them in a statement for each kind that is there and each that is new. Rows are taken in the
- * order of their keys, products before SKUs, so that two orders with the same ones wait for each other.
+ * Writes one statement per kind for existing and one for new entries. Rows are locked in the order
+ * of their keys, products before SKUs, so that concurrent orders cannot deadlock.
  */
 export async function saveOverrides(
   tx: Queryable,
@@ -44,7 +44,7 @@ export async function saveOverrides(
   const made = await saveProducts(tx, context, products);
   await update(tx, { ...context, kind: "sku", text: "sku" }, skus.filter(isKnown));
   const fresh = sorted(skus).flatMap((sku) => {
-    // A product that is neither there nor made by a line of this order: there is nothing to belong to.
+    // If the product neither exists nor is created by this order, the SKU is not created.
     const productId = made.get(sku.product) ?? sku.product;
     return isKnown(sku) ? [] : [{ ...sku, productId }];
   });
@@ -82,7 +82,7 @@ const columnsOf = (overrides: readonly (Override & WithId)[]): readonly unknown[
   overrides.map(({ metadata }) => JSON.stringify(metadata)),
 ];
 
-/** Answers the ids of those that were new, by their source ids. */
+/** Returns the ids of created products by source id. */
 async function saveProducts(
   tx: Queryable,
   { projectId, at }: Context,

@@ -13,7 +13,7 @@ type Entry = {
 
 export type ProductRow = Entry & {
   readonly name: string | null;
-  /** The names of what its SKUs differ in. */
+  /** Names of the attributes that its SKUs have. */
   readonly attributes: readonly string[];
 };
 
@@ -54,7 +54,7 @@ const COLUMNS: { readonly [Name in Kind]: readonly (keyof Rows[Name] & string)[]
   ],
 };
 
-/** Of the unique index that an entry with a source id of another one violates. */
+/** Unique index that a duplicate source id violates. */
 export const SOURCE_ID_INDEX = {
   product: "product_project_source_id",
   sku: "sku_project_source_id",
@@ -62,7 +62,7 @@ export const SOURCE_ID_INDEX = {
 
 export type EntryKey = { readonly column: "id" | "source_id"; readonly value: string };
 
-/** With `lock` nobody else changes the entry until the transaction ends. */
+/** With `lock`, the row stays locked until the transaction ends. */
 export async function findEntry<Name extends Kind>(
   db: Queryable,
   kind: Name,
@@ -76,7 +76,7 @@ export async function findEntry<Name extends Kind>(
   return rows[0];
 }
 
-/** By its id or its source id; the id decides. */
+/** By id, otherwise by source id. */
 export async function findEntryByName<Name extends Kind>(
   db: Queryable,
   kind: Name,
@@ -89,7 +89,7 @@ export async function findEntryByName<Name extends Kind>(
   );
 }
 
-/** Writes an entry whole. Violates the index of source ids when another one has its source id. */
+/** Inserts or replaces an entry. Violates `SOURCE_ID_INDEX` if another entry has its source id. */
 export async function saveEntry<Name extends Kind>(
   db: Queryable,
   kind: Name,
@@ -118,11 +118,11 @@ export async function deleteEntry(
 
 export type EntryListing = {
   readonly projectId: string;
-  /** Only the SKUs of this product. */
+  /** Lists only the SKUs of this product. */
   readonly productId?: string;
   readonly madeFrom: Date | null;
   readonly madeUntil: Date | null;
-  /** A column that may be sorted by; `-` in front is descending. */
+  /** Sort column; a leading `-` sorts descending. */
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
@@ -133,7 +133,7 @@ const SORTABLE: Readonly<Record<string, string>> = {
   updated_at: "coalesce(updated_at, created_at)",
 };
 
-/** One page, and how many there are in all. Ties are broken by id. */
+/** One page and the total number of entries. Ties are sorted by id. */
 export async function listEntries<Name extends Kind>(
   db: Queryable,
   kind: Name,
@@ -159,12 +159,12 @@ export async function listEntries<Name extends Kind>(
   });
 }
 
-/** How many SKUs an answer shows inside of a product. */
+/** Maximum number of SKUs displayed within a product. */
 const MAX_DISPLAYED_SKUS = 100;
 
 export type SkusOfProduct = { readonly rows: readonly SkuRow[]; readonly total: bigint };
 
-/** The oldest SKUs of each of the products. */
+/** The oldest SKUs of each product. */
 export async function findSkusOf(
   db: Queryable,
   projectId: string,
@@ -191,7 +191,6 @@ export async function findSkusOf(
   return skus;
 }
 
-/** Ids of the SKUs of each of the products. */
 export async function findSkuIdsOf(
   db: Queryable,
   projectId: string,

@@ -16,13 +16,13 @@ export type CollectionRow = {
 export type CollectionEntry = {
   readonly object: "product" | "sku";
   readonly id: string;
-  /** Of a SKU. */
+  /** For a SKU. */
   readonly product_id: string | null;
 };
 
 /**
- * How many collections the project has. Whoever makes one at the same time waits until the
- * transaction ends, so that the number still holds then.
+ * Number of collections of the project. Serializes concurrent creations until the transaction ends,
+ * so that the limit holds.
  */
 export async function countCollections(tx: Queryable, projectId: string): Promise<bigint> {
   await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [
@@ -57,7 +57,6 @@ export async function insertCollection(
   );
 }
 
-/** Of `product_collection c`. */
 const COLUMNS = `c.project_id, c.id, c.name, c.type, c.filter, c.created_at,
   coalesce(
     (select jsonb_agg(
@@ -79,7 +78,7 @@ export async function findCollection(
   return (await findCollections(db, [{ projectId, key: id }]))[0];
 }
 
-/** Of any projects, in the order of the keys. */
+/** For the cache: collections of any projects, in the order of the keys. */
 export async function findCollections(
   db: Queryable,
   keys: readonly { readonly projectId: string; readonly key: string }[],
@@ -95,7 +94,7 @@ export async function findCollections(
 
 export type CollectionListing = {
   readonly projectId: string;
-  /** A column that may be sorted by; `-` in front is descending. */
+  /** Sort column; a leading `-` sorts descending. */
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
@@ -159,7 +158,7 @@ export type CollectionProductRow = {
   readonly created_at: Date;
 };
 
-/** Products and SKUs as one table, with what filters read of them. */
+/** Products and SKUs as one table with the fields that filters read. */
 const ITEMS = `
   (select project_id, 'product' as object, id, null::text as product_id, source_id, name, price,
           attributes, image_url, metadata, created_at, updated_at
@@ -173,7 +172,7 @@ const ITEMS = `
      join product p on p.project_id = s.project_id and p.id = s.product_id
     where s.project_id = $1) i`;
 
-/** Twins of the fields of domain/collections.ts, over `ITEMS`. */
+/** Must match the fields of domain/catalogue/product-collections.ts. */
 const fields: FilterFields = {
   named: {
     id: { type: "text", sql: "i.id" },
@@ -194,7 +193,7 @@ const fields: FilterFields = {
   prefixed: { "metadata.": jsonMember("i.metadata") },
 };
 
-/** One page of what is in the collection, and how many there are on all of them. */
+/** One page of the collection's products and SKUs, and their total number. */
 export async function listCollectionProducts(
   db: Queryable,
   collection: CollectionRow,

@@ -1,6 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 
-/** Keeps orders of the customer from being brought back by events that come late. */
+/** Records a permanently deleted customer, so that late events do not restore their orders. */
 export async function recordDeletedCustomer(
   db: Queryable,
   { projectId, customerId }: { readonly projectId: string; readonly customerId: string },
@@ -11,10 +11,13 @@ export async function recordDeletedCustomer(
   );
 }
 
-/** How many orders of a project one statement looks at. */
+/** Number of orders that one statement scans. */
 const CHUNK = 5_000;
 
-/** Deletes those of a customer among the orders behind one, and answers where to go on, if anywhere. */
+/**
+ * Deletes the customer's orders among the next orders behind `after`. Returns the id to continue
+ * behind, or null at the end.
+ */
 export async function deleteOrdersOfCustomer(
   db: Queryable,
   {

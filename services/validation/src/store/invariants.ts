@@ -13,7 +13,7 @@ import { parseValidationRule } from "@scrip/rules";
 import { ruleDefinitionFromRow } from "./rule-definition.ts";
 import type { RuleContent } from "./validation-rules.ts";
 
-/** Every project that has orders or rules, also one that the gateway no longer knows. */
+/** All projects with orders or rules, including those that the gateway has deleted. */
 export async function listValidationProjects(db: Queryable): Promise<readonly string[]> {
   const [orders, rules] = await Promise.all(
     ["shop_order", "validation_rule"].map((table) => listProjectsIn(db, table)),
@@ -47,7 +47,7 @@ async function checkOrders(db: Queryable, request: ChunkRequest): Promise<Chunk>
     checked: rows.length,
     last: rows.length < request.limit ? null : last,
     violations: rows.flatMap(({ id, document }) =>
-      // Without a document it is only claimed so far.
+      // A row without a document is a claim, not an order.
       document === null ? [] : faultsOf(id, fromBinary(OrderSchema, document)),
     ),
   };
@@ -94,7 +94,7 @@ function faultsOf(id: string, order: Order): Violation[] {
   ];
 }
 
-/** A rule that cannot be read ends every decision on what it is assigned to. */
+/** A rule that cannot be parsed makes every decision fail that depends on it. */
 async function checkRules(db: Queryable, request: ChunkRequest): Promise<Chunk> {
   const { rows } = await db.query<RuleContent & { id: string }>(
     `select id, rules, bundle_rules, applicable_to, error_message

@@ -4,28 +4,28 @@ import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import type { OrderKey } from "./orders.ts";
 
-/** How long a claim holds when its request dies: longer than any request may take. */
+/** Lifetime of a claim whose request died: longer than any request. */
 const CLAIM_SECONDS = 15;
 
 export type OrderClaimRequest = {
   readonly projectId: string;
   readonly key: OrderKey;
-  /** Who claims: the idempotency key, or the request. */
+  /** The claimant: the idempotency key, or the request id. */
   readonly by: string;
-  /** The id of the order when the source id is new. */
+  /** Id of the order if the source id is new. */
   readonly newId: string;
   readonly at: Date;
 };
 
 export type ClaimOutcome =
   | { readonly kind: "claimed"; readonly id: string; readonly order: Order | null }
-  /** Another request has the order now. */
+  /** Another request holds the claim. */
   | { readonly kind: "taken"; readonly by: string }
   | { readonly kind: "not_found" };
 
 /**
- * Takes an order for one redemption, so that two of them never calculate on the same figures
- * (spec/validation-and-redemption.md §7.7). An unknown source id gets its id here.
+ * Claims an order for one request, so that two never calculate on the same figures
+ * (services/decisions/0006-order-claims.md). Allocates the id of a new source id.
  */
 export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promise<ClaimOutcome> {
   const { projectId, key, by } = claim;
@@ -62,7 +62,7 @@ export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promi
     : { kind: "taken", by: others[0].claimed_by ?? "" };
 }
 
-/** Gives a claim back when nothing came of it. */
+/** Releases a claim when nothing was committed. */
 export async function releaseOrder(
   db: Queryable,
   claim: { readonly projectId: string; readonly id: string; readonly by: string },

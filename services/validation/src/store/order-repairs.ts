@@ -13,16 +13,15 @@ import { withoutTakenSourceIds } from "./order-source-ids.ts";
 import { findOrder } from "./orders.ts";
 
 /**
- * Writes orders that are missing, or that are stored in a state from before their redemption, and the
- * events of paid ones that have none. A claim is left to its owner: another request may calculate on
- * the order by now. Repeatable.
+ * Writes orders that are missing or older than their redemption, and the events of paid orders that
+ * have none. A claimed order is left to its claimant, which may be calculating on it. Repeatable.
  */
 export async function repairOrders(db: Database, orders: readonly StoredOrder[]): Promise<void> {
   const wanting = await findOutdated(db, lastStates(orders));
   if (wanting.length > 0) await db.transaction((tx) => writeOutdated(tx, wanting));
 }
 
-/** Repairs an order that overrides: what is in the catalogue goes with the order, both or neither. */
+/** Repairs an order with overrides: catalogue and order are written in one transaction. */
 export async function repairOverridingOrder(
   db: Queryable,
   stored: StoredOrder,
@@ -41,8 +40,8 @@ async function writeOutdated(tx: Queryable, wanting: readonly StoredOrder[]): Pr
 }
 
 /**
- * Writes orders of rollbacks that are not stored yet. The rollback tells by its entry in the order; by
- * their dates alone it and its redemption may be from the same instant. Repeatable.
+ * Writes orders of rollbacks that are not stored yet. They are recognised by the rollback's entry
+ * in the order, since a redemption and its rollback may have the same date. Repeatable.
  */
 export async function repairRolledBackOrders(
   db: Queryable,
@@ -59,7 +58,6 @@ export async function repairRolledBackOrders(
   }
 }
 
-/** Whether the order is of a customer who was deleted for good. */
 async function isCustomerDeleted(
   db: Queryable,
   { projectId, order }: StoredOrder,
@@ -72,14 +70,14 @@ async function isCustomerDeleted(
   return rows.length > 0;
 }
 
-/*
- * What joins the table is not prepared by name: a plan that was kept from a time when the table was
- * small would read all orders of all projects for each batch of events.
+/**
+ * Statements that join the table are not prepared by name: a plan cached while the table was small
+ * would scan all orders for each batch of events.
  */
 
 /**
- * The orders that are not stored as new as this, or are paid without an event; most need nothing. Those
- * of customers who are gone for good stay away.
+ * Orders that are stored in an older state or not at all, or are paid without an event. Orders of
+ * permanently deleted customers are omitted.
  */
 async function findOutdated(
   db: Queryable,
@@ -132,7 +130,7 @@ async function writeOlder(
   });
 }
 
-/** Tells that the orders are paid, of those of which nobody has told it before. */
+/** Writes the `OrderPaid` events of orders that have none yet. */
 async function insertPaidEvents(tx: Queryable, orders: readonly StoredOrder[]): Promise<void> {
   if (orders.length === 0) return;
   await tx.query(

@@ -13,12 +13,12 @@ import { orderPaid, orderPaidKey } from "../events/order-paid.ts";
 
 export type StoredOrder = { readonly projectId: string; readonly order: Order; readonly at: Date };
 
-/** An order, and its lines that write into the catalogue when it is stored. */
+/** An order with its lines that override the catalogue. */
 export type OverridingOrder = StoredOrder & { readonly overrides: readonly OrderItemInput[] };
 
 /**
- * One order is written once by a statement: the last state of it in the batch. All statements lock
- * orders in one order, so that two of them never wait for each other.
+ * The last state of each order in the batch, since a statement can write a row only once. Sorted,
+ * so that all statements lock rows in the same order and cannot deadlock.
  */
 export const lastStates = (orders: readonly StoredOrder[]): StoredOrder[] => {
   const last = new Map(
@@ -44,7 +44,7 @@ export const columnsOf = (rows: readonly StoredOrder[]): ArrayValue[] => [
   timestampArray(rows.map(({ at }) => at.getTime())),
 ];
 
-/** Each paid order with the event that would be the first to tell it. */
+/** For each paid order the event to write if the order has none yet. */
 export function eventColumnsOf(rows: readonly StoredOrder[]): ArrayValue[] {
   const isPaid = ({ order }: StoredOrder): boolean => order.status === OrderStatus.PAID;
   return [

@@ -3,7 +3,7 @@ import { type Database, isUniqueViolation, type Queryable, textArray } from "@sc
 import type { StoredOrder } from "./order-rows.ts";
 import { ORDER_SOURCE_ID_INDEX, saveOrders } from "./orders.ts";
 
-/** Writes orders as `saveOrders` does, those too whose source id is another order's by now. */
+/** Saves orders like `saveOrders`, and without their source id where another order has it. */
 export async function saveOrdersWithFreeSourceIds(
   db: Database,
   orders: readonly StoredOrder[],
@@ -17,9 +17,8 @@ export async function saveOrdersWithFreeSourceIds(
 }
 
 /**
- * The orders, without the source ids that are other orders' by now. An order goes with a customer who
- * is deleted for good, and its source id may be used again; what others did with it before may bring
- * it back.
+ * The orders, without source ids that belong to other orders by now: after the permanent deletion
+ * of a customer their source ids can be reused, and a late redemption may restore the old order.
  */
 export async function withoutTakenSourceIds(
   db: Queryable,

@@ -5,7 +5,7 @@ import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
 import { columnsOf, eventColumnsOf, lastStates, type StoredOrder } from "./order-rows.ts";
 
-/** Of the unique index that an order with the source id of another one violates. */
+/** Unique index that a duplicate source id violates. */
 export const ORDER_SOURCE_ID_INDEX = "shop_order_project_source_id";
 
 export type OrderKey = { readonly column: "id" | "source_id"; readonly value: string };
@@ -25,8 +25,8 @@ export async function findOrder(
 }
 
 /**
- * Writes orders as they are after their redemptions or edits, and ends the claims. The first time that
- * an order is paid its event is written in the same statement. Repeatable.
+ * Saves orders after redemptions or edits, and ends their claims. Writes the `OrderPaid` event in
+ * the same statement the first time that an order is paid. Repeatable.
  */
 export async function saveOrders(db: Queryable, orders: readonly StoredOrder[]): Promise<void> {
   const rows = lastStates(orders);
@@ -64,7 +64,7 @@ export async function saveOrders(db: Queryable, orders: readonly StoredOrder[]):
   });
 }
 
-/** Gives an order another source id; false when another order has it. The order must be claimed. */
+/** Changes the source id of a claimed order; false if another order has it. */
 export async function setSourceId(
   db: Queryable,
   order: { readonly projectId: string; readonly id: string; readonly sourceId: string },
@@ -90,13 +90,13 @@ const SORTABLE: Readonly<Record<string, string>> = {
 
 export type Listing = {
   readonly projectId: string;
-  /** A column that may be sorted by; `-` in front is descending. */
+  /** Sort column; a leading `-` sorts descending. */
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
 };
 
-/** One page, and how many orders there are in all. Ties are broken by id. */
+/** One page and the total number of orders. Ties are sorted by id. */
 export async function listOrders(
   db: Queryable,
   { projectId, order, limit, offset }: Listing,

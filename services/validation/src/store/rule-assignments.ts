@@ -13,8 +13,8 @@ export type AssignmentRow = {
 const COLUMNS = "id, rule_id, object_type, object_id, created_at";
 
 /**
- * Answers those that were not there yet. Left out is also a second rule of a campaign. The rules must
- * be held.
+ * Returns the ids of new assignments; existing ones and a second rule of a campaign are skipped.
+ * The rules must be locked.
  */
 export async function insertAssignments(
   tx: Queryable,
@@ -38,7 +38,7 @@ export async function insertAssignments(
   return inserted.map(({ id }) => id);
 }
 
-/** Answers whether the rule had such an assignment. */
+/** Returns whether the assignment existed. */
 export async function deleteAssignment(
   tx: Queryable,
   projectId: string,
@@ -74,7 +74,6 @@ export async function deleteAssignmentsOfObjects(
   );
 }
 
-/** Those of the objects that have rules. */
 export async function findObjectsWithRules(
   db: Queryable,
   objects: readonly DefinitionKey[],
@@ -89,7 +88,7 @@ export async function findObjectsWithRules(
   return rows.map((row) => ({ projectId: row.project_id, key: row.object_id }));
 }
 
-/** The rules of one object, oldest first. */
+/** The assignments of one object, oldest first. */
 export async function findAssignmentsOfObject(
   db: Queryable,
   projectId: string,
@@ -106,14 +105,14 @@ export async function findAssignmentsOfObject(
 
 export type AssignmentListing = {
   readonly projectId: string;
-  /** Of this rule only. */
+  /** Lists only the assignments of this rule. */
   readonly ruleId?: string;
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
 };
 
-/** One page, and how many there are in all. Ties are broken by id. */
+/** One page and the total number of assignments. Ties are sorted by id. */
 export async function listAssignments(
   db: Queryable,
   { projectId, ruleId, order, limit, offset }: AssignmentListing,
@@ -138,8 +137,8 @@ export async function findAssignmentsOfObjects(
   db: Queryable,
   keys: readonly DefinitionKey[],
 ): Promise<readonly (readonly AssignmentRow[] | undefined)[]> {
-  // As a range and in its order, which only the index of objects gives: a session keeps the plan of a
-  // small table, where all that begin with the project look as good.
+  // Written as a range and sorted, so that only the index of objects fits: the cached plan of a
+  // small table would read all rows of the project.
   const { rows } = await db.query<AssignmentRow & { position: bigint }>({
     name: "find_assignments_of_objects",
     text: `select position, found.*
@@ -157,8 +156,8 @@ export async function findAssignmentsOfObjects(
 }
 
 /**
- * For the cache: all assignments of each project, oldest first, in the order of the keys; of projects
- * with more than `limit` one more than that.
+ * For the cache: all assignments of each project, oldest first, in the order of the keys. Reads at
+ * most `limit + 1` per project, which shows that there are more.
  */
 export async function findAssignmentsOfProjects(
   db: Queryable,

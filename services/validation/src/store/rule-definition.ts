@@ -15,7 +15,7 @@ import {
 
 import type { RuleContent } from "./validation-rules.ts";
 
-/** A stored rule in the words of the evaluator. */
+/** The stored rule as the input of the rule parser. */
 export function ruleDefinitionFromRow(id: string, content: RuleContent): ValidationRuleDefinition {
   return {
     id,
@@ -29,7 +29,6 @@ export function ruleDefinitionFromRow(id: string, content: RuleContent): Validat
   };
 }
 
-/** As it was sent. */
 export const ruleScopeFromRow = (stored: JsonObject): RuleScope =>
   fromJson(RuleScopeSchema, stored);
 

@@ -1,19 +1,19 @@
 import type { Queryable } from "@scrip/postgres";
 
-/** How long a claim holds when its request dies: as long as that of an order. */
+/** Lifetime of a claim whose request died: the same as for orders. */
 const CLAIM_SECONDS = 15;
 
 export type SessionClaimRow = {
   readonly projectId: string;
   readonly sessionKey: string;
   readonly voucherIds: readonly string[];
-  /** Who claims: the idempotency key, or the request. */
+  /** The claimant: the idempotency key, or the request id. */
   readonly by: string;
 };
 
 /**
- * Takes the vouchers of a session for one redemption; answers who has one of them, or undefined when
- * all were free. Rows are inserted in the order of their ids, so that two never wait for each other.
+ * Claims the vouchers of a session for one redemption; returns the current claimant if one of them
+ * is taken. Rows are inserted in the order of their ids, so that claims cannot deadlock.
  */
 export async function claimSession(
   db: Queryable,
@@ -40,7 +40,7 @@ export async function claimSession(
   return others ?? { by: "" };
 }
 
-/** Who redeems a voucher of the session right now. */
+/** The claimant that is redeeming a voucher of the session. */
 export async function findSessionClaim(
   db: Queryable,
   { projectId, sessionKey, voucherIds }: Omit<SessionClaimRow, "by">,
@@ -57,8 +57,7 @@ export async function findSessionClaim(
 }
 
 /**
- * Ends a claim. What requests that died have left in the project goes too: only live claims are in
- * the table, so that it needs no job to clean it.
+ * Ends a claim, and deletes expired claims of the project, so that the table needs no cleanup job.
  */
 export async function releaseSession(
   db: Queryable,

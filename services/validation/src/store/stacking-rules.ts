@@ -4,7 +4,7 @@ import type { StackingOptions } from "../domain/stacking/stacking-rules.ts";
 
 export type StackingRulesRow = {
   readonly id: string;
-  /** Only what was set; everything else has its default. */
+  /** Only the configured options; all others have their default. */
   readonly options: StackingOptions;
   readonly created_at: Date;
   readonly updated_at: Date | null;
@@ -21,7 +21,7 @@ export async function findStackingRules(
   return rows[0];
 }
 
-/** For the cache: what is set in each project, in the order of the keys. */
+/** For the cache: the options of each project, in the order of the keys. */
 export async function findStackingOptions(
   db: Queryable,
   keys: readonly DefinitionKey[],
@@ -35,7 +35,7 @@ export async function findStackingOptions(
   return keys.map(({ projectId }) => found.get(projectId));
 }
 
-/** Reads the set and holds it, so that two changes run one after the other. */
+/** Reads and locks the row, so that updates are serialized. */
 export async function lockStackingRules(
   tx: Queryable,
   projectId: string,
@@ -51,7 +51,7 @@ export async function lockStackingRules(
   return rows[0];
 }
 
-/** Answers whether the project had none yet. */
+/** Returns false if the project already has stacking rules. */
 export async function insertStackingRules(
   db: Queryable,
   projectId: string,
@@ -77,7 +77,7 @@ export async function updateStackingRules(
   );
 }
 
-/** Answers whether there was one. */
+/** Returns whether a row was deleted. */
 export async function deleteStackingRules(
   db: Queryable,
   projectId: string,

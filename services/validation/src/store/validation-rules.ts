@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
 
-/** What a rule says, in the words of the contract; `applicable_to` as the JSON of its message. */
+/** The content of a rule in the terms of the API; `applicable_to` is the JSON of its message. */
 export type RuleContent = {
   readonly rules: JsonObject;
   readonly bundle_rules: JsonObject | null;
@@ -37,7 +37,7 @@ export async function findRule(
   return rows[0];
 }
 
-/** Reads a rule and holds it, so that two changes run one after the other. */
+/** Reads and locks a rule, so that updates are serialized. */
 export async function lockRule(
   tx: Queryable,
   projectId: string,
@@ -52,7 +52,7 @@ export async function lockRule(
   return rows[0];
 }
 
-/** Holds rules so that none is deleted before the transaction ends; answers the ids of those there are. */
+/** Prevents the deletion of the rules until the transaction ends; returns the ids that exist. */
 export async function lockRulesAgainstDeletion(
   tx: Queryable,
   projectId: string,
@@ -68,7 +68,7 @@ export async function lockRulesAgainstDeletion(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Holds a rule against every use of it, before it is deleted; answers whether there is one. */
+/** Locks a rule against concurrent assignments before its deletion; returns whether it exists. */
 export async function lockRuleForDeletion(
   tx: Queryable,
   projectId: string,
@@ -81,7 +81,7 @@ export async function lockRuleForDeletion(
   return rowCount === 1;
 }
 
-/** Writes a rule whole. */
+/** Inserts or replaces a rule. */
 export async function saveRule(db: Queryable, projectId: string, row: RuleRow): Promise<void> {
   await db.query(
     `insert into validation_rule (project_id, ${COLUMNS})
@@ -107,7 +107,7 @@ export async function saveRule(db: Queryable, projectId: string, row: RuleRow): 
   );
 }
 
-/** Fails while it is assigned to something. */
+/** Fails while the rule is assigned. */
 export async function deleteRule(tx: Queryable, projectId: string, id: string): Promise<void> {
   await tx.query("delete from validation_rule where project_id = $1 and id = $2", [projectId, id]);
 }
@@ -124,7 +124,7 @@ const SORTABLE: Readonly<Record<string, string>> = {
   updated_at: "coalesce(updated_at, created_at)",
 };
 
-/** One page, and how many there are in all. Ties are broken by id. */
+/** One page and the total number of rules. Ties are sorted by id. */
 export async function listRules(
   db: Queryable,
   { projectId, order, limit, offset }: RuleListing,
@@ -143,8 +143,8 @@ export async function listRules(
 }
 
 /**
- * For the cache: what each of the rules says, in the order of the keys. Planned anew each time: a plan
- * that was kept from when the table was small reads all of it.
+ * For the cache: the content of each rule, in the order of the keys. Not prepared by name: a plan
+ * cached while the table was small would scan it.
  */
 export async function findRuleContents(
   db: Queryable,
@@ -160,7 +160,10 @@ export async function findRuleContents(
   return keys.map((_, index) => found.get(index + 1));
 }
 
-/** Some of the rules that name something by its id, anywhere in them, and how many there are. */
+/**
+ * Up to 10 rules that reference an id anywhere in their conditions or scope, and their total
+ * number.
+ */
 export async function findRulesReferencing(
   db: Queryable,
   projectId: string,

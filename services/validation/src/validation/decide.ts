@@ -7,11 +7,11 @@ import { rejectionToApiError } from "../mapping/error.ts";
 
 export type Decided = Extract<Decision, { kind: "decided" }>;
 
-/** In turns, so that a decision on much holds nobody else up. */
+/** Interleaved with other requests, so that a large decision does not block the process. */
 export const decide = async ({ request }: DecisionContext, { deadline }: Call): Promise<Decided> =>
   runInterleaved(decideStepwise(request), deadline);
 
-/** Each step is a redeemable. */
+/** Yields after each redeemable. */
 export function* decideStepwise(request: DecisionRequest): Generator<void, Decided> {
   const decision = yield* decideInSteps(request);
   if (decision.kind === "malformed") throw rejectionToApiError(decision.refusal);

@@ -17,25 +17,26 @@ import { lockRedeemables } from "../session/lock-redeemables.ts";
 import { parseSessionLock } from "../session/session-lock.ts";
 import { type Decided, decide, applicableOf } from "./decide.ts";
 
-/** A decision that was only asked for, with what its answer is written from. */
+/** A decision without a commit, with the data to build its response from. */
 export type ValidationOutcome = {
   readonly context: DecisionContext;
   readonly decision: Decided;
   readonly tracking: string | undefined;
-  /** When what was decided is locked. */
+  /** Set if the decision was locked. */
   readonly session: Session | undefined;
 };
 
 export type ValidationOptions = {
-  /** Replaces rules of the project that make no sense where a single redeemable is asked for. */
+  /** Replaces project rules that make no sense for a single redeemable. */
   readonly stacking?: (rules: StackingRules) => StackingRules;
-  /** Ends the request before anything is decided, such as for one that is not there. */
+  /** Ends the request before the decision, e.g. for an unknown voucher. */
   readonly check?: (resolved: ResolvedRedeemables) => void;
 };
 
 /**
- * Decides, and locks what a session asks for (spec/validation-and-redemption.md §7). A lock that
- * somebody else was faster to take is a decision made again, which then tells why not.
+ * Decides, and locks the applicable redeemables if the request has a session
+ * (docs/sessions.md#locks). If a concurrent request changed or locked them first, it decides again,
+ * and the response then says why they do not apply.
  */
 export async function runValidation(
   deps: Deps,

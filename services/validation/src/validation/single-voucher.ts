@@ -5,11 +5,13 @@ import { singleStacking } from "../domain/stacking/single-redeemable.ts";
 import { type DecisionInput, redeemableInputFromProto } from "../mapping/decision-input.ts";
 import type { ValidationOptions } from "./run-validation.ts";
 
-/** One voucher, and what it is to be decided on with. */
 export type SingleVoucherRequest = Omit<DecisionInput, "redeemables"> &
   Pick<RedeemableRef, "gift" | "reward"> & { readonly code: string };
 
-/** What endpoints for one voucher ask, and how: alone, and an unknown code is not found (§5.4). */
+/**
+ * Request and options of the endpoints for one voucher: decided alone (docs/stacking.md#single-
+ * redeemable), and an unknown code is rejected with `not_found`.
+ */
 export function singleVoucherInput(sent: SingleVoucherRequest): {
   readonly input: DecisionInput;
   readonly options: ValidationOptions;

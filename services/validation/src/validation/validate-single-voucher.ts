@@ -19,7 +19,7 @@ export async function validateSingleVoucher(
   if (evaluated === undefined || voucher === undefined) {
     throw new Error("a decision without its redeemable");
   }
-  // A loyalty card without a reward is a malformed request, not an answer (§5.4).
+  // A loyalty card without a reward is an invalid request, not an invalid voucher.
   if (evaluated.status === "INAPPLICABLE" && evaluated.refusal.key === "missing_reward") {
     throw rejectionToApiError(evaluated.refusal);
   }
