@@ -3,7 +3,7 @@
  * gathered facts in, figures and guards out. Run: node services/validation/bench/decide.ts
  */
 import { decide, type DecisionRequest } from "../src/domain/decide.ts";
-import type { LineFacts, VoucherFacts } from "../src/domain/input/facts.ts";
+import type { LineSnapshot, VoucherSnapshot } from "../src/domain/input/facts.ts";
 import {
   givenCampaign,
   givenCustomer,
@@ -40,7 +40,7 @@ const rulesOf = (count: number) =>
         }),
   );
 
-const linesOf = (count: number): LineFacts[] =>
+const linesOf = (count: number): LineSnapshot[] =>
   Array.from({ length: count }, (_, n) =>
     givenLine({ productId: `prod_${n}`, quantity: BigInt(n % 5) + 1n, prices: { line: 1999n } }),
   );
@@ -61,7 +61,7 @@ const requestFor = (
     },
   });
 
-const voucherOf = (n: number, rules: number): VoucherFacts =>
+const voucherOf = (n: number, rules: number): VoucherSnapshot =>
   givenDiscountVoucher(`CODE${n}`, percentOff("1"), {
     campaign,
     quantity: 100n,
@@ -71,7 +71,7 @@ const voucherOf = (n: number, rules: number): VoucherFacts =>
 const cases: readonly (readonly [string, DecisionRequest])[] = [
   ["1 voucher, 3 lines, 0 rules", requestFor({ redeemables: 1, rules: 0, lines: 3 })],
   ["1 voucher, 3 lines, 2 rules", requestFor({ redeemables: 1, rules: 2, lines: 3 })],
-  ["  and its trace", requestFor({ redeemables: 1, rules: 2, lines: 3 }, { trace: true })],
+  ["  and its trace", requestFor({ redeemables: 1, rules: 2, lines: 3 }, { explain: true })],
   ["1 voucher, 3 lines, 10 rules", requestFor({ redeemables: 1, rules: 10, lines: 3 })],
   ["1 voucher, 100 lines, 2 rules", requestFor({ redeemables: 1, rules: 2, lines: 100 })],
   ["5 vouchers, 3 lines, 2 rules", requestFor({ redeemables: 5, rules: 2, lines: 3 })],

@@ -2,7 +2,7 @@ import type { newId } from "@scrip/ids";
 import type { Database, DefinitionCache, DefinitionVersions } from "@scrip/postgres";
 
 import type { Clients } from "./clients.ts";
-import type { Collection } from "./domain/catalogue/product-collections.ts";
+import type { ProductCollection } from "./domain/catalogue/product-collections.ts";
 import type { StackingRules } from "./domain/stacking/stacking-rules.ts";
 import type { RuleCaches } from "./loading/validation-rules.ts";
 import type { Catalogue, CatalogueQuery } from "./store/catalogue-lookup.ts";
@@ -20,7 +20,7 @@ export type Deps = {
   /** Validation rules and their assignments. */
   readonly ruleCaches: RuleCaches;
   /** Product collections by id. */
-  readonly collections: DefinitionCache<Collection>;
+  readonly collections: DefinitionCache<ProductCollection>;
   /** Concurrent lookups are batched. */
   readonly findInCatalogue: (names: CatalogueQuery) => Promise<Catalogue>;
   /** Concurrent writes are batched. */

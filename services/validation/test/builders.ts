@@ -12,19 +12,22 @@ import {
   parseValidationRule,
 } from "@scrip/rules";
 
-import type { LinePick } from "../src/domain/applicable-items/item-selection.ts";
+import type { SelectedLine } from "../src/domain/applicable-items/item-selection.ts";
 import { type DecisionRequest, decide } from "../src/domain/decide.ts";
-import type { Inapplicable, JudgedRedeemable } from "../src/domain/decision/decision.ts";
 import type {
-  CampaignFacts,
+  InapplicableRedeemable,
+  EvaluatedRedeemable,
+} from "../src/domain/decision/decision.ts";
+import type {
+  CampaignSnapshot,
   CatalogueItem,
-  CustomerFacts,
-  LineFacts,
+  CustomerSnapshot,
+  LineSnapshot,
   LinePrices,
-  OrderFacts,
-  TierFacts,
+  OrderSnapshot,
+  TierSnapshot,
   TierRedeemable,
-  VoucherFacts,
+  VoucherSnapshot,
   VoucherRedeemable,
 } from "../src/domain/input/facts.ts";
 import type { OrderState } from "../src/domain/order/order-state.ts";
@@ -32,7 +35,7 @@ import { DEFAULT_STACKING_RULES } from "../src/domain/stacking/stacking-rules.ts
 
 /** Facts for tests, which name only what they are about. */
 
-export const givenOrder = (order: Partial<OrderFacts> = {}): OrderFacts => ({
+export const givenOrder = (order: Partial<OrderSnapshot> = {}): OrderSnapshot => ({
   amount: null,
   initialAmount: null,
   discountAmount: 0n,
@@ -42,8 +45,8 @@ export const givenOrder = (order: Partial<OrderFacts> = {}): OrderFacts => ({
 });
 
 export const givenLine = (
-  line: Partial<Omit<LineFacts, "prices">> & { readonly prices?: Partial<LinePrices> } = {},
-): LineFacts => ({
+  line: Partial<Omit<LineSnapshot, "prices">> & { readonly prices?: Partial<LinePrices> } = {},
+): LineSnapshot => ({
   productId: null,
   skuId: null,
   productSourceId: null,
@@ -69,7 +72,7 @@ export const givenLine = (
 });
 
 /** Lines given as quantity and unit price. */
-export const givenLines = (...lines: readonly (readonly [bigint, bigint])[]): LineFacts[] =>
+export const givenLines = (...lines: readonly (readonly [bigint, bigint])[]): LineSnapshot[] =>
   lines.map(([quantity, price]) => givenLine({ quantity, prices: { line: price } }));
 
 export const unlimited: Validity = {
@@ -116,16 +119,16 @@ export const amountOff = (
 ): MoneyDiscount => givenDiscount({ type: "AMOUNT", amountOff: amount, effect });
 
 /** Lines as an effect reaches them without rules: whole, in this order. */
-export const wholePicks = (
+export const wholeLines = (
   { lines }: OrderState,
   indices: readonly number[] = [...lines.keys()],
-): readonly LinePick[] =>
+): readonly SelectedLine[] =>
   indices.map((index) => {
     const units = lines[index]?.quantity ?? 0n;
-    return { index, units, run: { first: 1n, step: 1n, count: units }, entry: null };
+    return { index, units, sequence: { first: 1n, step: 1n, count: units }, entry: null };
   });
 
-export const givenCampaign = (campaign: Partial<CampaignFacts> = {}): CampaignFacts => ({
+export const givenCampaign = (campaign: Partial<CampaignSnapshot> = {}): CampaignSnapshot => ({
   id: "camp_1",
   name: "Campaign",
   active: true,
@@ -136,7 +139,7 @@ export const givenCampaign = (campaign: Partial<CampaignFacts> = {}): CampaignFa
   ...campaign,
 });
 
-export const givenVoucher = (voucher: Partial<VoucherFacts> = {}): VoucherFacts => ({
+export const givenVoucher = (voucher: Partial<VoucherSnapshot> = {}): VoucherSnapshot => ({
   id: `v_${voucher.code ?? "CODE"}`,
   code: "CODE",
   active: true,
@@ -160,19 +163,19 @@ export const givenVoucher = (voucher: Partial<VoucherFacts> = {}): VoucherFacts 
 export const givenDiscountVoucher = (
   code: string,
   discount: Discount,
-  voucher: Partial<VoucherFacts> = {},
-): VoucherFacts =>
+  voucher: Partial<VoucherSnapshot> = {},
+): VoucherSnapshot =>
   givenVoucher({ ...voucher, code, value: { type: "DISCOUNT_VOUCHER", discount } });
 
 export const givenGiftCard = (
-  gift: Partial<Extract<VoucherFacts["value"], { type: "GIFT_VOUCHER" }>>,
-): VoucherFacts =>
+  gift: Partial<Extract<VoucherSnapshot["value"], { type: "GIFT_VOUCHER" }>>,
+): VoucherSnapshot =>
   givenVoucher({
     value: { type: "GIFT_VOUCHER", balance: 0n, lockedCredits: 0n, effect: null, ...gift },
   });
 
 export const redeemableOf = (
-  voucher: VoucherFacts,
+  voucher: VoucherSnapshot,
   asked: Partial<Pick<VoucherRedeemable, "credits" | "reward">> = {},
 ): VoucherRedeemable => ({
   object: "voucher",
@@ -183,7 +186,7 @@ export const redeemableOf = (
   ...asked,
 });
 
-export const givenTier = (tier: Partial<TierFacts> = {}): TierFacts => ({
+export const givenTier = (tier: Partial<TierSnapshot> = {}): TierSnapshot => ({
   id: "promo_1",
   name: "Tier",
   banner: null,
@@ -198,13 +201,13 @@ export const givenTier = (tier: Partial<TierFacts> = {}): TierFacts => ({
   ...tier,
 });
 
-export const tierRedeemableOf = (tier: TierFacts): TierRedeemable => ({
+export const tierRedeemableOf = (tier: TierSnapshot): TierRedeemable => ({
   object: "promotion_tier",
   id: tier.id,
   tier,
 });
 
-export const givenCustomer = (customer: Partial<CustomerFacts> = {}): CustomerFacts => ({
+export const givenCustomer = (customer: Partial<CustomerSnapshot> = {}): CustomerSnapshot => ({
   id: null,
   sourceId: null,
   metadata: {},
@@ -219,7 +222,7 @@ export const NOTHING_GATHERED = {
   counts: new Map<string, bigint>(),
   catalogue: new Map<string, CatalogueItem>(),
   caller: { channelId: "app_1", userId: null },
-  trace: false,
+  explain: false,
 } as const;
 
 /** Rules for tests, which name only what they are about. */
@@ -280,13 +283,13 @@ export const requestOf = (request: Partial<DecisionRequest>): DecisionRequest =>
 });
 
 /** What was decided on each redeemable of a request that is in order. */
-export function judgedIn(request: Partial<DecisionRequest>): readonly JudgedRedeemable[] {
+export function judgedIn(request: Partial<DecisionRequest>): readonly EvaluatedRedeemable[] {
   const decision = decide(requestOf(request));
-  if (decision.kind !== "decided") throw new Error(decision.refusal.key);
+  if (decision.kind !== "decided") throw new Error(decision.rejection.key);
   return decision.redeemables;
 }
 
-export function refusedIn(request: Partial<DecisionRequest>): Inapplicable {
+export function rejectedIn(request: Partial<DecisionRequest>): InapplicableRedeemable {
   const [judged] = judgedIn(request);
   if (judged?.status !== "INAPPLICABLE") throw new Error(`it is ${judged?.status}`);
   return judged;

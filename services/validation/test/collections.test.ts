@@ -8,7 +8,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import type { Deps } from "../src/deps.ts";
-import { collectionsOf } from "../src/domain/catalogue/product-collections.ts";
+import { matchingCollections } from "../src/domain/catalogue/product-collections.ts";
 import { loadCatalogueUnits, addCatalogueData } from "../src/loading/catalogue.ts";
 import {
   createCollectionsCache,
@@ -191,7 +191,8 @@ test("a collection of a list covers the SKUs of its products, and is gone at onc
   ]);
   const moment = { now: call.now, timeZone: "UTC" };
   const known = await loadCollections(deps, call, [id, "pc_unknown", id]);
-  const isIn = (name: string) => collectionsOf(units.get(name)!.line, known, moment).includes(id);
+  const isIn = (name: string) =>
+    matchingCollections(units.get(name)!.line, known, moment).includes(id);
   expect([...units.keys()].map(isIn)).toEqual([true, true, false, true, false]);
 
   const listed = await collections.listCollectionProducts({ productCollectionId: id }, call);

@@ -5,7 +5,7 @@ import { type Database, isRetryable, type Queryable } from "@scrip/postgres";
 import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
-import { LARGEST_AMOUNT } from "../domain/order/order-state.ts";
+import { MAX_AMOUNT } from "../domain/order/order-state.ts";
 import { skuName, productName, entriesOf } from "../mapping/catalogue-line.ts";
 import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
 import { type Override, saveOverrides, type SkuOverride } from "../store/catalogue-overrides.ts";
@@ -127,7 +127,7 @@ function newSkuSourceId({ skuId, sku, relatedObject, sourceId }: OrderItemInput)
 
 /** The catalogue accepts only valid prices; an order line may carry others. */
 const priceOf = (price: bigint | undefined): bigint | null =>
-  price === undefined || price < 0n || price > LARGEST_AMOUNT ? null : price;
+  price === undefined || price < 0n || price > MAX_AMOUNT ? null : price;
 
 /** Merges overrides of the same entry (later lines win) and drops those that change nothing. */
 function mergeOverrides<One extends Override>(overrides: readonly One[]): readonly One[] {

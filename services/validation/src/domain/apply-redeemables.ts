@@ -1,20 +1,20 @@
-import { type Use, runningCounts } from "./counts/counts.ts";
-import { countsRead } from "./counts/rule-counts.ts";
-import type { Inapplicable, JudgedRedeemable } from "./decision/decision.ts";
+import { type RedemptionUsage, runningCounts } from "./counts/counts.ts";
+import { requiredCounts } from "./counts/rule-counts.ts";
+import type { InapplicableRedeemable, EvaluatedRedeemable } from "./decision/decision.ts";
 import type { EvaluationContext } from "./decision/evaluation.ts";
-import { type Trace, withStep } from "./decision/explanation-steps.ts";
-import { withStockLeft } from "./eligibility/reward-stock.ts";
+import { type Explanation, withStep } from "./decision/explanation-steps.ts";
+import { withRemainingStock } from "./eligibility/reward-stock.ts";
 import { categoriesOf, evaluate } from "./evaluate.ts";
 import type { Redeemable } from "./input/facts.ts";
 import { type OrderState, orderFigures } from "./order/order-state.ts";
-import { skipOf } from "./stacking/skip-reasons.ts";
+import { skipReason } from "./stacking/skip-reasons.ts";
 import {
-  type Barrier,
+  type SkipCause,
   countApplied,
-  emptyTally,
-  findBarrier,
-  type Limited,
-  type Tally,
+  newTally,
+  findSkipCause,
+  type StackingCandidate,
+  type StackingTally,
 } from "./stacking/stacking-limits.ts";
 import {
   type StackingRules,
@@ -22,55 +22,57 @@ import {
   strongestKind,
 } from "./stacking/stacking-rules.ts";
 
-export type Stacked = {
+export type AppliedRedeemables = {
   readonly valid: boolean;
   /** In the order of processing. */
-  readonly redeemables: readonly JudgedRedeemable[];
+  readonly redeemables: readonly EvaluatedRedeemable[];
   readonly state: OrderState;
 };
 
-type Candidate = Limited & { readonly redeemable: Redeemable; readonly position: number };
+type Candidate = StackingCandidate & { readonly redeemable: Redeemable; readonly position: number };
 
 /**
  * Applies several redeemables to one order; spec/validation-and-redemption.md §5.2. Being skipped
  * never makes a request invalid, except that something must apply in the end. A step is one
  * redeemable.
  */
-export function* applyStack(
+export function* applyRedeemables(
   redeemables: readonly Redeemable[],
   context: EvaluationContext,
-): Generator<void, Stacked> {
+): Generator<void, AppliedRedeemables> {
   const { stacking, start } = context;
   const candidates = redeemables.map((redeemable, position): Candidate => {
     const categories = categoriesOf(redeemable);
     return { redeemable, position, categories, kind: strongestKind(categories, stacking) };
   });
-  const isExclusiveLive = yield* anyApplies(
+  const isExclusiveLive = yield* appliesAny(
     candidates.filter(({ kind }) => kind === "EXCLUSIVE"),
     context,
   );
 
-  const tally = emptyTally();
-  const judged: JudgedRedeemable[] = [];
+  const tally = newTally();
+  const judged: EvaluatedRedeemable[] = [];
   const running =
     redeemables.length > 1
-      ? runningCounts(context.counts, countsRead(redeemables, context))
+      ? runningCounts(context.counts, requiredCounts(redeemables, context))
       : undefined;
   const counted = running === undefined ? context : { ...context, counts: running.counts };
   let state = start;
   for (const candidate of sortCandidates(candidates, stacking, isExclusiveLive)) {
-    const barrier = findBarrier(candidate, tally, { stacking, isExclusiveLive });
+    const barrier = findSkipCause(candidate, tally, { stacking, isExclusiveLive });
     if (judged.length > 0) yield;
     const step =
       barrier === null
-        ? judge(
-            { ...candidate, redeemable: withStockLeft(candidate.redeemable, judged) },
+        ? evaluateCandidate(
+            { ...candidate, redeemable: withRemainingStock(candidate.redeemable, judged) },
             state,
             counted,
           )
-        : { judged: skipped(candidate, barrier, context, null), state, use: null };
+        : { judged: skipCandidate(candidate, barrier, context, null), state, use: null };
     judged.push(
-      candidates.length > 1 ? placed(step.judged, candidate, tally, context) : step.judged,
+      candidates.length > 1
+        ? withStackingStep(step.judged, candidate, tally, context)
+        : step.judged,
     );
     state = step.state;
     if (step.use !== null) running?.add(step.use);
@@ -82,7 +84,7 @@ export function* applyStack(
 }
 
 /** Whether any of them would apply if it came first. */
-function* anyApplies(
+function* appliesAny(
   candidates: readonly Candidate[],
   context: EvaluationContext,
 ): Generator<void, boolean> {
@@ -93,37 +95,37 @@ function* anyApplies(
   return false;
 }
 
-function judge(
+function evaluateCandidate(
   candidate: Candidate,
   state: OrderState,
   context: EvaluationContext,
 ): {
-  readonly judged: JudgedRedeemable;
+  readonly judged: EvaluatedRedeemable;
   readonly state: OrderState;
   /** Of one that applies. */
-  readonly use: Use | null;
+  readonly use: RedemptionUsage | null;
 } {
   const { redeemable, position, categories } = candidate;
   const evaluation = evaluate(redeemable, state, context);
   if (evaluation.kind === "inapplicable") {
-    const { refusal, bundle, scope, hints, trace } = evaluation;
-    const judged: Inapplicable = {
+    const { rejection, bundle, scope, hints, explanation } = evaluation;
+    const judged: InapplicableRedeemable = {
       status: "INAPPLICABLE",
       position,
       redeemable,
-      refusal,
+      rejection,
       bundle,
       scope,
       hints,
-      trace,
+      explanation,
     };
     return { judged, state, use: null };
   }
   if (!evaluation.hasEffect && skipsWithoutEffect(categories, context.stacking)) {
-    const skip = skipped(candidate, { key: "no_effect" }, context, evaluation.trace);
+    const skip = skipCandidate(candidate, { key: "no_effect" }, context, evaluation.explanation);
     return { judged: skip, state, use: null };
   }
-  const { benefit, guards, bundle, scope, units, trace } = evaluation;
+  const { benefit, guards, bundle, scope, units, explanation } = evaluation;
   const figures = context.order === null ? null : orderFigures(state, evaluation.state);
   return {
     judged: {
@@ -136,21 +138,21 @@ function judge(
       bundle,
       scope,
       units,
-      trace,
+      explanation,
     },
     state: evaluation.state,
-    use: evaluation.use,
+    use: evaluation.usage,
   };
 }
 
 /** Tells of one that applies together with others how it came to do so. */
-function placed(
-  judged: JudgedRedeemable,
+function withStackingStep(
+  judged: EvaluatedRedeemable,
   { kind }: Candidate,
-  { applied }: Tally,
-  { stacking, trace: isTraced }: EvaluationContext,
-): JudgedRedeemable {
-  if (!isTraced || judged.status !== "APPLICABLE") return judged;
+  { applied }: StackingTally,
+  { stacking, explain }: EvaluationContext,
+): EvaluatedRedeemable {
+  if (!explain || judged.status !== "APPLICABLE") return judged;
   const limit = stacking.applicableRedeemablesLimit;
   const step = {
     kind: "stacking",
@@ -159,20 +161,20 @@ function placed(
     used: BigInt(applied),
     limit: BigInt(limit),
   } as const;
-  return { ...judged, trace: withStep(judged.trace, step) };
+  return { ...judged, explanation: withStep(judged.explanation, step) };
 }
 
-function skipped(
+function skipCandidate(
   { redeemable, position }: Candidate,
-  { key, limit }: Barrier,
-  { trace: isTraced }: EvaluationContext,
-  before: Trace | null,
-): JudgedRedeemable {
-  const skip = skipOf(key);
+  { key, limit }: SkipCause,
+  { explain }: EvaluationContext,
+  before: Explanation | null,
+): EvaluatedRedeemable {
+  const skip = skipReason(key);
   const reached = limit === undefined ? {} : { used: BigInt(limit), limit: BigInt(limit) };
   const step = { kind: "stacking", passed: false, message: skip.message, ...reached } as const;
-  const trace = isTraced ? withStep(before, step) : null;
-  return { status: "SKIPPED", position, redeemable, skip, trace };
+  const explanation = explain ? withStep(before, step) : null;
+  return { status: "SKIPPED", position, redeemable, skip, explanation };
 }
 
 /** Sorting is stable, so that ties stay in the order of the request. */

@@ -14,11 +14,11 @@ import {
   requestOf,
 } from "../../test/builders.ts";
 import { decide, decideInSteps } from "./decide.ts";
-import { MOST_LINES } from "./order/order-state.ts";
+import { MAX_LINES } from "./order/order-state.ts";
 
 type Size = { readonly redeemables: number; readonly rules: number; readonly lines: number };
 
-const LARGEST: Size = { redeemables: 30, rules: 10, lines: MOST_LINES };
+const LARGEST: Size = { redeemables: 30, rules: 10, lines: MAX_LINES };
 
 function requestWith({ redeemables, rules, lines }: Size) {
   const shared = Array.from({ length: rules }, (_, n) => ruleOf(n));
@@ -34,7 +34,7 @@ function requestWith({ redeemables, rules, lines }: Size) {
       ),
     ),
     order: givenOrder({ lines: Array.from({ length: lines }, (_, n) => lineOf(n)) }),
-    trace: true,
+    explain: true,
     stacking: { ...requestOf({}).stacking, applicableRedeemablesLimit: 30 },
   });
 }

@@ -1,5 +1,5 @@
 import { amountOff, givenDiscountVoucher, givenGiftCard } from "../../test/builders.ts";
-import type { VoucherFacts } from "./input/facts.ts";
+import type { VoucherSnapshot } from "./input/facts.ts";
 import type { StackingRules } from "./stacking/stacking-rules.ts";
 
 /** Vouchers that take some cents off and can be used ten times. */
@@ -7,22 +7,22 @@ export const coupon = (
   code: string,
   off: bigint,
   categories: readonly string[] = [],
-): VoucherFacts =>
+): VoucherSnapshot =>
   givenDiscountVoucher(code, amountOff(off), {
     quantity: 10n,
     categories: categories.map((id) => ({ id, hierarchy: Number(id.slice(-1)) })),
   });
 
-export const broken = (code: string, categories: readonly string[] = []): VoucherFacts => ({
+export const broken = (code: string, categories: readonly string[] = []): VoucherSnapshot => ({
   ...coupon(code, 1n, categories),
   active: false,
 });
 
-/** Outcomes are the code and `+`, or the key of the refusal or of the reason to skip. */
+/** Outcomes are the code and `+`, or the key of the rejection or of the reason to skip. */
 type Scenario = readonly [
   what: string,
   stacking: Partial<StackingRules>,
-  vouchers: readonly VoucherFacts[],
+  vouchers: readonly VoucherSnapshot[],
   expected: { readonly valid: boolean; readonly outcomes: readonly string[] },
 ];
 

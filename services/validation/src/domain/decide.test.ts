@@ -15,7 +15,7 @@ import {
 import { a, b, broken, coupon, scenarios, x2 } from "./decide.test-cases.ts";
 import { checkRedeemables, decide } from "./decide.ts";
 import type { Decision } from "./decision/decision.ts";
-import type { OrderFacts, Redeemable, VoucherFacts } from "./input/facts.ts";
+import type { OrderSnapshot, Redeemable, VoucherSnapshot } from "./input/facts.ts";
 import { DEFAULT_STACKING_RULES, type StackingRules } from "./stacking/stacking-rules.ts";
 
 const moment = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
@@ -180,13 +180,16 @@ describe("a malformed request", () => {
     ],
   ])("with %s is refused as a whole", (_what, redeemables, key, details) => {
     const request = { redeemables, order: null, ...context };
-    expect(decide(request)).toEqual({ kind: "malformed", refusal: { key, details } });
+    expect(decide(request)).toEqual({ kind: "malformed", rejection: { key, details } });
   });
 
   test("with an impossible order is refused as a whole", () => {
     const order = givenOrder({ amount: -1n });
     const request = { redeemables: codes(1), order, ...context };
-    expect(decide(request)).toMatchObject({ kind: "malformed", refusal: { key: "invalid_order" } });
+    expect(decide(request)).toMatchObject({
+      kind: "malformed",
+      rejection: { key: "invalid_order" },
+    });
   });
 
   test("can be told before anything is gathered", () => {
@@ -206,8 +209,8 @@ function codes(count: number): Redeemable[] {
 }
 
 function decided(
-  vouchers: readonly VoucherFacts[],
-  order: Partial<OrderFacts> | null,
+  vouchers: readonly VoucherSnapshot[],
+  order: Partial<OrderSnapshot> | null,
   stacking: Partial<StackingRules> = {},
 ): Extract<Decision, { kind: "decided" }> {
   const decision = decide({
@@ -216,7 +219,7 @@ function decided(
     ...context,
     stacking: { ...DEFAULT_STACKING_RULES, ...stacking },
   });
-  if (decision.kind !== "decided") throw new Error(decision.refusal.key);
+  if (decision.kind !== "decided") throw new Error(decision.rejection.key);
   return decision;
 }
 
@@ -226,7 +229,7 @@ const outcomesOf = (decision: Extract<Decision, { kind: "decided" }>): string[] 
       case "APPLICABLE":
         return `${judged.redeemable.id} +`;
       case "INAPPLICABLE":
-        return `${judged.redeemable.id} ${judged.refusal.key}`;
+        return `${judged.redeemable.id} ${judged.rejection.key}`;
       case "SKIPPED":
         return `${judged.redeemable.id} ${judged.skip.key}`;
       default:

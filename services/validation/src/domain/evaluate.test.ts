@@ -11,8 +11,8 @@ import {
 } from "../../test/builders.ts";
 import type { Evaluation } from "./decision/evaluation.ts";
 import { categoriesOf, evaluate } from "./evaluate.ts";
-import type { OrderFacts, Redeemable, VoucherFacts } from "./input/facts.ts";
-import { startOrder } from "./order/order-state.ts";
+import type { OrderSnapshot, Redeemable, VoucherSnapshot } from "./input/facts.ts";
+import { initialOrderState } from "./order/order-state.ts";
 import { DEFAULT_STACKING_RULES } from "./stacking/stacking-rules.ts";
 
 const now = Date.parse("2026-11-22T23:30:00.000Z");
@@ -60,12 +60,12 @@ describe("evaluate", () => {
       "voucher_disabled",
     ],
     ["starts later before it is used up", { validity: later, quantity: 0n }, "voucher_not_active"],
-  ] as const satisfies [string, Partial<VoucherFacts>, string][])(
+  ] as const satisfies [string, Partial<VoucherSnapshot>, string][])(
     "refuses a voucher that %s",
     (_what, voucher, key) => {
       expect(evaluated(redeemableOf(givenVoucher(voucher)))).toMatchObject({
         kind: "inapplicable",
-        refusal: { key, details: "CODE" },
+        rejection: { key, details: "CODE" },
       });
     },
   );
@@ -88,7 +88,7 @@ describe("evaluate", () => {
       "is for Mondays, which the project has already",
       { validity: { ...unlimited, daysOfWeek: [1] } },
     ],
-  ] as const satisfies [string, Partial<VoucherFacts>][])(
+  ] as const satisfies [string, Partial<VoucherSnapshot>][])(
     "applies a voucher that %s",
     (_what, voucher) => {
       const evaluation = evaluated(redeemableOf(givenVoucher(voucher)));
@@ -100,7 +100,7 @@ describe("evaluate", () => {
     const redeemable = { ...redeemableOf(givenVoucher()), id: "NOPE", voucher: null };
     expect(evaluated(redeemable)).toMatchObject({
       kind: "inapplicable",
-      refusal: {
+      rejection: {
         key: "not_found",
         details: "Cannot find voucher with id NOPE",
         resourceId: "NOPE",
@@ -112,7 +112,7 @@ describe("evaluate", () => {
   test("refuses a loyalty card without a reward", () => {
     expect(evaluated(redeemableOf(givenVoucher(loyaltyCard)))).toMatchObject({
       kind: "inapplicable",
-      refusal: {
+      rejection: {
         key: "missing_reward",
         details: "A reward is required when redeeming a LOYALTY_CARD",
       },
@@ -121,17 +121,19 @@ describe("evaluate", () => {
 
   test("does not find the reward of a loyalty card", () => {
     const redeemable = redeemableOf(givenVoucher(loyaltyCard), {
-      reward: { id: "rew_1", points: null, assigned: null },
+      reward: { id: "rew_1", points: null, assignment: null },
     });
     expect(evaluated(redeemable)).toMatchObject({
       kind: "inapplicable",
-      refusal: { key: "not_found", resourceType: "reward", resourceId: "rew_1" },
+      rejection: { key: "not_found", resourceType: "reward", resourceId: "rew_1" },
     });
   });
 
   test("checks a loyalty card's dates before its reward", () => {
     const voucher = givenVoucher({ ...loyaltyCard, validity: earlier });
-    expect(evaluated(redeemableOf(voucher))).toMatchObject({ refusal: { key: "voucher_expired" } });
+    expect(evaluated(redeemableOf(voucher))).toMatchObject({
+      rejection: { key: "voucher_expired" },
+    });
   });
 
   test("applies a voucher without a discount, to no effect", () => {
@@ -183,10 +185,10 @@ describe("categoriesOf", () => {
 
 function evaluated(
   redeemable: Redeemable,
-  order: Partial<OrderFacts> | null = { amount: 10_000n },
+  order: Partial<OrderSnapshot> | null = { amount: 10_000n },
 ): Evaluation {
   const facts = order === null ? null : givenOrder(order);
-  const start = startOrder(facts);
+  const start = initialOrderState(facts);
   return evaluate(redeemable, start, {
     moment: { now, timeZone: "Europe/Warsaw" },
     stacking: DEFAULT_STACKING_RULES,

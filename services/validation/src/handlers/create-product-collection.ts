@@ -8,7 +8,7 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { readCollectionFilter } from "../domain/catalogue/product-collections.ts";
+import { parseCollectionFilter } from "../domain/catalogue/product-collections.ts";
 import { collectionToProto } from "../mapping/collection.ts";
 import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
 import {
@@ -54,7 +54,7 @@ function filterOf({ type, filter, products }: CreateProductCollectionRequest) {
       "'AUTO_UPDATE' collection must contain valid filter with 'junction' property",
     );
   }
-  const read = readCollectionFilter(filter);
+  const read = parseCollectionFilter(filter);
   if (read.kind === "violation") throw invalidPayload(read.text);
   return filter;
 }

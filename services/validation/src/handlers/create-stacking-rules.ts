@@ -3,7 +3,7 @@ import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stac
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { categoriesNamed } from "../domain/stacking/stacking-rules.ts";
+import { referencedCategories } from "../domain/stacking/stacking-rules.ts";
 import { projectStackingRulesToProto, updatedStackingOptions } from "../mapping/stacking-rules.ts";
 import { rejectContradiction, rejectUnknownCategories } from "../rules/stacking-options.ts";
 import { insertStackingRules, type StackingRulesRow } from "../store/stacking-rules.ts";
@@ -13,7 +13,7 @@ export const createStackingRules =
   async (request, call) => {
     const options = updatedStackingOptions({}, request);
     rejectContradiction(options);
-    await rejectUnknownCategories(deps, call, categoriesNamed(options));
+    await rejectUnknownCategories(deps, call, referencedCategories(options));
 
     const row: StackingRulesRow = {
       id: deps.newId("stcr"),

@@ -8,10 +8,10 @@ import { type Call, type Handlers, timeContextOf } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { checkOrder } from "../domain/order/order-state.ts";
 import { candidateFilter } from "../domain/qualification/candidate.ts";
-import { parsePlace } from "../domain/qualification/page-cursor.ts";
+import { parsePageCursor } from "../domain/qualification/page-cursor.ts";
 import {
-  omissionsOf,
-  type Scenario,
+  ignoredConditions,
+  type QualificationScenario,
   type ScenarioName,
   SCENARIOS,
 } from "../domain/qualification/qualification-scenario.ts";
@@ -51,7 +51,7 @@ export const qualify =
     const hasCustomer = customer !== undefined || requestedCustomer !== undefined;
     const found = await listQualifications(deps, call, {
       ...question,
-      requestContext: { ...requestContext, omits: omissionsOf(scenario, hasCustomer) },
+      requestContext: { ...requestContext, omits: ignoredConditions(scenario, hasCustomer) },
       source,
     });
     const assignments = expandOf(input).has("validation_rules")
@@ -70,7 +70,7 @@ function parse(sent: QualifyRequest, call: Call) {
   const { startingAfter, sortingRule = "DEFAULT", filters = {}, expand = [] } = options ?? {};
   const predicate = candidateFilter(filters);
   if (predicate.kind === "violation") throw invalidPayload(predicate.text);
-  const after = startingAfter === undefined ? null : parsePlace(startingAfter);
+  const after = startingAfter === undefined ? null : parsePageCursor(startingAfter);
   if (startingAfter !== undefined && after === null) {
     throw invalidPayload("Property .options.starting_after must be an ISO 8601 date-time");
   }
@@ -82,7 +82,7 @@ function parse(sent: QualifyRequest, call: Call) {
   };
   return {
     input,
-    scenario: SCENARIOS[name as ScenarioName] satisfies Scenario,
+    scenario: SCENARIOS[name as ScenarioName] satisfies QualificationScenario,
     filters,
     matches: (candidate: Parameters<typeof predicate.matches>[0]) =>
       predicate.matches(candidate, moment),

@@ -3,7 +3,7 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { singleStacking } from "../domain/stacking/single-redeemable.ts";
+import { singleRedeemableStacking } from "../domain/stacking/single-redeemable.ts";
 import { audienceOf } from "../mapping/explanation.ts";
 import { singleRedemptionToProto } from "../mapping/redemptions.ts";
 import { runRedemption } from "../redemption/run-redemption.ts";
@@ -18,7 +18,7 @@ export const redeemPromotionTier =
       call,
       { ...sent, redeemables },
       {
-        stacking: singleStacking,
+        stacking: singleRedeemableStacking,
         check: ({ promotions }) => {
           if (!promotions.tiers.has(tierId)) throw notFound("promotion_tier", tierId);
         },

@@ -3,7 +3,7 @@ import type { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stac
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { categoriesNamed } from "../domain/stacking/stacking-rules.ts";
+import { referencedCategories } from "../domain/stacking/stacking-rules.ts";
 import { projectStackingRulesToProto, updatedStackingOptions } from "../mapping/stacking-rules.ts";
 import { rejectContradiction, rejectUnknownCategories } from "../rules/stacking-options.ts";
 import {
@@ -19,8 +19,8 @@ export const updateStackingRules =
     const id = request.stackingRulesId === "" ? undefined : request.stackingRulesId;
     const stored = await findStackingRules(deps.db, projectId);
     // Stored category ids are not checked again: their categories may have been deleted since.
-    const known = new Set(categoriesNamed(stored?.options ?? {}));
-    const sent = categoriesNamed(updatedStackingOptions({}, request));
+    const known = new Set(referencedCategories(stored?.options ?? {}));
+    const sent = referencedCategories(updatedStackingOptions({}, request));
     await rejectUnknownCategories(
       deps,
       call,

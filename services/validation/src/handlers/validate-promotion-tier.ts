@@ -3,7 +3,7 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import type { Handlers } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { singleStacking } from "../domain/stacking/single-redeemable.ts";
+import { singleRedeemableStacking } from "../domain/stacking/single-redeemable.ts";
 import { tierValidationToProto } from "../mapping/promotion-tier-validation.ts";
 import { runValidation } from "../validation/run-validation.ts";
 
@@ -14,7 +14,7 @@ export const validatePromotionTier =
     const redeemables = [{ object: "promotion_tier" as const, id: tierId }];
     const input = { ...sent, redeemables };
     const { context, decision, tracking, session } = await runValidation(deps, call, input, {
-      stacking: singleStacking,
+      stacking: singleRedeemableStacking,
       check: ({ promotions }) => {
         if (!promotions.tiers.has(tierId)) throw notFound("promotion_tier", tierId);
       },

@@ -3,8 +3,8 @@ import { type Handlers, runInterleaved, mapInterleaved } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { DecisionRequest } from "../domain/decide.ts";
-import type { JudgedRedeemable } from "../domain/decision/decision.ts";
-import { singleStacking } from "../domain/stacking/single-redeemable.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
+import { singleRedeemableStacking } from "../domain/stacking/single-redeemable.ts";
 import { loadDecisionContext } from "../loading/decision-context.ts";
 import { loadActivePromotions } from "../loading/promotions.ts";
 import { loadRequestContext } from "../loading/request-context.ts";
@@ -15,7 +15,7 @@ import { decideStepwise } from "../validation/decide.ts";
 export const validatePromotions =
   (deps: Deps): Handlers<typeof ValidationService>["validatePromotions"] =>
   async (sent, call) => {
-    const stacking = singleStacking(await loadStackingRules(deps, call));
+    const stacking = singleRedeemableStacking(await loadStackingRules(deps, call));
     const input = { ...sent, redeemables: [] };
     const [{ requestContext, tracking }, promotions] = await Promise.all([
       loadRequestContext(deps, call, input, stacking),
@@ -30,7 +30,7 @@ export const validatePromotions =
 
     const evaluated = await runInterleaved(evaluateEach(context.request), call.deadline);
     const valid = evaluated.filter(({ status }) => status === "APPLICABLE");
-    const shown = (each: JudgedRedeemable) =>
+    const shown = (each: EvaluatedRedeemable) =>
       tierValidationToProto(each, context, { call, tracking });
     return {
       $typeName: "scrip.validation.v1.PromotionsValidation",
@@ -41,8 +41,8 @@ export const validatePromotions =
   };
 
 /** Each tier is evaluated alone, on the untouched order. */
-function* evaluateEach(request: DecisionRequest): Generator<void, readonly JudgedRedeemable[]> {
-  const evaluated: JudgedRedeemable[] = [];
+function* evaluateEach(request: DecisionRequest): Generator<void, readonly EvaluatedRedeemable[]> {
+  const evaluated: EvaluatedRedeemable[] = [];
   for (const redeemable of request.redeemables) {
     if (evaluated.length > 0) yield;
     const decision = yield* decideStepwise({ ...request, redeemables: [redeemable] });

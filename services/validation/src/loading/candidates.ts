@@ -5,9 +5,13 @@ import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { placeOf, voucherFilters, wantedVouchers } from "../domain/qualification/candidate.ts";
-import { compareNewest, isBehind, type Place } from "../domain/qualification/page-cursor.ts";
-import type { Scenario } from "../domain/qualification/qualification-scenario.ts";
+import { cursorOf, voucherFilters, requestedVouchers } from "../domain/qualification/candidate.ts";
+import {
+  compareNewest,
+  isAfterCursor,
+  type PageCursor,
+} from "../domain/qualification/page-cursor.ts";
+import type { QualificationScenario } from "../domain/qualification/qualification-scenario.ts";
 import {
   type LoadedCandidate,
   candidateFromVoucher,
@@ -35,7 +39,7 @@ type VoucherQuery = {
 };
 
 export type CandidateQuery = {
-  readonly candidates: Scenario["candidates"];
+  readonly candidates: QualificationScenario["candidates"];
   readonly filters: JsonObject;
   readonly holderId: string | undefined;
   readonly sessionKey: string | undefined;
@@ -67,7 +71,7 @@ export async function openCandidateSource(
     allActiveStandalone: isEverything,
   });
   const promotions = promotionsFromProto(answer);
-  const wanted = wantedVouchers(filters);
+  const wanted = requestedVouchers(filters);
   const search = {
     holderId,
     standaloneTypes: isEverything ? [...publicTypes(call)] : [],
@@ -85,7 +89,7 @@ export async function openCandidateSource(
   return {
     promotions,
     standing: standing.toSorted((a, b) =>
-      compareNewest(placeOf(a.candidate), placeOf(b.candidate)),
+      compareNewest(cursorOf(a.candidate), cursorOf(b.candidate)),
     ),
     search: hasVouchers ? search : null,
   };
@@ -100,7 +104,7 @@ const standaloneCampaignIds = ({ campaigns }: CampaignResult): string[] =>
 export type CandidateWindow = {
   readonly found: readonly LoadedCandidate[];
   /** Cursor of the next window; null after the last one. */
-  readonly next: Place | null;
+  readonly next: PageCursor | null;
 };
 
 /**
@@ -111,23 +115,23 @@ export async function loadNextCandidates(
   deps: Pick<Deps, "clients">,
   call: Call,
   { standing, search }: CandidateSource,
-  after: Place | null,
+  after: PageCursor | null,
 ): Promise<CandidateWindow> {
   const { vouchers, next } =
     search === null ? NO_VOUCHERS : await searchVouchers(deps, call, search, after);
   // Behind the last voucher found, an unread voucher may be newer than a tier.
   const tiers = standing.filter(({ candidate }) => {
-    const place = placeOf(candidate);
-    const isDue = after === null || isBehind(place, after);
-    return isDue && (next === null || !isBehind(place, next));
+    const place = cursorOf(candidate);
+    const isDue = after === null || isAfterCursor(place, after);
+    return isDue && (next === null || !isAfterCursor(place, next));
   });
   const merged = [...tiers, ...vouchers].toSorted((a, b) =>
-    compareNewest(placeOf(a.candidate), placeOf(b.candidate)),
+    compareNewest(cursorOf(a.candidate), cursorOf(b.candidate)),
   );
   const found = merged.slice(0, WINDOW);
   const last = found.at(-1);
   return merged.length > found.length && last !== undefined
-    ? { found, next: placeOf(last.candidate) }
+    ? { found, next: cursorOf(last.candidate) }
     : { found, next };
 }
 
@@ -137,8 +141,8 @@ async function searchVouchers(
   { clients }: Pick<Deps, "clients">,
   call: Call,
   { holderId, sessionKey, ...search }: VoucherQuery,
-  after: Place | null,
-): Promise<{ readonly vouchers: readonly LoadedCandidate[]; readonly next: Place | null }> {
+  after: PageCursor | null,
+): Promise<{ readonly vouchers: readonly LoadedCandidate[]; readonly next: PageCursor | null }> {
   const { firstWeekday } = call.project;
   const answer = await clients.listCandidates({
     projectId: call.project.id,
@@ -151,8 +155,8 @@ async function searchVouchers(
     ...(sessionKey !== undefined && { sessionKey }),
     ...(after !== null && {
       after: {
-        createdAt: instantToProto(after.at),
-        ...(after.tail !== null && { id: `v_${after.tail}` }),
+        createdAt: instantToProto(after.createdAt),
+        ...(after.idSuffix !== null && { id: `v_${after.idSuffix}` }),
       },
     }),
   });
@@ -162,6 +166,6 @@ async function searchVouchers(
     next:
       createdAt === undefined
         ? null
-        : { at: instantFromProto(createdAt), tail: id?.slice("v_".length) ?? null },
+        : { createdAt: instantFromProto(createdAt), idSuffix: id?.slice("v_".length) ?? null },
   };
 }

@@ -9,8 +9,8 @@ import { type Call, timeContextOf } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import {
   type CatalogueLine,
-  type Collection,
-  collectionsOf,
+  type ProductCollection,
+  matchingCollections,
 } from "../domain/catalogue/product-collections.ts";
 import { collectionFromRow } from "../mapping/collection.ts";
 import { findSkuIdsOf } from "../store/catalogue.ts";
@@ -21,7 +21,7 @@ export async function loadCollections(
   deps: Pick<Deps, "collections">,
   call: Call,
   ids: readonly string[],
-): Promise<readonly Collection[]> {
+): Promise<readonly ProductCollection[]> {
   return [...(await deps.collections.getMany(call.project.id, [...new Set(ids)])).values()];
 }
 
@@ -38,7 +38,7 @@ export async function loadCollectionsOfLines(
   const usesSkus = collections.some((each) => each.type === "AUTO_UPDATE" && each.usesSkus);
   const lines = usesSkus ? await withSkuIds(deps, call, of.lines) : of.lines;
   const moment = timeContextOf(call);
-  return lines.map((line) => collectionsOf(line, collections, moment));
+  return lines.map((line) => matchingCollections(line, collections, moment));
 }
 
 async function withSkuIds(
@@ -61,8 +61,8 @@ const MAX_COLLECTIONS = 20_000;
 export function createCollectionsCache(
   db: Queryable,
   versions: DefinitionVersions,
-): DefinitionCache<Collection> {
-  return createDefinitionCache<Collection>({
+): DefinitionCache<ProductCollection> {
+  return createDefinitionCache<ProductCollection>({
     versions,
     maxEntries: MAX_COLLECTIONS,
     load: async (keys) =>

@@ -1,7 +1,7 @@
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type CountName, countKey } from "../domain/counts/counts.ts";
+import { type Count, countKey } from "../domain/counts/counts.ts";
 import { countToProto } from "../mapping/count.ts";
 
 /** Maximum number of counts per query of the voucher service. */
@@ -11,7 +11,7 @@ const MAX_COUNTS = 1_000;
 export async function loadCounts(
   deps: Pick<Deps, "clients">,
   call: Call,
-  names: readonly CountName[],
+  names: readonly Count[],
 ): Promise<ReadonlyMap<string, bigint>> {
   const distinct = [...new Map(names.map((name) => [countKey(name), name])).entries()];
   const parts = await Promise.all(

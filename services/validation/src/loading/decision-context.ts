@@ -1,11 +1,11 @@
 import { type Call, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { neededCollections } from "../domain/catalogue/needed-collections.ts";
-import { neededCounts } from "../domain/counts/rule-counts.ts";
-import type { CustomerFacts, OrderFacts } from "../domain/input/facts.ts";
-import { categoriesNamed } from "../domain/stacking/stacking-rules.ts";
-import { neededItems } from "../domain/unit-discounts/unit-discount.ts";
+import { collectionsToLoad } from "../domain/catalogue/needed-collections.ts";
+import { countsToLoad } from "../domain/counts/rule-counts.ts";
+import type { CustomerSnapshot, OrderSnapshot } from "../domain/input/facts.ts";
+import { referencedCategories } from "../domain/stacking/stacking-rules.ts";
+import { itemsToLoad } from "../domain/unit-discounts/unit-discount.ts";
 import { assignmentIdsOf } from "../mapping/card.ts";
 import { customerFacts } from "../mapping/customer-facts.ts";
 import type {
@@ -38,13 +38,13 @@ export async function loadDecisionContext(
   const found = await loadRedeemables(deps, call, requestContext, resolved);
   const redeemables = redeemablesFromProto(found);
   const allRules = [...found.rules.values()].flat();
-  const itemNames = neededItems(redeemables);
+  const itemNames = itemsToLoad(redeemables);
   const facts =
     allRules.length === 0 && itemNames.length === 0
       ? NO_RULE_FACTS
       : await loadRuleFacts(deps, call, requestContext, {
           rules: allRules,
-          collectionIds: neededCollections(allRules),
+          collectionIds: collectionsToLoad(allRules),
           itemNames,
         });
   const order = input.order === undefined ? null : orderFacts(input.order, stored);
@@ -55,7 +55,7 @@ export async function loadDecisionContext(
     caller: { channelId: call.caller.id, userId: null },
     catalogue: facts.catalogue,
   };
-  const countNames = omits === undefined ? neededCounts(redeemables, questions) : [];
+  const countNames = omits === undefined ? countsToLoad(redeemables, questions) : [];
   const counts =
     countNames.length === 0 ? NOTHING_COUNTED : await loadCounts(deps, call, countNames);
   return {
@@ -70,8 +70,8 @@ export async function loadDecisionContext(
       metadata: input.metadata ?? {},
       stacking,
       counts,
-      trace,
-      ...(omits !== undefined && { omits }),
+      explain: trace,
+      ...(omits !== undefined && { ignored: omits }),
     },
   };
 }
@@ -114,7 +114,10 @@ async function loadRedeemables(
 
 const NO_CATEGORIES: DecisionContext["categories"] = new Map();
 
-const withCollections = (order: OrderFacts, collections: RuleFacts["collections"]): OrderFacts =>
+const withCollections = (
+  order: OrderSnapshot,
+  collections: RuleFacts["collections"],
+): OrderSnapshot =>
   collections.length === 0
     ? order
     : {
@@ -126,15 +129,15 @@ const withCollections = (order: OrderFacts, collections: RuleFacts["collections"
       };
 
 const withMemberships = (
-  customer: CustomerFacts | null,
+  customer: CustomerSnapshot | null,
   { segments, loyaltyTiers }: RuleFacts,
-): CustomerFacts | null => customer && { ...customer, segments, loyaltyTiers };
+): CustomerSnapshot | null => customer && { ...customer, segments, loyaltyTiers };
 
 /**
  * Sorting by hierarchy and displaying categories need whole categories; stacking rules that name
  * categories need to know which were deleted.
  */
 const needsCategories = ({ input, stacking }: RequestContext): boolean =>
-  categoriesNamed(stacking).length > 0 ||
+  referencedCategories(stacking).length > 0 ||
   stacking.redeemablesSortingRule === "CATEGORY_HIERARCHY" ||
   expandOf(input).has("category");

@@ -2,7 +2,7 @@ import type { ValidationRulesAssignmentList } from "@scrip/proto/scrip/common/v1
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
 import { assignmentToProto } from "../mapping/assignment.ts";
 import { loadAssignments } from "./rule-assignments.ts";
 
@@ -17,7 +17,7 @@ const MAX_DISPLAYED = 100;
 export async function loadDisplayedAssignments(
   { ruleCaches }: Pick<Deps, "ruleCaches">,
   { project }: Pick<Call, "project">,
-  evaluated: readonly JudgedRedeemable[],
+  evaluated: readonly EvaluatedRedeemable[],
 ): Promise<readonly ValidationRulesAssignmentList[]> {
   const objects = evaluated.filter(({ status }) => status === "APPLICABLE").map(objectIdsOf);
   const found = await loadAssignments(ruleCaches, project.id, objects.flat());
@@ -32,7 +32,7 @@ export async function loadDisplayedAssignments(
   });
 }
 
-function objectIdsOf({ redeemable }: JudgedRedeemable): readonly string[] {
+function objectIdsOf({ redeemable }: EvaluatedRedeemable): readonly string[] {
   if (redeemable.object !== "voucher" || redeemable.voucher === null) return [];
   const { id, campaign } = redeemable.voucher;
   return campaign === null ? [id] : [id, campaign.id];

@@ -10,7 +10,7 @@ import type { Deps } from "../deps.ts";
 import {
   DEFAULT_STACKING_RULES,
   type StackingRules,
-  stackingRulesOf,
+  resolveStackingRules,
 } from "../domain/stacking/stacking-rules.ts";
 import { findStackingOptions } from "../store/stacking-rules.ts";
 
@@ -34,6 +34,8 @@ export function createStackingRulesCache(
     versions,
     maxEntries: MAX_PROJECTS,
     load: async (keys) =>
-      (await findStackingOptions(db, keys)).map((options) => options && stackingRulesOf(options)),
+      (await findStackingOptions(db, keys)).map(
+        (options) => options && resolveStackingRules(options),
+      ),
   });
 }

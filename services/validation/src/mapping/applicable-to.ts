@@ -4,7 +4,11 @@ import type {
   ItemUnits,
 } from "@scrip/proto/scrip/common/v1/applicable_to_pb";
 
-import type { JudgedRedeemable, ReachedEntry, ReachedUnits } from "../domain/decision/decision.ts";
+import type {
+  EvaluatedRedeemable,
+  MatchedEntry,
+  MatchedUnits,
+} from "../domain/decision/decision.ts";
 
 /** Read-only and therefore shared. */
 const NOTHING_LISTED: ApplicableTo = {
@@ -20,7 +24,7 @@ export const UNLIMITED = { applicableTo: NOTHING_LISTED, inapplicableTo: NOTHING
  * The items a redeemable applies to, and the order lines and units among them (docs/validation-
  * rules.md#applicable-items).
  */
-export function applicableItemsToProto(evaluated: JudgedRedeemable): {
+export function applicableItemsToProto(evaluated: EvaluatedRedeemable): {
   readonly applicableTo: ApplicableTo;
   readonly inapplicableTo: ApplicableTo;
 } {
@@ -29,12 +33,12 @@ export function applicableItemsToProto(evaluated: JudgedRedeemable): {
   return { applicableTo: listOf(applicable), inapplicableTo: listOf(inapplicable) };
 }
 
-const listOf = (entries: readonly ReachedEntry[]): ApplicableTo =>
+const listOf = (entries: readonly MatchedEntry[]): ApplicableTo =>
   entries.length === 0
     ? NOTHING_LISTED
     : { ...NOTHING_LISTED, data: entries.map(itemOf), total: BigInt(entries.length) };
 
-function itemOf(entry: ReachedEntry): ApplicableItem {
+function itemOf(entry: MatchedEntry): ApplicableItem {
   return {
     $typeName: "scrip.common.v1.ApplicableItem",
     object: entry.object,
@@ -58,7 +62,7 @@ function itemOf(entry: ReachedEntry): ApplicableItem {
   };
 }
 
-const unitsOf = ({ index, units }: ReachedUnits): ItemUnits => ({
+const unitsOf = ({ index, units }: MatchedUnits): ItemUnits => ({
   $typeName: "scrip.common.v1.ItemUnits",
   index,
   units: [...(units ?? [])],

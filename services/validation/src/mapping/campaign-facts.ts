@@ -4,12 +4,12 @@ import type { PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import { parseDiscount, type ValidationRule } from "@scrip/rules";
 
-import type { CampaignFacts, CategoryFacts, TierFacts } from "../domain/input/facts.ts";
+import type { CampaignSnapshot, CategorySnapshot, TierSnapshot } from "../domain/input/facts.ts";
 
 export const campaignFacts = (
   campaign: CampaignDefinition,
   rules: readonly ValidationRule[],
-): CampaignFacts => ({
+): CampaignSnapshot => ({
   id: campaign.id,
   name: campaign.name,
   active: campaign.active,
@@ -21,9 +21,9 @@ export const campaignFacts = (
 
 export const tierFacts = (
   tier: PromotionTier,
-  campaign: CampaignFacts | null,
+  campaign: CampaignSnapshot | null,
   rules: readonly ValidationRule[],
-): TierFacts => ({
+): TierSnapshot => ({
   id: tier.id,
   name: tier.name,
   banner: tier.banner ?? null,
@@ -37,12 +37,12 @@ export const tierFacts = (
   rules,
 });
 
-export const categoryFacts = ({ id, hierarchy }: Category): CategoryFacts => ({
+export const categoryFacts = ({ id, hierarchy }: Category): CategorySnapshot => ({
   id,
   hierarchy: Number(hierarchy),
 });
 
-function discountOf({ id, action }: PromotionTier): TierFacts["discount"] {
+function discountOf({ id, action }: PromotionTier): TierSnapshot["discount"] {
   const definition = action?.discount && discountFromProto(action.discount);
   if (definition === undefined) return null;
   const parsed = parseDiscount(definition);

@@ -32,7 +32,7 @@ export function candidateFromVoucher({
     campaignId: voucher.campaignId ?? null,
     campaignType: campaignType ?? null,
     voucherType: enumName(VoucherType, voucher.type) ?? null,
-    isHeld: voucher.holderId !== undefined,
+    isPublishedToCustomer: voucher.holderId !== undefined,
   };
   return [{ candidate, voucher: context, tierIds: [] }];
 }
@@ -69,7 +69,7 @@ function candidateFromPromotion(
     campaignId,
     campaignType: "PROMOTION",
     voucherType: null,
-    isHeld: false,
+    isPublishedToCustomer: false,
   };
 }
 

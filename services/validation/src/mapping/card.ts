@@ -3,7 +3,7 @@ import type { LoadedCard, CardQuery } from "@scrip/proto/scrip/loyalty/v1/cards_
 import type { RewardCoin } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
-import type { AssignedReward, ChosenReward, VoucherValue } from "../domain/input/facts.ts";
+import type { RewardAssignment, RequestedReward, VoucherValue } from "../domain/input/facts.ts";
 import type { ResolvedRedeemables } from "./decision-context.ts";
 import type { RedeemableInput } from "./decision-input.ts";
 
@@ -19,19 +19,19 @@ export const cardValue = ({ balances, lockedPoints }: LoadedCard): VoucherValue 
 export function chosenReward(
   { reward }: Pick<RedeemableInput, "reward">,
   card: LoadedCard | undefined,
-): ChosenReward | null {
+): RequestedReward | null {
   if (reward?.id === undefined) return null;
   const assigned = card === undefined ? null : assignedReward(card);
-  return { id: reward.id, points: reward.points ?? null, assigned };
+  return { id: reward.id, points: reward.points ?? null, assignment: assigned };
 }
 
-function assignedReward({ reward, assignment }: LoadedCard): AssignedReward | null {
+function assignedReward({ reward, assignment }: LoadedCard): RewardAssignment | null {
   if (reward === undefined || assignment === undefined) return null;
   const { stock, redeemed = 0n } = reward;
   return {
     assignmentId: assignment.id,
     name: reward.name ?? null,
-    type: reward.type as AssignedReward["type"],
+    type: reward.type as RewardAssignment["type"],
     price: assignment.parameters?.loyalty?.points ?? null,
     coin: coinOf(reward.parameters?.coin),
     stockLeft: stock === undefined ? null : stock - redeemed,
@@ -40,7 +40,7 @@ function assignedReward({ reward, assignment }: LoadedCard): AssignedReward | nu
 
 function coinOf(
   coin: Pick<RewardCoin, "exchangeRatio" | "pointsRatio"> | undefined,
-): AssignedReward["coin"] {
+): RewardAssignment["coin"] {
   if (coin === undefined) return null;
   const exchangeRatio = parseDecimal(coin.exchangeRatio);
   if (exchangeRatio === undefined) throw new Error(`the ratio ${coin.exchangeRatio} was stored`);

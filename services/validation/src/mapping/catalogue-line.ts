@@ -1,6 +1,6 @@
 import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import type { CatalogueItem, CatalogueLine } from "../domain/catalogue/product-collections.ts";
+import type { CatalogueRecord, CatalogueLine } from "../domain/catalogue/product-collections.ts";
 import type { Catalogue, FoundProduct, FoundSku } from "../store/catalogue-lookup.ts";
 
 /** The fields of an order line that reference its product and SKU. */
@@ -122,7 +122,7 @@ export const catalogueUnitOf = (
 export const productToCatalogueItem = (
   product: FoundProduct,
   sent: Readonly<Record<string, unknown>> = {},
-): CatalogueItem => ({
+): CatalogueRecord => ({
   object: "product",
   id: product.id,
   sourceId: product.source_id,
@@ -141,7 +141,7 @@ export const skuToCatalogueItem = (
   sku: FoundSku,
   product: FoundProduct | undefined,
   sent: Readonly<Record<string, unknown>> = {},
-): CatalogueItem => ({
+): CatalogueRecord => ({
   object: "sku",
   id: sku.id,
   sourceId: sku.source_id,

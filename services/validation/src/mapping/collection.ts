@@ -1,14 +1,17 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
-  type ProductCollection,
+  type ProductCollection as ProductCollectionMessage,
   ProductCollectionSchema,
 } from "@scrip/proto/scrip/validation/v1/collections_pb";
 
-import { type Collection, readCollectionFilter } from "../domain/catalogue/product-collections.ts";
+import {
+  type ProductCollection,
+  parseCollectionFilter,
+} from "../domain/catalogue/product-collections.ts";
 import type { CollectionRow } from "../store/collections.ts";
 
-export const collectionToProto = (row: CollectionRow): ProductCollection =>
+export const collectionToProto = (row: CollectionRow): ProductCollectionMessage =>
   create(ProductCollectionSchema, {
     id: row.id,
     name: row.name,
@@ -22,9 +25,9 @@ export const collectionToProto = (row: CollectionRow): ProductCollection =>
     ...(row.filter !== null && { filter: row.filter }),
   });
 
-export function collectionFromRow({ id, type, filter, entries }: CollectionRow): Collection {
+export function collectionFromRow({ id, type, filter, entries }: CollectionRow): ProductCollection {
   if (type === "STATIC") return { id, type, itemIds: new Set(entries.map((entry) => entry.id)) };
-  const read = readCollectionFilter(filter);
+  const read = parseCollectionFilter(filter);
   if (read.kind === "violation") throw new Error(`collection ${id} has no filter: ${read.text}`);
   return { id, type, matches: read.matches, usesSkus: read.usesSkus };
 }

@@ -1,23 +1,23 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { instantToProto } from "@scrip/mapping";
 import {
-  type Count,
+  type Count as CountMessage,
   type CountGuard,
   CountMeasure,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-import { type CountName, UNSTORED_CUSTOMER } from "../domain/counts/counts.ts";
+import { type Count, UNSTORED_CUSTOMER } from "../domain/counts/counts.ts";
 import type { Guard } from "../domain/decision/decision.ts";
 import { rejectionToProto } from "./error.ts";
 
-export const countToProto = (name: CountName): Count => ({
+export const countToProto = (count: Count): CountMessage => ({
   $typeName: "scrip.voucher.v1.Count",
-  scope: { case: SCOPES[name.scope.kind], value: name.scope.id },
-  measure: CountMeasure[name.measure],
-  ...(name.customerId !== null && { customerId: name.customerId }),
-  ...(name.channelId !== null && { channelId: name.channelId }),
-  ...(name.since !== null && { since: instantToProto(name.since) }),
-  ...(name.productId !== null && { productId: name.productId }),
+  scope: { case: SCOPES[count.scope.kind], value: count.scope.id },
+  measure: CountMeasure[count.measure],
+  ...(count.customerId !== null && { customerId: count.customerId }),
+  ...(count.channelId !== null && { channelId: count.channelId }),
+  ...(count.since !== null && { since: instantToProto(count.since) }),
+  ...(count.productId !== null && { productId: count.productId }),
 });
 
 /**
@@ -25,7 +25,7 @@ export const countToProto = (name: CountName): Count => ({
  * stored the customer.
  */
 export const countGuardToProto = (
-  { count, add, conditions, refusal }: Extract<Guard, { kind: "count" }>,
+  { count, add, conditions, rejection }: Extract<Guard, { kind: "count" }>,
   {
     requestId,
     customerId,
@@ -37,7 +37,7 @@ export const countGuardToProto = (
   ),
   add,
   conditions: conditions as JsonObject,
-  ...(refusal !== null && { rejection: rejectionToProto(refusal, requestId) }),
+  ...(rejection !== null && { rejection: rejectionToProto(rejection, requestId) }),
 });
 
 function idOf(customerId: string | undefined): string {

@@ -1,13 +1,13 @@
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 
-import type { CustomerFacts } from "../domain/input/facts.ts";
+import type { CustomerSnapshot } from "../domain/input/facts.ts";
 
 /** The stored customer with the sent data on top; metadata is merged by key. */
 export function customerFacts(
   sent: Customer | undefined,
   stored: StoredCustomer | undefined,
-): CustomerFacts | null {
+): CustomerSnapshot | null {
   if (sent === undefined && stored === undefined) return null;
   return {
     id: stored?.id ?? null,

@@ -5,7 +5,7 @@ import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb"
 import type { CommitOutcome, LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
-import type { DecisionRequest, Omissions } from "../domain/decide.ts";
+import type { DecisionRequest, IgnoredConditions } from "../domain/decide.ts";
 import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
 import type { RedeemableInput, DecisionInput } from "./decision-input.ts";
 import type { Promotions } from "./promotions.ts";
@@ -34,7 +34,7 @@ export type RequestContext = {
   /** Whether to record the steps of the decision. */
   readonly trace: boolean;
   /** Conditions to skip (qualifications only); no counts are loaded then. */
-  readonly omits?: Omissions;
+  readonly omits?: IgnoredConditions;
 };
 
 /** Everything a decision is made on and its response is built from. */

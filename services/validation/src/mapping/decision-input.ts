@@ -7,7 +7,7 @@ import type {
   RequestOptions,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
-import type { RedeemableName } from "../domain/decide.ts";
+import type { RedeemableReference } from "../domain/decide.ts";
 
 /** The request of any endpoint that decides, in one shape. */
 export type DecisionInput = {
@@ -21,7 +21,7 @@ export type DecisionInput = {
 };
 
 /** A redeemable of the request. */
-export type RedeemableInput = RedeemableName & Pick<RedeemableRef, "gift" | "reward">;
+export type RedeemableInput = RedeemableReference & Pick<RedeemableRef, "gift" | "reward">;
 
 export const redeemableInputFromProto = ({
   object,

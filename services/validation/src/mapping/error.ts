@@ -1,14 +1,14 @@
 import { isErrorKey, ApiError, errorToProto } from "@scrip/errors";
 import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 
-import type { Refused } from "../domain/rejections/rejection.ts";
+import type { Rejection } from "../domain/rejections/rejection.ts";
 
-export function rejectionToProto({ key, ...options }: Refused, requestId: string): ErrorMessage {
+export function rejectionToProto({ key, ...options }: Rejection, requestId: string): ErrorMessage {
   return errorToProto({ key, options }, requestId);
 }
 
 /** A rejection that ends the request. */
-export function rejectionToApiError({ key, ...options }: Refused): ApiError {
+export function rejectionToApiError({ key, ...options }: Rejection): ApiError {
   return new ApiError(key, options);
 }
 
@@ -18,7 +18,7 @@ export function rejectionFromProto({
   message,
   details,
   error,
-}: ErrorMessage): Refused | undefined {
+}: ErrorMessage): Rejection | undefined {
   if (!isErrorKey(key)) return undefined;
   return { key, message, details, customMessage: error?.message };
 }

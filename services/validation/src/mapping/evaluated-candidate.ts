@@ -1,15 +1,15 @@
-import type { JudgedRedeemable, OrderFigures } from "../domain/decision/decision.ts";
+import type { EvaluatedRedeemable, OrderFigures } from "../domain/decision/decision.ts";
 import type { Candidate } from "../domain/qualification/candidate.ts";
-import type { RankedPlace } from "../domain/qualification/page-cursor.ts";
+import type { RankedPageCursor } from "../domain/qualification/page-cursor.ts";
 import type { DecisionContext } from "./decision-context.ts";
 
 /** A candidate that was evaluated alone, with the data to build its response from. */
 export type EvaluatedCandidate = {
   readonly candidate: Candidate;
-  readonly evaluated: readonly JudgedRedeemable[];
+  readonly evaluated: readonly EvaluatedRedeemable[];
   readonly order: OrderFigures | null;
   readonly context: DecisionContext;
-  readonly place: RankedPlace;
+  readonly cursor: RankedPageCursor;
 };
 
 export type QualificationPage = {

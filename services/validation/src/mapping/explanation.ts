@@ -2,11 +2,18 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import type { Value } from "@bufbuild/protobuf/wkt";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import type { Explanation, ExplanationStep } from "@scrip/proto/scrip/common/v1/explanation_pb";
+import type {
+  Explanation as ExplanationMessage,
+  ExplanationStep as StepMessage,
+} from "@scrip/proto/scrip/common/v1/explanation_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision/decision.ts";
-import type { Trace, TraceKind, TraceStep } from "../domain/decision/explanation-steps.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
+import type {
+  Explanation,
+  ExplanationStepKind,
+  ExplanationStep,
+} from "../domain/decision/explanation-steps.ts";
 
 /** Client-side callers do not see the internals of rules. */
 export type Audience = "server" | "client";
@@ -16,20 +23,20 @@ export const audienceOf = ({ caller }: Call): Audience =>
 
 /** How a redeemable was decided; undefined if the steps were not recorded. */
 export function explanationToProto(
-  { status, trace }: Pick<JudgedRedeemable, "status" | "trace">,
+  { status, explanation }: Pick<EvaluatedRedeemable, "status" | "explanation">,
   reader: Audience,
-): Explanation | undefined {
-  if (trace === null) return undefined;
+): ExplanationMessage | undefined {
+  if (explanation === null) return undefined;
   const stepOf = reader === "server" ? stepToProto : safeStepToProto;
   return {
     $typeName: "scrip.common.v1.Explanation",
     status,
-    steps: trace.steps.map(stepOf),
-    allocations: trace.allocations.map(allocationToProto),
+    steps: explanation.steps.map(stepOf),
+    allocations: explanation.allocations.map(allocationToProto),
   };
 }
 
-const stepToProto = (step: TraceStep): ExplanationStep => ({
+const stepToProto = (step: ExplanationStep): StepMessage => ({
   ...safeStepToProto(step),
   message: step.message,
   ...(step.validationRuleId !== undefined && { validationRuleId: step.validationRuleId }),
@@ -44,14 +51,18 @@ const stepToProto = (step: TraceStep): ExplanationStep => ({
 });
 
 /** Kind and outcome of a step only: no conditions, values or rule names. */
-const safeStepToProto = ({ kind, passed }: TraceStep): ExplanationStep => ({
+const safeStepToProto = ({ kind, passed }: ExplanationStep): StepMessage => ({
   $typeName: "scrip.common.v1.ExplanationStep",
   kind,
   passed,
   message: passed ? SAFE_TEXTS[kind].passed : SAFE_TEXTS[kind].failed,
 });
 
-const allocationToProto = ({ orderItemIndex, amount, quantity }: Trace["allocations"][number]) => ({
+const allocationToProto = ({
+  orderItemIndex,
+  amount,
+  quantity,
+}: Explanation["allocations"][number]) => ({
   $typeName: "scrip.common.v1.Allocation" as const,
   amount,
   ...(orderItemIndex !== null && { orderItemIndex }),
@@ -63,7 +74,7 @@ const valueToProto = (value: JsonValue): Value => fromJson(ValueSchema, value);
 const text = (passed: string, failed: string) => ({ passed, failed });
 
 const SAFE_TEXTS: Readonly<
-  Record<TraceKind, { readonly passed: string; readonly failed: string }>
+  Record<ExplanationStepKind, { readonly passed: string; readonly failed: string }>
 > = {
   active: text("It is switched on", "It is switched off"),
   dates: text("It can be used now", "It cannot be used now"),

@@ -5,13 +5,13 @@ import type {
   OrderItemInput,
 } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import type { LineFacts, OrderFacts } from "../domain/input/facts.ts";
+import type { LineSnapshot, OrderSnapshot } from "../domain/input/facts.ts";
 
 /**
  * The order as the decision sees it: the stored order, if the request references one, with the sent
  * fields on top.
  */
-export function orderFacts(input: OrderInput, stored: Order | null): OrderFacts {
+export function orderFacts(input: OrderInput, stored: Order | null): OrderSnapshot {
   if (stored === null) {
     return {
       amount: input.amount ?? null,
@@ -31,7 +31,7 @@ export function orderFacts(input: OrderInput, stored: Order | null): OrderFacts 
   };
 }
 
-export function inlineLine(item: OrderItemInput): LineFacts {
+export function inlineLine(item: OrderItemInput): LineSnapshot {
   return {
     productId: item.productId ?? item.product?.id ?? null,
     skuId: item.skuId ?? item.sku?.id ?? null,
@@ -55,7 +55,7 @@ export function inlineLine(item: OrderItemInput): LineFacts {
   };
 }
 
-export function storedLine(item: OrderItem): LineFacts {
+export function storedLine(item: OrderItem): LineSnapshot {
   return {
     productId: item.productId ?? null,
     skuId: item.skuId ?? null,

@@ -7,7 +7,7 @@ import type {
   OrderItemInput,
 } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import type { Application, LineFigures, OrderFigures } from "../domain/decision/decision.ts";
+import type { UnitExchange, LineFigures, OrderFigures } from "../domain/decision/decision.ts";
 import type { CatalogueItem } from "../domain/input/facts.ts";
 import type { OrderKey } from "../store/orders.ts";
 
@@ -58,14 +58,14 @@ function itemToProto(line: LineFigures, item: OrderItemInput | OrderItem | undef
     appliedQuantity: line.appliedQuantity,
     appliedQuantityAmount: line.appliedQuantityAmount,
     subtotalAmount: line.subtotalAmount,
-    applicationDetails: line.applications.map(detailsOf),
+    applicationDetails: line.exchanges.map(detailsOf),
     ...(line.price !== null && { price: line.price }),
     ...(item !== undefined && described(item)),
-    ...(line.added !== null && addedItem(line.added)),
+    ...(line.addedItem !== null && addedItem(line.addedItem)),
   };
 }
 
-const detailsOf = (application: Application): ApplicationDetails => ({
+const detailsOf = (application: UnitExchange): ApplicationDetails => ({
   $typeName: "scrip.common.v1.ApplicationDetails",
   ...application,
 });

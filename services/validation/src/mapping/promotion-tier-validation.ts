@@ -1,7 +1,7 @@
 import type { PromotionTierValidation } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
 import { applicableItemsToProto } from "./applicable-to.ts";
 import type { DecisionContext } from "./decision-context.ts";
 import { tierCampaignToProto } from "./promotion-tier.ts";
@@ -9,7 +9,7 @@ import { discountResultToProto } from "./result-details.ts";
 import { singleValidationToProto } from "./single-validation.ts";
 
 export function tierValidationToProto(
-  evaluated: JudgedRedeemable,
+  evaluated: EvaluatedRedeemable,
   context: DecisionContext,
   { call, tracking }: { readonly call: Call; readonly tracking: string | undefined },
 ): PromotionTierValidation {

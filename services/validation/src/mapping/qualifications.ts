@@ -9,7 +9,7 @@ import {
 import type { RedeemableResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import { orderFigures, startOrder } from "../domain/order/order-state.ts";
+import { orderFigures, initialOrderState } from "../domain/order/order-state.ts";
 import { categoryKind, type StackingRules } from "../domain/stacking/stacking-rules.ts";
 import type { AssignmentRow } from "../store/rule-assignments.ts";
 import { UNLIMITED } from "./applicable-to.ts";
@@ -42,7 +42,7 @@ export function qualificationsToProto(
   const expand = expandOf(input);
   const audience = audienceOf(call);
   const order = input.order;
-  const start = order && startOrder(orderFacts(order, stored));
+  const start = order && initialOrderState(orderFacts(order, stored));
   return create(QualificationsSchema, {
     redeemables: {
       data: page.map((one) => ({

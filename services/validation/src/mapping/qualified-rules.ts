@@ -1,7 +1,7 @@
 import type { QualifiedRules } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
 
 import { campaignOf, rulesOf, subjectOf } from "../domain/input/subject.ts";
-import { omittedIn } from "../domain/qualification/qualification-scenario.ts";
+import { ignoredParts } from "../domain/qualification/qualification-scenario.ts";
 import type { AssignmentRow } from "../store/rule-assignments.ts";
 import { assignmentToProto } from "./assignment.ts";
 import type { EvaluatedCandidate } from "./evaluated-candidate.ts";
@@ -41,7 +41,7 @@ export function qualifiedRulesToProto(
 export const assignedObjectIds = (evaluated: EvaluatedCandidate): readonly string[] => [
   ...new Set(
     subjectsOf(evaluated).flatMap((subject) =>
-      [subject.facts.id, campaignOf(subject)?.id ?? []].flat(),
+      [subject.snapshot.id, campaignOf(subject)?.id ?? []].flat(),
     ),
   ),
 ];
@@ -59,6 +59,6 @@ const omittedConditions = (
     : new Map(
         subjectsOf(evaluated)
           .flatMap(rulesOf)
-          .map((rule) => [rule.id, omittedIn(rule, omits)]),
+          .map((rule) => [rule.id, ignoredParts(rule, omits)]),
       );
 };

@@ -8,7 +8,7 @@ import {
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
 import { categoryKind } from "../domain/stacking/stacking-rules.ts";
 import { applicableItemsToProto } from "./applicable-to.ts";
 import { bundleToProto } from "./bundle.ts";
@@ -22,7 +22,7 @@ import { discountResultToProto, giftResultToProto, loyaltyResultOf } from "./res
 
 /** The result for one redeemable, with the parts that the request expands. */
 export function redeemableResultToProto(
-  evaluated: JudgedRedeemable,
+  evaluated: EvaluatedRedeemable,
   context: DecisionContext,
   call: Call,
 ): RedeemableResult {
@@ -47,7 +47,7 @@ export function redeemableResultToProto(
 }
 
 function resultDetailsToProto(
-  evaluated: JudgedRedeemable,
+  evaluated: EvaluatedRedeemable,
   context: DecisionContext,
   call: Call,
 ): ResultDetails {
@@ -74,7 +74,7 @@ function resultDetailsToProto(
     case "SKIPPED":
       return create(ResultDetailsSchema, { details: { ...evaluated.skip }, ...explained });
     case "INAPPLICABLE": {
-      const error = rejectionToProto(evaluated.refusal, call.requestId);
+      const error = rejectionToProto(evaluated.rejection, call.requestId);
       const message = error.error?.message ?? error.message;
       return create(ResultDetailsSchema, {
         error,
@@ -89,18 +89,21 @@ function resultDetailsToProto(
   }
 }
 
-const cardOf = ({ redeemable }: JudgedRedeemable, { cards }: DecisionContext) =>
+const cardOf = ({ redeemable }: EvaluatedRedeemable, { cards }: DecisionContext) =>
   redeemable.object === "voucher" ? cards.get(redeemable.voucher?.id ?? "") : undefined;
 
 /** The discount as defined, before calculation. */
-function definitionOf({ redeemable }: JudgedRedeemable, { vouchers, promotions }: DecisionContext) {
+function definitionOf(
+  { redeemable }: EvaluatedRedeemable,
+  { vouchers, promotions }: DecisionContext,
+) {
   return redeemable.object === "voucher"
     ? vouchers.get(redeemable.id)?.voucher?.discount
     : promotions.tiers.get(redeemable.id)?.action?.discount;
 }
 
 function redeemableDetails(
-  { redeemable }: JudgedRedeemable,
+  { redeemable }: EvaluatedRedeemable,
   { vouchers, promotions }: DecisionContext,
 ) {
   const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
@@ -118,7 +121,7 @@ function redeemableDetails(
 }
 
 /** Categories of the redeemable, then of its campaign. */
-function categoriesOf({ redeemable }: JudgedRedeemable, context: DecisionContext): Category[] {
+function categoriesOf({ redeemable }: EvaluatedRedeemable, context: DecisionContext): Category[] {
   const { vouchers, promotions, categories, stacking } = context;
   const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
   const own = categories.get(vouchers.get(redeemable.id)?.voucher?.categoryId ?? "");

@@ -3,7 +3,12 @@ import type { LoadedCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { ValidationRule } from "@scrip/rules";
 
-import type { CampaignFacts, Redeemable, TierFacts, VoucherFacts } from "../domain/input/facts.ts";
+import type {
+  CampaignSnapshot,
+  Redeemable,
+  TierSnapshot,
+  VoucherSnapshot,
+} from "../domain/input/facts.ts";
 import { campaignFacts, categoryFacts, tierFacts } from "./campaign-facts.ts";
 import { cardValue, chosenReward } from "./card.ts";
 import type { RedeemableInput } from "./decision-input.ts";
@@ -26,8 +31,8 @@ export type LoadedRedeemables = {
 
 /** The redeemables as the decision sees them; shared objects such as campaigns are built once. */
 export function redeemablesFromProto(found: LoadedRedeemables): readonly Redeemable[] {
-  const campaigns = new Map<string, CampaignFacts>();
-  const campaignOf = (id: string | undefined): CampaignFacts | null => {
+  const campaigns = new Map<string, CampaignSnapshot>();
+  const campaignOf = (id: string | undefined): CampaignSnapshot | null => {
     const definition = id === undefined ? undefined : found.promotions.campaigns.get(id);
     if (definition === undefined) return null;
     const known = campaigns.get(definition.id);
@@ -52,13 +57,13 @@ export function redeemablesFromProto(found: LoadedRedeemables): readonly Redeema
 const cardOf = ({ vouchers, cards }: LoadedRedeemables, code: string): LoadedCard | undefined =>
   cards.get(vouchers.get(code)?.voucher?.id ?? "");
 
-type CampaignOf = (id: string | undefined) => CampaignFacts | null;
+type CampaignOf = (id: string | undefined) => CampaignSnapshot | null;
 
 function voucherOf(
   found: LoadedRedeemables,
   code: string,
   campaignOf: CampaignOf,
-): VoucherFacts | null {
+): VoucherSnapshot | null {
   const context = found.vouchers.get(code);
   const facts = context && voucherFacts(context);
   if (!facts) return null;
@@ -86,7 +91,7 @@ function tierOf(
   found: LoadedRedeemables,
   ref: RedeemableInput,
   campaignOf: CampaignOf,
-): TierFacts | null {
+): TierSnapshot | null {
   const tier = ref.object === "promotion_tier" ? found.promotions.tiers.get(ref.id) : undefined;
   if (tier === undefined) return null;
   return tierFacts(tier, campaignOf(tier.campaignId), rulesOf(found, tier.id));

@@ -7,7 +7,7 @@ import {
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
 import { applicableItemsToProto } from "./applicable-to.ts";
 import type { DecisionContext } from "./decision-context.ts";
 import { expandOf } from "./decision-input.ts";
@@ -16,7 +16,7 @@ import { redeemableResultToProto } from "./redeemable-result.ts";
 
 /** The parts of the response that only the decision knows. Empty for most redemptions. */
 export function buildNote(
-  evaluated: readonly JudgedRedeemable[],
+  evaluated: readonly EvaluatedRedeemable[],
   {
     context,
     assignments,
@@ -49,7 +49,7 @@ export function buildNote(
 
 /** The scopes of the redemptions; empty if none is limited. */
 function scopesOf(
-  evaluated: readonly JudgedRedeemable[],
+  evaluated: readonly EvaluatedRedeemable[],
 ): MessageInitShape<typeof RedemptionScopeSchema>[] {
   const lists = evaluated
     .filter(({ status }) => status === "APPLICABLE")

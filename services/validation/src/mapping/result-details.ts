@@ -5,7 +5,7 @@ import type { Reward } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Discount as DomainDiscount } from "@scrip/rules";
 
-import type { Benefit, GivenUnits } from "../domain/decision/decision.ts";
+import type { Benefit, AppliedUnitGift } from "../domain/decision/decision.ts";
 import { productSummariesToProto } from "./product-summaries.ts";
 
 /** The discount with the effect and value that were applied. */
@@ -18,13 +18,13 @@ export function discountResultToProto(
     ...discount,
     ...(benefit.value !== null && valueOf(benefit.value)),
     isDynamic: benefit.isDynamic,
-    ...grantedUnits(discount, benefit.given),
+    ...grantedUnits(discount, benefit.gifts),
     ...(benefit.effect !== null && { effect: DiscountEffect[benefit.effect] }),
   };
 }
 
 /** The granted units, element by element of the definition. */
-function grantedUnits({ units }: Discount, given: readonly GivenUnits[]): Partial<Discount> {
+function grantedUnits({ units }: Discount, given: readonly AppliedUnitGift[]): Partial<Discount> {
   if (units.length > 0) {
     return {
       units: units.map((unit, at) => {

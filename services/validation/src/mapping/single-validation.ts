@@ -1,8 +1,8 @@
 import type { VoucherValidation } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision/decision.ts";
-import { singleRefusal } from "../domain/rejections/rejection.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
+import { singleRedeemableRejection } from "../domain/rejections/rejection.ts";
 import { bundleToProto } from "./bundle.ts";
 import type { DecisionContext } from "./decision-context.ts";
 import { expandOf } from "./decision-input.ts";
@@ -18,7 +18,7 @@ export type SingleValidation = Pick<
 
 /** The parts that validations of one voucher and of one promotion tier share. */
 export function singleValidationToProto(
-  evaluated: JudgedRedeemable,
+  evaluated: EvaluatedRedeemable,
   { input, stored }: DecisionContext,
   call: Call,
 ): SingleValidation {
@@ -40,7 +40,7 @@ export function singleValidationToProto(
       ...beside,
     };
   }
-  const error = rejectionToProto(singleRefusal(evaluated.refusal), call.requestId);
+  const error = rejectionToProto(singleRedeemableRejection(evaluated.rejection), call.requestId);
   const hints = expand.has("hints") ? hintsToProto(evaluated.hints, reader) : [];
   return { valid: false, hints, reason: error.message, error, ...beside };
 }

@@ -10,7 +10,7 @@ import type { StackingRulesSchema } from "@scrip/proto/scrip/validation/v1/valid
 
 import {
   type StackingRules,
-  stackingRulesOf,
+  resolveStackingRules,
   DEFAULT_STACKING_RULES,
   type StackingOptions,
 } from "../domain/stacking/stacking-rules.ts";
@@ -50,7 +50,7 @@ export function stackingRulesToProto(
 }
 
 export function projectStackingRulesToProto(row: StackingRulesRow): ProjectStackingRules {
-  const { $typeName: _, ...options } = stackingRulesToProto(stackingRulesOf(row.options));
+  const { $typeName: _, ...options } = stackingRulesToProto(resolveStackingRules(row.options));
   return create(ProjectStackingRulesSchema, {
     ...options,
     id: row.id,

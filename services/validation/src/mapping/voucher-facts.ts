@@ -3,9 +3,9 @@ import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb
 import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { parseDiscount, type Validity } from "@scrip/rules";
 
-import type { VoucherFacts, VoucherValue } from "../domain/input/facts.ts";
+import type { VoucherSnapshot, VoucherValue } from "../domain/input/facts.ts";
 
-export function voucherFacts(context: LoadedVoucher): VoucherFacts | null {
+export function voucherFacts(context: LoadedVoucher): VoucherSnapshot | null {
   const { voucher, definitionVersion, lockedQuantity, lockedCredits, publicationMetadata } =
     context;
   if (voucher === undefined) return null;

@@ -3,14 +3,14 @@ import type { VoucherValidation } from "@scrip/proto/scrip/validation/v1/validat
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { JudgedRedeemable } from "../domain/decision/decision.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
 import { applicableItemsToProto } from "./applicable-to.ts";
 import type { DecisionContext } from "./decision-context.ts";
 import { discountResultToProto, giftResultToProto, loyaltyResultOf } from "./result-details.ts";
 import { singleValidationToProto } from "./single-validation.ts";
 
 export function voucherValidationToProto(
-  evaluated: JudgedRedeemable,
+  evaluated: EvaluatedRedeemable,
   voucher: Voucher,
   {
     context,

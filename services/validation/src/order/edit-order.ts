@@ -18,7 +18,7 @@ import type { Call } from "@scrip/rpc";
 import { overridingLines, upsertOverrides } from "../catalogue/catalogue-overrides.ts";
 import type { Deps } from "../deps.ts";
 import type { OrderFigures } from "../domain/decision/decision.ts";
-import { recordFigures } from "../domain/order/stored-order-figures.ts";
+import { storedOrderFigures } from "../domain/order/stored-order-figures.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
 import { inlineLine, storedLine } from "../mapping/order-facts.ts";
 import { orderToProto } from "../mapping/order.ts";
@@ -146,14 +146,14 @@ function figuresOf(request: OrderRequest, base: Order | null): OrderFigures {
             : storedLine(item),
         );
   const isWorthTheSame = request.amount === undefined && request.items.length === 0;
-  const outcome = recordFigures({
+  const outcome = storedOrderFigures({
     amount: request.amount ?? base?.amount ?? null,
     initialAmount: request.initialAmount ?? (isWorthTheSame ? base?.initialAmount : null) ?? null,
     discountAmount: request.discountAmount ?? base?.discountAmount ?? 0n,
     lines,
   });
   if (outcome.kind === "figures") return outcome.figures;
-  const { key, details } = outcome.refusal;
+  const { key, details } = outcome.rejection;
   // Decisions name the order as a part of the request; here it is the request.
   throw new ApiError(key, { details: details?.replace("Property .order.", "Property .") });
 }

@@ -4,11 +4,15 @@ import type { Deps } from "../deps.ts";
 import { categoriesOf } from "../domain/evaluate.ts";
 import type { Redeemable } from "../domain/input/facts.ts";
 import { subjectOf } from "../domain/input/subject.ts";
-import { type Candidate, placeOf } from "../domain/qualification/candidate.ts";
-import { type Place, type RankedPlace, placeText } from "../domain/qualification/page-cursor.ts";
-import { concernsProducts } from "../domain/qualification/product-relevance.ts";
-import type { Scenario } from "../domain/qualification/qualification-scenario.ts";
-import { endOfPage, rankDeals, type SortingRule } from "../domain/qualification/ranking.ts";
+import { type Candidate, cursorOf } from "../domain/qualification/candidate.ts";
+import {
+  type PageCursor,
+  type RankedPageCursor,
+  formatPageCursor,
+} from "../domain/qualification/page-cursor.ts";
+import { isRelevantToProducts } from "../domain/qualification/product-relevance.ts";
+import type { QualificationScenario } from "../domain/qualification/qualification-scenario.ts";
+import { pageEnd, rankByDiscount, type SortingRule } from "../domain/qualification/ranking.ts";
 import { type CandidateSource, loadNextCandidates, WINDOW } from "../loading/candidates.ts";
 import { loadDecisionContext } from "../loading/decision-context.ts";
 import { type LoadedCandidate, resolvedCandidates } from "../mapping/candidate.ts";
@@ -18,11 +22,11 @@ import { type Decided, decideStepwise } from "../validation/decide.ts";
 
 export type QualificationQuery = {
   readonly requestContext: RequestContext;
-  readonly scenario: Scenario;
+  readonly scenario: QualificationScenario;
   readonly source: CandidateSource;
   readonly matches: (candidate: Candidate) => boolean;
   readonly sorting: SortingRule;
-  readonly after: Place | RankedPlace | null;
+  readonly after: PageCursor | RankedPageCursor | null;
   readonly limit: number;
 };
 
@@ -46,7 +50,7 @@ async function listNewest(
 ): Promise<QualificationPage> {
   const found: EvaluatedCandidate[] = [];
   const unqualified: EvaluatedCandidate[] = [];
-  let next: Place | null = null;
+  let next: PageCursor | null = null;
   for await (const window of evaluateWindows(deps, call, one, one.after)) {
     found.push(...window.qualified);
     unqualified.push(...window.unqualified);
@@ -55,8 +59,8 @@ async function listNewest(
   }
   const page = found.slice(0, one.limit);
   const [last, following] = [page.at(-1), found[one.limit]];
-  const end = last && following ? endOfPage(last.place, following.place) : next;
-  return { page, unqualified, more: end && placeText(withoutAmount(end)) };
+  const end = last && following ? pageEnd(last.cursor, following.cursor) : next;
+  return { page, unqualified, more: end && formatPageCursor(withoutAmount(end)) };
 }
 
 /** Ranks all candidates that one request evaluates; later pages continue the same ranking. */
@@ -71,7 +75,7 @@ async function listRanked(
   const unqualified: EvaluatedCandidate[] = [];
   let best: readonly EvaluatedCandidate[] = [];
   for await (const window of evaluateWindows(deps, call, one, after === null ? one.after : null)) {
-    best = rankDeals([...best, ...window.qualified], ranking);
+    best = rankByDiscount([...best, ...window.qualified], ranking);
     unqualified.push(...window.unqualified);
   }
   const page = best.slice(0, one.limit);
@@ -79,23 +83,26 @@ async function listRanked(
   return {
     page,
     unqualified,
-    more: last && best.length > one.limit ? placeText(last.place) : null,
+    more: last && best.length > one.limit ? formatPageCursor(last.cursor) : null,
   };
 }
 
-const withoutAmount = ({ at, tail }: Place): Place => ({ at, tail });
+const withoutAmount = ({ createdAt: at, idSuffix: tail }: PageCursor): PageCursor => ({
+  createdAt: at,
+  idSuffix: tail,
+});
 
 type EvaluatedWindow = {
   readonly qualified: readonly EvaluatedCandidate[];
   readonly unqualified: readonly EvaluatedCandidate[];
-  readonly next: Place | null;
+  readonly next: PageCursor | null;
 };
 
 async function* evaluateWindows(
   deps: Deps,
   call: Call,
   one: QualificationQuery,
-  start: Place | null,
+  start: PageCursor | null,
 ): AsyncGenerator<EvaluatedWindow, void> {
   let after = start;
   for (let count = 0; count < MAX_WINDOWS; count += 1) {
@@ -134,7 +141,7 @@ function* evaluateEach(
   const cart = { lines: request.order?.lines ?? [], catalogue: request.catalogue };
   const concerns = (redeemable: Redeemable): boolean => {
     const subject = subjectOf(redeemable);
-    return subject !== null && concernsProducts(subject, scenario.products, cart);
+    return subject !== null && isRelevantToProducts(subject, scenario.products, cart);
   };
   const evaluated: EvaluatedCandidate[] = [];
   for (const { candidate, tierIds } of found) {
@@ -162,7 +169,7 @@ function evaluatedCandidate(
 ): EvaluatedCandidate {
   const { redeemables: evaluated, order } = decision;
   const amount = order?.totalAppliedDiscountAmount ?? 0n;
-  return { candidate, evaluated, order, context, place: { ...placeOf(candidate), amount } };
+  return { candidate, evaluated, order, context, cursor: { ...cursorOf(candidate), amount } };
 }
 
 /** All tiers of a stack must apply. */

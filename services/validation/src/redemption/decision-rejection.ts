@@ -1,12 +1,12 @@
-import type { JudgedRedeemable } from "../domain/decision/decision.ts";
-import type { Refused } from "../domain/rejections/rejection.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
+import type { Rejection } from "../domain/rejections/rejection.ts";
 import type { DecisionContext } from "../mapping/decision-context.ts";
 import type { Decided } from "../validation/decide.ts";
 
 export type DecisionRejection = {
-  readonly refusal: Refused;
+  readonly refusal: Rejection;
   /** The redeemable whose failed redemption is recorded; undefined if none of them exists. */
-  readonly recordedOn: JudgedRedeemable | undefined;
+  readonly recordedOn: EvaluatedRedeemable | undefined;
 };
 
 /**
@@ -19,7 +19,7 @@ export function rejectionOfDecision(
 ): DecisionRejection {
   const first = redeemables.find((evaluated) => evaluated.status === "INAPPLICABLE");
   if (stacking.redeemablesApplicationMode === "ALL" && first !== undefined) {
-    return { refusal: first.refusal, recordedOn: isKnown(first) ? first : undefined };
+    return { refusal: first.rejection, recordedOn: isKnown(first) ? first : undefined };
   }
   const known = redeemables.filter(isKnown);
   return {
@@ -31,5 +31,5 @@ export function rejectionOfDecision(
   };
 }
 
-const isKnown = ({ redeemable }: JudgedRedeemable): boolean =>
+const isKnown = ({ redeemable }: EvaluatedRedeemable): boolean =>
   (redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier) !== null;

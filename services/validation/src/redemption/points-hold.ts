@@ -4,7 +4,7 @@ import type { CommitOutcome, RedeemedPoints } from "@scrip/proto/scrip/voucher/v
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { Applicable } from "../domain/decision/decision.ts";
+import type { ApplicableRedeemable } from "../domain/decision/decision.ts";
 import type { DecisionContext } from "../mapping/decision-context.ts";
 import { applicableOf, type Decided } from "../validation/decide.ts";
 
@@ -45,13 +45,13 @@ export async function commitWithPointsHeld(
 }
 
 function pointsPartOf(
-  { redeemable, benefit }: Applicable,
+  { redeemable, benefit }: ApplicableRedeemable,
   { cards }: DecisionContext,
 ): PointsPart[] {
   if (benefit.kind !== "loyalty" || redeemable.object !== "voucher") return [];
   const { voucher, reward } = redeemable;
-  if (voucher === null || reward === null || reward.assigned === null) return [];
-  const { assignmentId, name, type } = reward.assigned;
+  if (voucher === null || reward === null || reward.assignment === null) return [];
+  const { assignmentId, name, type } = reward.assignment;
   return [
     {
       voucherId: voucher.id,

@@ -8,8 +8,12 @@ import type {
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { Applicable, JudgedRedeemable, OrderFigures } from "../domain/decision/decision.ts";
-import type { Refused } from "../domain/rejections/rejection.ts";
+import type {
+  ApplicableRedeemable,
+  EvaluatedRedeemable,
+  OrderFigures,
+} from "../domain/decision/decision.ts";
+import type { Rejection } from "../domain/rejections/rejection.ts";
 import { countGuardToProto } from "../mapping/count.ts";
 import { customerToProto } from "../mapping/customer.ts";
 import type { DecisionContext } from "../mapping/decision-context.ts";
@@ -57,8 +61,8 @@ export function buildRedemptionCommand(
 /** A failed redemption stores only itself and its reason: no order, no customer. */
 export function buildRejectionCommand(
   source: CommandSource,
-  evaluated: JudgedRedeemable,
-  refusal: Refused,
+  evaluated: EvaluatedRedeemable,
+  refusal: Rejection,
 ): RedemptionCommand {
   const explanation = explanationToProto(evaluated, "server");
   return {
@@ -77,7 +81,7 @@ export function buildRejectionCommand(
 /** All orders of one redemption share the ids of their lines. */
 function orderBuilder(
   { deps, call, context, order }: CommandSource,
-  applicable: readonly Applicable[],
+  applicable: readonly ApplicableRedeemable[],
   customer: StoredCustomer | undefined,
 ): (figures: OrderFigures | null) => Order | undefined {
   const { order: orderInput } = context.input;
@@ -102,7 +106,7 @@ function orderBuilder(
 }
 
 /** The holder of the redeemed referral code. */
-const referrerOf = (applicable: readonly Applicable[]): string | undefined =>
+const referrerOf = (applicable: readonly ApplicableRedeemable[]): string | undefined =>
   applicable
     .flatMap(({ redeemable }) =>
       redeemable.object === "voucher" && redeemable.voucher?.isReferralCode === true
@@ -112,7 +116,7 @@ const referrerOf = (applicable: readonly Applicable[]): string | undefined =>
     .at(0);
 
 function partOf(
-  evaluated: Applicable,
+  evaluated: ApplicableRedeemable,
   source: CommandSource,
   customer: StoredCustomer | undefined,
 ): RedemptionPart {
@@ -151,7 +155,7 @@ const NOTHING_TAKEN = {
 } satisfies Partial<RedemptionPart>;
 
 function redeemableOf(
-  { redeemable }: JudgedRedeemable,
+  { redeemable }: EvaluatedRedeemable,
   { context }: CommandSource,
 ): Pick<RedemptionPart, "redeemable" | "definitionVersion"> {
   if (redeemable.object === "voucher") {

@@ -13,12 +13,12 @@ import { runPostCommit } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables } from "../domain/decide.ts";
 import {
-  foundAgain,
-  type Loss,
-  lossesAfter,
-  nameOfRedeemable,
-  NOTHING_LOST,
-  withoutLosses,
+  refreshed,
+  type CommitConflict,
+  addConflicts,
+  redeemableKey,
+  NO_CONFLICTS,
+  withConflicts,
 } from "../domain/redemption/commit-conflicts.ts";
 import { loadCustomer } from "../loading/customer.ts";
 import { loadDecisionContext } from "../loading/decision-context.ts";
@@ -155,21 +155,21 @@ async function decideAndCommit(
 ): Promise<CommittedDecision> {
   const { deps, call } = request;
   let found = await loadDecisionContext(deps, call, requestContext, first);
-  let losses = NOTHING_LOST;
+  let losses = NO_CONFLICTS;
   for (let attempt = 0; ; attempt += 1) {
-    const context = { ...found, request: withoutLosses(found.request, losses) };
+    const context = { ...found, request: withConflicts(found.request, losses) };
     const decision = await decide(context, call);
     const committed = await commitDecision(request, context, decision);
     const { outcome } = committed.outcome;
     if (outcome.case !== "stale") return committed;
     const lost = conflictsOf(outcome.value, decision);
-    losses = lossesAfter(losses, lost);
+    losses = addConflicts(losses, lost);
     // The commit reported all conflicts, so the next decision can go without them immediately.
     if (lost.length > 0 && hasTimeLeft(call.deadline)) continue;
     if (!(await pauseBeforeRetry(attempt, call.deadline))) break;
     const resolved = await resolveRedeemables(deps, call, requestContext.input);
     found = await loadDecisionContext(deps, call, requestContext, resolved);
-    losses = foundAgain(losses);
+    losses = refreshed(losses);
   }
   const names = requestContext.input.redeemables.map(({ id }) => id).join(", ");
   throw new ApiError("service_unavailable", {
@@ -177,13 +177,13 @@ async function decideAndCommit(
   });
 }
 
-function conflictsOf({ conflicts }: StaleDecision, decision: Decided): readonly Loss[] {
+function conflictsOf({ conflicts }: StaleDecision, decision: Decided): readonly CommitConflict[] {
   const applicable = applicableOf(decision);
-  return conflicts.flatMap(({ part, error, remainingCredits: left = null }) => {
+  return conflicts.flatMap(({ part, error, remainingCredits = null }) => {
     const redeemable = applicable[part]?.redeemable;
-    const refusal = error && rejectionFromProto(error);
-    if (redeemable === undefined || refusal === undefined) return [];
-    return { name: nameOfRedeemable(redeemable), refusal, left };
+    const rejection = error && rejectionFromProto(error);
+    if (redeemable === undefined || rejection === undefined) return [];
+    return { redeemableKey: redeemableKey(redeemable), rejection, remainingCredits };
   });
 }
 

@@ -5,7 +5,7 @@ import type { Call } from "@scrip/rpc";
 
 import { runPostCommit } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
-import type { Applicable } from "../domain/decision/decision.ts";
+import type { ApplicableRedeemable } from "../domain/decision/decision.ts";
 import type { DecisionContext } from "../mapping/decision-context.ts";
 import { rejectWhileClaimed } from "./session-claim.ts";
 import type { SessionLock } from "./session-lock.ts";
@@ -15,7 +15,7 @@ export type LockDeps = Pick<Deps, "db" | "onError"> & {
 };
 
 export type RedeemablesToLock = {
-  readonly applicable: readonly Pick<Applicable, "redeemable" | "benefit">[];
+  readonly applicable: readonly Pick<ApplicableRedeemable, "redeemable" | "benefit">[];
   readonly context: Pick<DecisionContext, "cards">;
 };
 

@@ -1,7 +1,7 @@
 import { type Call, runInterleaved } from "@scrip/rpc";
 
 import { type DecisionRequest, decideInSteps } from "../domain/decide.ts";
-import type { Applicable, Decision } from "../domain/decision/decision.ts";
+import type { ApplicableRedeemable, Decision } from "../domain/decision/decision.ts";
 import type { DecisionContext } from "../mapping/decision-context.ts";
 import { rejectionToApiError } from "../mapping/error.ts";
 
@@ -14,9 +14,9 @@ export const decide = async ({ request }: DecisionContext, { deadline }: Call): 
 /** Yields after each redeemable. */
 export function* decideStepwise(request: DecisionRequest): Generator<void, Decided> {
   const decision = yield* decideInSteps(request);
-  if (decision.kind === "malformed") throw rejectionToApiError(decision.refusal);
+  if (decision.kind === "malformed") throw rejectionToApiError(decision.rejection);
   return decision;
 }
 
-export const applicableOf = ({ redeemables }: Decided): readonly Applicable[] =>
+export const applicableOf = ({ redeemables }: Decided): readonly ApplicableRedeemable[] =>
   redeemables.filter((evaluated) => evaluated.status === "APPLICABLE");

@@ -1,7 +1,7 @@
 import { notFound } from "@scrip/errors";
 import type { RedeemableRef } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
-import { singleStacking } from "../domain/stacking/single-redeemable.ts";
+import { singleRedeemableStacking } from "../domain/stacking/single-redeemable.ts";
 import { type DecisionInput, redeemableInputFromProto } from "../mapping/decision-input.ts";
 import type { ValidationOptions } from "./run-validation.ts";
 
@@ -27,7 +27,7 @@ export function singleVoucherInput(sent: SingleVoucherRequest): {
   return {
     input: { ...sent, redeemables: [ref] },
     options: {
-      stacking: singleStacking,
+      stacking: singleRedeemableStacking,
       check: ({ vouchers }) => {
         if (vouchers.get(code)?.voucher === undefined) throw notFound("voucher", code);
       },

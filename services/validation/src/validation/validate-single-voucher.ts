@@ -20,8 +20,8 @@ export async function validateSingleVoucher(
     throw new Error("a decision without its redeemable");
   }
   // A loyalty card without a reward is an invalid request, not an invalid voucher.
-  if (evaluated.status === "INAPPLICABLE" && evaluated.refusal.key === "missing_reward") {
-    throw rejectionToApiError(evaluated.refusal);
+  if (evaluated.status === "INAPPLICABLE" && evaluated.rejection.key === "missing_reward") {
+    throw rejectionToApiError(evaluated.rejection);
   }
   return voucherValidationToProto(evaluated, voucher, validated, call);
 }

@@ -17,10 +17,10 @@ import {
   tierRedeemableOf,
 } from "../../../test/builders.ts";
 import { countKey } from "../counts/counts.ts";
-import { neededCounts } from "../counts/rule-counts.ts";
+import { countsToLoad } from "../counts/rule-counts.ts";
 import type { DecisionRequest } from "../decide.ts";
-import type { Applicable, ReachedScope } from "../decision/decision.ts";
-import type { LineFacts } from "../input/facts.ts";
+import type { ApplicableRedeemable, MatchedScope } from "../decision/decision.ts";
+import type { LineSnapshot } from "../input/facts.ts";
 
 const half = givenDiscount({ type: "PERCENT", percentOff: "50", effect: "APPLY_TO_ITEMS" });
 
@@ -40,10 +40,10 @@ const scopeRule = (
     },
   );
 
-const line = (quantity: bigint, facts: Partial<Omit<LineFacts, "prices">> = {}): LineFacts =>
+const line = (quantity: bigint, facts: Partial<Omit<LineSnapshot, "prices">> = {}): LineSnapshot =>
   givenLine({ productId: "prod_1", quantity, prices: { line: 1000n }, ...facts });
 
-function applied(request: Partial<DecisionRequest>): Applicable {
+function applied(request: Partial<DecisionRequest>): ApplicableRedeemable {
   const [judged] = judgedIn(request);
   if (judged?.status !== "APPLICABLE") throw new Error(`it is ${judged?.status}`);
   return judged;
@@ -61,7 +61,7 @@ describe("a budget of units", () => {
       order: givenOrder({ lines: [line(quantity)] }),
       customer: givenCustomer({ id: "cust_1" }),
     };
-    const [name] = neededCounts(asked.redeemables, requestOf(asked));
+    const [name] = countsToLoad(asked.redeemables, requestOf(asked));
     if (name === undefined) throw new Error("no count is needed");
     return { name, asked: { ...asked, counts: new Map([[countKey(name), used]]) } };
   };
@@ -89,14 +89,14 @@ describe("a budget of units", () => {
         count: name,
         add: 1n,
         conditions: { $less_than_or_equal: [10] },
-        refusal: null,
+        rejection: null,
       },
     ]);
   });
 
   test("is told with how much of it was used", () => {
     const { asked } = request(budget("product_campaign", 10n), 3n, 10n);
-    expect(applied({ ...asked, trace: true }).trace?.steps).toContainEqual({
+    expect(applied({ ...asked, explain: true }).explanation?.steps).toContainEqual({
       kind: "limit",
       passed: false,
       message: "10 of 10 units of prod_1 were discounted before",
@@ -133,7 +133,7 @@ describe("a budget of units", () => {
       order: givenOrder({ lines: [line(5n)] }),
       customer: givenCustomer({ id: "cust_1" }),
     };
-    expect(neededCounts(asked.redeemables, requestOf(asked))).toMatchObject([
+    expect(countsToLoad(asked.redeemables, requestOf(asked))).toMatchObject([
       { scope: { kind: "promotion_tier", id: "promo_1" }, customerId: "cust_1" },
     ]);
     expect(applied(asked).units).toEqual([{ productId: "prod_1", quantity: 2n }]);
@@ -176,8 +176,8 @@ describe("what a redeemable is limited to", () => {
   const reach = (
     included: readonly Partial<ScopeEntryDefinition>[],
     excluded: readonly Partial<ScopeEntryDefinition>[],
-    lines: readonly LineFacts[],
-  ): ReachedScope =>
+    lines: readonly LineSnapshot[],
+  ): MatchedScope =>
     applied({
       redeemables: [
         redeemableOf(

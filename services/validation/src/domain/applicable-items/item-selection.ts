@@ -1,88 +1,95 @@
 import type { ItemScope, ScopeEntry } from "@scrip/rules";
 
-import { atLeastZero, least } from "../order/minor-units.ts";
+import { atLeastZero, smallestOf } from "../order/minor-units.ts";
 import {
   type LineState,
   type OrderState,
-  productOf,
+  productKey,
   subtotalAmount,
 } from "../order/order-state.ts";
 import type { StackingRules } from "../stacking/stacking-rules.ts";
-import { type Belonging, belongingOf } from "./item-scope.ts";
+import { type ScopeMatch, matchScope } from "./item-scope.ts";
 
 /** A line that an item-level effect reaches, with as many of its units as it reaches. */
-export type LinePick = {
+export type SelectedLine = {
   readonly index: number;
   readonly units: bigint;
   /** Which units, counted from 1; the first ones are taken. */
-  readonly run: UnitRun;
+  readonly sequence: UnitSequence;
   /** null without entries, or for what `included_all` adds to them. */
   readonly entry: ScopeEntry | null;
 };
 
 /** The units `first`, `first + step`, … of a line, `count` of them. */
-export type UnitRun = { readonly first: bigint; readonly step: bigint; readonly count: bigint };
-
-export type Selection = {
-  /** In the order in which they are served. */
-  readonly picks: readonly LinePick[];
-  /** Where each line of the order belongs. */
-  readonly belongings: readonly Belonging[];
+export type UnitSequence = {
+  readonly first: bigint;
+  readonly step: bigint;
+  readonly count: bigint;
 };
 
-export type SelectionTerms = {
+export type ItemSelection = {
+  /** In the order in which they are served. */
+  readonly lines: readonly SelectedLine[];
+  /** Where each line of the order belongs. */
+  readonly matches: readonly ScopeMatch[];
+};
+
+export type SelectionOptions = {
   readonly scope: ItemScope | null;
   /** The order before any redeemable of the request. */
   readonly start: OrderState;
   readonly productsMode: StackingRules["redeemablesProductsApplicationMode"];
   /** What limits on units are multiplied by: the number of bundles, where they count. */
   readonly multiplier: bigint;
-  readonly budgetLeft: BudgetLeft;
+  readonly remainingBudget: RemainingBudget;
 };
 
 /** What the budgets of the entry leave for a line, when `taken` units of its product are taken. */
-export type BudgetLeft = (entry: ScopeEntry, index: number, taken: bigint) => bigint | null;
+export type RemainingBudget = (entry: ScopeEntry, index: number, taken: bigint) => bigint | null;
 
 /**
  * The lines and units that an item-level effect reaches; spec/validation-and-redemption.md §1.7. Lines
  * of entries that take every line are served in the order of the request, before those of entries
  * that sort by price.
  */
-export function selectItems(state: OrderState, terms: SelectionTerms): Selection {
+export function selectItems(state: OrderState, terms: SelectionOptions): ItemSelection {
   const { scope } = terms;
-  const belongings = state.lines.map((line) => belongingOf(line.facts, scope));
+  const belongings = state.lines.map((line) => matchScope(line.snapshot, scope));
   const groups = new Map<ScopeEntry | null, number[]>();
   for (const [index, belonging] of belongings.entries()) {
     const entry = entryOf(belonging);
-    if (entry === undefined || isTouched(state, index, terms)) continue;
+    if (entry === undefined || isAlreadyDiscounted(state, index, terms)) continue;
     const group = groups.get(entry);
     if (group === undefined) groups.set(entry, [index]);
     else group.push(index);
   }
-  const every: LinePick[] = [];
-  const sorted: LinePick[] = [];
+  const every: SelectedLine[] = [];
+  const sorted: SelectedLine[] = [];
   const taken = new Map<string, bigint>();
-  for (const entry of entriesInOrder(scope)) {
+  for (const entry of orderedEntries(scope)) {
     const candidates = groups.get(entry);
     if (candidates === undefined) continue;
     const takesEvery = entry === null || entry.effect === "APPLY_TO_EVERY";
     (takesEvery ? every : sorted).push(
-      ...withinLimits(picksOf(entry, candidates, state), { state, terms, taken }),
+      ...applyLimits(selectForEntry(entry, candidates, state), { state, terms, taken }),
     );
   }
-  return { picks: [...every.toSorted((a, b) => a.index - b.index), ...sorted], belongings };
+  return {
+    lines: [...every.toSorted((a, b) => a.index - b.index), ...sorted],
+    matches: belongings,
+  };
 }
 
-const entriesInOrder = (scope: ItemScope | null): readonly (ScopeEntry | null)[] =>
+const orderedEntries = (scope: ItemScope | null): readonly (ScopeEntry | null)[] =>
   scope === null ? [null] : [null, ...scope.included];
 
-function entryOf(belonging: Belonging): ScopeEntry | null | undefined {
+function entryOf(belonging: ScopeMatch): ScopeEntry | null | undefined {
   if (belonging.kind === "entry") return belonging.entry;
   return belonging.kind === "all" ? null : undefined;
 }
 
 /** In mode ONCE a line that an earlier redeemable of the request discounted or added is left out. */
-function isTouched(state: OrderState, index: number, terms: SelectionTerms): boolean {
+function isAlreadyDiscounted(state: OrderState, index: number, terms: SelectionOptions): boolean {
   if (terms.productsMode === "STACK") return false;
   const before = terms.start.lines[index];
   const line = state.lines[index];
@@ -95,26 +102,26 @@ function isTouched(state: OrderState, index: number, terms: SelectionTerms): boo
 }
 
 /** What the application rule of one entry picks of its lines. */
-function picksOf(
+function selectForEntry(
   entry: ScopeEntry | null,
   candidates: readonly number[],
   state: OrderState,
-): readonly LinePick[] {
-  const lines = candidates.map((index): Candidate => ({ index, line: lineOf(state, index) }));
-  if (entry === null) return lines.map(({ index, line }) => wholeLine(index, line, null));
-  return applicationOf(entry, inOrderOf(entry, lines));
+): readonly SelectedLine[] {
+  const lines = candidates.map((index): Candidate => ({ index, line: lineStateAt(state, index) }));
+  if (entry === null) return lines.map(({ index, line }) => selectWholeLine(index, line, null));
+  return applyEntryEffect(entry, sortByPrice(entry, lines));
 }
 
 type Candidate = { readonly index: number; readonly line: LineState };
 
-function lineOf(state: OrderState, index: number): LineState {
+function lineStateAt(state: OrderState, index: number): LineState {
   const line = state.lines[index];
   if (line === undefined) throw new RangeError(`the order has no line ${index}`);
   return line;
 }
 
 /** At the same price the lower subtotal goes first, then the earlier line; without a price last. */
-function inOrderOf({ effect }: ScopeEntry, lines: readonly Candidate[]): readonly Candidate[] {
+function sortByPrice({ effect }: ScopeEntry, lines: readonly Candidate[]): readonly Candidate[] {
   if (effect === "APPLY_TO_EVERY") return lines;
   const sign = effect === "APPLY_TO_CHEAPEST" || effect === "APPLY_FROM_CHEAPEST" ? 1n : -1n;
   const present = lines.filter(({ line }) => line.quantity > 0n);
@@ -132,38 +139,38 @@ function comparePrices(a: LineState, b: LineState, sign: 1n | -1n): number {
 const signOf = (difference: bigint): number => (difference === 0n ? 0 : difference < 0n ? -1 : 1);
 
 /** What stands at the positions that the rule names; the count of units runs on across lines. */
-function applicationOf(entry: ScopeEntry, lines: readonly Candidate[]): readonly LinePick[] {
+function applyEntryEffect(entry: ScopeEntry, lines: readonly Candidate[]): readonly SelectedLine[] {
   const takesOne =
     entry.effect === "APPLY_TO_CHEAPEST" || entry.effect === "APPLY_TO_MOST_EXPENSIVE";
   if (entry.target === "ITEM") {
     const chosen = takesOne
       ? lines.slice(0, 1)
-      : lines.filter((_, position) => isChosen(BigInt(position), entry));
-    return chosen.map(({ index, line }) => wholeLine(index, line, entry));
+      : lines.filter((_, position) => isSelectedPosition(BigInt(position), entry));
+    return chosen.map(({ index, line }) => selectWholeLine(index, line, entry));
   }
   if (takesOne) {
-    const run = { first: 1n, step: 1n, count: 1n };
-    return lines.slice(0, 1).map(({ index }) => ({ index, units: 1n, run, entry }));
+    const sequence = { first: 1n, step: 1n, count: 1n };
+    return lines.slice(0, 1).map(({ index }) => ({ index, units: 1n, sequence, entry }));
   }
-  const picks: LinePick[] = [];
+  const picks: SelectedLine[] = [];
   let counted = 0n;
   for (const { index, line } of lines) {
-    const run = runWithin(counted, line.quantity, entry);
-    if (run.count > 0n) picks.push({ index, units: run.count, run, entry });
+    const run = sequenceWithin(counted, line.quantity, entry);
+    if (run.count > 0n) picks.push({ index, units: run.count, sequence: run, entry });
     counted += line.quantity;
   }
   return picks;
 }
 
-const isChosen = (position: bigint, { skipInitially, repeat }: ScopeEntry): boolean =>
+const isSelectedPosition = (position: bigint, { skipInitially, repeat }: ScopeEntry): boolean =>
   position >= skipInitially && (position - skipInitially) % repeat === 0n;
 
 /** The chosen ones of `quantity` units after `counted` that came before them. */
-function runWithin(
+function sequenceWithin(
   counted: bigint,
   quantity: bigint,
   { skipInitially, repeat }: ScopeEntry,
-): UnitRun {
+): UnitSequence {
   const late = atLeastZero(counted - skipInitially);
   // From zero: the first chosen position that is not before `counted`.
   const next = skipInitially + ((late + repeat - 1n) / repeat) * repeat;
@@ -172,38 +179,42 @@ function runWithin(
   return { first, step: repeat, count };
 }
 
-const wholeLine = (index: number, line: LineState, entry: ScopeEntry | null): LinePick => ({
+const selectWholeLine = (
+  index: number,
+  line: LineState,
+  entry: ScopeEntry | null,
+): SelectedLine => ({
   index,
   units: line.quantity,
-  run: { first: 1n, step: 1n, count: line.quantity },
+  sequence: { first: 1n, step: 1n, count: line.quantity },
   entry,
 });
 
-type Taking = {
+type LimitContext = {
   readonly state: OrderState;
-  readonly terms: SelectionTerms;
+  readonly terms: SelectionOptions;
   /** Units by product, of all entries so far. */
   readonly taken: Map<string, bigint>;
 };
 
 /** Of several limits the lowest counts; what it leaves is taken from the first picks on. */
-function withinLimits(
-  picks: readonly LinePick[],
-  { state, terms: { multiplier, budgetLeft }, taken }: Taking,
-): readonly LinePick[] {
-  const limited: LinePick[] = [];
+function applyLimits(
+  picks: readonly SelectedLine[],
+  { state, terms: { multiplier, remainingBudget: budgetLeft }, taken }: LimitContext,
+): readonly SelectedLine[] {
+  const limited: SelectedLine[] = [];
   let sum = 0n;
   for (const pick of picks) {
     const { entry, index } = pick;
-    const product = productOf(lineOf(state, index).facts) ?? "";
+    const product = productKey(lineStateAt(state, index).snapshot) ?? "";
     const before = taken.get(product) ?? 0n;
     const units =
       entry === null
         ? pick.units
-        : least(
+        : smallestOf(
             pick.units,
-            times(entry.quantityLimit, multiplier),
-            times(entry.aggregatedQuantityLimit, multiplier, sum),
+            multipliedLimit(entry.quantityLimit, multiplier),
+            multipliedLimit(entry.aggregatedQuantityLimit, multiplier, sum),
             entry.budgets.length === 0 ? null : budgetLeft(entry, index, before),
           );
     // A line of no units that nothing limits is still the line.
@@ -215,5 +226,5 @@ function withinLimits(
   return limited;
 }
 
-const times = (limit: bigint | null, multiplier: bigint, used = 0n): bigint | null =>
+const multipliedLimit = (limit: bigint | null, multiplier: bigint, used = 0n): bigint | null =>
   limit === null ? null : limit * multiplier - used;

@@ -1,59 +1,61 @@
 import type { ItemScope, ScopeEntry } from "@scrip/rules";
 
-import type { ReachedEntry, ReachedScope, ReachedUnits } from "../decision/decision.ts";
-import type { LineFacts } from "../input/facts.ts";
+import type { MatchedEntry, MatchedScope, MatchedUnits } from "../decision/decision.ts";
+import type { LineSnapshot } from "../input/facts.ts";
 import { sumOf } from "../order/minor-units.ts";
 import type { OrderState } from "../order/order-state.ts";
-import type { Belonging } from "./item-scope.ts";
-import type { LinePick, Selection } from "./item-selection.ts";
+import type { ScopeMatch } from "./item-scope.ts";
+import type { SelectedLine, ItemSelection } from "./item-selection.ts";
 
 /** From how many units in an order on they are no longer told one by one. */
-const MOST_UNITS_TOLD = 1000n;
+const MAX_LISTED_UNITS = 1000n;
 
-export const NOTHING_REACHED: ReachedScope = { applicable: [], inapplicable: [] };
+export const EMPTY_SCOPE: MatchedScope = { applicable: [], inapplicable: [] };
 
 /** What a redeemable is limited to, as its rules say it, without an order to look at. */
-export const storedScope = (scope: ItemScope | null): ReachedScope =>
+export const unmatchedScope = (scope: ItemScope | null): MatchedScope =>
   scope === null
-    ? NOTHING_REACHED
+    ? EMPTY_SCOPE
     : {
-        applicable: scope.included.map((entry) => reached(entry, [], undefined)),
-        inapplicable: scope.excluded.map((entry) => reached(entry, [], undefined)),
+        applicable: scope.included.map((entry) => matchedEntry(entry, [], undefined)),
+        inapplicable: scope.excluded.map((entry) => matchedEntry(entry, [], undefined)),
       };
 
 /** What a redeemable is limited to, and what of the order its entries reached. */
-export function reachedScope(
+export function matchedScope(
   scope: ItemScope | null,
   state: OrderState,
-  { picks, belongings }: Selection,
-): ReachedScope {
-  if (scope === null) return NOTHING_REACHED;
-  const tellsUnits = sumOf(state.lines, (line) => line.quantity) <= MOST_UNITS_TOLD;
-  const factsAt = (index: number): LineFacts | undefined => state.lines[index]?.facts;
+  { lines: picks, matches: belongings }: ItemSelection,
+): MatchedScope {
+  if (scope === null) return EMPTY_SCOPE;
+  const tellsUnits = sumOf(state.lines, (line) => line.quantity) <= MAX_LISTED_UNITS;
+  const factsAt = (index: number): LineSnapshot | undefined => state.lines[index]?.snapshot;
   const picksOf = Map.groupBy(picks, ({ entry }) => entry);
-  const hitsOf = hitsByEntry(belongings);
+  const hitsOf = excludedLinesByEntry(belongings);
   return {
     applicable: scope.included.map((entry) => {
       const own = picksOf.get(entry) ?? [];
       const [first] = own;
       return {
-        ...reached(entry, own, first && factsAt(first.index)),
-        orderItemUnits: own.flatMap((pick) => unitsOf(entry, pick, state, tellsUnits)),
+        ...matchedEntry(entry, own, first && factsAt(first.index)),
+        orderItemUnits: own.flatMap((pick) => matchedUnits(entry, pick, state, tellsUnits)),
       };
     }),
     inapplicable: scope.excluded.map((entry) => {
       const hits = hitsOf.get(entry) ?? [];
       const [first] = hits;
-      return reached(entry, hits, first && factsAt(first.index));
+      return matchedEntry(entry, hits, first && factsAt(first.index));
     }),
   };
 }
 
-type Hit = { readonly index: number };
+type LineReference = { readonly index: number };
 
 /** The lines that each entry excludes. */
-function hitsByEntry(belongings: readonly Belonging[]): ReadonlyMap<ScopeEntry, readonly Hit[]> {
-  const hits = new Map<ScopeEntry, Hit[]>();
+function excludedLinesByEntry(
+  belongings: readonly ScopeMatch[],
+): ReadonlyMap<ScopeEntry, readonly LineReference[]> {
+  const hits = new Map<ScopeEntry, LineReference[]>();
   for (const [index, belonging] of belongings.entries()) {
     if (belonging.kind !== "excluded") continue;
     for (const entry of belonging.entries) {
@@ -66,11 +68,11 @@ function hitsByEntry(belongings: readonly Belonging[]): ReadonlyMap<ScopeEntry, 
 }
 
 /** What a line that was reached tells of the product stands in for what the entry leaves out. */
-function reached(
+function matchedEntry(
   entry: ScopeEntry,
-  hits: readonly Hit[],
-  facts: LineFacts | undefined,
-): ReachedEntry {
+  hits: readonly LineReference[],
+  facts: LineSnapshot | undefined,
+): MatchedEntry {
   const named = entry.object === "products_collection" ? undefined : facts;
   const [id, sourceId] =
     entry.object === "sku"
@@ -87,12 +89,12 @@ function reached(
   };
 }
 
-function unitsOf(
+function matchedUnits(
   { target }: ScopeEntry,
-  { index, units, run }: LinePick,
+  { index, units, sequence: run }: SelectedLine,
   state: OrderState,
   tellsUnits: boolean,
-): readonly ReachedUnits[] {
+): readonly MatchedUnits[] {
   if (target === "ITEM" && units >= (state.lines[index]?.quantity ?? 0n)) return [];
   if (!tellsUnits) return [{ index, units: null }];
   const told = Array.from({ length: Number(units) }, (_, at) => run.first + BigInt(at) * run.step);

@@ -1,11 +1,11 @@
 import type { BundlePart } from "@scrip/rules";
 
-import { least, sumOf } from "../order/minor-units.ts";
+import { smallestOf, sumOf } from "../order/minor-units.ts";
 import type { LineState } from "../order/order-state.ts";
 
 /** Which units of an order each part of a bundle gets; spec/validation-and-redemption.md §1.10.1. */
 
-export type Demand = {
+export type BundleDemand = {
   readonly parts: readonly BundlePart[];
   readonly lines: readonly LineState[];
   /** Whether each part can use each line. */
@@ -13,13 +13,13 @@ export type Demand = {
 };
 
 /** No part finds more than what it can use, whoever else wants it, nor all together more than is there. */
-export function mostThinkable({ parts, lines, usable }: Demand, limit: bigint): bigint {
+export function upperBound({ parts, lines, usable }: BundleDemand, limit: bigint): bigint {
   const unitsWhere = (isWanted: (line: number) => boolean): bigint =>
     sumOf([...lines.entries()], ([at, { initialQuantity }]) =>
       isWanted(at) ? initialQuantity : 0n,
     );
   const together = sumOf(parts, ({ quantity }) => quantity);
-  return least(
+  return smallestOf(
     limit,
     unitsWhere((at) => usable.some((row) => row[at] === true)) / together,
     ...parts.map(
@@ -28,11 +28,11 @@ export function mostThinkable({ parts, lines, usable }: Demand, limit: bigint): 
   );
 }
 
-export type Assignment = {
+export type BundleAssignment = {
   /** Units that each part takes of each line, by the positions of both. */
-  readonly taken: readonly (readonly bigint[])[];
+  readonly assigned: readonly (readonly bigint[])[];
   /** Units that each part still lacks. */
-  readonly lacking: readonly bigint[];
+  readonly missing: readonly bigint[];
   readonly isComplete: boolean;
 };
 
@@ -41,61 +41,64 @@ export type Assignment = {
  * give way to what else they can use: the units flow along augmenting paths, so that none is missing
  * that any assignment could find.
  */
-export function assign({ parts, lines, usable }: Demand, times: bigint): Assignment {
+export function assignUnits(
+  { parts, lines, usable }: BundleDemand,
+  times: bigint,
+): BundleAssignment {
   const taken = parts.map(() => lines.map(() => 0n));
   const free = lines.map((line) => line.initialQuantity);
   const lacking = parts.map(({ quantity }) => quantity * times);
   for (const part of parts.keys()) {
     let need = lacking[part] ?? 0n;
-    need -= takeFree(part, need, { usable, taken, free });
+    need -= assignFreeUnits(part, need, { usable, assigned: taken, free });
     while (need > 0n) {
-      const moved = augment(part, need, { usable, taken, free });
+      const moved = augment(part, need, { usable, assigned: taken, free });
       if (moved === 0n) break;
       need -= moved;
     }
     lacking[part] = need;
   }
-  return { taken, lacking, isComplete: lacking.every((need) => need === 0n) };
+  return { assigned: taken, missing: lacking, isComplete: lacking.every((need) => need === 0n) };
 }
 
 type Flow = {
   readonly usable: readonly (readonly boolean[])[];
-  readonly taken: bigint[][];
+  readonly assigned: bigint[][];
   readonly free: bigint[];
 };
 
 /** Most parts find what they need without making anybody give way; tells how many units. */
-function takeFree(part: number, need: bigint, flow: Flow): bigint {
+function assignFreeUnits(part: number, need: bigint, flow: Flow): bigint {
   let moved = 0n;
   for (const [line, fits] of (flow.usable[part] ?? []).entries()) {
     if (moved === need) break;
     const isFree = fits && (flow.free[line] ?? 0n) > 0n;
-    if (isFree) moved += move({ part, line, from: null }, need - moved, flow);
+    if (isFree) moved += moveUnits({ part, line, from: null }, need - moved, flow);
   }
   return moved;
 }
 
-type Step = { readonly part: number; readonly line: number; readonly from: Step | null };
+type PathStep = { readonly part: number; readonly line: number; readonly from: PathStep | null };
 
 /**
  * Moves units along the shortest paths from a part to lines with free units; tells how many. One
  * search serves all lines that it finds: a path that others used up meanwhile moves nothing.
  */
 function augment(start: number, need: bigint, flow: Flow): bigint {
-  const { usable, taken, free } = flow;
+  const { usable, assigned: taken, free } = flow;
   let moved = 0n;
   const seen = new Set<number>();
   // Each part once: the first time round it has seen all lines that it can use.
   const reached = new Set([start]);
-  const queue: { readonly part: number; readonly from: Step | null }[] = [
+  const queue: { readonly part: number; readonly from: PathStep | null }[] = [
     { part: start, from: null },
   ];
   for (const { part, from } of queue) {
     for (const [line, fits] of (usable[part] ?? []).entries()) {
       if (!fits || seen.has(line)) continue;
       seen.add(line);
-      const step: Step = { part, line, from };
-      if ((free[line] ?? 0n) > 0n) moved += move(step, need - moved, flow);
+      const step: PathStep = { part, line, from };
+      if ((free[line] ?? 0n) > 0n) moved += moveUnits(step, need - moved, flow);
       if (moved === need) return moved;
       for (const [holder, units] of taken.entries()) {
         if (reached.has(holder) || (units[line] ?? 0n) === 0n) continue;
@@ -108,13 +111,13 @@ function augment(start: number, need: bigint, flow: Flow): bigint {
 }
 
 /** Each part on the way takes of its line what the next one gave up of it. */
-function move(last: Step, need: bigint, { taken, free }: Flow): bigint {
-  let units = least(need, free[last.line] ?? 0n);
+function moveUnits(last: PathStep, need: bigint, { assigned: taken, free }: Flow): bigint {
+  let units = smallestOf(need, free[last.line] ?? 0n);
   for (let step = last; step.from !== null; step = step.from) {
-    units = least(units, taken[step.part]?.[step.from.line] ?? 0n);
+    units = smallestOf(units, taken[step.part]?.[step.from.line] ?? 0n);
   }
   free[last.line] = (free[last.line] ?? 0n) - units;
-  for (let step: Step | null = last; step !== null; step = step.from) {
+  for (let step: PathStep | null = last; step !== null; step = step.from) {
     add(taken, step.part, step.line, units);
     if (step.from !== null) add(taken, step.part, step.from.line, -units);
   }

@@ -11,7 +11,7 @@ import {
   judgedIn,
   redeemableOf,
 } from "../../../test/builders.ts";
-import { type OrderState, startOrder } from "../order/order-state.ts";
+import { type OrderState, initialOrderState } from "../order/order-state.ts";
 import { findBundles } from "./find-bundles.ts";
 
 type Part = {
@@ -60,7 +60,8 @@ const orderOf = (lines: readonly Sent[], collections: Readonly<Record<string, st
     ),
   });
 
-const stateOf = (...order: Parameters<typeof orderOf>): OrderState => startOrder(orderOf(...order));
+const stateOf = (...order: Parameters<typeof orderOf>): OrderState =>
+  initialOrderState(orderOf(...order));
 
 const product = (id: string, quantity = 1): Part => ({ object: "product", ids: [id], quantity });
 const sku = (id: string, quantity = 1): Part => ({ object: "sku", ids: [id], quantity });
@@ -150,7 +151,7 @@ describe("bundles", () => {
     });
     expect(judged).toMatchObject({
       status: "INAPPLICABLE",
-      refusal: { key: "order_rules_violated" },
+      rejection: { key: "order_rules_violated" },
       bundle: { quantity: 0n, missing: [{ id: "beans", object: "product", itemQuantity: 1n }] },
     });
   });

@@ -7,9 +7,9 @@ import {
   matchingItems,
 } from "@scrip/rules";
 
-import { least } from "../order/minor-units.ts";
+import { smallestOf } from "../order/minor-units.ts";
 import type { LineState, OrderState } from "../order/order-state.ts";
-import { type Assignment, assign, mostThinkable } from "./bundle-assignment.ts";
+import { type BundleAssignment, assignUnits, upperBound } from "./bundle-assignment.ts";
 import type { BundleResult, IdentifiedItem, MissingItem } from "./bundle-result.ts";
 
 /** How often the order holds what the rules of a redeemable ask for together. */
@@ -34,7 +34,7 @@ export function findBundles(rules: readonly ValidationRule[], start: OrderState)
   const found = rules.flatMap((rule) =>
     rule.bundle === null
       ? []
-      : [{ rule, bundle: rule.bundle, result: knownBundles(rule.bundle, start) }],
+      : [{ rule, bundle: rule.bundle, result: cachedBundles(rule.bundle, start) }],
   );
   const [first] = found;
   if (first === undefined) return NO_BUNDLES;
@@ -47,32 +47,33 @@ export function findBundles(rules: readonly ValidationRule[], start: OrderState)
   return {
     result: { ...fewest.result, missing: failed.flatMap(({ result }) => result.missing) },
     quantity: fewest.result.quantity,
-    multiplier: least(times, ...others),
+    multiplier: smallestOf(times, ...others),
     failed: failed.map(({ rule }) => rule),
   };
 }
 
 /** Redeemables of one request often have the same rule, and all look at the same lines. */
-const known = new WeakMap<OrderState, Map<BundleRules, BundleResult>>();
+const bundleResults = new WeakMap<OrderState, Map<BundleRules, BundleResult>>();
 
-function knownBundles(rules: BundleRules, start: OrderState): BundleResult {
-  const results = known.get(start) ?? new Map<BundleRules, BundleResult>();
-  known.set(start, results);
-  const result = results.get(rules) ?? bundlesOf(rules, start);
+function cachedBundles(rules: BundleRules, start: OrderState): BundleResult {
+  const results = bundleResults.get(start) ?? new Map<BundleRules, BundleResult>();
+  bundleResults.set(start, results);
+  const result = results.get(rules) ?? countBundles(rules, start);
   results.set(rules, result);
   return result;
 }
 
 /** The most bundles that fit, found by halving: fewer always fit where more do. */
-function bundlesOf({ limit, rules }: BundleRules, start: OrderState): BundleResult {
+function countBundles({ limit, rules }: BundleRules, start: OrderState): BundleResult {
   const parts = [...rules.values()].toSorted((a, b) => rankOf(a) - rankOf(b));
   const { lines } = start;
-  const usable = parts.map(({ items }) => lines.map((line) => matchesAny(items, line.facts)));
-  const assigned = (times: bigint): Assignment => assign({ parts, lines, usable }, times);
+  const usable = parts.map(({ items }) => lines.map((line) => matchesAny(items, line.snapshot)));
+  const assigned = (times: bigint): BundleAssignment =>
+    assignUnits({ parts, lines, usable }, times);
   let fits = 0n;
-  let next = mostThinkable({ parts, lines, usable }, limit);
+  let next = upperBound({ parts, lines, usable }, limit);
   let above = next + 1n;
-  let assignment: Assignment | null = null;
+  let assignment: BundleAssignment | null = null;
   while (above - fits > 1n) {
     const tried = assigned(next);
     if (tried.isComplete) {
@@ -87,11 +88,11 @@ function bundlesOf({ limit, rules }: BundleRules, start: OrderState): BundleResu
     return {
       quantity: fits,
       limit,
-      identified: identifiedIn(assignment, parts, lines),
+      identified: identifiedItems(assignment, parts, lines),
       missing: [],
     };
   }
-  const missing = missingIn(assigned(1n), parts);
+  const missing = missingItems(assigned(1n), parts);
   return { quantity: 0n, limit, identified: [], missing };
 }
 
@@ -101,8 +102,8 @@ const rankOf = ({ items }: BundlePart): number =>
 
 const RANKS = { sku: 0, product: 1, products_collection: 2 } as const;
 
-function identifiedIn(
-  { taken }: Assignment,
+function identifiedItems(
+  { assigned: taken }: BundleAssignment,
   parts: readonly BundlePart[],
   lines: readonly LineState[],
 ): readonly IdentifiedItem[] {
@@ -110,16 +111,16 @@ function identifiedIn(
     lines.flatMap((line, itemIndex): IdentifiedItem[] => {
       const itemQuantity = taken[part]?.[itemIndex] ?? 0n;
       if (itemQuantity === 0n) return [];
-      const [item] = matchingItems(items, line.facts);
+      const [item] = matchingItems(items, line.snapshot);
       if (item === undefined) return [];
-      return [{ ...identityOf(line, item), itemIndex, itemQuantity }];
+      return [{ ...itemIdentity(line, item), itemIndex, itemQuantity }];
     }),
   );
 }
 
 /** A SKU where that is what was asked for, or where a collection holds a line that carries one. */
-function identityOf(
-  { facts }: LineState,
+function itemIdentity(
+  { snapshot: facts }: LineState,
   { object, id }: ItemRef,
 ): Pick<IdentifiedItem, "id" | "object"> {
   const sku = facts.skuId ?? facts.skuSourceId;
@@ -130,7 +131,10 @@ function identityOf(
 }
 
 /** Of alternatives the first stands for all of them. */
-function missingIn({ lacking }: Assignment, parts: readonly BundlePart[]): readonly MissingItem[] {
+function missingItems(
+  { missing: lacking }: BundleAssignment,
+  parts: readonly BundlePart[],
+): readonly MissingItem[] {
   return parts.flatMap(({ items: [item] }, part) => {
     const itemQuantity = lacking[part] ?? 0n;
     if (itemQuantity === 0n || item === undefined) return [];

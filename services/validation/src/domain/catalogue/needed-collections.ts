@@ -1,12 +1,12 @@
 import type { ItemRef, Rule, ValidationRule } from "@scrip/rules";
 
 /** The collections that rules name: whether a line is in them has to be looked up before. */
-export const neededCollections = (rules: readonly ValidationRule[]): readonly string[] => [
-  ...new Set(rules.flatMap(collectionsOf)),
+export const collectionsToLoad = (rules: readonly ValidationRule[]): readonly string[] => [
+  ...new Set(rules.flatMap(referencedCollections)),
 ];
 
-function collectionsOf({ rules, bundle, scope }: ValidationRule): readonly string[] {
-  const conditions = [...rules.values()].flatMap(itemsIn);
+function referencedCollections({ rules, bundle, scope }: ValidationRule): readonly string[] {
+  const conditions = [...rules.values()].flatMap(conditionItems);
   const parts = [...(bundle?.rules.values() ?? [])].flatMap(({ items }) => items);
   const entries = [...(scope?.included ?? []), ...(scope?.excluded ?? [])];
   return [...conditions, ...parts, ...entries].flatMap(({ object, id }) =>
@@ -14,5 +14,5 @@ function collectionsOf({ rules, bundle, scope }: ValidationRule): readonly strin
   );
 }
 
-const itemsIn = ({ conditions }: Rule): readonly ItemRef[] =>
+const conditionItems = ({ conditions }: Rule): readonly ItemRef[] =>
   conditions.flatMap((condition) => (condition.kind === "items" ? condition.items : []));

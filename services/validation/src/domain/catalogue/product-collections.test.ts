@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 
 import {
-  type CatalogueItem,
+  type CatalogueRecord,
   type CatalogueLine,
-  type Collection,
-  collectionsOf,
-  readCollectionFilter,
+  type ProductCollection,
+  matchingCollections,
+  parseCollectionFilter,
 } from "./product-collections.ts";
 
 const moment = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
 
-const item = (object: "product" | "sku", said: Partial<CatalogueItem>): CatalogueItem => ({
+const item = (object: "product" | "sku", said: Partial<CatalogueRecord>): CatalogueRecord => ({
   object,
   id: object === "sku" ? "sku_1" : "prod_1",
   sourceId: null,
@@ -28,21 +28,21 @@ const item = (object: "product" | "sku", said: Partial<CatalogueItem>): Catalogu
 const product = item("product", { price: 900n, metadata: { line: "summer" } });
 const sku = item("sku", { price: 1_100n, name: "Large", metadata: { line: "winter" } });
 
-const staticOf = (...ids: string[]): Collection => ({
+const staticOf = (...ids: string[]): ProductCollection => ({
   id: "pc_1",
   type: "STATIC",
   itemIds: new Set(ids),
 });
 
-function dynamic(filter: Record<string, unknown>): Collection {
-  const read = readCollectionFilter(filter);
+function dynamic(filter: Record<string, unknown>): ProductCollection {
+  const read = parseCollectionFilter(filter);
   if (read.kind === "violation") throw new Error(read.text);
   return { id: "pc_1", type: "AUTO_UPDATE", matches: read.matches, usesSkus: read.usesSkus };
 }
 
 const is = (value: unknown) => ({ conditions: { $is: value } });
 
-const scenarios: readonly [string, CatalogueLine, Collection, boolean][] = [
+const scenarios: readonly [string, CatalogueLine, ProductCollection, boolean][] = [
   ["a listed product", { product, sku: null }, staticOf("prod_1"), true],
   ["any SKU of a listed product", { product, sku }, staticOf("prod_1"), true],
   ["a listed SKU", { product, sku }, staticOf("sku_1"), true],
@@ -91,7 +91,7 @@ const scenarios: readonly [string, CatalogueLine, Collection, boolean][] = [
 
 describe("a collection has", () => {
   test.each(scenarios)("%s", (_name, line, collection, expected) => {
-    expect(collectionsOf(line, [collection], moment)).toEqual(expected ? ["pc_1"] : []);
+    expect(matchingCollections(line, [collection], moment)).toEqual(expected ? ["pc_1"] : []);
   });
 });
 
@@ -101,7 +101,7 @@ describe("the filter of a collection", () => {
     ["an operator that means nothing for its field", { price: { conditions: { $contains: "1" } } }],
     ["a value that cannot be read", { created_at: { conditions: { $after: "yesterday" } } }],
   ])("is refused with %s", (_name, filter) => {
-    expect(readCollectionFilter(filter).kind).toBe("violation");
+    expect(parseCollectionFilter(filter).kind).toBe("violation");
   });
 
   test("tells whether it needs the SKUs of products", () => {

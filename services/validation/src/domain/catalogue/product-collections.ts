@@ -7,7 +7,7 @@ import {
 } from "@scrip/filters";
 
 /** What the catalogue holds of a product or a SKU. The price is in minor units, times are epoch ms. */
-export type CatalogueItem = {
+export type CatalogueRecord = {
   readonly object: "product" | "sku";
   readonly id: string;
   readonly sourceId: string | null;
@@ -29,25 +29,25 @@ export type CatalogueItem = {
 
 /** What a line of an order is of; null where the catalogue does not know it. */
 export type CatalogueLine = {
-  readonly product: CatalogueItem | null;
-  readonly sku: CatalogueItem | null;
+  readonly product: CatalogueRecord | null;
+  readonly sku: CatalogueRecord | null;
 };
 
 /** A set of products and SKUs, ready to be asked (spec/campaigns-loyalty-platform.md §16). */
-export type Collection = { readonly id: string } & (
+export type ProductCollection = { readonly id: string } & (
   | { readonly type: "STATIC"; readonly itemIds: ReadonlySet<string> }
   | {
       readonly type: "AUTO_UPDATE";
-      readonly matches: Predicate<CatalogueItem>;
+      readonly matches: Predicate<CatalogueRecord>;
       /** Whether the filter reads `skuIds`. */
       readonly usesSkus: boolean;
     }
 );
 
 /** Ids of those of the collections that the line's product or SKU is in. */
-export const collectionsOf = (
+export const matchingCollections = (
   line: CatalogueLine,
-  collections: readonly Collection[],
+  collections: readonly ProductCollection[],
   moment: TimeContext,
 ): readonly string[] => collections.filter((each) => isIn(line, each, moment)).map(({ id }) => id);
 
@@ -57,7 +57,7 @@ export const collectionsOf = (
  */
 function isIn(
   { product, sku }: CatalogueLine,
-  collection: Collection,
+  collection: ProductCollection,
   moment: TimeContext,
 ): boolean {
   if (collection.type === "STATIC") {
@@ -68,7 +68,7 @@ function isIn(
   return item !== null && collection.matches(item, moment);
 }
 
-const fields: RecordFields<CatalogueItem> = {
+const fields: RecordFields<CatalogueRecord> = {
   named: {
     id: { type: "text", read: ({ id }) => id },
     product_id: { type: "text", read: ({ productId }) => productId },
@@ -87,17 +87,19 @@ const fields: RecordFields<CatalogueItem> = {
   },
 };
 
-export type ReadFilter =
+export type ParsedCollectionFilter =
   | {
       readonly kind: "filter";
-      readonly matches: Predicate<CatalogueItem>;
+      readonly matches: Predicate<CatalogueRecord>;
       readonly usesSkus: boolean;
     }
   /** What is wrong with it, in the words of the API. */
   | { readonly kind: "violation"; readonly text: string };
 
 /** Reads the filter of a collection, as it is sent and stored. */
-export function readCollectionFilter(filter: Readonly<Record<string, unknown>>): ReadFilter {
+export function parseCollectionFilter(
+  filter: Readonly<Record<string, unknown>>,
+): ParsedCollectionFilter {
   const compiled = compilePredicate(filter, fields);
   if (compiled.kind === "violation") return compiled;
   return { kind: "filter", matches: compiled.matches, usesSkus: Object.hasOwn(filter, "skus") };

@@ -1,7 +1,7 @@
-import type { CustomerFacts } from "../input/facts.ts";
+import type { CustomerSnapshot } from "../input/facts.ts";
 
 /** A number that redemptions raise and rollbacks lower; mirrors `Count` of the voucher service. */
-export type CountName = {
+export type Count = {
   readonly scope: CountScope;
   readonly measure: CountMeasure;
   /** Only of this customer. */
@@ -33,7 +33,7 @@ export type CountMeasure =
 export const UNSTORED_CUSTOMER = "unstored";
 
 /** Whose redemptions are counted where a count is of one customer; null: nobody's. */
-export const countedCustomer = (customer: CustomerFacts | null): string | null =>
+export const countCustomerId = (customer: CustomerSnapshot | null): string | null =>
   customer === null ? null : (customer.id ?? UNSTORED_CUSTOMER);
 
 /** The same text for the same number, to look counts up by. */
@@ -44,11 +44,11 @@ export const countKey = ({
   channelId,
   since,
   productId,
-}: CountName): string =>
+}: Count): string =>
   JSON.stringify([scope.kind, scope.id, measure, customerId, channelId, since, productId]);
 
 /** What one redemption adds to the counts of its voucher or tier, and of its campaign. */
-export type Use = {
+export type RedemptionUsage = {
   readonly scopes: readonly CountScope[];
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
@@ -58,7 +58,7 @@ export type Use = {
 };
 
 /** What a use adds to a count of the same customer and caller. */
-export function addedBy(use: Use, { scope, measure, productId }: CountName): bigint {
+export function countIncrement(use: RedemptionUsage, { scope, measure, productId }: Count): bigint {
   if (!use.scopes.some(({ kind, id }) => kind === scope.kind && id === scope.id)) return 0n;
   switch (measure) {
     case "REDEMPTIONS":
@@ -82,20 +82,20 @@ export function addedBy(use: Use, { scope, measure, productId }: CountName): big
  */
 export function runningCounts(
   counts: ReadonlyMap<string, bigint>,
-  names: readonly CountName[],
-): { readonly counts: ReadonlyMap<string, bigint>; readonly add: (use: Use) => void } {
+  names: readonly Count[],
+): { readonly counts: ReadonlyMap<string, bigint>; readonly add: (use: RedemptionUsage) => void } {
   const running = new Map(counts);
-  const byScope = new Map<string, Map<string, CountName>>();
+  const byScope = new Map<string, Map<string, Count>>();
   for (const name of names) {
     const scope = scopeKey(name.scope);
-    const known = byScope.get(scope) ?? new Map<string, CountName>();
+    const known = byScope.get(scope) ?? new Map<string, Count>();
     byScope.set(scope, known.set(countKey(name), name));
   }
-  const add = (use: Use): void => {
+  const add = (use: RedemptionUsage): void => {
     for (const [key, name] of use.scopes.flatMap((one) => [
       ...(byScope.get(scopeKey(one)) ?? []),
     ])) {
-      const added = addedBy(use, name);
+      const added = countIncrement(use, name);
       if (added !== 0n) running.set(key, (running.get(key) ?? 0n) + added);
     }
   };

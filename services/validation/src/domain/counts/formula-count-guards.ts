@@ -4,11 +4,15 @@ import type { Guard } from "../decision/decision.ts";
 import { type Subject, rulesOf } from "../input/subject.ts";
 
 /** When a formula read how often the voucher was redeemed, that must still be so at the commit. */
-export function formulaGuards(subject: Subject): readonly Guard[] {
+export function formulaCountGuards(subject: Subject): readonly Guard[] {
   if (subject.kind !== "voucher") return [];
-  const { id, redeemedQuantity, value } = subject.facts;
+  const { id, redeemedQuantity, value } = subject.snapshot;
   const discount = value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
-  if (![...formulasIn(discount), ...rulesOf(subject).flatMap(formulasOf)].some(readsRedeemed)) {
+  if (
+    ![...discountFormulas(discount), ...rulesOf(subject).flatMap(ruleFormulas)].some(
+      readsRedeemedQuantity,
+    )
+  ) {
     return [];
   }
   return [
@@ -24,22 +28,22 @@ export function formulaGuards(subject: Subject): readonly Guard[] {
       },
       add: 0n,
       conditions: { $is: [Number(redeemedQuantity)] },
-      refusal: null,
+      rejection: null,
     },
   ];
 }
 
-const readsRedeemed = (formula: Formula | null): boolean =>
+const readsRedeemedQuantity = (formula: Formula | null): boolean =>
   formula !== null && formula.names.has("VOUCHER_REDEEMED_QUANTITY");
 
-function formulasIn(discount: Discount | null): readonly (Formula | null)[] {
+function discountFormulas(discount: Discount | null): readonly (Formula | null)[] {
   if (discount === null) return [];
   return discount.type === "UNIT"
     ? discount.gifts.map(({ formula }) => formula)
     : [discount.formula];
 }
 
-const formulasOf = ({ scope }: ValidationRule): readonly (Formula | null)[] =>
+const ruleFormulas = ({ scope }: ValidationRule): readonly (Formula | null)[] =>
   (scope?.included ?? []).flatMap(({ priceFormula, budgets }) => [
     priceFormula,
     ...budgets.map(({ formula }) => formula),

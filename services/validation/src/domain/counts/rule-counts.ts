@@ -2,27 +2,27 @@ import type { TimeContext, Rule, RuleName } from "@scrip/rules";
 import { startOfPeriod } from "@scrip/rules";
 
 import type {
-  CallerFacts,
+  CallerIdentity,
   CatalogueItem,
-  CustomerFacts,
-  OrderFacts,
+  CustomerSnapshot,
+  OrderSnapshot,
   Redeemable,
 } from "../input/facts.ts";
 import { type Subject, campaignOf, rulesOf, subjectOf } from "../input/subject.ts";
 import {
   type CountMeasure,
-  type CountName,
+  type Count,
   type CountScope,
   UNSTORED_CUSTOMER,
-  countedCustomer,
+  countCustomerId,
 } from "./counts.ts";
-import { neededUnitCounts } from "./unit-budgets.ts";
+import { requiredUnitCounts } from "./unit-budgets.ts";
 
 /** Who redeems, and when: what decides which redemptions a rule counts. */
 export type CountContext = {
-  readonly customer: CustomerFacts | null;
+  readonly customer: CustomerSnapshot | null;
   readonly moment: TimeContext;
-  readonly caller: CallerFacts;
+  readonly caller: CallerIdentity;
 };
 
 type CountRule = {
@@ -64,22 +64,18 @@ const COUNT_RULES: Readonly<Partial<Record<RuleName, CountRule>>> = {
 };
 
 /** Days, weeks and months of counts, for hints about when a count begins again. */
-export const periodOf = (name: RuleName): "day" | "week" | "month" | null =>
+export const countPeriod = (name: RuleName): "day" | "week" | "month" | null =>
   COUNT_RULES[name]?.period ?? null;
 
-export const isCount = (name: RuleName): boolean => COUNT_RULES[name] !== undefined;
+export const isCountRule = (name: RuleName): boolean => COUNT_RULES[name] !== undefined;
 
 /** The number that a rule is about; null when there is nothing to count, or nobody to count for. */
-export function countOfRule(
-  name: RuleName,
-  subject: Subject,
-  context: CountContext,
-): CountName | null {
+export function ruleCount(name: RuleName, subject: Subject, context: CountContext): Count | null {
   const rule = COUNT_RULES[name];
-  const scope = rule && scopeOf(rule, subject);
+  const scope = rule && ruleCountScope(rule, subject);
   if (rule === undefined || !scope) return null;
-  const customerId = rule.by === "customer" ? countedCustomer(context.customer) : null;
-  const channelId = channelOf(rule, context.caller);
+  const customerId = rule.by === "customer" ? countCustomerId(context.customer) : null;
+  const channelId = ruleCountChannel(rule, context.caller);
   if (rule.by !== undefined && customerId === null && channelId === null) return null;
   return {
     scope,
@@ -91,46 +87,46 @@ export function countOfRule(
   };
 }
 
-function channelOf({ by }: CountRule, { channelId, userId }: CallerFacts): string | null {
+function ruleCountChannel({ by }: CountRule, { channelId, userId }: CallerIdentity): string | null {
   if (by === "channel") return channelId;
   return by === "user" ? userId : null;
 }
 
 /** A card of no campaign counts its credits for itself. */
-function scopeOf(rule: CountRule, subject: Subject): CountScope | null {
+function ruleCountScope(rule: CountRule, subject: Subject): CountScope | null {
   if (rule.of === "campaign") {
     const parent = campaignOf(subject);
     if (parent !== null) return { kind: "campaign", id: parent.id };
     if (rule.measure !== "GIFT_CREDITS") return null;
   }
-  return { kind: subject.kind, id: subject.facts.id };
+  return { kind: subject.kind, id: subject.snapshot.id };
 }
 
-export type CountedContext = CountContext & {
-  readonly order: OrderFacts | null;
+export type CountsContext = CountContext & {
+  readonly order: OrderSnapshot | null;
   readonly catalogue: ReadonlyMap<string, CatalogueItem>;
 };
 
 /** All counts that deciding on the redeemables may read. */
-export const countsRead = (
+export const requiredCounts = (
   redeemables: readonly Redeemable[],
-  context: CountedContext,
-): readonly CountName[] =>
+  context: CountsContext,
+): readonly Count[] =>
   redeemables.flatMap((one) => {
     const subject = subjectOf(one);
     if (subject === null) return [];
     const lines = context.order?.lines ?? [];
     return [
       ...rulesOf(subject).flatMap(({ rules }) =>
-        [...rules.values()].flatMap((rule: Rule) => countOfRule(rule.name, subject, context) ?? []),
+        [...rules.values()].flatMap((rule: Rule) => ruleCount(rule.name, subject, context) ?? []),
       ),
-      ...neededUnitCounts(subject, { ...context, lines }),
+      ...requiredUnitCounts(subject, { ...context, lines }),
     ];
   });
 
 /** Of these what was redeemed before has to be looked up; who is not stored has redeemed nothing. */
-export const neededCounts = (
+export const countsToLoad = (
   redeemables: readonly Redeemable[],
-  context: CountedContext,
-): readonly CountName[] =>
-  countsRead(redeemables, context).filter(({ customerId }) => customerId !== UNSTORED_CUSTOMER);
+  context: CountsContext,
+): readonly Count[] =>
+  requiredCounts(redeemables, context).filter(({ customerId }) => customerId !== UNSTORED_CUSTOMER);

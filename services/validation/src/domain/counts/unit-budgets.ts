@@ -1,32 +1,32 @@
 import type { ScopeEntry, UnitBudget } from "@scrip/rules";
 
-import { type Belonging, belongingOf, unionOfScopes } from "../applicable-items/item-scope.ts";
-import type { BudgetLeft } from "../applicable-items/item-selection.ts";
+import { type ScopeMatch, matchScope, combinedScope } from "../applicable-items/item-scope.ts";
+import type { RemainingBudget } from "../applicable-items/item-selection.ts";
 import type { DiscountedUnits, Guard } from "../decision/decision.ts";
-import { type Formulas, unitsIn } from "../formulas/formula-values.ts";
-import type { CatalogueItem, CustomerFacts, LineFacts } from "../input/facts.ts";
+import { type Formulas, toUnits } from "../formulas/formula-values.ts";
+import type { CatalogueItem, CustomerSnapshot, LineSnapshot } from "../input/facts.ts";
 import { type Subject, campaignOf, rulesOf } from "../input/subject.ts";
 import { atLeastZero } from "../order/minor-units.ts";
-import { type OrderState, productOf } from "../order/order-state.ts";
-import { type CountName, countKey, countedCustomer } from "./counts.ts";
+import { type OrderState, productKey } from "../order/order-state.ts";
+import { type Count, countKey, countCustomerId } from "./counts.ts";
 
 /** What budgets on units are reckoned with; spec/validation-and-redemption.md §1.7.7. */
 export type BudgetContext = {
   readonly subject: Subject;
-  readonly customer: CustomerFacts | null;
+  readonly customer: CustomerSnapshot | null;
   readonly counts: ReadonlyMap<string, bigint>;
   readonly formulas: Formulas;
 };
 
 /** What the tightest budget of the entry leaves for a product, beside what is taken of it now. */
-export const budgetLeftIn =
-  (state: OrderState, context: BudgetContext): BudgetLeft =>
+export const remainingBudgetOf =
+  (state: OrderState, context: BudgetContext): RemainingBudget =>
   (entry, index, taken) => {
-    const facts = state.lines[index]?.facts;
+    const facts = state.lines[index]?.snapshot;
     if (facts === undefined) return null;
     let left: bigint | null = null;
-    for (const { budget, count } of budgetsOf(entry, facts, context)) {
-      const limit = limitOf(budget, index, context);
+    for (const { budget, count } of productBudgets(entry, facts, context)) {
+      const limit = budgetLimit(budget, index, context);
       if (limit === null) continue;
       const used = count === null ? 0n : (context.counts.get(countKey(count)) ?? 0n);
       const rest = atLeastZero(limit - used - taken);
@@ -36,23 +36,23 @@ export const budgetLeftIn =
   };
 
 /** What is in an order, and what discounts may add to it. */
-export type Countable = {
-  readonly lines: readonly LineFacts[];
+export type BudgetedItems = {
+  readonly lines: readonly LineSnapshot[];
   readonly catalogue: ReadonlyMap<string, CatalogueItem>;
-  readonly customer: CustomerFacts | null;
+  readonly customer: CustomerSnapshot | null;
 };
 
 /** The counts that the budgets of a redeemable are compared with. */
-export function neededUnitCounts(
+export function requiredUnitCounts(
   subject: Subject,
-  { lines, catalogue, customer }: Countable,
-): readonly CountName[] {
-  const scope = unionOfScopes(rulesOf(subject));
+  { lines, catalogue, customer }: BudgetedItems,
+): readonly Count[] {
+  const scope = combinedScope(rulesOf(subject));
   if (scope === null || scope.included.every(({ budgets }) => budgets.length === 0)) return [];
   return [...lines, ...catalogue.values()].flatMap((item) => {
-    const belonging = belongingOf(item, scope);
+    const belonging = matchScope(item, scope);
     if (belonging.kind !== "entry") return [];
-    return budgetsOf(belonging.entry, item, { subject, customer }).flatMap(
+    return productBudgets(belonging.entry, item, { subject, customer }).flatMap(
       ({ count }) => count ?? [],
     );
   });
@@ -62,7 +62,7 @@ export function neededUnitCounts(
  * What must still hold when the units are taken: with them, no budget is exceeded. When it no longer
  * does, fewer units may be left, so it is decided again.
  */
-export function budgetGuards(
+export function unitBudgetGuards(
   picked: readonly { readonly entry: ScopeEntry; readonly index: number }[],
   units: readonly DiscountedUnits[],
   { state, ...context }: BudgetContext & { readonly state: OrderState },
@@ -70,19 +70,19 @@ export function budgetGuards(
   const taken = new Map(units.map(({ productId, quantity }) => [productId, quantity]));
   const guards = new Map<string, Guard>();
   for (const { entry, index } of picked) {
-    const facts = state.lines[index]?.facts;
-    const product = facts && productOf(facts);
+    const facts = state.lines[index]?.snapshot;
+    const product = facts && productKey(facts);
     const add = (product && taken.get(product)) || 0n;
     if (facts === undefined || add === 0n) continue;
-    for (const { budget, count } of budgetsOf(entry, facts, context)) {
-      const limit = limitOf(budget, index, context);
+    for (const { budget, count } of productBudgets(entry, facts, context)) {
+      const limit = budgetLimit(budget, index, context);
       if (limit === null || count === null) continue;
       guards.set(`${countKey(count)} ${limit}`, {
         kind: "count",
         count,
         add,
         conditions: { $less_than_or_equal: [Number(limit)] },
-        refusal: null,
+        rejection: null,
       });
     }
   }
@@ -90,23 +90,23 @@ export function budgetGuards(
 }
 
 /** A budget as a decision found it, before what it takes itself. */
-export type BudgetRead = {
+export type BudgetUsage = {
   readonly productId: string;
   readonly used: bigint;
   readonly limit: bigint;
 };
 
 /** What the budgets of all lines say, each once. */
-export function readBudgets(
-  belongings: readonly Belonging[],
+export function budgetUsages(
+  belongings: readonly ScopeMatch[],
   { state, ...context }: BudgetContext & { readonly state: OrderState },
-): readonly BudgetRead[] {
-  const reads = new Map<string, BudgetRead>();
+): readonly BudgetUsage[] {
+  const reads = new Map<string, BudgetUsage>();
   for (const [index, belonging] of belongings.entries()) {
-    const facts = state.lines[index]?.facts;
+    const facts = state.lines[index]?.snapshot;
     if (belonging.kind !== "entry" || facts === undefined) continue;
-    for (const { budget, count } of budgetsOf(belonging.entry, facts, context)) {
-      const limit = limitOf(budget, index, context);
+    for (const { budget, count } of productBudgets(belonging.entry, facts, context)) {
+      const limit = budgetLimit(budget, index, context);
       if (limit === null || count === null) continue;
       const key = countKey(count);
       const used = context.counts.get(key) ?? 0n;
@@ -116,26 +116,26 @@ export function readBudgets(
   return [...reads.values()];
 }
 
-type BudgetOfProduct = {
+type ProductBudget = {
   readonly budget: UnitBudget;
   /** null without a customer: nothing was redeemed, and there is nothing to guard. */
-  readonly count: CountName | null;
+  readonly count: Count | null;
 };
 
 /** Those that apply to the redeemable: a voucher has no budgets of tiers. */
-function budgetsOf(
+function productBudgets(
   { budgets }: ScopeEntry,
-  item: Parameters<typeof productOf>[0],
+  item: Parameters<typeof productKey>[0],
   { subject, customer }: Pick<BudgetContext, "subject" | "customer">,
-): readonly BudgetOfProduct[] {
-  const product = productOf(item);
+): readonly ProductBudget[] {
+  const product = productKey(item);
   if (product === null) return [];
-  return budgets.flatMap((budget): BudgetOfProduct[] => {
-    const scope = countScope(budget, subject);
+  return budgets.flatMap((budget): ProductBudget[] => {
+    const scope = budgetCountScope(budget, subject);
     if (scope === null) return [];
-    const customerId = budget.perCustomer ? countedCustomer(customer) : null;
+    const customerId = budget.perCustomer ? countCustomerId(customer) : null;
     if (budget.perCustomer && customerId === null) return [{ budget, count: null }];
-    const count: CountName = {
+    const count: Count = {
       scope,
       measure: "UNITS",
       customerId,
@@ -147,10 +147,10 @@ function budgetsOf(
   });
 }
 
-function countScope(budget: UnitBudget, subject: Subject): CountName["scope"] | null {
+function budgetCountScope(budget: UnitBudget, subject: Subject): Count["scope"] | null {
   if (budget.scope === "promotion_tier") {
     return subject.kind === "promotion_tier"
-      ? { kind: "promotion_tier", id: subject.facts.id }
+      ? { kind: "promotion_tier", id: subject.snapshot.id }
       : null;
   }
   const campaign = campaignOf(subject);
@@ -158,7 +158,11 @@ function countScope(budget: UnitBudget, subject: Subject): CountName["scope"] | 
 }
 
 /** What the formula gives, or the number beside it. */
-function limitOf(budget: UnitBudget, index: number, { formulas }: Pick<BudgetContext, "formulas">) {
+function budgetLimit(
+  budget: UnitBudget,
+  index: number,
+  { formulas }: Pick<BudgetContext, "formulas">,
+) {
   const given = formulas(budget.formula)(index);
-  return given === null ? budget.limit : unitsIn(given);
+  return given === null ? budget.limit : toUnits(given);
 }

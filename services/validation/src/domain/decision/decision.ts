@@ -1,10 +1,10 @@
 import type { Discount, DiscountEffect, Metadata, ScopeEntry } from "@scrip/rules";
 
 import type { BundleResult } from "../bundles/bundle-result.ts";
-import type { CountName } from "../counts/counts.ts";
+import type { Count } from "../counts/counts.ts";
 import type { CatalogueItem, GiftEffect, Redeemable } from "../input/facts.ts";
-import type { Refused } from "../rejections/rejection.ts";
-import type { Trace } from "./explanation-steps.ts";
+import type { Rejection } from "../rejections/rejection.ts";
+import type { Explanation } from "./explanation-steps.ts";
 import type { Hint } from "./hint.ts";
 
 /** The figures of a calculated order. The `applied…` ones belong to one redeemable, or one request. */
@@ -24,7 +24,7 @@ export type OrderFigures = {
 
 export type LineFigures = {
   /** What a redeemable added the line for; null for one that was sent. */
-  readonly added: CatalogueItem | null;
+  readonly addedItem: CatalogueItem | null;
   readonly price: bigint | null;
   readonly quantity: bigint;
   readonly initialQuantity: bigint;
@@ -38,11 +38,11 @@ export type LineFigures = {
   readonly appliedQuantity: bigint;
   readonly appliedQuantityAmount: bigint;
   /** Exchanges that the line took part in. */
-  readonly applications: readonly Application[];
+  readonly exchanges: readonly UnitExchange[];
 };
 
 /** Units of one line that were exchanged for units of another (§1.9). */
-export type Application = {
+export type UnitExchange = {
   readonly sourceIndex: number;
   /** Negative: removed. */
   readonly sourceAppliedQuantity: bigint;
@@ -55,7 +55,7 @@ export type Application = {
 
 /**
  * A condition that the decision relied on and that concurrent requests can break. Whoever commits
- * checks it again under the lock; one that no longer holds is an ordinary refusal.
+ * checks it again under the lock; one that no longer holds is an ordinary rejection.
  */
 export type Guard =
   | {
@@ -68,12 +68,12 @@ export type Guard =
   | {
       /** Holds while the count with `add` on top meets the conditions. */
       readonly kind: "count";
-      readonly count: CountName;
+      readonly count: Count;
       readonly add: bigint;
       /** Operators and operands of a validation rule. */
       readonly conditions: Metadata;
       /** What is answered when it does not hold; null: decide again. */
-      readonly refusal: Refused | null;
+      readonly rejection: Rejection | null;
     };
 
 /** What an applicable redeemable gives. */
@@ -87,7 +87,7 @@ export type Benefit =
       /** The discount with the value of the formula, when it gave one for all that was discounted. */
       readonly value: Discount | null;
       /** Units that were given, one for each element of the discount; empty for money. */
-      readonly given: readonly GivenUnits[];
+      readonly gifts: readonly AppliedUnitGift[];
     }
   | {
       readonly kind: "gift";
@@ -107,7 +107,7 @@ export type Benefit =
       readonly lockedPoints: bigint;
     };
 
-export type GivenUnits = {
+export type AppliedUnitGift = {
   /** Before bundles multiply it. */
   readonly unitOff: bigint;
   /** True when a formula gave it. */
@@ -125,39 +125,39 @@ export type SkipKey =
   | "preceding_validation_failed"
   | "no_effect";
 
-export type Skip = { readonly key: SkipKey; readonly message: string };
+export type SkipReason = { readonly key: SkipKey; readonly message: string };
 
-type Judged = {
+type RequestPosition = {
   /** In the request, counted from 0; the answer is in the order of processing. */
   readonly position: number;
   readonly redeemable: Redeemable;
 };
 
 /** An entry of the scope, and what of the order it reached. */
-export type ReachedEntry = ScopeEntry & {
+export type MatchedEntry = ScopeEntry & {
   readonly productSourceId: string | null;
   /** Positions of lines, in the order in which they were served. */
   readonly orderItemIndices: readonly number[];
   /** Which units of the lines, counted from 1, when not all of them were reached. */
-  readonly orderItemUnits: readonly ReachedUnits[];
+  readonly orderItemUnits: readonly MatchedUnits[];
 };
 
-export type ReachedUnits = {
+export type MatchedUnits = {
   readonly index: number;
   /** null when the order has too many units to name them. */
   readonly units: readonly bigint[] | null;
 };
 
 /** What an effect is limited to; both lists are empty when it is not. */
-export type ReachedScope = {
-  readonly applicable: readonly ReachedEntry[];
-  readonly inapplicable: readonly ReachedEntry[];
+export type MatchedScope = {
+  readonly applicable: readonly MatchedEntry[];
+  readonly inapplicable: readonly MatchedEntry[];
 };
 
 /** Units of a product that an item-level effect discounted. */
 export type DiscountedUnits = { readonly productId: string; readonly quantity: bigint };
 
-export type Applicable = Judged & {
+export type ApplicableRedeemable = RequestPosition & {
   readonly status: "APPLICABLE";
   readonly benefit: Benefit;
   /** After this redeemable; null when the request carries no order. */
@@ -165,40 +165,40 @@ export type Applicable = Judged & {
   readonly guards: readonly Guard[];
   /** Null without bundle rules. */
   readonly bundle: BundleResult | null;
-  readonly scope: ReachedScope;
+  readonly scope: MatchedScope;
   readonly units: readonly DiscountedUnits[];
   /** Null unless it was asked for. */
-  readonly trace: Trace | null;
+  readonly explanation: Explanation | null;
 };
 
-export type Inapplicable = Judged & {
+export type InapplicableRedeemable = RequestPosition & {
   readonly status: "INAPPLICABLE";
-  readonly refusal: Refused;
+  readonly rejection: Rejection;
   readonly bundle: BundleResult | null;
-  readonly scope: ReachedScope;
+  readonly scope: MatchedScope;
   /** Empty unless a trace was asked for. */
   readonly hints: readonly Hint[];
-  readonly trace: Trace | null;
+  readonly explanation: Explanation | null;
 };
 
-export type Skipped = Judged & {
+export type SkippedRedeemable = RequestPosition & {
   readonly status: "SKIPPED";
-  readonly skip: Skip;
-  readonly trace: Trace | null;
+  readonly skip: SkipReason;
+  readonly explanation: Explanation | null;
 };
 
-export type JudgedRedeemable = Applicable | Inapplicable | Skipped;
+export type EvaluatedRedeemable = ApplicableRedeemable | InapplicableRedeemable | SkippedRedeemable;
 
 export type Decision =
   | {
       readonly kind: "decided";
       readonly valid: boolean;
       /** Every redeemable of the request, in the order of processing. */
-      readonly redeemables: readonly JudgedRedeemable[];
+      readonly redeemables: readonly EvaluatedRedeemable[];
       /** After all of them; null when not valid or without an order. */
       readonly order: OrderFigures | null;
       /** Of all that apply; empty when not valid. */
       readonly guards: readonly Guard[];
     }
   /** The request as a whole is refused: nothing in it was evaluated. */
-  | { readonly kind: "malformed"; readonly refusal: Refused };
+  | { readonly kind: "malformed"; readonly rejection: Rejection };

@@ -1,11 +1,11 @@
 import type { BundleResult } from "../bundles/bundle-result.ts";
-import type { Use } from "../counts/counts.ts";
+import type { RedemptionUsage } from "../counts/counts.ts";
 import type { DecisionRequest } from "../decide.ts";
 import type { Subject } from "../input/subject.ts";
 import type { OrderState } from "../order/order-state.ts";
-import type { Refused } from "../rejections/rejection.ts";
-import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "./decision.ts";
-import type { Trace } from "./explanation-steps.ts";
+import type { Rejection } from "../rejections/rejection.ts";
+import type { Benefit, DiscountedUnits, Guard, MatchedScope } from "./decision.ts";
+import type { Explanation } from "./explanation-steps.ts";
 import type { Hint } from "./hint.ts";
 
 /** What stays the same for all redeemables of a request. */
@@ -22,24 +22,24 @@ export type Evaluation =
       readonly hasEffect: boolean;
       readonly state: OrderState;
       /** What it adds to the counts that others are limited by. */
-      readonly use: Use;
+      readonly usage: RedemptionUsage;
       readonly guards: readonly Guard[];
       readonly bundle: BundleResult | null;
-      readonly scope: ReachedScope;
+      readonly scope: MatchedScope;
       readonly units: readonly DiscountedUnits[];
-      readonly trace: Trace | null;
+      readonly explanation: Explanation | null;
     }
   | {
       readonly kind: "inapplicable";
-      readonly refusal: Refused;
+      readonly rejection: Rejection;
       readonly bundle: BundleResult | null;
-      readonly scope: ReachedScope;
+      readonly scope: MatchedScope;
       readonly hints: readonly Hint[];
-      readonly trace: Trace | null;
+      readonly explanation: Explanation | null;
     };
 
 /** What one redeemable is evaluated on. */
-export type EvaluationFacts = EvaluationContext & {
+export type EvaluationInput = EvaluationContext & {
   readonly subject: Subject;
   /** The order as it stands. */
   readonly state: OrderState;

@@ -1,14 +1,14 @@
 import type { Metadata, MetadataValue } from "@scrip/rules";
 
 /** How one redeemable was decided, step by step; mirrors `Explanation`. */
-export type Trace = {
-  readonly steps: readonly TraceStep[];
+export type Explanation = {
+  readonly steps: readonly ExplanationStep[];
   /** Every amount that was taken off, in the order in which it was taken. */
   readonly allocations: readonly Allocation[];
 };
 
-export type TraceStep = {
-  readonly kind: TraceKind;
+export type ExplanationStep = {
+  readonly kind: ExplanationStepKind;
   readonly passed: boolean;
   /** In words, with the values. */
   readonly message: string;
@@ -26,7 +26,7 @@ export type TraceStep = {
   readonly limit?: bigint;
 };
 
-export type TraceKind =
+export type ExplanationStepKind =
   | "active"
   | "dates"
   | "quantity"
@@ -48,7 +48,7 @@ export type Allocation = {
 };
 
 /** A step more, after those that were taken already. */
-export const withStep = (trace: Trace | null, step: TraceStep): Trace => ({
+export const withStep = (trace: Explanation | null, step: ExplanationStep): Explanation => ({
   steps: [...(trace?.steps ?? []), step],
   allocations: trace?.allocations ?? [],
 });

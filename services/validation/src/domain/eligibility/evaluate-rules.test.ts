@@ -16,27 +16,27 @@ import {
   oneRule,
   percentOff,
   redeemableOf,
-  refusedIn,
+  rejectedIn,
   requestOf,
   tierRedeemableOf,
 } from "../../../test/builders.ts";
-import { neededCollections } from "../catalogue/needed-collections.ts";
+import { collectionsToLoad } from "../catalogue/needed-collections.ts";
 import { countKey } from "../counts/counts.ts";
-import { neededCounts } from "../counts/rule-counts.ts";
+import { countsToLoad } from "../counts/rule-counts.ts";
 import type { DecisionRequest } from "../decide.ts";
-import type { Applicable, Guard } from "../decision/decision.ts";
-import { singleRefusal } from "../rejections/rejection.ts";
-import { refusals } from "./rejections.test-cases.ts";
+import type { ApplicableRedeemable, Guard } from "../decision/decision.ts";
+import { singleRedeemableRejection } from "../rejections/rejection.ts";
+import { rejections } from "./rejections.test-cases.ts";
 
 describe("a redeemable is refused for", () => {
-  test.each(refusals)("%s", (_what, request, refusal) => {
-    expect(refusedIn(request).refusal).toEqual(refusal);
-    expect(refusedIn({ ...request, trace: true }).refusal).toEqual(refusal);
+  test.each(rejections)("%s", (_what, request, rejection) => {
+    expect(rejectedIn(request).rejection).toEqual(rejection);
+    expect(rejectedIn({ ...request, explain: true }).rejection).toEqual(rejection);
   });
 
   test("violated rules under one key where it is alone", () => {
-    const key = (from: Parameters<typeof singleRefusal>[0]["key"]) =>
-      singleRefusal({ key: from }).key;
+    const key = (from: Parameters<typeof singleRedeemableRejection>[0]["key"]) =>
+      singleRedeemableRejection({ key: from }).key;
     expect(key("customer_rules_violated")).toBe("redemption_rules_violated");
     expect(key("order_rules_violated")).toBe("redemption_rules_violated");
     expect(key("redemption_rules_violated")).toBe("redemption_rules_violated");
@@ -129,10 +129,10 @@ test("rules that are omitted hold, and guard nothing", () => {
   ];
   const redeemables = [redeemableOf(givenVoucher({ rules }))];
   const omits = { rules: new Set(["redemption.count.per_customer"] as const), bundles: true };
-  expect(judgedIn({ redeemables, omits, trace: true })).toMatchObject([
+  expect(judgedIn({ redeemables, ignored: omits, explain: true })).toMatchObject([
     { status: "APPLICABLE", bundle: { quantity: 0n, missing: [{ id: "prod_1" }] } },
   ]);
-  expect(countGuardsIn({ redeemables, omits })).toEqual([]);
+  expect(countGuardsIn({ redeemables, ignored: omits })).toEqual([]);
   expect(judgedIn({ redeemables, customer: givenCustomer() })[0]?.status).toBe("INAPPLICABLE");
 });
 
@@ -184,13 +184,13 @@ describe("a count", () => {
       customer,
       order: givenOrder({ amount: 10_000n }),
     };
-    expect(neededCounts(request.redeemables, requestOf(request))).toEqual([count]);
+    expect(countsToLoad(request.redeemables, requestOf(request))).toEqual([count]);
 
     const limit = (before: bigint) =>
       judgedIn({ ...request, counts: new Map([[countKey(count), before]]) });
     expect(limit(20_000n - add)).toMatchObject([{ status: "APPLICABLE" }]);
     expect(limit(20_001n - add)).toMatchObject([
-      { status: "INAPPLICABLE", refusal: { key: "redemption_rules_violated" } },
+      { status: "INAPPLICABLE", rejection: { key: "redemption_rules_violated" } },
     ]);
     expect(countGuardsIn(request)).toEqual([
       {
@@ -198,7 +198,7 @@ describe("a count", () => {
         count,
         add,
         conditions,
-        refusal: {
+        rejection: {
           key: "redemption_rules_violated",
           details: "Gift Card cannot be redeemed because of violated validation rules: val_1",
         },
@@ -219,7 +219,7 @@ describe("a count", () => {
       redeemables: [redeemableOf(givenVoucher({ rules }))],
       customer: givenCustomer(),
     };
-    expect(neededCounts(request.redeemables, requestOf(request))).toEqual([]);
+    expect(countsToLoad(request.redeemables, requestOf(request))).toEqual([]);
     expect(countGuardsIn(request)).toMatchObject([{ count: { customerId: "unstored" } }]);
   });
 
@@ -237,8 +237,10 @@ describe("a count", () => {
         customer,
         order: givenOrder({ amount: 1000n }),
       });
-    expect(guardsOf("1 OR 2")).toMatchObject([{ refusal: null }]);
-    expect(guardsOf("1 AND 2")).toMatchObject([{ refusal: { key: "redemption_rules_violated" } }]);
+    expect(guardsOf("1 OR 2")).toMatchObject([{ rejection: null }]);
+    expect(guardsOf("1 AND 2")).toMatchObject([
+      { rejection: { key: "redemption_rules_violated" } },
+    ]);
     expect(guardsOf("2 OR 1")).toEqual([]);
   });
 
@@ -287,7 +289,7 @@ describe("a count", () => {
         count: { ...ofVoucher, ...redemptions },
         add: 0n,
         conditions: { $is: [4] },
-        refusal: null,
+        rejection: null,
       },
     ]);
   });
@@ -310,10 +312,10 @@ test("collections are needed where a condition, a bundle or a scope names them",
       },
     },
   );
-  expect(neededCollections([rule, rule])).toEqual(["pc_1", "pc_2", "pc_3"]);
+  expect(collectionsToLoad([rule, rule])).toEqual(["pc_1", "pc_2", "pc_3"]);
 });
 
 const countGuardsIn = (request: Partial<DecisionRequest>): readonly Guard[] =>
   judgedIn(request)
-    .filter((judged): judged is Applicable => judged.status === "APPLICABLE")
+    .filter((judged): judged is ApplicableRedeemable => judged.status === "APPLICABLE")
     .flatMap(({ guards }) => guards.filter(({ kind }) => kind === "count"));

@@ -9,47 +9,47 @@ import {
   traitsOf,
 } from "@scrip/rules";
 
-import { addedBy } from "../counts/counts.ts";
-import { type CountContext, countOfRule } from "../counts/rule-counts.ts";
-import type { Omissions } from "../decide.ts";
+import { countIncrement } from "../counts/counts.ts";
+import { type CountContext, ruleCount } from "../counts/rule-counts.ts";
+import type { IgnoredConditions } from "../decide.ts";
 import type { Guard } from "../decision/decision.ts";
 import type { Subject } from "../input/subject.ts";
-import type { Refused } from "../rejections/rejection.ts";
+import type { Rejection } from "../rejections/rejection.ts";
 import type { RuleEffect } from "./rule-operands.ts";
 
-export type CheckedRules = {
+export type RulesResult = {
   readonly outcomes: readonly RuleOutcome[];
   /** Why the redeemable is refused, if it is. */
-  readonly refusal: Refused | null;
+  readonly rejection: Rejection | null;
 };
 
-const NOTHING_CHECKED: CheckedRules = { outcomes: [], refusal: null };
+const NO_RULES: RulesResult = { outcomes: [], rejection: null };
 
 /** Checks every rule, so that all that are violated can be named. */
-export function checkRules(
+export function evaluateRules(
   rules: readonly ValidationRule[],
   subject: Subject,
   reader: RuleReader,
-  { phase, rules: omitted }: { readonly phase: CheckPhase } & Pick<Omissions, "rules">,
-): CheckedRules {
-  if (rules.length === 0) return NOTHING_CHECKED;
-  const outcomes = distinct(rules).map((rule) => checkRule(rule, reader, phase, omitted));
+  { phase, rules: omitted }: { readonly phase: CheckPhase } & Pick<IgnoredConditions, "rules">,
+): RulesResult {
+  if (rules.length === 0) return NO_RULES;
+  const outcomes = distinctRules(rules).map((rule) => checkRule(rule, reader, phase, omitted));
   const violated = outcomes.filter(({ status }) => status === "violated");
   const [first] = violated;
-  if (first === undefined) return { outcomes, refusal: null };
+  if (first === undefined) return { outcomes, rejection: null };
   const failing = failingRule(first);
-  if (failing?.lacks === "customer") return { outcomes, refusal: missingCustomer };
-  if (failing?.lacks === "order") return { outcomes, refusal: missingAmount };
-  const refusal = refusedByRules(subject, {
+  if (failing?.lacks === "customer") return { outcomes, rejection: missingCustomer };
+  if (failing?.lacks === "order") return { outcomes, rejection: missingAmount };
+  const rejection = rulesRejection(subject, {
     ruleIds: violated.map(({ rule }) => rule.id),
     class: failing === undefined ? "redemption" : traitsOf(failing.rule.name).class,
     message: messageOf(failing) ?? first.rule.message,
   });
-  return { outcomes, refusal };
+  return { outcomes, rejection };
 }
 
 /** One rule may be attached to a voucher and to its campaign as well. */
-const distinct = (rules: readonly ValidationRule[]): readonly ValidationRule[] =>
+const distinctRules = (rules: readonly ValidationRule[]): readonly ValidationRule[] =>
   rules.length === 1 ? rules : [...new Map(rules.map((rule) => [rule.id, rule])).values()];
 
 const failingRule = ({ checked }: RuleOutcome): CheckedRule | undefined =>
@@ -62,17 +62,17 @@ function messageOf(failing: CheckedRule | undefined): string | null {
   return child?.rule.message ?? failing.rule.message;
 }
 
-const missingCustomer: Refused = {
+const missingCustomer: Rejection = {
   key: "missing_customer",
   details: "Customer is required to validate rules",
 };
 
-const missingAmount: Refused = {
+const missingAmount: Rejection = {
   key: "missing_amount",
   details: "Order is required to validate rules",
 };
 
-export type Violation = {
+export type RuleViolation = {
   readonly ruleIds: readonly string[];
   /** Of the first rule that failed. */
   readonly class: RuleClass;
@@ -81,15 +81,15 @@ export type Violation = {
 };
 
 /** spec/validation-and-redemption.md §3.6 */
-export const refusedByRules = (subject: Subject, violation: Violation): Refused => ({
+export const rulesRejection = (subject: Subject, violation: RuleViolation): Rejection => ({
   key: `${violation.class}_rules_violated`,
-  details: `${labelOf(subject)} cannot be redeemed because of violated validation rules: ${violation.ruleIds.join(", ")}`,
+  details: `${subjectLabel(subject)} cannot be redeemed because of violated validation rules: ${violation.ruleIds.join(", ")}`,
   ...(violation.message !== null && { customMessage: violation.message }),
 });
 
-function labelOf(subject: Subject): string {
+function subjectLabel(subject: Subject): string {
   if (subject.kind === "promotion_tier") return "Promotion Tier";
-  switch (subject.facts.value.type) {
+  switch (subject.snapshot.value.type) {
     case "DISCOUNT_VOUCHER":
       return "Discount Coupon";
     case "GIFT_VOUCHER":
@@ -97,7 +97,7 @@ function labelOf(subject: Subject): string {
     case "LOYALTY_CARD":
       return "Loyalty Card";
     default:
-      return subject.facts.value satisfies never;
+      return subject.snapshot.value satisfies never;
   }
 }
 
@@ -105,18 +105,18 @@ function labelOf(subject: Subject): string {
  * A guard for every count that a rule held by. One that all depends on is refused when it is broken
  * in between; where another rule might hold instead, it is decided again.
  */
-export function countGuards(
+export function ruleCountGuards(
   outcomes: readonly RuleOutcome[],
   subject: Subject,
-  { use }: Pick<RuleEffect, "use">,
+  { usage: use }: Pick<RuleEffect, "usage">,
   context: CountContext,
 ): readonly Guard[] {
   return outcomes.flatMap(({ rule, checked }) =>
     checked.flatMap((one): Guard[] => {
       const isReliedOn = one.passed === true && !one.isOmitted;
-      const count = isReliedOn ? countOfRule(one.rule.name, subject, context) : null;
+      const count = isReliedOn ? ruleCount(one.rule.name, subject, context) : null;
       if (count === null) return [];
-      const refusal = refusedByRules(subject, {
+      const rejection = rulesRejection(subject, {
         ruleIds: [rule.id],
         class: traitsOf(one.rule.name).class,
         message: one.rule.message ?? rule.message,
@@ -125,9 +125,9 @@ export function countGuards(
         {
           kind: "count",
           count,
-          add: addedBy(use, count),
+          add: countIncrement(use, count),
           conditions: one.rule.definition,
-          refusal: one.isRequired ? refusal : null,
+          rejection: one.isRequired ? rejection : null,
         },
       ];
     }),

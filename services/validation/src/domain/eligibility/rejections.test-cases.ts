@@ -15,12 +15,12 @@ import {
   unlimited,
 } from "../../../test/builders.ts";
 import type { DecisionRequest } from "../decide.ts";
-import type { TierFacts, VoucherFacts } from "../input/facts.ts";
-import type { Refused } from "../rejections/rejection.ts";
+import type { TierSnapshot, VoucherSnapshot } from "../input/facts.ts";
+import type { Rejection } from "../rejections/rejection.ts";
 
-const code = (voucher: Partial<VoucherFacts>, asked = {}) =>
+const code = (voucher: Partial<VoucherSnapshot>, asked = {}) =>
   redeemableOf(givenVoucher(voucher), asked);
-const tier = (facts: Partial<TierFacts>) => tierRedeemableOf(givenTier(facts));
+const tier = (facts: Partial<TierSnapshot>) => tierRedeemableOf(givenTier(facts));
 const order = givenOrder({ amount: 10_000n });
 const day = 86_400_000;
 const ended = { ...unlimited, expirationDate: NOW - 1 };
@@ -34,10 +34,10 @@ const once = oneRule("redemption.count.per_customer", { $less_than_or_equal: [0]
 const friend = { isReferralCode: true, holderId: "cust_1" } as const;
 
 /** Every refusal of one redeemable that the engine answers; spec/validation-and-redemption.md §10. */
-export const refusals: readonly (readonly [
+export const rejections: readonly (readonly [
   what: string,
   request: Partial<DecisionRequest>,
-  refusal: Refused,
+  rejection: Rejection,
 ])[] = [
   [
     "an unknown code",
@@ -49,7 +49,7 @@ export const refusals: readonly (readonly [
       resourceType: "voucher",
     },
   ],
-  ...(["promotion_tier", "promotion_stack"] as const).map((object): (typeof refusals)[number] => [
+  ...(["promotion_tier", "promotion_stack"] as const).map((object): (typeof rejections)[number] => [
     `an unknown ${object}`,
     { redeemables: [{ object, id: "x_1", tier: null }] },
     {
@@ -290,7 +290,7 @@ export const refusals: readonly (readonly [
         },
       ],
     ] as const
-  ).map(([what, facts]): (typeof refusals)[number] => [
+  ).map(([what, facts]): (typeof rejections)[number] => [
     what,
     { redeemables: [tier(facts)] },
     {

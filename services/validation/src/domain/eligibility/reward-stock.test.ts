@@ -28,7 +28,7 @@ function cardFor(code: string, rewardId: string, stockLeft: bigint | null): Rede
     coin: null,
     stockLeft,
   };
-  return redeemableOf(voucher, { reward: { id: rewardId, points: null, assigned } });
+  return redeemableOf(voucher, { reward: { id: rewardId, points: null, assignment: assigned } });
 }
 
 test.each([
@@ -46,9 +46,9 @@ test.each([
     moment: { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" },
     stacking: { ...DEFAULT_STACKING_RULES, redeemablesApplicationMode: "PARTIAL" },
   });
-  if (decision.kind !== "decided") throw new Error(decision.refusal.key);
+  if (decision.kind !== "decided") throw new Error(decision.rejection.key);
   expect(decision.redeemables.map(({ status }) => status === "APPLICABLE")).toEqual(expected);
   for (const judged of decision.redeemables) {
-    if (judged.status === "INAPPLICABLE") expect(judged.refusal.key).toBe("reward_out_of_stock");
+    if (judged.status === "INAPPLICABLE") expect(judged.rejection.key).toBe("reward_out_of_stock");
   }
 });

@@ -9,15 +9,15 @@ import {
   metadataOperand,
 } from "@scrip/rules";
 
-import { type Use, addedBy, countKey } from "../counts/counts.ts";
-import { countOfRule } from "../counts/rule-counts.ts";
+import { type RedemptionUsage, countIncrement, countKey } from "../counts/counts.ts";
+import { ruleCount } from "../counts/rule-counts.ts";
 import type { DecisionRequest } from "../decide.ts";
 import type { Subject } from "../input/subject.ts";
 import { sumOf } from "../order/minor-units.ts";
 import { type OrderState, totalAmount } from "../order/order-state.ts";
 
 /** What rules are checked against. */
-export type RuleFacts = Omit<
+export type RuleContext = Omit<
   DecisionRequest,
   "redeemables" | "catalogue" | "trace" | "stacking"
 > & {
@@ -30,13 +30,13 @@ export type RuleFacts = Omit<
 /** What the redeemable does, once it is worked out. */
 export type RuleEffect = {
   readonly state: OrderState;
-  readonly use: Use;
+  readonly usage: RedemptionUsage;
   /** Points that it takes; null when it is no loyalty card. */
   readonly points: bigint | null;
 };
 
 /** What the names in rules mean; spec/validation-and-redemption.md §3.3. */
-export function ruleReader(facts: RuleFacts, effect: RuleEffect | null): RuleReader {
+export function ruleReader(facts: RuleContext, effect: RuleEffect | null): RuleReader {
   const { moment, customer, order, start } = facts;
   return {
     time: moment,
@@ -44,23 +44,28 @@ export function ruleReader(facts: RuleFacts, effect: RuleEffect | null): RuleRea
     hasOrder: order !== null,
     // Most rules do not look at the lines.
     get lines() {
-      return linesOf(start);
+      return cachedLines(start);
     },
     read: (name, property) => readValue(name, property, { ...facts, effect }),
   };
 }
 
 /** All redeemables of a request read the same lines. */
-const known = new WeakMap<OrderState, readonly RuleLine[]>();
+const linesByOrder = new WeakMap<OrderState, readonly RuleLine[]>();
 
-function linesOf(start: OrderState): readonly RuleLine[] {
-  const lines = known.get(start) ?? start.lines.map(ruleLine);
-  known.set(start, lines);
+function cachedLines(start: OrderState): readonly RuleLine[] {
+  const lines = linesByOrder.get(start) ?? start.lines.map(ruleLine);
+  linesByOrder.set(start, lines);
   return lines;
 }
 
 /** As it was sent, whatever earlier redeemables did to it. */
-const ruleLine = ({ facts, price, quantity, amount }: OrderState["lines"][number]): RuleLine => ({
+const ruleLine = ({
+  snapshot: facts,
+  price,
+  quantity,
+  amount,
+}: OrderState["lines"][number]): RuleLine => ({
   productId: facts.productId,
   skuId: facts.skuId,
   productSourceId: facts.productSourceId,
@@ -73,9 +78,13 @@ const ruleLine = ({ facts, price, quantity, amount }: OrderState["lines"][number
   productMetadata: facts.productMetadata,
 });
 
-type Facts = RuleFacts & { readonly effect: RuleEffect | null };
+type OperandSource = RuleContext & { readonly effect: RuleEffect | null };
 
-function readValue(name: RuleName, property: string | null, facts: Facts): KnownValue | null {
+function readValue(
+  name: RuleName,
+  property: string | null,
+  facts: OperandSource,
+): KnownValue | null {
   const { customer, order, effect } = facts;
   switch (name) {
     case "customer.segment":
@@ -109,19 +118,19 @@ function readValue(name: RuleName, property: string | null, facts: Facts): Known
   }
 }
 
-function isHeldByCustomer({ subject, customer }: Facts): KnownValue | null {
+function isHeldByCustomer({ subject, customer }: OperandSource): KnownValue | null {
   if (subject.kind !== "voucher") return null;
-  const { holderId } = subject.facts;
+  const { holderId } = subject.snapshot;
   return booleanValue(holderId !== null && holderId === (customer?.id ?? null));
 }
 
 /** What was redeemed before, and what this redemption adds; null for a name that counts nothing. */
-function readCount(name: RuleName, facts: Facts): KnownValue | null {
-  const count = countOfRule(name, facts.subject, facts);
+function readCount(name: RuleName, facts: OperandSource): KnownValue | null {
+  const count = ruleCount(name, facts.subject, facts);
   if (count === null) return null;
-  const added = facts.effect === null ? REDEMPTION : addedBy(facts.effect.use, count);
+  const added = facts.effect === null ? ONE_REDEMPTION : countIncrement(facts.effect.usage, count);
   return countValue((facts.counts.get(countKey(count)) ?? 0n) + added);
 }
 
 /** Sums are asked for only when the effect is known; redemptions always count as one. */
-const REDEMPTION = 1n;
+const ONE_REDEMPTION = 1n;

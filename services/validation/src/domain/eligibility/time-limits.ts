@@ -1,19 +1,19 @@
 import { type TimeContext, type ValidityStatus, evaluateValidity } from "@scrip/rules";
 
-import type { TierFacts, VoucherFacts } from "../input/facts.ts";
-import { type Refused, refusedForCode } from "../rejections/rejection.ts";
+import type { TierSnapshot, VoucherSnapshot } from "../input/facts.ts";
+import { type Rejection, rejectionForCode } from "../rejections/rejection.ts";
 
 /** Refuses a voucher that its own time limits or its campaign's close at this moment. */
-export function checkVoucherTime(voucher: VoucherFacts, moment: TimeContext): Refused | null {
+export function checkVoucherTime(voucher: VoucherSnapshot, moment: TimeContext): Rejection | null {
   const verdict = evaluateValidity(voucher.validity, voucher.campaign?.validity ?? null, moment);
-  return verdict === "open" ? null : refusedForCode(keys[verdict], voucher.code);
+  return verdict === "open" ? null : rejectionForCode(keys[verdict], voucher.code);
 }
 
 /**
  * Tiers and their campaigns have one key for all that time can be wrong about. A tier does not
  * outlive its campaign, whatever its own expiration date.
  */
-export function checkTierTime(tier: TierFacts, moment: TimeContext): Refused | null {
+export function checkTierTime(tier: TierSnapshot, moment: TimeContext): Rejection | null {
   const campaign = tier.campaign?.validity ?? null;
   const isOver =
     campaign !== null && campaign.expirationDate !== null && moment.now > campaign.expirationDate;

@@ -1,33 +1,39 @@
 import type { RuleOutcome, RuleReader } from "@scrip/rules";
 
 import type { Bundles } from "../bundles/find-bundles.ts";
-import type { EvaluationFacts } from "../decision/evaluation.ts";
-import type { Gate } from "../eligibility/preconditions.ts";
+import type { EvaluationInput } from "../decision/evaluation.ts";
+import type { Precondition } from "../eligibility/preconditions.ts";
 import type { Redeemable } from "../input/facts.ts";
 import type { ValueOutcome } from "../pricing/apply-value.ts";
-import type { Refused } from "../rejections/rejection.ts";
+import type { Rejection } from "../rejections/rejection.ts";
 
 /** How far the evaluation of one redeemable came, for those who ask how it was decided. */
-export type Course = {
+export type EvaluationLog = {
   readonly redeemable: Redeemable;
-  readonly facts: EvaluationFacts;
+  readonly input: EvaluationInput;
   /** The gate that was closed. */
-  readonly closed: { readonly gate: Gate; readonly refusal: Refused } | null;
+  readonly failedPrecondition: {
+    readonly precondition: Precondition;
+    readonly rejection: Rejection;
+  } | null;
   readonly outcomes: readonly RuleOutcome[];
   /** What the rules read last; null until they were checked. */
-  readonly reader: RuleReader | null;
+  readonly ruleReader: RuleReader | null;
   /** null until they were looked for. */
   readonly bundles: Bundles | null;
   /** null until it was worked out. */
   readonly applied: ValueOutcome | null;
 };
 
-export const startOfCourse = (redeemable: Redeemable, facts: EvaluationFacts): Course => ({
+export const startEvaluationLog = (
+  redeemable: Redeemable,
+  facts: EvaluationInput,
+): EvaluationLog => ({
   redeemable,
-  facts,
-  closed: null,
+  input: facts,
+  failedPrecondition: null,
   outcomes: [],
-  reader: null,
+  ruleReader: null,
   bundles: null,
   applied: null,
 });

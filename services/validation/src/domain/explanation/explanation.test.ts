@@ -15,7 +15,7 @@ import {
   givenVoucher,
   judgedIn,
   redeemableOf,
-  refusedIn,
+  rejectedIn,
   requestOf,
   unlimited,
 } from "../../../test/builders.ts";
@@ -38,17 +38,17 @@ describe("a trace", () => {
   const request = {
     redeemables: [redeemableOf(voucher)],
     order: givenOrder({ lines }),
-    trace: true,
+    explain: true,
   };
 
   test("is not made unless asked for", () => {
-    const [judged] = judgedIn({ ...request, trace: false });
-    expect(judged?.trace).toBeNull();
+    const [judged] = judgedIn({ ...request, explain: false });
+    expect(judged?.explanation).toBeNull();
   });
 
   test("tells each step with what it read", () => {
     const [judged] = judgedIn(request);
-    expect(judged?.trace).toEqual({
+    expect(judged?.explanation).toEqual({
       steps: [
         { kind: "active", passed: true, message: "is switched on" },
         { kind: "dates", passed: true, message: "is open at 2026-11-21T11:00:00.000Z" },
@@ -108,7 +108,8 @@ describe("a trace", () => {
   });
 
   test("of a refused redeemable ends where it was refused", () => {
-    const last = (refused: Partial<DecisionRequest>) => refusedIn(refused).trace?.steps.at(-1);
+    const last = (refused: Partial<DecisionRequest>) =>
+      rejectedIn(refused).explanation?.steps.at(-1);
     expect(last({ ...request, order: givenOrder({ amount: 100n }) })).toMatchObject({
       passed: false,
       value: 100,
@@ -129,7 +130,7 @@ describe("a trace", () => {
     const validity = { ...unlimited, daysOfWeek: [6] };
     const inTime = { ...voucher, validity, campaign: givenCampaign({ validity: campaign }) };
     const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(inTime)] });
-    expect(judged?.trace?.steps[1]).toMatchObject({
+    expect(judged?.explanation?.steps[1]).toMatchObject({
       kind: "dates",
       passed: true,
       operands: {
@@ -167,7 +168,7 @@ describe("a trace", () => {
     const given = givenDiscountVoucher("f", givenDiscount(discount));
     const customer = givenCustomer({ metadata: { age: 20 } });
     const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(given)], customer });
-    const [told] = judged?.trace?.steps.filter(({ kind }) => kind === "formula") ?? [];
+    const [told] = judged?.explanation?.steps.filter(({ kind }) => kind === "formula") ?? [];
     expect(told).toEqual({ kind: "formula", ...step });
   });
 
@@ -182,7 +183,7 @@ describe("a trace", () => {
     const twice = [...lines, givenLine({ productId: "prod_2", prices: { line: 500n } })];
     const order = givenOrder({ lines: twice });
     const [judged] = judgedIn({ ...request, order, redeemables: [redeemableOf(given)] });
-    const told = judged?.trace?.steps.filter(({ kind }) => kind === "formula");
+    const told = judged?.explanation?.steps.filter(({ kind }) => kind === "formula");
     expect(told).toMatchObject([
       { message: "the formula gave 2 for line 0", value: 2, operands: { ORDER_ITEM_PRICE: 20 } },
       { message: "the formula gave 0.5 for line 1", value: 0.5, operands: { ORDER_ITEM_PRICE: 5 } },
@@ -196,7 +197,7 @@ describe("a trace", () => {
       const amountOffFormula = "ORDER_ITEM_PRICE / 10";
       const given = givenDiscountVoucher("f", givenDiscount({ ...discount, amountOffFormula }));
       const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(given)] });
-      const told = judged?.trace?.steps.filter(({ kind }) => kind === "formula");
+      const told = judged?.explanation?.steps.filter(({ kind }) => kind === "formula");
       expect(told).toEqual([
         {
           kind: "formula",
@@ -212,7 +213,7 @@ describe("a trace", () => {
     const redeemables = [
       redeemableOf(givenGiftCard({ balance: 700n, lockedCredits: 100n }), { credits: 900n }),
     ];
-    expect(refusedIn({ ...request, redeemables }).trace?.steps.at(-1)).toMatchObject({
+    expect(rejectedIn({ ...request, redeemables }).explanation?.steps.at(-1)).toMatchObject({
       kind: "balance",
       passed: false,
       value: 900,
@@ -225,12 +226,12 @@ describe("a trace", () => {
     const redeemables = ["a", "b", "c"].map((code) => redeemableOf(givenVoucher({ code })));
     const stacking = { ...requestOf({}).stacking, applicableRedeemablesLimit: 2 };
     const judged = judgedIn({ ...request, redeemables, stacking });
-    expect(judged.map(({ trace }) => trace?.steps.at(-1)?.message)).toEqual([
+    expect(judged.map(({ explanation: trace }) => trace?.steps.at(-1)?.message)).toEqual([
       "COMMON, applies as number 1 of at most 2",
       "COMMON, applies as number 2 of at most 2",
       "Applicable redeemables limit exceeded",
     ]);
-    expect(judged.at(-1)?.trace?.steps.at(-1)).toMatchObject({ used: 2n, limit: 2n });
+    expect(judged.at(-1)?.explanation?.steps.at(-1)).toMatchObject({ used: 2n, limit: 2n });
   });
 
   test("allocates every cent", () => {
@@ -240,10 +241,13 @@ describe("a trace", () => {
         const redeemables = discounts.map((off, at) =>
           redeemableOf(givenDiscountVoucher(`c${at}`, amountOff(off))),
         );
-        const judged = judgedIn({ redeemables, order: givenOrder({ amount }), trace: true });
+        const judged = judgedIn({ redeemables, order: givenOrder({ amount }), explain: true });
         for (const one of judged) {
           if (one.status !== "APPLICABLE") continue;
-          const allocated = one.trace?.allocations.reduce((sum, part) => sum + part.amount, 0n);
+          const allocated = one.explanation?.allocations.reduce(
+            (sum, part) => sum + part.amount,
+            0n,
+          );
           expect(allocated).toBe(one.order?.totalAppliedDiscountAmount);
         }
       }),

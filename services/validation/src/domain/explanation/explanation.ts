@@ -1,19 +1,19 @@
 import { type Metadata, type Validity, formatInstant } from "@scrip/rules";
 
-import type { ReachedScope } from "../decision/decision.ts";
-import type { Trace, TraceStep } from "../decision/explanation-steps.ts";
-import { GATES, type Gate } from "../eligibility/preconditions.ts";
+import type { MatchedScope } from "../decision/decision.ts";
+import type { Explanation, ExplanationStep } from "../decision/explanation-steps.ts";
+import { PRECONDITIONS, type Precondition } from "../eligibility/preconditions.ts";
 import type { ValueOutcome } from "../pricing/apply-value.ts";
-import type { Course } from "./evaluation-log.ts";
+import type { EvaluationLog } from "./evaluation-log.ts";
 import { formulaSteps } from "./formula-steps.ts";
 import { ruleSteps } from "./rule-steps.ts";
 
 /** Every step that was taken, in the order of evaluation (spec/validation-and-redemption.md §0.2). */
-export function traceOf(course: Course): Trace {
-  const { applied, outcomes, facts } = course;
+export function explain(course: EvaluationLog): Explanation {
+  const { applied, outcomes, input: facts } = course;
   return {
     steps: [
-      ...gateSteps(course),
+      ...preconditionSteps(course),
       ...ruleSteps(outcomes, facts),
       ...bundleSteps(course),
       ...(applied === null ? [] : valueSteps(course, applied)),
@@ -22,20 +22,27 @@ export function traceOf(course: Course): Trace {
   };
 }
 
-/** Up to the one that is closed. */
-function gateSteps(course: Course): readonly TraceStep[] {
-  const { closed } = course;
-  const last = closed === null ? GATES.length : GATES.indexOf(closed.gate) + 1;
-  return GATES.slice(0, last).flatMap((gate) => gateStep(gate, course));
+/** Up to the one that is failedPrecondition. */
+function preconditionSteps(course: EvaluationLog): readonly ExplanationStep[] {
+  const { failedPrecondition } = course;
+  const last =
+    failedPrecondition === null
+      ? PRECONDITIONS.length
+      : PRECONDITIONS.indexOf(failedPrecondition.precondition) + 1;
+  return PRECONDITIONS.slice(0, last).flatMap((gate) => preconditionStep(gate, course));
 }
 
-function gateStep(gate: Gate, { closed, facts }: Course): readonly TraceStep[] {
+function preconditionStep(
+  gate: Precondition,
+  { failedPrecondition, input: facts }: EvaluationLog,
+): readonly ExplanationStep[] {
   const { kind } = gate;
   const { subject } = facts;
-  const passed = closed?.gate !== gate;
-  const told = (message: string, more: Partial<TraceStep> = {}): readonly TraceStep[] => [
-    { kind, passed, message, ...more },
-  ];
+  const passed = failedPrecondition?.precondition !== gate;
+  const told = (
+    message: string,
+    more: Partial<ExplanationStep> = {},
+  ): readonly ExplanationStep[] => [{ kind, passed, message, ...more }];
   switch (kind) {
     case "active":
       return told(passed ? "is switched on" : "is switched off, or its campaign is");
@@ -43,21 +50,28 @@ function gateStep(gate: Gate, { closed, facts }: Course): readonly TraceStep[] {
       const now = formatInstant(facts.moment.now);
       const message = passed
         ? `is open at ${now}`
-        : `is not open at ${now}: ${closed?.refusal.key}`;
+        : `is not open at ${now}: ${failedPrecondition?.rejection.key}`;
       return told(message, timeOperands(facts));
     }
     case "quantity":
-      return subject.kind === "voucher" ? [{ ...quantityStep(subject.facts), passed }] : [];
+      return subject.kind === "voucher" ? [{ ...quantityStep(subject.snapshot), passed }] : [];
     default:
-      return subject.kind === "voucher" && subject.facts.isReferralCode
-        ? told(passed ? "is used by a friend of its holder" : `refused: ${closed?.refusal.key}`)
+      return subject.kind === "voucher" && subject.snapshot.isReferralCode
+        ? told(
+            passed
+              ? "is used by a friend of its holder"
+              : `refused: ${failedPrecondition?.rejection.key}`,
+          )
         : [];
   }
 }
 
 /** The time limits that were set, of the redeemable and of its campaign. */
-function timeOperands({ subject, moment }: Course["facts"]): Pick<TraceStep, "operands"> {
-  const { validity, campaign } = subject.facts;
+function timeOperands({
+  subject,
+  moment,
+}: EvaluationLog["input"]): Pick<ExplanationStep, "operands"> {
+  const { validity, campaign } = subject.snapshot;
   const limits = {
     ...limitsOf(validity),
     ...(campaign !== null && prefixed("campaign_", limitsOf(campaign.validity))),
@@ -98,7 +112,7 @@ function quantityStep({
   readonly quantity: bigint | null;
   readonly redeemedQuantity: bigint;
   readonly lockedQuantity: bigint;
-}): Omit<TraceStep, "passed"> {
+}): Omit<ExplanationStep, "passed"> {
   const used = redeemedQuantity + lockedQuantity;
   const held = lockedQuantity === 0n ? "" : `, ${lockedQuantity} held by sessions`;
   return quantity === null
@@ -111,7 +125,7 @@ function quantityStep({
       };
 }
 
-function bundleSteps({ bundles }: Course): readonly TraceStep[] {
+function bundleSteps({ bundles }: EvaluationLog): readonly ExplanationStep[] {
   if (bundles === null || bundles.result === null) return [];
   const { quantity, limit } = bundles.result;
   return [
@@ -125,28 +139,28 @@ function bundleSteps({ bundles }: Course): readonly TraceStep[] {
   ];
 }
 
-function valueSteps(course: Course, applied: ValueOutcome): readonly TraceStep[] {
-  if (applied.kind === "refused") {
-    const { key, details } = applied.refusal;
+function valueSteps(course: EvaluationLog, applied: ValueOutcome): readonly ExplanationStep[] {
+  if (applied.kind === "rejected") {
+    const { key, details } = applied.rejection;
     const message = `refused: ${key}, ${details ?? ""}`;
     const refused = { passed: false, message };
     return key === "gift_amount_exceeded"
-      ? [{ kind: "balance", ...refused, ...creditsAsked(course) }]
+      ? [{ kind: "balance", ...refused, ...requestedCredits(course) }]
       : [{ kind: "effect", ...refused }];
   }
   return [
     ...balanceSteps(applied),
     ...scopeSteps(applied.scope),
-    ...limitSteps(applied),
+    ...budgetSteps(applied),
     ...formulaSteps(course, applied),
     effectStep(course, applied),
   ];
 }
 
 /** How many credits were asked for, and how many there are. */
-function creditsAsked({ redeemable, facts }: Course): Partial<TraceStep> {
+function requestedCredits({ redeemable, input: facts }: EvaluationLog): Partial<ExplanationStep> {
   if (redeemable.object !== "voucher" || facts.subject.kind !== "voucher") return {};
-  const { value } = facts.subject.facts;
+  const { value } = facts.subject.snapshot;
   if (value.type !== "GIFT_VOUCHER" || redeemable.credits === null) return {};
   const { balance, lockedCredits } = value;
   return { value: Number(redeemable.credits), used: lockedCredits, limit: balance };
@@ -154,7 +168,7 @@ function creditsAsked({ redeemable, facts }: Course): Partial<TraceStep> {
 
 type Applied = ValueOutcome & { readonly kind: "applied" };
 
-function balanceSteps({ benefit }: Applied): readonly TraceStep[] {
+function balanceSteps({ benefit }: Applied): readonly ExplanationStep[] {
   if (benefit.kind === "loyalty") {
     const { balance, points, lockedPoints } = benefit;
     return [
@@ -180,7 +194,7 @@ function balanceSteps({ benefit }: Applied): readonly TraceStep[] {
   ];
 }
 
-function scopeSteps({ applicable, inapplicable }: ReachedScope): readonly TraceStep[] {
+function scopeSteps({ applicable, inapplicable }: MatchedScope): readonly ExplanationStep[] {
   if (applicable.length === 0 && inapplicable.length === 0) return [];
   const indices = [...new Set(applicable.flatMap(({ orderItemIndices }) => orderItemIndices))];
   const message =
@@ -189,7 +203,7 @@ function scopeSteps({ applicable, inapplicable }: ReachedScope): readonly TraceS
 }
 
 /** Budgets of units, as they were before this use. */
-const limitSteps = ({ budgets }: Applied): readonly TraceStep[] =>
+const budgetSteps = ({ budgets }: Applied): readonly ExplanationStep[] =>
   budgets.map(({ productId, used, limit }) => ({
     kind: "limit",
     passed: used < limit,
@@ -198,7 +212,10 @@ const limitSteps = ({ budgets }: Applied): readonly TraceStep[] =>
     limit,
   }));
 
-function effectStep({ facts }: Course, { benefit, hasEffect, state }: Applied): TraceStep {
+function effectStep(
+  { input: facts }: EvaluationLog,
+  { benefit, hasEffect, state }: Applied,
+): ExplanationStep {
   const before = facts.state.discountAmount + facts.state.itemsDiscountAmount;
   const taken = state.discountAmount + state.itemsDiscountAmount - before;
   const effect = benefit.effect === null ? "" : `${benefit.effect} `;

@@ -11,34 +11,34 @@ import {
   numberValue,
 } from "@scrip/rules";
 
-import type { TraceStep } from "../decision/explanation-steps.ts";
+import type { ExplanationStep } from "../decision/explanation-steps.ts";
 import { formulaScopes } from "../formulas/formula-operands.ts";
 import type { ValueOutcome } from "../pricing/apply-value.ts";
-import type { Course } from "./evaluation-log.ts";
+import type { EvaluationLog } from "./evaluation-log.ts";
 
 /** Of a formula that reads the line, as many lines as this are told of. */
-const MAX_LINES = 20;
+const MAX_EXPLAINED_LINES = 20;
 
 /** All others ask a formula once, and have no line that it could read. */
-const BY_LINE: ReadonlySet<DiscountEffect | null> = new Set([
+const LINE_EFFECTS: ReadonlySet<DiscountEffect | null> = new Set([
   "APPLY_TO_ITEMS",
   "APPLY_TO_ITEMS_BY_QUANTITY",
 ]);
 
-type Discounted = ValueOutcome & { readonly kind: "applied" };
+type AppliedValue = ValueOutcome & { readonly kind: "applied" };
 
 /** What the formulas of a discount read, and what they gave; for the lines that were discounted. */
 export function formulaSteps(
-  { facts, bundles }: Course,
-  { benefit, allocations }: Discounted,
-): readonly TraceStep[] {
+  { input: facts, bundles }: EvaluationLog,
+  { benefit, allocations }: AppliedValue,
+): readonly ExplanationStep[] {
   const { subject, state } = facts;
-  const formulas = formulasIn(discountOf(facts));
+  const formulas = discountFormulas(subjectDiscount(facts));
   if (benefit.kind !== "discount" || formulas.length === 0) return [];
   const scopeAt = formulaScopes({ subject, state, bundles: bundles?.quantity ?? 1n }, facts);
   const lines = allocations.flatMap(({ orderItemIndex }) => orderItemIndex ?? []);
-  const shown = [...new Set(lines)].slice(0, MAX_LINES);
-  const isByLine = BY_LINE.has(benefit.effect);
+  const shown = [...new Set(lines)].slice(0, MAX_EXPLAINED_LINES);
+  const isByLine = LINE_EFFECTS.has(benefit.effect);
   return formulas.flatMap((formula) =>
     isByLine && formula.readsLine
       ? shown.map((line) => stepOf(formula, scopeAt(line), { used: benefit.isDynamic, line }))
@@ -50,7 +50,7 @@ function stepOf(
   formula: Formula,
   scope: FormulaScope,
   { used, line }: { readonly used: boolean; readonly line: number | null },
-): TraceStep {
+): ExplanationStep {
   const operands: Record<string, MetadataValue> = {};
   const onRead = (operand: string, value: KnownValue | null): void => {
     operands[operand] = value === null ? null : valueToJson(value);
@@ -70,13 +70,13 @@ function stepOf(
   return { ...told, passed: false, message };
 }
 
-function discountOf({ subject }: Course["facts"]): Discount | null {
-  if (subject.kind === "promotion_tier") return subject.facts.discount;
-  const { value } = subject.facts;
+function subjectDiscount({ subject }: EvaluationLog["input"]): Discount | null {
+  if (subject.kind === "promotion_tier") return subject.snapshot.discount;
+  const { value } = subject.snapshot;
   return value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
 }
 
-function formulasIn(discount: Discount | null): readonly Formula[] {
+function discountFormulas(discount: Discount | null): readonly Formula[] {
   if (discount === null) return [];
   const all =
     discount.type === "UNIT" ? discount.gifts.map(({ formula }) => formula) : [discount.formula];

@@ -14,19 +14,19 @@ import {
   judgedIn,
   oneRule,
   redeemableOf,
-  refusedIn,
+  rejectedIn,
   requestOf,
   tierRedeemableOf,
   unlimited,
 } from "../../../test/builders.ts";
 import { countKey } from "../counts/counts.ts";
-import { neededCounts } from "../counts/rule-counts.ts";
+import { countsToLoad } from "../counts/rule-counts.ts";
 import type { DecisionRequest } from "../decide.ts";
 import type { Hint } from "../decision/hint.ts";
-import type { VoucherFacts } from "../input/facts.ts";
+import type { VoucherSnapshot } from "../input/facts.ts";
 
 const day = 86_400_000;
-const codeWith = (voucher: Partial<VoucherFacts>) => [redeemableOf(givenVoucher(voucher))];
+const codeWith = (voucher: Partial<VoucherSnapshot>) => [redeemableOf(givenVoucher(voucher))];
 const ruled = (name: string, conditions: object, more = {}) =>
   codeWith({ rules: [oneRule(name, conditions, more)], campaign: givenCampaign() });
 const cart = givenOrder({
@@ -329,10 +329,10 @@ const scenarios: readonly HintScenario[] = [
 
 describe("a hint about", () => {
   test.each(scenarios)("%s", (_what, request, hints) => {
-    const told = refusedIn({ ...request, trace: true }).hints;
+    const told = rejectedIn({ ...request, explain: true }).hints;
     expect(told).toMatchObject(hints);
     expect(told).toHaveLength(hints.length);
-    expect(refusedIn(request).hints).toEqual([]);
+    expect(rejectedIn(request).hints).toEqual([]);
   });
 
   test.each([
@@ -343,11 +343,11 @@ describe("a hint about", () => {
     const request = {
       redeemables: ruled(`redemption.count.per_customer.${period}`, { $less_than_or_equal: [2] }),
       customer: givenCustomer({ id: "cust_1" }),
-      trace: true,
+      explain: true,
     };
-    const names = neededCounts(request.redeemables, requestOf(request));
+    const names = countsToLoad(request.redeemables, requestOf(request));
     const counts = new Map(names.map((name) => [countKey(name), 2n]));
-    expect(refusedIn({ ...request, counts }).hints).toMatchObject([{ message: `from ${from}` }]);
+    expect(rejectedIn({ ...request, counts }).hints).toMatchObject([{ message: `from ${from}` }]);
   });
 
   test("an amount is enough, and one less is not", () => {
@@ -365,7 +365,7 @@ describe("a hint about", () => {
           judgedIn({ redeemables, order: givenOrder({ amount: at }) })[0]?.status;
         fc.pre(statusAt(amount) === "INAPPLICABLE");
         const order = givenOrder({ amount });
-        const [hint] = refusedIn({ redeemables, order, trace: true }).hints;
+        const [hint] = rejectedIn({ redeemables, order, explain: true }).hints;
         if (hint === undefined) {
           expect([name, operand]).toEqual(["$less_than", 0]);
           return;
@@ -389,7 +389,7 @@ describe("a hint about", () => {
         const statusAt = (now: number) =>
           judgedIn({ redeemables, moment: { now, timeZone: "Europe/Warsaw" } })[0]?.status;
         fc.pre(statusAt(NOW) === "INAPPLICABLE");
-        const from = refusedIn({ redeemables, trace: true }).hints[0]?.from ?? 0;
+        const from = rejectedIn({ redeemables, explain: true }).hints[0]?.from ?? 0;
         expect([statusAt(from - 1), statusAt(from)]).toEqual(["INAPPLICABLE", "APPLICABLE"]);
       }),
     );

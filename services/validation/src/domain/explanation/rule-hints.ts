@@ -13,15 +13,15 @@ import {
 } from "@scrip/rules";
 
 import { countKey } from "../counts/counts.ts";
-import { countOfRule, periodOf } from "../counts/rule-counts.ts";
+import { ruleCount, countPeriod } from "../counts/rule-counts.ts";
 import type { Hint } from "../decision/hint.ts";
-import type { RuleFacts } from "../eligibility/rule-operands.ts";
+import type { RuleContext } from "../eligibility/rule-operands.ts";
 
 /** The smallest change for each rule that failed, where a change of the request could help. */
 export const ruleHints = (
   rule: ValidationRule,
   failing: readonly FailingRule[],
-  facts: RuleFacts,
+  facts: RuleContext,
 ): readonly Hint[] =>
   failing.flatMap((one): Hint[] => {
     const change = changeOf(one, facts);
@@ -34,10 +34,10 @@ type Change = Pick<Hint, "message"> & Partial<Pick<Hint, "difference" | "from" |
 
 const NO_CHANGE = { difference: null, from: null, anyOf: [] } as const;
 
-function changeOf(failing: FailingRule, facts: RuleFacts): Change | null {
+function changeOf(failing: FailingRule, facts: RuleContext): Change | null {
   const { rule, lacks } = failing;
   if (lacks === "customer") return { message: "with a customer" };
-  if (lacks === "order") return differenceIn(countless(0n), failing);
+  if (lacks === "order") return differenceIn(amountValue(0n), failing);
   const failingChild = failing.children.find(({ passed }) => passed === false);
   if (failingChild !== undefined) return quantityChange(failingChild);
   switch (rule.name) {
@@ -70,7 +70,7 @@ function changeOf(failing: FailingRule, facts: RuleFacts): Change | null {
   }
 }
 
-const countless = (value: bigint): KnownValue => ({
+const amountValue = (value: bigint): KnownValue => ({
   kind: "number",
   value: { unscaled: value, scale: 0 },
 });
@@ -88,10 +88,12 @@ function quantityChange(child: FailingRule): Change | null {
 function leastChange(failing: FailingRule): Change | null {
   if (failing.value?.kind !== "list") return null;
   const changes = failing.value.values.flatMap((value) => differenceIn(value, failing) ?? []);
-  return changes.toSorted((a, b) => Number(sizeOf(a) - sizeOf(b))).at(0) ?? null;
+  return (
+    changes.toSorted((a, b) => Number(absoluteDifference(a) - absoluteDifference(b))).at(0) ?? null
+  );
 }
 
-const sizeOf = ({ difference }: Change): bigint => {
+const absoluteDifference = ({ difference }: Change): bigint => {
   const size = difference ?? 0n;
   return size < 0n ? -size : size;
 };
@@ -116,20 +118,20 @@ function dateIn({ rule, value }: FailingRule, moment: TimeContext): Change | nul
 function memberIn({ rule }: FailingRule): Change | null {
   const anyOf = expectedMembers(rule.conditions);
   if (anyOf.length === 0) return null;
-  const [shown, rest] = [anyOf.slice(0, MOST_SHOWN), anyOf.length - MOST_SHOWN];
+  const [shown, rest] = [anyOf.slice(0, MAX_LISTED_MEMBERS), anyOf.length - MAX_LISTED_MEMBERS];
   const message = `one of: ${shown.join(", ")}${rest > 0 ? ` and ${rest} others` : ""}`;
   return { anyOf, message };
 }
 
 /** As many as are written in words; the list has them all. */
-const MOST_SHOWN = 5;
+const MAX_LISTED_MEMBERS = 5;
 
 /** Nothing takes redemptions back, but a day, week or month ends. */
-function countChange({ rule }: FailingRule, facts: RuleFacts): Change | null {
-  const count = countOfRule(rule.name, facts.subject, facts);
+function countChange({ rule }: FailingRule, facts: RuleContext): Change | null {
+  const count = ruleCount(rule.name, facts.subject, facts);
   if (count === null) return null;
   const value = (facts.counts.get(countKey(count)) ?? 0n) + 1n;
-  const period = periodOf(rule.name);
+  const period = countPeriod(rule.name);
   if (period !== null && meetsConditions(1n, rule.definition)) {
     const from = startOfNextPeriod(period, facts.moment);
     return { from, message: `from ${formatInstant(from)}` };

@@ -1,15 +1,15 @@
 import { type CheckedRule, type RuleOutcome, valueToJson } from "@scrip/rules";
 
 import { countKey } from "../counts/counts.ts";
-import { countOfRule } from "../counts/rule-counts.ts";
-import type { TraceStep } from "../decision/explanation-steps.ts";
-import type { RuleFacts } from "../eligibility/rule-operands.ts";
+import { ruleCount } from "../counts/rule-counts.ts";
+import type { ExplanationStep } from "../decision/explanation-steps.ts";
+import type { RuleContext } from "../eligibility/rule-operands.ts";
 
 /** Each rule that was looked at, with what it read; what was never looked at is left out. */
 export const ruleSteps = (
   outcomes: readonly RuleOutcome[],
-  facts: RuleFacts,
-): readonly TraceStep[] =>
+  facts: RuleContext,
+): readonly ExplanationStep[] =>
   outcomes.flatMap(({ rule, checked }) =>
     checked.flatMap((one) => {
       const number = String(one.rule.number);
@@ -30,7 +30,7 @@ function stepOf(
   { rule, passed, value, lacks, isOmitted }: CheckedRule,
   validationRuleId: string,
   number: string,
-): readonly TraceStep[] {
+): readonly ExplanationStep[] {
   if (passed === null || isOmitted) return [];
   const { name, property, definition } = rule;
   const subject = property === null ? name : `${name} '${property}'`;
@@ -61,9 +61,9 @@ function messageOf(
 /** What was redeemed before, and the limit where there is just one. */
 function countIn(
   { rule, lacks }: CheckedRule,
-  facts: RuleFacts,
-): Pick<TraceStep, "used" | "limit"> {
-  const count = lacks === null ? countOfRule(rule.name, facts.subject, facts) : null;
+  facts: RuleContext,
+): Pick<ExplanationStep, "used" | "limit"> {
+  const count = lacks === null ? ruleCount(rule.name, facts.subject, facts) : null;
   if (count === null) return {};
   const used = facts.counts.get(countKey(count)) ?? 0n;
   const [operand, ...others] =

@@ -9,15 +9,20 @@ import {
   parseDay,
 } from "@scrip/rules";
 
-import type { CustomerFacts, OrderFacts, TierFacts, VoucherFacts } from "../input/facts.ts";
+import type {
+  CustomerSnapshot,
+  OrderSnapshot,
+  TierSnapshot,
+  VoucherSnapshot,
+} from "../input/facts.ts";
 import type { Subject } from "../input/subject.ts";
 import { sumOf } from "../order/minor-units.ts";
 import { type LineState, type OrderState, subtotalAmount } from "../order/order-state.ts";
 
-export type ScopeContext = {
+export type FormulaContext = {
   readonly moment: TimeContext;
-  readonly order: OrderFacts | null;
-  readonly customer: CustomerFacts | null;
+  readonly order: OrderSnapshot | null;
+  readonly customer: CustomerSnapshot | null;
   readonly metadata: Metadata;
 };
 
@@ -29,7 +34,7 @@ export type FormulaSubject = {
   readonly bundles: bigint;
 };
 
-type Facts = ScopeContext & FormulaSubject;
+type OperandSource = FormulaContext & FormulaSubject;
 
 /**
  * What the names in a formula mean, for the line that is being discounted or for the order;
@@ -37,9 +42,9 @@ type Facts = ScopeContext & FormulaSubject;
  */
 export function formulaScopes(
   subject: FormulaSubject,
-  context: ScopeContext,
+  context: FormulaContext,
 ): (line: number | null) => FormulaScope {
-  const facts: Facts = { ...context, ...subject };
+  const facts: OperandSource = { ...context, ...subject };
   const { lines } = subject.state;
   const extremes = new Map<string, LineState | null>();
   const pickLine = (which: string, line: number | null): LineState | null => {
@@ -73,19 +78,19 @@ export function formulaScopes(
 
 const LINE_NAME = /^(CHEAPEST_|MOST_EXPENSIVE_|)ORDER_ITEM_([A-Z_]+)$/;
 
-type Operand = (facts: Facts) => KnownValue | null;
+type Operand = (facts: OperandSource) => KnownValue | null;
 
-function ofVoucher(read: (voucher: VoucherFacts) => KnownValue | null): Operand {
-  return ({ subject }) => (subject.kind === "voucher" ? read(subject.facts) : null);
+function voucherOperand(read: (voucher: VoucherSnapshot) => KnownValue | null): Operand {
+  return ({ subject }) => (subject.kind === "voucher" ? read(subject.snapshot) : null);
 }
 
-function ofTier(read: (tier: TierFacts) => KnownValue | null): Operand {
-  return ({ subject }) => (subject.kind === "promotion_tier" ? read(subject.facts) : null);
+function tierOperand(read: (tier: TierSnapshot) => KnownValue | null): Operand {
+  return ({ subject }) => (subject.kind === "promotion_tier" ? read(subject.snapshot) : null);
 }
 
 const OPERANDS: ReadonlyMap<string, Operand> = new Map<string, Operand>([
   ["ORDER_AMOUNT", ({ state }) => (state.hasAmount ? moneyValue(state.amount) : null)],
-  ["ORDER_ITEMS_QUANTITY", ({ order, state }) => order && countOf(state.lines.length)],
+  ["ORDER_ITEMS_QUANTITY", ({ order, state }) => order && numberOf(state.lines.length)],
   [
     "ORDER_UNITS_QUANTITY",
     ({ order, state }) => order && countValue(sumOf(state.lines, (line) => line.quantity)),
@@ -93,32 +98,38 @@ const OPERANDS: ReadonlyMap<string, Operand> = new Map<string, Operand>([
   ["ORDER_BUNDLE_QUANTITY", ({ bundles }) => countValue(bundles)],
   [
     "VOUCHER_REDEMPTION_QUANTITY",
-    ofVoucher(({ quantity }) => (quantity === null ? null : countValue(quantity))),
+    voucherOperand(({ quantity }) => (quantity === null ? null : countValue(quantity))),
   ],
-  ["VOUCHER_REDEEMED_QUANTITY", ofVoucher(({ redeemedQuantity }) => countValue(redeemedQuantity))],
-  ["VOUCHER_PUBLISH_COUNT", ofVoucher(({ publishCount }) => countValue(publishCount))],
-  ["VOUCHER_START_DATE", ofVoucher(({ validity }) => dateOf(validity.startDate))],
-  ["VOUCHER_EXPIRATION_DATE", ofVoucher(({ validity }) => dateOf(validity.expirationDate))],
-  ["PROMOTION_TIER_START_DATE", ofTier(({ validity }) => dateOf(validity.startDate))],
-  ["PROMOTION_TIER_EXPIRATION_DATE", ofTier(({ validity }) => dateOf(validity.expirationDate))],
+  [
+    "VOUCHER_REDEEMED_QUANTITY",
+    voucherOperand(({ redeemedQuantity }) => countValue(redeemedQuantity)),
+  ],
+  ["VOUCHER_PUBLISH_COUNT", voucherOperand(({ publishCount }) => countValue(publishCount))],
+  ["VOUCHER_START_DATE", voucherOperand(({ validity }) => dateOf(validity.startDate))],
+  ["VOUCHER_EXPIRATION_DATE", voucherOperand(({ validity }) => dateOf(validity.expirationDate))],
+  ["PROMOTION_TIER_START_DATE", tierOperand(({ validity }) => dateOf(validity.startDate))],
+  [
+    "PROMOTION_TIER_EXPIRATION_DATE",
+    tierOperand(({ validity }) => dateOf(validity.expirationDate)),
+  ],
   [
     "CUSTOMER_BIRTHDATE",
     ({ customer, moment }) => dateOf(parseDay(customer?.birthdate ?? "", moment.timeZone) ?? null),
   ],
 ]);
 
-const METADATA: ReadonlyMap<string, (facts: Facts) => Metadata | null> = new Map<
+const METADATA: ReadonlyMap<string, (facts: OperandSource) => Metadata | null> = new Map<
   string,
-  (facts: Facts) => Metadata | null
+  (facts: OperandSource) => Metadata | null
 >([
   ["ORDER_METADATA", ({ order }) => order?.metadata ?? null],
   ["CUSTOMER_METADATA", ({ customer }) => customer?.metadata ?? null],
   ["REDEMPTION_METADATA", ({ metadata }) => metadata],
   [
     "PUBLICATION_METADATA",
-    ({ subject }) => (subject.kind === "voucher" ? subject.facts.publicationMetadata : null),
+    ({ subject }) => (subject.kind === "voucher" ? subject.snapshot.publicationMetadata : null),
   ],
-  ["REDEEMABLE_METADATA", ({ subject }) => subject.facts.metadata],
+  ["REDEEMABLE_METADATA", ({ subject }) => subject.snapshot.metadata],
 ]);
 
 const LINE_OPERANDS: ReadonlyMap<string, (line: LineState) => KnownValue | null> = new Map<
@@ -135,11 +146,11 @@ const LINE_METADATA: ReadonlyMap<string, (line: LineState) => Metadata> = new Ma
   string,
   (line: LineState) => Metadata
 >([
-  ["METADATA", ({ facts }) => facts.metadata],
-  ["PRODUCT_METADATA", ({ facts }) => facts.productMetadata],
+  ["METADATA", ({ snapshot: facts }) => facts.metadata],
+  ["PRODUCT_METADATA", ({ snapshot: facts }) => facts.productMetadata],
 ]);
 
-const countOf = (count: number): KnownValue => countValue(BigInt(count));
+const numberOf = (count: number): KnownValue => countValue(BigInt(count));
 
 const dateOf = (instant: number | null): KnownValue | null =>
   instant === null ? null : dateValue(instant);

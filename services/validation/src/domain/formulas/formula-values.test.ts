@@ -13,16 +13,16 @@ import {
 } from "../../../test/builders.ts";
 import { decide } from "../decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import type { CustomerFacts, OrderFacts, VoucherFacts } from "../input/facts.ts";
+import type { CustomerSnapshot, OrderSnapshot, VoucherSnapshot } from "../input/facts.ts";
 import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
 
 const moment = { now: Date.parse("2026-11-20T23:30:00Z"), timeZone: "Europe/Warsaw" };
 
 type Given = {
-  readonly order?: Partial<OrderFacts> | null;
-  readonly customer?: CustomerFacts | null;
+  readonly order?: Partial<OrderSnapshot> | null;
+  readonly customer?: CustomerSnapshot | null;
   readonly metadata?: Metadata;
-  readonly voucher?: Partial<VoucherFacts>;
+  readonly voucher?: Partial<VoucherSnapshot>;
 };
 
 const FALLBACK = "falls back";
@@ -214,7 +214,7 @@ describe("the formula of a discount on the lines", () => {
   });
 });
 
-function dated(start: string | null, expiration: string | null): Partial<VoucherFacts> {
+function dated(start: string | null, expiration: string | null): Partial<VoucherSnapshot> {
   const at = (text: string | null) => (text === null ? null : Date.parse(text));
   return { validity: { ...unlimited, startDate: at(start), expirationDate: at(expiration) } };
 }
@@ -233,6 +233,6 @@ function decided(
     stacking: DEFAULT_STACKING_RULES,
     ...NOTHING_GATHERED,
   });
-  if (decision.kind !== "decided") throw new Error(decision.refusal.key);
+  if (decision.kind !== "decided") throw new Error(decision.rejection.key);
   return decision;
 }

@@ -6,9 +6,9 @@ import {
   evaluateFormula,
 } from "@scrip/rules";
 
-import { atLeastZero, least } from "../order/minor-units.ts";
-import { LARGEST_AMOUNT } from "../order/order-state.ts";
-import { type FormulaSubject, type ScopeContext, formulaScopes } from "./formula-operands.ts";
+import { atLeastZero, smallestOf } from "../order/minor-units.ts";
+import { MAX_AMOUNT } from "../order/order-state.ts";
+import { type FormulaSubject, type FormulaContext, formulaScopes } from "./formula-operands.ts";
 
 /** What a formula gives for a line, or for the order; null: the static value counts. */
 export type FormulaValues = (line: number | null) => Decimal | null;
@@ -18,17 +18,17 @@ export type Formulas = (formula: Formula | null) => FormulaValues;
 
 /** What one formula may cost on an order, and what all of one redeemable may together. */
 const MAX_STEPS = 10_000;
-const MAX_STEPS_OF_ALL = 100_000;
+const MAX_TOTAL_STEPS = 100_000;
 
 /**
  * Evaluates formulas on the order as it stands, each once for all lines unless it reads the line. One
  * that would take too long on this order gives nothing for any line.
  */
-export function formulasOf(subject: FormulaSubject, context: ScopeContext): Formulas {
+export function formulaEvaluator(subject: FormulaSubject, context: FormulaContext): Formulas {
   const known = new Map<Formula, FormulaValues>();
   const lines = subject.state.lines.length;
   let scopes: ReturnType<typeof formulaScopes> | null = null;
-  let left = MAX_STEPS_OF_ALL;
+  let left = MAX_TOTAL_STEPS;
   const evaluateAt = (formula: Formula, line: number | null): Decimal | null => {
     left -= formula.steps;
     if (left < 0) return null;
@@ -41,42 +41,42 @@ export function formulasOf(subject: FormulaSubject, context: ScopeContext): Form
       const value = formula.steps > MAX_STEPS ? null : evaluateAt(formula, null);
       return () => value;
     }
-    return formula.steps * lines > MAX_STEPS ? NOTHING : (line) => evaluateAt(formula, line);
+    return formula.steps * lines > MAX_STEPS ? NO_VALUES : (line) => evaluateAt(formula, line);
   };
   return (formula) => {
-    if (formula === null) return NOTHING;
+    if (formula === null) return NO_VALUES;
     const found = known.get(formula) ?? valuesOf(formula);
     known.set(formula, found);
     return found;
   };
 }
 
-const NOTHING: FormulaValues = () => null;
+const NO_VALUES: FormulaValues = () => null;
 
 /** The discount with what its formula gave in place of the static value. */
-export function withValue(discount: AmountDiscount, given: Decimal | null): AmountDiscount;
-export function withValue(discount: MoneyDiscount, given: Decimal | null): MoneyDiscount;
-export function withValue(discount: MoneyDiscount, given: Decimal | null): MoneyDiscount {
+export function withFormulaValue(discount: AmountDiscount, given: Decimal | null): AmountDiscount;
+export function withFormulaValue(discount: MoneyDiscount, given: Decimal | null): MoneyDiscount;
+export function withFormulaValue(discount: MoneyDiscount, given: Decimal | null): MoneyDiscount {
   if (given === null) return discount;
   switch (discount.type) {
     case "PERCENT":
       return { ...discount, percentOff: percentIn(given) };
     case "AMOUNT":
-      return { ...discount, amountOff: amountIn(given) };
+      return { ...discount, amountOff: toAmount(given) };
     case "FIXED":
-      return { ...discount, fixedAmount: amountIn(given) };
+      return { ...discount, fixedAmount: toAmount(given) };
     default:
       return discount satisfies never;
   }
 }
 
 /** Major units as an amount, rounded once and within what an order can be worth. */
-export const amountIn = (value: Decimal): bigint =>
-  least(atLeastZero(toMinorUnits(value)), LARGEST_AMOUNT);
+export const toAmount = (value: Decimal): bigint =>
+  smallestOf(atLeastZero(toMinorUnits(value)), MAX_AMOUNT);
 
 /** As many units as the contract lets anyone give by a number. */
-const MOST_UNITS = 1_000_000n;
+const MAX_UNITS = 1_000_000n;
 
 /** A number of whole units, rounded down. */
-export const unitsIn = (value: Decimal): bigint =>
-  least(atLeastZero(value.unscaled / 10n ** BigInt(value.scale)), MOST_UNITS);
+export const toUnits = (value: Decimal): bigint =>
+  smallestOf(atLeastZero(value.unscaled / 10n ** BigInt(value.scale)), MAX_UNITS);

@@ -7,7 +7,7 @@ import type { Discount, Metadata, Validity, ValidationRule } from "@scrip/rules"
  */
 
 /** The order as it was sent, or as it is stored when the request names a stored one. */
-export type OrderFacts = OrderContent & { readonly metadata: Metadata };
+export type OrderSnapshot = OrderContent & { readonly metadata: Metadata };
 
 /** What an order is worth, and of what. */
 export type OrderContent = {
@@ -16,11 +16,11 @@ export type OrderContent = {
   readonly initialAmount: bigint | null;
   /** Order-level discounts that a stored order already carries. */
   readonly discountAmount: bigint;
-  readonly lines: readonly LineFacts[];
+  readonly lines: readonly LineSnapshot[];
 };
 
 /** One element of `order.items`. Lines of the same product are never merged. */
-export type LineFacts = {
+export type LineSnapshot = {
   readonly productId: string | null;
   readonly skuId: string | null;
   readonly productSourceId: string | null;
@@ -50,7 +50,7 @@ export type LinePrices = {
 };
 
 /** The buyer: what is stored, with what the request tells laid over it. */
-export type CustomerFacts = {
+export type CustomerSnapshot = {
   /** null for one who is not stored. */
   readonly id: string | null;
   readonly sourceId: string | null;
@@ -61,20 +61,20 @@ export type CustomerFacts = {
   readonly loyaltyTiers: readonly string[];
 };
 
-export type CategoryFacts = { readonly id: string; readonly hierarchy: number };
+export type CategorySnapshot = { readonly id: string; readonly hierarchy: number };
 
-export type CampaignFacts = {
+export type CampaignSnapshot = {
   readonly id: string;
   readonly name: string;
   /** null counts as switched on, here and in a voucher. */
   readonly active: boolean | null;
   readonly validity: Validity;
-  readonly categories: readonly CategoryFacts[];
+  readonly categories: readonly CategorySnapshot[];
   readonly metadata: Metadata;
   readonly rules: readonly ValidationRule[];
 };
 
-export type VoucherFacts = {
+export type VoucherSnapshot = {
   readonly id: string;
   readonly code: string;
   readonly active: boolean | null;
@@ -87,8 +87,8 @@ export type VoucherFacts = {
   readonly lockedQuantity: bigint;
   /** Grows with every change of the definition, never with a redemption. */
   readonly definitionVersion: bigint;
-  readonly campaign: CampaignFacts | null;
-  readonly categories: readonly CategoryFacts[];
+  readonly campaign: CampaignSnapshot | null;
+  readonly categories: readonly CategorySnapshot[];
   readonly metadata: Metadata;
   readonly publishCount: bigint;
   /** Of the publication that gave it to its holder; null without one. */
@@ -121,7 +121,7 @@ export type VoucherValue =
 export type GiftEffect = "APPLY_TO_ORDER" | "APPLY_TO_ITEMS";
 
 /** A promotion tier: a discount that needs no code. */
-export type TierFacts = {
+export type TierSnapshot = {
   readonly id: string;
   readonly name: string;
   readonly banner: string | null;
@@ -129,8 +129,8 @@ export type TierFacts = {
   readonly active: boolean | null;
   readonly validity: Validity;
   readonly discount: Discount | null;
-  readonly campaign: CampaignFacts | null;
-  readonly categories: readonly CategoryFacts[];
+  readonly campaign: CampaignSnapshot | null;
+  readonly categories: readonly CategorySnapshot[];
   readonly metadata: Metadata;
   readonly hierarchy: number;
   readonly rules: readonly ValidationRule[];
@@ -141,23 +141,23 @@ export type VoucherRedeemable = {
   readonly object: "voucher";
   /** The code or id, as it was sent. */
   readonly id: string;
-  readonly voucher: VoucherFacts | null;
+  readonly voucher: VoucherSnapshot | null;
   /** `gift.credits` of the request. */
   readonly credits: bigint | null;
   /** `reward` of the request. */
-  readonly reward: ChosenReward | null;
+  readonly reward: RequestedReward | null;
 };
 
 /** What a loyalty card is to be redeemed for, together with what was found for it. */
-export type ChosenReward = {
+export type RequestedReward = {
   readonly id: string;
   /** `reward.points` of the request. */
   readonly points: bigint | null;
   /** null when the card's campaign does not give it. */
-  readonly assigned: AssignedReward | null;
+  readonly assignment: RewardAssignment | null;
 };
 
-export type AssignedReward = {
+export type RewardAssignment = {
   readonly assignmentId: string;
   readonly name: string | null;
   readonly type: "CAMPAIGN" | "MATERIAL" | "COIN";
@@ -173,7 +173,7 @@ export type AssignedReward = {
 export type TierRedeemable = {
   readonly object: "promotion_tier" | "promotion_stack";
   readonly id: string;
-  readonly tier: TierFacts | null;
+  readonly tier: TierSnapshot | null;
 };
 
 export type Redeemable = VoucherRedeemable | TierRedeemable;
@@ -194,7 +194,7 @@ export type CatalogueItem = {
 };
 
 /** Who calls. */
-export type CallerFacts = {
+export type CallerIdentity = {
   /** The id of the application. */
   readonly channelId: string;
   readonly userId: string | null;

@@ -1,5 +1,5 @@
 /** The smallest of some amounts; null is a limit that was not set. */
-export function least(amount: bigint, ...limits: readonly (bigint | null)[]): bigint {
+export function smallestOf(amount: bigint, ...limits: readonly (bigint | null)[]): bigint {
   let smallest = amount;
   for (const limit of limits) {
     if (limit !== null && limit < smallest) smallest = limit;

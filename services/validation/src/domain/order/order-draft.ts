@@ -1,4 +1,4 @@
-import { least } from "./minor-units.ts";
+import { smallestOf } from "./minor-units.ts";
 import { type LineState, type OrderState, subtotalAmount, totalAmount } from "./order-state.ts";
 
 /** What a redeemable does to an order. Each change answers a new state. */
@@ -18,8 +18,8 @@ export type LineDiscount = {
 
 /** Takes amounts off lines; the order-level discount does not change. */
 export function discountLines(state: OrderState, discounts: readonly LineDiscount[]): OrderState {
-  const draft = draftOf(state);
-  for (const discount of discounts) takeOff(draft, discount);
+  const draft = toDraft(state);
+  for (const discount of discounts) discountLine(draft, discount);
   return draft;
 }
 
@@ -36,10 +36,10 @@ export type OrderDraft = {
   hasAmount: boolean;
 };
 
-export const draftOf = (state: OrderState): OrderDraft => ({ ...state, lines: [...state.lines] });
+export const toDraft = (state: OrderState): OrderDraft => ({ ...state, lines: [...state.lines] });
 
 /** Adds units to a line, or takes them away when negative; the order is worth more or less by them. */
-export function changeUnits(draft: OrderDraft, index: number, units: bigint): void {
+export function addQuantity(draft: OrderDraft, index: number, units: bigint): void {
   const line = lineAt(draft, index);
   const amount = units * (line.price ?? 0n);
   draft.lines[index] = { ...line, quantity: line.quantity + units, amount: line.amount + amount };
@@ -50,7 +50,7 @@ export function changeUnits(draft: OrderDraft, index: number, units: bigint): vo
 /** Puts a line of no units at the end. */
 export function appendLine(
   draft: OrderDraft,
-  line: Pick<LineState, "facts" | "added" | "price">,
+  line: Pick<LineState, "snapshot" | "addedItem" | "price">,
 ): void {
   draft.lines.push({
     ...line,
@@ -60,19 +60,19 @@ export function appendLine(
     initialAmount: 0n,
     discountAmount: 0n,
     discountQuantity: 0n,
-    applications: [],
+    exchanges: [],
   });
 }
 
 /** Makes units of a line free, as far as anything is left to pay for them. */
-export function freeUnits(draft: OrderDraft, index: number, units: bigint): void {
+export function makeUnitsFree(draft: OrderDraft, index: number, units: bigint): void {
   const line = lineAt(draft, index);
   const price = line.price ?? 0n;
-  const amount = least(units * price, subtotalAmount(line), totalAmount(draft));
-  takeOff(draft, { index, amount, units });
+  const amount = smallestOf(units * price, subtotalAmount(line), totalAmount(draft));
+  discountLine(draft, { index, amount, units });
 }
 
-export function takeOff(draft: OrderDraft, { index, amount, units }: LineDiscount): void {
+export function discountLine(draft: OrderDraft, { index, amount, units }: LineDiscount): void {
   const line = lineAt(draft, index);
   draft.lines[index] = {
     ...line,

@@ -1,4 +1,4 @@
-import { atLeastZero, least, sumOf } from "./minor-units.ts";
+import { atLeastZero, smallestOf, sumOf } from "./minor-units.ts";
 
 /** A line of a stored order, as far as a rollback changes it. */
 export type StoredLine = {
@@ -52,7 +52,7 @@ export function rollBackFigures<Line extends StoredLine>(
   const moved = sumOf(lines, (line) => line.amount) - sumOf(order.lines, (line) => line.amount);
   const amount = isLast ? order.initialAmount : atLeastZero(order.amount + moved);
   const itemsDiscountAmount = sumOf(lines, (line) => line.discountAmount);
-  const discountAmount = least(
+  const discountAmount = smallestOf(
     atLeastZero(order.discountAmount - applied.discountAmount),
     atLeastZero(amount - itemsDiscountAmount),
   );
@@ -61,7 +61,7 @@ export function rollBackFigures<Line extends StoredLine>(
 
 function rollBackLine<Line extends StoredLine>(
   line: Line,
-  applied: AppliedLine = NOTHING,
+  applied: AppliedLine = NO_FIGURES,
   isLast: boolean,
 ): Line {
   const quantity = isLast ? line.initialQuantity : atLeastZero(line.quantity - applied.quantity);
@@ -70,15 +70,15 @@ function rollBackLine<Line extends StoredLine>(
     ...line,
     quantity,
     amount,
-    discountAmount: least(atLeastZero(line.discountAmount - applied.discountAmount), amount),
-    discountQuantity: least(
+    discountAmount: smallestOf(atLeastZero(line.discountAmount - applied.discountAmount), amount),
+    discountQuantity: smallestOf(
       atLeastZero(line.discountQuantity - applied.discountQuantity),
       quantity,
     ),
   };
 }
 
-const NOTHING: AppliedLine = {
+const NO_FIGURES: AppliedLine = {
   discountAmount: 0n,
   discountQuantity: 0n,
   quantity: 0n,

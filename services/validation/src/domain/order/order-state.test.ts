@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 
 import { givenLine, givenLines, givenOrder } from "../../../test/builders.ts";
-import type { LinePrices, OrderFacts } from "../input/facts.ts";
+import type { LinePrices, OrderSnapshot } from "../input/facts.ts";
 import { discountLines, discountOrder } from "./order-draft.ts";
-import { checkOrder, orderFigures, startOrder } from "./order-state.ts";
+import { checkOrder, orderFigures, initialOrderState } from "./order-state.ts";
 
 describe("startOrder", () => {
   test.each([
@@ -35,7 +35,7 @@ describe("startOrder", () => {
     ["is nothing when nothing was sent", givenOrder(), 0n],
     ["is nothing without an order", null, 0n],
   ])("the amount %s", (_what, order, amount) => {
-    const start = startOrder(order);
+    const start = initialOrderState(order);
     expect(start).toMatchObject({ amount, initialAmount: amount });
   });
 
@@ -59,7 +59,7 @@ describe("startOrder", () => {
     ["the line, though it is zero", { line: 0n }, 0n],
   ])("the unit price comes first from %s", (_what, missing, price) => {
     const line = givenLine({ quantity: 10n, prices: { ...prices, ...missing } });
-    expect(startOrder(givenOrder({ lines: [line] })).lines[0]).toMatchObject({
+    expect(initialOrderState(givenOrder({ lines: [line] })).lines[0]).toMatchObject({
       price,
       amount: price * 10n,
     });
@@ -74,7 +74,7 @@ describe("startOrder", () => {
       discountAmount: 2000n,
       discountQuantity: 1n,
     });
-    const start = startOrder(
+    const start = initialOrderState(
       givenOrder({ initialAmount: 4000n, discountAmount: 500n, lines: [line] }),
     );
     expect(orderFigures(start, start)).toMatchObject({
@@ -103,7 +103,7 @@ describe("startOrder", () => {
       givenLine({ amount: 600n, discountAmount: 900n }),
       givenLine({ amount: 600n, discountAmount: 600n }),
     ];
-    const start = startOrder(givenOrder({ amount: 1000n, discountAmount: 5000n, lines }));
+    const start = initialOrderState(givenOrder({ amount: 1000n, discountAmount: 5000n, lines }));
     expect(orderFigures(start, start)).toMatchObject({
       discountAmount: 0n,
       itemsDiscountAmount: 1000n,
@@ -118,12 +118,12 @@ describe("startOrder", () => {
     ["a line without a price", givenOrder({ lines: [givenLine()] }), false],
     ["nothing", givenOrder(), false],
   ])("an order with %s tells whether it is worth anything", (_what, order, hasAmount) => {
-    expect(startOrder(order).hasAmount).toBe(hasAmount);
+    expect(initialOrderState(order).hasAmount).toBe(hasAmount);
   });
 });
 
 describe("orderFigures", () => {
-  const start = startOrder(givenOrder({ lines: givenLines([2n, 1000n], [3n, 1500n]) }));
+  const start = initialOrderState(givenOrder({ lines: givenLines([2n, 1000n], [3n, 1500n]) }));
 
   test("an order-level discount leaves the lines as they are", () => {
     expect(orderFigures(start, discountOrder(start, 500n))).toEqual({
@@ -210,7 +210,7 @@ describe("checkOrder", () => {
       { lines: Array.from({ length: 501 }, () => givenLine()) },
       "Property .order.items must NOT have more than 500 items",
     ],
-  ] satisfies [string, Partial<OrderFacts>, string][])("refuses %s", (_what, order, details) => {
+  ] satisfies [string, Partial<OrderSnapshot>, string][])("refuses %s", (_what, order, details) => {
     expect(checkOrder(givenOrder(order))).toEqual({ key: "invalid_order", details });
   });
 
@@ -222,8 +222,8 @@ describe("checkOrder", () => {
 
 const untouched = (line: { price: bigint; quantity: bigint; amount: bigint }) => ({
   ...line,
-  added: null,
-  applications: [],
+  addedItem: null,
+  exchanges: [],
   initialQuantity: line.quantity,
   initialAmount: line.amount,
   subtotalAmount: line.amount,

@@ -1,7 +1,7 @@
-import type { Application, LineFigures, OrderFigures } from "../decision/decision.ts";
-import type { CatalogueItem, LineFacts, LinePrices, OrderContent } from "../input/facts.ts";
-import type { Refused } from "../rejections/rejection.ts";
-import { least, sumOf } from "./minor-units.ts";
+import type { UnitExchange, LineFigures, OrderFigures } from "../decision/decision.ts";
+import type { CatalogueItem, LineSnapshot, LinePrices, OrderContent } from "../input/facts.ts";
+import type { Rejection } from "../rejections/rejection.ts";
+import { smallestOf, sumOf } from "./minor-units.ts";
 
 /**
  * The order while redeemables are applied to it one after another. A state is never changed: what a
@@ -21,9 +21,9 @@ export type OrderState = {
 
 export type LineState = {
   /** What the line is of. */
-  readonly facts: LineFacts;
+  readonly snapshot: LineSnapshot;
   /** What a redeemable of this request added the line for; null for one that was sent. */
-  readonly added: CatalogueItem | null;
+  readonly addedItem: CatalogueItem | null;
   readonly price: bigint | null;
   readonly quantity: bigint;
   readonly initialQuantity: bigint;
@@ -33,13 +33,13 @@ export type LineState = {
   readonly discountAmount: bigint;
   readonly discountQuantity: bigint;
   /** Exchanges that the line took part in, the latest last. */
-  readonly applications: readonly Application[];
+  readonly exchanges: readonly UnitExchange[];
 };
 
 /** Amounts are JSON numbers in the API, so they end where those stop being exact. */
-export const LARGEST_AMOUNT = BigInt(Number.MAX_SAFE_INTEGER);
+export const MAX_AMOUNT = BigInt(Number.MAX_SAFE_INTEGER);
 
-export const MOST_LINES = 500;
+export const MAX_LINES = 500;
 
 /** What is left to pay. */
 export const totalAmount = (state: OrderState): bigint =>
@@ -52,32 +52,32 @@ export const subtotalAmount = (line: LineState): bigint => line.amount - line.di
  * The state before any redeemable. Must have passed `checkOrder`. Discounts of a stored order whose
  * amount was lowered since are cut to it, so that no total starts below zero.
  */
-export function startOrder(order: OrderContent | null): OrderState {
+export function initialOrderState(order: OrderContent | null): OrderState {
   if (order === null) return EMPTY_ORDER;
-  if (order.lines.length <= FEW_LINES) return startOf(order);
-  const state = starts.get(order) ?? startOf(order);
-  starts.set(order, state);
+  if (order.lines.length <= MAX_UNCACHED_LINES) return computeInitialState(order);
+  const state = initialStates.get(order) ?? computeInitialState(order);
+  initialStates.set(order, state);
   return state;
 }
 
 /** Of orders that are decided on again and again: for each candidate, or each tier. */
-const starts = new WeakMap<OrderContent, OrderState>();
+const initialStates = new WeakMap<OrderContent, OrderState>();
 
 /** So few are read sooner than looked up. */
-const FEW_LINES = 8;
+const MAX_UNCACHED_LINES = 8;
 
-function startOf(order: OrderContent): OrderState {
+function computeInitialState(order: OrderContent): OrderState {
   const declared = order.amount ?? sumOf(order.lines, (line) => lineAmount(line) ?? 0n);
   let left = declared;
   const lines = order.lines.map((facts) => {
-    const line = startLine(facts, left);
+    const line = initialLineState(facts, left);
     left -= line.discountAmount;
     return line;
   });
   return {
     amount: declared,
     initialAmount: order.initialAmount ?? declared,
-    discountAmount: least(order.discountAmount, left),
+    discountAmount: smallestOf(order.discountAmount, left),
     itemsDiscountAmount: declared - left,
     lines,
     hasAmount: order.amount !== null || order.lines.some((line) => lineAmount(line) !== null),
@@ -93,28 +93,29 @@ const EMPTY_ORDER: OrderState = {
   hasAmount: false,
 };
 
-function startLine(line: LineFacts, left: bigint): LineState {
+function initialLineState(line: LineSnapshot, left: bigint): LineState {
   const quantity = line.quantity ?? 1n;
   const amount = lineAmount(line) ?? 0n;
   return {
-    facts: line,
-    added: null,
+    snapshot: line,
+    addedItem: null,
     price: unitPrice(line.prices),
     quantity,
     initialQuantity: line.initialQuantity ?? quantity,
     amount,
     initialAmount: line.initialAmount ?? amount,
-    discountAmount: least(line.discountAmount, amount, left),
+    discountAmount: smallestOf(line.discountAmount, amount, left),
     discountQuantity: line.discountQuantity,
-    applications: [],
+    exchanges: [],
   };
 }
 
 /** What discounted units of a line are counted under; null when the line does not tell. */
-export const productOf = ({
+export const productKey = ({
   productId,
   productSourceId,
-}: Pick<LineFacts, "productId" | "productSourceId">): string | null => productId ?? productSourceId;
+}: Pick<LineSnapshot, "productId" | "productSourceId">): string | null =>
+  productId ?? productSourceId;
 
 export const unitPrice = (prices: LinePrices): bigint | null =>
   prices.line ??
@@ -123,16 +124,16 @@ export const unitPrice = (prices: LinePrices): bigint | null =>
   prices.storedSku ??
   prices.storedProduct;
 
-export function lineAmount(line: LineFacts): bigint | null {
+export function lineAmount(line: LineSnapshot): bigint | null {
   if (line.amount !== null) return line.amount;
   const price = unitPrice(line.prices);
   return price === null ? null : price * (line.quantity ?? 1n);
 }
 
 /** Tells what is wrong with an order, or answers null. */
-export function checkOrder(order: OrderContent): Refused | null {
-  if (order.lines.length > MOST_LINES) {
-    return invalidOrder(`Property .order.items must NOT have more than ${MOST_LINES} items`);
+export function checkOrder(order: OrderContent): Rejection | null {
+  if (order.lines.length > MAX_LINES) {
+    return invalidOrder(`Property .order.items must NOT have more than ${MAX_LINES} items`);
   }
   if (isOutOfRange(order.amount)) return amountOutOfRange(".order.amount");
   let total = 0n;
@@ -149,12 +150,12 @@ export function checkOrder(order: OrderContent): Refused | null {
 }
 
 const isOutOfRange = (value: bigint | null): boolean =>
-  value !== null && (value < 0n || value > LARGEST_AMOUNT);
+  value !== null && (value < 0n || value > MAX_AMOUNT);
 
-const amountOutOfRange = (path: string): Refused =>
-  invalidOrder(`Property ${path} must be an integer from 0 to ${LARGEST_AMOUNT}`);
+const amountOutOfRange = (path: string): Rejection =>
+  invalidOrder(`Property ${path} must be an integer from 0 to ${MAX_AMOUNT}`);
 
-const invalidOrder = (details: string): Refused => ({ key: "invalid_order", details });
+const invalidOrder = (details: string): Rejection => ({ key: "invalid_order", details });
 
 /** The figures after `after`; what came between `before` and it counts as applied. */
 export function orderFigures(before: OrderState, after: OrderState): OrderFigures {
@@ -174,14 +175,14 @@ export function orderFigures(before: OrderState, after: OrderState): OrderFigure
   };
 }
 
-type LineBefore = Pick<
+type LineFiguresBase = Pick<
   LineState,
-  "quantity" | "amount" | "discountAmount" | "discountQuantity" | "applications"
+  "quantity" | "amount" | "discountAmount" | "discountQuantity" | "exchanges"
 >;
 
-function lineFigures(before: LineBefore, after: LineState): LineFigures {
+function lineFigures(before: LineFiguresBase, after: LineState): LineFigures {
   return {
-    added: after.added,
+    addedItem: after.addedItem,
     price: after.price,
     quantity: after.quantity,
     initialQuantity: after.initialQuantity,
@@ -194,15 +195,15 @@ function lineFigures(before: LineBefore, after: LineState): LineFigures {
     appliedDiscountQuantity: after.discountQuantity - before.discountQuantity,
     appliedQuantity: after.quantity - before.quantity,
     appliedQuantityAmount: after.amount - before.amount,
-    applications: after.applications.slice(before.applications.length),
+    exchanges: after.exchanges.slice(before.exchanges.length),
   };
 }
 
 /** What a line that a redeemable added was before it. */
-const NO_LINE: LineBefore = {
+const NO_LINE: LineFiguresBase = {
   quantity: 0n,
   amount: 0n,
   discountAmount: 0n,
   discountQuantity: 0n,
-  applications: [],
+  exchanges: [],
 };

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { givenLine, givenLines } from "../../../test/builders.ts";
-import { recordFigures, type OrderRecord } from "./stored-order-figures.ts";
+import { storedOrderFigures, type StoredOrderInput } from "./stored-order-figures.ts";
 
-const given = (record: Partial<OrderRecord> = {}): OrderRecord => ({
+const given = (record: Partial<StoredOrderInput> = {}): StoredOrderInput => ({
   amount: null,
   initialAmount: null,
   discountAmount: 0n,
@@ -12,9 +12,9 @@ const given = (record: Partial<OrderRecord> = {}): OrderRecord => ({
   ...record,
 });
 
-function figuresOf(record: Partial<OrderRecord>) {
-  const outcome = recordFigures(given(record));
-  if (outcome.kind === "refused") throw new Error(outcome.refusal.details);
+function figuresOf(record: Partial<StoredOrderInput>) {
+  const outcome = storedOrderFigures(given(record));
+  if (outcome.kind === "rejected") throw new Error(outcome.rejection.details);
   return outcome.figures;
 }
 
@@ -40,9 +40,9 @@ test("a line is worth price by quantity when both are known, otherwise what is s
 
 test("an amount that JSON cannot hold exactly is refused", () => {
   const lines = givenLines([2n, BigInt(Number.MAX_SAFE_INTEGER)]);
-  expect(recordFigures(given({ lines }))).toMatchObject({
-    kind: "refused",
-    refusal: { key: "invalid_order" },
+  expect(storedOrderFigures(given({ lines }))).toMatchObject({
+    kind: "rejected",
+    rejection: { key: "invalid_order" },
   });
 });
 

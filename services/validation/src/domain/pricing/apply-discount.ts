@@ -1,30 +1,34 @@
 import type { Discount, DiscountEffect, ItemScope, MoneyDiscount } from "@scrip/rules";
 
-import { limitsProducts, unionOfScopes } from "../applicable-items/item-scope.ts";
-import { type LinePick, type Selection, selectItems } from "../applicable-items/item-selection.ts";
-import { reachedScope } from "../applicable-items/reached-scope.ts";
+import { limitsProducts, combinedScope } from "../applicable-items/item-scope.ts";
+import {
+  type SelectedLine,
+  type ItemSelection,
+  selectItems,
+} from "../applicable-items/item-selection.ts";
+import { matchedScope } from "../applicable-items/reached-scope.ts";
 import type { Bundles } from "../bundles/find-bundles.ts";
 import {
   type BudgetContext,
-  type BudgetRead,
-  budgetGuards,
-  budgetLeftIn,
-  readBudgets,
+  type BudgetUsage,
+  unitBudgetGuards,
+  remainingBudgetOf,
+  budgetUsages,
 } from "../counts/unit-budgets.ts";
-import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "../decision/decision.ts";
+import type { Benefit, DiscountedUnits, Guard, MatchedScope } from "../decision/decision.ts";
 import type { Allocation } from "../decision/explanation-steps.ts";
-import type { ScopeContext } from "../formulas/formula-operands.ts";
-import { type Formulas, formulasOf } from "../formulas/formula-values.ts";
-import type { CatalogueItem, LineFacts } from "../input/facts.ts";
+import type { FormulaContext } from "../formulas/formula-operands.ts";
+import { type Formulas, formulaEvaluator } from "../formulas/formula-values.ts";
+import type { CatalogueItem, LineSnapshot } from "../input/facts.ts";
 import { type Subject, rulesOf } from "../input/subject.ts";
 import type { LineDiscount } from "../order/order-draft.ts";
-import { type OrderState, productOf, totalAmount } from "../order/order-state.ts";
-import type { Refused } from "../rejections/rejection.ts";
+import { type OrderState, productKey, totalAmount } from "../order/order-state.ts";
+import type { Rejection } from "../rejections/rejection.ts";
 import { type CalculationMode, type StackingRules } from "../stacking/stacking-rules.ts";
-import { giveUnits } from "../unit-discounts/unit-discount.ts";
-import { type MoneyEffect, applyMoney } from "./money-discount.ts";
+import { applyUnitDiscount } from "../unit-discounts/unit-discount.ts";
+import { type MoneyEffect, applyMoneyDiscount } from "./money-discount.ts";
 
-export type EffectContext = ScopeContext & {
+export type DiscountContext = FormulaContext & {
   readonly subject: Subject;
   readonly start: OrderState;
   readonly stacking: StackingRules;
@@ -41,59 +45,59 @@ export type DiscountOutcome =
       readonly benefit: Benefit & { readonly kind: "discount" };
       /** Something was taken off, or units were given or exchanged. */
       readonly hasEffect: boolean;
-      readonly scope: ReachedScope;
+      readonly scope: MatchedScope;
       readonly units: readonly DiscountedUnits[];
       readonly guards: readonly Guard[];
       readonly allocations: readonly Allocation[];
-      readonly budgets: readonly BudgetRead[];
+      readonly budgets: readonly BudgetUsage[];
     }
-  | { readonly kind: "refused"; readonly refusal: Refused };
+  | { readonly kind: "rejected"; readonly rejection: Rejection };
 
 /** What a discount does to the order as it stands; spec/validation-and-redemption.md §1. */
 export function applyDiscount(
   discount: Discount,
   state: OrderState,
-  context: EffectContext,
+  context: DiscountContext,
 ): DiscountOutcome {
-  const scope = unionOfScopes(rulesOf(context.subject));
+  const scope = combinedScope(rulesOf(context.subject));
   const { subject, bundles } = context;
-  const formulas = formulasOf({ subject, state, bundles: bundles.quantity }, context);
-  const effect = effectOf(discount, scope);
+  const formulas = formulaEvaluator({ subject, state, bundles: bundles.quantity }, context);
+  const effect = defaultedEffect(discount, scope);
   const isPercent = discount.type === "PERCENT";
   // Limits on units grow with the bundles, except where a percentage already does.
   const multiplier = isPercent ? 1n : bundles.multiplier;
   const selected =
     scope === null && effect === "APPLY_TO_ORDER"
-      ? NOTHING_SELECTED
-      : select(state, { ...context, scope, formulas, multiplier });
+      ? EMPTY_SELECTION
+      : selectLines(state, { ...context, scope, formulas, multiplier });
   const applied =
     discount.type === "UNIT"
-      ? applyUnits(discount, state, { ...context, formulas, picks: selected.picks })
-      : applyPicked(discount, state, { ...context, formulas, effect, picks: selected.picks });
-  if (applied.kind === "refused") return applied;
+      ? applyUnits(discount, state, { ...context, formulas, picks: selected.lines })
+      : applyToSelection(discount, state, { ...context, formulas, effect, picks: selected.lines });
+  if (applied.kind === "rejected") return applied;
   const { units } = applied;
   return {
     ...applied,
-    scope: reachedScope(scope, state, selected),
-    guards: guardsOf(selected.picks, units, { ...context, formulas, state }),
-    budgets: hasBudgets(scope)
-      ? readBudgets(selected.belongings, { ...context, formulas, state })
+    scope: matchedScope(scope, state, selected),
+    guards: budgetGuards(selected.lines, units, { ...context, formulas, state }),
+    budgets: hasUnitBudgets(scope)
+      ? budgetUsages(selected.matches, { ...context, formulas, state })
       : [],
   };
 }
 
-const hasBudgets = (scope: ItemScope | null): boolean =>
+const hasUnitBudgets = (scope: ItemScope | null): boolean =>
   scope !== null && scope.included.some(({ budgets }) => budgets.length > 0);
 
-const NOTHING_SELECTED: Selection = { picks: [], belongings: [] };
+const EMPTY_SELECTION: ItemSelection = { lines: [], matches: [] };
 
 /** What was left out is on the items where rules name products, and on the order elsewhere (§1.6). */
-function effectOf(discount: Discount, scope: ItemScope | null): DiscountEffect {
+function defaultedEffect(discount: Discount, scope: ItemScope | null): DiscountEffect {
   return discount.effect ?? (limitsProducts(scope) ? "APPLY_TO_ITEMS" : "APPLY_TO_ORDER");
 }
 
-type SelectContext = Pick<
-  EffectContext,
+type SelectionContext = Pick<
+  DiscountContext,
   "subject" | "customer" | "counts" | "start" | "stacking"
 > & {
   readonly scope: ItemScope | null;
@@ -101,55 +105,61 @@ type SelectContext = Pick<
   readonly multiplier: bigint;
 };
 
-function select(state: OrderState, context: SelectContext): Selection {
+function selectLines(state: OrderState, context: SelectionContext): ItemSelection {
   return selectItems(state, {
     scope: context.scope,
     start: context.start,
     productsMode: context.stacking.redeemablesProductsApplicationMode,
     multiplier: context.multiplier,
-    budgetLeft: budgetLeftIn(state, context),
+    remainingBudget: remainingBudgetOf(state, context),
   });
 }
 
 /** The lines that a gift card which pays for items may pay for. */
-export function selectForGift(
+export function selectGiftLines(
   state: OrderState,
-  context: EffectContext,
-): { readonly picks: readonly LinePick[]; readonly scope: ReachedScope } {
+  context: DiscountContext,
+): { readonly picks: readonly SelectedLine[]; readonly scope: MatchedScope } {
   const { subject, bundles } = context;
-  const scope = unionOfScopes(rulesOf(subject));
-  const formulas = formulasOf({ subject, state, bundles: bundles.quantity }, context);
+  const scope = combinedScope(rulesOf(subject));
+  const formulas = formulaEvaluator({ subject, state, bundles: bundles.quantity }, context);
   const { multiplier } = bundles;
-  const selected = select(state, { ...context, scope, formulas, multiplier });
-  return { picks: selected.picks, scope: reachedScope(scope, state, selected) };
+  const selected = selectLines(state, { ...context, scope, formulas, multiplier });
+  return { picks: selected.lines, scope: matchedScope(scope, state, selected) };
 }
 
-type Picked = EffectContext & {
+type SelectedDiscountContext = DiscountContext & {
   readonly formulas: Formulas;
-  readonly picks: readonly LinePick[];
+  readonly picks: readonly SelectedLine[];
 };
 
-type Applied =
+type EffectOutcome =
   | Omit<DiscountOutcome & { readonly kind: "applied" }, "scope" | "guards" | "budgets">
-  | (DiscountOutcome & { readonly kind: "refused" });
+  | (DiscountOutcome & { readonly kind: "rejected" });
 
-function applyPicked(
+function applyToSelection(
   discount: MoneyDiscount,
   state: OrderState,
-  context: Picked & { readonly effect: DiscountEffect },
-): Applied {
+  context: SelectedDiscountContext & { readonly effect: DiscountEffect },
+): EffectOutcome {
   const { picks, formulas, mode } = context;
   const effect = context.effect as MoneyEffect;
   const { multiplier } = context.bundles;
-  const applied = applyMoney(discount, state, { mode, picks, formulas, multiplier, effect });
+  const applied = applyMoneyDiscount(discount, state, {
+    mode,
+    selectedLines: picks,
+    formulas,
+    multiplier,
+    effect,
+  });
   const { isDynamic, value, lines } = applied;
   const unitsAt = new Map(picks.map(({ index, units }) => [index, units]));
   return {
     kind: "applied",
     state: applied.state,
-    benefit: { kind: "discount", effect, isDynamic, value, given: [] },
+    benefit: { kind: "discount", effect, isDynamic, value, gifts: [] },
     hasEffect: totalAmount(applied.state) < totalAmount(state),
-    units: unitsByProduct(state, pickedUnits(picks, lines)),
+    units: unitsByProduct(state, discountedLineUnits(picks, lines)),
     allocations: [
       ...orderAllocation(state, applied.state),
       ...lines.map(({ index, amount }) => ({
@@ -164,12 +174,12 @@ function applyPicked(
 function applyUnits(
   discount: Discount & { type: "UNIT" },
   state: OrderState,
-  context: Picked,
-): Applied {
+  context: SelectedDiscountContext,
+): EffectOutcome {
   const { picks, formulas, catalogue } = context;
   const { multiplier } = context.bundles;
-  const outcome = giveUnits(discount, state, { picks, formulas, catalogue, multiplier });
-  if (outcome.kind === "refused") return outcome;
+  const outcome = applyUnitDiscount(discount, state, { picks, formulas, catalogue, multiplier });
+  if (outcome.kind === "rejected") return outcome;
   const { given, state: after } = outcome;
   const changes = after.lines.map((line, index) => {
     const before = state.lines[index];
@@ -189,7 +199,7 @@ function applyUnits(
       effect: discount.effect,
       isDynamic,
       value: isDynamic ? outcome.value : null,
-      given,
+      gifts: given,
     },
     hasEffect: changes.some(
       ({ amount, units, added }) => amount > 0n || units > 0n || added !== 0n,
@@ -206,38 +216,38 @@ function orderAllocation(before: OrderState, after: OrderState): readonly Alloca
   return amount > 0n ? [{ orderItemIndex: null, amount, quantity: null }] : [];
 }
 
-type UnitsOfLine = { readonly index: number; readonly units: bigint };
+type LineUnits = { readonly index: number; readonly units: bigint };
 
 /** The units of lines that something was really taken off. */
-function pickedUnits(
-  picks: readonly LinePick[],
+function discountedLineUnits(
+  picks: readonly SelectedLine[],
   lines: readonly LineDiscount[],
-): readonly UnitsOfLine[] {
+): readonly LineUnits[] {
   const discounted = new Set(lines.flatMap(({ index, amount }) => (amount > 0n ? [index] : [])));
   return picks.filter(({ index }) => discounted.has(index));
 }
 
 function unitsByProduct(
   state: OrderState,
-  lines: readonly UnitsOfLine[],
+  lines: readonly LineUnits[],
 ): readonly DiscountedUnits[] {
   const byProduct = new Map<string, bigint>();
   for (const { index, units } of lines) {
-    const facts: LineFacts | undefined = state.lines[index]?.facts;
-    const product = facts && productOf(facts);
+    const facts: LineSnapshot | undefined = state.lines[index]?.snapshot;
+    const product = facts && productKey(facts);
     if (!product || units <= 0n) continue;
     byProduct.set(product, (byProduct.get(product) ?? 0n) + units);
   }
   return [...byProduct].map(([productId, quantity]) => ({ productId, quantity }));
 }
 
-function guardsOf(
-  picks: readonly LinePick[],
+function budgetGuards(
+  picks: readonly SelectedLine[],
   units: readonly DiscountedUnits[],
   context: BudgetContext & { readonly state: OrderState },
 ): readonly Guard[] {
   const limited = picks.flatMap(({ entry, index }) =>
     entry === null || entry.budgets.length === 0 ? [] : [{ entry, index }],
   );
-  return limited.length === 0 ? [] : budgetGuards(limited, units, context);
+  return limited.length === 0 ? [] : unitBudgetGuards(limited, units, context);
 }

@@ -1,18 +1,18 @@
-import { unionOfScopes } from "../applicable-items/item-scope.ts";
-import { storedScope } from "../applicable-items/reached-scope.ts";
+import { combinedScope } from "../applicable-items/item-scope.ts";
+import { unmatchedScope } from "../applicable-items/reached-scope.ts";
 import type { Bundles } from "../bundles/find-bundles.ts";
-import type { BudgetRead } from "../counts/unit-budgets.ts";
-import type { Benefit, DiscountedUnits, Guard, ReachedScope } from "../decision/decision.ts";
+import type { BudgetUsage } from "../counts/unit-budgets.ts";
+import type { Benefit, DiscountedUnits, Guard, MatchedScope } from "../decision/decision.ts";
 import type { Allocation } from "../decision/explanation-steps.ts";
 import type { Redeemable } from "../input/facts.ts";
 import { type Subject, rulesOf } from "../input/subject.ts";
 import type { OrderState } from "../order/order-state.ts";
-import type { Refused } from "../rejections/rejection.ts";
-import { type EffectContext, applyDiscount, selectForGift } from "./apply-discount.ts";
+import type { Rejection } from "../rejections/rejection.ts";
+import { type DiscountContext, applyDiscount, selectGiftLines } from "./apply-discount.ts";
 import { spendGift } from "./gift-spend.ts";
-import { spendCard } from "./points-payment.ts";
+import { redeemLoyaltyCard } from "./points-payment.ts";
 
-export type ValueContext = Omit<EffectContext, "subject" | "bundles"> & {
+export type ValueContext = Omit<DiscountContext, "subject" | "bundles"> & {
   readonly bundles: Bundles;
 };
 
@@ -24,16 +24,16 @@ export type ValueOutcome =
       /** Something was taken off, units were given or exchanged, or credits were spent. */
       readonly hasEffect: boolean;
       readonly state: OrderState;
-      readonly scope: ReachedScope;
+      readonly scope: MatchedScope;
       /** Units that an item-level effect discounted, by product. */
       readonly units: readonly DiscountedUnits[];
       /** On budgets of units. */
       readonly guards: readonly Guard[];
       readonly allocations: readonly Allocation[];
       /** Budgets of units as they were found. */
-      readonly budgets: readonly BudgetRead[];
+      readonly budgets: readonly BudgetUsage[];
     }
-  | { readonly kind: "refused"; readonly refusal: Refused };
+  | { readonly kind: "rejected"; readonly rejection: Rejection };
 
 /** Applies the value of a redeemable that passed every check before it. */
 export function applyValue(
@@ -42,14 +42,14 @@ export function applyValue(
   state: OrderState,
   valueContext: ValueContext,
 ): ValueOutcome {
-  const context: EffectContext = { ...valueContext, subject };
+  const context: DiscountContext = { ...valueContext, subject };
   if (subject.kind === "promotion_tier") {
-    const { discount } = subject.facts;
+    const { discount } = subject.snapshot;
     return discount === null
       ? withoutEffect(subject, state)
       : applyDiscount(discount, state, context);
   }
-  const { value } = subject.facts;
+  const { value } = subject.snapshot;
   switch (value.type) {
     case "DISCOUNT_VOUCHER":
       return value.discount === null
@@ -59,10 +59,13 @@ export function applyValue(
       const credits = redeemable.object === "voucher" ? redeemable.credits : null;
       const { picks, scope } =
         value.effect === "APPLY_TO_ITEMS"
-          ? selectForGift(state, context)
-          : { picks: [], scope: storedScope(unionOfScopes(rulesOf(subject))) };
-      const spent = spendGift({ voucher: subject.facts, value, credits, picks }, state);
-      if (spent.kind === "refused") return spent;
+          ? selectGiftLines(state, context)
+          : { picks: [], scope: unmatchedScope(combinedScope(rulesOf(subject))) };
+      const spent = spendGift(
+        { voucher: subject.snapshot, value, credits, selectedLines: picks },
+        state,
+      );
+      if (spent.kind === "rejected") return spent;
       const { benefit, allocations } = spent;
       const hasEffect = benefit.credits > 0n;
       const after = { state: spent.state, benefit, allocations, hasEffect };
@@ -72,17 +75,17 @@ export function applyValue(
       const reward = redeemable.object === "voucher" ? redeemable.reward : null;
       const { customer, order } = valueContext;
       const spending = {
-        voucher: subject.facts,
+        voucher: subject.snapshot,
         value,
         reward,
         customer,
         hasOrder: order !== null,
       };
-      const spent = spendCard(spending, state);
-      if (spent.kind === "refused") return spent;
+      const spent = redeemLoyaltyCard(spending, state);
+      if (spent.kind === "rejected") return spent;
       const { benefit, allocations } = spent;
       const after = { state: spent.state, benefit, allocations, hasEffect: benefit.points > 0n };
-      const scope = storedScope(unionOfScopes(rulesOf(subject)));
+      const scope = unmatchedScope(combinedScope(rulesOf(subject)));
       return { kind: "applied", ...after, scope, units: [], guards: [], budgets: [] };
     }
     default:
@@ -93,10 +96,10 @@ export function applyValue(
 /** A voucher or tier without a discount may be used, and changes nothing. */
 export const withoutEffect = (subject: Subject, state: OrderState): ValueOutcome => ({
   kind: "applied",
-  benefit: { kind: "discount", effect: null, isDynamic: false, value: null, given: [] },
+  benefit: { kind: "discount", effect: null, isDynamic: false, value: null, gifts: [] },
   hasEffect: false,
   state,
-  scope: storedScope(unionOfScopes(rulesOf(subject))),
+  scope: unmatchedScope(combinedScope(rulesOf(subject))),
   units: [],
   guards: [],
   allocations: [],

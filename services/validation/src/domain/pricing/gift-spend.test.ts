@@ -6,18 +6,18 @@ import {
   givenLine,
   givenLines,
   givenOrder,
-  wholePicks,
+  wholeLines,
 } from "../../../test/builders.ts";
-import type { OrderFacts } from "../input/facts.ts";
-import { orderFigures, startOrder } from "../order/order-state.ts";
-import type { Refused } from "../rejections/rejection.ts";
+import type { OrderSnapshot } from "../input/facts.ts";
+import { orderFigures, initialOrderState } from "../order/order-state.ts";
+import type { Rejection } from "../rejections/rejection.ts";
 import { type GiftOutcome, type GiftValue, spendGift } from "./gift-spend.ts";
 
 type Payment<Outcome> = readonly [
   what: string,
   gift: Partial<GiftValue>,
   credits: bigint | null,
-  order: Partial<OrderFacts> | null,
+  order: Partial<OrderSnapshot> | null,
   outcome: Outcome,
 ];
 
@@ -72,13 +72,13 @@ describe("spendGift", () => {
     expect(figures).toMatchObject({ amount: 0n, totalAmount: 0n, totalDiscountAmount: 0n });
   });
 
-  const exceeded: Refused = { key: "gift_amount_exceeded", details: "GIFT" };
-  const noLines: Refused = {
+  const exceeded: Rejection = { key: "gift_amount_exceeded", details: "GIFT" };
+  const noLines: Rejection = {
     key: "missing_order_items_amount",
     details:
       "At least one applicable order item with amount is required to redeem this GIFT_VOUCHER",
   };
-  const refusals: Payment<Refused>[] = [
+  const rejections: Payment<Rejection>[] = [
     ["more credits than it holds", { balance: 5000n }, 5001n, { amount: 9000n }, exceeded],
     [
       "more credits than it holds, though the order needs fewer",
@@ -127,10 +127,10 @@ describe("spendGift", () => {
       noLines,
     ],
   ];
-  test.each(refusals)("refuses %s", (_what, ...row) => {
-    const [gift, credits, order, refusal] = row;
+  test.each(rejections)("refuses %s", (_what, ...row) => {
+    const [gift, credits, order, rejection] = row;
     const { outcome } = spend(gift, credits, order);
-    expect(outcome).toEqual({ kind: "refused", refusal });
+    expect(outcome).toEqual({ kind: "rejected", rejection });
   });
 
   test.each([
@@ -159,7 +159,7 @@ describe("spendGift", () => {
         fc.array(fc.tuple(fc.bigInt(1n, 5n), cents), { maxLength: 5 }),
         (gift, credits, lines) => {
           const { outcome, figures } = spend(gift, credits, { lines: givenLines(...lines) });
-          if (outcome.kind === "refused") return;
+          if (outcome.kind === "rejected") return;
           const spent = outcome.benefit.credits;
           const held = gift.balance - gift.lockedCredits;
           expect(spent <= (held > 0n ? held : 0n)).toBe(true);
@@ -176,7 +176,7 @@ describe("spendGift", () => {
 function spend(
   gift: Partial<GiftValue>,
   credits: bigint | null,
-  order: Partial<OrderFacts> | null,
+  order: Partial<OrderSnapshot> | null,
 ) {
   const value: GiftValue = {
     type: "GIFT_VOUCHER",
@@ -186,9 +186,9 @@ function spend(
     ...gift,
   };
   const voucher = { ...givenGiftCard(gift), code: "GIFT" };
-  const start = startOrder(order === null ? null : givenOrder(order));
-  const picks = wholePicks(start);
-  const outcome: GiftOutcome = spendGift({ voucher, value, credits, picks }, start);
+  const start = initialOrderState(order === null ? null : givenOrder(order));
+  const picks = wholeLines(start);
+  const outcome: GiftOutcome = spendGift({ voucher, value, credits, selectedLines: picks }, start);
   const end = outcome.kind === "spent" ? outcome.state : start;
   return { outcome, figures: orderFigures(start, end) };
 }

@@ -1,12 +1,12 @@
-import type { LinePick } from "../applicable-items/item-selection.ts";
+import type { SelectedLine } from "../applicable-items/item-selection.ts";
 import type { Benefit } from "../decision/decision.ts";
 import type { Allocation } from "../decision/explanation-steps.ts";
-import type { VoucherFacts, VoucherRedeemable, VoucherValue } from "../input/facts.ts";
-import { atLeastZero, least, sumOf } from "../order/minor-units.ts";
+import type { VoucherSnapshot, VoucherRedeemable, VoucherValue } from "../input/facts.ts";
+import { atLeastZero, smallestOf, sumOf } from "../order/minor-units.ts";
 import { discountLines, discountOrder } from "../order/order-draft.ts";
 import { type OrderState, subtotalAmount, totalAmount } from "../order/order-state.ts";
-import { type Refused, refusedForCode } from "../rejections/rejection.ts";
-import { serveLines, servedLines, shareOf } from "./line-allocation.ts";
+import { type Rejection, rejectionForCode } from "../rejections/rejection.ts";
+import { allocateToLines, targetLines, selectedShare } from "./line-allocation.ts";
 
 export type GiftValue = Extract<VoucherValue, { readonly type: "GIFT_VOUCHER" }>;
 
@@ -17,14 +17,14 @@ export type GiftOutcome =
       readonly state: OrderState;
       readonly allocations: readonly Allocation[];
     }
-  | { readonly kind: "refused"; readonly refusal: Refused };
+  | { readonly kind: "rejected"; readonly rejection: Rejection };
 
-type GiftSpending = {
-  readonly voucher: VoucherFacts;
+type GiftSpend = {
+  readonly voucher: VoucherSnapshot;
   readonly value: GiftValue;
   readonly credits: VoucherRedeemable["credits"];
   /** What an effect on items may pay for. */
-  readonly picks: readonly LinePick[];
+  readonly selectedLines: readonly SelectedLine[];
 };
 
 /**
@@ -32,40 +32,40 @@ type GiftSpending = {
  * left to pay (spec/validation-and-redemption.md §8.4). Without anything to pay for, credits that
  * were named are taken in full: the shop knows what it sells.
  */
-export function spendGift(spending: GiftSpending, state: OrderState): GiftOutcome {
+export function spendGift(spending: GiftSpend, state: OrderState): GiftOutcome {
   const { voucher, value, credits } = spending;
   const free = atLeastZero(value.balance - value.lockedCredits);
-  if (credits !== null && credits < 0n) return refused(invalidCredits);
+  if (credits !== null && credits < 0n) return rejected(invalidCredits);
   if (credits !== null && credits > free) {
-    return refused(refusedForCode("gift_amount_exceeded", voucher.code));
+    return rejected(rejectionForCode("gift_amount_exceeded", voucher.code));
   }
   if (value.effect === "APPLY_TO_ITEMS") return payForLines(spending, free, state);
   if (!state.hasAmount) {
-    return credits === null ? refused(missingAmount) : spent(value, credits, { state });
+    return credits === null ? rejected(missingAmount) : spendOutcome(value, credits, { state });
   }
-  const amount = least(credits ?? free, totalAmount(state));
+  const amount = smallestOf(credits ?? free, totalAmount(state));
   const allocations = [{ orderItemIndex: null, amount, quantity: null }];
-  return spent(value, amount, { state: discountOrder(state, amount), allocations });
+  return spendOutcome(value, amount, { state: discountOrder(state, amount), allocations });
 }
 
 /** Pays for the lines in turn until the credits are used up. */
-function payForLines(spending: GiftSpending, free: bigint, state: OrderState): GiftOutcome {
-  const { value, credits, picks } = spending;
+function payForLines(spending: GiftSpend, free: bigint, state: OrderState): GiftOutcome {
+  const { value, credits, selectedLines: picks } = spending;
   if (!picks.some(({ index }) => (state.lines[index]?.amount ?? 0n) > 0n)) {
-    return refused(missingOrderItemsAmount);
+    return rejected(missingOrderItemsAmount);
   }
-  const payments = serveLines(servedLines(state, picks), state, {
+  const payments = allocateToLines(targetLines(state, picks), state, {
     limit: credits ?? free,
-    valueOf: (one) => shareOf(subtotalAmount(one.line), one),
+    valueOf: (one) => selectedShare(subtotalAmount(one.line), one),
   });
   const paid = sumOf(payments, ({ amount }) => amount);
   const allocations = payments.flatMap(({ index, amount }) =>
     amount > 0n ? [{ orderItemIndex: index, amount, quantity: null }] : [],
   );
-  return spent(value, paid, { state: discountLines(state, payments), allocations });
+  return spendOutcome(value, paid, { state: discountLines(state, payments), allocations });
 }
 
-function spent(
+function spendOutcome(
   value: GiftValue,
   credits: bigint,
   after: { readonly state: OrderState; readonly allocations?: readonly Allocation[] },
@@ -80,19 +80,19 @@ function spent(
   };
 }
 
-const refused = (refusal: Refused): GiftOutcome => ({ kind: "refused", refusal });
+const rejected = (rejection: Rejection): GiftOutcome => ({ kind: "rejected", rejection });
 
-const invalidCredits: Refused = {
+const invalidCredits: Rejection = {
   key: "invalid_gift",
   details: "Property .gift.credits must not be negative",
 };
 
-const missingAmount: Refused = {
+const missingAmount: Rejection = {
   key: "missing_amount",
   details: "An order amount or gift.credits is required when redeeming a GIFT_VOUCHER",
 };
 
-const missingOrderItemsAmount: Refused = {
+const missingOrderItemsAmount: Rejection = {
   key: "missing_order_items_amount",
   details: "At least one applicable order item with amount is required to redeem this GIFT_VOUCHER",
 };

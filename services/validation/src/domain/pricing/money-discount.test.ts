@@ -9,13 +9,13 @@ import {
   givenLines,
   givenOrder,
   percentOff,
-  wholePicks,
+  wholeLines,
 } from "../../../test/builders.ts";
 import type { OrderFigures } from "../decision/decision.ts";
-import type { OrderFacts } from "../input/facts.ts";
-import { type OrderState, orderFigures, startOrder } from "../order/order-state.ts";
+import type { OrderSnapshot } from "../input/facts.ts";
+import { type OrderState, orderFigures, initialOrderState } from "../order/order-state.ts";
 import type { CalculationMode } from "../stacking/stacking-rules.ts";
-import { type MoneyTerms, applyMoney } from "./money-discount.ts";
+import { type MoneyDiscountContext, applyMoneyDiscount } from "./money-discount.ts";
 
 type Limits = Partial<Pick<DiscountDefinition, "amountLimit" | "aggregatedAmountLimit">>;
 
@@ -96,7 +96,7 @@ describe("a discount on the order", () => {
 
 /** Mug, poster and T-shirt, the first three lines of the reference sample (§1.6). */
 const adventure = givenLines([2n, 1000n], [3n, 1500n], [3n, 2000n]);
-const sample: Partial<OrderFacts> = { lines: [...adventure, ...givenLines([2n, 2500n])] };
+const sample: Partial<OrderSnapshot> = { lines: [...adventure, ...givenLines([2n, 2500n])] };
 const firstThree = [0, 1, 2];
 
 describe("a discount on items", () => {
@@ -293,12 +293,12 @@ describe("whatever is taken off whichever order", () => {
         anyMode,
         (discounts, order, mode) => {
           const facts = givenOrder({ amount: order.amount, lines: givenLines(...order.lines) });
-          const start = startOrder(facts);
+          const start = initialOrderState(facts);
           let state = start;
           let applied = 0n;
           for (const discount of discounts) {
             const before = state;
-            ({ state } = apply(discount, state, { mode, picks: wholePicks(state) }));
+            ({ state } = apply(discount, state, { mode, selectedLines: wholeLines(state) }));
             const figures = orderFigures(before, state);
             expectSound(figures);
             expect(figures.totalAppliedDiscountAmount >= 0n).toBe(true);
@@ -378,14 +378,14 @@ const offOrder = (discount: MoneyDiscount, amount: bigint): bigint =>
 
 function figuresOf(
   discounts: readonly MoneyDiscount[],
-  order: Partial<OrderFacts>,
+  order: Partial<OrderSnapshot>,
   mode: CalculationMode = "DISCOUNTED_AMOUNT",
   selection?: readonly number[],
 ): OrderFigures {
-  const start = startOrder(givenOrder(order));
-  const picks = wholePicks(start, selection);
+  const start = initialOrderState(givenOrder(order));
+  const picks = wholeLines(start, selection);
   const end = discounts.reduce(
-    (state, discount) => apply(discount, state, { mode, picks }).state,
+    (state, discount) => apply(discount, state, { mode, selectedLines: picks }).state,
     start,
   );
   return orderFigures(start, end);
@@ -394,9 +394,9 @@ function figuresOf(
 const apply = (
   discount: MoneyDiscount,
   state: OrderState,
-  terms: Pick<MoneyTerms, "mode" | "picks">,
+  terms: Pick<MoneyDiscountContext, "mode" | "selectedLines">,
 ) =>
-  applyMoney(discount, state, {
+  applyMoneyDiscount(discount, state, {
     ...terms,
     effect: discount.effect ?? "APPLY_TO_ORDER",
     formulas: () => () => null,

@@ -30,7 +30,7 @@ import {
 } from "../../../test/builders.ts";
 import { type DecisionRequest, decide } from "../decide.ts";
 import type { LineFigures, OrderFigures } from "../decision/decision.ts";
-import type { CatalogueItem, LineFacts, Redeemable } from "../input/facts.ts";
+import type { CatalogueItem, LineSnapshot, Redeemable } from "../input/facts.ts";
 import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
 
 const file = new URL("../../../../../test/contract/money-vectors.json", import.meta.url);
@@ -59,9 +59,9 @@ function calculated(one: Omit<Case, "id">, known: VectorCatalogue): Expected {
   const request = requestOf(one, known);
   const sent = request.order?.lines ?? [];
   const decision = decide(request);
-  if (decision.kind === "malformed") throw new Error(decision.refusal.details);
+  if (decision.kind === "malformed") throw new Error(decision.rejection.details);
   const refused = decision.redeemables.find(({ status }) => status !== "APPLICABLE");
-  if (refused?.status === "INAPPLICABLE") throw new Error(refused.refusal.details);
+  if (refused?.status === "INAPPLICABLE") throw new Error(refused.rejection.details);
   if (!decision.valid || decision.order === null) throw new Error("nothing was calculated");
   const expected = { order: figuresOf(decision.order, sent) };
   if (decision.redeemables.length === 1) return expected;
@@ -188,7 +188,7 @@ const entryOf = (entry: VectorEntry) => ({
   budgets: [],
 });
 
-function lineOf(item: VectorItem, known: VectorCatalogue): LineFacts {
+function lineOf(item: VectorItem, known: VectorCatalogue): LineSnapshot {
   const sku = item.sku === undefined ? undefined : known.skus[item.sku.slice(1)];
   const product = item.product ?? sku?.product ?? null;
   const names = [product, item.sku];
@@ -234,7 +234,7 @@ const big = (value: number | undefined): bigint | null =>
   value === undefined ? null : BigInt(value);
 
 /** As the vectors tell an order. */
-const figuresOf = (figures: OrderFigures, sent: readonly LineFacts[]): Figures => ({
+const figuresOf = (figures: OrderFigures, sent: readonly LineSnapshot[]): Figures => ({
   amount: Number(figures.amount),
   initial_amount: Number(figures.initialAmount),
   discount_amount: Number(figures.discountAmount),
@@ -244,12 +244,12 @@ const figuresOf = (figures: OrderFigures, sent: readonly LineFacts[]): Figures =
   applied_discount_amount: Number(figures.appliedDiscountAmount),
   items_applied_discount_amount: Number(figures.itemsAppliedDiscountAmount),
   total_applied_discount_amount: Number(figures.totalAppliedDiscountAmount),
-  items: figures.lines.map((line, index) => itemFigures(line, sent[index] ?? line.added)),
+  items: figures.lines.map((line, index) => itemFigures(line, sent[index] ?? line.addedItem)),
 });
 
 const itemFigures = (
   line: LineFigures,
-  of: Pick<LineFacts, "productId" | "skuId"> | null,
+  of: Pick<LineSnapshot, "productId" | "skuId"> | null,
 ): Figures["items"][number] => ({
   ...(of?.productId != null && { product: of.productId }),
   ...(of?.skuId != null && { sku: of.skuId }),

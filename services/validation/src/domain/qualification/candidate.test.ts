@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { type Candidate, candidateFilter, voucherFilters, wantedVouchers } from "./candidate.ts";
+import { type Candidate, candidateFilter, voucherFilters, requestedVouchers } from "./candidate.ts";
 
 const is = (...values: readonly string[]) => ({ conditions: { $is: values } });
 const sale = { category_id: is("cat_1") };
@@ -15,7 +15,7 @@ const given = (candidate: Partial<Candidate> = {}): Candidate => ({
   campaignId: null,
   campaignType: null,
   voucherType: "DISCOUNT_VOUCHER",
-  isHeld: false,
+  isPublishedToCustomer: false,
   ...candidate,
 });
 
@@ -43,7 +43,7 @@ const cases: readonly (readonly [string, object, Partial<Candidate>, boolean])[]
     {},
     true,
   ],
-  ["a holder", { holder_role: is("OWNER") }, { isHeld: true }, true],
+  ["a holder", { holder_role: is("OWNER") }, { isPublishedToCustomer: true }, true],
   ["nobody's", { holder_role: { conditions: { $is_not: ["OWNER"] } } }, {}, true],
 ];
 
@@ -60,10 +60,10 @@ test("what a filter asks of categories, the voucher service is not asked", () =>
 });
 
 test("vouchers are looked up by name where a filter wants no others", () => {
-  expect(wantedVouchers({})).toBeNull();
-  expect(wantedVouchers(sale)).toBeNull();
-  expect(wantedVouchers({ ...sale, code: is("A", "B") })).toEqual(["A", "B"]);
-  expect(wantedVouchers({ resource_id: { conditions: { $in: "v_1" } } })).toEqual(["v_1"]);
-  expect(wantedVouchers({ code: { conditions: { $is_not: ["A"] } } })).toBeNull();
-  expect(wantedVouchers({ junction: "or", code: is("A"), ...sale })).toBeNull();
+  expect(requestedVouchers({})).toBeNull();
+  expect(requestedVouchers(sale)).toBeNull();
+  expect(requestedVouchers({ ...sale, code: is("A", "B") })).toEqual(["A", "B"]);
+  expect(requestedVouchers({ resource_id: { conditions: { $in: "v_1" } } })).toEqual(["v_1"]);
+  expect(requestedVouchers({ code: { conditions: { $is_not: ["A"] } } })).toBeNull();
+  expect(requestedVouchers({ junction: "or", code: is("A"), ...sale })).toBeNull();
 });

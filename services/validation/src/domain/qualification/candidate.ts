@@ -1,6 +1,6 @@
 import { type CompiledPredicate, compilePredicate, type RecordFields } from "@scrip/filters";
 
-import { type Place } from "./page-cursor.ts";
+import { type PageCursor } from "./page-cursor.ts";
 
 /** What may be used, as filters and sorting see it. */
 export type Candidate = {
@@ -14,16 +14,16 @@ export type Candidate = {
   readonly campaignId: string | null;
   readonly campaignType: string | null;
   readonly voucherType: string | null;
-  readonly isHeld: boolean;
+  readonly isPublishedToCustomer: boolean;
 };
 
 /** Where a candidate stands in the order of creation. */
-export const placeOf = ({
+export const cursorOf = ({
   createdAt,
   resourceId,
-}: Candidate): Place & { readonly tail: string } => ({
-  at: createdAt,
-  tail: resourceId.slice(resourceId.lastIndexOf("_") + 1),
+}: Candidate): PageCursor & { readonly idSuffix: string } => ({
+  createdAt: createdAt,
+  idSuffix: resourceId.slice(resourceId.lastIndexOf("_") + 1),
 });
 
 const text = (read: (candidate: Candidate) => string | null) => ({ type: "text", read }) as const;
@@ -31,18 +31,18 @@ const text = (read: (candidate: Candidate) => string | null) => ({ type: "text",
 /** Twins of the columns that the voucher service filters by. */
 const fields: RecordFields<Candidate> = {
   named: {
-    category_id: { type: "array", read: ({ categoryIds }) => orNull(categoryIds) },
+    category_id: { type: "array", read: ({ categoryIds }) => nullIfEmpty(categoryIds) },
     campaign_id: text(({ campaignId }) => campaignId),
     campaign_type: text(({ campaignType }) => campaignType),
     resource_id: { type: "array", read: ({ resourceId, id }) => [resourceId, id] },
     resource_type: text(({ object }) => object),
     voucher_type: text(({ voucherType }) => voucherType),
     code: text(({ object, id }) => (object === "voucher" ? id : null)),
-    holder_role: text(({ isHeld }) => (isHeld ? "OWNER" : null)),
+    holder_role: text(({ isPublishedToCustomer: isHeld }) => (isHeld ? "OWNER" : null)),
   },
 };
 
-const orNull = (ids: readonly string[]): readonly string[] | null =>
+const nullIfEmpty = (ids: readonly string[]): readonly string[] | null =>
   ids.length === 0 ? null : ids;
 
 export const candidateFilter = (filters: unknown): CompiledPredicate<Candidate> =>
@@ -64,16 +64,16 @@ const isAlternative = ({ junction }: Filters): boolean =>
   typeof junction === "string" && junction.toLowerCase() === "or";
 
 /** The codes or ids that filters ask for, where nothing else will do; null where more might. */
-export function wantedVouchers(filters: Filters): readonly string[] | null {
+export function requestedVouchers(filters: Filters): readonly string[] | null {
   if (isAlternative(filters)) return null;
   for (const name of ["code", "resource_id"]) {
     const { conditions = {} } = (filters[name] ?? {}) as { readonly conditions?: Filters };
     for (const operator of ["$is", "$in"]) {
-      if (Object.hasOwn(conditions, operator)) return textsOf(conditions[operator]);
+      if (Object.hasOwn(conditions, operator)) return toTexts(conditions[operator]);
     }
   }
   return null;
 }
 
-const textsOf = (operand: unknown): readonly string[] =>
+const toTexts = (operand: unknown): readonly string[] =>
   (Array.isArray(operand) ? operand : [operand]).map(String);

@@ -1,59 +1,58 @@
 import { formatInstant, parseInstant } from "@scrip/rules";
 
 /**
- * A place in the order of creation, newest first: behind what was made at `at` under an id that ends in
- * `tail`. What was made together has one instant, so ids decide there; without one the place is behind
- * all that was made at that instant or later.
+ * A position in the order of creation, newest first. Resources that were created in the same millisecond are
+ * ordered by the suffix of their ids; a cursor without a suffix lies after everything created at that instant
+ * or later. docs/qualification.md#pages
  */
-export type Place = { readonly at: number; readonly tail: string | null };
+export type PageCursor = { readonly createdAt: number; readonly idSuffix: string | null };
 
-/** A place in a ranking by what was taken off, then by creation. */
-export type RankedPlace = Place & { readonly tail: string; readonly amount: bigint };
+/** A position in a ranking by discount, then in the order of creation. */
+export type RankedPageCursor = PageCursor & { readonly idSuffix: string; readonly amount: bigint };
+
+type Position = { readonly createdAt: number; readonly idSuffix: string };
 
 /** Sorts newest first. */
-export const compareNewest = (
-  a: { readonly at: number; readonly tail: string },
-  b: { readonly at: number; readonly tail: string },
-): number => b.at - a.at || (a.tail === b.tail ? 0 : a.tail < b.tail ? 1 : -1);
+export const compareNewest = (a: Position, b: Position): number =>
+  b.createdAt - a.createdAt || (a.idSuffix === b.idSuffix ? 0 : a.idSuffix < b.idSuffix ? 1 : -1);
 
-/** Whether something comes behind a place. */
-export const isBehind = (
-  one: { readonly at: number; readonly tail: string },
-  { at, tail }: Place,
-): boolean => one.at < at || (one.at === at && tail !== null && one.tail < tail);
+export const isAfterCursor = (position: Position, { createdAt, idSuffix }: PageCursor): boolean =>
+  position.createdAt < createdAt ||
+  (position.createdAt === createdAt && idSuffix !== null && position.idSuffix < idSuffix);
 
-/** `tail` as a number has at most 22 digits, an amount at most 20. */
-const TAIL_DIGITS = 22;
+/** As a number, an id suffix has at most 22 digits and an amount at most 20. */
+const SUFFIX_DIGITS = 22;
 const AMOUNT_DIGITS = 20;
 const MS_DIGITS = 3;
 
 /**
- * A place as a date-time that a client sends back: further digits behind the milliseconds are those of
- * the id, and then of the amount. Read as time, they keep the order of creation.
+ * Encodes a cursor as a date-time, which clients send back unchanged: the digits after the milliseconds hold the
+ * id suffix and the amount. Cursors that are compared as times keep the order of creation.
  */
-export function placeText(place: Place | RankedPlace): string {
-  const { at, tail } = place;
-  const text = formatInstant(at);
-  if (tail === null) return text;
-  const amount = "amount" in place ? String(place.amount).padStart(AMOUNT_DIGITS, "0") : "";
-  const digits = BigInt(`0x${tail}`).toString().padStart(TAIL_DIGITS, "0");
+export function formatPageCursor(cursor: PageCursor | RankedPageCursor): string {
+  const { createdAt, idSuffix } = cursor;
+  const text = formatInstant(createdAt);
+  if (idSuffix === null) return text;
+  const amount = "amount" in cursor ? String(cursor.amount).padStart(AMOUNT_DIGITS, "0") : "";
+  const digits = BigInt(`0x${idSuffix}`).toString().padStart(SUFFIX_DIGITS, "0");
   return text.replace(/Z$/, `${digits}${amount}Z`);
 }
 
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?)(?:\.(\d{1,80}))?(Z|[+-]\d{2}:\d{2})$/;
 
-/** The place that a text stands for; null for a text that is no date-time. */
-export function parsePlace(text: string): Place | RankedPlace | null {
+/** Decodes a cursor; null if the text is not a date-time. */
+export function parsePageCursor(text: string): PageCursor | RankedPageCursor | null {
   const match = DATE_TIME.exec(text);
   if (match === null) return null;
   const [, head = "", fraction = "", zone = ""] = match;
   const ms = fraction.slice(0, MS_DIGITS);
-  const at = parseInstant(head + (ms === "" ? "" : `.${ms}`) + zone);
-  if (at === undefined) return null;
+  const createdAt = parseInstant(head + (ms === "" ? "" : `.${ms}`) + zone);
+  if (createdAt === undefined) return null;
   const rest = fraction.slice(MS_DIGITS);
-  if (rest.length < TAIL_DIGITS) return { at, tail: null };
-  const tail = BigInt(rest.slice(0, TAIL_DIGITS)).toString(16).padStart(18, "0");
-  if (rest.length < TAIL_DIGITS + AMOUNT_DIGITS) return { at, tail };
-  return { at, tail, amount: BigInt(rest.slice(TAIL_DIGITS, TAIL_DIGITS + AMOUNT_DIGITS)) };
+  if (rest.length < SUFFIX_DIGITS) return { createdAt, idSuffix: null };
+  const idSuffix = BigInt(rest.slice(0, SUFFIX_DIGITS)).toString(16).padStart(18, "0");
+  if (rest.length < SUFFIX_DIGITS + AMOUNT_DIGITS) return { createdAt, idSuffix };
+  const amount = BigInt(rest.slice(SUFFIX_DIGITS, SUFFIX_DIGITS + AMOUNT_DIGITS));
+  return { createdAt, idSuffix, amount };
 }

@@ -12,11 +12,11 @@ import {
   oneRule,
   percentOff,
 } from "../../../test/builders.ts";
-import type { CatalogueItem, LineFacts } from "../input/facts.ts";
+import type { CatalogueItem, LineSnapshot } from "../input/facts.ts";
 import type { Subject } from "../input/subject.ts";
-import { concernsProducts } from "./product-relevance.ts";
+import { isRelevantToProducts } from "./product-relevance.ts";
 
-const lines: readonly LineFacts[] = [
+const lines: readonly LineSnapshot[] = [
   givenLine({
     productId: "prod_mug",
     productSourceId: "mug",
@@ -32,7 +32,7 @@ const objectOf = (id: string): string =>
 
 const voucher = (facts: Parameters<typeof givenVoucher>[0] = {}): Subject => ({
   kind: "voucher",
-  facts: givenVoucher(facts),
+  snapshot: givenVoucher(facts),
 });
 const worth = (discount: ReturnType<typeof givenDiscount>): Subject =>
   voucher({ value: { type: "DISCOUNT_VOUCHER", discount } });
@@ -66,20 +66,20 @@ const cases: readonly (readonly [string, Subject, boolean, boolean])[] = [
   ["a discount on all items", worth(amountOff(5n, "APPLY_TO_ITEMS")), true, true],
   [
     "a tier on all items",
-    { kind: "promotion_tier", facts: givenTier({ discount: amountOff(5n, "APPLY_TO_ITEMS") }) },
+    { kind: "promotion_tier", snapshot: givenTier({ discount: amountOff(5n, "APPLY_TO_ITEMS") }) },
     true,
     true,
   ],
   [
     "a tier without a discount",
-    { kind: "promotion_tier", facts: givenTier({ discount: null }) },
+    { kind: "promotion_tier", snapshot: givenTier({ discount: null }) },
     false,
     false,
   ],
-  ["a gift card", { kind: "voucher", facts: givenGiftCard({ balance: 5n }) }, false, false],
+  ["a gift card", { kind: "voucher", snapshot: givenGiftCard({ balance: 5n }) }, false, false],
   [
     "a gift card for items",
-    { kind: "voucher", facts: givenGiftCard({ balance: 5n, effect: "APPLY_TO_ITEMS" }) },
+    { kind: "voucher", snapshot: givenGiftCard({ balance: 5n, effect: "APPLY_TO_ITEMS" }) },
     true,
     true,
   ],
@@ -159,16 +159,16 @@ const cart = { lines, catalogue: new Map([["the-mug", item]]) };
 
 test.each(cases)("%s", (_what, subject, byEffect, atAll) => {
   expect([
-    concernsProducts(subject, "effect", cart),
-    concernsProducts(subject, "effect_or_requirement", cart),
-    concernsProducts(subject, "any", cart),
+    isRelevantToProducts(subject, "effect", cart),
+    isRelevantToProducts(subject, "effect_or_requirement", cart),
+    isRelevantToProducts(subject, "any", cart),
   ]).toEqual([byEffect, atAll, true]);
 });
 
 test("nothing concerns products of an order without any", () => {
   const empty = { lines: [], catalogue: new Map() };
   for (const [, subject] of cases) {
-    expect(concernsProducts(subject, "effect_or_requirement", empty)).toBe(false);
+    expect(isRelevantToProducts(subject, "effect_or_requirement", empty)).toBe(false);
   }
 });
 
@@ -189,5 +189,5 @@ test("a discount that was left unnamed is on the items that its rules name", () 
       ),
     ],
   });
-  expect(concernsProducts(subject, "effect", cart)).toBe(true);
+  expect(isRelevantToProducts(subject, "effect", cart)).toBe(true);
 });

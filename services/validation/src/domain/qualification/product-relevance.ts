@@ -1,18 +1,18 @@
 import { type Discount, type Rule, matchesAny } from "@scrip/rules";
 
 import {
-  type Belonging,
-  belongingOf,
+  type ScopeMatch,
+  matchScope,
   limitsProducts,
-  unionOfScopes,
+  combinedScope,
 } from "../applicable-items/item-scope.ts";
-import type { CatalogueItem, LineFacts } from "../input/facts.ts";
+import type { CatalogueItem, LineSnapshot } from "../input/facts.ts";
 import { type Subject, rulesOf } from "../input/subject.ts";
-import type { Scenario } from "./qualification-scenario.ts";
+import type { QualificationScenario } from "./qualification-scenario.ts";
 
 /** The products that a candidate may have to do with. */
-export type Cart = {
-  readonly lines: readonly LineFacts[];
+export type ProductContext = {
+  readonly lines: readonly LineSnapshot[];
   readonly catalogue: ReadonlyMap<string, CatalogueItem>;
 };
 
@@ -20,10 +20,10 @@ export type Cart = {
  * Whether a redeemable has to do with products of the order, met or not: its effect reaches one of
  * them, or its rules require one (spec/validation-and-redemption.md §6).
  */
-export function concernsProducts(
+export function isRelevantToProducts(
   subject: Subject,
-  products: Scenario["products"],
-  cart: Cart,
+  products: QualificationScenario["products"],
+  cart: ProductContext,
 ): boolean {
   switch (products) {
     case "any":
@@ -37,56 +37,56 @@ export function concernsProducts(
   }
 }
 
-function isDiscounted(subject: Subject, { lines, catalogue }: Cart): boolean {
-  const scope = unionOfScopes(rulesOf(subject));
+function isDiscounted(subject: Subject, { lines, catalogue }: ProductContext): boolean {
+  const scope = combinedScope(rulesOf(subject));
   const effect = effectOf(subject, limitsProducts(scope));
-  const isReached = ({ kind }: Belonging): boolean =>
-    kind === "entry" || (kind === "all" && effect.reaches === "lines");
+  const isReached = ({ kind }: ScopeMatch): boolean =>
+    kind === "entry" || (kind === "all" && effect.appliesTo === "lines");
   return lines.some(
     (line) =>
-      isReached(belongingOf(line, scope)) ||
-      effect.gives.some((name) => isItem(line, name, catalogue.get(name))),
+      isReached(matchScope(line, scope)) ||
+      effect.giftItems.some((name) => isLineOfItem(line, name, catalogue.get(name))),
   );
 }
 
 /** What an effect is on by itself, and the ids of what it gives. */
-type Effect = { readonly reaches: "order" | "lines"; readonly gives: readonly string[] };
+type Effect = { readonly appliesTo: "order" | "lines"; readonly giftItems: readonly string[] };
 
-function effectOf({ kind, facts }: Subject, isLimited: boolean): Effect {
+function effectOf({ kind, snapshot: facts }: Subject, isLimited: boolean): Effect {
   if (kind === "promotion_tier") return effectOfDiscount(facts.discount, isLimited);
   const { value } = facts;
   switch (value.type) {
     case "DISCOUNT_VOUCHER":
       return effectOfDiscount(value.discount, isLimited);
     case "GIFT_VOUCHER":
-      return { reaches: value.effect === "APPLY_TO_ITEMS" ? "lines" : "order", gives: [] };
+      return { appliesTo: value.effect === "APPLY_TO_ITEMS" ? "lines" : "order", giftItems: [] };
     case "LOYALTY_CARD":
-      return { reaches: "order", gives: [] };
+      return { appliesTo: "order", giftItems: [] };
     default:
       return value satisfies never;
   }
 }
 
 function effectOfDiscount(discount: Discount | null, isLimited: boolean): Effect {
-  if (discount === null) return { reaches: "order", gives: [] };
+  if (discount === null) return { appliesTo: "order", giftItems: [] };
   if (discount.type === "UNIT") {
-    const isOnLines = discount.gifts.some(({ effect }) => ON_LINES.has(effect));
+    const isOnLines = discount.gifts.some(({ effect }) => ORDER_LINE_EFFECTS.has(effect));
     const gives = discount.gifts.flatMap(({ unitType }) => unitType ?? []);
-    return { reaches: isOnLines ? "lines" : "order", gives };
+    return { appliesTo: isOnLines ? "lines" : "order", giftItems: gives };
   }
   const effect = discount.effect ?? (isLimited ? "APPLY_TO_ITEMS" : "APPLY_TO_ORDER");
-  return { reaches: effect === "APPLY_TO_ORDER" ? "order" : "lines", gives: [] };
+  return { appliesTo: effect === "APPLY_TO_ORDER" ? "order" : "lines", giftItems: [] };
 }
 
 /** Unit effects that begin with what is in the order. */
-const ON_LINES: ReadonlySet<string> = new Set(["ADD_SAME_ITEMS", "REPLACE_ITEMS"]);
+const ORDER_LINE_EFFECTS: ReadonlySet<string> = new Set(["ADD_SAME_ITEMS", "REPLACE_ITEMS"]);
 
-const isItem = (line: LineFacts, name: string, item: CatalogueItem | undefined): boolean =>
+const isLineOfItem = (line: LineSnapshot, name: string, item: CatalogueItem | undefined): boolean =>
   [line.productId, line.skuId, line.productSourceId, line.skuSourceId].includes(name) ||
   (item !== undefined &&
     (item.skuId === null ? line.productId === item.productId : line.skuId === item.skuId));
 
-function isRequired(subject: Subject, { lines }: Cart): boolean {
+function isRequired(subject: Subject, { lines }: ProductContext): boolean {
   return rulesOf(subject).some(({ rules, bundle }) => {
     const conditions = [...rules.values()].flatMap(requiredItems);
     const parts = [...(bundle?.rules.values() ?? [])].flatMap(({ items }) => items);
@@ -100,7 +100,9 @@ const requiredItems = ({ name, conditions }: Rule) =>
   name === "order.items.none"
     ? []
     : conditions.flatMap((condition) =>
-        condition.kind === "items" && WANTING.has(condition.operator) ? condition.items : [],
+        condition.kind === "items" && REQUIRING_OPERATORS.has(condition.operator)
+          ? condition.items
+          : [],
       );
 
-const WANTING: ReadonlySet<string> = new Set(["$is", "$in", "$from"]);
+const REQUIRING_OPERATORS: ReadonlySet<string> = new Set(["$is", "$in", "$from"]);

@@ -9,15 +9,15 @@ import {
   redeemableOf,
   requestOf,
 } from "../../../test/builders.ts";
-import { refusedForCode } from "../rejections/rejection.ts";
+import { rejectionForCode } from "../rejections/rejection.ts";
 import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
 import {
-  foundAgain,
-  type Loss,
-  type Losses,
-  lossesAfter,
-  NOTHING_LOST,
-  withoutLosses,
+  refreshed,
+  type CommitConflict,
+  type CommitConflicts,
+  addConflicts,
+  NO_CONFLICTS,
+  withConflicts,
 } from "./commit-conflicts.ts";
 
 const card = { ...givenGiftCard({ balance: 500n, lockedCredits: 20n }), code: "G" };
@@ -27,25 +27,25 @@ const request = requestOf({
   stacking: { ...DEFAULT_STACKING_RULES, redeemablesApplicationMode: "PARTIAL" },
 });
 
-const used: Loss = {
-  name: "voucher A",
-  refusal: refusedForCode("quantity_exceeded", "A"),
-  left: null,
+const used: CommitConflict = {
+  redeemableKey: "voucher A",
+  rejection: rejectionForCode("quantity_exceeded", "A"),
+  remainingCredits: null,
 };
-const short = (left: bigint): Loss => ({
-  name: "voucher G",
-  refusal: refusedForCode("gift_amount_exceeded", "G"),
-  left,
+const short = (remainingCredits: bigint): CommitConflict => ({
+  redeemableKey: "voucher G",
+  rejection: rejectionForCode("gift_amount_exceeded", "G"),
+  remainingCredits,
 });
 
-const lossesOf = (losses: readonly (readonly Loss[])[]): Losses =>
-  losses.reduce((all, lost) => lossesAfter(all, lost), NOTHING_LOST);
+const lossesOf = (losses: readonly (readonly CommitConflict[])[]): CommitConflicts =>
+  losses.reduce((all, lost) => addConflicts(all, lost), NO_CONFLICTS);
 
 /** Of the voucher, the discount; of the gift card, the credits. Else why there is nothing. */
-const outcomesAfter = (losses: Losses) =>
-  judgedIn(withoutLosses(request, losses)).map((judged) => {
+const outcomesAfter = (losses: CommitConflicts) =>
+  judgedIn(withConflicts(request, losses)).map((judged) => {
     if (judged.status !== "APPLICABLE") {
-      return judged.status === "SKIPPED" ? judged.skip.key : judged.refusal.key;
+      return judged.status === "SKIPPED" ? judged.skip.key : judged.rejection.key;
     }
     const { benefit, order } = judged;
     return benefit.kind === "gift" ? benefit.credits : order?.appliedDiscountAmount;
@@ -69,11 +69,11 @@ describe("after what was lost", () => {
   });
 
   test("what was looked up again counts, but what is gone stays gone", () => {
-    expect(outcomesAfter(foundAgain(lossesOf([[used, short(70n)]])))).toEqual([
+    expect(outcomesAfter(refreshed(lossesOf([[used, short(70n)]])))).toEqual([
       "quantity_exceeded",
       480n,
     ]);
     const spent = lossesOf([[short(70n)], [short(30n)], [short(20n)]]);
-    expect(outcomesAfter(foundAgain(spent))).toEqual([100n, "gift_amount_exceeded"]);
+    expect(outcomesAfter(refreshed(spent))).toEqual([100n, "gift_amount_exceeded"]);
   });
 });

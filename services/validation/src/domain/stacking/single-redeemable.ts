@@ -1,4 +1,4 @@
-import type { Scenario } from "../qualification/qualification-scenario.ts";
+import type { QualificationScenario } from "../qualification/qualification-scenario.ts";
 import type { StackingRules } from "./stacking-rules.ts";
 
 /**
@@ -6,7 +6,7 @@ import type { StackingRules } from "./stacking-rules.ts";
  * with, so it either applies or does not (spec/validation-and-redemption.md §5.4). What percentages
  * are taken of stays.
  */
-export const singleStacking = (rules: StackingRules): StackingRules => ({
+export const singleRedeemableStacking = (rules: StackingRules): StackingRules => ({
   ...rules,
   redeemablesApplicationMode: "ALL",
   applicableRedeemablesCategoryLimits: {},
@@ -21,10 +21,10 @@ export const singleStacking = (rules: StackingRules): StackingRules => ({
  */
 export function qualificationStacking(
   rules: StackingRules,
-  { rules: asked, candidates }: Pick<Scenario, "rules" | "candidates">,
+  { rules: asked, candidates }: Pick<QualificationScenario, "rules" | "candidates">,
 ): StackingRules {
-  if (asked !== "all_but_budgets") return singleStacking(rules);
+  if (asked !== "all_but_budgets") return singleRedeemableStacking(rules);
   if (candidates === "promotion_stacks") return { ...rules, redeemablesApplicationMode: "ALL" };
   const { redeemablesNoEffectRule, noEffectSkipCategories } = rules;
-  return { ...singleStacking(rules), redeemablesNoEffectRule, noEffectSkipCategories };
+  return { ...singleRedeemableStacking(rules), redeemablesNoEffectRule, noEffectSkipCategories };
 }

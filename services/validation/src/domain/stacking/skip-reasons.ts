@@ -1,7 +1,7 @@
-import type { Skip, SkipKey } from "../decision/decision.ts";
+import type { SkipReason, SkipKey } from "../decision/decision.ts";
 
 /** The texts beside the keys are public (spec/validation-and-redemption.md §5.2). */
-export const skipOf = (key: SkipKey): Skip => ({ key, message: messages[key] });
+export const skipReason = (key: SkipKey): SkipReason => ({ key, message: messages[key] });
 
 const messages: Readonly<Record<SkipKey, string>> = {
   applicable_redeemables_limit_exceeded: "Applicable redeemables limit exceeded",

@@ -1,15 +1,15 @@
 import type { SkipKey } from "../decision/decision.ts";
-import type { CategoryFacts } from "../input/facts.ts";
+import type { CategorySnapshot } from "../input/facts.ts";
 import type { CategoryKind, StackingRules } from "./stacking-rules.ts";
 
 /** What the limits of stacks go by. */
-export type Limited = {
-  readonly categories: readonly CategoryFacts[];
+export type StackingCandidate = {
+  readonly categories: readonly CategorySnapshot[];
   readonly kind: CategoryKind;
 };
 
 /** What was applied so far, as far as a limit counts it. */
-export type Tally = {
+export type StackingTally = {
   applied: number;
   exclusive: number;
   failed: boolean;
@@ -18,14 +18,14 @@ export type Tally = {
 };
 
 /** What keeps a candidate out, and the limit that is reached where it is one. */
-export type Barrier = { readonly key: SkipKey; readonly limit?: number };
+export type SkipCause = { readonly key: SkipKey; readonly limit?: number };
 
 /** Why a candidate is not even evaluated, if it is not. The order of the reasons is public. */
-export function findBarrier(
-  { kind, categories }: Limited,
-  tally: Tally,
+export function findSkipCause(
+  { kind, categories }: StackingCandidate,
+  tally: StackingTally,
   { stacking, isExclusiveLive }: { stacking: StackingRules; isExclusiveLive: boolean },
-): Barrier | null {
+): SkipCause | null {
   if (stacking.redeemablesApplicationMode === "ALL" && tally.failed) {
     return { key: "preceding_validation_failed" };
   }
@@ -47,7 +47,7 @@ export function findBarrier(
       return { key, limit: mostExclusiveOfOne };
     }
   }
-  const isFull = ({ id }: CategoryFacts): boolean =>
+  const isFull = ({ id }: CategorySnapshot): boolean =>
     (tally.byCategory.get(id) ?? 0) >= categoryLimit(id, stacking);
   const full = categories.find(isFull);
   return full === undefined
@@ -62,7 +62,7 @@ const categoryLimit = (id: string, stacking: StackingRules): number =>
   stacking.applicableRedeemablesCategoryLimits[id] ??
   stacking.applicableRedeemablesPerCategoryLimit;
 
-export const emptyTally = (): Tally => ({
+export const newTally = (): StackingTally => ({
   applied: 0,
   exclusive: 0,
   failed: false,
@@ -70,7 +70,7 @@ export const emptyTally = (): Tally => ({
   exclusiveByCategory: new Map(),
 });
 
-export function countApplied({ kind, categories }: Limited, tally: Tally): void {
+export function countApplied({ kind, categories }: StackingCandidate, tally: StackingTally): void {
   tally.applied += 1;
   if (kind === "EXCLUSIVE") tally.exclusive += 1;
   for (const { id } of categories) {

@@ -1,4 +1,4 @@
-import type { CategoryFacts } from "../input/facts.ts";
+import type { CategorySnapshot } from "../input/facts.ts";
 
 /** How several redeemables of one request go together; spec/validation-and-redemption.md §5.1. */
 export type StackingRules = {
@@ -56,7 +56,7 @@ export type StackingOptions = Partial<StackingRules>;
  * The rules that options amount to. A default gives way to a smaller limit of requests; only who sets
  * both contradicts himself (`stackingContradiction`).
  */
-export function stackingRulesOf(options: StackingOptions): StackingRules {
+export function resolveStackingRules(options: StackingOptions): StackingRules {
   const rules = { ...DEFAULT_STACKING_RULES, ...options };
   const applicableRedeemablesLimit =
     options.applicableRedeemablesLimit ??
@@ -66,14 +66,14 @@ export function stackingRulesOf(options: StackingOptions): StackingRules {
 
 /** What is wrong with options that are within their bounds one by one. */
 export function stackingContradiction(options: StackingOptions): string | null {
-  const { redeemablesLimit, applicableRedeemablesLimit } = stackingRulesOf(options);
+  const { redeemablesLimit, applicableRedeemablesLimit } = resolveStackingRules(options);
   return applicableRedeemablesLimit > redeemablesLimit
     ? `Property .applicable_redeemables_limit must be <= ${redeemablesLimit}, the redeemables_limit`
     : null;
 }
 
 /** Every category that options name, each once. */
-export function categoriesNamed(options: StackingOptions): readonly string[] {
+export function referencedCategories(options: StackingOptions): readonly string[] {
   return [
     ...new Set([
       ...Object.keys(options.applicableRedeemablesCategoryLimits ?? {}),
@@ -92,7 +92,7 @@ export function withoutCategories(
   options: StackingOptions,
   gone: ReadonlySet<string>,
 ): StackingOptions | undefined {
-  if (!categoriesNamed(options).some((id) => gone.has(id))) return undefined;
+  if (!referencedCategories(options).some((id) => gone.has(id))) return undefined;
   const kept = Object.entries(options).map(([option, value]) => {
     if (Array.isArray(value)) return [option, value.filter((id) => !gone.has(id))];
     if (typeof value !== "object") return [option, value];
@@ -111,7 +111,7 @@ export function categoryKind(categoryId: string, rules: StackingRules): Category
 
 /** The strongest kind among the categories of a redeemable; without any it is common. */
 export function strongestKind(
-  categories: readonly CategoryFacts[],
+  categories: readonly CategorySnapshot[],
   rules: StackingRules,
 ): CategoryKind {
   let strongest: CategoryKind = "COMMON";
@@ -124,7 +124,7 @@ export function strongestKind(
 }
 
 export function calculationMode(
-  categories: readonly CategoryFacts[],
+  categories: readonly CategorySnapshot[],
   rules: StackingRules,
 ): CalculationMode {
   if (isAnyListed(categories, rules.initialAmountModeCategories)) return "INITIAL_AMOUNT";
@@ -134,7 +134,7 @@ export function calculationMode(
 
 /** Settings of a category win over the project's, and skipping wins over redeeming anyway. */
 export function skipsWithoutEffect(
-  categories: readonly CategoryFacts[],
+  categories: readonly CategorySnapshot[],
   rules: StackingRules,
 ): boolean {
   if (isAnyListed(categories, rules.noEffectSkipCategories)) return true;
@@ -142,5 +142,5 @@ export function skipsWithoutEffect(
   return rules.redeemablesNoEffectRule === "SKIP";
 }
 
-const isAnyListed = (categories: readonly CategoryFacts[], ids: readonly string[]): boolean =>
+const isAnyListed = (categories: readonly CategorySnapshot[], ids: readonly string[]): boolean =>
   ids.length > 0 && categories.some((category) => ids.includes(category.id));

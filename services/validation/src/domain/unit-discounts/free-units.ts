@@ -1,40 +1,49 @@
-import type { CatalogueItem, LineFacts } from "../input/facts.ts";
-import { atLeastZero, least } from "../order/minor-units.ts";
-import { type OrderDraft, appendLine, changeUnits, lineAt } from "../order/order-draft.ts";
-import { LARGEST_AMOUNT, MOST_LINES } from "../order/order-state.ts";
-import type { Refused } from "../rejections/rejection.ts";
+import type { CatalogueItem, LineSnapshot } from "../input/facts.ts";
+import { atLeastZero, smallestOf } from "../order/minor-units.ts";
+import { type OrderDraft, appendLine, addQuantity, lineAt } from "../order/order-draft.ts";
+import { MAX_AMOUNT, MAX_LINES } from "../order/order-state.ts";
+import type { Rejection } from "../rejections/rejection.ts";
 
 /** What a discount gives units of: the id that it names, and what the catalogue knows of it. */
-export type GivenItem = { readonly name: string; readonly item: CatalogueItem | null };
+export type UnitGiftItem = { readonly reference: string; readonly item: CatalogueItem | null };
 
 /**
  * The lines that carry what is given: those of the SKU, or of the product when it has none. What the
  * catalogue does not know is looked for by the name that it was given.
  */
-export function carriersOf({ lines }: OrderDraft, { name, item }: GivenItem): readonly number[] {
-  const carries = (facts: LineFacts): boolean =>
-    item === null ? isNamed(facts, name) : isOf(facts, item);
-  return [...lines.entries()].flatMap(([index, { facts }]) => (carries(facts) ? [index] : []));
+export function linesOfItem(
+  { lines }: OrderDraft,
+  { reference: name, item }: UnitGiftItem,
+): readonly number[] {
+  const carries = (facts: LineSnapshot): boolean =>
+    item === null ? isReferenced(facts, name) : isSameItem(facts, item);
+  return [...lines.entries()].flatMap(([index, { snapshot: facts }]) =>
+    carries(facts) ? [index] : [],
+  );
 }
 
-function isOf(facts: LineFacts, { productId, skuId }: CatalogueItem): boolean {
+function isSameItem(facts: LineSnapshot, { productId, skuId }: CatalogueItem): boolean {
   if (skuId !== null) return facts.skuId === skuId;
   return facts.productId === productId && !hasSku(facts);
 }
 
-function isNamed(facts: LineFacts, name: string): boolean {
+function isReferenced(facts: LineSnapshot, name: string): boolean {
   if (facts.skuId === name || facts.skuSourceId === name) return true;
   return (facts.productId === name || facts.productSourceId === name) && !hasSku(facts);
 }
 
-const hasSku = ({ skuId, skuSourceId }: LineFacts): boolean =>
+const hasSku = ({ skuId, skuSourceId }: LineSnapshot): boolean =>
   skuId !== null || skuSourceId !== null;
 
 /** The position of the first line that carries what is given; of a new one at the end, if none does. */
-export function carrierFor(draft: OrderDraft, given: GivenItem): number {
-  const [carrier] = carriersOf(draft, given);
+export function lineForItem(draft: OrderDraft, given: UnitGiftItem): number {
+  const [carrier] = linesOfItem(draft, given);
   if (carrier !== undefined) return carrier;
-  appendLine(draft, { facts: factsOf(given), added: itemOf(given), price: priceOf(given) });
+  appendLine(draft, {
+    snapshot: newLineSnapshot(given),
+    addedItem: catalogueItemOf(given),
+    price: priceOf(given),
+  });
   return draft.lines.length - 1;
 }
 
@@ -42,21 +51,21 @@ export function carrierFor(draft: OrderDraft, given: GivenItem): number {
  * Adds units to a line. Orders stay within what the API can tell exactly, and within the lines that one
  * may have: what would break that does not apply.
  */
-export function addUnits(draft: OrderDraft, index: number, units: bigint): Refused | null {
-  if (draft.lines.length > MOST_LINES) {
-    return refused(`An order can not have more than ${MOST_LINES} items with what is added to it`);
+export function addUnits(draft: OrderDraft, index: number, units: bigint): Rejection | null {
+  if (draft.lines.length > MAX_LINES) {
+    return rejection(`An order can not have more than ${MAX_LINES} items with what is added to it`);
   }
-  changeUnits(draft, index, units);
+  addQuantity(draft, index, units);
   const { amount, quantity } = lineAt(draft, index);
-  return [draft.amount, amount, quantity].some((value) => value > LARGEST_AMOUNT)
-    ? refused(`Added units would raise the order above ${LARGEST_AMOUNT}`)
+  return [draft.amount, amount, quantity].some((value) => value > MAX_AMOUNT)
+    ? rejection(`Added units would raise the order above ${MAX_AMOUNT}`)
     : null;
 }
 
-const refused = (details: string): Refused => ({ key: "invalid_order", details });
+const rejection = (details: string): Rejection => ({ key: "invalid_order", details });
 
 /** What an added line is of, where the catalogue does not know it: a product of that id. */
-const itemOf = ({ name, item }: GivenItem): CatalogueItem =>
+const catalogueItemOf = ({ reference: name, item }: UnitGiftItem): CatalogueItem =>
   item ?? {
     productId: name,
     skuId: null,
@@ -70,11 +79,11 @@ const itemOf = ({ name, item }: GivenItem): CatalogueItem =>
     collections: [],
   };
 
-const priceOf = ({ item }: GivenItem): bigint | null =>
-  item?.price == null ? null : least(atLeastZero(item.price), LARGEST_AMOUNT);
+const priceOf = ({ item }: UnitGiftItem): bigint | null =>
+  item?.price == null ? null : smallestOf(atLeastZero(item.price), MAX_AMOUNT);
 
-function factsOf(given: GivenItem): LineFacts {
-  const item = itemOf(given);
+function newLineSnapshot(given: UnitGiftItem): LineSnapshot {
+  const item = catalogueItemOf(given);
   const price = priceOf(given);
   return {
     productId: item.productId,

@@ -1,13 +1,13 @@
-import type { LinePick } from "../applicable-items/item-selection.ts";
-import type { Application } from "../decision/decision.ts";
-import { atLeastZero, least } from "../order/minor-units.ts";
-import { type OrderDraft, changeUnits, lineAt, takeOff } from "../order/order-draft.ts";
+import type { SelectedLine } from "../applicable-items/item-selection.ts";
+import type { UnitExchange } from "../decision/decision.ts";
+import { atLeastZero, smallestOf } from "../order/minor-units.ts";
+import { type OrderDraft, addQuantity, lineAt, discountLine } from "../order/order-draft.ts";
 import { type LineState, subtotalAmount, totalAmount } from "../order/order-state.ts";
-import type { Refused } from "../rejections/rejection.ts";
-import { type GivenItem, addUnits, carrierFor, carriersOf } from "./free-units.ts";
+import type { Rejection } from "../rejections/rejection.ts";
+import { type UnitGiftItem, addUnits, lineForItem, linesOfItem } from "./free-units.ts";
 
 export type Replacement = {
-  readonly what: GivenItem;
+  readonly replacement: UnitGiftItem;
   /** How many units stand in for one. */
   readonly ratio: bigint;
 };
@@ -19,10 +19,10 @@ export type Replacement = {
  */
 export function replaceUnits(
   draft: OrderDraft,
-  picks: readonly LinePick[],
-  { what, ratio }: Replacement,
-): Refused | null {
-  const carriers = carriersOf(draft, what);
+  picks: readonly SelectedLine[],
+  { replacement: what, ratio }: Replacement,
+): Rejection | null {
+  const carriers = linesOfItem(draft, what);
   const [carrier] = carriers;
   const price = carrier === undefined ? (what.item?.price ?? null) : lineAt(draft, carrier).price;
   // Units of no known price cannot be weighed against each other.
@@ -33,13 +33,13 @@ export function replaceUnits(
     const source = lineAt(draft, pick.index);
     if (isCarrier.has(pick.index) || source.price === null) continue;
     const cheaper = source.price - ratio * price;
-    const units = least(replaceable(source, pick), affordable(draft, cheaper));
+    const units = smallestOf(replaceableUnits(source, pick), affordableUnits(draft, cheaper));
     if (units <= 0n) continue;
-    target ??= carrierFor(draft, what);
-    changeUnits(draft, pick.index, -units);
-    const refusal = addUnits(draft, target, units * ratio);
-    if (refusal !== null) return refusal;
-    settle(draft, {
+    target ??= lineForItem(draft, what);
+    addQuantity(draft, pick.index, -units);
+    const rejection = addUnits(draft, target, units * ratio);
+    if (rejection !== null) return rejection;
+    recordExchange(draft, {
       sourceIndex: pick.index,
       sourceAppliedQuantity: -units,
       sourceAppliedQuantityAmount: -units * source.price,
@@ -53,24 +53,24 @@ export function replaceUnits(
 }
 
 /** Only what is still to be paid of a line can be exchanged, or was not given yet: discounts stay. */
-function replaceable(line: LineState, { units }: LinePick): bigint {
+function replaceableUnits(line: LineState, { units }: SelectedLine): bigint {
   const price = line.price ?? 0n;
   const open =
     price > 0n ? subtotalAmount(line) / price : atLeastZero(line.quantity - line.discountQuantity);
-  return least(units, line.quantity, open);
+  return smallestOf(units, line.quantity, open);
 }
 
 /** An order that gets cheaper by each unit must still be worth what was taken off it. */
-const affordable = (draft: OrderDraft, cheaper: bigint): bigint | null =>
+const affordableUnits = (draft: OrderDraft, cheaper: bigint): bigint | null =>
   cheaper > 0n ? totalAmount(draft) / cheaper : null;
 
 /** Takes off what the new units cost more; both lines tell of the exchange. */
-function settle(draft: OrderDraft, application: Application): void {
+function recordExchange(draft: OrderDraft, application: UnitExchange): void {
   const { sourceIndex, targetIndex, targetAppliedDiscountAmount: amount } = application;
   const units = amount > 0n ? application.targetAppliedQuantity : 0n;
-  takeOff(draft, { index: targetIndex, amount, units });
+  discountLine(draft, { index: targetIndex, amount, units });
   for (const index of [sourceIndex, targetIndex]) {
     const line = lineAt(draft, index);
-    draft.lines[index] = { ...line, applications: [...line.applications, application] };
+    draft.lines[index] = { ...line, exchanges: [...line.exchanges, application] };
   }
 }

@@ -13,15 +13,15 @@ import {
   judgedIn,
   percentOff,
   redeemableOf,
-  refusedIn,
+  rejectedIn,
   tierRedeemableOf,
 } from "../../../test/builders.ts";
 import type { DecisionRequest } from "../decide.ts";
-import type { Applicable } from "../decision/decision.ts";
-import type { CatalogueItem, LineFacts, VoucherFacts } from "../input/facts.ts";
-import { LARGEST_AMOUNT } from "../order/order-state.ts";
+import type { ApplicableRedeemable } from "../decision/decision.ts";
+import type { CatalogueItem, LineSnapshot, VoucherSnapshot } from "../input/facts.ts";
+import { MAX_AMOUNT } from "../order/order-state.ts";
 import { DEFAULT_STACKING_RULES as STACKING } from "../stacking/stacking-rules.ts";
-import { neededItems } from "./unit-discount.ts";
+import { itemsToLoad } from "./unit-discount.ts";
 
 const givenItem = (item: Partial<CatalogueItem> = {}): CatalogueItem => ({
   productId: "mug",
@@ -37,7 +37,7 @@ const givenItem = (item: Partial<CatalogueItem> = {}): CatalogueItem => ({
   ...item,
 });
 
-const giving = (units: Partial<SentDiscount>, voucher: Partial<VoucherFacts> = {}) => {
+const giving = (units: Partial<SentDiscount>, voucher: Partial<VoucherSnapshot> = {}) => {
   const sent = { type: "UNIT", effect: "ADD_NEW_ITEMS", unitOff: 1n, unitType: "mug" } as const;
   const code = voucher.code ?? "UNITS";
   const discount = givenDiscount({ ...sent, ...units });
@@ -46,17 +46,17 @@ const giving = (units: Partial<SentDiscount>, voucher: Partial<VoucherFacts> = {
 
 const catalogue = new Map([["mug", givenItem()]]);
 
-const line = (productId: string, quantity: bigint, price: bigint | null = 1000n): LineFacts =>
+const line = (productId: string, quantity: bigint, price: bigint | null = 1000n): LineSnapshot =>
   givenLine({ productId, quantity, prices: { line: price } });
 
-function appliedIn(request: Partial<DecisionRequest>): readonly Applicable[] {
+function appliedIn(request: Partial<DecisionRequest>): readonly ApplicableRedeemable[] {
   return judgedIn({ catalogue, ...request }).map((judged) => {
     if (judged.status !== "APPLICABLE") throw new Error(`it is ${judged.status}`);
     return judged;
   });
 }
 
-const linesOf = (applied: Applicable | undefined) =>
+const linesOf = (applied: ApplicableRedeemable | undefined) =>
   applied?.order?.lines.map(({ quantity, discountAmount }) => [quantity, discountAmount]);
 
 describe("units that are given", () => {
@@ -67,9 +67,9 @@ describe("units that are given", () => {
     });
     expect(applied?.order).toMatchObject({
       amount: 1000n,
-      lines: [{}, { added: { productId: "nobody" }, price: null, quantity: 1n, amount: 0n }],
+      lines: [{}, { addedItem: { productId: "nobody" }, price: null, quantity: 1n, amount: 0n }],
     });
-    expect(applied?.benefit).toMatchObject({ given: [{ item: null, unitOff: 1n }] });
+    expect(applied?.benefit).toMatchObject({ gifts: [{ item: null, unitOff: 1n }] });
   });
 
   test("go to a line that names the product by its source id", () => {
@@ -150,7 +150,7 @@ describe("units that are given", () => {
   test.each([
     [
       "more than the API can tell exactly",
-      { order: givenOrder({ amount: LARGEST_AMOUNT, lines: [] }) },
+      { order: givenOrder({ amount: MAX_AMOUNT, lines: [] }) },
       "Added units would raise the order above 9007199254740991",
     ],
     [
@@ -159,8 +159,8 @@ describe("units that are given", () => {
       "An order can not have more than 500 items with what is added to it",
     ],
   ])("do not make an order %s", (_what, request, details) => {
-    const { refusal } = refusedIn({ redeemables: [giving({})], catalogue, ...request });
-    expect(refusal).toEqual({ key: "invalid_order", details });
+    const { rejection } = rejectedIn({ redeemables: [giving({})], catalogue, ...request });
+    expect(rejection).toEqual({ key: "invalid_order", details });
   });
 
   test("can be looked up before they are given, of vouchers and tiers", () => {
@@ -173,7 +173,7 @@ describe("units that are given", () => {
     const many = { effect: "ADD_MANY_ITEMS", units, unitOff: null, unitType: null } as const;
     const discount = givenDiscount({ type: "UNIT", unitOff: 1n, unitType: "c" });
     expect(
-      neededItems([
+      itemsToLoad([
         giving(many),
         giving({}),
         tierRedeemableOf(givenTier({ discount })),
@@ -196,7 +196,7 @@ describe("units that are exchanged", () => {
       },
     },
   );
-  const exchange = (unitOff: bigint, voucher: Partial<VoucherFacts> = {}) =>
+  const exchange = (unitOff: bigint, voucher: Partial<VoucherSnapshot> = {}) =>
     giving({ effect: "REPLACE_ITEMS", unitOff }, { rules: [onlyPoster], ...voucher });
 
   test("tell what went where, on both lines", () => {
@@ -218,8 +218,8 @@ describe("units that are exchanged", () => {
       initialAmount: 3000n,
       totalAmount: 3000n,
       lines: [
-        { quantity: 0n, initialQuantity: 2n, amount: 0n, applications: [application] },
-        { quantity: 4n, discountQuantity: 4n, applications: [application] },
+        { quantity: 0n, initialQuantity: 2n, amount: 0n, exchanges: [application] },
+        { quantity: 4n, discountQuantity: 4n, exchanges: [application] },
       ],
     });
   });

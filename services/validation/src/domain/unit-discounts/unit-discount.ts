@@ -1,20 +1,20 @@
 import type { UnitDiscount, UnitGift } from "@scrip/rules";
 
-import type { LinePick } from "../applicable-items/item-selection.ts";
-import type { GivenUnits } from "../decision/decision.ts";
-import { type Formulas, unitsIn } from "../formulas/formula-values.ts";
+import type { SelectedLine } from "../applicable-items/item-selection.ts";
+import type { AppliedUnitGift } from "../decision/decision.ts";
+import { type Formulas, toUnits } from "../formulas/formula-values.ts";
 import type { CatalogueItem, Redeemable, VoucherValue } from "../input/facts.ts";
 import { subjectOf } from "../input/subject.ts";
-import { atLeastZero, least, sumOf } from "../order/minor-units.ts";
-import { type OrderDraft, draftOf, freeUnits, lineAt } from "../order/order-draft.ts";
+import { atLeastZero, smallestOf, sumOf } from "../order/minor-units.ts";
+import { type OrderDraft, toDraft, makeUnitsFree, lineAt } from "../order/order-draft.ts";
 import { type LineState, type OrderState, subtotalAmount } from "../order/order-state.ts";
-import type { Refused } from "../rejections/rejection.ts";
-import { type GivenItem, addUnits, carrierFor, carriersOf } from "./free-units.ts";
+import type { Rejection } from "../rejections/rejection.ts";
+import { type UnitGiftItem, addUnits, lineForItem, linesOfItem } from "./free-units.ts";
 import { replaceUnits } from "./replaced-items.ts";
 
-export type UnitTerms = {
+export type UnitDiscountContext = {
   /** The lines that the rules of the redeemable reach. */
-  readonly picks: readonly LinePick[];
+  readonly picks: readonly SelectedLine[];
   readonly formulas: Formulas;
   /** The number of bundles, where they count; otherwise one. */
   readonly multiplier: bigint;
@@ -22,30 +22,30 @@ export type UnitTerms = {
   readonly catalogue: ReadonlyMap<string, CatalogueItem>;
 };
 
-export type UnitsOutcome =
+export type UnitDiscountOutcome =
   | {
       readonly kind: "given";
       readonly state: OrderState;
-      readonly given: readonly GivenUnits[];
+      readonly given: readonly AppliedUnitGift[];
       /** The discount with what formulas gave in place of the static numbers. */
       readonly value: UnitDiscount;
     }
-  | { readonly kind: "refused"; readonly refusal: Refused };
+  | { readonly kind: "rejected"; readonly rejection: Rejection };
 
 /** Gives units away, element by element; spec/validation-and-redemption.md §1.8. */
-export function giveUnits(
+export function applyUnitDiscount(
   discount: UnitDiscount,
   state: OrderState,
-  terms: UnitTerms,
-): UnitsOutcome {
-  const draft = draftOf(state);
-  const given: GivenUnits[] = [];
+  terms: UnitDiscountContext,
+): UnitDiscountOutcome {
+  const draft = toDraft(state);
+  const given: AppliedUnitGift[] = [];
   for (const gift of discount.gifts) {
     const dynamic = terms.formulas(gift.formula)(null);
-    const unitOff = dynamic === null ? gift.unitOff : unitsIn(dynamic);
+    const unitOff = dynamic === null ? gift.unitOff : toUnits(dynamic);
     const item = terms.catalogue.get(gift.unitType ?? "") ?? null;
-    const refusal = give({ ...gift, unitOff, item }, draft, terms);
-    if (refusal !== null) return { kind: "refused", refusal };
+    const rejection = applyGift({ ...gift, unitOff, item }, draft, terms);
+    if (rejection !== null) return { kind: "rejected", rejection };
     given.push({ unitOff, isDynamic: dynamic !== null, item });
   }
   const gifts = discount.gifts.map((gift, at) => ({
@@ -56,60 +56,66 @@ export function giveUnits(
 }
 
 /** The ids that discounts of the redeemables give units of, to look them up before deciding. */
-export const neededItems = (redeemables: readonly Redeemable[]): readonly string[] => [
-  ...new Set(redeemables.flatMap(itemsOf)),
+export const itemsToLoad = (redeemables: readonly Redeemable[]): readonly string[] => [
+  ...new Set(redeemables.flatMap(giftItemReferences)),
 ];
 
-function itemsOf(redeemable: Redeemable): readonly string[] {
+function giftItemReferences(redeemable: Redeemable): readonly string[] {
   const subject = subjectOf(redeemable);
   if (subject === null) return [];
   const discount =
-    subject.kind === "voucher" ? discountIn(subject.facts.value) : subject.facts.discount;
+    subject.kind === "voucher"
+      ? voucherDiscount(subject.snapshot.value)
+      : subject.snapshot.discount;
   return discount?.type === "UNIT" ? discount.gifts.flatMap(({ unitType }) => unitType ?? []) : [];
 }
 
-const discountIn = (value: VoucherValue) =>
+const voucherDiscount = (value: VoucherValue) =>
   value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
 
-type Giving = UnitGift & { readonly item: CatalogueItem | null };
+type GiftToApply = UnitGift & { readonly item: CatalogueItem | null };
 
 /** Tells why it can not be given, or answers null. */
-function give(giving: Giving, draft: OrderDraft, terms: UnitTerms): Refused | null {
+function applyGift(
+  giving: GiftToApply,
+  draft: OrderDraft,
+  terms: UnitDiscountContext,
+): Rejection | null {
   const { item, unitType, unitOff } = giving;
   const units = unitOff * terms.multiplier;
-  const what = { name: unitType ?? "", item };
+  const what = { reference: unitType ?? "", item };
   if (unitOff === 0n) return null;
   switch (giving.effect) {
     case "ADD_NEW_ITEMS":
-      return addFree(draft, carrierFor(draft, what), units);
+      return addFreeUnits(draft, lineForItem(draft, what), units);
     case "ADD_MISSING_ITEMS":
-      return addMissing(draft, what, units);
+      return addMissingUnits(draft, what, units);
     case "ADD_SAME_ITEMS":
-      return addSame(draft, terms.picks, units);
+      return addSameUnits(draft, terms.picks, units);
     case "REPLACE_ITEMS":
       // What replaces a unit is a ratio, which bundles do not change; limits on units they do.
-      return replaceUnits(draft, terms.picks, { what, ratio: unitOff });
+      return replaceUnits(draft, terms.picks, { replacement: what, ratio: unitOff });
     default:
       return giving.effect satisfies never;
   }
 }
 
-function addFree(draft: OrderDraft, index: number, units: bigint): Refused | null {
-  const refusal = addUnits(draft, index, units);
-  if (refusal === null) freeUnits(draft, index, units);
-  return refusal;
+function addFreeUnits(draft: OrderDraft, index: number, units: bigint): Rejection | null {
+  const rejection = addUnits(draft, index, units);
+  if (rejection === null) makeUnitsFree(draft, index, units);
+  return rejection;
 }
 
 /** Units that are already in the order become free as well, from the first line on. */
-function addMissing(draft: OrderDraft, what: GivenItem, units: bigint): Refused | null {
-  const present = sumOf(carriersOf(draft, what), (index) => lineAt(draft, index).quantity);
+function addMissingUnits(draft: OrderDraft, what: UnitGiftItem, units: bigint): Rejection | null {
+  const present = sumOf(linesOfItem(draft, what), (index) => lineAt(draft, index).quantity);
   const missing = atLeastZero(units - present);
-  const refusal = missing > 0n ? addUnits(draft, carrierFor(draft, what), missing) : null;
-  if (refusal !== null) return refusal;
+  const rejection = missing > 0n ? addUnits(draft, lineForItem(draft, what), missing) : null;
+  if (rejection !== null) return rejection;
   let left = units;
-  for (const index of carriersOf(draft, what)) {
-    const free = least(left, payableUnits(lineAt(draft, index)));
-    if (free > 0n) freeUnits(draft, index, free);
+  for (const index of linesOfItem(draft, what)) {
+    const free = smallestOf(left, payableUnits(lineAt(draft, index)));
+    if (free > 0n) makeUnitsFree(draft, index, free);
     left -= free;
   }
   return null;
@@ -120,14 +126,18 @@ function payableUnits(line: LineState): bigint {
   if (line.price === null || line.price === 0n) {
     return atLeastZero(line.quantity - line.discountQuantity);
   }
-  return least(line.quantity, (subtotalAmount(line) + line.price - 1n) / line.price);
+  return smallestOf(line.quantity, (subtotalAmount(line) + line.price - 1n) / line.price);
 }
 
 /** As many more of each line that the rules reach. */
-function addSame(draft: OrderDraft, picks: readonly LinePick[], units: bigint): Refused | null {
+function addSameUnits(
+  draft: OrderDraft,
+  picks: readonly SelectedLine[],
+  units: bigint,
+): Rejection | null {
   for (const { index } of picks) {
-    const refusal = addFree(draft, index, units);
-    if (refusal !== null) return refusal;
+    const rejection = addFreeUnits(draft, index, units);
+    if (rejection !== null) return rejection;
   }
   return null;
 }
