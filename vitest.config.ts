@@ -1,23 +1,31 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+import { leftOutReporter } from "./services/shared/testing/src/left-out-reporter.ts";
+import { missingServers } from "./services/shared/testing/src/optional-servers.ts";
 
 const globalSetup = "services/shared/testing/src/global-setup.ts";
 
-/** What is waited for comes within this time on any machine, or never. */
+const missing = missingServers();
+const exclude = [...configDefaults.exclude, ...missing.map(({ name }) => `**/*.${name}.test.ts`)];
+
+/** Polls succeed within this time on any machine, or never. */
 const expect = { poll: { timeout: 60_000 } };
 
-/** No test changes what others import; each file would import all of it anew. */
+/** No test changes modules that others import, so files share them and start faster. */
 const isolate = false;
 
-/** Postgres and the processes that tests start need their share of a small machine. */
+/** PostgreSQL and the processes that tests start need the rest of a small machine. */
 const maxWorkers = 2;
 
 export default defineConfig({
   test: {
+    reporters: ["default", leftOutReporter(missing)],
     projects: [
       {
         test: {
           name: "unit",
           include: ["{services,gateway,cli,deploy}/**/src/**/*.test.ts"],
+          exclude,
           expect,
           isolate,
           testTimeout: 120_000,
@@ -33,6 +41,7 @@ export default defineConfig({
             "{scripts,test/contract,test/load}/**/*.test.ts",
           ],
           globalSetup,
+          exclude,
           expect,
           isolate,
           testTimeout: 120_000,
@@ -47,11 +56,12 @@ export default defineConfig({
           include: ["test/e2e/**/*.test.ts"],
           globalSetup: "test/stack/global-setup.ts",
           setupFiles: "test/stack/logged-errors.ts",
+          exclude,
           expect,
           isolate,
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          // Their stacks are processes that want two cores for themselves.
+          // Each stack consists of processes that need two cores.
           fileParallelism: false,
           sequence: { groupOrder: 2 },
         },

@@ -1,10 +1,6 @@
-import { once } from "node:events";
-
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { createRedis } from "@scrip/redis";
-import { testRedis } from "@scrip/testing";
 import { describe, expect, test } from "vitest";
 
 import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
@@ -132,70 +128,3 @@ test("who guesses credentials is told to wait, and who has good ones is not", as
   expect(refused.headers.get("retry-after")).not.toBeNull();
   expect((await call()).status).toBe(501);
 });
-
-describe("with Redis", () => {
-  test("replicas count together", async () => {
-    await using redis = await testRedis();
-    await using gateway = await start({ callsPerMinute: 4 }, redis.url);
-    await ready(redis.url);
-    const call = await callerOf(gateway);
-    const first = await call();
-    expect(first.headers.get("x-rate-limit-remaining")).toBe("2");
-    const other = await connect(redis.url);
-    const keys = await other.keys("scrip:call:*");
-    expect(keys).toHaveLength(1);
-    // What another replica counted meanwhile.
-    await other.incrby(keys[0] ?? "", 2);
-    other.disconnect();
-    const refused = await call();
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(50);
-  });
-
-  test("each process goes on alone and at once while it is away", async () => {
-    await using redis = await testRedis();
-    await using gateway = await start({ callsPerMinute: 1_000 }, redis.url);
-    const call = await callerOf(gateway);
-    for (let warm = 0; warm < 20; warm += 1) await call();
-    await redis.kill();
-    let shortest = Infinity;
-    for (let made = 0; made < 200; made += 1) {
-      const begun = performance.now();
-      const { status, headers } = await call();
-      shortest = Math.min(shortest, performance.now() - begun);
-      expect(status).toBe(501);
-      expect(headers.get("x-rate-limit-limit")).toBe("1000");
-    }
-    // Waiting for Redis would cost each call 50 ms; the shortest one tells, whatever else runs here.
-    expect(shortest).toBeLessThan(40);
-    const metrics = await send(`${gateway.url}/metrics`, "GET");
-    expect(metrics.text).toMatch(/^limiter_fallbacks_total [1-9]/m);
-
-    await redis.restart();
-    const other = await connect(redis.url);
-    const counted = async (): Promise<string[]> => {
-      await call();
-      return other.keys("scrip:call:*");
-    };
-    await expect.poll(counted, { timeout: 60_000 }).toHaveLength(1);
-    other.disconnect();
-  }, 120_000);
-});
-
-async function connect(url: string) {
-  const redis = createRedis(url, () => {});
-  await once(redis, "ready");
-  return redis;
-}
-
-/** The gateway connects on its own, and asks Redis how it is before it uses it. */
-async function ready(url: string): Promise<void> {
-  const other = await connect(url);
-  const others = async (): Promise<number> => {
-    const list = (await other.client("LIST")) as string;
-    return list.match(/ cmd=info /g)?.length ?? 0;
-  };
-  await expect.poll(others, { timeout: 60_000 }).toBeGreaterThan(0);
-  other.disconnect();
-  await new Promise((resolve) => setTimeout(resolve, 100));
-}

@@ -5,7 +5,7 @@ import type { TestProject } from "vitest/node";
 import { asAdmin } from "./admin.ts";
 import { startTestPostgres } from "./test-postgres.ts";
 
-/** Gives the tests a Postgres server, and leaves none of their databases behind on it. */
+/** Provides a PostgreSQL server for the tests, and drops their databases afterwards. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startTestPostgres();
   const run = randomBytes(4).toString("hex");

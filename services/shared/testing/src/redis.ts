@@ -6,24 +6,85 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { Redis } from "ioredis";
+
 import { freePort } from "./free-port.ts";
+import { findRedis } from "./optional-servers.ts";
+import { startTcpProxy } from "./tcp-proxy.ts";
 
 export type TestRedis = AsyncDisposable & {
   readonly url: string;
   /** Ends the server as a crash does. */
   readonly kill: () => Promise<void>;
-  /** Starts it again, empty, on the same port. */
+  /** Starts the server again, empty, on the same port. */
   readonly restart: () => Promise<void>;
-  /** It takes connections and says nothing until it is thawed. */
+  /** Accepts connections but responds to nothing until it is thawed. */
   readonly freeze: () => void;
   readonly thaw: () => void;
 };
 
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
+const IMAGE = "redis:8-alpine";
+const REDIS_PORT = 6379;
 
-/** A real redis-server for one test file. It never skips: without the program the test fails. */
+/**
+ * A real Redis for one test file: the server of TEST_REDIS_URL (whose database the tests empty), else
+ * redis-server from PATH, else a container. Fails if there is none.
+ */
 export async function testRedis(): Promise<TestRedis> {
+  const source = findRedis();
+  if (source === "program") return startProgram();
+  if (source === "container") return startContainer();
+  if (source !== undefined) return proxyTo(new URL(source.url));
+  throw new Error(
+    "This test needs Redis: install redis-server, set TEST_REDIS_URL, or start Docker",
+  );
+}
+
+async function startContainer(): Promise<TestRedis> {
+  const { GenericContainer } = await import("testcontainers");
+  const container = await new GenericContainer(IMAGE).withExposedPorts(REDIS_PORT).start();
+  const url = `redis://${container.getHost()}:${container.getMappedPort(REDIS_PORT)}`;
+  const redis = await proxyTo(new URL(url));
+  return {
+    ...redis,
+    async [Symbol.asyncDispose]() {
+      await redis[Symbol.asyncDispose]();
+      await container.stop();
+    },
+  };
+}
+
+/** A server that this process must not end: a proxy in front of it fails instead. */
+async function proxyTo(server: URL): Promise<TestRedis> {
+  const proxy = await startTcpProxy({
+    host: server.hostname,
+    port: Number(server.port || REDIS_PORT),
+  });
+  const url = new URL(server);
+  url.hostname = "127.0.0.1";
+  url.port = String(proxy.port);
+  return {
+    url: url.href,
+    kill: proxy.close,
+    async restart() {
+      await flush(server);
+      await proxy.open();
+    },
+    freeze: proxy.freeze,
+    thaw: proxy.thaw,
+    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
+  };
+}
+
+async function flush(server: URL): Promise<void> {
+  const redis = new Redis(server.href);
+  await redis.flushdb();
+  redis.disconnect();
+}
+
+async function startProgram(): Promise<TestRedis> {
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-redis-"));
   const port = await freePort();
   let server = await start(port, folder);
@@ -55,14 +116,12 @@ async function start(port: number, folder: string): Promise<ChildProcess> {
     ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
     { stdio: "ignore" },
   );
-  // A test that fails before it can clean up must not leave it behind.
+  // A test that fails before its clean-up must not leave the server behind.
   const killServer = (): boolean => server.kill("SIGKILL");
   process.once("exit", killServer);
   server.once("exit", () => process.off("exit", killServer));
   const missing = once(server, "error").then(([cause]) => {
-    throw new Error("redis-server is needed for this test (Debian's package redis-server)", {
-      cause,
-    });
+    throw new Error("redis-server cannot be started", { cause });
   });
   await Promise.race([missing, listening(server, port)]);
   return server;

@@ -1,45 +1,33 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { promisify } from "node:util";
 
 import { asAdmin } from "./admin.ts";
+import { hasDocker } from "./optional-servers.ts";
 
 export type TestPostgres = AsyncDisposable & { readonly url: string };
 
-/** Asking for an engine that is not there must not hold up every test run. */
-const DOCKER_TIMEOUT_MS = 3_000;
-
-/** The major version that Scrip brings for standalone use. */
+/** The major version that Scrip installs for standalone use. */
 const IMAGE = "postgres:18-alpine";
 
 /**
- * A real PostgreSQL: the one that TEST_POSTGRES_URL names, else a container when a Docker engine can
- * run one, else the embedded one in a folder that is thrown away.
+ * A real PostgreSQL: the server of TEST_POSTGRES_URL, else a container if Docker responds, else the
+ * embedded server in a temporary folder.
  */
 export async function startTestPostgres(): Promise<TestPostgres> {
   const url = process.env["TEST_POSTGRES_URL"];
   if (url) return { url, [Symbol.asyncDispose]: async () => {} };
-  if (await dockerAnswers()) {
+  if (hasDocker()) {
     try {
       return await startContainer();
     } catch (error) {
-      // An engine that cannot fetch the image is no reason to test nothing.
-      console.warn(`No Postgres container: ${String(error)}. The embedded one is used instead.`);
+      // Without the image the tests still run.
+      console.warn(
+        `The PostgreSQL container does not start (${String(error)}); using the embedded server.`,
+      );
     }
   }
   return startEmbedded();
-}
-
-async function dockerAnswers(): Promise<boolean> {
-  const version = promisify(execFile)("docker", ["version", "--format", "{{.Server.Version}}"], {
-    timeout: DOCKER_TIMEOUT_MS,
-  });
-  return version.then(
-    () => true,
-    () => false,
-  );
 }
 
 async function startContainer(): Promise<TestPostgres> {
@@ -59,6 +47,8 @@ async function startEmbedded(): Promise<TestPostgres> {
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-postgres-"));
   parts.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }));
+  // As root, the account that runs the server must be able to enter the folder.
+  await chmod(folder, 0o755);
   const { url } = parts.use(await startEmbeddedPostgres({ dataDir: folder }));
 
   await stopWaitingForDisk(url);
@@ -68,8 +58,8 @@ async function startEmbedded(): Promise<TestPostgres> {
 }
 
 /**
- * What is committed is lost when the machine fails, and no sooner: tests kill processes, of Postgres
- * too, but never the machine. Many small databases and commits take half the time.
+ * Tests kill processes, also those of PostgreSQL, but never the machine, so commits need not wait for
+ * the disk. This halves the time of many small databases and commits.
  */
 async function stopWaitingForDisk(url: string): Promise<void> {
   await asAdmin(url, async (client) => {

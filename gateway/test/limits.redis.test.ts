@@ -1,0 +1,92 @@
+import { once } from "node:events";
+
+import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { createRedis } from "@scrip/redis";
+import { testRedis } from "@scrip/testing";
+import { describe, expect, test } from "vitest";
+
+import { newToken, send, serverHeaders } from "./builders.ts";
+import { NO_LIMITS, startTestGateway, type TestGateway } from "./deps.ts";
+import { standIn } from "./service-stubs.ts";
+
+const implementations = [
+  standIn(ValidationService),
+  standIn(VoucherService),
+  standIn(CampaignService),
+];
+const start = (limits: Partial<typeof NO_LIMITS>, redisUrl?: string): Promise<TestGateway> =>
+  startTestGateway({ implementations, config: { limits: { ...NO_LIMITS, ...limits }, redisUrl } });
+
+async function callerOf(gateway: TestGateway) {
+  const headers = serverHeaders(gateway.keys, await newToken(gateway, gateway.keys, "api"));
+  return () => send(`${gateway.url}/v1/vouchers/x`, "GET", { headers });
+}
+
+describe("rate limits with Redis", () => {
+  test("replicas share their counts", async () => {
+    await using redis = await testRedis();
+    await using gateway = await start({ callsPerMinute: 4 }, redis.url);
+    await ready(redis.url);
+    const call = await callerOf(gateway);
+    const first = await call();
+    expect(first.headers.get("x-rate-limit-remaining")).toBe("2");
+    const other = await connect(redis.url);
+    const keys = await other.keys("scrip:call:*");
+    expect(keys).toHaveLength(1);
+    // The count of another replica.
+    await other.incrby(keys[0] ?? "", 2);
+    other.disconnect();
+    const refused = await call();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(50);
+  });
+
+  test("each process counts alone and without delay while Redis is unavailable", async () => {
+    await using redis = await testRedis();
+    await using gateway = await start({ callsPerMinute: 1_000 }, redis.url);
+    const call = await callerOf(gateway);
+    for (let warm = 0; warm < 20; warm += 1) await call();
+    await redis.kill();
+    let shortest = Infinity;
+    for (let made = 0; made < 200; made += 1) {
+      const begun = performance.now();
+      const { status, headers } = await call();
+      shortest = Math.min(shortest, performance.now() - begun);
+      expect(status).toBe(501);
+      expect(headers.get("x-rate-limit-limit")).toBe("1000");
+    }
+    // Waiting for Redis would add 50 ms to each call; the shortest call shows it on a busy machine too.
+    expect(shortest).toBeLessThan(40);
+    const metrics = await send(`${gateway.url}/metrics`, "GET");
+    expect(metrics.text).toMatch(/^limiter_fallbacks_total [1-9]/m);
+
+    await redis.restart();
+    const other = await connect(redis.url);
+    const counted = async (): Promise<string[]> => {
+      await call();
+      return other.keys("scrip:call:*");
+    };
+    await expect.poll(counted, { timeout: 60_000 }).toHaveLength(1);
+    other.disconnect();
+  }, 120_000);
+});
+
+async function connect(url: string) {
+  const redis = createRedis(url, () => {});
+  await once(redis, "ready");
+  return redis;
+}
+
+/** Resolves when the gateway has connected: ioredis sends INFO before it uses a connection. */
+async function ready(url: string): Promise<void> {
+  const other = await connect(url);
+  const others = async (): Promise<number> => {
+    const list = (await other.client("LIST")) as string;
+    return list.match(/ cmd=info /g)?.length ?? 0;
+  };
+  await expect.poll(others, { timeout: 60_000 }).toBeGreaterThan(0);
+  other.disconnect();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+}
