@@ -1,4 +1,4 @@
-import { type KnownSpend, readSpends } from "@scrip/loyalty/invariants";
+import { type AuditedPointsHold, readPointsHolds } from "@scrip/loyalty/invariants";
 import type { Queryable, Violation } from "@scrip/postgres";
 import { type PointsRedemption, readPointsRedemptions } from "@scrip/voucher/invariants";
 
@@ -20,13 +20,13 @@ export async function checkPoints(
   for (let after: string | undefined = ""; after !== undefined;) {
     const made = await readPointsRedemptions(books.redemptions, projectId, { after, limit: CHUNK });
     const ids = made.map(({ spendId }) => spendId);
-    const spends = byId(await readSpends(books.points, projectId, { ids }));
+    const spends = byId(await readPointsHolds(books.points, projectId, { ids }));
     for (const one of made) violations.push(...faultOf(one, spends.get(one.spendId)));
     checked += made.length;
     after = made.length < CHUNK ? undefined : made.at(-1)?.id;
   }
   for (let after: string | undefined = ""; after !== undefined;) {
-    const spends = await readSpends(books.points, projectId, { after, limit: CHUNK });
+    const spends = await readPointsHolds(books.points, projectId, { after, limit: CHUNK });
     const taken = spends.filter(({ status }) => status === "CONFIRMED");
     const ids = taken.flatMap(({ redemptionId }) => redemptionId ?? []);
     const made = byId(await readPointsRedemptions(books.redemptions, projectId, { ids }));
@@ -43,7 +43,7 @@ const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<st
 
 function faultOf(
   { id: subject, cardId, points }: PointsRedemption,
-  spend: KnownSpend | undefined,
+  spend: AuditedPointsHold | undefined,
 ): readonly Violation[] {
   const details =
     spend === undefined
@@ -59,7 +59,7 @@ function faultOf(
 }
 
 function strayOf(
-  { id: subject, refunded }: KnownSpend,
+  { id: subject, refunded }: AuditedPointsHold,
   made: PointsRedemption | undefined,
 ): readonly Violation[] {
   if (made === undefined || made.spendId !== subject) {

@@ -6,14 +6,14 @@ import {
   type SegmentDefinitions,
 } from "./loading/segment-definitions.ts";
 
-/** Everything a handler may touch. The clock is the call's. */
+/** The dependencies of handlers. The time comes from the call. */
 export type Deps = {
   readonly db: Database;
   readonly newId: typeof newId;
-  /** Every write of what is remembered goes through it. */
+  /** Versions of cached definitions: every write of a segment goes through it. */
   readonly definitions: DefinitionVersions;
   readonly segmentDefinitions: SegmentDefinitions;
-  /** Told after each commit that wrote events. */
+  /** Called after each commit that wrote to the outbox. */
   readonly onEvents: () => void;
 };
 

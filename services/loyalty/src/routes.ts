@@ -43,7 +43,7 @@ import { updateLoyaltyReward } from "./handlers/update-loyalty-reward.ts";
 import { updateRewardAssignment } from "./handlers/update-reward-assignment.ts";
 import { updateReward } from "./handlers/update-reward.ts";
 
-/** The table of contents of this service: one line for each RPC. */
+/** The RPCs of this service. */
 export const routes = (deps: Deps) => [
   implement(CustomerService, {
     createCustomer: createCustomer(deps),

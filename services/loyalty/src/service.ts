@@ -20,15 +20,15 @@ export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 export type LoyaltyOptions = {
   readonly databaseUrl: string;
   readonly poolSize: number;
-  /** Where the events of other services come from; closed by its owner, after this service. */
+  /** Source of the events of other services; its owner closes it after this service. */
   readonly bus: EventBus;
   readonly onError: (error: Error) => void;
 };
 
-/** What a consumer gets to finish its events in; the rest comes again at the next start. */
+/** Time for a consumer to finish its batch; unfinished events are delivered again at the next start. */
 const CONSUMERS_CLOSE_MS = 3_000;
 
-/** The service without a way to reach it: both compositions mount it. */
+/** Creates the service without a server; both compositions mount it. */
 export async function createLoyaltyService(options: LoyaltyOptions): Promise<Service> {
   const { databaseUrl: url, poolSize, onError } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });

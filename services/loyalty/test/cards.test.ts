@@ -212,7 +212,7 @@ describe("points of a card", () => {
     ["I4 points", "update ledger_entry set balance_after = 1 where project_id = $1"],
     ["I4 points", "delete from ledger_entry where project_id = $1"],
     ["I5 redeemed points", "update ledger_entry set points = -1 where project_id = $1"],
-    ["I7 spends", "update ledger_entry set cause = 'ps_other' where project_id = $1"],
+    ["I7 points holds", "update ledger_entry set cause = 'ps_other' where project_id = $1"],
     ["I1 locked points", "update points_lock set points = 401 where project_id = $1"],
   ])("that break %s are noticed", async (name, corruption) => {
     const shop = shopOf(500n);

@@ -67,10 +67,6 @@ export type LedgerEntry = {
   readonly at: number;
 };
 
-/** One string for a composite key that starts with the project id. */
-export const keyOf = (projectId: string, ...parts: readonly string[]): string =>
-  JSON.stringify([projectId, ...parts]);
-
 export const newCard = ({ projectId, cardId, initialPoints }: CardReference): Card => ({
   projectId,
   id: cardId,

@@ -1,4 +1,4 @@
-/** What a request says about a customer; `undefined` is not said and stays as it is. */
+/** Customer data of a request. */
 export type CustomerInput = {
   readonly id?: string | undefined;
   readonly sourceId?: string | undefined;
@@ -22,13 +22,13 @@ type AddressInput = {
   readonly postalCode?: string | undefined;
 };
 
-/** What the hot path needs to know of a customer. */
+/** The part of a customer that decisions read. */
 export type Customer = {
   readonly id: string;
   readonly sourceId: string | null;
   readonly name: string | null;
   readonly email: string | null;
-  /** A day, as YYYY-MM-DD. */
+  /** YYYY-MM-DD. */
   readonly birthdate: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
 };
@@ -42,7 +42,7 @@ export const ADDRESS_FIELDS = [
   "postal_code",
 ] as const;
 
-/** The fields that requests set, named as they are stored. */
+/** Columns that requests set. */
 export const CUSTOMER_FIELDS = [
   "name",
   "description",
@@ -62,7 +62,7 @@ export type CustomerProfile = Readonly<Record<CustomerField, string | null>> & {
   readonly summary: CustomerCounts;
 };
 
-/** What events have told about a customer. Amounts are minor units. */
+/** Figures of a customer that are counted from events. Amounts are minor units. */
 export type CustomerCounts = {
   readonly redemptions: bigint;
   readonly failed: bigint;
@@ -74,13 +74,13 @@ export type CustomerCounts = {
   readonly lastOrder: { readonly amount: bigint; readonly at: Date } | null;
 };
 
-/** What a request changes: fields that are absent stay, metadata is merged by key. */
+/** Changes to a customer: absent fields stay, metadata is merged key by key. */
 export type CustomerChange = {
   readonly fields: Partial<Readonly<Record<CustomerField, string | null>>>;
   readonly metadata: Readonly<Record<string, unknown>>;
 };
 
-/** How a request names a customer: an id decides over a source id (platform specification §0.2.6). */
+/** How a request refers to a customer; an id takes precedence over a source id (docs/customers.md#upsert). */
 export type CustomerKey = {
   readonly projectId: string;
   readonly column: "id" | "source_id";
@@ -93,40 +93,40 @@ export function customerKeyOf(projectId: string, customer: CustomerInput): Custo
   return { projectId, column: "source_id", value: customer.sourceId };
 }
 
-/** Whether the request says anything to store besides who the customer is. */
+/** Whether the input contains anything to store besides ids. */
 export function hasChanges(customer: CustomerInput): boolean {
   const { fields, metadata } = customerChangeOf(customer);
   return Object.keys(fields).length > 0 || Object.keys(metadata).length > 0;
 }
 
 /**
- * What the request changes. `mask` names the fields that were sent: one that was sent without a value
- * is cleared. Without a mask those with a value were sent.
+ * The changes of a request. `mask` lists the fields that were sent; a sent field without a value is cleared.
+ * Without a mask, the fields with a value count as sent.
  */
-export function customerChangeOf(said: CustomerInput, mask?: readonly string[]): CustomerChange {
+export function customerChangeOf(input: CustomerInput, mask?: readonly string[]): CustomerChange {
   const sent = mask && new Set(mask);
   const fields: Partial<Record<CustomerField, string | null>> = {};
   const take = (field: CustomerField, name: string, value: string | undefined): void => {
     if (sent?.has(name) ?? value !== undefined) fields[field] = value ?? null;
   };
-  take("name", "name", said.name);
-  take("description", "description", said.description);
-  take("email", "email", said.email);
-  take("phone", "phone", said.phone);
-  // The newer names come last: they win.
-  take("birthdate", "birthday", said.birthday);
-  take("birthdate", "birthdate", said.birthdate);
-  take("country", "country", said.country);
-  if (said.address === undefined && sent?.has("address") === true) {
+  take("name", "name", input.name);
+  take("description", "description", input.description);
+  take("email", "email", input.email);
+  take("phone", "phone", input.phone);
+  // The newer name comes last and takes precedence.
+  take("birthdate", "birthday", input.birthday);
+  take("birthdate", "birthdate", input.birthdate);
+  take("country", "country", input.country);
+  if (input.address === undefined && sent?.has("address") === true) {
     for (const field of ADDRESS_FIELDS) fields[field] ??= null;
   }
-  const { city, state, line1, line2, country, postalCode } = said.address ?? {};
+  const { city, state, line1, line2, country, postalCode } = input.address ?? {};
   const parts = { city, state, line_1: line1, line_2: line2, country, postal_code: postalCode };
   for (const field of ADDRESS_FIELDS) {
     const part = parts[field];
     if (part !== undefined) fields[field] = part;
   }
-  return { fields, metadata: said.metadata ?? {} };
+  return { fields, metadata: input.metadata ?? {} };
 }
 
 /** Rounded half up. */

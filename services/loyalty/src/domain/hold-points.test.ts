@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { type Card, keyOf, newCard, type PointsLock, availablePoints } from "./card.ts";
+import { type Card, newCard, type PointsLock, availablePoints } from "./card.ts";
 import {
   decidePointsHolds,
   type HoldPointsCommand,
   type HoldPointsState,
   type Stock,
 } from "./hold-points.ts";
+import { keyOf } from "./key.ts";
 import { decidePointsReservations } from "./reserve-points.ts";
 
 const PROJECT = "proj_1";

@@ -1,12 +1,12 @@
 import {
   type Card,
   holdPoints,
-  keyOf,
   pointsLockedByOthers,
   type PointsLock,
   type PointsHold,
   availablePoints,
 } from "./card.ts";
+import { keyOf } from "./key.ts";
 
 /** Holds the points of one redemption: on all its cards, or on none. */
 export type HoldPointsCommand = {

@@ -1,10 +1,5 @@
-import {
-  type Card,
-  keyOf,
-  pointsLockedByOthers,
-  type PointsLock,
-  availablePoints,
-} from "./card.ts";
+import { type Card, pointsLockedByOthers, type PointsLock, availablePoints } from "./card.ts";
+import { keyOf } from "./key.ts";
 
 export type ReservePointsCommand = {
   readonly projectId: string;

@@ -2,7 +2,6 @@ import {
   availablePoints,
   type Card,
   claimHeldPoints,
-  keyOf,
   type LedgerEntry,
   type PointsHold,
   type PointsHoldStatus,
@@ -10,6 +9,7 @@ import {
   pointsLockedByOthers,
   refundPoints,
 } from "./card.ts";
+import { keyOf } from "./key.ts";
 
 /** The end of a hold: claimed by its redemption, or released because there is none. */
 export type HoldResolution = {

@@ -1,6 +1,6 @@
 export type RewardType = "CAMPAIGN" | "MATERIAL" | "COIN";
 
-/** Of these a reward has the one of its type. */
+/** Exactly the parameter of the reward's type is set. */
 export type RewardParameters = {
   readonly campaign?: {
     readonly id: string;
@@ -8,7 +8,7 @@ export type RewardParameters = {
     readonly type: string | null;
   };
   readonly product?: { readonly id: string; readonly sku_id: string | null };
-  /** A decimal of major units, and points. */
+  /** A decimal amount in major units, and a number of points. */
   readonly coin?: { readonly exchange_ratio: string; readonly points_ratio: string };
 };
 
@@ -16,12 +16,12 @@ export type RewardViolation =
   | { readonly key: "invalid_payload"; readonly details: string }
   | { readonly key: "invalid_balance"; readonly details: string };
 
-/** Campaigns whose vouchers hold an amount that a reward must say. */
+/** Campaign types whose vouchers need a balance in the reward. */
 const WITH_BALANCE: ReadonlySet<string> = new Set(["GIFT_VOUCHERS", "LOYALTY_PROGRAM"]);
 
 const FIELDS = { CAMPAIGN: "campaign", MATERIAL: "product", COIN: "coin" } as const;
 
-/** Whether the parameters are those of the type (spec/campaigns-loyalty-platform.md §9). */
+/** Checks that the parameters match the type (docs/gift-and-points.md#rewards). */
 export function checkReward(
   type: RewardType,
   parameters: RewardParameters,

@@ -15,13 +15,13 @@ import {
   type CustomerProfile,
 } from "./customer.ts";
 
-/** Somebody who may be in segments: a stored customer, or one of whom only what was sent is known. */
+/** A customer whose segments are evaluated: stored, or known only from a request. */
 export type SegmentSubject = {
   readonly id: string | null;
   readonly sourceId: string | null;
   readonly fields: Partial<Readonly<Record<CustomerField, string | null>>>;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Epoch milliseconds, here and below. */
+  /** Epoch milliseconds. */
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
   readonly summary: CustomerCounts;
@@ -58,25 +58,24 @@ export const subjectFromProfile = (profile: CustomerProfile): SegmentSubject => 
   summary: profile.summary,
 });
 
-/** With what a request says about the customer laid over what is known, as storing it would. */
+/** The customer after an upsert of the request's data, without storing it. */
 export const withInput = (
   subject: SegmentSubject,
-  said: CustomerChange & { readonly sourceId: string | null },
+  input: CustomerChange & { readonly sourceId: string | null },
 ): SegmentSubject => ({
   ...subject,
-  sourceId: subject.sourceId ?? said.sourceId,
-  fields: { ...subject.fields, ...said.fields },
-  metadata: { ...subject.metadata, ...said.metadata },
+  sourceId: subject.sourceId ?? input.sourceId,
+  fields: { ...subject.fields, ...input.fields },
+  metadata: { ...subject.metadata, ...input.metadata },
 });
 
-/** A segment of whoever meets its filter. */
+/** A segment whose members are the customers that match its filter. */
 export type DynamicSegment = {
   readonly id: string;
   readonly name: string;
   readonly matches: Predicate<SegmentSubject>;
 };
 
-/** Those of the segments that the customer is in. */
 export const matchingSegments = (
   subject: SegmentSubject,
   segments: readonly DynamicSegment[],
@@ -95,7 +94,7 @@ const count = (read: (summary: CustomerCounts) => bigint) => ({
   read: ({ summary }: SegmentSubject) => read(summary),
 });
 
-/** What filters of segments may ask; twins of the SQL of store/segment-filters.ts. */
+/** Fields of segment filters. Keep them equal to their SQL in store/segment-filters.ts. */
 const fields: RecordFields<SegmentSubject> = {
   named: {
     id: { type: "text", read: ({ id }) => id },
@@ -124,5 +123,5 @@ const fields: RecordFields<SegmentSubject> = {
   },
 };
 
-/** Reads the filter of a segment, as it is sent and stored. */
+/** Parses the filter of a segment; requests and the database use the same JSON. */
 export const parseSegmentFilter = (filter: unknown) => compilePredicate(filter, fields);

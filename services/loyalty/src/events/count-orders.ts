@@ -9,19 +9,19 @@ import {
   upsertOrders,
 } from "../store/customer-counts.ts";
 
-/** An order as an event tells of it. */
+/** The state of an order in an event. */
 export type ReportedOrder = {
   readonly projectId: string;
   readonly order: Order;
   readonly at: Date;
-  /** Who buys, where the order does not say. */
+  /** The customer of the event, for orders without one. */
   readonly customerId?: string | undefined;
 };
 
-/** The newest state of each order that is somebody's. */
-export function newestOrders(told: readonly ReportedOrder[]): readonly CountedOrder[] {
+/** The newest state of each order that has a customer. */
+export function newestOrders(reported: readonly ReportedOrder[]): readonly CountedOrder[] {
   const newest = new Map<string, CountedOrder>();
-  for (const { projectId, order, at, customerId: buyer } of told) {
+  for (const { projectId, order, at, customerId: buyer } of reported) {
     const customerId = order.customerId ?? buyer;
     if (order.id === undefined || customerId === undefined) continue;
     const key = JSON.stringify([projectId, order.id]);
@@ -37,8 +37,8 @@ const isPaid = (status: OrderStatus | undefined): boolean =>
   status === OrderStatus.PAID || status === OrderStatus.FULFILLED;
 
 /**
- * Keeps the customers of a transaction from being deleted, and answers what is left of `counted`
- * without those who are gone.
+ * Prevents the deletion of customers until the transaction ends, and returns a filter that drops the items
+ * of customers who are deleted already.
  */
 export async function lockExistingCustomers(
   tx: Queryable,
@@ -48,7 +48,7 @@ export async function lockExistingCustomers(
   return (counted) => counted.filter((each) => held.has(customerKey(each)));
 }
 
-/** An order is kept in its newest state, so a repeat changes nothing and no inbox is needed. */
+/** The newest state of an order is stored, so repeats change nothing and need no inbox. */
 export async function countOrders(tx: Queryable, orders: readonly CountedOrder[]): Promise<void> {
   const left = (await lockExistingCustomers(tx, orders))(orders);
   if (left.length > 0) await upsertOrders(tx, left, { unpaidWins: true });

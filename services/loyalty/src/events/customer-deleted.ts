@@ -6,15 +6,15 @@ import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb
 
 const CUSTOMERS_TOPIC = "scrip.customers.v1";
 
-/** Who goes, when in the project's time, and whether nothing personal is to stay. */
 export type Deletion = {
   readonly projectId: string;
   readonly customerId: string;
+  /** Time on the project's clock. */
   readonly at: number;
+  /** Other services remove all personal data, too. */
   readonly permanent: boolean;
 };
 
-/** Says that a customer is gone. */
 export const customerDeletedEvent = ({
   projectId,
   customerId,

@@ -7,15 +7,15 @@ import { countOrders, newestOrders, type ReportedOrder } from "./count-orders.ts
 
 export const ORDERS_TOPIC = "scrip.orders.v1";
 
-/** Counts orders that shops paid without a redemption, for the summaries of customers. */
+/** Counts orders that are paid without a redemption, for the summaries of customers. */
 export const onOrderPaid =
   (db: Database): EventHandler =>
   async (events) => {
-    const told = events.flatMap((event): ReportedOrder[] => {
+    const reported = events.flatMap((event): ReportedOrder[] => {
       const { projectId, order, date } = eventMessage(event, OrderPaidSchema) ?? {};
       if (projectId === undefined || order === undefined || date === undefined) return [];
       return [{ projectId, order, at: timestampDate(date) }];
     });
-    const orders = newestOrders(told);
+    const orders = newestOrders(reported);
     if (orders.length > 0) await db.transaction((tx) => countOrders(tx, orders));
   };

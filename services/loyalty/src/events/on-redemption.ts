@@ -20,16 +20,15 @@ import { newestOrders, lockExistingCustomers, type ReportedOrder } from "./count
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 
-/** What an event adds to the summary of its customer. */
+/** The change of a customer's summary by an event. */
 type SummaryChange = {
   readonly counts: RedemptionCounts;
   readonly order: ReportedOrder | undefined;
 };
 
 /**
- * Counts redemptions, refused ones and rollbacks for the summaries of customers. Each counts once,
- * however often its event comes: the inbox remembers it in the transaction that counts. What has no
- * customer costs nothing here, and what is of a customer who was deleted leaves no trace.
+ * Counts redemptions, failed redemptions and rollbacks for the summaries of customers, each exactly once
+ * although events are delivered at least once. Events without a customer, or of a deleted one, are skipped.
  */
 export const onRedemption = (db: Database): EventHandler =>
   inboxHandler(db, {
@@ -40,7 +39,6 @@ export const onRedemption = (db: Database): EventHandler =>
 
 const NO_COUNTS = { succeeded: 0, failed: 0, rolledBack: 0, rollbacksRejected: 0, giftAmount: 0n };
 
-/** Nothing of an event that is of no customer, or of another kind. */
 function summaryChangeOf(event: DeliveredEvent): SummaryChange | undefined {
   const made = eventMessage(event, RedemptionMadeSchema);
   if (made !== undefined) {
@@ -58,7 +56,6 @@ function summaryChangeOf(event: DeliveredEvent): SummaryChange | undefined {
   return failed && summaryChangeOfCustomer(failed, { failed: 1 });
 }
 
-/** The order of the event is of the same customer. */
 function summaryChangeOfCustomer(
   event: RedemptionMade | RedemptionRolledBack | RedemptionFailed,
   counted: Partial<typeof NO_COUNTS>,
@@ -75,18 +72,18 @@ function summaryChangeOfCustomer(
   };
 }
 
-async function addSummaryChanges(tx: Queryable, told: readonly SummaryChange[]): Promise<void> {
-  const orders = newestOrders(told.flatMap(({ order }) => order ?? []));
-  const left = await lockExistingCustomers(tx, [...told.map(({ counts }) => counts), ...orders]);
-  const redemptions = left(sumByCustomer(told));
+async function addSummaryChanges(tx: Queryable, changes: readonly SummaryChange[]): Promise<void> {
+  const orders = newestOrders(changes.flatMap(({ order }) => order ?? []));
+  const left = await lockExistingCustomers(tx, [...changes.map(({ counts }) => counts), ...orders]);
+  const redemptions = left(sumByCustomer(changes));
   if (redemptions.length > 0) await addRedemptionCounts(tx, redemptions);
   const known = left(orders);
   if (known.length > 0) await upsertOrders(tx, known);
 }
 
-function sumByCustomer(told: readonly SummaryChange[]): readonly RedemptionCounts[] {
+function sumByCustomer(changes: readonly SummaryChange[]): readonly RedemptionCounts[] {
   const sums = new Map<string, RedemptionCounts>();
-  for (const { counts } of told) {
+  for (const { counts } of changes) {
     const before = sums.get(customerKey(counts)) ?? NO_COUNTS;
     sums.set(customerKey(counts), {
       ...counts,

@@ -1,12 +1,12 @@
-import { duplicate, invalidPayload, notFound, ApiError } from "@scrip/errors";
+import { duplicate, notFound } from "@scrip/errors";
 import { isForeignKeyViolation, isUniqueViolation } from "@scrip/postgres";
-import type { AssignmentParameters, RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { keyOf } from "../domain/card.ts";
-import type { RewardType } from "../domain/reward.ts";
-import { rewardAssignmentToProto } from "../mapping/reward.ts";
+import { keyOf } from "../domain/key.ts";
+import { rewardAssignmentToProto } from "../mapping/reward-assignment.ts";
+import { parseAssignmentPrice, secondAutoRedeemError } from "../reward/assignment-price.ts";
 import {
   type AssignmentRow,
   findAssignmentsOfCampaigns,
@@ -46,28 +46,3 @@ export const createRewardAssignment =
     }
     return rewardAssignmentToProto(row);
   };
-
-/** A COIN reward has its ratio instead of a price. */
-export function parseAssignmentPrice(
-  type: RewardType,
-  parameters: AssignmentParameters | undefined,
-): Pick<AssignmentRow, "points" | "auto_redeem"> {
-  const { points, autoRedeem } = parameters?.loyalty ?? {};
-  if (type === "COIN") {
-    if (points !== undefined || autoRedeem === true) {
-      throw invalidPayload("Property .parameters.loyalty does not belong to a COIN reward");
-    }
-    return { points: null, auto_redeem: null };
-  }
-  if (points === undefined) {
-    const details =
-      parameters?.loyalty === undefined
-        ? "Parameter 'parameters.loyalty' is required"
-        : "Parameter 'parameters.loyalty.points' is required";
-    throw new ApiError("missing_param", { details });
-  }
-  return { points, auto_redeem: autoRedeem ?? false };
-}
-
-export const secondAutoRedeemError = (): ApiError =>
-  invalidPayload("A campaign can have one reward with .parameters.loyalty.auto_redeem at most");

@@ -1,10 +1,10 @@
-import { ApiError } from "@scrip/errors";
 import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { checkReward, type RewardParameters, type RewardType } from "../domain/reward.ts";
+import type { RewardType } from "../domain/reward.ts";
 import { rewardParametersFromProto, rewardToProto } from "../mapping/reward.ts";
+import { requireValidReward } from "../reward/require-valid-reward.ts";
 import { insertReward, type RewardRow } from "../store/rewards.ts";
 
 export const createReward =
@@ -34,12 +34,3 @@ export const createReward =
     await insertReward(deps.db, project.id, row);
     return rewardToProto(row);
   };
-
-export function requireValidReward(
-  type: RewardType,
-  parameters: RewardParameters,
-  stock: bigint | null,
-): void {
-  const violation = checkReward(type, parameters, stock);
-  if (violation !== null) throw new ApiError(violation.key, { details: violation.details });
-}

@@ -17,7 +17,7 @@ import {
   type SegmentType,
 } from "../store/segments.ts";
 
-/** Each of these is tried for every customer whose segments are asked. */
+/** Each of them is evaluated for every customer whose segments are requested. */
 const MAX_DYNAMIC = 100n;
 const MAX_SEGMENTS = 10_000n;
 
@@ -28,19 +28,19 @@ export const createSegment =
       id: deps.newId("seg"),
       name: request.name,
       type: request.type as SegmentType,
-      filter: filterOf(request),
+      filter: parseFilter(request),
       created_at: new Date(now),
       updated_at: null,
     };
     await deps.definitions.write(project.id, async (tx) => {
-      await requireRoom(tx, project.id, row);
+      await requireCapacity(tx, project.id, row);
       await insertSegment(tx, project.id, row);
-      await fill(tx, { projectId: project.id, segmentId: row.id }, request.customers);
+      await addCustomers(tx, { projectId: project.id, segmentId: row.id }, request.customers);
     });
     return segmentToProto(row);
   };
 
-function filterOf({ type, filter, customers }: CreateSegmentRequest): SegmentRow["filter"] {
+function parseFilter({ type, filter, customers }: CreateSegmentRequest): SegmentRow["filter"] {
   if (type === "static") {
     if (filter !== undefined) throw invalidPayload("A 'static' segment has no .filter");
     return null;
@@ -54,7 +54,7 @@ function filterOf({ type, filter, customers }: CreateSegmentRequest): SegmentRow
   return filter;
 }
 
-async function requireRoom(tx: Queryable, projectId: string, row: SegmentRow): Promise<void> {
+async function requireCapacity(tx: Queryable, projectId: string, row: SegmentRow): Promise<void> {
   const { total, dynamic } = await countSegments(tx, projectId);
   if (total >= MAX_SEGMENTS) {
     throw invalidPayload(`A project cannot have more than ${MAX_SEGMENTS} segments`);
@@ -64,7 +64,7 @@ async function requireRoom(tx: Queryable, projectId: string, row: SegmentRow): P
   }
 }
 
-async function fill(
+async function addCustomers(
   tx: Queryable,
   segment: { readonly projectId: string; readonly segmentId: string },
   customers: readonly string[],

@@ -12,8 +12,8 @@ import { customerDeletedEvent } from "../events/customer-deleted.ts";
 import { deleteCustomer } from "../store/customers.ts";
 
 /**
- * Tells what was removed, by kind. Customers have no activity yet; orders and redemptions belong to
- * services that learn of it by an event, and of orders those are told that were known to be paid.
+ * Returns the number of removed objects by kind. Orders and redemptions belong to other services, which
+ * remove their data after the event; of the orders, those known to be paid are counted.
  */
 export const deleteCustomerPermanently =
   (deps: Deps): Handler<typeof CustomerService.method.deleteCustomerPermanently> =>

@@ -7,7 +7,7 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { deleteSegment as remove } from "../store/segments.ts";
 
-/** That no validation rule names it was asked at the door: rules belong to a service above this one. */
+/** The gateway checks before that no validation rule refers to the segment: loyalty may not call validation. */
 export const deleteSegment =
   (deps: Deps): Handler<typeof SegmentService.method.deleteSegment> =>
   async ({ segmentId }, { project }) => {

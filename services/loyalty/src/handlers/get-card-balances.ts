@@ -2,7 +2,8 @@ import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { keyOf, newCard } from "../domain/card.ts";
+import { newCard } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
 import { cardBalancesToProto } from "../mapping/card.ts";
 import { findCards } from "../store/cards.ts";
 

@@ -18,7 +18,7 @@ export const listCustomerSegments =
         projectId: project.id,
         customerId: id ?? null,
         input: undefined,
-        moment: timeContextOf({ now, project }),
+        time: timeContextOf({ now, project }),
       },
     ]);
     return create(ListCustomerSegmentsResponseSchema, {

@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { ApiError } from "@scrip/errors";
-import { compileFilters, type TimeContext } from "@scrip/filters";
 import { parsePage } from "@scrip/postgres";
 import {
   type CustomerService,
@@ -12,8 +11,8 @@ import { type Handler, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { customerToProto } from "../mapping/customer.ts";
+import { segmentCondition } from "../segment/segment-condition.ts";
 import { type CustomerSortOrder, listProfiles } from "../store/customer-profiles.ts";
-import { customerFilters } from "../store/segment-filters.ts";
 import { findSegment } from "../store/segments.ts";
 
 export const listCustomers =
@@ -26,15 +25,14 @@ export const listCustomers =
       });
     }
     const values: unknown[] = [project.id];
+    const conditions = fieldConditions(request, values);
+    if (request.segmentId !== undefined) {
+      const segment = await findSegment(deps.db, project.id, request.segmentId);
+      const time = timeContextOf({ now, project });
+      conditions.push(segmentCondition(segment, { time, values }));
+    }
     const { customers, total } = await listProfiles(deps.db, {
-      conditions: [
-        ...fieldConditions(request, values),
-        ...(await segmentConditions(deps, request, {
-          projectId: project.id,
-          moment: timeContextOf({ now, project }),
-          values,
-        })),
-      ],
+      conditions,
       values,
       order,
       startingAfter:
@@ -47,7 +45,7 @@ export const listCustomers =
     });
   };
 
-/** SQL over `customer`; whatever was sent is in `values`. */
+/** SQL conditions over `customer`; parameters are added to `values`. */
 function fieldConditions(request: ListCustomersRequest, values: unknown[]): string[] {
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
@@ -68,30 +66,7 @@ function fieldConditions(request: ListCustomersRequest, values: unknown[]): stri
   return conditions;
 }
 
-/** Those who are in the segment now; nobody is in one that is not there. */
-async function segmentConditions(
-  deps: Deps,
-  { segmentId }: ListCustomersRequest,
-  context: { readonly projectId: string; readonly moment: TimeContext; readonly values: unknown[] },
-): Promise<readonly string[]> {
-  if (segmentId === undefined) return [];
-  const { projectId, moment, values } = context;
-  const segment = await findSegment(deps.db, projectId, segmentId);
-  if (segment === undefined) return ["false"];
-  if (segment.filter === null) {
-    return [
-      `id in (select customer_id from segment_customer
-               where project_id = $1 and segment_id = $${values.push(segmentId)})`,
-    ];
-  }
-  const compiled = compileFilters(segment.filter, { ...moment, fields: customerFilters, values });
-  if (compiled.kind === "violation") {
-    throw new Error(`segment ${segmentId} has no filter: ${compiled.text}`);
-  }
-  return [compiled.text];
-}
-
-/** A column of the contract's list, `-` in front for descending; newest first without one. */
+/** The contract checks the column; `-` in front is descending. */
 function parseOrder(order = "-created_at"): CustomerSortOrder {
   const descending = order.startsWith("-");
   return { by: (descending ? order.slice(1) : order) as CustomerSortOrder["by"], descending };

@@ -7,7 +7,7 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { keyOf } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
 import { findCards } from "../store/cards.ts";
 import { listLedgerEntries as list } from "../store/ledger-entries.ts";
 

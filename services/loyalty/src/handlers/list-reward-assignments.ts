@@ -4,7 +4,7 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { rewardAssignmentToProto } from "../mapping/reward.ts";
+import { rewardAssignmentToProto } from "../mapping/reward-assignment.ts";
 import { listAssignments } from "../store/reward-assignments.ts";
 import { findReward } from "../store/rewards.ts";
 

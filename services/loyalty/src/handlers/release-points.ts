@@ -5,7 +5,7 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { releaseLocks } from "../store/points-locks.ts";
 
-/** Needs no lock of the cards: what is freed can only help whoever wants it. */
+/** Takes no card locks: released points cannot make a concurrent decision wrong. */
 export const releasePoints =
   (deps: Deps): Handler<typeof CardService.method.releasePoints> =>
   async ({ releases }) => {

@@ -2,7 +2,8 @@ import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { keyOf, type PointsLock } from "../domain/card.ts";
+import { type PointsLock } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
 import { decidePointsReservations } from "../domain/reserve-points.ts";
 import {
   reservePointsCommandFromProto,

@@ -2,8 +2,8 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { keyOf } from "../domain/card.ts";
-import { rewardAssignmentToProto } from "../mapping/reward.ts";
+import { keyOf } from "../domain/key.ts";
+import { rewardAssignmentToProto } from "../mapping/reward-assignment.ts";
 import { findAssignments } from "../store/reward-assignments.ts";
 
 export const resolveRewardAssignments =

@@ -2,7 +2,7 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { rewardAssignmentToProto } from "../mapping/reward.ts";
+import { rewardAssignmentToProto } from "../mapping/reward-assignment.ts";
 import { changeRewardAssignment } from "../reward/reward-assignment.ts";
 
 export const updateRewardAssignment =

@@ -4,8 +4,8 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { rewardParametersFromProto, rewardToProto } from "../mapping/reward.ts";
+import { requireValidReward } from "../reward/require-valid-reward.ts";
 import { findReward, type RewardRow, updateReward as save } from "../store/rewards.ts";
-import { requireValidReward } from "./create-reward.ts";
 
 export const updateReward =
   (deps: Deps): Handler<typeof RewardService.method.updateReward> =>
@@ -21,7 +21,7 @@ export const updateReward =
     return rewardToProto(changed);
   };
 
-/** The reward with what was sent over it: `null` clears a field, metadata is merged by key. */
+/** `null` clears a field; metadata is merged key by key. */
 function changedReward(request: UpdateRewardRequest, stored: RewardRow, at: Date): RewardRow {
   const sent = new Set(request.updateMask?.paths);
   const { attributes, parameters } = request;

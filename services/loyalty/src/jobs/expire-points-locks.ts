@@ -3,11 +3,11 @@ import { startPeriodicJob } from "@scrip/rpc";
 
 import { deleteExpiredLocks } from "../store/points-locks.ts";
 
-/** Small enough to hold no lock for long. */
+/** Rows per statement: small, so that locks are held briefly. */
 const CHUNK = 1000;
 const EVERY_MS = 10 * 60_000;
 
-/** Forgets what sessions held of cards long ago, until disposed; whoever counts ignores it anyway. */
+/** Deletes expired points locks of sessions, until disposed; every reader ignores them already. */
 export const startPointsLockExpiry = (
   db: Database,
   onError: (error: Error) => void,

@@ -4,6 +4,6 @@ import { startPeriodicJob } from "@scrip/rpc";
 
 const EVERY_MS = 60 * 60_000;
 
-/** Forgets events that are too old to come again, until disposed. */
+/** Deletes inbox entries of events that are too old to be delivered again, until disposed. */
 export const startInboxTrim = (db: Database, onError: (error: Error) => void): AsyncDisposable =>
   startPeriodicJob({ everyMs: EVERY_MS, work: () => trimInbox(db), onError });

@@ -3,12 +3,12 @@ import type { CardsQuery } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 
 import {
   type Card,
-  keyOf,
   newCard,
   type PointsHold,
   type PointsLock,
   pointsLockedByOthers,
 } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
 import type { CardState } from "../mapping/card.ts";
 import { projectTimeFromProto } from "../mapping/project-time.ts";
 import { findCards } from "../store/cards.ts";

@@ -8,10 +8,10 @@ import {
 import { type DynamicSegment, parseSegmentFilter } from "../domain/segment.ts";
 import { findProjectSegments, type ProjectSegmentRows } from "../store/segments.ts";
 
-/** What must be known of a project's segments to tell who is in which. */
+/** The segments of a project, prepared for evaluation. */
 export type ProjectSegments = {
   readonly dynamic: readonly DynamicSegment[];
-  /** Whether anybody's memberships need to be looked up. */
+  /** Whether memberships of static segments have to be read. */
   readonly hasStatic: boolean;
 };
 
@@ -19,7 +19,7 @@ export type SegmentDefinitions = (projectId: string) => Promise<ProjectSegments>
 
 const MAX_PROJECTS = 5_000;
 
-/** Remembers the segments of projects, ready to be asked. */
+/** Caches the segments of projects with their parsed filters. */
 export function createSegmentDefinitions(
   db: Queryable,
   versions: DefinitionVersions,
@@ -43,7 +43,8 @@ const NO_SEGMENTS: ProjectSegments = { dynamic: [], hasStatic: false };
 const projectSegmentsFromRows = ({ dynamic, hasStatic }: ProjectSegmentRows): ProjectSegments => ({
   dynamic: dynamic.map(({ id, name, filter }) => {
     const read = parseSegmentFilter(filter);
-    if (read.kind === "violation") throw new Error(`segment ${id} has no filter: ${read.text}`);
+    if (read.kind === "violation")
+      throw new Error(`segment ${id} has an invalid filter: ${read.text}`);
     return { id, name, matches: read.matches };
   }),
   hasStatic,

@@ -3,7 +3,8 @@ import type { CardBalances, LoadedCard } from "@scrip/proto/scrip/loyalty/v1/car
 import { availablePoints, type Card, type PointsHold } from "../domain/card.ts";
 import type { AssignmentRow } from "../store/reward-assignments.ts";
 import type { RewardRow } from "../store/rewards.ts";
-import { rewardAssignmentToProto, rewardToProto } from "./reward.ts";
+import { rewardAssignmentToProto } from "./reward-assignment.ts";
+import { rewardToProto } from "./reward.ts";
 
 /** Held points count as spent. */
 export const cardBalancesToProto = (card: Card): CardBalances => ({

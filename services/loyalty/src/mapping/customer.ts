@@ -1,10 +1,11 @@
-import { create, type JsonObject } from "@bufbuild/protobuf";
+import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Address } from "@scrip/proto/scrip/common/v1/customer_pb";
 import {
   type CustomerProfile as ProfileMessage,
   CustomerProfileSchema,
   type CustomerSummary,
+  type StoredCustomerSchema,
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 
 import {
@@ -13,10 +14,9 @@ import {
   type CustomerCounts,
   type CustomerProfile,
 } from "../domain/customer.ts";
+import type { StoredCustomer } from "../store/customers.ts";
 
-/**
- * What no customer can have yet is answered as none: cards and referrals come with later work.
- */
+/** Loyalty and referral figures are always zero: cards and referrals of customers are not implemented yet. */
 export function customerToProto(customer: CustomerProfile): ProfileMessage {
   const { sourceId, name, description, email, phone, birthdate, createdAt, updatedAt } = customer;
   return create(CustomerProfileSchema, {
@@ -86,5 +86,19 @@ function summaryToProto(counts: CustomerCounts): CustomerSummary {
       lastOrderAmount: lastOrder?.amount ?? 0n,
       ...(lastOrder !== null && { lastOrderDate: timestampFromDate(lastOrder.at) }),
     },
+  };
+}
+
+/** The part of a customer that decisions read. */
+export function storedCustomerToProto(
+  customer: StoredCustomer,
+): MessageInitShape<typeof StoredCustomerSchema> {
+  return {
+    id: customer.id,
+    metadata: customer.metadata as JsonObject,
+    ...(customer.sourceId !== null && { sourceId: customer.sourceId }),
+    ...(customer.name !== null && { name: customer.name }),
+    ...(customer.email !== null && { email: customer.email }),
+    ...(customer.birthdate !== null && { birthdate: customer.birthdate }),
   };
 }

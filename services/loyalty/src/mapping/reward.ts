@@ -2,14 +2,11 @@ import { create, type JsonObject } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type Reward,
-  type RewardAssignment,
-  RewardAssignmentSchema,
   type RewardParameters as ParametersMessage,
   RewardSchema,
 } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 
 import type { RewardParameters } from "../domain/reward.ts";
-import type { AssignmentRow } from "../store/reward-assignments.ts";
 import type { RewardRow } from "../store/rewards.ts";
 
 export function rewardToProto(row: RewardRow): Reward {
@@ -37,7 +34,7 @@ export function rewardToProto(row: RewardRow): Reward {
       ...(imageUrl !== undefined && { imageUrl }),
       ...(description !== undefined && { description }),
     },
-    // JSON that came through the contract's Struct and was stored as JSON.
+    // JSON that was received as a Struct and stored as JSON.
     metadata: row.metadata as JsonObject,
     createdAt: timestampFromDate(row.created_at),
     ...(row.name !== null && { name: row.name }),
@@ -64,20 +61,3 @@ export const rewardParametersFromProto = ({
     coin: { exchange_ratio: coin.exchangeRatio, points_ratio: `${coin.pointsRatio ?? 1n}` },
   }),
 });
-
-export function rewardAssignmentToProto(row: AssignmentRow, reward?: RewardRow): RewardAssignment {
-  const loyalty = {
-    ...(row.points !== null && { points: row.points }),
-    ...(row.auto_redeem !== null && { autoRedeem: row.auto_redeem }),
-  };
-  return create(RewardAssignmentSchema, {
-    id: row.id,
-    rewardId: row.reward_id,
-    relatedObjectId: row.campaign_id,
-    relatedObjectType: "campaign",
-    parameters: Object.keys(loyalty).length === 0 ? {} : { loyalty },
-    createdAt: timestampFromDate(row.created_at),
-    ...(row.updated_at !== null && { updatedAt: timestampFromDate(row.updated_at) }),
-    ...(reward !== undefined && { reward: rewardToProto(reward) }),
-  });
-}

@@ -4,7 +4,7 @@ import { type Segment, SegmentSchema } from "@scrip/proto/scrip/loyalty/v1/segme
 
 import type { SegmentRow } from "../store/segments.ts";
 
-/** Who is in a segment is found out when it is asked, so no segment is ever in the making. */
+/** Segments are evaluated on demand, so their initial synchronisation is always done. */
 export const segmentToProto = ({ id, name, type, filter, ...at }: SegmentRow): Segment =>
   create(SegmentSchema, {
     id,

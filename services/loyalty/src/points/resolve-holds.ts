@@ -1,7 +1,8 @@
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
-import { keyOf, type PointsHold } from "../domain/card.ts";
+import { type PointsHold } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
 import {
   type HoldResolution,
   type PointsRefund,

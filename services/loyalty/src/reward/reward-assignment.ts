@@ -4,10 +4,6 @@ import type { AssignmentParameters } from "@scrip/proto/scrip/loyalty/v1/rewards
 
 import type { Deps } from "../deps.ts";
 import {
-  parseAssignmentPrice,
-  secondAutoRedeemError,
-} from "../handlers/create-reward-assignment.ts";
-import {
   type AssignmentReference,
   type AssignmentRow,
   deleteAssignment,
@@ -16,6 +12,7 @@ import {
   updateAssignment,
 } from "../store/reward-assignments.ts";
 import { findReward, type RewardRow } from "../store/rewards.ts";
+import { parseAssignmentPrice, secondAutoRedeemError } from "./assignment-price.ts";
 
 export async function requireRewardAssignment(
   deps: Deps,
@@ -26,7 +23,7 @@ export async function requireRewardAssignment(
   return row;
 }
 
-/** A reward lives as long as its assignments. */
+/** Exists: a reward cannot be deleted before its assignments. */
 export async function requireRewardOfAssignment(
   deps: Deps,
   projectId: string,
@@ -37,7 +34,7 @@ export async function requireRewardOfAssignment(
   return reward;
 }
 
-/** Another price, under whichever path it was sent. */
+/** Changes the price; both update RPCs of assignments use it. */
 export async function changeRewardAssignment(
   deps: Deps,
   name: AssignmentReference,

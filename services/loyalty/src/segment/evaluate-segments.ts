@@ -2,6 +2,7 @@ import type { TimeContext } from "@scrip/filters";
 
 import type { Deps } from "../deps.ts";
 import { customerChangeOf, type CustomerInput } from "../domain/customer.ts";
+import { keyOf } from "../domain/key.ts";
 import {
   UNKNOWN_CUSTOMER,
   withInput,
@@ -15,37 +16,37 @@ import { findMemberships } from "../store/segments.ts";
 
 export type SegmentQuery = {
   readonly projectId: string;
-  /** Null for somebody who is not stored. */
+  /** Null for a customer who is not stored. */
   readonly customerId: string | null;
-  /** What a request says about the customer; it counts as if it were stored. */
+  /** Customer data of the request, which counts as if it were stored. */
   readonly input: CustomerInput | undefined;
-  readonly moment: TimeContext;
+  readonly time: TimeContext;
 };
 
 export type NamedSegment = { readonly id: string; readonly name: string };
 
 /**
- * The segments that each of the customers is in, ascending by id. Two statements for all of them, and
- * none for projects without segments.
+ * Returns the segments of each customer, ascending by id (docs/customers.md#segments). Two statements for the
+ * whole batch, and none for projects without segments.
  */
 export async function evaluateSegments(
   deps: Deps,
-  questions: readonly SegmentQuery[],
+  queries: readonly SegmentQuery[],
 ): Promise<readonly (readonly NamedSegment[])[]> {
-  const projects = await loadDefinitions(deps, questions);
-  const storedWhere = (needs: (project: ProjectSegments) => boolean) =>
-    questions.flatMap(({ projectId, customerId: id }) => {
+  const projects = await loadDefinitions(deps, queries);
+  const storedCustomers = (needs: (project: ProjectSegments) => boolean) =>
+    queries.flatMap(({ projectId, customerId: id }) => {
       const project = projects.get(projectId);
       return id !== null && project !== undefined && needs(project) ? [{ projectId, id }] : [];
     });
   const [profiles, memberships] = await Promise.all([
     findProfiles(
       deps.db,
-      storedWhere(({ dynamic }) => dynamic.length > 0),
+      storedCustomers(({ dynamic }) => dynamic.length > 0),
     ),
     findMemberships(
       deps.db,
-      storedWhere(({ hasStatic }) => hasStatic),
+      storedCustomers(({ hasStatic }) => hasStatic),
     ),
   ]);
   const subjects = new Map(
@@ -54,37 +55,34 @@ export async function evaluateSegments(
       subjectFromProfile(profile),
     ]),
   );
-  const lists = Map.groupBy(memberships, ({ projectId, customerId }) =>
+  const staticSegments = Map.groupBy(memberships, ({ projectId, customerId }) =>
     keyOf(projectId, customerId),
   );
-  return questions.map((question) => {
-    const { projectId, customerId, moment } = question;
+  return queries.map((query) => {
+    const { projectId, customerId, time } = query;
     const key = keyOf(projectId, customerId ?? "");
-    const listed = (lists.get(key) ?? []).map(({ segmentId: id, name }) => ({ id, name }));
-    const subject = withRequestInput(subjects.get(key) ?? UNKNOWN_CUSTOMER, question.input);
-    const dynamic = matchingSegments(subject, projects.get(projectId)?.dynamic ?? [], moment);
+    const listed = (staticSegments.get(key) ?? []).map(({ segmentId: id, name }) => ({ id, name }));
+    const subject = withRequestInput(subjects.get(key) ?? UNKNOWN_CUSTOMER, query.input);
+    const dynamic = matchingSegments(subject, projects.get(projectId)?.dynamic ?? [], time);
     return [...listed, ...dynamic.map(({ id, name }) => ({ id, name }))].toSorted((a, b) =>
       a.id < b.id ? -1 : 1,
     );
   });
 }
 
-const keyOf = (projectId: string, customerId: string): string =>
-  JSON.stringify([projectId, customerId]);
-
 const withRequestInput = (
   subject: SegmentSubject,
-  said: CustomerInput | undefined,
+  input: CustomerInput | undefined,
 ): SegmentSubject =>
-  said === undefined
+  input === undefined
     ? subject
-    : withInput(subject, { ...customerChangeOf(said), sourceId: said.sourceId ?? null });
+    : withInput(subject, { ...customerChangeOf(input), sourceId: input.sourceId ?? null });
 
 async function loadDefinitions(
   deps: Deps,
-  questions: readonly SegmentQuery[],
+  queries: readonly SegmentQuery[],
 ): Promise<ReadonlyMap<string, ProjectSegments>> {
-  const ids = [...new Set(questions.map(({ projectId }) => projectId))];
+  const ids = [...new Set(queries.map(({ projectId }) => projectId))];
   const projects = await Promise.all(ids.map((id) => deps.segmentDefinitions(id)));
   return new Map(ids.map((id, index) => [id, projects[index] as ProjectSegments]));
 }

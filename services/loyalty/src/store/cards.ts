@@ -1,7 +1,7 @@
 import type { Queryable } from "@scrip/postgres";
 
 import type { Card, CardReference } from "../domain/card.ts";
-import { keyOf } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
 
 type CardRow = {
   project_id: string;

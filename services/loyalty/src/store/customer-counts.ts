@@ -14,7 +14,7 @@ export type RedemptionCounts = CustomerRef & {
   readonly failed: number;
   readonly rolledBack: number;
   readonly rollbacksRejected: number;
-  /** Credits taken, less those given back. */
+  /** Redeemed credits less those that rollbacks returned. */
   readonly giftAmount: bigint;
 };
 
@@ -22,14 +22,13 @@ export type CountedOrder = CustomerRef & {
   readonly orderId: string;
   readonly amount: bigint;
   readonly at: Date;
-  /** One that is paid no more is kept as such: its payment may be told of later. */
+  /** False is stored too: the event of an earlier payment may arrive later. */
   readonly paid: boolean;
 };
 
 /**
- * Answers which of the customers are still there, and keeps them from being deleted until the
- * transaction ends. All batches lock in one order, so none of them waits for another in a circle: a
- * nested loop locks in the order of its outer side.
+ * Returns the customers that exist and prevents their deletion until the transaction ends. Locks are taken
+ * in key order, so that concurrent batches do not deadlock: a nested loop locks in the order of its outer side.
  */
 export async function shareLockCustomers(
   tx: Queryable,
@@ -37,7 +36,7 @@ export async function shareLockCustomers(
 ): Promise<readonly CustomerRef[]> {
   const byName = new Map(customers.map((customer) => [customerKey(customer), customer]));
   const sorted = [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
-  // As a range and in its order: see findCustomersBy.
+  // A range with its order: see findCustomersBy.
   const { rows } = await tx.query<{ project_id: string; id: string }>({
     name: "hold_customers",
     text: `select held.*
@@ -58,11 +57,11 @@ export async function shareLockCustomers(
   return rows.map((row) => ({ projectId: row.project_id, customerId: row.id }));
 }
 
-/** The same for the same customer. */
+/** Identifies a customer in maps. */
 export const customerKey = ({ projectId, customerId }: CustomerRef): string =>
   `${projectId}\n${customerId}`;
 
-/** Each customer once. */
+/** Adds to the counts of customers, each listed once. */
 export async function addRedemptionCounts(
   tx: Queryable,
   counted: readonly RedemptionCounts[],
@@ -96,9 +95,9 @@ export async function addRedemptionCounts(
 }
 
 /**
- * Each order once; what is there and newer stays, and what is there already is not written again. Two states
- * of one instant come in their order where one topic tells them both; else `unpaidWins`: orders are paid
- * before they are rolled back.
+ * Stores the states of orders, each listed once, unless a newer or equal state is stored. Of two states with
+ * the same time, the later delivery wins; with `unpaidWins`, which events of another topic need, the unpaid
+ * state wins, because an order is paid before it is rolled back.
  */
 export async function upsertOrders(
   tx: Queryable,

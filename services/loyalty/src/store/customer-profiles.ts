@@ -25,12 +25,12 @@ type ProfileRow = Readonly<Record<CustomerField, string | null>> & {
   readonly last_at: Date | null;
 };
 
-/** A day stays text: a `Date` would have a time zone. */
+/** Birth dates are read as text: a `Date` would have a time zone. */
 const FIELDS = CUSTOMER_FIELDS.map((field) =>
   field === "birthdate" ? "c.birthdate::text as birthdate" : `c.${field}`,
 ).join(", ");
 
-/** The profiles of the customers that `page`, a query over `customer`, gives. */
+/** Profiles of the customers that `page`, a query over `customer`, returns. */
 const profilesSql = (page: string): string =>
   `select c.project_id, c.id, c.source_id, ${FIELDS}, c.metadata, c.created_at, c.updated_at,
           coalesce(r.succeeded, 0) as redemptions, coalesce(r.gift_amount, 0) as gift_amount,
@@ -50,7 +50,7 @@ const profilesSql = (page: string): string =>
             order by changed_at desc
             limit 1) l on true`;
 
-/** By id, or else by source id. */
+/** Finds by id or else by source id. */
 const byIdOrSourceIdSql = (columns: string): string =>
   `select ${columns}
      from customer
@@ -71,8 +71,8 @@ export async function findProfile(
 }
 
 /**
- * Of any projects; ids that are not there are left out. Planned anew each time: a plan that was kept
- * from when the tables were small reads all of them.
+ * Returns the profiles of the customers that exist, of any projects. Not a named statement: a session would
+ * keep a plan that was made while the tables were small and scans all of them.
  */
 export async function findProfiles(
   db: Queryable,
@@ -89,7 +89,6 @@ export async function findProfiles(
   return rows.map((row) => ({ projectId: row.project_id, profile: profileFromRow(row) }));
 }
 
-/** The id of the customer that a path names, by id or else by source id. */
 export async function findCustomerId(
   db: Queryable,
   projectId: string,
@@ -108,16 +107,16 @@ export type CustomerSortOrder = {
 };
 
 export type CustomerListing = {
-  /** Over `customer`, all of which must hold. */
+  /** SQL over `customer`, joined by `and`. */
   readonly conditions: readonly string[];
-  /** Their values; the first is the project. */
+  /** Parameters of the conditions; the first is the project id. */
   readonly values: readonly unknown[];
   readonly order: CustomerSortOrder;
   readonly startingAfter: Date | null;
   readonly page: { readonly limit: number; readonly offset: number };
 };
 
-/** One page, and how many customers there are on all of them. Ties are broken by id. */
+/** One page of customers, and the number of customers on all pages. Ties are broken by id. */
 export async function listProfiles(
   db: Queryable,
   { conditions, values, order, startingAfter, page }: CustomerListing,
@@ -128,7 +127,7 @@ export async function listProfiles(
     [...values],
   );
   const direction = order.descending ? "desc" : "asc";
-  // Everybody has a created_at; saying where nulls go would keep its index from being read backwards.
+  // created_at is never null; `nulls last` would prevent a backward scan of its index.
   const nulls = order.by === "created_at" ? "" : "nulls last";
   const sorting = (table: string): string =>
     `${table}${order.by} ${direction} ${nulls}, ${table}id ${direction}`;

@@ -26,8 +26,8 @@ export async function findCustomersBy(
   keys: readonly CustomerKey[],
 ): Promise<StoredCustomer[]> {
   if (keys.length === 0) return [];
-  // As a range and in its order, which only the index of the column gives: a session keeps the plan of
-  // a small table, where all that begin with the project look as good.
+  // A range with its order, which only the index of the column provides: a session keeps the plan that it
+  // made while the table was small, when every index with the project id in front looked equally good.
   const { rows } = await db.query<CustomerRow>({
     name: `find_customers_by_${column}`,
     text: `select found.*
@@ -54,7 +54,7 @@ export type NewCustomer = {
   readonly at: Date;
 };
 
-/** Two requests may make the same customer at once: the second one's id is not used. */
+/** If concurrent requests create the same customer, the id of the second one is not used. */
 export async function insertMissingCustomers(
   db: Queryable,
   customers: readonly NewCustomer[],
@@ -77,7 +77,7 @@ export async function insertMissingCustomers(
 
 const CASTS: Readonly<Record<string, string>> = { birthdate: "::date" };
 
-/** A field of a change, which is a JSON object. */
+/** SQL of a field of a change, which is a JSON object. */
 const changedFieldSql = (field: string, fields: string): string =>
   `(${fields} ->> '${field}')${CASTS[field] ?? ""}`;
 
@@ -103,8 +103,8 @@ export type CustomerMerge = {
 };
 
 /**
- * Merges changes of different customers in one statement, and answers the customers that are there.
- * They are locked sorted, so that two batches wait for each other instead of deadlocking.
+ * Merges changes of different customers in one statement and returns the customers that exist. Locks are
+ * taken in key order, so that concurrent batches do not deadlock.
  */
 export async function mergeCustomers(
   db: Queryable,
@@ -112,21 +112,21 @@ export async function mergeCustomers(
 ): Promise<StoredCustomer[]> {
   if (merges.length === 0) return [];
   const { rows } = await db.query<CustomerRow>(
-    `with said as (
+    `with input as (
        select * from unnest($1::text[], $2::text[], $3::jsonb[], $4::jsonb[], $5::timestamptz[])
-              as said (project_id, id, fields, metadata, at)
+              as input (project_id, id, fields, metadata, at)
      ), held as (
        select project_id, id
          from customer
-        where (project_id, id) in (select project_id, id from said)
+        where (project_id, id) in (select project_id, id from input)
         order by project_id, id
           for no key update
      )
      update customer
-        set ${mergeColumnsSql("said.fields", "said.metadata", "said.at")}
-       from said
+        set ${mergeColumnsSql("input.fields", "input.metadata", "input.at")}
+       from input
        join held using (project_id, id)
-      where customer.project_id = said.project_id and customer.id = said.id
+      where customer.project_id = input.project_id and customer.id = input.id
      returning ${RETURNING}`,
     [
       merges.map(({ projectId }) => projectId),
@@ -148,8 +148,8 @@ export async function mergeCustomer(
 }
 
 /**
- * Makes the customer, or changes the one that has the source id already; answers whose id it is.
- * One statement, so that requests that do it at once make one customer.
+ * Creates a customer or merges the change into the one with this source id; returns the id. One statement,
+ * so that concurrent requests create one customer.
  */
 export async function upsertCustomer(
   db: Queryable,
@@ -180,16 +180,16 @@ export async function upsertCustomer(
     ],
   );
   const id = rows[0]?.id;
-  if (id === undefined) throw new Error("an upsert made no customer");
+  if (id === undefined) throw new Error("the upsert returned no id");
   return id;
 }
 
-/** What went with a customer: places in static segments, and orders that were known to be paid. */
+/** Deleted with a customer: memberships of static segments, and orders that were known to be paid. */
 export type DeletedCustomer = { readonly segments: bigint; readonly orders: bigint };
 
 /**
- * Undefined when there was no such customer. The event that tells it is written with the deletion. What
- * is counted of him goes after himself: whoever counts holds the customer, and is done by then.
+ * Deletes a customer and writes the event; undefined if they do not exist. Counts are deleted after the
+ * customer: consumers lock the customer while they count, and have finished by then.
  */
 export async function deleteCustomer(
   db: Database,

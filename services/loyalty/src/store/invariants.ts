@@ -1,18 +1,18 @@
 import { sqlCheck, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
 
 export {
-  type AuditedPointsHold as KnownSpend,
-  readPointsHolds as readSpends,
+  type AuditedPointsHold as AuditedPointsHold,
+  readPointsHolds as readPointsHolds,
 } from "./points-hold-audit.ts";
 
-/** Every project that has opened cards, also one that the gateway no longer knows. */
+/** All projects with open cards, including projects that the gateway has deleted. */
 export const listLoyaltyProjects = (db: Queryable): Promise<readonly string[]> =>
   listProjectsIn(db, "loyalty_card");
 
 const HELD = `
   select c.id,
          case when c.held_points <> pending.points
-              then format('holds %s points, its pending spends %s', c.held_points, pending.points)
+              then format('holds %s points, its pending holds %s', c.held_points, pending.points)
           end as fault
     from loyalty_card c
    cross join lateral (
@@ -26,13 +26,13 @@ const HELD = `
 const CHAINS = `
   select c.id,
          case when e.count <> c.ledger_version
-              then format('has %s entries, counts %s', e.count, c.ledger_version)
+              then format('has %s entries, its version is %s', e.count, c.ledger_version)
               when e.count > 0 and (e.first <> 1 or e.last <> e.count)
-              then format('its %s entries count from %s to %s', e.count, e.first, e.last)
+              then format('its %s entries are numbered from %s to %s', e.count, e.first, e.last)
               when e.broken > 0
               then format('%s balances do not follow from the one before', e.broken)
               when e.count > 0 and e.balance <> c.balance
-              then format('has %s points, its last entry says %s', c.balance, e.balance)
+              then format('has %s points, its last entry %s', c.balance, e.balance)
           end as fault
     from loyalty_card c
    cross join lateral (
@@ -51,7 +51,7 @@ const CHAINS = `
 const REDEEMED = `
   select c.id,
          case when c.redeemed_points <> - e.points
-              then format('counts %s redeemed points, its entries %s', c.redeemed_points, - e.points)
+              then format('has %s redeemed points, its entries %s', c.redeemed_points, - e.points)
           end as fault
     from loyalty_card c
    cross join lateral (
@@ -63,10 +63,10 @@ const REDEEMED = `
    order by c.id
    limit $3`;
 
-const SPENDS = `
+const HOLDS = `
   select s.id,
          case when s.status = 'CONFIRMED' and taken.points is distinct from - s.points
-              then format('took %s points, its entry says %s', s.points, taken.points)
+              then format('claimed %s points, its entry has %s', s.points, taken.points)
               when s.status <> 'CONFIRMED' and taken.points is not null
               then format('is %s and has an entry', s.status)
           end as fault
@@ -80,7 +80,7 @@ const SPENDS = `
 const LOCKS = `
   select c.id,
          case when locked.points > c.balance - c.held_points
-              then format('sessions hold %s of %s points', locked.points, c.balance - c.held_points)
+              then format('sessions lock %s of %s points', locked.points, c.balance - c.held_points)
           end as fault
     from loyalty_card c
    cross join lateral (
@@ -91,33 +91,34 @@ const LOCKS = `
    order by c.id
    limit $3`;
 
-/** spec/campaigns-loyalty-platform.md §8.2; the tables' own constraints hold the rest. */
+/** Invariants that table constraints cannot express (docs/operations.md#invariants). */
 export const loyaltyInvariants: readonly InvariantCheck[] = [
   {
     name: "I1 cards",
-    states: "a card holds what its pending spends hold, and no more than its balance",
+    states:
+      "the held points of a card are the sum of its pending holds, and no more than its balance",
     checkChunk: sqlCheck(HELD),
   },
   {
     name: "I4 points",
     states:
-      "entries of a card count from 1 without gaps, and each balance follows from the one before",
+      "entries of a card are numbered from 1 without gaps, and each balance follows from the one before",
     checkChunk: sqlCheck(CHAINS),
   },
   {
     name: "I5 redeemed points",
-    states: "what was redeemed with a card is the sum of its redemptions and refunds",
+    states: "the redeemed points of a card are the sum of its redemptions and refunds",
     checkChunk: sqlCheck(REDEEMED),
   },
   {
-    name: "I7 spends",
-    states:
-      "a spend is in the ledger once when it was taken, and not at all when it was given back",
-    checkChunk: sqlCheck(SPENDS),
+    name: "I7 points holds",
+    states: "a claimed hold has exactly one ledger entry, a released hold has none",
+    checkChunk: sqlCheck(HOLDS),
   },
   {
     name: "I1 locked points",
-    states: "what live sessions hold of a card is no more than is left of it",
+    states:
+      "the points that unexpired sessions lock are no more than the available points of the card",
     checkChunk: sqlCheck(LOCKS),
   },
 ];

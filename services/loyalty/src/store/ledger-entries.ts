@@ -1,6 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 
-import { keyOf } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
 import type { NewLedgerEntry } from "../domain/resolve-holds.ts";
 
 export type EntryRow = {

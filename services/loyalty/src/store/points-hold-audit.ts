@@ -1,6 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 
-/** A hold as the books of redemptions must know it. */
+/** A hold, for comparison with the redemptions of the voucher service (`scrip check-invariants`). */
 export type AuditedPointsHold = {
   readonly id: string;
   readonly cardId: string;
@@ -10,7 +10,7 @@ export type AuditedPointsHold = {
   readonly refunded: boolean;
 };
 
-/** The next holds by their ids, or those of these ids. */
+/** Reads the holds with these ids, or the next ones in the order of their ids. */
 export async function readPointsHolds(
   db: Queryable,
   projectId: string,

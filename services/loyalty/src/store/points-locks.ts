@@ -13,7 +13,7 @@ type LockRow = {
 
 const COLUMNS = "project_id, card_id, session_key, points, locked_at, expires_at";
 
-/** What sessions hold of these cards, also what has expired: whoever counts knows his own time. */
+/** All locks on the cards, expired ones included: the caller compares with the project's clock. */
 export async function findLocksOfCards(
   db: Queryable,
   cards: readonly { readonly projectId: string; readonly cardId: string }[],
@@ -42,10 +42,10 @@ export async function findLocksOfSessions(
   return rows.map(pointsLockFromRow);
 }
 
-/** How long an expired lock is kept: a sandbox may have another clock. */
+/** Expired locks are retained for this long, because the clock of a sandbox project can be behind. */
 const RETENTION_DAYS = 7;
 
-/** What a session holds of a card already is replaced. The card must be locked. */
+/** Inserts or replaces the locks of sessions. The row of the card must be locked. */
 export async function upsertLocks(tx: Queryable, locks: readonly PointsLock[]): Promise<void> {
   if (locks.length === 0) return;
   await tx.query(
@@ -85,9 +85,9 @@ export async function deleteLocks(
 }
 
 export type PointsRelease = SessionReference & {
-  /** Null: of all cards. */
+  /** Null: all cards. */
   readonly cardId: string | null;
-  /** Only what was locked until then; null: whenever. */
+  /** Only locks taken until this time; null: all. */
   readonly until: number | null;
 };
 

@@ -1,6 +1,6 @@
 import { type Queryable, readPage } from "@scrip/postgres";
 
-import { keyOf } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
 
 export type AssignmentRow = {
   readonly id: string;
@@ -17,7 +17,7 @@ const COLUMNS = "id, reward_id, campaign_id, points, auto_redeem, created_at, up
 export const ONE_PER_CAMPAIGN = "reward_assignment_once";
 export const ONE_AUTO_REDEEM = "reward_assignment_one_auto_redeem";
 
-/** Violates `ONCE` or `ONE_AUTO_REDEEM`, or the foreign key when the reward was deleted meanwhile. */
+/** Violates `ONE_PER_CAMPAIGN` or `ONE_AUTO_REDEEM`, or the foreign key if the reward was deleted concurrently. */
 export async function insertAssignment(
   db: Queryable,
   projectId: string,
@@ -38,7 +38,7 @@ export async function insertAssignment(
   );
 }
 
-/** Which assignment; of this reward or of this campaign only, where they are given. */
+/** An assignment by id, which must belong to the reward or campaign if they are included. */
 export type AssignmentReference = {
   readonly projectId: string;
   readonly id: string;
@@ -58,37 +58,40 @@ const referenceValues = ({ projectId, id, rewardId, campaignId }: AssignmentRefe
 
 export async function findAssignment(
   db: Queryable,
-  name: AssignmentReference,
+  reference: AssignmentReference,
 ): Promise<AssignmentRow | undefined> {
   const { rows } = await db.query<AssignmentRow>(
     `select ${COLUMNS} from reward_assignment where ${MATCHES}`,
-    referenceValues(name),
+    referenceValues(reference),
   );
   return rows[0];
 }
 
 export async function updateAssignment(
   db: Queryable,
-  name: AssignmentReference,
+  reference: AssignmentReference,
   change: Pick<AssignmentRow, "points" | "auto_redeem" | "updated_at">,
 ): Promise<AssignmentRow | undefined> {
   const { rows } = await db.query<AssignmentRow>(
     `update reward_assignment set points = $5, auto_redeem = $6, updated_at = $7 where ${MATCHES}
      returning ${COLUMNS}`,
-    [...referenceValues(name), change.points, change.auto_redeem, change.updated_at],
+    [...referenceValues(reference), change.points, change.auto_redeem, change.updated_at],
   );
   return rows[0];
 }
 
-export async function deleteAssignment(db: Queryable, name: AssignmentReference): Promise<boolean> {
+export async function deleteAssignment(
+  db: Queryable,
+  reference: AssignmentReference,
+): Promise<boolean> {
   const { rowCount } = await db.query(
     `delete from reward_assignment where ${MATCHES}`,
-    referenceValues(name),
+    referenceValues(reference),
   );
   return rowCount === 1;
 }
 
-/** The ids of the assignments of a reward: as many as an answer names, and how many there are. */
+/** The ids of the first assignments of a reward, for error messages, and the number of all. */
 export async function listAssignmentIds(
   db: Queryable,
   projectId: string,
@@ -111,7 +114,7 @@ export type AssignmentListing = {
   readonly offset: number;
 };
 
-/** One page, newest first, and how many there are on all of them. */
+/** One page of assignments, newest first, and the number of assignments on all pages. */
 export async function listAssignments(
   db: Queryable,
   { projectId, rewardId, campaignId, limit, offset }: AssignmentListing,
@@ -157,7 +160,7 @@ export async function findAssignmentsOfCampaigns(
   );
 }
 
-/** Those of the assignments that there are, by `keyOf` of project and id. */
+/** Returns the assignments that exist, by `keyOf` of project and id. */
 export async function findAssignments(
   db: Queryable,
   names: readonly { readonly projectId: string; readonly assignmentId: string }[],

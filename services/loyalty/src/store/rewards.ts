@@ -1,7 +1,7 @@
 import { type Queryable, readPage } from "@scrip/postgres";
 
-import { keyOf } from "../domain/card.ts";
 import type { Stock } from "../domain/hold-points.ts";
+import { keyOf } from "../domain/key.ts";
 import type { RewardParameters, RewardType } from "../domain/reward.ts";
 
 export type RewardRow = {
@@ -32,7 +32,7 @@ export async function insertReward(
   );
 }
 
-/** What can be changed; `redeemed` is counted by redemptions alone. */
+/** Writes the updatable columns; only redemptions change `redeemed`. */
 export async function updateReward(
   tx: Queryable,
   projectId: string,
@@ -68,7 +68,7 @@ const rewardToRow = (row: RewardRow): readonly unknown[] => [
   row.updated_at,
 ];
 
-/** With `lock` nobody else changes the reward until the transaction ends. */
+/** `lock` locks the row until the transaction ends. */
 export async function findReward(
   db: Queryable,
   projectId: string,
@@ -82,7 +82,7 @@ export async function findReward(
   return rows[0];
 }
 
-/** Violates the foreign key of assignments while the reward is assigned. */
+/** Violates the foreign key of assignments if the reward is assigned. */
 export async function deleteReward(db: Queryable, projectId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query("delete from reward where project_id = $1 and id = $2", [
     projectId,
@@ -91,7 +91,7 @@ export async function deleteReward(db: Queryable, projectId: string, id: string)
   return rowCount === 1;
 }
 
-/** One page, newest first, and how many there are on all of them. */
+/** One page of rewards, newest first, and the number of rewards on all pages. */
 export async function listRewards(
   db: Queryable,
   {
@@ -119,7 +119,7 @@ export async function listRewards(
 
 type RewardReference = { readonly projectId: string; readonly rewardId: string };
 
-/** By `keyOf` of project and reward. */
+/** Returns the rewards that exist, by `keyOf` of project and id. */
 export async function findRewards(
   db: Queryable,
   names: readonly RewardReference[],
@@ -133,7 +133,7 @@ export async function findRewards(
   return new Map(rows.map(({ project_id: projectId, ...row }) => [keyOf(projectId, row.id), row]));
 }
 
-/** Holds rewards of which something is taken, after the cards and in the order of their keys. */
+/** Locks rewards in key order; cards are locked before. */
 export async function lockStocks(
   tx: Queryable,
   names: readonly RewardReference[],
@@ -154,7 +154,7 @@ export async function lockStocks(
   );
 }
 
-/** Counts how often rewards were redeemed: up, or down when that came to nothing. */
+/** Changes the redeemed quantity of rewards: up for a hold, down for a release or refund. */
 export async function changeStocks(
   tx: Queryable,
   moves: readonly (RewardReference & { readonly by: 1 | -1 })[],
@@ -165,7 +165,7 @@ export async function changeStocks(
     sums.set(key, { ...move, by: move.by + (sums.get(key)?.by ?? 0) });
   }
   if (sums.size === 0) return;
-  // Row after row in the order of the keys, which is the order of all who lock rewards.
+  // The update alone would lock the rows in any order and could deadlock.
   await lockStocks(tx, [...sums.values()]);
   const sorted = [...sums.values()];
   await tx.query(

@@ -7,7 +7,7 @@ export type SegmentRow = {
   readonly id: string;
   readonly name: string;
   readonly type: SegmentType;
-  /** Null for a static one. */
+  /** Null for static segments. */
   readonly filter: JsonObject | null;
   readonly created_at: Date;
   readonly updated_at: Date | null;
@@ -15,10 +15,7 @@ export type SegmentRow = {
 
 const COLUMNS = "id, name, type, filter, created_at, updated_at";
 
-/**
- * How many segments the project has. Whoever makes one at the same time waits until the transaction
- * ends, so that the numbers still hold then.
- */
+/** Counts the segments of a project. Concurrent creations wait until the transaction ends, so that limits hold. */
 export async function countSegments(
   tx: Queryable,
   projectId: string,
@@ -43,12 +40,12 @@ export async function insertSegment(
   );
 }
 
-/** How many customers a statement puts into a segment: all at once may take longer than one may. */
+/** Customers per insert: one statement for all could exceed the statement timeout. */
 const CHUNK = 2_000;
 
 /**
- * Puts customers into a static segment; answers who of them there are. Who is being deleted is waited
- * for, and then is not there.
+ * Adds customers to a static segment and returns the ids of those that exist. Waits for concurrent deletions,
+ * so that a deleted customer is not added.
  */
 export async function addToSegment(
   tx: Queryable,
@@ -88,14 +85,14 @@ export async function findSegment(
 }
 
 export type SegmentListing = {
-  /** Over `segment`, and its values; the first is the project. */
+  /** SQL over `segment`, and its parameters; the first is the project id. */
   readonly condition: string;
   readonly values: readonly unknown[];
   readonly limit: number;
   readonly offset: number;
 };
 
-/** One page, newest first, and how many there are on all of them. */
+/** One page of segments, newest first, and the number of segments on all pages. */
 export async function listSegments(
   db: Queryable,
   { condition, values, limit, offset }: SegmentListing,
@@ -128,7 +125,7 @@ export type ProjectSegmentRows = {
   readonly hasStatic: boolean;
 };
 
-/** What the projects have, in their order: all segments with filters, and whether there are lists. */
+/** For each project, in order: its segments with filters, and whether it has static segments. */
 export async function findProjectSegments(
   db: Queryable,
   projectIds: readonly string[],
@@ -157,7 +154,7 @@ export type Membership = {
   readonly name: string;
 };
 
-/** The static segments of customers of any projects. */
+/** Memberships in static segments of customers of any projects. */
 export async function findMemberships(
   db: Queryable,
   customers: readonly { readonly projectId: string; readonly id: string }[],
