@@ -1,9 +1,6 @@
 import { sqlCheck, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
 
-export {
-  type AuditedPointsHold as AuditedPointsHold,
-  readPointsHolds as readPointsHolds,
-} from "./points-hold-audit.ts";
+export { type AuditedPointsHold, readPointsHolds } from "./points-hold-audit.ts";
 
 /** All projects with open cards, including projects that the gateway has deleted. */
 export const listLoyaltyProjects = (db: Queryable): Promise<readonly string[]> =>
