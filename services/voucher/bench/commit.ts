@@ -20,7 +20,7 @@ import {
 import { batchCall, type Client, clientOf, createDirectTransport } from "@scrip/rpc";
 
 import { createAssetCipher } from "../src/image/asset-cipher.ts";
-import { createTemplates } from "../src/loading/definition-cache.ts";
+import { createDefinitionCache } from "../src/loading/definition-cache.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 
@@ -85,7 +85,7 @@ const client = clientOf(
     routes({
       db,
       newId,
-      templates: createTemplates(20_000),
+      definitions: createDefinitionCache(20_000),
       assets: createAssetCipher("bench"),
       customers: clientOf(CustomerService, createDirectTransport([])),
       cards: clientOf(CardService, createDirectTransport([])),

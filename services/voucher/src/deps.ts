@@ -5,13 +5,13 @@ import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb
 import type { Client } from "@scrip/rpc";
 
 import type { AssetCipher } from "./image/asset-cipher.ts";
-import type { Templates } from "./loading/definition-cache.ts";
+import type { DefinitionCache } from "./loading/definition-cache.ts";
 
 /** Everything a handler may touch. The clock is the call's. */
 export type Deps = {
   readonly db: Database;
   readonly newId: typeof newId;
-  readonly templates: Templates;
+  readonly definitions: DefinitionCache;
   readonly assets: AssetCipher;
   readonly customers: Client<typeof CustomerService>;
   /** The points of loyalty cards. */

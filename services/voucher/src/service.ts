@@ -8,12 +8,12 @@ import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { clientOf, type Service } from "@scrip/rpc";
 
-import { CUSTOMERS_TOPIC, onCustomer } from "./events/on-customer-deleted.ts";
+import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
 import { createAssetCipher } from "./image/asset-cipher.ts";
-import { startAnswerExpiry } from "./jobs/delete-expired-idempotency-keys.ts";
+import { startIdempotencyKeyExpiry } from "./jobs/delete-expired-idempotency-keys.ts";
 import { startSessionExpiry } from "./jobs/delete-expired-sessions.ts";
-import { startSpendSettlement } from "./jobs/release-points-holds.ts";
-import { createTemplates } from "./loading/definition-cache.ts";
+import { startPointsHoldRelease } from "./jobs/release-points-holds.ts";
+import { createDefinitionCache } from "./loading/definition-cache.ts";
 import { routes } from "./routes.ts";
 
 export const SCHEMA = "voucher";
@@ -45,22 +45,22 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
-  parts.use(startAnswerExpiry(db, onError));
+  parts.use(startIdempotencyKeyExpiry(db, onError));
   parts.use(startSessionExpiry(db, onError));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const cards = clientOf(CardService, options.transports.loyalty);
-  parts.use(startSpendSettlement({ db, cards, onError }));
+  parts.use(startPointsHoldRelease({ db, cards, onError }));
   const customers = await options.bus.subscribe({
     group: "voucher-customers",
     topics: [CUSTOMERS_TOPIC],
-    handler: onCustomer(db),
+    handler: onCustomerDeleted(db),
   });
   parts.defer(() => customers.close(CONSUMERS_CLOSE_MS));
   const implementations = routes({
     db,
     newId,
-    templates: createTemplates(options.cacheSize ?? DEFAULT_CACHE_SIZE),
+    definitions: createDefinitionCache(options.cacheSize ?? DEFAULT_CACHE_SIZE),
     assets: createAssetCipher(options.assetSecret),
     customers: clientOf(CustomerService, options.transports.loyalty),
     cards,

@@ -4,7 +4,7 @@ import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { routes } from "../src/routes.ts";
-import { deleteOldAnswers } from "../src/store/idempotency.ts";
+import { deleteExpiredResponses } from "../src/store/idempotency.ts";
 import {
   commandOf,
   committer,
@@ -98,7 +98,7 @@ test("an answer is forgotten after 48 hours, and no earlier", async () => {
   await fixture.db.query(
     "update idempotency set created_at = now() - make_interval(hours => 48, mins => case key when 'old' then 1 else -1 end) where key in ('old', 'kept')",
   );
-  expect(await deleteOldAnswers(fixture.db, 48, 100)).toBe(1);
+  expect(await deleteExpiredResponses(fixture.db, 48, 100)).toBe(1);
   const { rows } = await fixture.db.query(
     "select key from idempotency where key in ('old', 'kept')",
   );

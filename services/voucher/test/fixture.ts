@@ -38,7 +38,7 @@ import { testDatabase, type TestDatabase } from "@scrip/testing";
 
 import type { Deps } from "../src/deps.ts";
 import { createAssetCipher } from "../src/image/asset-cipher.ts";
-import { createTemplates } from "../src/loading/definition-cache.ts";
+import { createDefinitionCache } from "../src/loading/definition-cache.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { voucherInvariants } from "../src/store/invariants.ts";
@@ -113,7 +113,7 @@ export function depsOf(db: TestDatabase): Deps {
   return {
     db,
     newId,
-    templates: createTemplates(100),
+    definitions: createDefinitionCache(100),
     assets: createAssetCipher(ASSET_SECRET),
     customers: clientOf(CustomerService, createDirectTransport([everybody])),
     cards: clientOf(CardService, createDirectTransport([unspent])),

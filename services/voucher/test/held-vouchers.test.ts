@@ -43,7 +43,7 @@ describe("a voucher that somebody else holds", () => {
         expect(refusalOf(outcomes[0])).toMatchObject({
           code: 503,
           key: "service_unavailable",
-          details: `Voucher ${held.code} is held by something else; try again`,
+          details: `Voucher ${held.code} is locked by another request; try again`,
         });
         expect(madeOf(outcomes[1])).toHaveLength(1);
         expect(refusalOf(outcomes[2])).toMatchObject({ code: 503 });

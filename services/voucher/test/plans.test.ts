@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 
 import type { Count } from "../src/domain/counts.ts";
 import { ROLE, SCHEMA } from "../src/service.ts";
-import { type CandidateSearch, findCandidates, startValues } from "../src/store/candidates.ts";
+import { type CandidateSearch, findCandidates, searchValues } from "../src/store/candidates.ts";
 import { readCounts } from "../src/store/counts.ts";
-import { findAnswers } from "../src/store/idempotency.ts";
-import { lockFreeVouchers } from "../src/store/unpublished-vouchers.ts";
+import { findStoredResponses } from "../src/store/idempotency.ts";
+import { lockUnpublishedVouchers } from "../src/store/unpublished-vouchers.ts";
 import { lockUsages } from "../src/store/usages.ts";
 import { findVouchers, findVouchersById } from "../src/store/vouchers.ts";
 import { startFixture } from "./fixture.ts";
@@ -77,16 +77,21 @@ const lookups: Readonly<Record<string, Lookup>> = {
   codes: named((n) => ({ projectId: "p", code: `CODE${n}` }), findVouchers),
   ids: named((n) => ({ projectId: "p", id: `v_${n}` }), findVouchersById),
   usages: named((n) => ({ projectId: "p", voucherId: `v_${n}` }), lockUsages),
-  keys: named((n) => ({ projectId: "p", key: `key${n}` }), findAnswers),
+  keys: named((n) => ({ projectId: "p", key: `key${n}` }), findStoredResponses),
   // All that are looked at are used up.
   candidates: {
     names: WINDOW,
-    run: (tx) => findCandidates(tx, { ...search, values: startValues(search, NOW) }),
+    run: (tx) => findCandidates(tx, { ...search, values: searchValues(search, NOW) }),
   },
   free: {
     names: 1,
     run: (tx) =>
-      lockFreeVouchers(tx, { projectId: "p", campaignId: "camp", now: Date.now(), limit: 1 }),
+      lockUnpublishedVouchers(tx, {
+        projectId: "p",
+        campaignId: "camp",
+        now: Date.now(),
+        limit: 1,
+      }),
   },
 };
 

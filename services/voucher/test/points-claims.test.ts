@@ -9,7 +9,7 @@ import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { releasePointsHolds } from "../src/points/release-holds.ts";
-import { insertClaims } from "../src/store/points-claims.ts";
+import { claimHolds } from "../src/store/points-claims.ts";
 import {
   checkInvariants,
   commandOf,
@@ -52,7 +52,7 @@ const cards = clientOf(
 const abandon = (...spendIds: readonly string[]) =>
   releasePointsHolds(
     { db, cards },
-    spendIds.map((spendId) => ({ projectId, spendId })),
+    spendIds.map((holdId) => ({ projectId, holdId })),
   );
 
 async function redeeming(spendId: string, key?: string) {
@@ -98,7 +98,7 @@ describe("a spend of points", () => {
       const claimed = Promise.withResolvers<void>();
       const over = db
         .transaction(async (tx) => {
-          await insertClaims(tx, [{ projectId, spendId, redemptionId }]);
+          await claimHolds(tx, [{ projectId, holdId: spendId, redemptionId }]);
           claimed.resolve();
           await ended.promise;
           if (redemptionId === null) throw new Error("nothing is committed");

@@ -8,9 +8,9 @@ import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { onCustomer } from "../src/events/on-customer-deleted.ts";
+import { onCustomerDeleted } from "../src/events/on-customer-deleted.ts";
 import { routes } from "../src/routes.ts";
-import { forgetHolder } from "../src/store/deleted-customers.ts";
+import { deleteHoldings } from "../src/store/deleted-customers.ts";
 import { depsOf, startFixture } from "./fixture.ts";
 
 const fixture = await startFixture();
@@ -89,7 +89,7 @@ describe("what a campaign tells", () => {
 test("a voucher that is published while its customer is forgotten keeps its holder", async () => {
   const campaign = await givenCampaign(1);
   await publish("cust_gone", campaign);
-  await forgetHolder(fixture.db, { projectId, customerId: "cust_gone" });
+  await deleteHoldings(fixture.db, { projectId, customerId: "cust_gone" });
   const { rows } = await fixture.db.query(
     `select v.holder_id, h.customer_id
        from voucher v
@@ -117,7 +117,7 @@ test("a voucher that is deleted while its customer is forgotten is nobody's", as
     }
     return answer as never;
   };
-  await onCustomer({ ...db, query })([deletionOf(customer)], {
+  await onCustomerDeleted({ ...db, query })([deletionOf(customer)], {
     group: "vouchers",
     topic: "scrip.customers.v1",
     signal: new AbortController().signal,

@@ -1,22 +1,22 @@
 /**
- * Vouchers that somebody else held for longer than a batch may wait. The batches that come next take
- * them only when they are free, so that one voucher that is held for long (an edit by hand, a
- * process that hangs) costs the redemptions of all others one short wait and no more.
+ * Remembers rows that other transactions locked for longer than a batch may wait. The following batches lock them
+ * only when they are free, so that one row that is locked for long (a manual edit, a process that hangs) costs
+ * all other redemptions one short wait only (docs/sessions.md#contention).
  */
 export type Contention = {
   /**
-   * Those of these vouchers that must not be waited for now. Where a mark has run out the caller
-   * is the one that may wait to see whether the voucher is still held; others keep avoiding it.
+   * The rows that a batch must not wait for now. When a mark has expired, this one caller may wait to find out
+   * whether the row is still locked; other callers keep skipping it.
    */
-  readonly avoided: (keys: readonly string[]) => ReadonlySet<string>;
-  readonly settle: (met: Met) => void;
+  readonly contended: (keys: readonly string[]) => ReadonlySet<string>;
+  readonly record: (met: LockResult) => void;
 };
 
-export type Met = {
-  /** Vouchers that were locked: they are waited for again from now on. */
+export type LockResult = {
+  /** Rows that this batch locked: later batches wait for them again. */
   readonly locked: Iterable<string>;
-  readonly held: Iterable<string>;
-  /** Whether the batch has waited, in vain, before it met them. */
+  readonly lockedByOthers: Iterable<string>;
+  /** Whether the batch waited for them in vain. */
   readonly waited: boolean;
 };
 
@@ -24,7 +24,7 @@ type Mark = { readonly until: number; readonly lastsMs: number };
 
 const FIRST_MARK_MS = 2_000;
 const LONGEST_MARK_MS = 8_000;
-/** More vouchers than that are not held at once; without a limit deleted ones would pile up. */
+/** Bounds memory: marks of deleted vouchers would accumulate. */
 const MAX_MARKS = 1_000;
 
 export function createContention(now: () => number = () => performance.now()): Contention {
@@ -40,20 +40,20 @@ export function createContention(now: () => number = () => performance.now()): C
   };
 
   return {
-    avoided(keys) {
-      const avoided = new Set<string>();
-      if (marks.size === 0) return avoided;
+    contended(keys) {
+      const skipped = new Set<string>();
+      if (marks.size === 0) return skipped;
       for (const key of keys) {
         const known = marks.get(key);
         if (known === undefined) continue;
-        if (known.until > now()) avoided.add(key);
+        if (known.until > now()) skipped.add(key);
         else marks.set(key, { ...known, until: now() + known.lastsMs });
       }
-      return avoided;
+      return skipped;
     },
-    settle({ locked, held, waited }) {
+    record({ locked, lockedByOthers, waited }) {
       if (marks.size > 0) for (const key of locked) marks.delete(key);
-      for (const key of held) mark(key, waited);
+      for (const key of lockedByOthers) mark(key, waited);
     },
   };
 }

@@ -1,79 +1,79 @@
 import type { Queryable } from "@scrip/postgres";
 
-import { type CommitCommand, type Part, rowsOf } from "../domain/commit.ts";
+import { type CommitCommand, type Part, rowsNeededBy } from "../domain/commit.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
-import { lockFreeTotals, lockTotals, type ScopeName, sortScopeNames } from "../store/totals.ts";
+import { lockFreeTotals, lockTotals, type ScopeKey, sortScopeKeys } from "../store/totals.ts";
 import {
   findUsages,
   lockFreeUsages,
   lockUsages,
-  sortUsageNames,
-  type UsageName,
+  sortUsageKeys,
+  type UsageKey,
 } from "../store/usages.ts";
 
-/** What a batch locks, each once, in the order in which all lock: vouchers, then totals. */
-export type RowNames = {
-  readonly vouchers: readonly UsageName[];
+/** The rows that a batch locks, without duplicates, in the order that everybody locks in: vouchers, then totals. */
+export type RowKeys = {
+  readonly vouchers: readonly UsageKey[];
   /** Campaigns and promotion tiers. */
-  readonly scopes: readonly ScopeName[];
+  readonly scopes: readonly ScopeKey[];
 };
 
-/** What became of the rows of a batch, by `rowKey` of project and id. */
+/** The rows of a batch after locking, by `rowKey` of project and id. */
 export type LockedRows = {
   readonly usages: ReadonlyMap<string, VoucherUsage>;
   readonly scopes: ReadonlySet<string>;
   /** Somebody else holds them. */
-  readonly held: ReadonlySet<string>;
+  readonly lockedByOthers: ReadonlySet<string>;
 };
 
 /** What the commands take from, add to and count in. */
-export function namesToLock(commands: readonly CommitCommand[]): RowNames {
-  const vouchers: UsageName[] = [];
-  const scopes: ScopeName[] = [];
-  for (const { projectId, parts, refused } of commands) {
-    if (refused) continue;
+export function rowsToLock(commands: readonly CommitCommand[]): RowKeys {
+  const vouchers: UsageKey[] = [];
+  const scopes: ScopeKey[] = [];
+  for (const { projectId, parts, isRejection } of commands) {
+    if (isRejection) continue;
     for (const part of parts) {
       if (isPlain(part)) {
         vouchers.push({ projectId, voucherId: part.voucherId });
         continue;
       }
-      const rows = rowsOf(part);
+      const rows = rowsNeededBy(part);
       for (const voucherId of rows.vouchers) vouchers.push({ projectId, voucherId });
       for (const scopeId of rows.scopes) scopes.push({ projectId, scopeId });
     }
   }
-  return namesOf(vouchers, scopes);
+  return sortRowKeys(vouchers, scopes);
 }
 
-/** Most are: a code of no campaign, with nothing to count. */
+/** The most frequent case: a standalone code without guards. */
 const isPlain = (part: Part): part is Part & { readonly voucherId: string } =>
   part.voucherId !== null && part.campaignId === null && part.guards.length === 0;
 
-export const namesOf = (
-  vouchers: readonly UsageName[],
-  scopes: readonly ScopeName[] = [],
-): RowNames => ({ vouchers: sortUsageNames(vouchers), scopes: sortScopeNames(scopes) });
+export const sortRowKeys = (
+  vouchers: readonly UsageKey[],
+  scopes: readonly ScopeKey[] = [],
+): RowKeys => ({ vouchers: sortUsageKeys(vouchers), scopes: sortScopeKeys(scopes) });
 
-export const keysOf = ({ vouchers, scopes }: RowNames): readonly string[] => [
+export const contentionKeys = ({ vouchers, scopes }: RowKeys): readonly string[] => [
   ...vouchers.map(voucherKey),
   ...scopes.map(scopeKey),
 ];
 
-const voucherKey = ({ projectId, voucherId }: UsageName): string => rowKey(projectId, voucherId);
-const scopeKey = ({ projectId, scopeId }: ScopeName): string => rowKey(projectId, scopeId);
+const voucherKey = ({ projectId, voucherId }: UsageKey): string => rowKey(projectId, voucherId);
+const scopeKey = ({ projectId, scopeId }: ScopeKey): string => rowKey(projectId, scopeId);
 
 /**
- * Locks the rows: waits for each in turn, except that those to avoid are only taken when they are
- * free. Of the vouchers these come last, so that nobody waits for a voucher while holding them; and
- * whoever holds a total waits for no voucher. So although it breaks the order, nothing can deadlock.
+ * Locks the rows in order and waits for each; contended rows are locked only when they are free. Contended
+ * vouchers come last, so that no batch waits for a voucher while it holds them, and a batch that holds a total
+ * never waits for a voucher. Therefore nothing can deadlock although this breaks the order.
  */
 export async function lockRows(
   tx: Queryable,
-  { vouchers, scopes }: RowNames,
-  avoided: ReadonlySet<string>,
+  { vouchers, scopes }: RowKeys,
+  contended: ReadonlySet<string>,
 ): Promise<LockedRows> {
-  const [eager, careful] = split(vouchers, voucherKey, avoided);
-  const [eagerScopes, carefulScopes] = split(scopes, scopeKey, avoided);
+  const [eager, careful] = split(vouchers, voucherKey, contended);
+  const [eagerScopes, carefulScopes] = split(scopes, scopeKey, contended);
   const [waited, free, waitedScopes, freeScopes] = await Promise.all([
     lockUsages(tx, eager),
     lockFreeUsages(tx, careful),
@@ -83,12 +83,12 @@ export async function lockRows(
   const usages = new Map([...waited, ...free].map((usage) => [voucherKey(usage), usage]));
   const lockedScopes = new Set([...waitedScopes, ...freeScopes].map(scopeKey));
   const missing = careful.filter((name) => !usages.has(voucherKey(name)));
-  // One that does not exist is not held either: its redemption is refused for that.
+  // A row that does not exist is not locked by others: its redemption is rejected because it is missing.
   const held = missing.length === 0 ? [] : await findUsages(tx, missing);
   return {
     usages,
     scopes: lockedScopes,
-    held: new Set([
+    lockedByOthers: new Set([
       ...held.map(voucherKey),
       ...carefulScopes.map(scopeKey).filter((key) => !lockedScopes.has(key)),
     ]),
@@ -98,11 +98,11 @@ export async function lockRows(
 function split<Name>(
   names: readonly Name[],
   keyOf: (name: Name) => string,
-  avoided: ReadonlySet<string>,
+  contended: ReadonlySet<string>,
 ): readonly [readonly Name[], readonly Name[]] {
-  if (avoided.size === 0) return [names, []];
+  if (contended.size === 0) return [names, []];
   return [
-    names.filter((name) => !avoided.has(keyOf(name))),
-    names.filter((name) => avoided.has(keyOf(name))),
+    names.filter((name) => !contended.has(keyOf(name))),
+    names.filter((name) => contended.has(keyOf(name))),
   ];
 }

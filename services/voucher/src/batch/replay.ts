@@ -1,27 +1,27 @@
 import { rowKey } from "../domain/commit.ts";
 import type { KeyedCommand } from "../domain/idempotency.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
+import type { StoredResponse } from "../store/idempotency.ts";
 
-type Answered<Outcome> = {
-  /** Of the commands of this batch, as far as they were rendered. */
+type ReplaySources<Outcome> = {
+  /** Outcomes of this batch, as far as they were built. */
   readonly outcomes: readonly Outcome[];
   /** Of earlier batches, by `rowKey` of project and key. */
-  readonly answers: ReadonlyMap<string, StoredAnswer>;
-  readonly read: (stored: StoredAnswer) => Outcome;
+  readonly storedResponses: ReadonlyMap<string, StoredResponse>;
+  readonly read: (stored: StoredResponse) => Outcome;
 };
 
-/** What was answered first under the key of a command: at `position` of its batch, or before it. */
+/** The first outcome under the key of a command: at `position` of this batch, or of an earlier one. */
 export function replay<Outcome extends { readonly replayed: boolean }>(
   { projectId, idempotency }: KeyedCommand,
   position: number | null,
-  { outcomes, answers, read }: Answered<Outcome>,
+  { outcomes, storedResponses, read }: ReplaySources<Outcome>,
 ): Outcome {
   if (position !== null) {
     const first = outcomes[position];
-    if (first === undefined) throw new Error("a replay comes before its first answer");
+    if (first === undefined) throw new Error("a replay precedes its original");
     return { ...first, replayed: true };
   }
-  const stored = answers.get(rowKey(projectId, idempotency?.key ?? ""));
-  if (stored === undefined) throw new Error("a replay without its stored answer");
+  const stored = storedResponses.get(rowKey(projectId, idempotency?.key ?? ""));
+  if (stored === undefined) throw new Error("a replay has no stored response");
   return { ...read(stored), replayed: true };
 }

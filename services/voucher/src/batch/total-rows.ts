@@ -1,15 +1,15 @@
 import type { Queryable } from "@scrip/postgres";
 
 import { rowKey } from "../domain/usage.ts";
-import { ensureTotals, type ScopeName } from "../store/totals.ts";
+import { ensureTotals, type ScopeKey } from "../store/totals.ts";
 
-/** Sees to it that campaigns and tiers have the rows that are locked for them. */
-export type Scopes = { ensure(db: Queryable, names: readonly ScopeName[]): Promise<void> };
+/** Creates the rows that are locked for campaigns and tiers: a row that does not exist cannot be locked. */
+export type TotalRows = { ensure(db: Queryable, names: readonly ScopeKey[]): Promise<void> };
 
-/** Remembers which rows there are: they are never deleted. */
+/** Caches which rows exist: they are never deleted. */
 const MAX_KNOWN = 100_000;
 
-export function createScopes(): Scopes {
+export function createTotalRows(): TotalRows {
   const known = new Set<string>();
   return {
     async ensure(db, names) {

@@ -2,30 +2,30 @@ import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_p
 import type { RedeemedPoints, Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { encodeRedemptionMade, REDEMPTIONS_TOPIC } from "../events/redemption-made.ts";
-import type { KeptOrder } from "./build-orders.ts";
-import type { RenderParts } from "./build-outcomes.ts";
-import { type Command, nowOf } from "./parse-command.ts";
+import type { NamedOrder } from "./build-orders.ts";
+import type { CommitBuild } from "./draft.ts";
+import { type Command, requireNow } from "./parse-command.ts";
 
 /**
- * One event for each redemption that took something. The order is stored from the last of a command,
- * once and as all of them left it.
+ * Adds one event for each redemption but the parent. Only the last event of a command carries the order, as
+ * all parts left it, because consumers store the order from it.
  */
-export function announce(
+export function addRedemptionEvents(
   { message, projectId, parts: sent }: Command,
   redemptions: readonly Redemption[],
   {
     order,
     parentId,
-    parts: { draft, context },
+    build: { draft, context },
   }: {
-    readonly order: KeptOrder | null;
+    readonly order: NamedOrder | null;
     readonly parentId: string | null;
-    readonly parts: RenderParts;
+    readonly build: CommitBuild;
   },
 ): void {
   for (const [part, redemption] of redemptions.entries()) {
     const one = sent[part];
-    if (one === undefined) throw new Error("a part that was not sent was redeemed");
+    if (one === undefined) throw new Error("the command has no such part");
     const { voucherId, tierId, campaignId } = one;
     const isLast = part === redemptions.length - 1;
     draft.events.push({
@@ -41,7 +41,7 @@ export function announce(
         tierId,
         campaignId,
         customerId: message.customerId ?? null,
-        date: nowOf(message),
+        date: requireNow(message),
         amount: redemption.gift?.amount ?? null,
         order: isLast && order !== null ? order.bytes : null,
         parentId,
@@ -56,4 +56,4 @@ export function announce(
 }
 
 const pointsOf = (points: RedeemedPoints | undefined) =>
-  points === undefined ? null : { points: points.points, spendId: points.holdId };
+  points === undefined ? null : { points: points.points, holdId: points.holdId };

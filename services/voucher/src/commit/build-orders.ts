@@ -4,48 +4,48 @@ import { encodeOrder } from "../events/redemption-made.ts";
 import { relatedObject } from "../mapping/redemption.ts";
 import type { Command } from "./parse-command.ts";
 
-/** An order that names its redemption, as it is answered and as it is stored. */
-export type KeptOrder = { readonly message: Order; readonly bytes: Uint8Array };
+/** An order that lists its redemption: the message and its encoded form. */
+export type NamedOrder = { readonly message: Order; readonly bytes: Uint8Array };
 
-/** The orders of a command: as each part left it, and as all of them did. */
-export type KeptOrders = {
-  readonly parts: readonly (KeptOrder | null)[];
-  readonly whole: KeptOrder | null;
+/** The orders of a command: after each part, and after all of them. */
+export type CommandOrders = {
+  readonly parts: readonly (NamedOrder | null)[];
+  readonly whole: NamedOrder | null;
 };
 
-const NONE: KeptOrders = { parts: [], whole: null };
+const NONE: CommandOrders = { parts: [], whole: null };
 
-/** Orders that came as one message are named and encoded once. */
-export function* keepOrders(
+/** Parts that share one order message share its encoded form. */
+export function* buildOrders(
   command: Command,
   ids: readonly string[],
   parentId: string | null,
-): Generator<void, KeptOrders> {
+): Generator<void, CommandOrders> {
   const { message } = command;
   const sent = message.parts.map(({ order }) => order ?? message.order);
   if (sent.every((order) => order === undefined)) return NONE;
-  const entry = entryOf(command, ids, parentId);
+  const orderEntry = entryOf(command, ids, parentId);
   const key = parentId ?? ids[0] ?? "";
-  const kept = new Map<Order, KeptOrder>();
-  const keep = (order: Order | undefined): KeptOrder | null => {
+  const built = new Map<Order, NamedOrder>();
+  const nameOrder = (order: Order | undefined): NamedOrder | null => {
     if (order === undefined) return null;
-    const earlier = kept.get(order);
+    const earlier = built.get(order);
     if (earlier !== undefined) return earlier;
-    const named = { ...order, redemptions: { ...order.redemptions, [key]: entry } };
-    const keeps = { message: named, bytes: encodeOrder(named) };
-    kept.set(order, keeps);
-    return keeps;
+    const named = { ...order, redemptions: { ...order.redemptions, [key]: orderEntry } };
+    const entry = { message: named, bytes: encodeOrder(named) };
+    built.set(order, entry);
+    return entry;
   };
-  const parts: (KeptOrder | null)[] = [];
+  const parts: (NamedOrder | null)[] = [];
   for (const order of sent) {
     if (parts.length > 0) yield;
-    parts.push(keep(order));
+    parts.push(nameOrder(order));
   }
   const last = sent.at(-1);
-  return { parts, whole: keep(parentId === null ? last : (message.order ?? last)) };
+  return { parts, whole: nameOrder(parentId === null ? last : (message.order ?? last)) };
 }
 
-/** How the order names the redemption, or the parent with its parts. */
+/** The entry of the order for the redemption, or for the parent with its parts. */
 function entryOf(
   { message, parts }: Command,
   ids: readonly string[],

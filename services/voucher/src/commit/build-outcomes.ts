@@ -5,70 +5,41 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { replay } from "../batch/replay.ts";
-import { type CommandDecision, type CommandVerdict, isAnswer } from "../domain/commit.ts";
-import type { Addition } from "../domain/counts.ts";
-import type { VoucherUsage } from "../domain/usage.ts";
-import type { VoucherTemplate } from "../mapping/voucher.ts";
-import type {
-  LedgerEntry,
-  NewStoredResponse,
-  NewEvent,
-  NewRedemption,
-} from "../store/commit-statement.ts";
-import type { StoredAnswer } from "../store/idempotency.ts";
-import type { Claim } from "../store/points-claims.ts";
-import { renderMade } from "./build-redemptions.ts";
+import { type CommitDecision, isFinal, type NewCommitDecision } from "../domain/commit.ts";
+import type { StoredResponse } from "../store/idempotency.ts";
+import { buildRedemptions } from "./build-redemptions.ts";
 import {
-  errorOf,
-  goneBy,
-  heldBy,
-  recordFailure,
-  refusalOfPart,
-  refusedBy,
-  staleWithout,
+  buildError,
+  deletedOutcome,
+  lockedOutcome,
+  recordFailedRedemption,
+  partRejection,
+  rejectedOutcome,
+  staleOutcome,
 } from "./build-rejections.ts";
+import type { CommitBuild, CommitContext, CommitDraft } from "./draft.ts";
 import type { Command } from "./parse-command.ts";
-import type { Writes } from "./write.ts";
+import type { CommitBatchWrites } from "./write.ts";
 
-export type CommitContext = {
-  readonly templates: { byId(projectId: string, voucherId: string): VoucherTemplate | undefined };
-  readonly answers: ReadonlyMap<string, StoredAnswer>;
-  readonly newId: (prefix: "r" | "rf" | "event") => string;
-};
-
-export type RenderedCommits = {
+export type BuiltCommits = {
   /** One for each command, in their order. */
   readonly outcomes: readonly CommitOutcome[];
-  readonly writes: Writes;
+  readonly writes: CommitBatchWrites;
 };
 
-/** What is written, as far as the commands were rendered. */
-export type Draft = {
-  readonly usages: Map<string, VoucherUsage>;
-  readonly redemptions: NewRedemption[];
-  readonly ledgerEntries: LedgerEntry[];
-  readonly events: NewEvent[];
-  readonly responses: NewStoredResponse[];
-  readonly additions: Addition[];
-  readonly claims: Claim[];
-  readonly sessions: { readonly projectId: string; readonly sessionKey: string }[];
-};
-
-export type RenderParts = { readonly draft: Draft; readonly context: CommitContext };
-
-/** Turns decisions into what is answered and what is written, part by part: orders may be large. */
-export function* renderCommits(
+/** Builds the responses and the writes of decided commands, part by part: orders may be large. */
+export function* buildCommitOutcomes(
   commands: readonly Command[],
-  decisions: readonly CommandDecision[],
+  decisions: readonly CommitDecision[],
   context: CommitContext,
-): Generator<void, RenderedCommits> {
-  const draft: Draft = {
+): Generator<void, BuiltCommits> {
+  const draft: CommitDraft = {
     usages: new Map(),
     redemptions: [],
     ledgerEntries: [],
     events: [],
     responses: [],
-    additions: [],
+    increments: [],
     claims: [],
     sessions: [],
   };
@@ -77,19 +48,21 @@ export function* renderCommits(
     const decision = decisions[position];
     if (decision === undefined) throw new Error("a command was not decided");
     if (decision.kind === "replayed") {
-      const { answers } = context;
-      outcomes.push(replay(command, decision.position, { outcomes, answers, read: readAnswer }));
+      const { storedResponses } = context;
+      outcomes.push(
+        replay(command, decision.position, { outcomes, storedResponses, read: outcomeFromStored }),
+      );
       continue;
     }
     if (outcomes.length > 0) yield;
-    const parts = { draft, context };
+    const build = { draft, context };
     const outcome =
-      decision.kind === "made"
-        ? yield* renderMade(command, decision.usages, parts)
-        : renderOther(command, decision, parts);
+      decision.kind === "committed"
+        ? yield* buildRedemptions(command, decision.usages, build)
+        : buildOtherOutcome(command, decision, build);
     outcomes.push(outcome);
-    const keeps = isAnswer(decision) && decision.kind !== "key_reused";
-    if (keeps && command.idempotency !== null) {
+    const isStored = isFinal(decision) && decision.kind !== "key_reused";
+    if (isStored && command.idempotency !== null) {
       draft.responses.push({
         projectId: command.projectId,
         ...command.idempotency,
@@ -102,36 +75,38 @@ export function* renderCommits(
   return { outcomes, writes: { ...draft, usages } };
 }
 
-/** The stored answer, marked as a repeat. */
-export const readAnswer = (answer: StoredAnswer): CommitOutcome => ({
-  ...fromBinary(CommitOutcomeSchema, answer.outcome),
+/** The stored response, marked as a replay. */
+export const outcomeFromStored = (stored: StoredResponse): CommitOutcome => ({
+  ...fromBinary(CommitOutcomeSchema, stored.outcome),
   replayed: true,
 });
 
-function renderOther(
+function buildOtherOutcome(
   command: Command,
-  decision: Exclude<CommandVerdict, { readonly kind: "made" }> | { readonly kind: "key_reused" },
-  parts: RenderParts,
+  decision:
+    | Exclude<NewCommitDecision, { readonly kind: "committed" }>
+    | { readonly kind: "key_reused" },
+  build: CommitBuild,
 ): CommitOutcome {
   const { requestId } = command.message;
   switch (decision.kind) {
     case "stale":
-      return staleWithout(command, decision.lost, parts);
-    case "held":
-      return heldBy(command, decision.part, parts);
-    case "gone":
-      return goneBy(command, decision.part, parts);
+      return staleOutcome(command, decision.conflicts, build);
+    case "locked":
+      return lockedOutcome(command, decision.part, build);
+    case "deleted":
+      return deletedOutcome(command, decision.part, build);
     case "key_reused":
-      return refusedBy(errorOf("idempotency_key_reused", requestId, undefined));
-    case "refused":
-    case "guarded": {
-      const error = refusalOfPart(command, decision, parts);
-      return recordFailure(command, decision.part, { error, parts });
+      return rejectedOutcome(buildError("idempotency_key_reused", requestId, undefined));
+    case "rejected":
+    case "guard_failed": {
+      const error = partRejection(command, decision, build);
+      return recordFailedRedemption(command, decision.part, { error, build });
     }
-    case "recorded": {
+    case "record_rejection": {
       const error = command.message.rejection;
-      if (error === undefined) throw new Error("a refusal without its error");
-      return recordFailure(command, 0, { error, parts });
+      if (error === undefined) throw new Error("the command has no rejection to record");
+      return recordFailedRedemption(command, 0, { error, build });
     }
     default:
       return decision satisfies never;

@@ -5,43 +5,43 @@ import {
   RedemptionStatus,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-import { additionOf } from "../domain/commit.ts";
+import { countIncrementOf } from "../domain/commit.ts";
 import type { RedeemedPoints } from "../domain/points.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
-import { parsePoints, pointsFields, withPoints } from "../mapping/points.ts";
+import { pointsFromProto, pointsToProto, withRedeemedPoints } from "../mapping/points.ts";
 import { relatedObject } from "../mapping/redemption.ts";
-import { composeVoucher, type VoucherTemplate } from "../mapping/voucher.ts";
-import { announce } from "./build-events.ts";
-import { type KeptOrder, keepOrders } from "./build-orders.ts";
-import type { RenderParts } from "./build-outcomes.ts";
-import { outcomeOf } from "./build-rejections.ts";
-import { rowOf } from "./build-rows.ts";
-import { type Command, tierOf } from "./parse-command.ts";
+import { cachedVoucherToProto, type CachedDefinition } from "../mapping/voucher.ts";
+import { addRedemptionEvents } from "./build-events.ts";
+import { type NamedOrder, buildOrders } from "./build-orders.ts";
+import { commitOutcome } from "./build-rejections.ts";
+import { redemptionToRow } from "./build-rows.ts";
+import type { CommitBuild } from "./draft.ts";
+import { type Command, promotionTierOf } from "./parse-command.ts";
 
 /**
- * One redemption for each part, and where there are several a parent that stands for all of them. The
- * order names the redemption, or the parent alone.
+ * Builds one redemption for each part, and a parent redemption when there are several. The order lists the
+ * redemption, or the parent alone (docs/redemption-and-rollback.md#stacks).
  */
-export function* renderMade(
+export function* buildRedemptions(
   command: Command,
   usages: readonly (VoucherUsage | null)[],
-  parts: RenderParts,
+  build: CommitBuild,
 ): Generator<void, CommitOutcome> {
-  const { draft, context } = parts;
+  const { draft, context } = build;
   const { message, projectId, sessionKey } = command;
   const ids = usages.map(() => context.newId("r"));
   const parentId = ids.length > 1 ? context.newId("r") : null;
-  const orders = yield* keepOrders(command, ids, parentId);
+  const orders = yield* buildOrders(command, ids, parentId);
   const redemptions: Redemption[] = [];
   for (const [part, usage] of usages.entries()) {
     if (part > 0) yield;
     const id = ids[part] ?? "";
     const order = orders.parts[part] ?? null;
-    redemptions.push(renderPart(command, part, { id, parentId, usage, order, parts }));
+    redemptions.push(buildRedemption(command, part, { id, parentId, usage, order, build }));
   }
-  announce(command, redemptions, { order: orders.whole, parentId, parts });
+  addRedemptionEvents(command, redemptions, { order: orders.whole, parentId, build });
   if (sessionKey !== null) draft.sessions.push({ projectId, sessionKey });
-  return outcomeOf({
+  return commitOutcome({
     case: "committed",
     value: {
       $typeName: "scrip.voucher.v1.CommittedRedemptions",
@@ -49,29 +49,34 @@ export function* renderMade(
       parentRedemption:
         parentId === null
           ? undefined
-          : renderParent(command, { id: parentId, order: orders.whole, redemptions, parts }),
+          : buildParentRedemption(command, {
+              id: parentId,
+              order: orders.whole,
+              redemptions,
+              build,
+            }),
       replayData: message.replayData,
     },
   });
 }
 
-type PartMade = {
+type BuiltPart = {
   readonly id: string;
   readonly parentId: string | null;
-  /** Null of a tier. */
+  /** Null for a promotion tier. */
   readonly usage: VoucherUsage | null;
-  readonly order: KeptOrder | null;
-  readonly parts: RenderParts;
+  readonly order: NamedOrder | null;
+  readonly build: CommitBuild;
 };
 
-function renderPart(command: Command, part: number, made: PartMade): Redemption {
-  const { id, parentId, usage, order, parts } = made;
+function buildRedemption(command: Command, part: number, built: BuiltPart): Redemption {
+  const { id, parentId, usage, order, build } = built;
   const one = command.parts[part];
   const sent = command.message.parts[part];
-  if (one === undefined || sent === undefined) throw new Error("a part that was not sent was made");
+  if (one === undefined || sent === undefined) throw new Error("the command has no such part");
   const credits = usage === null || usage.amount === null ? null : one.credits;
-  parts.draft.redemptions.push(
-    rowOf(command, part, {
+  build.draft.redemptions.push(
+    redemptionToRow(command, part, {
       id,
       parentId,
       amount: credits,
@@ -81,18 +86,18 @@ function renderPart(command: Command, part: number, made: PartMade): Redemption 
     }),
   );
   if (one.campaignId !== null || one.tierId !== null) {
-    parts.draft.additions.push(additionOf(command, one));
+    build.draft.increments.push(countIncrementOf(command, one));
   }
-  const points = parsePoints(sent.points);
-  if (one.spendId !== null) {
-    parts.draft.claims.push({
+  const points = pointsFromProto(sent.points);
+  if (one.holdId !== null) {
+    build.draft.claims.push({
       projectId: command.projectId,
-      spendId: one.spendId,
+      holdId: one.holdId,
       redemptionId: id,
     });
   }
-  if (usage !== null) recordUsage(command, { id, usage, credits, parts });
-  return redemptionOf(command, {
+  if (usage !== null) recordUsage(command, { id, usage, credits, build });
+  return redemptionMessage(command, {
     id,
     order,
     parentId,
@@ -102,17 +107,17 @@ function renderPart(command: Command, part: number, made: PartMade): Redemption 
     voucher:
       usage === null
         ? undefined
-        : withPoints(composeVoucher(templateFor(usage, parts), usage), points),
-    tier: tierOf(sent),
+        : withRedeemedPoints(cachedVoucherToProto(definitionOf(usage, build), usage), points),
+    tier: promotionTierOf(sent),
   });
 }
 
-function templateFor(usage: VoucherUsage, { context }: RenderParts): VoucherTemplate {
-  const template = context.templates.byId(usage.projectId, usage.voucherId);
-  if (template?.definition.version !== usage.definitionVersion) {
+function definitionOf(usage: VoucherUsage, { context }: CommitBuild): CachedDefinition {
+  const cached = context.definitions.byId(usage.projectId, usage.voucherId);
+  if (cached?.definition.version !== usage.definitionVersion) {
     throw new Error(`the definition of voucher ${usage.voucherId} was not loaded`);
   }
-  return template;
+  return cached;
 }
 
 function recordUsage(
@@ -121,12 +126,12 @@ function recordUsage(
     id,
     usage,
     credits,
-    parts: { draft },
+    build: { draft },
   }: {
     readonly id: string;
     readonly usage: VoucherUsage;
     readonly credits: bigint | null;
-    readonly parts: RenderParts;
+    readonly build: CommitBuild;
   },
 ): void {
   draft.usages.set(rowKey(projectId, usage.voucherId), usage);
@@ -142,25 +147,32 @@ function recordUsage(
   });
 }
 
-/** Counts nowhere and takes nothing: it only names its parts and keeps the order. */
-function renderParent(
+/** Changes no counts and no balances: the parent only lists its parts and stores the order. */
+function buildParentRedemption(
   command: Command,
   {
     id,
     order,
     redemptions,
-    parts,
+    build,
   }: {
     readonly id: string;
-    readonly order: KeptOrder | null;
+    readonly order: NamedOrder | null;
     readonly redemptions: readonly Redemption[];
-    readonly parts: RenderParts;
+    readonly build: CommitBuild;
   },
 ): Redemption {
   const row = { id, parentId: null, amount: null, after: null, failure: null };
-  parts.draft.redemptions.push(rowOf(command, null, { ...row, order: order?.bytes ?? null }));
+  build.draft.redemptions.push(
+    redemptionToRow(command, null, { ...row, order: order?.bytes ?? null }),
+  );
   return {
-    ...redemptionOf(command, { id, order, parentId: null, about: relatedObject(id, NOTHING) }),
+    ...redemptionMessage(command, {
+      id,
+      order,
+      parentId: null,
+      about: relatedObject(id, NO_REDEEMABLE),
+    }),
     relatedRedemptions: {
       $typeName: "scrip.voucher.v1.RelatedRedemptions",
       rollbacks: [],
@@ -173,14 +185,14 @@ function renderParent(
   };
 }
 
-const NOTHING = { voucherId: null, tierId: null, campaignId: null };
+const NO_REDEEMABLE = { voucherId: null, tierId: null, campaignId: null };
 
-/** Written as one literal, because it is made for each redemption. */
-function redemptionOf(
+/** One literal instead of spreads: this runs for each redemption. */
+function redemptionMessage(
   { message, sessionKey }: Command,
-  made: {
+  fields: {
     readonly id: string;
-    readonly order: KeptOrder | null;
+    readonly order: NamedOrder | null;
     readonly parentId: string | null;
     readonly about: ReturnType<typeof relatedObject>;
     readonly amount?: bigint | undefined;
@@ -189,10 +201,10 @@ function redemptionOf(
     readonly tier?: Redemption["promotionTier"];
   },
 ): Redemption {
-  const { about, amount } = made;
+  const { about, amount } = fields;
   return {
     $typeName: "scrip.voucher.v1.Redemption",
-    id: made.id,
+    id: fields.id,
     date: message.now,
     customerId: message.customerId,
     trackingId: message.trackingId,
@@ -200,7 +212,7 @@ function redemptionOf(
     amount,
     result: RedemptionResult.SUCCESS,
     status: RedemptionStatus.SUCCEEDED,
-    order: made.order?.message,
+    order: fields.order?.message,
     channel: message.channel,
     customer: message.customer,
     relatedObjectType: about.relatedObjectType,
@@ -208,15 +220,15 @@ function redemptionOf(
     relatedObjectParentId: about.relatedObjectParentId,
     redeemableType: about.redeemableType,
     redeemableId: about.redeemableId,
-    redemption: made.parentId ?? undefined,
-    voucher: made.voucher,
-    promotionTier: made.tier,
+    redemption: fields.parentId ?? undefined,
+    voucher: fields.voucher,
+    promotionTier: fields.tier,
     gift:
       amount === undefined ? undefined : { $typeName: "scrip.voucher.v1.RedemptionGift", amount },
     session:
       sessionKey === null
         ? undefined
         : { $typeName: "scrip.voucher.v1.RedemptionSession", key: sessionKey },
-    ...pointsFields(made.points ?? null),
+    ...pointsToProto(fields.points ?? null),
   };
 }

@@ -6,73 +6,78 @@ import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb
 
 import type { ConflictingPart } from "../domain/commit.ts";
 import { REDEMPTIONS_TOPIC } from "../events/redemption-made.ts";
-import type { RenderParts } from "./build-outcomes.ts";
-import { rowOf } from "./build-rows.ts";
-import { type Command, nowOf } from "./parse-command.ts";
+import { redemptionToRow } from "./build-rows.ts";
+import type { CommitBuild } from "./draft.ts";
+import { type Command, requireNow } from "./parse-command.ts";
 
-/** The answer to a command whose voucher or campaign somebody else holds. */
-export function heldBy(command: Command, part: number, parts: RenderParts): CommitOutcome {
+/** The outcome of a command whose voucher, campaign or tier is locked by another transaction. */
+export function lockedOutcome(command: Command, part: number, build: CommitBuild): CommitOutcome {
   const { voucherId, tierId } = command.parts[part] ?? {};
-  const name = voucherId ? `Voucher ${nameOf(command, part, parts)}` : `Promotion tier ${tierId}`;
-  const details = `${name} is held by something else; try again`;
-  return refusedBy(errorOf("service_unavailable", command.message.requestId, details));
+  const name = voucherId ? `Voucher ${nameOf(command, part, build)}` : `Promotion tier ${tierId}`;
+  const details = `${name} is locked by another request; try again`;
+  return rejectedOutcome(buildError("service_unavailable", command.message.requestId, details));
 }
 
-export function goneBy(command: Command, part: number, parts: RenderParts): CommitOutcome {
-  const name = nameOf(command, part, parts);
-  return refusedBy({
-    ...errorOf("not_found", command.message.requestId, `Cannot find voucher with id ${name}`),
+export function deletedOutcome(command: Command, part: number, build: CommitBuild): CommitOutcome {
+  const name = nameOf(command, part, build);
+  return rejectedOutcome({
+    ...buildError("not_found", command.message.requestId, `Cannot find voucher with id ${name}`),
     resourceId: name,
     resourceType: "voucher",
   });
 }
 
-/** What a part cannot be taken for: what it lacks, or the refusal that its guard came with. */
-export function refusalOfPart(
+/** Why a part cannot be redeemed: a shortage of its voucher, or the rejection that its guard carries. */
+export function partRejection(
   command: Command,
-  lost: ConflictingPart,
-  parts: RenderParts,
+  conflict: ConflictingPart,
+  build: CommitBuild,
 ): ErrorMessage {
-  if (lost.kind === "refused") {
-    return errorOf(lost.key, command.message.requestId, nameOf(command, lost.part, parts));
+  if (conflict.kind === "rejected") {
+    return buildError(
+      conflict.key,
+      command.message.requestId,
+      nameOf(command, conflict.part, build),
+    );
   }
-  const refusal = command.message.parts[lost.part]?.guards[lost.guard]?.rejection;
-  if (refusal === undefined) throw new Error("a guard without its refusal");
-  return refusal;
+  const rejection = command.message.parts[conflict.part]?.guards[conflict.guard]?.rejection;
+  if (rejection === undefined) throw new Error("a guard has no rejection");
+  return rejection;
 }
 
-export const staleWithout = (
+export const staleOutcome = (
   command: Command,
-  lost: readonly ConflictingPart[],
-  parts: RenderParts,
+  conflicts: readonly ConflictingPart[],
+  build: CommitBuild,
 ): CommitOutcome =>
-  outcomeOf({
+  commitOutcome({
     case: "stale",
     value: {
       $typeName: "scrip.voucher.v1.StaleDecision",
-      conflicts: lost.map((one) => ({
+      conflicts: conflicts.map((one) => ({
         $typeName: "scrip.voucher.v1.ConflictingPart",
         part: one.part,
-        error: refusalOfPart(command, one, parts),
-        ...(one.kind === "refused" && one.left !== undefined && { remainingCredits: one.left }),
+        error: partRejection(command, one, build),
+        ...(one.kind === "rejected" &&
+          one.remaining !== undefined && { remainingCredits: one.remaining }),
       })),
     },
   });
 
 /**
- * Records a refusal as a failed redemption of this part. Nothing is recorded where there is none:
- * whoever guesses codes must not fill the books.
+ * Records a rejection as a failed redemption of this part. Nothing is recorded for codes that do not exist,
+ * so that guessing codes writes no rows.
  */
-export function recordFailure(
+export function recordFailedRedemption(
   command: Command,
   part: number,
-  { error, parts }: { readonly error: ErrorMessage; readonly parts: RenderParts },
+  { error, build }: { readonly error: ErrorMessage; readonly build: CommitBuild },
 ): CommitOutcome {
   const requestId = error.requestId === "" ? command.message.requestId : error.requestId;
-  if (command.parts[part] === undefined) return refusedBy({ ...error, requestId });
-  const id = parts.context.newId("rf");
-  parts.draft.redemptions.push(
-    rowOf(command, part, {
+  if (command.parts[part] === undefined) return rejectedOutcome({ ...error, requestId });
+  const id = build.context.newId("rf");
+  build.draft.redemptions.push(
+    redemptionToRow(command, part, {
       id,
       parentId: null,
       amount: null,
@@ -81,17 +86,17 @@ export function recordFailure(
       failure: { code: error.key, message: error.message },
     }),
   );
-  announceFailure(command, part, { id, parts });
-  // What was not found keeps its own name.
-  if (error.key === "not_found") return refusedBy({ ...error, requestId });
-  return refusedBy({ ...error, requestId, resourceId: id, resourceType: "redemption" });
+  addFailedEvent(command, part, { id, build });
+  // The error already names the resource that was not found.
+  if (error.key === "not_found") return rejectedOutcome({ ...error, requestId });
+  return rejectedOutcome({ ...error, requestId, resourceId: id, resourceType: "redemption" });
 }
 
-/** Failures are counted by customer, and so those of nobody need not be told of. */
-function announceFailure(
+/** Consumers count failures by customer, so failures without one are not published. */
+function addFailedEvent(
   command: Command,
   part: number,
-  { id, parts: { draft, context } }: { readonly id: string; readonly parts: RenderParts },
+  { id, build: { draft, context } }: { readonly id: string; readonly build: CommitBuild },
 ): void {
   const { projectId, customerId } = command;
   if (customerId === null) return;
@@ -101,7 +106,7 @@ function announceFailure(
     redemptionId: id,
     voucherId: voucherId ?? "",
     customerId,
-    date: nowOf(command.message),
+    date: requireNow(command.message),
     ...(tierId !== null && { promotionTierId: tierId }),
     ...(campaignId !== null && { campaignId }),
   });
@@ -115,13 +120,13 @@ function announceFailure(
   });
 }
 
-/** The code of the voucher of this part, or its id when nothing is known of it any more. */
-function nameOf(command: Command, part: number, { context }: RenderParts): string {
+/** The code of the part's voucher, or its id when its definition is not cached any more. */
+function nameOf(command: Command, part: number, { context }: CommitBuild): string {
   const voucherId = command.parts[part]?.voucherId ?? "";
-  return context.templates.byId(command.projectId, voucherId)?.definition.code ?? voucherId;
+  return context.definitions.byId(command.projectId, voucherId)?.definition.code ?? voucherId;
 }
 
-export const errorOf = (
+export const buildError = (
   key: ErrorKey,
   requestId: string,
   details: string | undefined,
@@ -135,14 +140,14 @@ export const errorOf = (
   requestId,
 });
 
-export const refusedBy = (error: ErrorMessage): CommitOutcome =>
-  outcomeOf({ case: "rejected", value: error });
+export const rejectedOutcome = (error: ErrorMessage): CommitOutcome =>
+  commitOutcome({ case: "rejected", value: error });
 
-export const outcomeOf = (outcome: CommitOutcome["outcome"]): CommitOutcome => ({
+export const commitOutcome = (outcome: CommitOutcome["outcome"]): CommitOutcome => ({
   $typeName: "scrip.voucher.v1.CommitOutcome",
   outcome,
   replayed: false,
 });
 
-export const internalError = (requestId: string): CommitOutcome =>
-  refusedBy(errorOf("internal_error", requestId, undefined));
+export const internalErrorOutcome = (requestId: string): CommitOutcome =>
+  rejectedOutcome(buildError("internal_error", requestId, undefined));

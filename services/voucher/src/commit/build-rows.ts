@@ -3,18 +3,18 @@ import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { ExplanationSchema } from "@scrip/proto/scrip/common/v1/explanation_pb";
 import { PromotionTierSummarySchema } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
 
-import type { Units } from "../domain/counts.ts";
+import type { ProductUnits } from "../domain/counts.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
-import { parsePoints } from "../mapping/points.ts";
+import { pointsFromProto } from "../mapping/points.ts";
 import type { NewRedemption } from "../store/commit-statement.ts";
 import { pointsToJson } from "../store/points-json.ts";
-import { type Command, tierOf } from "./parse-command.ts";
+import { type Command, promotionTierOf } from "./parse-command.ts";
 
-/** What became of a part, or of a whole stack. */
-export type RowResult = {
+/** The outcome of a part, or of a whole stack. */
+export type RowOutcome = {
   readonly id: string;
   readonly parentId: string | null;
-  /** Credits taken; null of what is no gift. */
+  /** Credits taken from a gift voucher; null for anything else. */
   readonly amount: bigint | null;
   readonly order: Uint8Array | null;
   readonly after: VoucherUsage | null;
@@ -22,14 +22,18 @@ export type RowResult = {
 };
 
 /**
- * The row of a part, or with null that of the parent, which stands for all of them and counts nowhere.
- * Written as one literal, because it is made for each redemption.
+ * The row of a part, or of the parent redemption when `part` is null. One literal instead of spreads: this
+ * runs for each redemption.
  */
-export function rowOf(command: Command, part: number | null, result: RowResult): NewRedemption {
+export function redemptionToRow(
+  command: Command,
+  part: number | null,
+  result: RowOutcome,
+): NewRedemption {
   const { message } = command;
   const one = part === null ? undefined : command.parts[part];
   const sent = part === null ? undefined : message.parts[part];
-  const tier = sent && tierOf(sent);
+  const tier = sent && promotionTierOf(sent);
   const counted = result.failure === null ? one : undefined;
   return {
     projectId: command.projectId,
@@ -52,9 +56,9 @@ export function rowOf(command: Command, part: number | null, result: RowResult):
     failure: result.failure,
     requestId: message.requestId,
     sessionKey: message.sessionKey ?? null,
-    orderAmount: amountOrNull(counted?.orderAmount),
-    discountedAmount: amountOrNull(counted?.discountedAmount),
-    points: result.failure === null ? pointsToJson(parsePoints(sent?.points)) : null,
+    orderAmount: zeroToNull(counted?.orderAmount),
+    discountedAmount: zeroToNull(counted?.discountedAmount),
+    points: result.failure === null ? pointsToJson(pointsFromProto(sent?.points)) : null,
     units: unitsJson(counted?.units),
     tier: tier === undefined ? null : toBinary(PromotionTierSummarySchema, tier),
     explanation:
@@ -62,11 +66,11 @@ export function rowOf(command: Command, part: number | null, result: RowResult):
   };
 }
 
-/** Nothing needs no room. */
-const amountOrNull = (amount: bigint | undefined): bigint | null =>
+/** Zero is stored as NULL. */
+const zeroToNull = (amount: bigint | undefined): bigint | null =>
   amount === undefined || amount === 0n ? null : amount;
 
-function unitsJson(units: readonly Units[] | undefined): string | null {
+function unitsJson(units: readonly ProductUnits[] | undefined): string | null {
   if (units === undefined || units.length === 0) return null;
   const byProduct = units.map(({ productId, quantity }) => [productId, Number(quantity)] as const);
   return JSON.stringify(Object.fromEntries(byProduct));

@@ -10,77 +10,77 @@ import {
 
 import type { CommitCommand, Part } from "../domain/commit.ts";
 import type { Count, CountMeasure, Guard } from "../domain/counts.ts";
-import type { Templates } from "../loading/definition-cache.ts";
+import type { DefinitionCache } from "../loading/definition-cache.ts";
 
-/** A command as decided on, and the message that it came in. */
+/** The command that is decided, and its message. */
 export type Command = CommitCommand & { readonly message: RedemptionCommand };
 
 /**
- * What is decided of a command. A voucher's campaign is that of its definition where the command does
- * not name it: it never changes, so any version of the definition will do.
+ * Reads a command. When it does not name a voucher's campaign, the definition does: a voucher never changes
+ * its campaign, so any cached version is right.
  */
 export function parseCommand(
   message: RedemptionCommand,
-  templates: Pick<Templates, "byId">,
+  definitions: Pick<DefinitionCache, "byId">,
 ): Command {
   const { projectId, idempotency, customerId, sessionKey } = message;
   const campaignOf = (voucherId: string): string | null =>
-    templates.byId(projectId, voucherId)?.definition.campaignId ?? null;
+    definitions.byId(projectId, voucherId)?.definition.campaignId ?? null;
   return {
     message,
     projectId,
-    at: instantFromProto(nowOf(message)),
+    at: instantFromProto(requireNow(message)),
     idempotency: idempotency ?? null,
     customerId: customerId ?? null,
     channelId: message.channel?.channelId ?? "",
     sessionKey: sessionKey ?? null,
-    parts: message.parts.map((part) => parsePart(part, projectId, campaignOf)),
-    refused: message.rejection !== undefined,
+    parts: message.parts.map((part) => partFromProto(part, projectId, campaignOf)),
+    isRejection: message.rejection !== undefined,
     isPartial: message.partial === true,
   };
 }
 
-function parsePart(
+function partFromProto(
   part: RedemptionPart,
   projectId: string,
   campaignOf: (voucherId: string) => string | null,
 ): Part {
   const voucherId = part.redeemable.case === "voucherId" ? part.redeemable.value : null;
-  const tier = tierOf(part);
+  const tier = promotionTierOf(part);
   const own = voucherId === null ? (tier?.campaign?.id ?? null) : campaignOf(voucherId);
   return {
     voucherId,
     tierId: tier?.id ?? null,
     definitionVersion: part.definitionVersion,
     credits: part.credits,
-    spendId: part.points?.holdId ?? null,
+    holdId: part.points?.holdId ?? null,
     campaignId: part.campaignId ?? own,
     orderAmount: part.orderAmount,
     discountedAmount: part.discountedAmount,
     units: part.units,
-    guards: part.guards.map((guard) => parseGuard(guard, projectId)),
+    guards: part.guards.map((guard) => guardFromProto(guard, projectId)),
   };
 }
 
-export const tierOf = ({ redeemable }: RedemptionPart): PromotionTierSummary | undefined =>
+export const promotionTierOf = ({ redeemable }: RedemptionPart): PromotionTierSummary | undefined =>
   redeemable.case === "promotionTier" ? redeemable.value : undefined;
 
-function parseGuard(
-  { count, add, conditions, rejection: refusal }: CountGuard,
+function guardFromProto(
+  { count, add, conditions, rejection }: CountGuard,
   projectId: string,
 ): Guard {
-  if (count === undefined) throw new Error("a guard without its count");
+  if (count === undefined) throw new Error("a guard has no count");
   return {
-    count: parseCount(count, projectId),
+    count: countFromProto(count, projectId),
     add,
     conditions: conditions ?? {},
-    refuses: refusal !== undefined,
+    rejects: rejection !== undefined,
   };
 }
 
-export function parseCount(message: CountMessage, projectId: string): Count {
+export function countFromProto(message: CountMessage, projectId: string): Count {
   const { scope, measure, customerId, channelId, since, productId } = message;
-  if (scope.case === undefined) throw new Error("a count without its scope");
+  if (scope.case === undefined) throw new Error("a count has no scope");
   return {
     projectId,
     scope: SCOPES[scope.case],
@@ -99,7 +99,7 @@ const SCOPES = {
   campaignId: "campaign",
 } as const;
 
-/** By number: a caller of another version may send one that is not known here. */
+/** By number: a caller of a newer version may send a measure that is unknown here. */
 const MEASURES: Readonly<Record<number, CountMeasure>> = {
   [MeasureMessage.REDEMPTIONS]: "redemptions",
   [MeasureMessage.ORDERS_AMOUNT]: "orders_amount",
@@ -108,7 +108,7 @@ const MEASURES: Readonly<Record<number, CountMeasure>> = {
   [MeasureMessage.UNITS]: "units",
 };
 
-export function nowOf<Now>({ now }: { readonly now?: Now | undefined }): Now {
-  if (now === undefined) throw new Error("a command without its present");
+export function requireNow<Now>({ now }: { readonly now?: Now | undefined }): Now {
+  if (now === undefined) throw new Error("a command has no time");
   return now;
 }

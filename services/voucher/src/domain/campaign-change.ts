@@ -2,7 +2,7 @@ import type { DiscountDefinition, Validity } from "@scrip/rules";
 
 import type { GiftEffect, Metadata } from "./voucher.ts";
 
-/** What changed in a campaign: undefined stays as it is, null is cleared. */
+/** A change of a campaign's terms: undefined keeps a value, null clears it. */
 export type CampaignChange = {
   readonly categoryId: string | null | undefined;
   readonly validity: Partial<Validity>;

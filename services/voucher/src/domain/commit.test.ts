@@ -28,7 +28,7 @@ const partOf = (overrides: Partial<Part> = {}): Part => ({
   tierId: null,
   definitionVersion: 1n,
   credits: 0n,
-  spendId: null,
+  holdId: null,
   campaignId: null,
   orderAmount: 0n,
   discountedAmount: 0n,
@@ -45,7 +45,7 @@ const commandOf = (overrides: Partial<CommitCommand> = {}): CommitCommand => ({
   channelId: "app_1",
   sessionKey: null,
   parts: [partOf()],
-  refused: false,
+  isRejection: false,
   isPartial: false,
   ...overrides,
 });
@@ -55,19 +55,22 @@ const keyOf = (key: string, byte = 1) => ({ key, requestHash: new Uint8Array([by
 const decide = (
   commands: readonly CommitCommand[],
   usages: readonly VoucherUsage[],
-  answered: Readonly<Record<string, number>> = {},
+  storedHashes: Readonly<Record<string, number>> = {},
   held: readonly string[] = [],
 ) =>
   decideCommits({
     commands,
     usages: new Map(usages.map((usage) => [rowKey(usage.projectId, usage.voucherId), usage])),
-    held: new Set(held.map((voucherId) => rowKey(PROJECT, voucherId))),
-    answered: new Map(
-      Object.entries(answered).map(([key, byte]) => [rowKey(PROJECT, key), new Uint8Array([byte])]),
+    lockedByOthers: new Set(held.map((voucherId) => rowKey(PROJECT, voucherId))),
+    storedHashes: new Map(
+      Object.entries(storedHashes).map(([key, byte]) => [
+        rowKey(PROJECT, key),
+        new Uint8Array([byte]),
+      ]),
     ),
     counts: [],
     locks: NO_LOCKS,
-    claimed: new Set([rowKey(PROJECT, "ps_used")]),
+    claimedHolds: new Set([rowKey(PROJECT, "ps_used")]),
   });
 
 const gift = (balance: bigint, voucherId = "v_1"): VoucherUsage =>
@@ -76,18 +79,18 @@ const gift = (balance: bigint, voucherId = "v_1"): VoucherUsage =>
 describe("decideCommits", () => {
   test("uses no spend of points that was used or given up, whatever else there is", () => {
     const usages = [usageOf(), usageOf({ voucherId: "v_2" })];
-    const using = (spendId: string) => {
-      const parts = [partOf(), partOf({ voucherId: "v_2", spendId })];
+    const using = (holdId: string) => {
+      const parts = [partOf(), partOf({ voucherId: "v_2", holdId })];
       return decide([commandOf({ parts })], usages);
     };
     expect(using("ps_used")).toMatchObject([{ kind: "stale" }]);
-    expect(using("ps_other")).toMatchObject([{ kind: "made" }]);
+    expect(using("ps_other")).toMatchObject([{ kind: "committed" }]);
   });
 
   test("takes a use, and says what is left", () => {
     const [decision] = decide([commandOf()], [usageOf({ quantity: 2n })]);
     expect(decision).toEqual({
-      kind: "made",
+      kind: "committed",
       usages: [usageOf({ quantity: 2n, redeemedQuantity: 1n, version: 1n })],
     });
   });
@@ -99,23 +102,23 @@ describe("decideCommits", () => {
       commandOf({ parts: both, idempotency }),
       commandOf({ parts: both, idempotency }),
       commandOf({ parts: both, idempotency: keyOf("answered") }),
-      commandOf({ parts: both, refused: true }),
+      commandOf({ parts: both, isRejection: true }),
       commandOf(),
     ];
     const decisions = decide(commands, [usageOf()], { answered: 1 }, ["v_2"]);
     expect(decisions).toEqual([
-      { kind: "held", part: 1 },
-      { kind: "held", part: 1 },
+      { kind: "locked", part: 1 },
+      { kind: "locked", part: 1 },
       { kind: "replayed", position: null },
-      { kind: "recorded" },
-      { kind: "made", usages: [usageOf({ redeemedQuantity: 1n, version: 1n })] },
+      { kind: "record_rejection" },
+      { kind: "committed", usages: [usageOf({ redeemedQuantity: 1n, version: 1n })] },
     ]);
   });
 
   test("each command sees what the ones before it took", () => {
     const commands = [commandOf(), commandOf(), commandOf()];
     const kinds = decide(commands, [usageOf({ quantity: 2n })]).map(({ kind }) => kind);
-    expect(kinds).toEqual(["made", "made", "refused"]);
+    expect(kinds).toEqual(["committed", "committed", "rejected"]);
   });
 
   test("refuses credits beyond the balance, and takes none of them", () => {
@@ -125,14 +128,14 @@ describe("decideCommits", () => {
       [gift(100n)],
     );
     expect(decisions[0]).toMatchObject({
-      kind: "made",
+      kind: "committed",
       usages: [{ balance: 40n, ledgerVersion: 2n }],
     });
     expect(decisions[1]).toEqual({
-      kind: "refused",
+      kind: "rejected",
       key: "gift_amount_exceeded",
       part: 0,
-      left: 40n,
+      remaining: 40n,
     });
   });
 
@@ -148,20 +151,20 @@ describe("decideCommits", () => {
     const after = commandOf({ parts: [partOf({ credits: 100n })] });
     const spent = usageOf({ voucherId: "v_2", quantity: 1n, redeemedQuantity: 1n });
     expect(decide([both, after], [gift(100n), spent])).toMatchObject([
-      { kind: "refused", key: "quantity_exceeded", part: 1 },
-      { kind: "made", usages: [{ balance: 0n }] },
+      { kind: "rejected", key: "quantity_exceeded", part: 1 },
+      { kind: "committed", usages: [{ balance: 0n }] },
     ]);
   });
 
   test("one command that names a voucher twice takes twice", () => {
     const twice = commandOf({ parts: [partOf(), partOf()] });
     expect(decide([twice], [usageOf({ quantity: 1n })])[0]).toMatchObject({
-      kind: "refused",
+      kind: "rejected",
       part: 1,
     });
     expect(
       decide([twice, commandOf()], [usageOf({ quantity: 2n })]).map(({ kind }) => kind),
-    ).toEqual(["made", "refused"]);
+    ).toEqual(["committed", "rejected"]);
   });
 
   test("of a partial command a part that can not be taken makes the others be decided again", () => {
@@ -173,9 +176,9 @@ describe("decideCommits", () => {
       commandOf({ parts: [partOf()], isPartial: true, idempotency: keyOf("a") }),
     ];
     expect(decide(commands, [usageOf(), used])).toMatchObject([
-      { kind: "stale", lost: [{ kind: "refused", key: "quantity_exceeded", part: 1 }] },
-      { kind: "stale", lost: [] },
-      { kind: "made", usages: [{ redeemedQuantity: 1n }] },
+      { kind: "stale", conflicts: [{ kind: "rejected", key: "quantity_exceeded", part: 1 }] },
+      { kind: "stale", conflicts: [] },
+      { kind: "committed", usages: [{ redeemedQuantity: 1n }] },
     ]);
   });
 
@@ -183,23 +186,23 @@ describe("decideCommits", () => {
     ["was never there", []],
     ["was deleted", [usageOf({ deleted: true, definitionVersion: 2n })]],
   ] as const)("a voucher that %s is gone", (_name, usages) => {
-    expect(decide([commandOf()], usages)).toEqual([{ kind: "gone", part: 0 }]);
+    expect(decide([commandOf()], usages)).toEqual([{ kind: "deleted", part: 0 }]);
   });
 
   test("a decision on another definition is stale, also when a guard fails too", () => {
     const changed = usageOf({ definitionVersion: 2n, quantity: 0n });
-    expect(decide([commandOf()], [changed])).toEqual([{ kind: "stale", lost: [] }]);
+    expect(decide([commandOf()], [changed])).toEqual([{ kind: "stale", conflicts: [] }]);
   });
 
   test("records a refusal without looking at the voucher", () => {
-    expect(decide([commandOf({ refused: true })], [])).toEqual([{ kind: "recorded" }]);
+    expect(decide([commandOf({ isRejection: true })], [])).toEqual([{ kind: "record_rejection" }]);
   });
 
   describe("with an idempotency key", () => {
     test("repeats the answer of an earlier batch, also for what came as a refusal", () => {
       const commands = [
         commandOf({ idempotency: keyOf("a") }),
-        commandOf({ idempotency: keyOf("a"), refused: true }),
+        commandOf({ idempotency: keyOf("a"), isRejection: true }),
       ];
       expect(decide(commands, [usageOf()], { a: 1 })).toEqual([
         { kind: "replayed", position: null },
@@ -215,7 +218,7 @@ describe("decideCommits", () => {
     test("repeats and refuses within one batch alike", () => {
       const commands = [1, 1, 2].map((byte) => commandOf({ idempotency: keyOf("a", byte) }));
       expect(decide(commands, [usageOf()]).map(({ kind }) => kind)).toEqual([
-        "made",
+        "committed",
         "replayed",
         "key_reused",
       ]);
@@ -225,7 +228,7 @@ describe("decideCommits", () => {
       const other = { projectId: "proj_2", idempotency: keyOf("a") };
       const usages = [usageOf(), usageOf({ projectId: "proj_2" })];
       const commands = [commandOf({ idempotency: keyOf("a") }), commandOf(other)];
-      expect(decide(commands, usages).map(({ kind }) => kind)).toEqual(["made", "made"]);
+      expect(decide(commands, usages).map(({ kind }) => kind)).toEqual(["committed", "committed"]);
     });
 
     test("a stale command leaves its key free", () => {
@@ -234,7 +237,7 @@ describe("decideCommits", () => {
         parts: [partOf({ definitionVersion: 9n })],
       });
       const commands = [stale, commandOf({ idempotency: keyOf("a") })];
-      expect(decide(commands, [usageOf()]).map(({ kind }) => kind)).toEqual(["stale", "made"]);
+      expect(decide(commands, [usageOf()]).map(({ kind }) => kind)).toEqual(["stale", "committed"]);
     });
   });
 
@@ -267,7 +270,7 @@ describe("decideCommits", () => {
         const decisions = decide(commands, start);
         let model = new Map(start.map((usage) => [usage.voucherId, usage]));
         for (const [index, decision] of decisions.entries()) {
-          if (decision.kind !== "made") continue;
+          if (decision.kind !== "committed") continue;
           const next = new Map(model);
           for (const [position, after] of decision.usages.entries()) {
             if (after === null) throw new Error("there are no tiers here");
@@ -286,7 +289,7 @@ describe("decideCommits", () => {
         }
         // A key has one effect at most.
         const effects = decisions.flatMap(({ kind }, index) =>
-          kind === "made" ? (commands[index]?.idempotency?.key ?? []) : [],
+          kind === "committed" ? (commands[index]?.idempotency?.key ?? []) : [],
         );
         expect(new Set(effects).size).toBe(effects.length);
       }),

@@ -1,38 +1,44 @@
-import { type Addition, createTally, type Guard, type KnownCount, type Units } from "./counts.ts";
-import { decideOnce, type KeyedCommand, type Repetition } from "./idempotency.ts";
-import { createSessionLocks, type KnownLocks, type Locked } from "./session-locks.ts";
-import { rowKey, takeFrom, type VoucherUsage } from "./usage.ts";
+import {
+  type CountIncrement,
+  createTally,
+  type Guard,
+  type CountValue,
+  type ProductUnits,
+} from "./counts.ts";
+import { decideWithReplays, type KeyedCommand, type ReplayDecision } from "./idempotency.ts";
+import { createSessionLocks, type LoadedLocks, type LockedAmounts } from "./session-locks.ts";
+import { rowKey, usageAfterRedemption, type VoucherUsage } from "./usage.ts";
 
 export { rowKey, type VoucherUsage } from "./usage.ts";
 
-/** One redeemable of a command: a voucher, or a promotion tier, of which nothing is taken. */
+/** One redeemable of a command: a voucher, or a promotion tier, which has no balance. */
 export type Part = {
   readonly voucherId: string | null;
   readonly tierId: string | null;
-  /** Of a voucher: the definition that the decision was made on. */
+  /** For a voucher: the version of the definition that the decision is based on. */
   readonly definitionVersion: bigint;
-  /** To take from a gift voucher. */
+  /** Credits to take from a gift voucher, in minor units. */
   readonly credits: bigint;
-  /** Of a loyalty card: what holds its points. */
-  readonly spendId: string | null;
+  /** For a loyalty card: the points hold that the redemption uses. */
+  readonly holdId: string | null;
   readonly campaignId: string | null;
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
-  readonly units: readonly Units[];
+  readonly units: readonly ProductUnits[];
   readonly guards: readonly Guard[];
 };
 
-/** A request to redeem parts, all or none, or to record that they were refused. */
+/** A request to redeem all parts or none, or to record that the first was rejected. */
 export type CommitCommand = KeyedCommand & {
-  /** The project's present, in epoch milliseconds. */
+  /** The project's time, in epoch milliseconds. */
   readonly at: number;
   readonly customerId: string | null;
   readonly channelId: string;
-  /** What this session holds does not count against the command, and is released by it. */
+  /** The locks of this session do not count against the command, and the redemption releases them. */
   readonly sessionKey: string | null;
   readonly parts: readonly Part[];
-  readonly refused: boolean;
-  /** When parts can no longer be taken, the others still may: it is decided again. */
+  readonly isRejection: boolean;
+  /** When some parts conflict, the caller decides again without them. */
   readonly isPartial: boolean;
 };
 
@@ -41,78 +47,81 @@ export type CommitBatch<Command extends CommitCommand = CommitCommand> = {
   readonly commands: readonly Command[];
   /** As locked, by `rowKey` of project and voucher. */
   readonly usages: ReadonlyMap<string, VoucherUsage>;
-  /** Vouchers, tiers and campaigns that were left out because somebody else holds them. */
-  readonly held: ReadonlySet<string>;
-  /** Hashes of the requests that were answered before, by `rowKey` of project and key. */
-  readonly answered: ReadonlyMap<string, Uint8Array>;
-  /** All counts that the guards name, as they are under the locks. */
-  readonly counts: readonly KnownCount[];
-  readonly locks: KnownLocks;
-  /** Spends of points that were used or given up, by `rowKey` of project and spend. */
-  readonly claimed: ReadonlySet<string>;
+  /** Vouchers, tiers and campaigns that were not locked because other transactions hold their locks. */
+  readonly lockedByOthers: ReadonlySet<string>;
+  /** Request hashes of stored responses, by `rowKey` of project and key. */
+  readonly storedHashes: ReadonlyMap<string, Uint8Array>;
+  /** All counts that the guards refer to, read under the locks. */
+  readonly counts: readonly CountValue[];
+  readonly locks: LoadedLocks;
+  /** Points holds that were used or released, by `rowKey` of project and hold. */
+  readonly claimedHolds: ReadonlySet<string>;
 };
 
-export type CommandDecision = CommandVerdict | Repetition;
+export type CommitDecision = NewCommitDecision | ReplayDecision;
 
-export type CommandVerdict =
-  /** Take it: the voucher of each part right after, or null for a tier. */
-  | { readonly kind: "made"; readonly usages: readonly (VoucherUsage | null)[] }
-  /** The voucher of this part is used up. */
+export type NewCommitDecision =
+  /** Redeemed: the usage of each part's voucher right after, or null for a tier. */
+  | { readonly kind: "committed"; readonly usages: readonly (VoucherUsage | null)[] }
+  /** The voucher of this part is exhausted. */
   | {
-      readonly kind: "refused";
-      readonly key: GuardKey;
+      readonly kind: "rejected";
+      readonly key: ShortageKey;
       readonly part: number;
-      /** Of the credits of a gift voucher. */
-      readonly left?: bigint;
+      /** Credits that a gift voucher still has. */
+      readonly remaining?: bigint;
     }
-  /** This count of this part no longer allows it. */
-  | { readonly kind: "guarded"; readonly part: number; readonly guard: number }
-  /** The command came as a refusal, to be recorded. */
-  | { readonly kind: "recorded" }
-  /** Since it was gathered, the voucher was deleted, … */
-  | { readonly kind: "gone"; readonly part: number }
-  /** … or changed, so that the decision must be made again. */
-  | { readonly kind: "stale"; readonly lost: readonly ConflictingPart[] }
-  /** Somebody else holds what this part needs, so that nothing can be said of it now. */
-  | { readonly kind: "held"; readonly part: number };
+  /** A guard of this part fails. */
+  | { readonly kind: "guard_failed"; readonly part: number; readonly guard: number }
+  /** The command is a rejection to record. */
+  | { readonly kind: "record_rejection" }
+  /** The voucher was deleted since it was loaded. */
+  | { readonly kind: "deleted"; readonly part: number }
+  /** The decision is outdated and must be made again. */
+  | { readonly kind: "stale"; readonly conflicts: readonly ConflictingPart[] }
+  /** Another transaction locks a row of this part; the caller may try again. */
+  | { readonly kind: "locked"; readonly part: number };
 
-/** What a part of a partial command can no longer be taken for. */
-export type ConflictingPart = Extract<CommandVerdict, { readonly kind: "refused" | "guarded" }>;
+/** Why a part of a partial command can no longer be redeemed. */
+export type ConflictingPart = Extract<
+  NewCommitDecision,
+  { readonly kind: "rejected" | "guard_failed" }
+>;
 
-export type GuardKey = "quantity_exceeded" | "gift_amount_exceeded";
+export type ShortageKey = "quantity_exceeded" | "gift_amount_exceeded";
 
 type State = {
   readonly usages: Map<string, VoucherUsage>;
-  readonly held: ReadonlySet<string>;
-  readonly claimed: ReadonlySet<string>;
+  readonly lockedByOthers: ReadonlySet<string>;
+  readonly claimedHolds: ReadonlySet<string>;
   readonly tally: ReturnType<typeof createTally>;
   readonly locks: ReturnType<typeof createSessionLocks>;
 };
 
 /**
- * Decides a batch of commands over the locked rows, one after the other in the order of their
- * arrival, each on what the ones before it left. The decision is the whole truth of a redemption:
- * whoever stores it adds nothing but ids, dates and texts.
+ * Decides a batch of commands over the locked rows, in the order of arrival, each on the state that the
+ * previous ones left (docs/redemption-and-rollback.md#concurrency). Storing a decision adds only ids, dates
+ * and texts.
  */
-export function decideCommits(batch: CommitBatch): readonly CommandDecision[] {
+export function decideCommits(batch: CommitBatch): readonly CommitDecision[] {
   const state: State = {
     usages: new Map(batch.usages),
-    held: batch.held,
-    claimed: batch.claimed,
+    lockedByOthers: batch.lockedByOthers,
+    claimedHolds: batch.claimedHolds,
     tally: createTally(batch.counts),
     locks: createSessionLocks(batch.locks),
   };
-  return decideOnce<CommitCommand, CommandVerdict>(batch.commands, batch.answered, {
+  return decideWithReplays<CommitCommand, NewCommitDecision>(batch.commands, batch.storedHashes, {
     decide: (command) => decideCommand(command, state),
-    isAnswer,
+    isFinal,
   });
 }
 
-/** A command that is to be tried again has no answer yet, so nothing keeps its key. */
-export const isAnswer = ({ kind }: CommandDecision): boolean => kind !== "stale" && kind !== "held";
+/** A command that the caller tries again has no final outcome, so its key stays free. */
+export const isFinal = ({ kind }: CommitDecision): boolean => kind !== "stale" && kind !== "locked";
 
-/** The rows that a part needs: what it takes from and adds to, and what its guards count in. */
-export function rowsOf({ voucherId, tierId, campaignId, guards }: Part): PartRows {
+/** The rows that a part changes, and those that its guards count in. */
+export function rowsNeededBy({ voucherId, tierId, campaignId, guards }: Part): PartRows {
   const vouchers = voucherId === null ? [] : [voucherId];
   const scopes = [tierId, campaignId].filter((id) => id !== null);
   for (const { count } of guards) {
@@ -125,92 +134,99 @@ export function rowsOf({ voucherId, tierId, campaignId, guards }: Part): PartRow
 /** Scopes are campaigns and promotion tiers. */
 export type PartRows = { readonly vouchers: readonly string[]; readonly scopes: readonly string[] };
 
-function isHeld(part: Part, projectId: string, held: ReadonlySet<string>): boolean {
-  const { vouchers, scopes } = rowsOf(part);
+function isLockedByOthers(part: Part, projectId: string, held: ReadonlySet<string>): boolean {
+  const { vouchers, scopes } = rowsNeededBy(part);
   return [...vouchers, ...scopes].some((id) => held.has(rowKey(projectId, id)));
 }
 
-function decideCommand(command: CommitCommand, state: State): CommandVerdict {
+function decideCommand(command: CommitCommand, state: State): NewCommitDecision {
   const { projectId, parts, sessionKey } = command;
-  if (command.refused) return { kind: "recorded" };
-  if (state.held.size > 0) {
-    const part = parts.findIndex((one) => isHeld(one, projectId, state.held));
-    if (part !== -1) return { kind: "held", part };
+  if (command.isRejection) return { kind: "record_rejection" };
+  if (state.lockedByOthers.size > 0) {
+    const part = parts.findIndex((one) => isLockedByOthers(one, projectId, state.lockedByOthers));
+    if (part !== -1) return { kind: "locked", part };
   }
-  if (parts.some(({ spendId }) => isClaimed(projectId, spendId, state))) return STALE;
-  const outdated = findOutdated(command, state.usages);
+  if (parts.some(({ holdId }) => isClaimed(projectId, holdId, state))) return STALE;
+  const outdated = findStale(command, state.usages);
   if (outdated !== undefined) return command.isPartial ? STALE : outdated;
-  const verdict = takeParts(command, state);
-  if (verdict.kind !== "made") return verdict;
-  for (const usage of verdict.usages) {
+  const decision = redeemParts(command, state);
+  if (decision.kind !== "committed") return decision;
+  for (const usage of decision.usages) {
     if (usage !== null) state.usages.set(rowKey(projectId, usage.voucherId), usage);
   }
   if (sessionKey !== null) state.locks.release(projectId, sessionKey);
-  return verdict;
+  return decision;
 }
 
-const isClaimed = (projectId: string, spendId: string | null, { claimed }: State): boolean =>
-  spendId !== null && claimed.has(rowKey(projectId, spendId));
+const isClaimed = (projectId: string, holdId: string | null, { claimedHolds }: State): boolean =>
+  holdId !== null && claimedHolds.has(rowKey(projectId, holdId));
 
 /**
- * Each part on what the ones before it left, also when they name the same voucher or campaign. A
- * partial command is told of all parts that it lost at once: so that it is decided again few times.
+ * Redeems each part on the state that the previous ones left, also when they share a voucher or campaign. A
+ * partial command gets all its conflicts together, so that the caller decides again only a few times.
  */
-function takeParts(command: CommitCommand, state: State): CommandVerdict {
+function redeemParts(command: CommitCommand, state: State): NewCommitDecision {
   const after: (VoucherUsage | null)[] = [];
-  const added: Addition[] = [];
-  const lost: ConflictingPart[] = [];
-  const refuse = (verdict: CommandVerdict): CommandVerdict => {
+  const added: CountIncrement[] = [];
+  const conflicts: ConflictingPart[] = [];
+  const reject = (decision: NewCommitDecision): NewCommitDecision => {
     for (const addition of added) state.tally.add(addition, -1n);
-    return verdict;
+    return decision;
   };
   for (const [position, part] of command.parts.entries()) {
-    const taken = takePart(command, position, after, state);
-    if (taken.kind === "taken") {
-      after.push(taken.usage);
-      const addition = additionOf(command, part);
+    const redeemed = redeemPart(command, position, after, state);
+    if (redeemed.kind === "redeemed") {
+      after.push(redeemed.usage);
+      const addition = countIncrementOf(command, part);
       state.tally.add(addition, 1n);
       added.push(addition);
-    } else if (command.isPartial && (taken.kind === "refused" || taken.kind === "guarded")) {
-      lost.push(taken);
+    } else if (
+      command.isPartial &&
+      (redeemed.kind === "rejected" || redeemed.kind === "guard_failed")
+    ) {
+      conflicts.push(redeemed);
     } else {
-      return refuse(taken);
+      return reject(redeemed);
     }
   }
-  return lost.length > 0 ? refuse({ kind: "stale", lost }) : { kind: "made", usages: after };
+  return conflicts.length > 0
+    ? reject({ kind: "stale", conflicts })
+    : { kind: "committed", usages: after };
 }
 
-type TakenPart = { readonly kind: "taken"; readonly usage: VoucherUsage | null };
+type RedeemedPart = { readonly kind: "redeemed"; readonly usage: VoucherUsage | null };
 
-function takePart(
+function redeemPart(
   { projectId, sessionKey, parts }: CommitCommand,
   part: number,
   before: readonly (VoucherUsage | null)[],
   { usages, tally, locks }: State,
-): TakenPart | CommandVerdict {
+): RedeemedPart | NewCommitDecision {
   const { voucherId = null, credits = 0n, guards = [] } = parts[part] ?? {};
   let after: VoucherUsage | null = null;
   if (voucherId !== null) {
     const usage =
       before.findLast((earlier) => earlier?.voucherId === voucherId) ??
       usages.get(rowKey(projectId, voucherId));
-    if (usage === undefined) return { kind: "gone", part };
-    const others = usage.reserved ? locks.ofOthers(projectId, voucherId, sessionKey) : NOTHING;
-    const lack = whatLacks(usage, credits, others);
-    if (lack !== undefined) return { kind: "refused", part, ...lack };
-    // A mark that marks nothing any more is wiped off with the write that happens anyway.
-    after = takeFrom(usage, credits, others.quantity > 0n);
+    if (usage === undefined) return { kind: "deleted", part };
+    const others = usage.reserved
+      ? locks.ofOthers(projectId, voucherId, sessionKey)
+      : NOTHING_LOCKED;
+    const shortage = findShortage(usage, credits, others);
+    if (shortage !== undefined) return { kind: "rejected", part, ...shortage };
+    // Clears the mark when no other session holds a lock, in a write that happens anyway.
+    after = usageAfterRedemption(usage, credits, others.quantity > 0n);
   }
   const guard = guards.findIndex((each) => !tally.holds(each));
-  if (guard === -1) return { kind: "taken", usage: after };
-  return guards[guard]?.refuses === true ? { kind: "guarded", part, guard } : STALE;
+  if (guard === -1) return { kind: "redeemed", usage: after };
+  return guards[guard]?.rejects === true ? { kind: "guard_failed", part, guard } : STALE;
 }
 
-const STALE: CommandVerdict = { kind: "stale", lost: [] };
+const STALE: NewCommitDecision = { kind: "stale", conflicts: [] };
 
-const NOTHING: Locked = { quantity: 0n, credits: 0n };
+const NOTHING_LOCKED: LockedAmounts = { quantity: 0n, credits: 0n };
 
-export const additionOf = (command: CommitCommand, part: Part): Addition => ({
+export const countIncrementOf = (command: CommitCommand, part: Part): CountIncrement => ({
   projectId: command.projectId,
   voucherId: part.voucherId,
   tierId: part.tierId,
@@ -224,29 +240,33 @@ export const additionOf = (command: CommitCommand, part: Part): Addition => ({
   units: part.units,
 });
 
-function findOutdated(
+function findStale(
   { projectId, parts }: CommitCommand,
   usages: ReadonlyMap<string, VoucherUsage>,
-): CommandVerdict | undefined {
+): NewCommitDecision | undefined {
   let stale = false;
   for (const [part, { voucherId, definitionVersion }] of parts.entries()) {
     if (voucherId === null) continue;
     const usage = usages.get(rowKey(projectId, voucherId));
-    if (usage === undefined || usage.deleted) return { kind: "gone", part };
+    if (usage === undefined || usage.deleted) return { kind: "deleted", part };
     stale ||= usage.definitionVersion !== definitionVersion;
   }
   return stale ? STALE : undefined;
 }
 
-type Lack = { readonly key: GuardKey; readonly left?: bigint };
+type Shortage = { readonly key: ShortageKey; readonly remaining?: bigint };
 
-function whatLacks(usage: VoucherUsage, credits: bigint, others: Locked): Lack | undefined {
+function findShortage(
+  usage: VoucherUsage,
+  credits: bigint,
+  others: LockedAmounts,
+): Shortage | undefined {
   if (usage.quantity !== null && usage.redeemedQuantity + others.quantity >= usage.quantity) {
     return { key: "quantity_exceeded" };
   }
-  // Nothing is always there, also when an edit left less than what is held.
+  // Zero credits are always available, also when an edit left less than sessions hold.
   if (credits === 0n) return undefined;
   const free = (usage.balance ?? 0n) - others.credits;
-  const left = free > 0n ? free : 0n;
-  return credits < 0n || credits > free ? { key: "gift_amount_exceeded", left } : undefined;
+  const remaining = free > 0n ? free : 0n;
+  return credits < 0n || credits > free ? { key: "gift_amount_exceeded", remaining } : undefined;
 }

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import {
-  type Addition,
-  amountOf,
+  type CountIncrement,
+  incrementFor,
   type Count,
   type CountMeasure,
   createTally,
@@ -33,7 +33,7 @@ const count: fc.Arbitrary<Count> = fc.record({
 
 const amount = fc.bigInt(0n, 50n);
 
-const addition: fc.Arbitrary<Addition> = fc.record({
+const addition: fc.Arbitrary<CountIncrement> = fc.record({
   projectId: fc.constantFrom(PROJECT, "proj_2"),
   voucherId: fc.constantFrom("v_1", null),
   tierId: fc.constant(null),
@@ -50,7 +50,7 @@ const addition: fc.Arbitrary<Addition> = fc.record({
 });
 
 /** What the count says in words, one addition at a time. */
-function isOf(of: Addition, by: Count): boolean {
+function isOf(of: CountIncrement, by: Count): boolean {
   return (
     of.projectId === by.projectId &&
     of.campaignId === by.scopeId &&
@@ -64,7 +64,7 @@ const guardOf = (one: Count, expected: bigint): Guard => ({
   count: one,
   add: 0n,
   conditions: { $is: [Number(expected)] },
-  refuses: true,
+  rejects: true,
 });
 
 describe("a tally", () => {
@@ -81,7 +81,7 @@ describe("a tally", () => {
           for (const one of counts) {
             const sum = added
               .filter((each) => isOf(each, one))
-              .reduce((total, each) => total + amountOf(one.measure, one.productId, each), 7n);
+              .reduce((total, each) => total + incrementFor(one.measure, one.productId, each), 7n);
             expect(tally.holds(guardOf(one, sum))).toBe(true);
           }
         },
@@ -92,6 +92,6 @@ describe("a tally", () => {
   test("knows nothing of a count that nobody read", () => {
     const [one] = fc.sample(count, 1);
     if (one === undefined) throw new Error("no sample");
-    expect(() => createTally([]).holds(guardOf(one, 0n))).toThrow("not counted");
+    expect(() => createTally([]).holds(guardOf(one, 0n))).toThrow("count of a guard was not loaded");
   });
 });

@@ -10,7 +10,7 @@ export type CountMeasure =
   | "gift_credits"
   | "units";
 
-/** A number that redemptions raise and rollbacks lower; null means that it does not matter. */
+/** A number that redemptions increase and rollbacks decrease; null means any. */
 export type Count = {
   readonly projectId: string;
   readonly scope: CountScope;
@@ -20,11 +20,11 @@ export type Count = {
   readonly channelId: string | null;
   /** Only from this instant on, in epoch milliseconds. */
   readonly since: number | null;
-  /** Units: of this product. */
+  /** For the measure `units`: the product. */
   readonly productId: string | null;
 };
 
-/** The same for the same number. */
+/** Equal for equal counts. */
 export const countKey = (count: Count): string =>
   JSON.stringify([
     count.projectId,
@@ -43,14 +43,14 @@ export type Guard = {
   readonly add: bigint;
   /** Operators and operands of a validation rule. */
   readonly conditions: JsonObject;
-  /** Whether it says what is answered when it does not hold; otherwise it is decided again. */
-  readonly refuses: boolean;
+  /** Whether a failed guard rejects the command; otherwise the decision is stale. */
+  readonly rejects: boolean;
 };
 
-export type Units = { readonly productId: string; readonly quantity: bigint };
+export type ProductUnits = { readonly productId: string; readonly quantity: bigint };
 
 /** What one redemption adds to the counts of its voucher or tier, and of its campaign. */
-export type Addition = {
+export type CountIncrement = {
   readonly projectId: string;
   readonly voucherId: string | null;
   readonly tierId: string | null;
@@ -61,10 +61,14 @@ export type Addition = {
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
   readonly credits: bigint;
-  readonly units: readonly Units[];
+  readonly units: readonly ProductUnits[];
 };
 
-export const amountOf = (measure: CountMeasure, productId: string | null, of: Addition): bigint => {
+export const incrementFor = (
+  measure: CountMeasure,
+  productId: string | null,
+  of: CountIncrement,
+): bigint => {
   switch (measure) {
     case "redemptions":
       return 1n;
@@ -84,36 +88,37 @@ export const amountOf = (measure: CountMeasure, productId: string | null, of: Ad
   }
 };
 
-export type KnownCount = { readonly count: Count; readonly value: bigint };
+export type CountValue = { readonly count: Count; readonly value: bigint };
 
-/** The counts that the guards of a batch name, as its commands move them. */
+/** The counts that the guards of a batch refer to, updated by its commands. */
 export type Tally = {
   holds(guard: Guard): boolean;
-  /** With -1 what was added is taken off again. */
-  add(addition: Addition, sign: 1n | -1n): void;
+  /** A sign of -1 undoes an increment. */
+  add(increment: CountIncrement, sign: 1n | -1n): void;
 };
 
-export function createTally(known: readonly KnownCount[]): Tally {
+export function createTally(known: readonly CountValue[]): Tally {
   const lines = new Map(known.map(({ count, value }) => [countKey(count), { count, value }]));
-  // By what an addition can name, so that of many customers only its own is looked at.
+  // Indexed by scope and customer, so that an increment visits only the counts of its own customer.
   const byScope = Map.groupBy(lines.values(), ({ count }) =>
     scopeKey(count.projectId, count.scopeId, count.customerId),
   );
   return {
     holds({ count, add, conditions }) {
       const line = lines.get(countKey(count));
-      if (line === undefined) throw new Error("a guard was not counted");
+      if (line === undefined) throw new Error("the count of a guard was not loaded");
       return meetsConditions(line.value + add, conditions);
     },
-    add(addition, sign) {
+    add(increment, sign) {
       if (lines.size === 0) return;
-      const { projectId, voucherId, tierId, campaignId, customerId } = addition;
+      const { projectId, voucherId, tierId, campaignId, customerId } = increment;
       for (const scopeId of [voucherId, tierId, campaignId]) {
         if (scopeId === null) continue;
         for (const customer of customerId === null ? [null] : [null, customerId]) {
           for (const line of byScope.get(scopeKey(projectId, scopeId, customer)) ?? []) {
-            if (isCounted(line.count, addition)) {
-              line.value += sign * amountOf(line.count.measure, line.count.productId, addition);
+            if (matches(line.count, increment)) {
+              line.value +=
+                sign * incrementFor(line.count.measure, line.count.productId, increment);
             }
           }
         }
@@ -122,10 +127,10 @@ export function createTally(known: readonly KnownCount[]): Tally {
   };
 }
 
-/** Ids tell by their prefix what they are of, so a scope needs no name beside its id. */
+/** Prefixes make ids unique across scopes, so the id alone names the scope. */
 const scopeKey = (projectId: string, scopeId: string, customerId: string | null): string =>
   JSON.stringify([projectId, scopeId, customerId]);
 
-const isCounted = ({ since, channelId }: Count, addition: Addition): boolean =>
-  (since === null || addition.at >= since) &&
-  (channelId === null || addition.channelId === channelId);
+const matches = ({ since, channelId }: Count, increment: CountIncrement): boolean =>
+  (since === null || increment.at >= since) &&
+  (channelId === null || increment.channelId === channelId);

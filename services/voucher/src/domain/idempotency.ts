@@ -7,42 +7,42 @@ export type KeyedCommand = {
   readonly idempotency: IdempotencyKey | null;
 };
 
-export type Repetition =
-  /** Answered before: by an earlier batch, or by the command of this batch at `position`. */
+export type ReplayDecision =
+  /** Has a stored response, or the same key as the command of this batch at `position`. */
   | { readonly kind: "replayed"; readonly position: number | null }
-  /** The key belongs to another request. */
+  /** The key belongs to a request with another hash. */
   | { readonly kind: "key_reused" };
 
 /**
- * Decides commands in the order of their arrival, each key once: what comes again under a key that has
- * its answer is a repetition. `answered` are the hashes of the requests of earlier batches, by
- * `rowKey` of project and key; a decision that is no answer leaves its key free.
+ * Decides commands in the order of arrival, each idempotency key once; a later command with the key is a replay
+ * (docs/idempotency.md#replay). `storedHashes` has the request hashes of stored responses, by `rowKey` of
+ * project and key. A decision that is not final leaves its key free.
  */
-export function decideOnce<Command extends KeyedCommand, Decision>(
+export function decideWithReplays<Command extends KeyedCommand, Decision>(
   commands: readonly Command[],
-  answered: ReadonlyMap<string, Uint8Array>,
+  storedHashes: ReadonlyMap<string, Uint8Array>,
   {
     decide,
-    isAnswer,
+    isFinal,
   }: {
     readonly decide: (command: Command) => Decision;
-    readonly isAnswer: (decision: Decision) => boolean;
+    readonly isFinal: (decision: Decision) => boolean;
   },
-): readonly (Decision | Repetition)[] {
-  const answeredHere = new Map<string, number>();
+): readonly (Decision | ReplayDecision)[] {
+  const decidedHere = new Map<string, number>();
   return commands.map((command, position) => {
     const { idempotency } = command;
     if (idempotency === null) return decide(command);
     const key = rowKey(command.projectId, idempotency.key);
-    const stored = answered.get(key);
+    const stored = storedHashes.get(key);
     if (stored !== undefined) return repeat(stored, idempotency, null);
-    const earlier = answeredHere.get(key);
+    const earlier = decidedHere.get(key);
     if (earlier !== undefined) {
       const first = commands[earlier]?.idempotency?.requestHash;
       return repeat(first, idempotency, earlier);
     }
     const decision = decide(command);
-    if (isAnswer(decision)) answeredHere.set(key, position);
+    if (isFinal(decision)) decidedHere.set(key, position);
     return decision;
   });
 }
@@ -51,7 +51,7 @@ function repeat(
   hash: Uint8Array | undefined,
   { requestHash }: IdempotencyKey,
   position: number | null,
-): Repetition {
+): ReplayDecision {
   if (hash === undefined || !equalBytes(hash, requestHash)) return { kind: "key_reused" };
   return { kind: "replayed", position };
 }

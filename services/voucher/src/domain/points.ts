@@ -1,7 +1,7 @@
-/** What a loyalty card gave for a redemption, and how it stood right after. */
+/** The points that a loyalty card paid for a redemption, and its balances right after. */
 export type RedeemedPoints = {
-  /** What held the points in the loyalty service: it serves one redemption. */
-  readonly spendId: string;
+  /** The hold of the points in the loyalty service; each hold serves one redemption. */
+  readonly holdId: string;
   readonly points: bigint;
   readonly cardPoints: bigint;
   readonly balance: bigint;
@@ -9,7 +9,7 @@ export type RedeemedPoints = {
   readonly reward: PointsReward | null;
 };
 
-/** What the points were given for. */
+/** The reward that the points paid for. */
 export type PointsReward = {
   readonly id: string;
   readonly name: string | null;

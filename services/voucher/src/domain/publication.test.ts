@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import {
   type CampaignTerms,
   decidePublication,
-  isSuitable,
+  isPublishable,
   joinsOnce,
-  type PublicationFacts,
-  publishedTo,
-  typeOfVouchers,
+  type PublicationState,
+  publishTo,
+  voucherTypeOf,
 } from "./publication.ts";
 import type { VoucherDefinition } from "./voucher.ts";
 
@@ -17,10 +17,10 @@ const free = { id: "v_1", holderId: null, publishCount: 0n };
 const own = { id: "v_own", holderId: "cust_1", publishCount: 1n };
 const others = { id: "v_2", holderId: "cust_2", publishCount: 1n };
 
-const facts: PublicationFacts = {
+const facts: PublicationState = {
   customerId: "cust_1",
   joinOnce: false,
-  held: null,
+  earlier: null,
   takenSourceId: null,
   voucher: null,
 };
@@ -28,34 +28,38 @@ const facts: PublicationFacts = {
 const PUBLISH = "publish";
 const JOINED = "pub_1";
 
-test.each<readonly [string, Partial<PublicationFacts>, string]>([
+test.each<readonly [string, Partial<PublicationState>, string]>([
   ["any voucher", {}, PUBLISH],
   ["a free voucher", { voucher: free }, PUBLISH],
   ["somebody else's voucher", { voucher: others }, "voucher_already_published"],
   ["the own voucher again", { voucher: own }, "voucher_already_published"],
   ["any, first time of once", { joinOnce: true }, PUBLISH],
   ["a free one, first time of once", { joinOnce: true, voucher: free }, PUBLISH],
-  ["any, joined before", { joinOnce: true, held: HELD }, JOINED],
-  ["the own one, joined before", { joinOnce: true, held: HELD, voucher: own }, JOINED],
+  ["any, joined before", { joinOnce: true, earlier: HELD }, JOINED],
+  ["the own one, joined before", { joinOnce: true, earlier: HELD, voucher: own }, JOINED],
   [
     "another one, joined before",
-    { joinOnce: true, held: HELD, voucher: free },
+    { joinOnce: true, earlier: HELD, voucher: free },
     "voucher_cannot_be_published",
   ],
   [
     "somebody else's, joined before",
-    { joinOnce: true, held: HELD, voucher: others },
+    { joinOnce: true, earlier: HELD, voucher: others },
     "voucher_already_published",
   ],
   ["a source id again", { takenSourceId: "s" }, "duplicate_source_id"],
   ["a source id again, own voucher", { takenSourceId: "s", voucher: own }, "duplicate_source_id"],
-  ["a source id again, joined before", { takenSourceId: "s", joinOnce: true, held: HELD }, JOINED],
+  [
+    "a source id again, joined before",
+    { takenSourceId: "s", joinOnce: true, earlier: HELD },
+    JOINED,
+  ],
 ])("%s", (_name, given, outcome) => {
   const decision = decidePublication({ ...facts, ...given });
   const came =
-    decision.kind === "refused"
+    decision.kind === "rejected"
       ? decision.key
-      : decision.kind === "joined_before"
+      : decision.kind === "already_joined"
         ? decision.publicationId
         : decision.kind;
   expect(came).toBe(outcome);
@@ -117,7 +121,7 @@ const definition: VoucherDefinition = {
 const customer = { id: "cust_1", metadata: { way: "mail" } };
 
 test("a published voucher is the customer's, in a new version", () => {
-  const published = publishedTo(definition, customer, { now: NOON, timeZone: "UTC" });
+  const published = publishTo(definition, customer, { now: NOON, timeZone: "UTC" });
   expect(published).toEqual({
     ...definition,
     holderId: "cust_1",
@@ -130,7 +134,7 @@ test("a published voucher is the customer's, in a new version", () => {
 
 test("a published referral code is referred by who holds it", () => {
   const code = { ...definition, isReferralCode: true };
-  expect(publishedTo(code, customer, { now: NOON, timeZone: "UTC" })).toMatchObject({
+  expect(publishTo(code, customer, { now: NOON, timeZone: "UTC" })).toMatchObject({
     holderId: "cust_1",
     referrerId: "cust_1",
   });
@@ -139,7 +143,7 @@ test("a published referral code is referred by who holds it", () => {
 test("a period after publication replaces the dates, and follows the days of the project", () => {
   const timed = { ...definition, activityDuration: "P1D" };
   // In this night the clocks in Warsaw go forward: the day has 23 hours.
-  const published = publishedTo(timed, customer, { now: NOON, timeZone: "Europe/Warsaw" });
+  const published = publishTo(timed, customer, { now: NOON, timeZone: "Europe/Warsaw" });
   expect(published.validity).toEqual({
     ...definition.validity,
     startDate: NOON,
@@ -157,7 +161,7 @@ test.each<readonly [string, Partial<VoucherDefinition>, boolean]>([
   ["without an end", { validity: { ...definition.validity, expirationDate: null } }, true],
   ["not begun yet", { validity: { ...definition.validity, startDate: NOON + 1 } }, true],
 ])("whether a campaign gives a voucher %s", (_name, given, suitable) => {
-  expect(isSuitable({ ...definition, ...given }, NOON)).toBe(suitable);
+  expect(isPublishable({ ...definition, ...given }, NOON)).toBe(suitable);
 });
 
 test("what campaigns hold follows from their kind", () => {
@@ -167,7 +171,7 @@ test("what campaigns hold follows from their kind", () => {
     "GIFT_VOUCHERS",
     "LOYALTY_PROGRAM",
   ] as const;
-  expect(kinds.map((type) => typeOfVouchers({ ...campaign, type }))).toEqual([
+  expect(kinds.map((type) => voucherTypeOf({ ...campaign, type }))).toEqual([
     "DISCOUNT_VOUCHER",
     "DISCOUNT_VOUCHER",
     "GIFT_VOUCHER",

@@ -2,7 +2,7 @@ import { addDuration, parseDuration } from "@scrip/rules";
 
 import type { CampaignType, Metadata, VoucherDefinition, VoucherType } from "./voucher.ts";
 
-/** What a campaign has told about itself. */
+/** What publications need to know about a campaign. */
 export type CampaignTerms = {
   readonly id: string;
   readonly name: string;
@@ -10,17 +10,17 @@ export type CampaignTerms = {
   readonly joinOnce: boolean;
 };
 
-/** What a customer got before. */
-export type Held = { readonly voucherId: string; readonly publicationId: string };
+/** A voucher that the customer holds, and the publication that assigned it. */
+export type EarlierPublication = { readonly voucherId: string; readonly publicationId: string };
 
-export type PublicationFacts = {
+export type PublicationState = {
   readonly customerId: string;
   readonly joinOnce: boolean;
-  /** What the customer has of the campaign, or of the voucher that is asked for; oldest first. */
-  readonly held: Held | null;
-  /** As it was sent, when a publication has it already. */
+  /** The customer's oldest voucher of the campaign, or the requested voucher when they hold it. */
+  readonly earlier: EarlierPublication | null;
+  /** The requested source id, when a publication already has it. */
   readonly takenSourceId: string | null;
-  /** The voucher that is asked for; null when any of the campaign will do. */
+  /** The requested voucher; null when any voucher of the campaign may be published. */
   readonly voucher: {
     readonly id: string;
     readonly holderId: string | null;
@@ -28,8 +28,8 @@ export type PublicationFacts = {
   } | null;
 };
 
-export type RefusedPublication = {
-  readonly kind: "refused";
+export type RejectedPublication = {
+  readonly kind: "rejected";
   readonly key:
     | "voucher_already_published"
     | "voucher_cannot_be_published"
@@ -40,20 +40,20 @@ export type RefusedPublication = {
 
 export type PublicationDecision =
   | { readonly kind: "publish" }
-  | { readonly kind: "joined_before"; readonly publicationId: string }
-  | RefusedPublication;
+  | { readonly kind: "already_joined"; readonly publicationId: string }
+  | RejectedPublication;
 
 /**
- * Whether a voucher may go to a customer (spec/campaigns-loyalty-platform.md §7). Somebody who joined
- * before gets what is there: nothing is made, so that a source id is of no matter then.
+ * Decides whether a voucher may be published to a customer (docs/publications.md#publish). A customer who already
+ * joined gets the existing publication (docs/publications.md#join-once); the source id is ignored then.
  */
-export function decidePublication(facts: PublicationFacts): PublicationDecision {
-  const { customerId, joinOnce, held, takenSourceId, voucher } = facts;
-  if (joinOnce && held !== null && (voucher === null || voucher.id === held.voucherId)) {
-    return { kind: "joined_before", publicationId: held.publicationId };
+export function decidePublication(facts: PublicationState): PublicationDecision {
+  const { customerId, joinOnce, earlier, takenSourceId, voucher } = facts;
+  if (joinOnce && earlier !== null && (voucher === null || voucher.id === earlier.voucherId)) {
+    return { kind: "already_joined", publicationId: earlier.publicationId };
   }
   if (takenSourceId !== null) {
-    return refused(
+    return rejected(
       "duplicate_source_id",
       `A publication with source id '${takenSourceId}' exists already`,
     );
@@ -61,45 +61,45 @@ export function decidePublication(facts: PublicationFacts): PublicationDecision 
   if (voucher !== null && voucher.holderId !== null && voucher.holderId !== customerId) {
     return alreadyPublished(voucher.id);
   }
-  if (joinOnce && held !== null) {
-    return refused(
+  if (joinOnce && earlier !== null) {
+    return rejected(
       "voucher_cannot_be_published",
       "Voucher cannot be published. Customer already joined program.",
     );
   }
-  // Also when its holder is gone: a code belongs to one customer in its life.
+  // Also when its holder was deleted: a code belongs to one customer only.
   if (voucher !== null && voucher.publishCount > 0n) return alreadyPublished(voucher.id);
   return { kind: "publish" };
 }
 
-export const noneSuitable = (details: string): RefusedPublication =>
-  refused("no_voucher_suitable_for_publication", details);
+export const noSuitableVoucher = (details: string): RejectedPublication =>
+  rejected("no_voucher_suitable_for_publication", details);
 
-const alreadyPublished = (voucherId: string): RefusedPublication =>
-  refused("voucher_already_published", `Voucher '${voucherId}' has already been published`);
+const alreadyPublished = (voucherId: string): RejectedPublication =>
+  rejected("voucher_already_published", `Voucher '${voucherId}' has already been published`);
 
-const refused = (key: RefusedPublication["key"], details: string): RefusedPublication => ({
-  kind: "refused",
+const rejected = (key: RejectedPublication["key"], details: string): RejectedPublication => ({
+  kind: "rejected",
   key,
   details,
 });
 
-/** Loyalty programmes are joined once, whatever is sent. */
+/** Loyalty programmes are joined once, whatever the request says. */
 export function joinsOnce(sent: boolean | undefined, campaign: CampaignTerms | null): boolean {
   if (campaign?.type === "LOYALTY_PROGRAM") return true;
   return sent ?? campaign?.joinOnce ?? false;
 }
 
-export type PublicationMoment = {
+export type PublicationTime = {
   readonly now: number;
   readonly timeZone: string;
 };
 
-/** The voucher once it is the customer's. A period that begins with that replaces its dates. */
-export function publishedTo(
+/** The voucher after its publication. An activity duration replaces its dates. */
+export function publishTo(
   definition: VoucherDefinition,
   customer: { readonly id: string; readonly metadata: Metadata },
-  { now, timeZone }: PublicationMoment,
+  { now, timeZone }: PublicationTime,
 ): VoucherDefinition {
   const { activityDuration, validity } = definition;
   const period = activityDuration === null ? undefined : parseDuration(activityDuration);
@@ -118,15 +118,15 @@ export function publishedTo(
   };
 }
 
-/** Whether any publication may take it, beside those that name it. */
-export const isSuitable = (definition: VoucherDefinition, now: number): boolean =>
+/** Whether a publication of its campaign may select it. */
+export const isPublishable = (definition: VoucherDefinition, now: number): boolean =>
   definition.active !== false &&
   definition.publishCount === 0n &&
   definition.holderId === null &&
   (definition.validity.expirationDate === null || definition.validity.expirationDate > now);
 
-/** What campaigns of a kind hold; promotions, which hold nothing, are not published from. */
-export function typeOfVouchers(campaign: CampaignTerms): VoucherType {
+/** The type of the vouchers of a campaign. Promotions have none. */
+export function voucherTypeOf(campaign: CampaignTerms): VoucherType {
   switch (campaign.type) {
     case "GIFT_VOUCHERS":
       return "GIFT_VOUCHER";

@@ -9,7 +9,7 @@ export type RedeemableStatus =
   | "USED"
   | "NO_BALANCE";
 
-/** What keeps a voucher from being redeemed, whoever asks; the first thing in this order. */
+/** The first reason in this order why nobody can redeem the voucher. */
 export function statusOf(
   { active, validity, loyaltyPoints }: VoucherDefinition,
   usage: VoucherUsage,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { type CommitCommand, decideCommits, type Part } from "./commit.ts";
 import { decideReservations, type ReserveCommand } from "./reservation.ts";
-import type { KnownLocks, SessionLock } from "./session-locks.ts";
+import type { LoadedLocks, SessionLock } from "./session-locks.ts";
 import { rowKey, type VoucherUsage } from "./usage.ts";
 
 const PROJECT = "proj_1";
@@ -30,7 +30,7 @@ const START = [
 ];
 
 /** Locks as they are read back: all of each voucher, and all of each session. */
-const knownOf = (locks: readonly SessionLock[]): KnownLocks => ({
+const knownOf = (locks: readonly SessionLock[]): LoadedLocks => ({
   totals: new Map(
     START.map(({ voucherId }) => {
       const held = locks.filter((lock) => lock.voucherId === voucherId);
@@ -72,7 +72,7 @@ const partOf = ({ voucherId, credits }: { voucherId: string; credits: bigint }):
   tierId: null,
   definitionVersion: 1n,
   credits: creditsOf(voucherId, credits),
-  spendId: null,
+  holdId: null,
   campaignId: null,
   orderAmount: 0n,
   discountedAmount: 0n,
@@ -90,7 +90,7 @@ const commitCommand: fc.Arbitrary<CommitCommand> = fc
     channelId: "app_1",
     sessionKey,
     parts: wanted.map(partOf),
-    refused: false,
+    isRejection: false,
     isPartial: false,
   }));
 
@@ -117,7 +117,7 @@ describe("sessions and redemptions", () => {
             const decisions = decideReservations({
               commands,
               usages,
-              held: new Set(),
+              lockedByOthers: new Set(),
               locks: knownOf(locks),
             });
             for (const [index, { sessionKey, reservations }] of commands.entries()) {
@@ -134,11 +134,11 @@ describe("sessions and redemptions", () => {
             const decisions = decideCommits({
               commands,
               usages,
-              held: new Set(),
-              answered: new Map(),
+              lockedByOthers: new Set(),
+              storedHashes: new Map(),
               counts: [],
               locks: knownOf(locks),
-              claimed: new Set(),
+              claimedHolds: new Set(),
             });
             for (const [index, decision] of decisions.entries()) {
               const { sessionKey = null, parts = [] } = commands[index] ?? {};
@@ -152,9 +152,9 @@ describe("sessions and redemptions", () => {
                   ),
                 )
               ) {
-                expect(decision.kind).toBe("made");
+                expect(decision.kind).toBe("committed");
               }
-              if (decision.kind !== "made") continue;
+              if (decision.kind !== "committed") continue;
               if (sessionKey !== null) locks = without(sessionKey);
               const next = new Map(usages);
               for (const usage of decision.usages) {

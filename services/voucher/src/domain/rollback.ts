@@ -1,63 +1,63 @@
 import type { ErrorKey } from "@scrip/errors";
 
-import type { Units } from "./counts.ts";
-import { decideOnce, type KeyedCommand, type Repetition } from "./idempotency.ts";
-import { giveBackTo, rowKey, type VoucherUsage } from "./usage.ts";
+import type { ProductUnits } from "./counts.ts";
+import { decideWithReplays, type KeyedCommand, type ReplayDecision } from "./idempotency.ts";
+import { usageAfterRollback, rowKey, type VoucherUsage } from "./usage.ts";
 
-/** A redemption as it is taken back; amounts are minor units. */
-export type Redeemed = {
+/** A redemption to roll back; amounts are minor units. */
+export type RollbackTarget = {
   readonly id: string;
   readonly parentId: string | null;
   readonly status: "SUCCEEDED" | "FAILED" | "ROLLED_BACK";
   readonly at: number;
   readonly customerId: string | null;
   readonly channelId: string;
-  /** One of these two, or none of a parent. */
+  /** Either this or `tierId`; both are null for a parent. */
   readonly voucherId: string | null;
   readonly tierId: string | null;
   readonly campaignId: string | null;
   readonly amount: bigint | null;
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
-  readonly units: readonly Units[];
-  /** What its order may be called by: its id and its source id. */
+  readonly units: readonly ProductUnits[];
+  /** The id and the source id of its order. */
   readonly orderNames: readonly string[];
 };
 
 export type RollbackCommand = KeyedCommand & {
   readonly redemptionId: string;
-  /** Whether a parent may be taken back. */
+  /** Whether a parent redemption may be rolled back. */
   readonly stacked: boolean;
-  /** When given, they must be those of the redemption. */
+  /** When set, they must match the redemption. */
   readonly customerId: string | null;
   readonly orderId: string | null;
-  /** What was redeemed before cannot be taken back any more. */
+  /** Redemptions before this instant can no longer be rolled back. */
   readonly notBefore: number | null;
 };
 
 export type RollbackBatch<Command extends RollbackCommand = RollbackCommand> = {
   readonly commands: readonly Command[];
-  /** Named ones and their parts, by `rowKey` of project and id, as they are under their locks. */
-  readonly redemptions: ReadonlyMap<string, Redeemed>;
+  /** The requested redemptions and their parts as locked, by `rowKey` of project and id. */
+  readonly redemptions: ReadonlyMap<string, RollbackTarget>;
   readonly usages: ReadonlyMap<string, VoucherUsage>;
-  /** Vouchers, campaigns and tiers that somebody else holds. */
-  readonly held: ReadonlySet<string>;
-  readonly answered: ReadonlyMap<string, Uint8Array>;
+  /** Vouchers, campaigns and tiers that other transactions lock. */
+  readonly lockedByOthers: ReadonlySet<string>;
+  readonly storedHashes: ReadonlyMap<string, Uint8Array>;
 };
 
-export type RollbackDecision = RollbackVerdict | Repetition;
+export type RollbackDecision = NewRollbackDecision | ReplayDecision;
 
-export type RollbackVerdict =
+export type NewRollbackDecision =
   | {
-      readonly kind: "made";
-      readonly redemption: Redeemed;
-      /** What gives value back: its parts, or the redemption itself. */
-      readonly parts: readonly Redeemed[];
-      /** Their vouchers right after, or null for a tier. */
+      readonly kind: "committed";
+      readonly redemption: RollbackTarget;
+      /** The redemptions that return value: its parts, or the redemption itself. */
+      readonly parts: readonly RollbackTarget[];
+      /** The usages of their vouchers right after, or null for a tier. */
       readonly usages: readonly (VoucherUsage | null)[];
     }
   | {
-      readonly kind: "refused";
+      readonly kind: "rejected";
       readonly key: Extract<
         ErrorKey,
         | "already_rolled_back"
@@ -68,16 +68,15 @@ export type RollbackVerdict =
         | "invalid_rollback_params"
       >;
       readonly details: string;
-      /** What is to be recorded as refused; null: nothing. */
-      readonly recorded: Redeemed | null;
+      /** The redemption to record a failed rollback for; null records nothing. */
+      readonly recorded: RollbackTarget | null;
     }
-  | { readonly kind: "gone" }
-  | { readonly kind: "held" };
+  | { readonly kind: "not_found" }
+  | { readonly kind: "locked" };
 
 /**
- * Decides rollbacks over the locked rows, each on what the ones before it gave back: all parts of a
- * redemption or none, and each redemption once (spec/validation-and-redemption.md §8.7). Whether a
- * voucher is expired or disabled by now does not matter.
+ * Decides rollbacks over the locked rows, in the order of arrival: all parts of a redemption or none, and each
+ * redemption once (docs/redemption-and-rollback.md#rollback). Vouchers may have expired or been disabled since.
  */
 export function decideRollbacks(batch: RollbackBatch): readonly RollbackDecision[] {
   const usages = new Map(batch.usages);
@@ -85,46 +84,56 @@ export function decideRollbacks(batch: RollbackBatch): readonly RollbackDecision
   const partsOf = Map.groupBy(batch.redemptions, ([key, { parentId }]) =>
     parentId === null ? "" : rowKey(projectOf(key), parentId),
   );
-  return decideOnce<RollbackCommand, RollbackVerdict>(batch.commands, batch.answered, {
-    decide(command) {
-      const { projectId } = command;
-      const key = rowKey(projectId, command.redemptionId);
-      const redemption = batch.redemptions.get(key);
-      if (redemption === undefined) return { kind: "gone" };
-      const children = (partsOf.get(key) ?? []).map(([, part]) => part);
-      const refusal = whatForbids(command, redemption, {
-        isParent: children.length > 0,
-        isRolledBack: redemption.status === "ROLLED_BACK" || rolledBack.has(key),
-      });
-      if (refusal !== undefined) return refusal;
-      const parts = children.length > 0 ? children : [redemption];
-      if (parts.some((part) => isHeld(projectId, part, batch.held))) return { kind: "held" };
-      rolledBack.add(key);
-      return { kind: "made", redemption, parts, usages: giveBack(projectId, parts, usages) };
+  return decideWithReplays<RollbackCommand, NewRollbackDecision>(
+    batch.commands,
+    batch.storedHashes,
+    {
+      decide(command) {
+        const { projectId } = command;
+        const key = rowKey(projectId, command.redemptionId);
+        const redemption = batch.redemptions.get(key);
+        if (redemption === undefined) return { kind: "not_found" };
+        const children = (partsOf.get(key) ?? []).map(([, part]) => part);
+        const rejection = findRejection(command, redemption, {
+          isParent: children.length > 0,
+          isRolledBack: redemption.status === "ROLLED_BACK" || rolledBack.has(key),
+        });
+        if (rejection !== undefined) return rejection;
+        const parts = children.length > 0 ? children : [redemption];
+        if (parts.some((part) => isLockedByOthers(projectId, part, batch.lockedByOthers)))
+          return { kind: "locked" };
+        rolledBack.add(key);
+        return {
+          kind: "committed",
+          redemption,
+          parts,
+          usages: returnValue(projectId, parts, usages),
+        };
+      },
+      isFinal,
     },
-    isAnswer,
-  });
-}
-
-/** A command that is to be tried again has no answer yet; neither has one of something unknown. */
-export const isAnswer = ({ kind }: RollbackDecision): boolean => kind !== "held";
-
-const projectOf = (key: string): string => key.slice(0, key.indexOf("\n"));
-
-function isHeld(
-  projectId: string,
-  { voucherId, tierId, campaignId }: Redeemed,
-  held: ReadonlySet<string>,
-): boolean {
-  if (held.size === 0) return false;
-  return [voucherId, tierId, campaignId].some(
-    (id) => id !== null && held.has(rowKey(projectId, id)),
   );
 }
 
-function giveBack(
+/** A command that the caller tries again has no final outcome, so its key stays free. */
+export const isFinal = ({ kind }: RollbackDecision): boolean => kind !== "locked";
+
+const projectOf = (key: string): string => key.slice(0, key.indexOf("\n"));
+
+function isLockedByOthers(
   projectId: string,
-  parts: readonly Redeemed[],
+  { voucherId, tierId, campaignId }: RollbackTarget,
+  lockedByOthers: ReadonlySet<string>,
+): boolean {
+  if (lockedByOthers.size === 0) return false;
+  return [voucherId, tierId, campaignId].some(
+    (id) => id !== null && lockedByOthers.has(rowKey(projectId, id)),
+  );
+}
+
+function returnValue(
+  projectId: string,
+  parts: readonly RollbackTarget[],
   usages: Map<string, VoucherUsage>,
 ): readonly (VoucherUsage | null)[] {
   return parts.map(({ voucherId, amount }) => {
@@ -132,35 +141,35 @@ function giveBack(
     const key = rowKey(projectId, voucherId);
     const usage = usages.get(key);
     if (usage === undefined) throw new Error(`voucher ${voucherId} has no usage`);
-    const after = giveBackTo(usage, amount ?? 0n);
+    const after = usageAfterRollback(usage, amount ?? 0n);
     usages.set(key, after);
     return after;
   });
 }
 
-function whatForbids(
+function findRejection(
   command: RollbackCommand,
-  redemption: Redeemed,
+  redemption: RollbackTarget,
   state: { readonly isParent: boolean; readonly isRolledBack: boolean },
-): RollbackVerdict | undefined {
-  const refuse = (
-    key: Extract<RollbackVerdict, { kind: "refused" }>["key"],
+): NewRollbackDecision | undefined {
+  const reject = (
+    key: Extract<NewRollbackDecision, { kind: "rejected" }>["key"],
     details: string,
-    recorded: Redeemed | null = null,
-  ): RollbackVerdict => ({ kind: "refused", key, details, recorded });
-  if (redemption.parentId !== null) return refuse("invalid_redemption_parent", HAS_A_PARENT);
-  if (state.isParent && !command.stacked) return refuse("invalid_redemption", IS_STACKED);
-  if (redemption.status === "FAILED") return refuse("invalid_redemption", HAS_FAILED);
+    recorded: RollbackTarget | null = null,
+  ): NewRollbackDecision => ({ kind: "rejected", key, details, recorded });
+  if (redemption.parentId !== null) return reject("invalid_redemption_parent", HAS_A_PARENT);
+  if (state.isParent && !command.stacked) return reject("invalid_redemption", IS_STACKED);
+  if (redemption.status === "FAILED") return reject("invalid_redemption", HAS_FAILED);
   if (command.customerId !== null && command.customerId !== redemption.customerId) {
-    return refuse("invalid_customer", NOT_ITS_CUSTOMER);
+    return reject("invalid_customer", NOT_ITS_CUSTOMER);
   }
   if (command.orderId !== null && !redemption.orderNames.includes(command.orderId)) {
-    return refuse("invalid_order", NOT_ITS_ORDER);
+    return reject("invalid_order", NOT_ITS_ORDER);
   }
-  // Before its age: that it was taken back says more than that it would be too late.
-  if (state.isRolledBack) return refuse("already_rolled_back", ROLLED_BACK, redemption);
+  // Before the age: an earlier rollback is the more specific reason.
+  if (state.isRolledBack) return reject("already_rolled_back", ROLLED_BACK, redemption);
   if (command.notBefore !== null && redemption.at < command.notBefore) {
-    return refuse("invalid_rollback_params", TOO_OLD);
+    return reject("invalid_rollback_params", TOO_OLD);
   }
   return undefined;
 }

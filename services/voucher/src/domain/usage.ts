@@ -1,38 +1,41 @@
-/** What is left of a voucher: the row that a redemption locks. Amounts are minor units. */
+/** The counters of a voucher: the row that a redemption locks. Amounts are minor units. */
 export type VoucherUsage = {
   readonly projectId: string;
   readonly voucherId: string;
   readonly definitionVersion: bigint;
   readonly deleted: boolean;
-  /** How often it may be redeemed; null means without limit. */
+  /** Maximum number of redemptions; null means unlimited. */
   readonly quantity: bigint | null;
   readonly redeemedQuantity: bigint;
-  /** Gift vouchers only: what was put on the card, and what is left of it. */
+  /** Gift vouchers only: the amount that was loaded, and the remaining balance. */
   readonly amount: bigint | null;
   readonly balance: bigint | null;
   readonly redeemedAmount: bigint;
-  /** Whether sessions may hold some of it; when not, nobody needs to look. */
+  /** Whether sessions may hold locks on it; when false, their locks need not be read. */
   readonly reserved: boolean;
-  /** Grows with every change of this row. */
+  /** Incremented with every change of this row. */
   readonly version: bigint;
   /** The number of ledger entries. */
   readonly ledgerVersion: bigint;
 };
 
-/** One string for a row that is found by project and something else. */
+/** Map key of a row that is identified by its project and an id. */
 export const rowKey = (projectId: string, id: string): string => `${projectId}\n${id}`;
 
-/** The voucher after one more redemption that took these credits. */
-export const takeFrom = (usage: VoucherUsage, credits: bigint, reserved: boolean): VoucherUsage =>
-  move(usage, { uses: 1n, credits, reserved });
+/** The usage after one more redemption that took these credits. */
+export const usageAfterRedemption = (
+  usage: VoucherUsage,
+  credits: bigint,
+  reserved: boolean,
+): VoucherUsage => move(usage, { uses: 1n, credits, reserved });
 
-/** The voucher after a redemption that took these credits was rolled back. */
-export const giveBackTo = (usage: VoucherUsage, credits: bigint): VoucherUsage =>
+/** The usage after a redemption that took these credits was rolled back. */
+export const usageAfterRollback = (usage: VoucherUsage, credits: bigint): VoucherUsage =>
   move(usage, { uses: -1n, credits: -credits, reserved: usage.reserved });
 
 type Move = { readonly uses: bigint; readonly credits: bigint; readonly reserved: boolean };
 
-// Field by field: this is done for each redemption, and a spread costs several times as much.
+// Field by field: this runs for each redemption, and a spread costs several times as much.
 function move(usage: VoucherUsage, { uses, credits, reserved }: Move): VoucherUsage {
   return {
     projectId: usage.projectId,
@@ -46,7 +49,7 @@ function move(usage: VoucherUsage, { uses, credits, reserved }: Move): VoucherUs
     redeemedAmount: usage.redeemedAmount + credits,
     reserved,
     version: usage.version + 1n,
-    // An entry of nothing would say nothing.
+    // Zero credits write no ledger entry.
     ledgerVersion: credits === 0n ? usage.ledgerVersion : usage.ledgerVersion + 1n,
   };
 }

@@ -2,7 +2,7 @@ import type { DiscountDefinition, Validity } from "@scrip/rules";
 
 export type VoucherType = "DISCOUNT_VOUCHER" | "GIFT_VOUCHER" | "LOYALTY_CARD";
 
-/** The kinds of campaign that have vouchers. */
+/** The types of campaigns that have vouchers. */
 export type CampaignType =
   | "LOYALTY_PROGRAM"
   | "GIFT_VOUCHERS"
@@ -12,9 +12,8 @@ export type CampaignType =
 export type GiftEffect = "APPLY_TO_ORDER" | "APPLY_TO_ITEMS";
 
 /**
- * All of a voucher that redemptions do not change. A version of it never changes, so it may be
- * cached under project, id and version. Instants are epoch milliseconds; null means known to be
- * absent.
+ * The properties of a voucher that redemptions do not change. A version never changes, so it may be cached by
+ * project, id and version. Instants are epoch milliseconds; null means absent.
  */
 export type VoucherDefinition = {
   readonly projectId: string;
@@ -29,7 +28,7 @@ export type VoucherDefinition = {
   readonly giftEffect: GiftEffect | null;
   readonly loyaltyPoints: bigint | null;
   readonly validity: Validity;
-  /** How long it can be used once it is published: an ISO 8601 duration. */
+  /** How long it is valid after its publication: an ISO 8601 duration. */
   readonly activityDuration: string | null;
   readonly active: boolean | null;
   readonly additionalInfo: string | null;
@@ -39,19 +38,19 @@ export type VoucherDefinition = {
   readonly holderId: string | null;
   readonly referrerId: string | null;
   readonly publishCount: bigint;
-  /** Of the publication that gave it to its holder. */
+  /** Metadata of the publication that assigned it to its holder. */
   readonly publicationMetadata: Metadata | null;
   readonly createdAt: number;
   readonly updatedAt: number | null;
   readonly version: bigint;
 };
 
-/** What a client attaches: JSON that is kept as it came. */
+/** JSON that the client attaches, stored unchanged. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 /**
- * What a code is found by. Where case does not count it is the lower-cased code behind a \u0001; no
- * code holds a control character, so a lookup by both forms needs not know the kind of project.
+ * The key that a code is looked up by. In projects with case-insensitive codes it is \u0001 and the lower-cased
+ * code; codes have no control characters, so a lookup by both forms works for either kind of project.
  */
 export const codeKeyOf = (code: string, caseSensitive: boolean): string =>
   caseSensitive ? code : foldedKeyOf(code);

@@ -7,8 +7,8 @@ import {
 } from "@scrip/proto/scrip/events/v1/customers_pb";
 
 import {
-  forgetHolder,
-  forgetRedeemer,
+  deleteHoldings,
+  anonymizeRedemptions,
   listHeldVouchers,
   releaseVouchers,
 } from "../store/deleted-customers.ts";
@@ -23,16 +23,16 @@ const CHUNK = 500;
  * Lets go of what deleted customers held: their vouchers stay, with all that is left of them, and
  * belong to nobody. A repeat finds nothing to do, and no inbox is needed.
  */
-export const onCustomer =
+export const onCustomerDeleted =
   (db: Database): EventHandler =>
   async (events) => {
     for (const event of events) {
       const deleted = eventMessage(event, CustomerDeletedSchema);
-      if (deleted !== undefined) await letGo(db, deleted);
+      if (deleted !== undefined) await releaseHeldVouchers(db, deleted);
     }
   };
 
-async function letGo(db: Database, deleted: CustomerDeleted): Promise<void> {
+async function releaseHeldVouchers(db: Database, deleted: CustomerDeleted): Promise<void> {
   const { projectId, customerId, permanent, date } = deleted;
   const customer = { projectId, customerId };
   const now = date === undefined ? Date.now() : instantFromProto(date);
@@ -48,6 +48,6 @@ async function letGo(db: Database, deleted: CustomerDeleted): Promise<void> {
     });
   }
   // Last, for a voucher that is deleted meanwhile is not among those that are released.
-  await forgetHolder(db, customer);
-  if (permanent) await forgetRedeemer(db, customer);
+  await deleteHoldings(db, customer);
+  if (permanent) await anonymizeRedemptions(db, customer);
 }

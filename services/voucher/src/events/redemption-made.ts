@@ -10,75 +10,74 @@ import {
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 
-export type MadeFacts = {
+export type RedemptionMadeFields = {
   readonly projectId: string;
   readonly redemptionId: string;
-  /** One of these two. */
+  /** Either this or `tierId`. */
   readonly voucherId: string | null;
   readonly tierId: string | null;
   readonly campaignId: string | null;
   readonly customerId: string | null;
   readonly date: Timestamp;
   readonly amount: bigint | null;
-  /** Only of the last redemption of a stack, as all of them left it. */
+  /** Only for the last redemption of a stack, as all of them left it. */
   readonly order: Uint8Array | null;
   readonly parentId: string | null;
-  /** What the order was worth, and what this part took off it. */
+  /** Amount of the order, and the discount of this part, in minor units. */
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
-  /** Of a loyalty card. */
-  readonly points: { readonly points: bigint; readonly spendId: string } | null;
+  /** For a loyalty card. */
+  readonly points: { readonly points: bigint; readonly holdId: string } | null;
   readonly sessionKey: string | null;
-  /** Lines that write into the catalogue; beside an order. */
+  /** Order lines with `override`, which update the catalogue; only with an order. */
   readonly overrides: readonly OrderItemInput[];
 };
 
 /**
- * `scrip.events.v1.RedemptionMade` in its binary form. Written by hand, because it is made for each
- * redemption: `create` and `toBinary` take ten times as long, and the order, which the redemption's
- * row holds too, is encoded only once.
+ * Encodes `scrip.events.v1.RedemptionMade`. Written by hand because it runs for each redemption: `create` and
+ * `toBinary` take ten times as long, and the order, which the redemption's row stores too, is encoded once.
  */
-export function encodeRedemptionMade(facts: MadeFacts): Uint8Array {
+export function encodeRedemptionMade(fields: RedemptionMadeFields): Uint8Array {
   const writer = new BinaryWriter();
-  writer.uint32(1 * 8 + WireType.LengthDelimited).string(facts.projectId);
-  writer.uint32(2 * 8 + WireType.LengthDelimited).string(facts.redemptionId);
-  if (facts.voucherId !== null) {
-    writer.uint32(3 * 8 + WireType.LengthDelimited).string(facts.voucherId);
+  writer.uint32(1 * 8 + WireType.LengthDelimited).string(fields.projectId);
+  writer.uint32(2 * 8 + WireType.LengthDelimited).string(fields.redemptionId);
+  if (fields.voucherId !== null) {
+    writer.uint32(3 * 8 + WireType.LengthDelimited).string(fields.voucherId);
   }
-  if (facts.campaignId !== null) {
-    writer.uint32(4 * 8 + WireType.LengthDelimited).string(facts.campaignId);
+  if (fields.campaignId !== null) {
+    writer.uint32(4 * 8 + WireType.LengthDelimited).string(fields.campaignId);
   }
-  if (facts.customerId !== null) {
-    writer.uint32(5 * 8 + WireType.LengthDelimited).string(facts.customerId);
+  if (fields.customerId !== null) {
+    writer.uint32(5 * 8 + WireType.LengthDelimited).string(fields.customerId);
   }
   writer.uint32(6 * 8 + WireType.LengthDelimited).fork();
-  writer.uint32(1 * 8 + WireType.Varint).int64(facts.date.seconds);
-  if (facts.date.nanos !== 0) writer.uint32(2 * 8 + WireType.Varint).int32(facts.date.nanos);
+  writer.uint32(1 * 8 + WireType.Varint).int64(fields.date.seconds);
+  if (fields.date.nanos !== 0) writer.uint32(2 * 8 + WireType.Varint).int32(fields.date.nanos);
   writer.join();
-  if (facts.amount !== null) writer.uint32(7 * 8 + WireType.Varint).int64(facts.amount);
-  if (facts.order !== null) {
-    writer.uint32(8 * 8 + WireType.LengthDelimited).bytes(facts.order);
+  if (fields.amount !== null) writer.uint32(7 * 8 + WireType.Varint).int64(fields.amount);
+  if (fields.order !== null) {
+    writer.uint32(8 * 8 + WireType.LengthDelimited).bytes(fields.order);
   }
-  if (facts.parentId !== null) {
-    writer.uint32(9 * 8 + WireType.LengthDelimited).string(facts.parentId);
+  if (fields.parentId !== null) {
+    writer.uint32(9 * 8 + WireType.LengthDelimited).string(fields.parentId);
   }
-  if (facts.tierId !== null) {
-    writer.uint32(10 * 8 + WireType.LengthDelimited).string(facts.tierId);
+  if (fields.tierId !== null) {
+    writer.uint32(10 * 8 + WireType.LengthDelimited).string(fields.tierId);
   }
-  if (facts.orderAmount !== 0n) {
-    writer.uint32(11 * 8 + WireType.Varint).int64(facts.orderAmount);
+  if (fields.orderAmount !== 0n) {
+    writer.uint32(11 * 8 + WireType.Varint).int64(fields.orderAmount);
   }
-  if (facts.discountedAmount !== 0n) {
-    writer.uint32(12 * 8 + WireType.Varint).int64(facts.discountedAmount);
+  if (fields.discountedAmount !== 0n) {
+    writer.uint32(12 * 8 + WireType.Varint).int64(fields.discountedAmount);
   }
-  if (facts.points !== null) {
-    writer.uint32(13 * 8 + WireType.Varint).int64(facts.points.points);
-    writer.uint32(14 * 8 + WireType.LengthDelimited).string(facts.points.spendId);
+  if (fields.points !== null) {
+    writer.uint32(13 * 8 + WireType.Varint).int64(fields.points.points);
+    writer.uint32(14 * 8 + WireType.LengthDelimited).string(fields.points.holdId);
   }
-  if (facts.sessionKey !== null) {
-    writer.uint32(15 * 8 + WireType.LengthDelimited).string(facts.sessionKey);
+  if (fields.sessionKey !== null) {
+    writer.uint32(15 * 8 + WireType.LengthDelimited).string(fields.sessionKey);
   }
-  for (const line of facts.overrides) {
+  for (const line of fields.overrides) {
     writer.uint32(20 * 8 + WireType.LengthDelimited).bytes(toBinary(OrderItemInputSchema, line));
   }
   return writer.finish();

@@ -3,13 +3,13 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import { RedemptionRolledBackSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
-import type { Redeemed } from "../domain/rollback.ts";
+import type { RollbackTarget } from "../domain/rollback.ts";
 import type { NewEvent } from "../store/commit-statement.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
 import { REDEMPTIONS_TOPIC } from "./redemption-made.ts";
 
 /** What others are told of a rollback, also of one that was refused. */
-export function rolledBackEvent(
+export function redemptionRolledBack(
   row: NewRollback,
   {
     id,
@@ -21,7 +21,7 @@ export function rolledBackEvent(
     readonly now: Timestamp | undefined;
     readonly order: Order | undefined;
     /** What is taken back; undefined: nothing. */
-    readonly taken: Pick<Redeemed, "orderAmount" | "discountedAmount"> | undefined;
+    readonly taken: Pick<RollbackTarget, "orderAmount" | "discountedAmount"> | undefined;
   },
 ): NewEvent {
   const { projectId, tierId, campaignId, customerId, amount, parentId, points } = row;
@@ -41,7 +41,7 @@ export function rolledBackEvent(
     ...(amount !== null && { amount }),
     ...(order !== undefined && { order }),
     ...(parentId !== null && { parentRollbackId: parentId }),
-    ...(points !== null && { points: points.points, pointsHoldId: points.spendId }),
+    ...(points !== null && { points: points.points, pointsHoldId: points.holdId }),
   });
   return {
     projectId,

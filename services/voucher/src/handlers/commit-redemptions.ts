@@ -7,42 +7,46 @@ import type {
 import { type Handler, runInterleaved } from "@scrip/rpc";
 
 import { type Contention, createContention } from "../batch/contention.ts";
-import { namesToLock } from "../batch/lock-rows.ts";
-import { AnsweredMeanwhile, runLocked, takeApart } from "../batch/locked-batch.ts";
-import { createScopes, type Scopes } from "../batch/total-rows.ts";
-import { renderCommits } from "../commit/build-outcomes.ts";
-import { internalError } from "../commit/build-rejections.ts";
-import { currentDefinitions } from "../commit/current-definitions.ts";
+import { rowsToLock } from "../batch/lock-rows.ts";
+import { ConcurrentResponseError, runLocked, retryItemsSeparately } from "../batch/locked-batch.ts";
+import { createTotalRows, type TotalRows } from "../batch/total-rows.ts";
+import { buildCommitOutcomes } from "../commit/build-outcomes.ts";
+import { internalErrorOutcome } from "../commit/build-rejections.ts";
+import { loadCurrentDefinitions } from "../commit/current-definitions.ts";
 import { type Command, parseCommand } from "../commit/parse-command.ts";
-import { storeCommits } from "../commit/write.ts";
+import { writeCommitBatch } from "../commit/write.ts";
 import type { Deps } from "../deps.ts";
 import { decideCommits } from "../domain/commit.ts";
 import { rowKey } from "../domain/usage.ts";
-import { gatherLocks } from "../loading/session-locks.ts";
+import { loadSessionLocks } from "../loading/session-locks.ts";
 import { hasRedemption } from "../store/commit-statement.ts";
 import { readCounts } from "../store/counts.ts";
-import { findAnswers } from "../store/idempotency.ts";
-import { type Claim, findClaims, type PointsHoldKey } from "../store/points-claims.ts";
+import { findStoredResponses } from "../store/idempotency.ts";
+import { type HoldClaim, findHoldClaims, type PointsHoldKey } from "../store/points-claims.ts";
 
 /**
- * Takes value: locks the vouchers, campaigns and tiers of all commands, decides in memory, writes
- * everything, commits once (design/reliability.md §2.4). One hot code costs one lock and one flush for
- * each batch.
+ * Commits a batch of redemptions in one transaction: locks the vouchers, campaigns and tiers of all commands,
+ * decides in memory and writes everything (docs/redemption-and-rollback.md#concurrency). A hot code costs one
+ * lock and one flush per batch.
  */
 export const commitRedemptions = (
   deps: Deps,
 ): Handler<typeof RedemptionService.method.commitRedemptions> => {
-  const context = { deps, db: deps.db, contention: createContention(), scopes: createScopes() };
+  const context = {
+    deps,
+    db: deps.db,
+    contention: createContention(),
+    totalRows: createTotalRows(),
+  };
   return async (request) => {
-    // Before the transaction: what is cached or read here is only used when its version is the
-    // locked one.
-    await deps.templates.load(deps.db, request.commands.flatMap(wantedBy));
-    const commands = request.commands.map((message) => parseCommand(message, deps.templates));
-    const outcomes = await takeApart(commands, {
+    // Before the transaction: a cached definition is used only when the locked row has its version.
+    await deps.definitions.load(deps.db, request.commands.flatMap(definitionsOf));
+    const commands = request.commands.map((message) => parseCommand(message, deps.definitions));
+    const outcomes = await retryItemsSeparately(commands, {
       run: (some) => commit(context, some),
-      refuse: ({ message }, cause) => {
+      reject: ({ message }, cause) => {
         deps.onError(new Error("a redemption could not be stored", { cause }));
-        return internalError(message.requestId);
+        return internalErrorOutcome(message.requestId);
       },
     });
     return {
@@ -56,15 +60,15 @@ type Context = {
   readonly deps: Deps;
   readonly db: Deps["db"];
   readonly contention: Contention;
-  readonly scopes: Scopes;
+  readonly totalRows: TotalRows;
 };
 
-const wantedBy = ({ projectId, parts }: RedemptionCommand) =>
+const definitionsOf = ({ projectId, parts }: RedemptionCommand) =>
   parts.flatMap(({ redeemable, definitionVersion: version }) =>
     redeemable.case === "voucherId" ? [{ projectId, id: redeemable.value, version }] : [],
   );
 
-/** An earlier attempt whose commit may have been done although its answer got lost. */
+/** An earlier attempt that may have been committed although its response was lost. */
 type Attempt = {
   readonly projectId: string;
   readonly redemptionId: string;
@@ -76,73 +80,77 @@ async function commit(
   commands: readonly Command[],
 ): Promise<readonly CommitOutcome[]> {
   const { deps } = context;
-  const names = namesToLock(commands);
-  await context.scopes.ensure(deps.db, names.scopes);
+  const keys = rowsToLock(commands);
+  await context.totalRows.ensure(deps.db, keys.scopes);
   const attempts: Attempt[] = [];
   let wroteEvents = false;
   const outcomes = await runLocked(context, {
-    names,
-    isRepeatable,
-    mayBeDone: () => attempts.length > 0,
+    keys,
+    shouldRetry,
+    mayBeCommitted: () => attempts.length > 0,
     work: async (tx, lock) => {
-      // They travel together and run one after the other. The last must be statements of their own:
-      // their snapshots are taken under the locks, so they see what those did that held them before.
-      const [{ usages, held }, answers, counts] = await Promise.all([
+      // One round trip, executed in this order. The last two must be separate statements: their snapshots are
+      // taken under the locks, so they see what the previous holders of the locks committed.
+      const [{ usages, lockedByOthers }, storedResponses, counts] = await Promise.all([
         lock(),
-        findAnswers(tx, keysOf(commands)),
+        findStoredResponses(tx, keysOf(commands)),
         readCounts(tx, countsOf(commands)),
       ]);
-      // A repeat of an attempt that was committed would take twice. Under the lock it is known.
-      const done = await findDone(tx, attempts);
-      if (done !== undefined) return done.outcomes;
-      const answered = new Map([...answers].map(([key, answer]) => [key, answer.requestHash]));
+      // Repeating a committed attempt would redeem twice. Under the locks its rows are visible.
+      const committed = await findCommittedAttempt(tx, attempts);
+      if (committed !== undefined) return committed.outcomes;
+      const storedHashes = new Map(
+        [...storedResponses].map(([key, { requestHash }]) => [key, requestHash]),
+      );
       const [current, claims, locks] = await Promise.all([
-        currentDefinitions(tx, deps, { commands, usages }),
-        findClaims(tx, spendsOf(commands)),
-        gatherLocks(
+        loadCurrentDefinitions(tx, deps, { commands, usages }),
+        findHoldClaims(tx, holdsOf(commands)),
+        loadSessionLocks(
           tx,
           usages,
-          commands.filter(({ refused }) => !refused),
+          commands.filter(({ isRejection }) => !isRejection),
         ),
       ]);
-      const claimed = new Set(claims.map(keyOfClaim));
-      const decided = {
+      const decisions = decideCommits({
         commands: current.commands,
         usages,
-        held,
-        answered,
+        lockedByOthers,
+        storedHashes,
         counts,
         locks,
-        claimed,
-      };
-      const known = { ...deps, templates: current.templates, answers };
-      const rendered = await runInterleaved(
-        renderCommits(commands, decideCommits(decided), known),
+        claimedHolds: new Set(claims.map(claimKey)),
+      });
+      const buildContext = { ...deps, definitions: current.definitions, storedResponses };
+      const built = await runInterleaved(
+        buildCommitOutcomes(commands, decisions, buildContext),
         Number.POSITIVE_INFINITY,
       );
-      await storeCommits(tx, rendered.writes);
-      const [first] = rendered.writes.redemptions;
+      await writeCommitBatch(tx, built.writes);
+      const [first] = built.writes.redemptions;
       if (first !== undefined) {
         const { projectId, id: redemptionId } = first;
-        attempts.push({ projectId, redemptionId, outcomes: rendered.outcomes });
+        attempts.push({ projectId, redemptionId, outcomes: built.outcomes });
       }
-      wroteEvents = rendered.writes.events.length > 0;
-      return rendered.outcomes;
+      wroteEvents = built.writes.events.length > 0;
+      return built.outcomes;
     },
   });
   if (wroteEvents) deps.onEvents();
   return outcomes;
 }
 
-const isRepeatable = (error: unknown): boolean =>
-  error instanceof AnsweredMeanwhile ||
-  // An id was drawn twice; the next attempt draws others.
+const shouldRetry = (error: unknown): boolean =>
+  error instanceof ConcurrentResponseError ||
+  // An id was generated twice; the next attempt generates others.
   isUniqueViolation(error, "redemption_pkey") ||
-  // A spend was given up after it was looked up.
+  // A points hold was released after it was looked up.
   isUniqueViolation(error, "points_claim_pkey") ||
   isUniqueViolation(error, "outbox_pkey");
 
-async function findDone(tx: Queryable, attempts: readonly Attempt[]): Promise<Attempt | undefined> {
+async function findCommittedAttempt(
+  tx: Queryable,
+  attempts: readonly Attempt[],
+): Promise<Attempt | undefined> {
   for (const attempt of attempts) {
     if (await hasRedemption(tx, attempt.projectId, attempt.redemptionId)) return attempt;
   }
@@ -154,14 +162,14 @@ const keysOf = (commands: readonly Command[]) =>
     idempotency === null ? [] : { projectId, key: idempotency.key },
   );
 
-const spendsOf = (commands: readonly Command[]): readonly PointsHoldKey[] =>
+const holdsOf = (commands: readonly Command[]): readonly PointsHoldKey[] =>
   commands.flatMap(({ projectId, parts }) =>
-    parts.flatMap(({ spendId }) => (spendId === null ? [] : [{ projectId, spendId }])),
+    parts.flatMap(({ holdId }) => (holdId === null ? [] : [{ projectId, holdId }])),
   );
 
-const keyOfClaim = ({ projectId, spendId }: Claim): string => rowKey(projectId, spendId);
+const claimKey = ({ projectId, holdId }: HoldClaim): string => rowKey(projectId, holdId);
 
 const countsOf = (commands: readonly Command[]) =>
-  commands.flatMap(({ parts, refused }) =>
-    refused ? [] : parts.flatMap(({ guards }) => guards.map(({ count }) => count)),
+  commands.flatMap(({ parts, isRejection }) =>
+    isRejection ? [] : parts.flatMap(({ guards }) => guards.map(({ count }) => count)),
   );

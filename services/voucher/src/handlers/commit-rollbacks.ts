@@ -6,17 +6,23 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import { type Contention, createContention } from "../batch/contention.ts";
-import { namesOf, type RowNames } from "../batch/lock-rows.ts";
-import { AnsweredMeanwhile, runLocked, takeApart } from "../batch/locked-batch.ts";
-import { errorOf } from "../commit/build-rejections.ts";
+import { sortRowKeys, type RowKeys } from "../batch/lock-rows.ts";
+import { ConcurrentResponseError, runLocked, retryItemsSeparately } from "../batch/locked-batch.ts";
+import { buildError } from "../commit/build-rejections.ts";
 import type { Deps } from "../deps.ts";
 import { decideRollbacks } from "../domain/rollback.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
-import { refusedBy, renderRollbacks, type RollbackWrites } from "../rollback/build-outcomes.ts";
-import { type Command, parseCommand, redeemedOf } from "../rollback/parse-command.ts";
-import { type Refund, getCardBalances, refund, refundsOf } from "../rollback/refund-points.ts";
+import { rejectedOutcome, buildRollbackOutcomes } from "../rollback/build-outcomes.ts";
+import type { RollbackWrites } from "../rollback/draft.ts";
+import { type Command, parseCommand, rollbackTargetFromStored } from "../rollback/parse-command.ts";
+import {
+  type Refund,
+  loadCardsBefore,
+  refundPoints,
+  refundsOf,
+} from "../rollback/refund-points.ts";
 import { writeCommits } from "../store/commit-statement.ts";
-import { findAnswers } from "../store/idempotency.ts";
+import { findStoredResponses } from "../store/idempotency.ts";
 import {
   findParts,
   findRedemptions,
@@ -27,20 +33,20 @@ import { hasRollback, writeRollbacks } from "../store/rollbacks.ts";
 import { moveTotals } from "../store/totals.ts";
 
 /**
- * Gives value back: locks what the redemptions took from and then themselves, decides in memory,
- * writes everything, commits once. Redemptions never change what they are of, so what to lock is read
- * before; what became of them is only known under the locks.
+ * Commits a batch of rollbacks in one transaction: locks the vouchers and totals of the redemptions, then the
+ * redemptions, decides in memory and writes everything (docs/redemption-and-rollback.md#rollback). A redemption
+ * never changes its voucher, so the rows to lock are read before; its status is certain only under the locks.
  */
 export const commitRollbacks = (
   deps: Deps,
 ): Handler<typeof RedemptionService.method.commitRollbacks> => {
   const context = { deps, db: deps.db, contention: createContention() };
   return async (request) => {
-    const outcomes = await takeApart(request.commands.map(parseCommand), {
+    const outcomes = await retryItemsSeparately(request.commands.map(parseCommand), {
       run: (some) => commit(context, some),
-      refuse: ({ message }, cause) => {
+      reject: ({ message }, cause) => {
         deps.onError(new Error("a rollback could not be stored", { cause }));
-        return refusedBy(errorOf("internal_error", message.requestId, undefined));
+        return rejectedOutcome(buildError("internal_error", message.requestId, undefined));
       },
     });
     return {
@@ -56,7 +62,7 @@ type Context = {
   readonly contention: Contention;
 };
 
-/** An earlier attempt whose commit may have been done although its answer got lost. */
+/** An earlier attempt that may have been committed although its response was lost. */
 type Attempt = {
   readonly projectId: string;
   readonly rollbackId: string;
@@ -69,54 +75,56 @@ async function commit(
 ): Promise<readonly RollbackOutcome[]> {
   const { deps } = context;
   const targets = await findTargets(deps.db, commands);
-  const cards = await getCardBalances(deps, targets);
+  const cards = await loadCardsBefore(deps, targets);
   const attempts: Attempt[] = [];
   let wroteEvents = false;
   let refunds: readonly Refund[] = [];
   const outcomes = await runLocked(context, {
-    names: namesToLock(targets),
-    isRepeatable,
-    mayBeDone: () => attempts.length > 0,
+    keys: namesToLock(targets),
+    shouldRetry,
+    mayBeCommitted: () => attempts.length > 0,
     work: async (tx, lock) => {
-      const [{ usages, held }, redemptions, answers] = await Promise.all([
+      const [{ usages, lockedByOthers }, redemptions, storedResponses] = await Promise.all([
         lock(),
         lockRedemptions(tx, targets),
-        findAnswers(tx, keysOf(commands)),
+        findStoredResponses(tx, keysOf(commands)),
       ]);
-      const done = await findDone(tx, attempts);
-      if (done !== undefined) return done.outcomes;
-      await loadTemplates(tx, deps, usages);
+      const committed = await findCommittedAttempt(tx, attempts);
+      if (committed !== undefined) return committed.outcomes;
+      await loadDefinitions(tx, deps, usages);
       const stored = new Map(redemptions.map((one) => [rowKey(one.projectId, one.id), one]));
       const decisions = decideRollbacks({
         commands,
-        redemptions: new Map([...stored].map(([key, one]) => [key, redeemedOf(one)])),
+        redemptions: new Map([...stored].map(([key, one]) => [key, rollbackTargetFromStored(one)])),
         usages,
-        held,
-        answered: new Map([...answers].map(([key, answer]) => [key, answer.requestHash])),
+        lockedByOthers,
+        storedHashes: new Map(
+          [...storedResponses].map(([key, { requestHash }]) => [key, requestHash]),
+        ),
       });
-      const rendered = renderRollbacks(commands, decisions, {
+      const built = buildRollbackOutcomes(commands, decisions, {
         ...deps,
         stored,
-        answers,
+        storedResponses,
         cards: new Map(cards),
       });
-      refunds = refundsOf(rendered.writes.rollbacks);
-      await store(tx, rendered.writes);
-      const [first] = rendered.writes.rollbacks;
+      refunds = refundsOf(built.writes.rollbacks);
+      await store(tx, built.writes);
+      const [first] = built.writes.rollbacks;
       if (first !== undefined) {
         const { projectId, id: rollbackId } = first;
-        attempts.push({ projectId, rollbackId, outcomes: rendered.outcomes });
+        attempts.push({ projectId, rollbackId, outcomes: built.outcomes });
       }
-      wroteEvents = rendered.writes.events.length > 0;
-      return rendered.outcomes;
+      wroteEvents = built.writes.events.length > 0;
+      return built.outcomes;
     },
   });
   if (wroteEvents) deps.onEvents();
-  await refund(deps, refunds);
+  await refundPoints(deps, refunds);
   return outcomes;
 }
 
-/** The redemptions that are named, and the parts of those that are parents. */
+/** The requested redemptions, and the parts of those that are parents. */
 async function findTargets(
   db: Queryable,
   commands: readonly Command[],
@@ -132,23 +140,23 @@ async function findTargets(
   return [...new Map(targets.map((one) => [rowKey(one.projectId, one.id), one])).values()];
 }
 
-function namesToLock(targets: readonly StoredRedemption[]): RowNames {
+function namesToLock(targets: readonly StoredRedemption[]): RowKeys {
   const vouchers = targets.flatMap(({ projectId, voucherId }) =>
     voucherId === null ? [] : [{ projectId, voucherId }],
   );
   const scopes = targets.flatMap(({ projectId, tierId, campaignId }) =>
     [tierId, campaignId].flatMap((scopeId) => (scopeId === null ? [] : [{ projectId, scopeId }])),
   );
-  return namesOf(vouchers, scopes);
+  return sortRowKeys(vouchers, scopes);
 }
 
-/** The definitions that count now: a voucher is answered as it is after the rollback. */
-const loadTemplates = (
+/** The current definitions: the response shows vouchers as they are after the rollback. */
+const loadDefinitions = (
   tx: Queryable,
-  { templates }: Deps,
+  { definitions }: Deps,
   usages: ReadonlyMap<string, VoucherUsage>,
 ): Promise<void> =>
-  templates.load(
+  definitions.load(
     tx,
     [...usages.values()].map(({ projectId, voucherId: id, definitionVersion: version }) => ({
       projectId,
@@ -157,13 +165,16 @@ const loadTemplates = (
     })),
   );
 
-const isRepeatable = (error: unknown): boolean =>
-  error instanceof AnsweredMeanwhile ||
-  // An id was drawn twice; the next attempt draws others.
+const shouldRetry = (error: unknown): boolean =>
+  error instanceof ConcurrentResponseError ||
+  // An id was generated twice; the next attempt generates others.
   isUniqueViolation(error, "redemption_rollback_pkey") ||
   isUniqueViolation(error, "outbox_pkey");
 
-async function findDone(tx: Queryable, attempts: readonly Attempt[]): Promise<Attempt | undefined> {
+async function findCommittedAttempt(
+  tx: Queryable,
+  attempts: readonly Attempt[],
+): Promise<Attempt | undefined> {
   for (const attempt of attempts) {
     if (await hasRollback(tx, attempt.projectId, attempt.rollbackId)) return attempt;
   }
@@ -180,7 +191,7 @@ async function store(tx: Queryable, writes: RollbackWrites): Promise<void> {
   const [stored] = await Promise.all([
     writeCommits(tx, { ...writes, redemptions: [] }),
     writeRollbacks(tx, writes),
-    moveTotals(tx, writes.additions, "down"),
+    moveTotals(tx, writes.decrements, "down"),
   ]);
-  if (stored < writes.responses.length) throw new AnsweredMeanwhile();
+  if (stored < writes.responses.length) throw new ConcurrentResponseError();
 }

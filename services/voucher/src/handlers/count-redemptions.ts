@@ -1,7 +1,7 @@
 import type { CountResult, RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { parseCount } from "../commit/parse-command.ts";
+import { countFromProto } from "../commit/parse-command.ts";
 import type { Deps } from "../deps.ts";
 import { countKey } from "../domain/counts.ts";
 import { readCounts } from "../store/counts.ts";
@@ -11,7 +11,7 @@ export const countRedemptions =
   (deps: Deps): Handler<typeof RedemptionService.method.countRedemptions> =>
   async ({ queries }) => {
     const wanted = queries.map(({ projectId, counts }) =>
-      counts.map((count) => parseCount(count, projectId)),
+      counts.map((count) => countFromProto(count, projectId)),
     );
     const known = await readCounts(deps.db, wanted.flat());
     const values = new Map(known.map(({ count, value }) => [countKey(count), value]));

@@ -3,12 +3,12 @@ import type { PublicationService } from "@scrip/proto/scrip/voucher/v1/publicati
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { withCard } from "../loading/card-balances.ts";
-import { toVoucher } from "../mapping/voucher.ts";
+import { withCurrentBalance } from "../loading/card-balances.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import { parsePublication } from "../publication/parse-request.ts";
+import { publish } from "../publication/publish.ts";
 import { findCampaign } from "../store/campaigns.ts";
 import { findVoucher } from "../store/vouchers.ts";
-import { makePublication } from "./create-publication.ts";
 
 export const createMember =
   (deps: Deps): Handler<typeof PublicationService.method.createMember> =>
@@ -16,7 +16,7 @@ export const createMember =
     const projectId = call.project.id;
     const campaign = await findCampaign(deps.db, projectId, campaignId);
     if (campaign?.type !== "LOYALTY_PROGRAM") throw notFound("campaign", campaignId);
-    const wanted = await parsePublication(
+    const input = await parsePublication(
       deps,
       {
         ...request,
@@ -25,15 +25,15 @@ export const createMember =
       },
       call,
     );
-    const { source } = wanted;
+    const { source } = input;
     if (source.kind === "voucher" && source.voucher.definition.campaignId !== campaign.id) {
       throw notFound("voucher", request.voucher ?? "");
     }
-    const { voucher, vouchersId } = await makePublication(deps, wanted, call);
-    if (voucher !== undefined) return withCard(deps, voucher, call);
-    // Somebody who was given several cards at once: the first is what makes a member.
+    const { voucher, vouchersId } = await publish(deps, input, call);
+    if (voucher !== undefined) return withCurrentBalance(deps, voucher, call);
+    // When several cards were published together, the first one makes the membership.
     const [first = ""] = vouchersId;
     const card = await findVoucher(deps.db, projectId, first);
     if (card === undefined) throw notFound("voucher", first);
-    return withCard(deps, toVoucher(card), call);
+    return withCurrentBalance(deps, voucherToProto(card), call);
   };

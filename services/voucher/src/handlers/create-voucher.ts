@@ -7,30 +7,30 @@ import type {
 import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toVoucher } from "../mapping/voucher.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import { newUsage } from "../store/voucher-writes.ts";
-import { draftOf, insertUnderCode, maskOf } from "../voucher/new-voucher.ts";
+import { draftVoucher, insertWithCode, codeMaskFromProto } from "../voucher/new-voucher.ts";
 
 export const createVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.createVoucher> =>
   async (request, call) => {
-    refuseNames(request);
+    rejectNames(request);
     const id = reservedOrNewId(request, call, () => deps.newId("v"));
-    const draft = draftOf(request, call, { id, campaign: null, activityDuration: null });
+    const draft = draftVoucher(request, call, { id, campaign: null, activityDuration: null });
     const mask = () =>
-      maskOf(request.codeConfig, {
+      codeMaskFromProto(request.codeConfig, {
         standing: codeConfigOf(call),
         caseSensitive: call.project.caseSensitiveCodes,
       });
-    const made = await insertUnderCode(deps.db, deps, { request, call, draft, mask });
-    return toVoucher({ definition: made.definition, usage: newUsage(made) });
+    const made = await insertWithCode(deps.db, deps, { request, call, draft, mask });
+    return voucherToProto({ definition: made.definition, usage: newUsage(made) });
   };
 
 /**
  * The gateway has turned names into ids, and gives vouchers of campaigns to the campaign service: a
  * gRPC caller sends ids, and has a call for campaigns.
  */
-function refuseNames(request: CreateVoucherRequest): void {
+function rejectNames(request: CreateVoucherRequest): void {
   const { campaign, campaignId, category, categoryId } = request;
   if (campaignId !== undefined || campaign !== undefined) {
     throw invalidPayload(

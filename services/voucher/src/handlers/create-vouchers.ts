@@ -11,12 +11,17 @@ import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CampaignType } from "../domain/voucher.ts";
-import { toKnownCampaign } from "../mapping/campaign.ts";
-import { toVoucher } from "../mapping/voucher.ts";
+import { campaignFromProto } from "../mapping/campaign.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import { countCodes } from "../store/campaign-vouchers.ts";
-import { putCampaign } from "../store/campaigns.ts";
+import { upsertCampaign } from "../store/campaigns.ts";
 import { newUsage } from "../store/voucher-writes.ts";
-import { draftOf, insertUnderCode, maskOf, type Origin } from "../voucher/new-voucher.ts";
+import {
+  draftVoucher,
+  insertWithCode,
+  codeMaskFromProto,
+  type VoucherOrigin,
+} from "../voucher/new-voucher.ts";
 
 type CreateVouchers = Handler<typeof CampaignVoucherService.method.createVouchers>;
 
@@ -32,33 +37,34 @@ export const createVouchers =
     const outcomes = await deps.db
       .transaction(async (tx) => {
         const made = await createAll(tx, deps, batch);
-        if (allOrNone && made.some(isRefused)) throw new NoneMade(made);
+        if (allOrNone && made.some(isRejected)) throw new NoneCreated(made);
         return made;
       })
       .catch((error: unknown) => {
-        if (error instanceof NoneMade) return error.refused;
+        if (error instanceof NoneCreated) return error.refused;
         throw error;
       });
     return { $typeName: "scrip.voucher.v1.CreateVouchersResponse", outcomes };
   };
 
-const isRefused = ({ outcome }: CreateVoucherOutcome): boolean => outcome.case === "rejected";
+const isRejected = ({ outcome }: CreateVoucherOutcome): boolean => outcome.case === "rejected";
 
 /** Rolls the transaction back, and carries what is to be answered past it. */
-class NoneMade extends Error {
+class NoneCreated extends Error {
   readonly refused: CreateVoucherOutcome[];
   constructor(outcomes: readonly CreateVoucherOutcome[]) {
     super("an item was refused");
-    this.refused = outcomes.filter((outcome) => isRefused(outcome));
+    this.refused = outcomes.filter((outcome) => isRejected(outcome));
   }
 }
 
 async function createAll(tx: Queryable, deps: Deps, batch: Batch): Promise<CreateVoucherOutcome[]> {
   const { campaign, items, call } = batch;
-  await putCampaign(tx, call.project.id, toKnownCampaign(campaign));
-  const room = await roomOf(tx, batch);
+  await upsertCampaign(tx, call.project.id, campaignFromProto(campaign));
+  const exhaustedMasks = await findExhaustedMasks(tx, batch);
   const made: CreateVoucherOutcome[] = [];
-  for (const item of items) made.push(await createOne(tx, deps, { campaign, item, call, room }));
+  for (const item of items)
+    made.push(await createOne(tx, deps, { campaign, item, call, room: exhaustedMasks }));
   return made;
 }
 
@@ -78,7 +84,7 @@ async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVou
   try {
     const request = item.voucher;
     if (request === undefined) throw new Error("the contract requires a voucher");
-    const draft = draftOf(request, call, {
+    const draft = draftVoucher(request, call, {
       id: reservedOrNewId(request, call, () => deps.newId("v")),
       campaign: campaignOf(campaign),
       activityDuration: item.activityDurationAfterPublishing ?? null,
@@ -89,8 +95,8 @@ async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVou
       if (refusal !== undefined) throw refusal;
       return own;
     };
-    const made = await insertUnderCode(tx, deps, { request, call, draft, mask });
-    const voucher = toVoucher({ definition: made.definition, usage: newUsage(made) });
+    const made = await insertWithCode(tx, deps, { request, call, draft, mask });
+    const voucher = voucherToProto({ definition: made.definition, usage: newUsage(made) });
     return outcomeOf({ case: "voucher", value: voucher });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -103,7 +109,7 @@ const outcomeOf = (outcome: CreateVoucherOutcome["outcome"]): CreateVoucherOutco
   outcome,
 });
 
-const campaignOf = ({ id, name, campaignType }: CampaignMessage): Origin["campaign"] => ({
+const campaignOf = ({ id, name, campaignType }: CampaignMessage): VoucherOrigin["campaign"] => ({
   id,
   name,
   // The contract names its values.
@@ -111,10 +117,13 @@ const campaignOf = ({ id, name, campaignType }: CampaignMessage): Origin["campai
 });
 
 const ownMaskOf = ({ voucher }: CampaignVoucherItem, call: Call): CodeMask =>
-  maskOf(voucher?.codeConfig, { standing: {}, caseSensitive: call.project.caseSensitiveCodes });
+  codeMaskFromProto(voucher?.codeConfig, {
+    standing: {},
+    caseSensitive: call.project.caseSensitiveCodes,
+  });
 
 /** The refusals of those masks that have not enough codes for what is asked for, by mask. */
-async function roomOf(
+async function findExhaustedMasks(
   tx: Queryable,
   { campaign, items, call }: Batch,
 ): Promise<ReadonlyMap<string, ApiError>> {

@@ -5,7 +5,7 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { voucherDeleted } from "../events/voucher-deleted.ts";
 import { deleteVoucher as hide, freeCode } from "../store/voucher-writes.ts";
-import { lockVoucher } from "./update-voucher.ts";
+import { lockVoucher } from "../voucher/edit-voucher.ts";
 
 /** With `force` also the code of a voucher that was deleted without it becomes free. */
 export const deleteVoucher =

@@ -3,8 +3,8 @@ import type { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { withCard } from "../loading/card-balances.ts";
-import { toVoucher } from "../mapping/voucher.ts";
+import { withCurrentBalance } from "../loading/card-balances.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import { findVoucher } from "../store/vouchers.ts";
 
 export const getVoucher =
@@ -12,5 +12,5 @@ export const getVoucher =
   async ({ code }, call) => {
     const voucher = await findVoucher(deps.db, call.project.id, code);
     if (voucher === undefined) throw notFound("voucher", code);
-    return withCard(deps, toVoucher(voucher), call);
+    return withCurrentBalance(deps, voucherToProto(voucher), call);
   };

@@ -14,14 +14,14 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { createSessionLocks, type SessionLocks } from "../domain/session-locks.ts";
 import { rowKey } from "../domain/usage.ts";
-import { gatherLocks } from "../loading/session-locks.ts";
-import { toVoucher } from "../mapping/voucher.ts";
+import { loadSessionLocks } from "../loading/session-locks.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import { candidateFilters } from "../store/candidate-filters.ts";
 import {
   type CandidateSearch,
   findCandidates,
   type FoundCandidates,
-  startValues,
+  searchValues,
 } from "../store/candidates.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 
@@ -29,10 +29,10 @@ export const listCandidates =
   (deps: Deps): Handler<typeof CandidateService.method.listCandidates> =>
   async ({ queries }) => ({
     $typeName: "scrip.voucher.v1.ListCandidatesResponse",
-    results: await Promise.all(queries.map((query) => answerOf(deps, query))),
+    results: await Promise.all(queries.map((query) => loadCandidates(deps, query))),
   });
 
-async function answerOf(deps: Deps, query: CandidateQuery): Promise<CandidateResult> {
+async function loadCandidates(deps: Deps, query: CandidateQuery): Promise<CandidateResult> {
   const now = query.now === undefined ? 0 : instantFromProto(query.now);
   const found = await findCandidates(deps.db, searchOf(query, now));
   const locks = await locksOf(deps, query, now, found);
@@ -63,7 +63,7 @@ function searchOf(query: CandidateQuery, now: number): CandidateSearch {
     codes,
     limit: Number(query.limit),
   };
-  const values = startValues(search, now);
+  const values = searchValues(search, now);
   const { timeZone, firstWeekday } = query;
   const context = { fields: candidateFilters, now, timeZone, firstWeekday, values };
   const filter = compileFilters(filters ?? {}, context);
@@ -80,7 +80,7 @@ function locksOf(
   const reserved = vouchers.flatMap(({ usage }) => (usage.reserved ? [usage] : []));
   const usages = new Map(reserved.map((usage) => [rowKey(projectId, usage.voucherId), usage]));
   const callers = usages.size === 0 ? [] : [{ projectId, sessionKey: sessionKey ?? null, at: now }];
-  return gatherLocks(db, usages, callers).then(createSessionLocks);
+  return loadSessionLocks(db, usages, callers).then(createSessionLocks);
 }
 
 function candidateOf(
@@ -94,7 +94,7 @@ function candidateOf(
     $typeName: "scrip.voucher.v1.Candidate",
     voucher: {
       $typeName: "scrip.voucher.v1.LoadedVoucher",
-      voucher: toVoucher(voucher),
+      voucher: voucherToProto(voucher),
       definitionVersion: usage.definitionVersion,
       lockedQuantity: others.quantity,
       lockedCredits: others.credits,

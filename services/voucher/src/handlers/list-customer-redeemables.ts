@@ -13,10 +13,10 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { statusOf } from "../domain/redeemable-status.ts";
-import { withCards } from "../loading/card-balances.ts";
+import { withCurrentBalances } from "../loading/card-balances.ts";
 import { findCustomer } from "../loading/customers.ts";
 import { pageFromProto } from "../mapping/page.ts";
-import { toVoucher } from "../mapping/voucher.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import { holderFilters, listHolders } from "../store/holder-lists.ts";
 import type { Holder } from "../store/holders.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
@@ -48,9 +48,9 @@ export const listCustomerRedeemables =
       page.map(({ voucherId }) => ({ projectId, id: voucherId })),
     );
     const byId = new Map(vouchers.map((voucher) => [voucher.definition.id, voucher]));
-    const answered = await withCards(
+    const answered = await withCurrentBalances(
       deps,
-      vouchers.map((voucher) => toVoucher(voucher)),
+      vouchers.map((voucher) => voucherToProto(voucher)),
       call,
     );
     const messages = new Map(answered.map((voucher) => [voucher.id, voucher]));
@@ -60,7 +60,7 @@ export const listCustomerRedeemables =
       data: page.map((holder) => {
         const voucher = byId.get(holder.voucherId);
         const message = messages.get(holder.voucherId);
-        return toHolder(holder, voucher && message && { ...voucher, message }, call.now);
+        return holderToProto(holder, voucher && message && { ...voucher, message }, call.now);
       }),
       total,
       hasMore,
@@ -68,7 +68,7 @@ export const listCustomerRedeemables =
     };
   };
 
-function toHolder(
+function holderToProto(
   holder: Holder,
   voucher: (StoredVoucher & { readonly message: Voucher }) | undefined,
   now: number,

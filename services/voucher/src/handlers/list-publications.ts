@@ -17,7 +17,7 @@ import {
 import { findVoucher } from "../store/vouchers.ts";
 
 /** Publications are many: of them more pages are shown than of other lists. */
-export const MAX_PAGE = 1000;
+const MAX_PAGE = 1000;
 
 export const listPublications =
   (deps: Deps): Handler<typeof PublicationService.method.listPublications> =>

@@ -14,7 +14,7 @@ import { pageFromProto } from "../mapping/page.ts";
 import {
   isOfCampaign,
   isOfCustomer,
-  listLedgerEntries,
+  listRedemptionEntries,
   redemptionFilters,
 } from "../store/redemption-lists.ts";
 
@@ -29,7 +29,7 @@ export const listRedemptions =
     const values: unknown[] = [call.project.id];
     const conditions = await conditionsOf(deps, { request, call, values });
     const descending = (request.order ?? "-created_at").startsWith("-");
-    const { entries, total } = await listLedgerEntries(deps.db, {
+    const { entries, total } = await listRedemptionEntries(deps.db, {
       conditions,
       values,
       descending,

@@ -7,7 +7,9 @@ import { loadPublications } from "../loading/publications.ts";
 import { pageFromProto } from "../mapping/page.ts";
 import { listPublications, ofVoucher } from "../store/publication-lists.ts";
 import { findVoucher } from "../store/vouchers.ts";
-import { MAX_PAGE } from "./list-publications.ts";
+
+/** Publications are many, so more pages are listed than elsewhere. */
+const MAX_PAGE = 1000;
 
 export const listVoucherPublications =
   (deps: Deps): Handler<typeof PublicationService.method.listVoucherPublications> =>

@@ -3,10 +3,10 @@ import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemption
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { withCard } from "../loading/card-balances.ts";
+import { withCurrentBalance } from "../loading/card-balances.ts";
 import { loadRedemptions } from "../loading/redemptions.ts";
 import { pageFromProto } from "../mapping/page.ts";
-import { toVoucher } from "../mapping/voucher.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import { listRedemptions } from "../store/redemptions.ts";
 import { findVoucher } from "../store/vouchers.ts";
 
@@ -22,7 +22,7 @@ export const listVoucherRedemptions =
     if (voucher === undefined) throw notFound("voucher", request.code);
     const name = { projectId, voucherId: voucher.definition.id };
     const { redemptions, total } = await listRedemptions(deps.db, name, page);
-    const { redemption: summary } = await withCard(deps, toVoucher(voucher), call);
+    const { redemption: summary } = await withCurrentBalance(deps, voucherToProto(voucher), call);
     return {
       $typeName: "scrip.voucher.v1.VoucherRedemptions",
       quantity: summary?.quantity,

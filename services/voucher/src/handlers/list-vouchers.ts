@@ -9,9 +9,9 @@ import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { codeKeyOf } from "../domain/voucher.ts";
-import { withCards } from "../loading/card-balances.ts";
+import { withCurrentBalances } from "../loading/card-balances.ts";
 import { pageFromProto } from "../mapping/page.ts";
-import { toVoucher } from "../mapping/voucher.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import { voucherFilters } from "../store/voucher-filters.ts";
 import { listVouchers as list, type VoucherOrder } from "../store/voucher-lists.ts";
 
@@ -32,9 +32,9 @@ export const listVouchers =
     return {
       $typeName: "scrip.voucher.v1.ListVouchersResponse",
       vouchers: [
-        ...(await withCards(
+        ...(await withCurrentBalances(
           deps,
-          vouchers.map((voucher) => toVoucher(voucher)),
+          vouchers.map((voucher) => voucherToProto(voucher)),
           call,
         )),
       ],

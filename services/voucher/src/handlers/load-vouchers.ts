@@ -11,15 +11,19 @@ import type {
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { readAnswer } from "../commit/build-outcomes.ts";
+import { outcomeFromStored } from "../commit/build-outcomes.ts";
 import type { Deps } from "../deps.ts";
 import { createSessionLocks, type SessionLocks } from "../domain/session-locks.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
-import { gatherLocks } from "../loading/session-locks.ts";
-import { composeVoucher, templateOf, type VoucherTemplate } from "../mapping/voucher.ts";
-import { findAnswers, type StoredAnswer } from "../store/idempotency.ts";
+import { loadSessionLocks } from "../loading/session-locks.ts";
+import {
+  cachedVoucherToProto,
+  toCachedDefinition,
+  type CachedDefinition,
+} from "../mapping/voucher.ts";
+import { findStoredResponses, type StoredResponse } from "../store/idempotency.ts";
 import { findUsages } from "../store/usages.ts";
-import { findVouchers, type VoucherName } from "../store/vouchers.ts";
+import { findVouchers, type VoucherLookup } from "../store/vouchers.ts";
 
 /**
  * Reads what decisions need, for a whole batch at once. Of a voucher that was seen before only the
@@ -29,30 +33,30 @@ export const loadVouchers =
   (deps: Deps): Handler<typeof RedemptionService.method.loadVouchers> =>
   async ({ queries }) => {
     const [vouchers, answers] = await Promise.all([
-      gather(deps, queries),
-      findAnswers(deps.db, keysOf(queries)),
+      load(deps, queries),
+      findStoredResponses(deps.db, keysOf(queries)),
     ]);
-    const locks = await locksFor(deps, queries, vouchers);
+    const locks = await loadLocks(deps, queries, vouchers);
     return {
       $typeName: "scrip.voucher.v1.LoadVouchersResponse",
-      results: queries.map((query) => toAnswer(query, { vouchers, answers, locks })),
+      results: queries.map((query) => toResult(query, { vouchers, answers, locks })),
     };
   };
 
-type Found = {
+type Loaded = {
   readonly usage: VoucherUsage;
   readonly message: Voucher;
-  readonly template: VoucherTemplate;
+  readonly template: CachedDefinition;
 };
 
 /** By project and what was sent. */
-type Gathered = ReadonlyMap<string, Found>;
+type LoadedVouchers = ReadonlyMap<string, Loaded>;
 
 /** What sessions hold is read for those who say when they ask, of vouchers that are marked. */
-async function locksFor(
+async function loadLocks(
   { db }: Deps,
   queries: readonly VoucherQuery[],
-  vouchers: Gathered,
+  vouchers: LoadedVouchers,
 ): Promise<SessionLocks> {
   const callers = queries.flatMap(({ projectId, sessionKey, now }) =>
     now === undefined
@@ -66,7 +70,7 @@ async function locksFor(
     }
   }
   const asking = usages.size === 0 ? [] : callers;
-  return createSessionLocks(await gatherLocks(db, usages, asking));
+  return createSessionLocks(await loadSessionLocks(db, usages, asking));
 }
 
 const keysOf = (queries: readonly VoucherQuery[]) =>
@@ -74,21 +78,21 @@ const keysOf = (queries: readonly VoucherQuery[]) =>
     idempotency === undefined ? [] : { projectId, key: idempotency.key },
   );
 
-function toAnswer(
+function toResult(
   { projectId, codes, idempotency, sessionKey, now }: VoucherQuery,
   {
     vouchers,
     answers,
     locks,
   }: {
-    readonly vouchers: Gathered;
-    readonly answers: ReadonlyMap<string, StoredAnswer>;
+    readonly vouchers: LoadedVouchers;
+    readonly answers: ReadonlyMap<string, StoredResponse>;
     readonly locks: SessionLocks;
   },
 ): VoucherResult {
   const find = (code: string): LoadedVoucher => {
     const found = vouchers.get(rowKey(projectId, code));
-    if (found === undefined) return NOTHING;
+    if (found === undefined) return NOT_FOUND;
     const { usage, message, template } = found;
     const others =
       usage.reserved && now !== undefined
@@ -110,22 +114,23 @@ function toAnswer(
     $typeName: "scrip.voucher.v1.VoucherResult",
     vouchers: codes.map(find),
     storedOutcome:
-      idempotency && findEarlier(idempotency, answers.get(rowKey(projectId, idempotency.key))),
+      idempotency &&
+      findStoredOutcome(idempotency, answers.get(rowKey(projectId, idempotency.key))),
   };
 }
 
 /** Another hash under the key is for the commit to refuse, in whose transaction keys belong. */
-function findEarlier(
+function findStoredOutcome(
   { requestHash }: IdempotencyKey,
-  stored: StoredAnswer | undefined,
+  stored: StoredResponse | undefined,
 ): CommitOutcome | undefined {
   if (stored === undefined || Buffer.compare(stored.requestHash, requestHash) !== 0) {
     return undefined;
   }
-  return readAnswer(stored);
+  return outcomeFromStored(stored);
 }
 
-const NOTHING: LoadedVoucher = {
+const NOT_FOUND: LoadedVoucher = {
   $typeName: "scrip.voucher.v1.LoadedVoucher",
   definitionVersion: 0n,
   lockedQuantity: 0n,
@@ -134,20 +139,20 @@ const NOTHING: LoadedVoucher = {
 
 const NOT_LOCKED = { quantity: 0n, credits: 0n };
 
-async function gather(deps: Deps, queries: readonly VoucherQuery[]): Promise<Gathered> {
-  const gathered = new Map<string, Found>();
+async function load(deps: Deps, queries: readonly VoucherQuery[]): Promise<LoadedVouchers> {
+  const gathered = new Map<string, Loaded>();
   const names = namesOf(queries);
   const usages = await findKnownUsages(deps, names);
-  const unknown: VoucherName[] = [];
+  const unknown: VoucherLookup[] = [];
   for (const name of names) {
-    const template = deps.templates.byCode(name.projectId, name.code);
+    const template = deps.definitions.byCode(name.projectId, name.code);
     const usage = template && usages.get(rowKey(name.projectId, template.definition.id));
     if (template !== undefined && usage !== undefined && isCurrent(usage, template)) {
       // Kept by id too, for the commit that follows.
-      deps.templates.remember(template);
+      deps.definitions.add(template);
       gathered.set(rowKey(name.projectId, name.code), {
         usage,
-        message: composeVoucher(template, usage),
+        message: cachedVoucherToProto(template, usage),
         template,
       });
     } else {
@@ -158,24 +163,24 @@ async function gather(deps: Deps, queries: readonly VoucherQuery[]): Promise<Gat
   for (const [index, { projectId, code }] of unknown.entries()) {
     const voucher = found[index];
     if (voucher === undefined) continue;
-    const template = templateOf(voucher.definition);
-    deps.templates.remember(template, code);
+    const template = toCachedDefinition(voucher.definition);
+    deps.definitions.add(template, code);
     const { usage } = voucher;
     gathered.set(rowKey(projectId, code), {
       usage,
-      message: composeVoucher(template, usage),
+      message: cachedVoucherToProto(template, usage),
       template,
     });
   }
   return gathered;
 }
 
-const isCurrent = (usage: VoucherUsage, { definition }: VoucherTemplate): boolean =>
+const isCurrent = (usage: VoucherUsage, { definition }: CachedDefinition): boolean =>
   !usage.deleted && usage.definitionVersion === definition.version;
 
 /** Each name once, however many queries ask for it. */
-function namesOf(queries: readonly VoucherQuery[]): VoucherName[] {
-  const names = new Map<string, VoucherName>();
+function namesOf(queries: readonly VoucherQuery[]): VoucherLookup[] {
+  const names = new Map<string, VoucherLookup>();
   for (const { projectId, codes } of queries) {
     for (const code of codes) names.set(rowKey(projectId, code), { projectId, code });
   }
@@ -183,11 +188,11 @@ function namesOf(queries: readonly VoucherQuery[]): VoucherName[] {
 }
 
 async function findKnownUsages(
-  { db, templates }: Deps,
-  names: readonly VoucherName[],
+  { db, definitions }: Deps,
+  names: readonly VoucherLookup[],
 ): Promise<ReadonlyMap<string, VoucherUsage>> {
   const known = names.flatMap(({ projectId, code }) => {
-    const template = templates.byCode(projectId, code);
+    const template = definitions.byCode(projectId, code);
     return template === undefined ? [] : { projectId, voucherId: template.definition.id };
   });
   const usages = await findUsages(db, known);

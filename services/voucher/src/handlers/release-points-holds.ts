@@ -2,14 +2,11 @@ import type { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemption
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { releasePointsHolds as abandon } from "../points/release-holds.ts";
+import { releasePointsHolds as release } from "../points/release-holds.ts";
 
 export const releasePointsHolds =
   (deps: Deps): Handler<typeof RedemptionService.method.releasePointsHolds> =>
   async ({ holds }) => {
-    await abandon(
-      deps,
-      holds.map(({ projectId, holdId }) => ({ projectId, spendId: holdId })),
-    );
+    await release(deps, holds);
     return { $typeName: "scrip.voucher.v1.ReleasePointsHoldsResponse" };
   };

@@ -8,34 +8,34 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import { type Contention, createContention } from "../batch/contention.ts";
-import { namesOf } from "../batch/lock-rows.ts";
-import { runLocked, takeApart } from "../batch/locked-batch.ts";
-import { errorOf } from "../commit/build-rejections.ts";
-import { nowOf } from "../commit/parse-command.ts";
+import { sortRowKeys } from "../batch/lock-rows.ts";
+import { runLocked, retryItemsSeparately } from "../batch/locked-batch.ts";
+import { buildError } from "../commit/build-rejections.ts";
+import { requireNow } from "../commit/parse-command.ts";
 import type { Deps } from "../deps.ts";
 import {
   decideReservations,
   isLimited,
-  locksOf,
+  sessionLocksOf,
   type ReserveCommand,
   type ReserveDecision,
 } from "../domain/reservation.ts";
 import { rowKey } from "../domain/usage.ts";
-import { gatherLocks } from "../loading/session-locks.ts";
+import { loadSessionLocks } from "../loading/session-locks.ts";
 import {
   deleteSessions,
   insertReservations,
   markReserved,
   type NewReservation,
-  type SessionVoucher,
+  type ReleasedVoucher,
 } from "../store/reservations.ts";
 
-/** A session that has expired is forgotten some days later; a sandbox may have another clock. */
+/** Expired sessions are deleted some days later, because a sandbox project may have another clock. */
 const KEPT_MS = 7 * 86_400_000;
 
 /**
- * Locks what validations promised: checks and holds under the locks of the vouchers, so that of two
- * sessions that want the last use one gets it. A repeat replaces what the session held by the same.
+ * Locks vouchers for sessions (docs/sessions.md#locks). Decides under the row locks of the vouchers, so that only
+ * one of two sessions gets the last redemption. Repeating a request replaces the session's locks by the same.
  */
 export const reserveVouchers = (
   deps: Deps,
@@ -43,12 +43,12 @@ export const reserveVouchers = (
   const context = { deps, db: deps.db, contention: createContention() };
   return async (request) => {
     const commands = request.commands.map(parse);
-    await deps.templates.load(deps.db, commands.flatMap(wantedBy));
-    const outcomes = await takeApart(commands, {
+    await deps.definitions.load(deps.db, commands.flatMap(definitionsOf));
+    const outcomes = await retryItemsSeparately(commands, {
       run: (some) => reserve(context, some),
-      refuse: ({ message }, cause) => {
+      reject: ({ message }, cause) => {
         deps.onError(new Error("a session could not be stored", { cause }));
-        return refused(errorOf("internal_error", message.requestId, undefined));
+        return rejectedOutcome(buildError("internal_error", message.requestId, undefined));
       },
     });
     return {
@@ -72,18 +72,18 @@ type Command = ReserveCommand & {
 
 function parse(message: ReservationCommand): Command {
   const { projectId, sessionKey, reservations, expiresAt } = message;
-  if (expiresAt === undefined) throw new Error("a session without its end");
+  if (expiresAt === undefined) throw new Error("a session has no expiration");
   return {
     message,
     projectId,
     sessionKey,
-    at: instantFromProto(nowOf(message)),
+    at: instantFromProto(requireNow(message)),
     expiresAt: instantFromProto(expiresAt),
     reservations,
   };
 }
 
-const wantedBy = ({ projectId, reservations }: Command) =>
+const definitionsOf = ({ projectId, reservations }: Command) =>
   reservations.map(({ voucherId: id, definitionVersion: version }) => ({ projectId, id, version }));
 
 function reserve(
@@ -94,13 +94,13 @@ function reserve(
     reservations.map(({ voucherId }) => ({ projectId, voucherId })),
   );
   return runLocked(context, {
-    names: namesOf(vouchers),
+    keys: sortRowKeys(vouchers),
     work: async (tx, lock) => {
-      const { usages, held } = await lock();
-      const locks = await gatherLocks(tx, usages, commands);
-      const decisions = decideReservations({ commands, usages, held, locks });
-      const made = commands.filter((_, position) => decisions[position]?.kind === "reserved");
-      const before = await store(tx, made, (projectId, voucherId) => {
+      const { usages, lockedByOthers } = await lock();
+      const locks = await loadSessionLocks(tx, usages, commands);
+      const decisions = decideReservations({ commands, usages, lockedByOthers, locks });
+      const reserved = commands.filter((_, position) => decisions[position]?.kind === "reserved");
+      const before = await store(tx, reserved, (projectId, voucherId) => {
         const usage = usages.get(rowKey(projectId, voucherId));
         return usage !== undefined && isLimited(usage);
       });
@@ -111,17 +111,17 @@ function reserve(
   });
 }
 
-/** Of several commands of one session the last says what it holds. Answers what the sessions held before. */
+/** Stores the last command of each session, and returns what the sessions held before. */
 async function store(
   tx: Queryable,
-  made: readonly Command[],
+  reserved: readonly Command[],
   isLimitedVoucher: (projectId: string, voucherId: string) => boolean,
-): Promise<readonly SessionVoucher[]> {
-  if (made.length === 0) return [];
-  const last = new Map(made.map((one) => [rowKey(one.projectId, one.sessionKey), one]));
+): Promise<readonly ReleasedVoucher[]> {
+  if (reserved.length === 0) return [];
+  const last = new Map(reserved.map((one) => [rowKey(one.projectId, one.sessionKey), one]));
   const sessions = [...last.values()];
   const rows = sessions.flatMap((command): NewReservation[] =>
-    locksOf(command).map((lock) => ({
+    sessionLocksOf(command).map((lock) => ({
       ...lock,
       expiresAt: command.expiresAt,
       keptMs: Math.max(0, command.expiresAt - command.at) + KEPT_MS,
@@ -141,50 +141,52 @@ async function store(
 function toOutcome(
   command: Command | undefined,
   decision: ReserveDecision,
-  { context, before }: { readonly context: Context; readonly before: readonly SessionVoucher[] },
+  { context, before }: { readonly context: Context; readonly before: readonly ReleasedVoucher[] },
 ): ReservationOutcome {
-  if (command === undefined) throw new Error("a decision without its command");
+  if (command === undefined) throw new Error("a decision has no command");
   const { deps } = context;
   const { projectId, sessionKey, reservations, message } = command;
   const codeAt = (position: number): string => {
     const id = reservations[position]?.voucherId ?? "";
-    return deps.templates.byId(projectId, id)?.definition.code ?? id;
+    return deps.definitions.byId(projectId, id)?.definition.code ?? id;
   };
   switch (decision.kind) {
     case "reserved":
-      return outcomeOf({
+      return reservationOutcome({
         case: "reserved",
         value: {
           $typeName: "scrip.voucher.v1.ReservedVouchers",
-          releasedVoucherIds: before.flatMap((held) =>
-            held.projectId === projectId &&
-            held.sessionKey === sessionKey &&
-            reservations.every(({ voucherId }) => voucherId !== held.voucherId)
-              ? held.voucherId
+          releasedVoucherIds: before.flatMap((earlier) =>
+            earlier.projectId === projectId &&
+            earlier.sessionKey === sessionKey &&
+            reservations.every(({ voucherId }) => voucherId !== earlier.voucherId)
+              ? earlier.voucherId
               : [],
           ),
         },
       });
     case "stale":
-      return outcomeOf({
+      return reservationOutcome({
         case: "stale",
         value: { $typeName: "scrip.voucher.v1.StaleDecision", conflicts: [] },
       });
-    case "held": {
-      const details = `Voucher ${codeAt(decision.position)} is held by something else; try again`;
-      return refused(errorOf("service_unavailable", message.requestId, details));
+    case "locked": {
+      const details = `Voucher ${codeAt(decision.position)} is locked by another request; try again`;
+      return rejectedOutcome(buildError("service_unavailable", message.requestId, details));
     }
-    case "refused":
-      return refused(errorOf(decision.key, message.requestId, codeAt(decision.position)));
+    case "rejected":
+      return rejectedOutcome(
+        buildError(decision.key, message.requestId, codeAt(decision.position)),
+      );
     default:
       return decision satisfies never;
   }
 }
 
-const refused = (error: ReturnType<typeof errorOf>): ReservationOutcome =>
-  outcomeOf({ case: "rejected", value: error });
+const rejectedOutcome = (error: ReturnType<typeof buildError>): ReservationOutcome =>
+  reservationOutcome({ case: "rejected", value: error });
 
-const outcomeOf = (outcome: ReservationOutcome["outcome"]): ReservationOutcome => ({
+const reservationOutcome = (outcome: ReservationOutcome["outcome"]): ReservationOutcome => ({
   $typeName: "scrip.voucher.v1.ReservationOutcome",
   outcome,
 });

@@ -1,6 +1,5 @@
-import { invalidPayload, notFound } from "@scrip/errors";
+import { invalidPayload } from "@scrip/errors";
 import { mergeValidityUpdate, enumName } from "@scrip/mapping";
-import type { Queryable } from "@scrip/postgres";
 import { type Discount, DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   type UpdateVoucherRequest,
@@ -12,13 +11,11 @@ import type { DiscountDefinition } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
-import { withCard } from "../loading/card-balances.ts";
-import { toVoucher } from "../mapping/voucher.ts";
-import { lockUsages } from "../store/usages.ts";
+import { withCurrentBalance } from "../loading/card-balances.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
-import { updateVoucher as write } from "../store/voucher-writes.ts";
-import { findVoucher } from "../store/vouchers.ts";
-import { invalidVoucher, requireValidity, toDiscountDefinition } from "../voucher/check-request.ts";
+import { invalidVoucher, requireValidity, requireDiscount } from "../voucher/check-request.ts";
+import { editVoucher, type VoucherEdit } from "../voucher/edit-voucher.ts";
 
 export const updateVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.updateVoucher> =>
@@ -27,57 +24,8 @@ export const updateVoucher =
       projectId: call.project.id,
       edit: (voucher) => applyRequest(voucher, request, call.now),
     });
-    return withCard(deps, toVoucher(edited), call);
+    return withCurrentBalance(deps, voucherToProto(edited), call);
   };
-
-export type VoucherEdit = {
-  readonly definition: VoucherDefinition;
-  readonly quantity: bigint | null;
-};
-
-/**
- * Edits a voucher under the lock that redemptions take, so that an edit and a redemption never see
- * half of each other. An edit of undefined leaves everything as it is.
- */
-export async function editVoucher(
-  deps: Deps,
-  code: string,
-  change: {
-    readonly projectId: string;
-    readonly edit: (voucher: StoredVoucher) => VoucherEdit | undefined;
-  },
-): Promise<StoredVoucher> {
-  return deps.db.transaction(async (tx) => {
-    const voucher = await lockVoucher(tx, change.projectId, code);
-    const edit = change.edit(voucher);
-    if (edit === undefined) return voucher;
-    const definition = { ...edit.definition, version: voucher.usage.definitionVersion + 1n };
-    await write(tx, definition, edit.quantity);
-    return {
-      definition,
-      usage: {
-        ...voucher.usage,
-        definitionVersion: definition.version,
-        quantity: edit.quantity,
-        version: voucher.usage.version + 1n,
-      },
-    };
-  });
-}
-
-/** Finds, locks, and reads again what may have changed while it waited for the lock. */
-export async function lockVoucher(
-  tx: Queryable,
-  projectId: string,
-  code: string,
-): Promise<StoredVoucher> {
-  const found = await findVoucher(tx, projectId, code);
-  if (found === undefined) throw notFound("voucher", code);
-  await lockUsages(tx, [{ projectId, voucherId: found.definition.id }]);
-  const locked = await findVoucher(tx, projectId, found.definition.code);
-  if (locked?.definition.id !== found.definition.id) throw notFound("voucher", code);
-  return locked;
-}
 
 function applyRequest(
   { definition, usage }: StoredVoucher,
@@ -148,7 +96,7 @@ function discountOf(
   if (request.discount === undefined) {
     throw invalidVoucher("Property .discount is required for a voucher of type DISCOUNT_VOUCHER");
   }
-  return toDiscountDefinition(withStandingValue(request.discount, definition.discount));
+  return requireDiscount(withStandingValue(request.discount, definition.discount));
 }
 
 /** A value that is not sent stays, so that a formula can be given to a discount of the same type. */

@@ -12,18 +12,18 @@ import type { Validity } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
 import type { CampaignChange } from "../domain/campaign-change.ts";
-import { toKnownCampaign } from "../mapping/campaign.ts";
+import { campaignFromProto } from "../mapping/campaign.ts";
 import {
   type CampaignUpdate,
   changeGiftAmounts,
   listCampaignVoucherIds,
   mergeMetadata,
-  repeatVersions,
+  copyDefinitionVersions,
   updateTerms,
 } from "../store/campaign-vouchers.ts";
-import { putCampaign } from "../store/campaigns.ts";
+import { upsertCampaign } from "../store/campaigns.ts";
 import { lockUsages } from "../store/usages.ts";
-import { toDiscountDefinition } from "../voucher/check-request.ts";
+import { requireDiscount } from "../voucher/check-request.ts";
 
 type UpdateVouchers = Handler<typeof CampaignVoucherService.method.updateVouchers>;
 
@@ -37,7 +37,7 @@ export const updateVouchers =
     const projectId = call.project.id;
     const change = parse(request);
     if (request.campaign !== undefined) {
-      await putCampaign(deps.db, projectId, toKnownCampaign(request.campaign));
+      await upsertCampaign(deps.db, projectId, campaignFromProto(request.campaign));
     }
     if (changesNothing(request)) return updatedCount(0);
     let after = "";
@@ -79,7 +79,7 @@ async function updateChunk(tx: Queryable, update: CampaignUpdate): Promise<numbe
   }
   if (!hasMetadata) return changed.length;
   await mergeMetadata(tx, { ...update, ids: live });
-  await repeatVersions(tx, projectId, live);
+  await copyDefinitionVersions(tx, projectId, live);
   return live.length;
 }
 
@@ -103,7 +103,7 @@ function parse(request: UpdateVouchersRequest): CampaignChange {
       "activity_duration_after_publishing",
       request.activityDurationAfterPublishing ?? null,
     ),
-    discount: request.discount && when("discount", toDiscountDefinition(request.discount)),
+    discount: request.discount && when("discount", requireDiscount(request.discount)),
     giftAmount: when("gift_amount", request.giftAmount),
     giftEffect: when("gift_effect", enumName(GiftEffect, request.giftEffect)),
     loyaltyPoints: when("loyalty_points", request.loyaltyPoints),

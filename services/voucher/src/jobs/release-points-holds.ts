@@ -2,7 +2,7 @@ import { serviceCall, startPeriodicJob } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { releasePointsHolds } from "../points/release-holds.ts";
-import { deleteOldClaims } from "../store/points-claims.ts";
+import { deleteExpiredClaims } from "../store/points-claims.ts";
 
 /** Longer than any request that might still commit; one that does all the same decides again. */
 const PENDING_MS = 20_000;
@@ -15,7 +15,7 @@ const CLAIMS_KEPT_HOURS = 48;
  * Ends what a process that died left behind: spends of points that neither a redemption nor its process
  * ended. Several processes may do so at once, and it may be done again.
  */
-export const startSpendSettlement = (
+export const startPointsHoldRelease = (
   deps: Pick<Deps, "db" | "cards" | "onError">,
 ): AsyncDisposable =>
   startPeriodicJob({
@@ -31,12 +31,11 @@ export const startSpendSettlement = (
           serviceCall(),
         );
         if (holds.length > 0) {
-          const keys = holds.map(({ projectId, holdId }) => ({ projectId, spendId: holdId }));
-          await releasePointsHolds(deps, keys);
+          await releasePointsHolds(deps, holds);
         }
         full = holds.length === CHUNK;
       }
-      await deleteOldClaims(deps.db, CLAIMS_KEPT_HOURS, CHUNK);
+      await deleteExpiredClaims(deps.db, CLAIMS_KEPT_HOURS, CHUNK);
     },
     onError: deps.onError,
   });

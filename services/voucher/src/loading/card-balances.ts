@@ -3,7 +3,7 @@ import { type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/voucher
 import type { Call, Client } from "@scrip/rpc";
 
 import { rowKey } from "../domain/usage.ts";
-import { type CardBalances, withFigures } from "../mapping/points.ts";
+import { type CardBalances, withCardBalances } from "../mapping/points.ts";
 
 type Cards = { readonly cards: Client<typeof CardService> };
 
@@ -17,7 +17,7 @@ type CardQuery = {
 const MAX_CARDS = 1000;
 
 /** What cards have, by `rowKey` of project and voucher. Nothing is asked where there are none. */
-export async function readFigures(
+export async function loadCardBalances(
   { cards }: Cards,
   questions: readonly CardQuery[],
   call: Call,
@@ -48,7 +48,7 @@ export async function readFigures(
 }
 
 /** Vouchers as they are answered: a card with what it has now. */
-export async function withCards(
+export async function withCurrentBalances(
   deps: Cards,
   vouchers: readonly Voucher[],
   call: Call,
@@ -60,14 +60,18 @@ export async function withCards(
       : [],
   );
   if (questions.length === 0) return vouchers;
-  const found = await readFigures(deps, questions, call);
+  const found = await loadCardBalances(deps, questions, call);
   return vouchers.map((voucher) => {
     const figures = found.get(rowKey(projectId, voucher.id));
-    return figures === undefined ? voucher : withFigures(voucher, figures);
+    return figures === undefined ? voucher : withCardBalances(voucher, figures);
   });
 }
 
-export async function withCard(deps: Cards, voucher: Voucher, call: Call): Promise<Voucher> {
-  const [answered] = await withCards(deps, [voucher], call);
+export async function withCurrentBalance(
+  deps: Cards,
+  voucher: Voucher,
+  call: Call,
+): Promise<Voucher> {
+  const [answered] = await withCurrentBalances(deps, [voucher], call);
   return answered ?? voucher;
 }

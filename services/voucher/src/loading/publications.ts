@@ -6,11 +6,11 @@ import { type Publication, PublicationResult } from "@scrip/proto/scrip/voucher/
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { toVoucher } from "../mapping/voucher.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import type { StoredPublication } from "../store/publications.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVouchersById } from "../store/vouchers.ts";
-import { withCards } from "./card-balances.ts";
+import { withCurrentBalances } from "./card-balances.ts";
 import { findCustomers } from "./customers.ts";
 
 export type PublicationParts = {
@@ -21,7 +21,11 @@ export type PublicationParts = {
   readonly customer: StoredCustomer | undefined;
 };
 
-export function toPublication({ publication, vouchers, customer }: PublicationParts): Publication {
+export function publicationToProto({
+  publication,
+  vouchers,
+  customer,
+}: PublicationParts): Publication {
   const { failure, voucherIds } = publication;
   const [first] = vouchers;
   const several = voucherIds.length > 1;
@@ -38,7 +42,7 @@ export function toPublication({ publication, vouchers, customer }: PublicationPa
     result: failure === null ? PublicationResult.SUCCESS : PublicationResult.FAILURE,
     customer: shownCustomer(publication, customer),
     vouchersId: [...voucherIds],
-    voucher: several || first === undefined ? undefined : toVoucher(first),
+    voucher: several || first === undefined ? undefined : voucherToProto(first),
     vouchers: several ? vouchers.map(({ definition }) => definition.code) : [],
     failureCode: failure?.code,
     failureMessage: failure?.message,
@@ -81,14 +85,16 @@ export async function loadPublications(
   ]);
   const byId = new Map(vouchers.map((voucher) => [voucher.definition.id, voucher]));
   const messages = publications.map((publication) =>
-    toPublication({
+    publicationToProto({
       publication,
       vouchers: publication.voucherIds.flatMap((id) => byId.get(id) ?? []),
       customer: customers.get(publication.customerId),
     }),
   );
   const shown = messages.flatMap(({ voucher }) => voucher ?? []);
-  const cards = new Map((await withCards(deps, shown, call)).map((card) => [card.id, card]));
+  const cards = new Map(
+    (await withCurrentBalances(deps, shown, call)).map((card) => [card.id, card]),
+  );
   return messages.map((message) => ({
     ...message,
     voucher: message.voucher && (cards.get(message.voucher.id) ?? message.voucher),

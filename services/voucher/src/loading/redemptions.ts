@@ -2,9 +2,9 @@ import type { Queryable } from "@scrip/postgres";
 import type { Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { rowKey } from "../domain/usage.ts";
-import { relatedRedemptions, toRedemption } from "../mapping/redemption.ts";
-import { toRollbackEntry } from "../mapping/rollback.ts";
-import type { Entry } from "../store/redemption-lists.ts";
+import { relatedRedemptions, redemptionToProto } from "../mapping/redemption.ts";
+import { rollbackEntryToProto } from "../mapping/rollback.ts";
+import type { RedemptionEntry } from "../store/redemption-lists.ts";
 import { findParts, findRedemptions, type StoredRedemption } from "../store/redemptions.ts";
 import { findRollbacks, findRollbacksOf, type StoredRollback } from "../store/rollbacks.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
@@ -14,7 +14,7 @@ import { findVouchersById } from "../store/vouchers.ts";
 export async function loadEntries(
   db: Queryable,
   projectId: string,
-  entries: readonly Entry[],
+  entries: readonly RedemptionEntry[],
 ): Promise<Redemption[]> {
   const named = (isRollback: boolean) =>
     entries.filter((one) => one.isRollback === isRollback).map(({ id }) => ({ projectId, id }));
@@ -22,7 +22,7 @@ export async function loadEntries(
   // A rollback shows what it gave back.
   const wanted = [...named(false), ...rollbacks.map(({ redemptionId: id }) => ({ projectId, id }))];
   const redemptions = await findRedemptions(db, unique(wanted));
-  const messages = await describe(db, projectId, { redemptions, rollbacks });
+  const messages = await buildMessages(db, projectId, { redemptions, rollbacks });
   return entries.flatMap(({ id }) => messages.get(id) ?? []);
 }
 
@@ -32,7 +32,7 @@ export async function loadRedemptions(
   projectId: string,
   redemptions: readonly StoredRedemption[],
 ): Promise<Redemption[]> {
-  const messages = await describe(db, projectId, { redemptions, rollbacks: [] });
+  const messages = await buildMessages(db, projectId, { redemptions, rollbacks: [] });
   return redemptions.flatMap(({ id }) => messages.get(id) ?? []);
 }
 
@@ -40,7 +40,7 @@ const unique = (names: readonly { readonly projectId: string; readonly id: strin
   ...new Map(names.map((name) => [name.id, name])).values(),
 ];
 
-async function describe(
+async function buildMessages(
   db: Queryable,
   projectId: string,
   found: {
@@ -68,7 +68,7 @@ async function describe(
       parts: partsOf.get(one.id) ?? [],
     });
     messages.set(one.id, {
-      ...toRedemption(one, voucherOf(one)),
+      ...redemptionToProto(one, voucherOf(one)),
       ...(related !== undefined && { relatedRedemptions: related }),
     });
   }
@@ -76,7 +76,7 @@ async function describe(
   for (const one of rollbacks) {
     const redemption = byId.get(one.redemptionId);
     if (redemption !== undefined) {
-      messages.set(one.id, toRollbackEntry(one, { redemption, voucher: voucherOf(one) }));
+      messages.set(one.id, rollbackEntryToProto(one, { redemption, voucher: voucherOf(one) }));
     }
   }
   return messages;

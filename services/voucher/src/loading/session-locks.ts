@@ -1,8 +1,8 @@
 import type { Queryable } from "@scrip/postgres";
 
-import { type KnownLocks, NO_LOCKS } from "../domain/session-locks.ts";
+import { type LoadedLocks, NO_LOCKS } from "../domain/session-locks.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
-import { findLocked, findSessionLocks, type SessionName } from "../store/reservations.ts";
+import { findLockedAmounts, findSessionLocks, type SessionAt } from "../store/reservations.ts";
 
 type Caller = {
   readonly projectId: string;
@@ -14,30 +14,30 @@ type Caller = {
  * Reads what sessions hold of the vouchers of a batch. Of vouchers that are not marked as reserved
  * there is nothing to read, and without a session in the batch neither.
  */
-export async function gatherLocks(
+export async function loadSessionLocks(
   db: Queryable,
   usages: ReadonlyMap<string, VoucherUsage>,
   callers: readonly Caller[],
-): Promise<KnownLocks> {
+): Promise<LoadedLocks> {
   const sessions = sessionsOf(callers);
   const reserved = [...usages.values()].filter((usage) => usage.reserved);
   if (reserved.length === 0 && sessions.length === 0) return NO_LOCKS;
-  const now = earliestOf(callers);
+  const now = earliestByProject(callers);
   const vouchers = reserved.map(({ projectId, voucherId }) => ({
     projectId,
     voucherId,
     at: now.get(projectId) ?? 0,
   }));
   const [totals, own] = await Promise.all([
-    findLocked(db, vouchers),
+    findLockedAmounts(db, vouchers),
     findSessionLocks(db, sessions),
   ]);
   return { totals, own };
 }
 
-function sessionsOf(callers: readonly Caller[]): readonly SessionName[] {
-  const sessions = new Map<string, SessionName>();
-  const now = earliestOf(callers);
+function sessionsOf(callers: readonly Caller[]): readonly SessionAt[] {
+  const sessions = new Map<string, SessionAt>();
+  const now = earliestByProject(callers);
   for (const { projectId, sessionKey } of callers) {
     if (sessionKey === null) continue;
     const at = now.get(projectId) ?? 0;
@@ -50,7 +50,7 @@ function sessionsOf(callers: readonly Caller[]): readonly SessionName[] {
  * The callers of a batch are milliseconds apart. All of a project are decided by the earliest of them,
  * so that what all hold and what one of them holds are seen at the same instant.
  */
-function earliestOf(callers: readonly Caller[]): ReadonlyMap<string, number> {
+function earliestByProject(callers: readonly Caller[]): ReadonlyMap<string, number> {
   const earliest = new Map<string, number>();
   for (const { projectId, at } of callers) {
     earliest.set(projectId, Math.min(earliest.get(projectId) ?? Infinity, at));

@@ -5,10 +5,10 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 
 import type { CampaignType } from "../domain/voucher.ts";
-import type { KnownCampaign } from "../store/campaigns.ts";
+import type { StoredCampaign } from "../store/campaigns.ts";
 
 /** What a campaign tells about itself, for publications to go by. */
-export const toKnownCampaign = (campaign: VoucherCampaign): KnownCampaign => ({
+export const campaignFromProto = (campaign: VoucherCampaign): StoredCampaign => ({
   id: campaign.id,
   name: campaign.name,
   // The contract names its values.

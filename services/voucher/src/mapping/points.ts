@@ -7,11 +7,11 @@ import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
 import type { PointsReward, RedeemedPoints } from "../domain/points.ts";
 
-export function parsePoints(message: PointsMessage | undefined): RedeemedPoints | null {
+export function pointsFromProto(message: PointsMessage | undefined): RedeemedPoints | null {
   if (message === undefined) return null;
-  const { holdId: spendId, points, cardPoints, balance, redeemedPoints, reward } = message;
+  const { holdId, points, cardPoints, balance, redeemedPoints, reward } = message;
   return {
-    spendId,
+    holdId,
     points,
     cardPoints,
     balance,
@@ -27,7 +27,7 @@ const rewardFields = ({ id, type, assignmentId }: RedemptionReward | PointsRewar
 });
 
 /** What a redemption or, with `sign` -1, a rollback tells of points; nothing where there are none. */
-export function pointsFields(
+export function pointsToProto(
   taken: RedeemedPoints | null,
   sign: 1n | -1n = 1n,
 ): Pick<Redemption, "loyaltyCard" | "reward"> & { readonly amount?: bigint } {
@@ -51,7 +51,7 @@ export type CardBalances = Pick<RedeemedPoints, "balance" | "redeemedPoints"> & 
 };
 
 /** The voucher of a card with what the card has. */
-export function withFigures(voucher: Voucher, figures: CardBalances): Voucher {
+export function withCardBalances(voucher: Voucher, figures: CardBalances): Voucher {
   const { points, balance, redeemedPoints } = figures;
   return {
     ...voucher,
@@ -65,5 +65,5 @@ export function withFigures(voucher: Voucher, figures: CardBalances): Voucher {
 }
 
 /** As the card was right after. */
-export const withPoints = (voucher: Voucher, taken: RedeemedPoints | null): Voucher =>
-  taken === null ? voucher : withFigures(voucher, { ...taken, points: taken.cardPoints });
+export const withRedeemedPoints = (voucher: Voucher, taken: RedeemedPoints | null): Voucher =>
+  taken === null ? voucher : withCardBalances(voucher, { ...taken, points: taken.cardPoints });

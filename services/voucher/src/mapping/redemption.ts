@@ -14,14 +14,14 @@ import type { VoucherUsage } from "../domain/usage.ts";
 import type { StoredRedemption, UsageAfter } from "../store/redemptions.ts";
 import type { StoredRollback } from "../store/rollbacks.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
-import { pointsFields, withPoints } from "./points.ts";
-import { toVoucher } from "./voucher.ts";
+import { pointsToProto, withRedeemedPoints } from "./points.ts";
+import { voucherToProto } from "./voucher.ts";
 
 /**
  * A redemption from the books. Its voucher has the counters of that moment and the definition of
  * today; after a failure, which took nothing, all of it is as of today.
  */
-export function toRedemption(
+export function redemptionToProto(
   stored: StoredRedemption,
   voucher: StoredVoucher | undefined,
 ): Redemption {
@@ -52,8 +52,8 @@ export function toRedemption(
         : { $typeName: "scrip.voucher.v1.RedemptionSession", key: stored.sessionKey },
     voucher:
       voucher &&
-      withPoints(
-        toVoucher({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
+      withRedeemedPoints(
+        voucherToProto({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
         stored.points,
       ),
     gift:
@@ -62,7 +62,7 @@ export function toRedemption(
         : { $typeName: "scrip.voucher.v1.RedemptionGift", amount: stored.amount },
     failureCode: stored.failure?.code,
     failureMessage: stored.failure?.message,
-    ...pointsFields(stored.points),
+    ...pointsToProto(stored.points),
   };
 }
 

@@ -15,12 +15,12 @@ import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback, StoredRollback } from "../store/rollbacks.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
-import { pointsFields, withPoints } from "./points.ts";
+import { pointsToProto, withRedeemedPoints } from "./points.ts";
 import { relatedObject, usageAfter } from "./redemption.ts";
-import { toVoucher } from "./voucher.ts";
+import { voucherToProto } from "./voucher.ts";
 
 /** A rollback as it is answered, from its row and from what it gave back. */
-export function toRollback(
+export function rollbackToProto(
   row: Omit<NewRollback, "metadata" | "order" | "after" | "requestId">,
   about: {
     readonly date: Timestamp | undefined;
@@ -64,12 +64,12 @@ export function toRollback(
         : fromBinary(PromotionTierSummarySchema, redemption.tier),
     gift:
       amount === undefined ? undefined : { $typeName: "scrip.voucher.v1.RedemptionGift", amount },
-    ...pointsFields(row.points, -1n),
+    ...pointsToProto(row.points, -1n),
   };
 }
 
 /** A rollback from the books, as it stands among redemptions. */
-export function toRollbackEntry(
+export function rollbackEntryToProto(
   stored: StoredRollback,
   about: {
     readonly redemption: StoredRedemption;
@@ -77,15 +77,15 @@ export function toRollbackEntry(
   },
 ): Redemption {
   const { voucher } = about;
-  const rollback = toRollback(stored, {
+  const rollback = rollbackToProto(stored, {
     date: instantToProto(stored.createdAt),
     metadata: stored.metadata,
     order: stored.order === null ? undefined : fromBinary(OrderSchema, stored.order),
     redemption: about.redemption,
     voucher:
       voucher &&
-      withPoints(
-        toVoucher({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
+      withRedeemedPoints(
+        voucherToProto({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
         stored.points,
       ),
   });

@@ -22,14 +22,14 @@ import type { StoredVoucher } from "../store/voucher-rows.ts";
  * What all answers about one version of a definition share. Plain object literals with `$typeName`
  * are whole messages, and cost a tenth of `create`.
  */
-export type VoucherTemplate = {
+export type CachedDefinition = {
   readonly definition: VoucherDefinition;
   /** Without what redemptions change. */
   readonly message: Voucher;
   readonly redemptionsUrl: string;
 };
 
-export function templateOf(definition: VoucherDefinition): VoucherTemplate {
+export function toCachedDefinition(definition: VoucherDefinition): CachedDefinition {
   const path = `/v1/vouchers/${encodeURIComponent(definition.code)}`;
   const message: Voucher = {
     $typeName: "scrip.voucher.v1.Voucher",
@@ -42,13 +42,13 @@ export function templateOf(definition: VoucherDefinition): VoucherTemplate {
     categories: [],
     type: VoucherType[definition.type],
     discount: definition.discount === null ? undefined : discountToProto(definition.discount),
-    loyaltyCard: toLoyaltyCard(definition.loyaltyPoints),
+    loyaltyCard: loyaltyCardToProto(definition.loyaltyPoints),
     ...validityToProto(definition.validity),
     active: definition.active ?? undefined,
     additionalInfo: definition.additionalInfo ?? undefined,
     // JSON that came through the contract's Struct and was stored as JSON.
     metadata: definition.metadata as JsonObject,
-    assets: toAssets(definition.assetId),
+    assets: assetsToProto(definition.assetId),
     isReferralCode: definition.isReferralCode,
     createdAt: instantToProto(definition.createdAt),
     updatedAt: optionalInstantToProto(definition.updatedAt),
@@ -64,18 +64,18 @@ export function templateOf(definition: VoucherDefinition): VoucherTemplate {
 }
 
 /** The voucher as it stands with this usage. */
-export function composeVoucher(template: VoucherTemplate, usage: VoucherUsage): Voucher {
+export function cachedVoucherToProto(template: CachedDefinition, usage: VoucherUsage): Voucher {
   return {
     ...template.message,
-    gift: toGift(template.definition, usage),
-    redemption: toSummary(template, usage),
+    gift: giftToProto(template.definition, usage),
+    redemption: summaryToProto(template, usage),
   };
 }
 
-export const toVoucher = ({ definition, usage }: StoredVoucher): Voucher =>
-  composeVoucher(templateOf(definition), usage);
+export const voucherToProto = ({ definition, usage }: StoredVoucher): Voucher =>
+  cachedVoucherToProto(toCachedDefinition(definition), usage);
 
-function toGift(definition: VoucherDefinition, usage: VoucherUsage): Gift | undefined {
+function giftToProto(definition: VoucherDefinition, usage: VoucherUsage): Gift | undefined {
   if (usage.amount === null || usage.balance === null) return undefined;
   return {
     $typeName: "scrip.voucher.v1.Gift",
@@ -85,12 +85,12 @@ function toGift(definition: VoucherDefinition, usage: VoucherUsage): Gift | unde
   };
 }
 
-function toLoyaltyCard(points: bigint | null): LoyaltyCard | undefined {
+function loyaltyCardToProto(points: bigint | null): LoyaltyCard | undefined {
   if (points === null) return undefined;
   return { $typeName: "scrip.voucher.v1.LoyaltyCard", points, balance: points };
 }
 
-function toSummary(template: VoucherTemplate, usage: VoucherUsage): RedemptionSummary {
+function summaryToProto(template: CachedDefinition, usage: VoucherUsage): RedemptionSummary {
   return {
     $typeName: "scrip.voucher.v1.RedemptionSummary",
     quantity: usage.quantity ?? undefined,
@@ -101,7 +101,7 @@ function toSummary(template: VoucherTemplate, usage: VoucherUsage): RedemptionSu
   };
 }
 
-function toAssets(id: string): Voucher["assets"] {
+function assetsToProto(id: string): Voucher["assets"] {
   const asset = (kind: string) => ({
     $typeName: "scrip.voucher.v1.Asset" as const,
     id,

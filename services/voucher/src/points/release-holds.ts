@@ -1,7 +1,7 @@
 import { serviceCall } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { giveUpSpends, type PointsHoldKey } from "../store/points-claims.ts";
+import { releaseHolds, type PointsHoldKey } from "../store/points-claims.ts";
 
 /**
  * Ends spends whose redemption came to nothing. The claim decides between this and a commit that comes late:
@@ -12,15 +12,15 @@ export async function releasePointsHolds(
   { db, cards }: Pick<Deps, "db" | "cards">,
   spends: readonly PointsHoldKey[],
 ): Promise<void> {
-  const claims = await giveUpSpends(db, spends);
+  const claims = await releaseHolds(db, spends);
   if (claims.length === 0) return;
   await cards.resolvePointsHolds(
     {
       $typeName: "scrip.loyalty.v1.ResolvePointsHoldsRequest",
-      resolutions: claims.map(({ projectId, spendId, redemptionId }) => ({
+      resolutions: claims.map(({ projectId, holdId, redemptionId }) => ({
         $typeName: "scrip.loyalty.v1.PointsHoldResolution",
         projectId,
-        holdId: spendId,
+        holdId,
         ...(redemptionId !== null && { redemptionId }),
       })),
     },

@@ -4,25 +4,25 @@ import type { Queryable } from "@scrip/postgres";
 import type { Deps } from "../deps.ts";
 import {
   decidePublication,
-  type Held,
+  type EarlierPublication,
   joinsOnce,
-  publishedTo,
-  type RefusedPublication,
+  publishTo,
+  type RejectedPublication,
 } from "../domain/publication.ts";
 import { voucherPublished } from "../events/voucher-published.ts";
-import { lockVoucher } from "../handlers/update-voucher.ts";
-import { lockPlace } from "../store/campaigns.ts";
+import { lockMembership } from "../store/campaigns.ts";
 import {
-  findHeldOfCampaign,
-  findHeldVoucher,
+  findHoldingInCampaign,
+  findHolding,
   type Holder,
   insertHolders,
 } from "../store/holders.ts";
 import { insertPublication, isSourceTaken, type StoredPublication } from "../store/publications.ts";
 import { updatePublished } from "../store/unpublished-vouchers.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
-import { madePublication } from "./build-publication.ts";
-import { takeVouchers, type Taken } from "./claim-vouchers.ts";
+import { lockVoucher } from "../voucher/edit-voucher.ts";
+import { succeededPublication } from "./build-publication.ts";
+import { claimVouchers, type ClaimResult } from "./claim-vouchers.ts";
 import type { PublicationAttempt } from "./parse-request.ts";
 
 export type PublishOutcome =
@@ -31,16 +31,16 @@ export type PublishOutcome =
       readonly publication: StoredPublication;
       readonly vouchers: readonly StoredVoucher[];
     }
-  | { readonly kind: "joined_before"; readonly publicationId: string }
+  | { readonly kind: "already_joined"; readonly publicationId: string }
   /** Others hold what is left of the campaign. */
-  | { readonly kind: "held" }
-  | RefusedPublication;
+  | { readonly kind: "locked" }
+  | RejectedPublication;
 
 /**
  * One attempt, in one transaction, of which nothing stays unless it publishes. Locks are taken in one
  * order: the customer's place in the campaign, then vouchers.
  */
-export function publish(
+export function attemptPublication(
   deps: Deps,
   attempt: PublicationAttempt,
   { waits }: { readonly waits: boolean },
@@ -48,7 +48,7 @@ export function publish(
   return deps.db
     .transaction(async (tx) => {
       const taken = await take(tx, deps, { ...attempt, waits });
-      if (taken.kind !== "taken") throw new NotPublished(taken);
+      if (taken.kind !== "claimed") throw new NotPublished(taken);
       return await write(tx, deps, { ...attempt, taken });
     })
     .catch((error: unknown) => {
@@ -72,13 +72,17 @@ async function take(
   tx: Queryable,
   deps: Deps,
   attempt: Attempt,
-): Promise<Taken | Exclude<PublishOutcome, { kind: "published" }>> {
-  const { wanted, customer, call, waits } = attempt;
-  const { source, sourceId } = wanted;
+): Promise<ClaimResult | Exclude<PublishOutcome, { kind: "published" }>> {
+  const { input, customer, call, waits } = attempt;
+  const { source, sourceId } = input;
   const projectId = call.project.id;
-  const joinOnce = joinsOnce(wanted.joinOnce, source.campaign);
+  const joinOnce = joinsOnce(input.joinOnce, source.campaign);
   if (joinOnce && source.campaign !== null) {
-    await lockPlace(tx, { projectId, campaignId: source.campaign.id, customerId: customer.id });
+    await lockMembership(tx, {
+      projectId,
+      campaignId: source.campaign.id,
+      customerId: customer.id,
+    });
   }
   const voucher =
     source.kind === "voucher"
@@ -87,29 +91,29 @@ async function take(
   const decision = decidePublication({
     customerId: customer.id,
     joinOnce,
-    held: joinOnce ? await findHeld(tx, attempt, voucher) : null,
+    earlier: joinOnce ? await findHeld(tx, attempt, voucher) : null,
     takenSourceId:
       sourceId !== null && (await isSourceTaken(tx, projectId, sourceId)) ? sourceId : null,
     voucher: voucher && voucher.definition,
   });
   if (decision.kind !== "publish") return decision;
-  if (source.kind === "campaign") return takeVouchers(tx, deps, { ...source, call, waits });
-  return { kind: "taken", vouchers: voucher === null ? [] : [voucher], generated: new Set() };
+  if (source.kind === "campaign") return claimVouchers(tx, deps, { ...source, call, waits });
+  return { kind: "claimed", vouchers: voucher === null ? [] : [voucher], generated: new Set() };
 }
 
 /** What somebody who joins only once has already. */
 async function findHeld(
   tx: Queryable,
-  { wanted, customer, call }: Attempt,
+  { input, customer, call }: Attempt,
   voucher: StoredVoucher | null,
-): Promise<Held | null> {
+): Promise<EarlierPublication | null> {
   const projectId = call.project.id;
   if (voucher !== null && voucher.definition.holderId === customer.id) {
-    return findHeldVoucher(tx, projectId, voucher.definition.id);
+    return findHolding(tx, projectId, voucher.definition.id);
   }
-  const { campaign } = wanted.source;
+  const { campaign } = input.source;
   if (campaign === null) return null;
-  return findHeldOfCampaign(tx, {
+  return findHoldingInCampaign(tx, {
     projectId,
     campaignId: campaign.id,
     customerId: customer.id,
@@ -119,27 +123,27 @@ async function findHeld(
 async function write(
   tx: Queryable,
   deps: Deps,
-  made: PublicationAttempt & { readonly taken: Extract<Taken, { kind: "taken" }> },
+  made: PublicationAttempt & { readonly taken: Extract<ClaimResult, { kind: "claimed" }> },
 ): Promise<PublishOutcome> {
-  const { wanted, customer, call, taken } = made;
+  const { input, customer, call, taken } = made;
   const moment = { now: call.now, timeZone: call.project.timeZone };
-  const owner = { id: customer.id, metadata: wanted.metadata };
+  const owner = { id: customer.id, metadata: input.metadata };
   const vouchers = taken.vouchers.map(({ definition, usage }) => {
-    const published = publishedTo(definition, owner, moment);
+    const published = publishTo(definition, owner, moment);
     return { definition: published, usage: { ...usage, definitionVersion: published.version } };
   });
-  const publication = madePublication(deps.newId("pub"), made, vouchers);
+  const publication = succeededPublication(deps.newId("pub"), made, vouchers);
   const voucherCode = vouchers[0]?.definition.code ?? null;
   const told = { voucherCode, requestId: call.requestId };
   if ((await insertPublication(tx, publication, told)) === "source_taken") {
     const again = decidePublication({
       customerId: customer.id,
       joinOnce: false,
-      held: null,
-      takenSourceId: wanted.sourceId,
+      earlier: null,
+      takenSourceId: input.sourceId,
       voucher: null,
     });
-    if (again.kind !== "refused") throw new Error("a publication without a source id was refused");
+    if (again.kind !== "rejected") throw new Error("a publication without a source id was refused");
     throw new NotPublished(again);
   }
   await updatePublished(

@@ -1,10 +1,10 @@
-import { typeOfVouchers } from "../domain/publication.ts";
+import { voucherTypeOf } from "../domain/publication.ts";
 import type { PublicationFailure, StoredPublication } from "../store/publications.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import type { PublicationAttempt } from "./parse-request.ts";
 
 /** What goes into the books about an attempt that published these vouchers. */
-export function madePublication(
+export function succeededPublication(
   id: string,
   attempt: PublicationAttempt,
   vouchers: readonly StoredVoucher[],
@@ -12,8 +12,8 @@ export function madePublication(
   const [first] = vouchers;
   if (first === undefined) throw new Error("a publication has a voucher");
   return {
-    ...factsOf(id, attempt),
-    ...voucherFacts(first),
+    ...attemptFields(id, attempt),
+    ...voucherFields(first),
     failure: null,
     voucherIds: vouchers.map(({ definition }) => definition.id),
   };
@@ -25,38 +25,38 @@ export function failedPublication(
   attempt: PublicationAttempt,
   failure: PublicationFailure,
 ): StoredPublication {
-  const { source } = attempt.wanted;
-  const facts = factsOf(id, attempt);
+  const { source } = attempt.input;
+  const facts = attemptFields(id, attempt);
   if (source.kind === "voucher") {
     const voucherIds = [source.voucher.definition.id];
-    return { ...facts, ...voucherFacts(source.voucher), failure, voucherIds };
+    return { ...facts, ...voucherFields(source.voucher), failure, voucherIds };
   }
   const { campaign } = source;
   return {
     ...facts,
     campaignId: campaign.id,
     campaignName: campaign.name,
-    voucherType: typeOfVouchers(campaign),
+    voucherType: voucherTypeOf(campaign),
     isReferralCode: campaign.type === "REFERRAL_PROGRAM",
     failure,
     voucherIds: [],
   };
 }
 
-function factsOf(id: string, { wanted, customer, call }: PublicationAttempt) {
+function attemptFields(id: string, { input, customer, call }: PublicationAttempt) {
   return {
     projectId: call.project.id,
     id,
     createdAt: call.now,
     customerId: customer.id,
     trackingId: customer.sourceId ?? null,
-    metadata: wanted.metadata,
-    channel: wanted.channel,
-    sourceId: wanted.sourceId,
+    metadata: input.metadata,
+    channel: input.channel,
+    sourceId: input.sourceId,
   };
 }
 
-const voucherFacts = ({ definition }: StoredVoucher) => ({
+const voucherFields = ({ definition }: StoredVoucher) => ({
   campaignId: definition.campaignId,
   campaignName: definition.campaignName,
   voucherType: definition.type,

@@ -5,36 +5,44 @@ import { CampaignVoucherItemSchema } from "@scrip/proto/scrip/voucher/v1/campaig
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { isSuitable, noneSuitable, type RefusedPublication } from "../domain/publication.ts";
-import type { KnownCampaign } from "../store/campaigns.ts";
-import { findFreeVouchers, lockFreeVouchers } from "../store/unpublished-vouchers.ts";
-import { lockUsages, sortUsageNames } from "../store/usages.ts";
+import {
+  isPublishable,
+  noSuitableVoucher,
+  type RejectedPublication,
+} from "../domain/publication.ts";
+import type { StoredCampaign } from "../store/campaigns.ts";
+import { findUnpublishedVouchers, lockUnpublishedVouchers } from "../store/unpublished-vouchers.ts";
+import { lockUsages, sortUsageKeys } from "../store/usages.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { newUsage } from "../store/voucher-writes.ts";
 import { findVouchersById } from "../store/vouchers.ts";
-import { draftOf, insertUnderCode, maskOf } from "../voucher/new-voucher.ts";
+import { draftVoucher, insertWithCode, codeMaskFromProto } from "../voucher/new-voucher.ts";
 
-export type Taking = {
-  readonly campaign: KnownCampaign;
+export type ClaimRequest = {
+  readonly campaign: StoredCampaign;
   readonly count: number;
   readonly call: Call;
   /** Wait for vouchers that others hold, who may not take them after all. */
   readonly waits: boolean;
 };
 
-export type Taken =
+export type ClaimResult =
   | {
-      readonly kind: "taken";
+      readonly kind: "claimed";
       readonly vouchers: readonly StoredVoucher[];
       /** Of those, the ones that were made now. */
       readonly generated: ReadonlySet<string>;
     }
   /** Others hold what is left: nothing may be kept of this attempt, and the next one waits. */
-  | { readonly kind: "held" }
-  | RefusedPublication;
+  | { readonly kind: "locked" }
+  | RejectedPublication;
 
 /** Locks as many vouchers of a campaign as are asked for, the oldest ones first, or makes them. */
-export async function takeVouchers(tx: Queryable, deps: Deps, taking: Taking): Promise<Taken> {
+export async function claimVouchers(
+  tx: Queryable,
+  deps: Deps,
+  taking: ClaimRequest,
+): Promise<ClaimResult> {
   const { campaign, count, call, waits } = taking;
   const query = {
     projectId: call.project.id,
@@ -43,24 +51,25 @@ export async function takeVouchers(tx: Queryable, deps: Deps, taking: Taking): P
     limit: count,
   };
   const free = waits
-    ? await awaitFree(tx, query)
-    : await load(tx, query.projectId, await lockFreeVouchers(tx, query));
+    ? await waitForUnpublished(tx, query)
+    : await load(tx, query.projectId, await lockUnpublishedVouchers(tx, query));
   const missing = count - free.length;
-  if (missing === 0) return { kind: "taken", vouchers: free, generated: new Set() };
+  if (missing === 0) return { kind: "claimed", vouchers: free, generated: new Set() };
   if (campaign.template !== null) {
     const made = await generate(tx, deps, { campaign, template: campaign.template, call, missing });
-    if (made === "exhausted") return noneSuitable("Couldn't create new vouchers for publication");
+    if (made === "exhausted")
+      return noSuitableVoucher("Couldn't create new vouchers for publication");
     const generated = new Set(made.map(({ definition }) => definition.id));
-    return { kind: "taken", vouchers: [...free, ...made], generated };
+    return { kind: "claimed", vouchers: [...free, ...made], generated };
   }
   // Those that are taken already are no longer found, unless whoever takes them has not committed.
-  if ((await findFreeVouchers(tx, query)).length === count) return { kind: "held" };
-  return noneSuitable(
+  if ((await findUnpublishedVouchers(tx, query)).length === count) return { kind: "locked" };
+  return noSuitableVoucher(
     `Campaign '${campaign.name}' has not enough vouchers that are active and were never published`,
   );
 }
 
-type Query = Parameters<typeof lockFreeVouchers>[1];
+type Query = Parameters<typeof lockUnpublishedVouchers>[1];
 
 async function load(
   tx: Queryable,
@@ -76,12 +85,12 @@ async function load(
 }
 
 /** Of the vouchers that were free a moment ago those that still are once nobody else holds them. */
-async function awaitFree(tx: Queryable, query: Query): Promise<readonly StoredVoucher[]> {
+async function waitForUnpublished(tx: Queryable, query: Query): Promise<readonly StoredVoucher[]> {
   const { projectId, now } = query;
-  const ids = await findFreeVouchers(tx, query);
-  await lockUsages(tx, sortUsageNames(ids.map((voucherId) => ({ projectId, voucherId }))));
+  const ids = await findUnpublishedVouchers(tx, query);
+  await lockUsages(tx, sortUsageKeys(ids.map((voucherId) => ({ projectId, voucherId }))));
   const locked = await load(tx, projectId, ids);
-  return locked.filter(({ definition, usage }) => !usage.deleted && isSuitable(definition, now));
+  return locked.filter(({ definition, usage }) => !usage.deleted && isPublishable(definition, now));
 }
 
 async function generate(
@@ -92,7 +101,7 @@ async function generate(
     template,
     call,
     missing,
-  }: Pick<Taking, "campaign" | "call"> & {
+  }: Pick<ClaimRequest, "campaign" | "call"> & {
     readonly template: Uint8Array;
     readonly missing: number;
   },
@@ -103,18 +112,18 @@ async function generate(
   const { id, name, type } = campaign;
   const made: StoredVoucher[] = [];
   for (let index = 0; index < missing; index += 1) {
-    const draft = draftOf(request, call, {
+    const draft = draftVoucher(request, call, {
       id: deps.newId("v"),
       campaign: { id, name, type },
       activityDuration: item.activityDurationAfterPublishing ?? null,
     });
     const mask = () =>
-      maskOf(request.codeConfig, {
+      codeMaskFromProto(request.codeConfig, {
         standing: {},
         caseSensitive: call.project.caseSensitiveCodes,
       });
     try {
-      const voucher = await insertUnderCode(tx, deps, { request, call, draft, mask });
+      const voucher = await insertWithCode(tx, deps, { request, call, draft, mask });
       made.push({ definition: voucher.definition, usage: newUsage(voucher) });
     } catch (error) {
       if (error instanceof ApiError) return "exhausted";

@@ -6,33 +6,33 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { Metadata } from "../domain/voucher.ts";
-import { findCampaign, type KnownCampaign } from "../store/campaigns.ts";
+import { findCampaign, type StoredCampaign } from "../store/campaigns.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVoucher } from "../store/vouchers.ts";
 
 const DEFAULT_CHANNEL = "API";
 
 /** What is asked for, whoever it is for. */
-export type Wanted = {
+export type PublicationInput = {
   readonly customer: Customer;
-  readonly source: Source;
+  readonly source: PublicationSource;
   readonly joinOnce: boolean | undefined;
   readonly sourceId: string | null;
   readonly metadata: Metadata;
   readonly channel: string;
 };
 
-export type Source =
+export type PublicationSource =
   | {
       readonly kind: "voucher";
       readonly voucher: StoredVoucher;
-      readonly campaign: KnownCampaign | null;
+      readonly campaign: StoredCampaign | null;
     }
-  | { readonly kind: "campaign"; readonly campaign: KnownCampaign; readonly count: number };
+  | { readonly kind: "campaign"; readonly campaign: StoredCampaign; readonly count: number };
 
 /** What is asked for, and for whom. */
 export type PublicationAttempt = {
-  readonly wanted: Wanted;
+  readonly input: PublicationInput;
   readonly customer: StoredCustomer;
   readonly call: Call;
 };
@@ -41,7 +41,7 @@ export async function parsePublication(
   deps: Deps,
   request: CreatePublicationRequest,
   call: Call,
-): Promise<Wanted> {
+): Promise<PublicationInput> {
   const { customer, sourceId } = request;
   if (customer?.id === undefined && customer?.sourceId === undefined) {
     throw invalidPayload("Property .customer must have .id or .source_id");
@@ -51,7 +51,7 @@ export async function parsePublication(
     throw new ApiError("too_many_vouchers_requested", { details: "Only up to 1 can be published" });
   }
   return {
-    customer: call.caller.side === "client" ? identityOf(customer) : customer,
+    customer: call.caller.side === "client" ? customerIdentity(customer) : customer,
     source,
     joinOnce: request.joinOnce,
     sourceId: sourceId ?? null,
@@ -61,7 +61,7 @@ export async function parsePublication(
 }
 
 /** Anybody with a browser can name a customer, and must neither change nor see what is stored of him. */
-export const identityOf = ({ $typeName, id, sourceId }: Customer): Customer => ({
+export const customerIdentity = ({ $typeName, id, sourceId }: Customer): Customer => ({
   $typeName,
   ...(id !== undefined && { id }),
   ...(sourceId !== undefined && { sourceId }),
@@ -72,7 +72,7 @@ async function findSource(
   { db }: Deps,
   { voucher: code, campaign }: CreatePublicationRequest,
   { project }: Call,
-): Promise<Source> {
+): Promise<PublicationSource> {
   if (code !== undefined) {
     const voucher = await findVoucher(db, project.id, code);
     if (voucher === undefined) throw notFound("voucher", code);

@@ -1,29 +1,35 @@
 import type { Order, OrderRedemption } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Rollback, CommittedRollbacks } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-import type { Redeemed, RollbackVerdict } from "../domain/rollback.ts";
+import type { RollbackTarget, NewRollbackDecision } from "../domain/rollback.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { encodeOrder } from "../events/redemption-made.ts";
-import { rolledBackEvent } from "../events/redemption-rolled-back.ts";
-import { withPoints } from "../mapping/points.ts";
-import { toRedemption } from "../mapping/redemption.ts";
-import { toRollback } from "../mapping/rollback.ts";
-import { composeVoucher } from "../mapping/voucher.ts";
+import { redemptionRolledBack } from "../events/redemption-rolled-back.ts";
+import { withRedeemedPoints } from "../mapping/points.ts";
+import { redemptionToProto } from "../mapping/redemption.ts";
+import { rollbackToProto } from "../mapping/rollback.ts";
+import { cachedVoucherToProto } from "../mapping/voucher.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
-import type { RollbackParts } from "./build-outcomes.ts";
-import { jsonOf, mergedMetadata, pointsBack, rowOf, storedOf } from "./build-rows.ts";
+import {
+  metadataToJson,
+  mergedMetadata,
+  returnedPoints,
+  rollbackToRow,
+  storedRedemptionOf,
+} from "./build-rows.ts";
+import type { RollbackBuild } from "./draft.ts";
 import type { Command } from "./parse-command.ts";
 
-type Made = Extract<RollbackVerdict, { kind: "made" }>;
+type Made = Extract<NewRollbackDecision, { kind: "committed" }>;
 
-/** One rollback for each part, and of a stack one more that stands for all of them. */
-export function renderMade(
+/** Builds one rollback for each part, and a parent rollback for a stack. */
+export function buildRollbacks(
   command: Command,
   { redemption, parts: taken, usages }: Made,
-  parts: RollbackParts,
+  build: RollbackBuild,
 ): CommittedRollbacks {
-  const { draft, context } = parts;
+  const { draft, context } = build;
   const { projectId } = command;
   const isStack = taken[0]?.id !== redemption.id;
   const ids = taken.map(() => context.newId("rr"));
@@ -33,46 +39,46 @@ export function renderMade(
   const rollbacks = taken.map((part, position): Rollback => {
     const usage = usages[position] ?? null;
     const row = {
-      ...rowOf(command, part, { id: ids[position] ?? "", parentId, usage, parts }),
-      points: pointsBack(command, part, parts),
+      ...rollbackToRow(command, part, { id: ids[position] ?? "", parentId, usage, build }),
+      points: returnedPoints(command, part, build),
     };
     draft.rollbacks.push({ ...row, order: orderBytes });
-    giveBack(command, part, { usage, parts });
+    addReturnedValue(command, part, { usage, build });
     const isLast = position === taken.length - 1;
     draft.events.push(
-      rolledBackEvent(row, {
+      redemptionRolledBack(row, {
         id: context.newId("event"),
         now: command.message.now,
         order: isLast ? order : undefined,
         taken: part,
       }),
     );
-    return messageOf(command, row, { order, usage, part, parts });
+    return messageOf(command, row, { order, usage, part, build });
   });
   const parentRow =
     parentId === null
       ? undefined
-      : rowOf(command, redemption, { id: parentId, parentId: null, usage: null, parts });
+      : rollbackToRow(command, redemption, { id: parentId, parentId: null, usage: null, build });
   if (parentRow !== undefined) draft.rollbacks.push({ ...parentRow, order: orderBytes });
   const all = isStack ? [...taken, redemption] : taken;
   const redemptions = all.map((one) => {
-    const after = rolledBack(command, storedOf(projectId, one, parts));
-    draft.rolledBack.push({ projectId, id: one.id, metadata: jsonOf(after.metadata) });
-    return toRedemption(after, voucherOf(projectId, one, { usages, parts }));
+    const after = asRolledBack(command, storedRedemptionOf(projectId, one, build));
+    draft.rolledBack.push({ projectId, id: one.id, metadata: metadataToJson(after.metadata) });
+    return redemptionToProto(after, voucherOf(projectId, one, { usages, build }));
   });
   return {
     $typeName: "scrip.voucher.v1.CommittedRollbacks",
     rollbacks,
     parentRollback:
-      parentRow && messageOf(command, parentRow, { order, usage: null, part: redemption, parts }),
+      parentRow && messageOf(command, parentRow, { order, usage: null, part: redemption, build }),
     redemptions,
   };
 }
 
-/** The order as the caller worked it out, with the entry that names the rollback. */
+/** The order that the caller calculated, with the entry that lists the rollback. */
 function orderOf(
   { message }: Command,
-  { id }: Redeemed,
+  { id }: RollbackTarget,
   { ids, parentId }: { readonly ids: readonly string[]; readonly parentId: string | null },
 ): Order | undefined {
   const { order } = message;
@@ -93,16 +99,16 @@ function orderOf(
   return { ...order, redemptions: { ...order.redemptions, [id]: entry } };
 }
 
-function giveBack(
+function addReturnedValue(
   { projectId, at }: Command,
-  part: Redeemed,
+  part: RollbackTarget,
   {
     usage,
-    parts: { draft },
-  }: { readonly usage: VoucherUsage | null; readonly parts: RollbackParts },
+    build: { draft },
+  }: { readonly usage: VoucherUsage | null; readonly build: RollbackBuild },
 ): void {
   if (part.campaignId !== null || part.tierId !== null) {
-    draft.additions.push({ ...part, projectId, credits: part.amount ?? 0n });
+    draft.decrements.push({ ...part, projectId, credits: part.amount ?? 0n });
   }
   if (usage === null) return;
   draft.usages.set(rowKey(projectId, usage.voucherId), usage);
@@ -118,7 +124,7 @@ function giveBack(
   });
 }
 
-const rolledBack = (command: Command, stored: StoredRedemption): StoredRedemption => ({
+const asRolledBack = (command: Command, stored: StoredRedemption): StoredRedemption => ({
   ...stored,
   status: "ROLLED_BACK",
   metadata: mergedMetadata(command, stored),
@@ -126,12 +132,12 @@ const rolledBack = (command: Command, stored: StoredRedemption): StoredRedemptio
 
 function voucherOf(
   projectId: string,
-  { voucherId }: Redeemed,
-  { usages, parts }: { readonly usages: Made["usages"]; readonly parts: RollbackParts },
+  { voucherId }: RollbackTarget,
+  { usages, build }: { readonly usages: Made["usages"]; readonly build: RollbackBuild },
 ) {
   const usage = usages.findLast((one) => one !== null && one.voucherId === voucherId);
   if (usage === null || usage === undefined || voucherId === null) return undefined;
-  const template = parts.context.templates.byId(projectId, voucherId);
+  const template = build.context.definitions.byId(projectId, voucherId);
   return template && { definition: template.definition, usage };
 }
 
@@ -142,19 +148,19 @@ function messageOf(
     order,
     usage,
     part,
-    parts,
+    build,
   }: {
     readonly order: Order | undefined;
     readonly usage: VoucherUsage | null;
-    readonly part: Redeemed;
-    readonly parts: RollbackParts;
+    readonly part: RollbackTarget;
+    readonly build: RollbackBuild;
   },
 ): Rollback {
   const { message, projectId } = command;
-  const stored = storedOf(projectId, part, parts);
+  const stored = storedRedemptionOf(projectId, part, build);
   const template =
-    usage === null ? undefined : parts.context.templates.byId(projectId, usage.voucherId);
-  return toRollback(row, {
+    usage === null ? undefined : build.context.definitions.byId(projectId, usage.voucherId);
+  return rollbackToProto(row, {
     date: message.now,
     order,
     redemption: stored,
@@ -162,6 +168,6 @@ function messageOf(
     voucher:
       usage === null || template === undefined
         ? undefined
-        : withPoints(composeVoucher(template, usage), row.points),
+        : withRedeemedPoints(cachedVoucherToProto(template, usage), row.points),
   });
 }

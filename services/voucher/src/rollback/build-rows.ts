@@ -1,31 +1,31 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
 import type { RedeemedPoints } from "../domain/points.ts";
-import type { Redeemed } from "../domain/rollback.ts";
+import type { RollbackTarget } from "../domain/rollback.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
-import type { RollbackParts } from "./build-outcomes.ts";
+import type { RollbackBuild } from "./draft.ts";
 import type { Command } from "./parse-command.ts";
 
-/** What is stored of a rollback that was made. */
-export function rowOf(
+/** The row of a successful rollback. */
+export function rollbackToRow(
   command: Command,
-  part: Redeemed,
+  part: RollbackTarget,
   {
     id,
     parentId,
     usage,
-    parts,
+    build,
   }: {
     readonly id: string;
     readonly parentId: string | null;
     readonly usage: VoucherUsage | null;
-    readonly parts: RollbackParts;
+    readonly build: RollbackBuild;
   },
 ): NewRollback {
   const { message, projectId, at } = command;
-  const stored = storedOf(projectId, part, parts);
+  const stored = storedRedemptionOf(projectId, part, build);
   return {
     projectId,
     id,
@@ -41,7 +41,7 @@ export function rowOf(
     orderMode: message.orderMode,
     customerId: part.customerId,
     trackingId: message.trackingId ?? stored.trackingId,
-    metadata: jsonOf(mergedMetadata(command, stored)),
+    metadata: metadataToJson(mergedMetadata(command, stored)),
     channelId: message.channel?.channelId ?? "",
     channelType: message.channel?.channelType ?? "API",
     order: null,
@@ -52,34 +52,34 @@ export function rowOf(
   };
 }
 
-/** The card as it stands when its points are given back, which happens after the commit. */
-export function pointsBack(
+/** The balances of the card after its points are returned, which happens after the commit. */
+export function returnedPoints(
   { projectId }: Command,
-  part: Redeemed,
-  parts: RollbackParts,
+  part: RollbackTarget,
+  build: RollbackBuild,
 ): RedeemedPoints | null {
-  const { points: taken } = storedOf(projectId, part, parts);
+  const { points: taken } = storedRedemptionOf(projectId, part, build);
   if (taken === null || part.voucherId === null) return null;
   const key = rowKey(projectId, part.voucherId);
-  const before = parts.context.cards.get(key);
+  const before = build.context.cards.get(key);
   if (before === undefined) return taken;
   const after = {
     points: before.points,
     balance: before.balance + taken.points,
     redeemedPoints: before.redeemedPoints - taken.points,
   };
-  // The next rollback of the same batch finds it so.
-  parts.context.cards.set(key, after);
+  // The next rollback of the same batch continues from here.
+  build.context.cards.set(key, after);
   return { ...taken, ...after, points: taken.points, cardPoints: after.points };
 }
 
-export const storedOf = (
+export const storedRedemptionOf = (
   projectId: string,
-  { id }: Redeemed,
-  { context }: RollbackParts,
+  { id }: RollbackTarget,
+  { context }: RollbackBuild,
 ): StoredRedemption => {
   const stored = context.stored.get(rowKey(projectId, id));
-  if (stored === undefined) throw new Error(`redemption ${id} was not read`);
+  if (stored === undefined) throw new Error(`redemption ${id} was not loaded`);
   return stored;
 };
 
@@ -89,5 +89,5 @@ export const mergedMetadata = (
 ): JsonObject | null =>
   message.metadata === undefined ? metadata : { ...metadata, ...message.metadata };
 
-export const jsonOf = (metadata: JsonObject | null): string | null =>
+export const metadataToJson = (metadata: JsonObject | null): string | null =>
   metadata === null ? null : JSON.stringify(metadata);

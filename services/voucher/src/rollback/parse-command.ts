@@ -3,14 +3,14 @@ import { instantFromProto } from "@scrip/mapping";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { RollbackCommand as CommandMessage } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-import { nowOf } from "../commit/parse-command.ts";
-import type { Redeemed, RollbackCommand } from "../domain/rollback.ts";
+import { requireNow } from "../commit/parse-command.ts";
+import type { RollbackTarget, RollbackCommand } from "../domain/rollback.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 
-/** A command as decided on, and the message that it came in. */
+/** The command that is decided, and its message. */
 export type Command = RollbackCommand & {
   readonly message: CommandMessage;
-  /** The project's present, in epoch milliseconds. */
+  /** The project's time, in epoch milliseconds. */
   readonly at: number;
 };
 
@@ -21,7 +21,7 @@ export function parseCommand(message: CommandMessage): Command {
     projectId,
     redemptionId,
     stacked,
-    at: instantFromProto(nowOf(message)),
+    at: instantFromProto(requireNow(message)),
     idempotency: idempotency ?? null,
     customerId: customerId ?? null,
     orderId: orderId ?? null,
@@ -29,7 +29,7 @@ export function parseCommand(message: CommandMessage): Command {
   };
 }
 
-export const redeemedOf = (stored: StoredRedemption): Redeemed => ({
+export const rollbackTargetFromStored = (stored: StoredRedemption): RollbackTarget => ({
   id: stored.id,
   parentId: stored.parentId,
   status: stored.status,
@@ -43,10 +43,10 @@ export const redeemedOf = (stored: StoredRedemption): Redeemed => ({
   orderAmount: stored.orderAmount,
   discountedAmount: stored.discountedAmount,
   units: stored.units,
-  orderNames: stored.order === null ? [] : namesOf(stored.order),
+  orderNames: stored.order === null ? [] : orderIdsOf(stored.order),
 });
 
-function namesOf(order: Uint8Array): readonly string[] {
+function orderIdsOf(order: Uint8Array): readonly string[] {
   const { id, sourceId } = fromBinary(OrderSchema, order);
   return [id, sourceId].filter((name) => name !== undefined);
 }

@@ -1,22 +1,22 @@
 import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 
-import type { Redeemed } from "../domain/rollback.ts";
-import { rolledBackEvent } from "../events/redemption-rolled-back.ts";
+import type { RollbackTarget } from "../domain/rollback.ts";
+import { redemptionRolledBack } from "../events/redemption-rolled-back.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
-import type { RollbackParts } from "./build-outcomes.ts";
-import { rowOf } from "./build-rows.ts";
+import { rollbackToRow } from "./build-rows.ts";
+import type { RollbackBuild } from "./draft.ts";
 import type { Command } from "./parse-command.ts";
 
-/** Records a rollback that was refused, which changes nothing else. Answers its id. */
-export function recordRefusal(
+/** Records a failed rollback, which changes nothing else, and returns its id. */
+export function recordRejection(
   command: Command,
-  redemption: Redeemed,
-  { error, parts }: { readonly error: ErrorMessage; readonly parts: RollbackParts },
+  redemption: RollbackTarget,
+  { error, build }: { readonly error: ErrorMessage; readonly build: RollbackBuild },
 ): string {
-  const { draft, context } = parts;
+  const { draft, context } = build;
   const id = context.newId("rrf");
   const row: NewRollback = {
-    ...rowOf(command, redemption, { id, parentId: null, usage: null, parts }),
+    ...rollbackToRow(command, redemption, { id, parentId: null, usage: null, build }),
     status: "FAILED",
     amount: null,
     failure: { code: error.key, message: error.message },
@@ -24,7 +24,7 @@ export function recordRefusal(
   draft.rollbacks.push(row);
   if (row.customerId !== null) {
     draft.events.push(
-      rolledBackEvent(row, {
+      redemptionRolledBack(row, {
         id: context.newId("event"),
         now: command.message.now,
         order: undefined,

@@ -171,7 +171,7 @@ export async function changeGiftAmounts(
 }
 
 /** Repeats the versions of definitions where redemptions look for them. */
-export async function repeatVersions(
+export async function copyDefinitionVersions(
   tx: Queryable,
   projectId: string,
   ids: readonly string[],

@@ -3,7 +3,7 @@ import type { Queryable } from "@scrip/postgres";
 import type { CampaignTerms } from "../domain/publication.ts";
 
 /** A campaign as it told about itself, and the voucher that it would make now, as a binary message. */
-export type KnownCampaign = CampaignTerms & { readonly template: Uint8Array | null };
+export type StoredCampaign = CampaignTerms & { readonly template: Uint8Array | null };
 
 type Row = {
   campaign_id: string;
@@ -14,10 +14,10 @@ type Row = {
 };
 
 /** Keeps what a campaign told, instead of what it told before. */
-export async function putCampaign(
+export async function upsertCampaign(
   tx: Queryable,
   projectId: string,
-  campaign: KnownCampaign,
+  campaign: StoredCampaign,
 ): Promise<void> {
   await tx.query(
     `insert into voucher_campaign (project_id, campaign_id, name, type, join_once, template)
@@ -42,7 +42,7 @@ export async function findCampaign(
   db: Queryable,
   projectId: string,
   idOrName: string,
-): Promise<KnownCampaign | undefined> {
+): Promise<StoredCampaign | undefined> {
   const { rows } = await db.query<Row>(
     `select campaign_id, name, type, join_once, template
        from voucher_campaign
@@ -64,7 +64,7 @@ export async function findCampaign(
 }
 
 /** Holds a customer's place in a campaign, which is free or taken by this transaction alone. */
-export async function lockPlace(
+export async function lockMembership(
   tx: Queryable,
   place: { readonly projectId: string; readonly campaignId: string; readonly customerId: string },
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import { foldedKeyOf, type VoucherType } from "../domain/voucher.ts";
 import {
-  fromVoucherRow,
+  voucherFromRow,
   type StoredVoucher,
   VOUCHER_COLUMNS,
   type VoucherRow,
@@ -36,7 +36,7 @@ export type FoundCandidates = {
 const WINDOW = 1_000;
 
 /** The first values of the statement; those of a filter come behind them. */
-export const startValues = (
+export const searchValues = (
   search: Omit<CandidateSearch, "filter" | "values">,
   now: number,
 ): unknown[] => [
@@ -71,7 +71,7 @@ export async function findCandidates(
   const [first] = rows;
   if (first === undefined) return { vouchers: [], next: null };
   const vouchers = rows.flatMap((row) =>
-    row.id === null ? [] : [fromVoucherRow({ ...row, id: row.id })],
+    row.id === null ? [] : [voucherFromRow({ ...row, id: row.id })],
   );
   const last = vouchers.at(-1)?.definition;
   if (last !== undefined && vouchers.length === search.limit) {

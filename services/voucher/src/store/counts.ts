@@ -7,7 +7,7 @@ import {
   type Statement,
 } from "@scrip/postgres";
 
-import { type Count, countKey, type CountScope, type KnownCount } from "../domain/counts.ts";
+import { type Count, countKey, type CountScope, type CountValue } from "../domain/counts.ts";
 import { type KeyColumn, keyFrom, keyOf } from "./redemption-keys.ts";
 
 /**
@@ -19,7 +19,7 @@ import { type KeyColumn, keyFrom, keyOf } from "./redemption-keys.ts";
 export async function readCounts(
   db: Queryable,
   wanted: readonly Count[],
-): Promise<readonly KnownCount[]> {
+): Promise<readonly CountValue[]> {
   if (wanted.length === 0) return [];
   const counts = [...new Map(wanted.map((count) => [countKey(count), count])).values()];
   const bySource = Map.groupBy(counts, sourceOf);
@@ -33,7 +33,7 @@ async function readFrom(
   db: Queryable,
   source: string,
   counts: readonly Count[],
-): Promise<readonly KnownCount[]> {
+): Promise<readonly CountValue[]> {
   const { rows } = await db.query<{ position: bigint; value: bigint }>(
     statementOf(source)({ counts: counts.map((count, position) => ({ ...count, position })) }),
   );

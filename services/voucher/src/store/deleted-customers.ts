@@ -1,14 +1,14 @@
 import type { Queryable } from "@scrip/postgres";
 
-import { repeatVersions } from "./campaign-vouchers.ts";
+import { copyDefinitionVersions } from "./campaign-vouchers.ts";
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 
-export type GoneCustomer = { readonly projectId: string; readonly customerId: string };
+export type DeletedCustomer = { readonly projectId: string; readonly customerId: string };
 
 /** The ids of some vouchers that the customer holds, in the order that everybody locks in. */
 export async function listHeldVouchers(
   db: Queryable,
-  { projectId, customerId, limit }: GoneCustomer & { readonly limit: number },
+  { projectId, customerId, limit }: DeletedCustomer & { readonly limit: number },
 ): Promise<readonly string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from (
@@ -29,7 +29,7 @@ export async function releaseVouchers(
     customerId,
     ids,
     now,
-  }: GoneCustomer & { readonly ids: readonly string[]; readonly now: number },
+  }: DeletedCustomer & { readonly ids: readonly string[]; readonly now: number },
 ): Promise<void> {
   await tx.query(
     `update voucher
@@ -45,16 +45,16 @@ export async function releaseVouchers(
       where project_id = $1 and customer_id = $2 and voucher_id = any($3::text[])`,
     [projectId, customerId, ids],
   );
-  await repeatVersions(tx, projectId, ids);
+  await copyDefinitionVersions(tx, projectId, ids);
 }
 
 /**
  * What the customer held in any other way, and of vouchers that were deleted. A voucher that was
  * published to him meanwhile keeps its holder.
  */
-export async function forgetHolder(
+export async function deleteHoldings(
   db: Queryable,
-  { projectId, customerId }: GoneCustomer,
+  { projectId, customerId }: DeletedCustomer,
 ): Promise<void> {
   const values = [projectId, customerId];
   await db.query(
@@ -79,9 +79,9 @@ export async function forgetHolder(
  * Redemptions and rollbacks stay in the books, and no longer tell whose they were or what was ordered.
  * Rollbacks first: they are found by their redemptions.
  */
-export async function forgetRedeemer(
+export async function anonymizeRedemptions(
   db: Queryable,
-  { projectId, customerId }: GoneCustomer,
+  { projectId, customerId }: DeletedCustomer,
 ): Promise<void> {
   const values = [projectId, customerId];
   await db.query(

@@ -47,10 +47,10 @@ export async function listHolders(
       limit ${limit}`,
     [...values, ...(after === null ? [] : [after])],
   );
-  return { holders: rows.map((row) => fromHolderRow(row)), total: counts[0]?.total ?? 0n };
+  return { holders: rows.map((row) => holderFromRow(row)), total: counts[0]?.total ?? 0n };
 }
 
-const fromHolderRow = (row: HolderRow): Holder => ({
+const holderFromRow = (row: HolderRow): Holder => ({
   projectId: row.project_id,
   id: row.id,
   voucherId: row.voucher_id,

@@ -1,6 +1,6 @@
 import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
-import type { Held } from "../domain/publication.ts";
+import type { EarlierPublication } from "../domain/publication.ts";
 import type { CampaignType, Metadata, VoucherType } from "../domain/voucher.ts";
 
 export type HolderRole = "OWNER" | "REFERRER" | "REFEREE";
@@ -47,14 +47,14 @@ const insertStatement = buildStatement({
 
 type HeldRow = { voucher_id: string; publication_id: string };
 
-const fromHeldRow = (row: HeldRow | undefined): Held | null =>
+const earlierFromRow = (row: HeldRow | undefined): EarlierPublication | null =>
   row === undefined ? null : { voucherId: row.voucher_id, publicationId: row.publication_id };
 
 /** The first voucher of a campaign that a customer was given and still holds. */
-export async function findHeldOfCampaign(
+export async function findHoldingInCampaign(
   db: Queryable,
   of: { readonly projectId: string; readonly campaignId: string; readonly customerId: string },
-): Promise<Held | null> {
+): Promise<EarlierPublication | null> {
   const { rows } = await db.query<HeldRow>(
     `select h.voucher_id, h.publication_id
        from redeemable_holder h
@@ -65,20 +65,20 @@ export async function findHeldOfCampaign(
       limit 1`,
     [of.projectId, of.customerId, of.campaignId],
   );
-  return fromHeldRow(rows[0]);
+  return earlierFromRow(rows[0]);
 }
 
 /** How the voucher came to whom it belongs. */
-export async function findHeldVoucher(
+export async function findHolding(
   db: Queryable,
   projectId: string,
   voucherId: string,
-): Promise<Held | null> {
+): Promise<EarlierPublication | null> {
   const { rows } = await db.query<HeldRow>(
     `select voucher_id, publication_id
        from redeemable_holder
       where project_id = $1 and voucher_id = $2 and role <> 'REFEREE'`,
     [projectId, voucherId],
   );
-  return fromHeldRow(rows[0]);
+  return earlierFromRow(rows[0]);
 }

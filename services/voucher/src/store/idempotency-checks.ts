@@ -3,7 +3,7 @@ import type { Chunk, ChunkRequest, Queryable, Violation } from "@scrip/postgres"
 import { CommitOutcomeSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 /** Each kept answer names redemptions that are there, no two the same. */
-export async function checkAnswers(db: Queryable, request: ChunkRequest): Promise<Chunk> {
+export async function checkStoredResponses(db: Queryable, request: ChunkRequest): Promise<Chunk> {
   const { rows } = await db.query<{ key: string; outcome: Uint8Array }>(
     `select key, outcome from idempotency
       where project_id = $1 and key > $2 and kind = 'redemption'

@@ -2,19 +2,19 @@ import { type Queryable, textArray } from "@scrip/postgres";
 
 import { rowKey } from "../domain/commit.ts";
 
-export type KeyName = { readonly projectId: string; readonly key: string };
+export type StoredResponseKey = { readonly projectId: string; readonly key: string };
 
-export type StoredAnswer = {
+export type StoredResponse = {
   readonly requestHash: Uint8Array;
   /** scrip.voucher.v1.CommitOutcome or RollbackOutcome in its binary form. */
   readonly outcome: Uint8Array;
 };
 
 /** The answers that were given under these keys, by `rowKey` of project and key. */
-export async function findAnswers(
+export async function findStoredResponses(
   db: Queryable,
-  names: readonly KeyName[],
-): Promise<ReadonlyMap<string, StoredAnswer>> {
+  names: readonly StoredResponseKey[],
+): Promise<ReadonlyMap<string, StoredResponse>> {
   if (names.length === 0) return new Map();
   const { rows } = await db.query<{
     project_id: string;
@@ -44,7 +44,7 @@ export async function findAnswers(
 }
 
 /** Forgets a chunk of what is older than `hours`; answers how many. */
-export async function deleteOldAnswers(
+export async function deleteExpiredResponses(
   db: Queryable,
   hours: number,
   limit: number,

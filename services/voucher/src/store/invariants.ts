@@ -1,6 +1,6 @@
 import { sqlCheck, type InvariantCheck, listProjectsIn, type Queryable } from "@scrip/postgres";
 
-import { checkAnswers } from "./idempotency-checks.ts";
+import { checkStoredResponses } from "./idempotency-checks.ts";
 import { HOLDERS } from "./publication-checks.ts";
 import { PARTS, ROLLBACKS, SESSIONS, TOTALS, UNITS } from "./redemption-checks.ts";
 import { BALANCES, LEDGERS, OWNERS, QUANTITIES, SPENDS } from "./voucher-checks.ts";
@@ -76,6 +76,6 @@ export const voucherInvariants: readonly InvariantCheck[] = [
     name: "I4 answers",
     states:
       "each kept answer to an Idempotency-Key names redemptions that are there, no two the same",
-    checkChunk: checkAnswers,
+    checkChunk: checkStoredResponses,
   },
 ];

@@ -2,19 +2,19 @@ import { type Queryable, textArray } from "@scrip/postgres";
 
 import { rowKey } from "../domain/usage.ts";
 
-export type PointsHoldKey = { readonly projectId: string; readonly spendId: string };
-export type Claim = PointsHoldKey & { readonly redemptionId: string | null };
+export type PointsHoldKey = { readonly projectId: string; readonly holdId: string };
+export type HoldClaim = PointsHoldKey & { readonly redemptionId: string | null };
 
 const nameValues = (names: readonly PointsHoldKey[]) => [
   textArray(names.map(({ projectId }) => projectId)),
-  textArray(names.map(({ spendId }) => spendId)),
+  textArray(names.map(({ holdId }) => holdId)),
 ];
 
-/** Those of the spends that were used or given up. */
-export async function findClaims(
+/** The claims of those holds that were used or released. */
+export async function findHoldClaims(
   db: Queryable,
   names: readonly PointsHoldKey[],
-): Promise<readonly Claim[]> {
+): Promise<readonly HoldClaim[]> {
   if (names.length === 0) return [];
   const { rows } = await db.query<{
     project_id: string;
@@ -32,15 +32,15 @@ export async function findClaims(
   );
   return rows.map((row) => ({
     projectId: row.project_id,
-    spendId: row.spend_id,
+    holdId: row.spend_id,
     redemptionId: row.redemption_id,
   }));
 }
 
-/** Violates the primary key when a spend was given up meanwhile. */
-export async function insertClaims(tx: Queryable, claims: readonly Claim[]): Promise<void> {
+/** Violates the primary key when a hold was released concurrently. */
+export async function claimHolds(tx: Queryable, claims: readonly HoldClaim[]): Promise<void> {
   if (claims.length === 0) return;
-  const sorted = inOrder(claims);
+  const sorted = inLockOrder(claims);
   await tx.query(
     `insert into points_claim (project_id, spend_id, redemption_id)
      select * from unnest($1::text[], $2::text[], $3::text[])`,
@@ -49,34 +49,34 @@ export async function insertClaims(tx: Queryable, claims: readonly Claim[]): Pro
 }
 
 /**
- * Gives spends up, so that no commit can use them any more; one that a commit is using right now is waited
- * for. Answers what became of each.
+ * Releases holds, so that no commit can use them any more, and returns the claim of each. Waits for commits that
+ * are using one right now.
  */
-export async function giveUpSpends(
+export async function releaseHolds(
   db: Queryable,
   names: readonly PointsHoldKey[],
-): Promise<readonly Claim[]> {
+): Promise<readonly HoldClaim[]> {
   if (names.length === 0) return [];
   await db.query(
     `insert into points_claim (project_id, spend_id)
      select * from unnest($1::text[], $2::text[])
          on conflict do nothing`,
-    nameValues(inOrder(names)),
+    nameValues(inLockOrder(names)),
   );
-  // A statement of its own: it sees what was waited for.
-  return findClaims(db, names);
+  // A separate statement, so that it sees the commits that the insert waited for.
+  return findHoldClaims(db, names);
 }
 
-/** So that two that claim the same spends wait for each other in one order. */
-const inOrder = <Name extends PointsHoldKey>(names: readonly Name[]): readonly Name[] =>
+/** So that two transactions that claim the same holds wait for each other in one order. */
+const inLockOrder = <Name extends PointsHoldKey>(names: readonly Name[]): readonly Name[] =>
   names.toSorted((a, b) =>
-    rowKey(a.projectId, a.spendId) < rowKey(b.projectId, b.spendId) ? -1 : 1,
+    rowKey(a.projectId, a.holdId) < rowKey(b.projectId, b.holdId) ? -1 : 1,
   );
 
 /**
- * Forgets a chunk of what was given up long ago, when nobody can come with it any more; answers how many.
+ * Deletes a chunk of releases that are so old that no commit can refer to them any more, and returns their number.
  */
-export async function deleteOldClaims(
+export async function deleteExpiredClaims(
   db: Queryable,
   keptHours: number,
   limit: number,

@@ -13,7 +13,7 @@ export type PointsJson = {
 export function pointsToJson(taken: RedeemedPoints | null): string | null {
   if (taken === null) return null;
   const json: PointsJson = {
-    spend_id: taken.spendId,
+    spend_id: taken.holdId,
     points: `${taken.points}`,
     card_points: `${taken.cardPoints}`,
     balance: `${taken.balance}`,
@@ -25,7 +25,7 @@ export function pointsToJson(taken: RedeemedPoints | null): string | null {
 
 export const pointsFromJson = (json: PointsJson | null): RedeemedPoints | null =>
   json && {
-    spendId: json.spend_id,
+    holdId: json.spend_id,
     points: BigInt(json.points),
     cardPoints: BigInt(json.card_points),
     balance: BigInt(json.balance),

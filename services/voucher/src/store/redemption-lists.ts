@@ -4,7 +4,7 @@ import type { Queryable } from "@scrip/postgres";
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 
 /** A redemption or a rollback, by its id. */
-export type Entry = { readonly id: string; readonly isRollback: boolean };
+export type RedemptionEntry = { readonly id: string; readonly isRollback: boolean };
 
 export type EntryListing = {
   /** Over `e`, all of which must hold. */
@@ -39,10 +39,10 @@ const ENTRIES = `(
   ) e`;
 
 /** One page of redemptions and rollbacks, and how many there are in all. Ties are broken by id. */
-export async function listLedgerEntries(
+export async function listRedemptionEntries(
   db: Queryable,
   { conditions, values, descending, page }: EntryListing,
-): Promise<{ readonly entries: readonly Entry[]; readonly total: bigint }> {
+): Promise<{ readonly entries: readonly RedemptionEntry[]; readonly total: bigint }> {
   const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
   const { rows: counts } = await db.query<{ total: bigint }>(
     `select count(*) as total from ${ENTRIES} ${where}`,

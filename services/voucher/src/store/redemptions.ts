@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Queryable, textArray } from "@scrip/postgres";
 
-import type { Units } from "../domain/counts.ts";
+import type { ProductUnits } from "../domain/counts.ts";
 import type { RedeemedPoints } from "../domain/points.ts";
 import { type PointsJson, pointsFromJson } from "./points-json.ts";
 import { keyFrom, keyOf } from "./redemption-keys.ts";
@@ -36,7 +36,7 @@ export type StoredRedemption = {
   /** What it added to the sums of its campaign and tier. */
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
-  readonly units: readonly Units[];
+  readonly units: readonly ProductUnits[];
   /** What a loyalty card gave. */
   readonly points: RedeemedPoints | null;
 };
@@ -86,7 +86,7 @@ const COLUMNS = `project_id, id, parent_id, voucher_id, promotion_tier_id, campa
   customer_message, redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
   failure_message, session_key, promotion_tier_message, order_amount, discounted_amount, units, points`;
 
-export type RedemptionName = { readonly projectId: string; readonly id: string };
+export type RedemptionKey = { readonly projectId: string; readonly id: string };
 
 export async function findRedemption(
   db: Queryable,
@@ -103,7 +103,7 @@ export async function findRedemption(
 /** The parts of stacked redemptions, in the order in which they were made. */
 export async function findParts(
   db: Queryable,
-  parents: readonly RedemptionName[],
+  parents: readonly RedemptionKey[],
 ): Promise<readonly StoredRedemption[]> {
   const { rows } = await db.query<RedemptionRow>(
     `select r.*
@@ -124,7 +124,7 @@ const MOST_PARTS = 30;
 
 export const findRedemptions = (
   db: Queryable,
-  names: readonly RedemptionName[],
+  names: readonly RedemptionKey[],
 ): Promise<readonly StoredRedemption[]> => selectRedemptions(db, names, "");
 
 /**
@@ -133,7 +133,7 @@ export const findRedemptions = (
  */
 export const lockRedemptions = (
   tx: Queryable,
-  names: readonly RedemptionName[],
+  names: readonly RedemptionKey[],
 ): Promise<readonly StoredRedemption[]> =>
   selectRedemptions(
     tx,
@@ -143,7 +143,7 @@ export const lockRedemptions = (
 
 async function selectRedemptions(
   db: Queryable,
-  names: readonly RedemptionName[],
+  names: readonly RedemptionKey[],
   lock: string,
 ): Promise<readonly StoredRedemption[]> {
   if (names.length === 0) return [];
@@ -161,7 +161,7 @@ async function selectRedemptions(
   return rows.map((row) => redemptionFromRow(row));
 }
 
-const nameValues = (names: readonly RedemptionName[]) => [
+const nameValues = (names: readonly RedemptionKey[]) => [
   textArray(names.map(({ projectId }) => projectId)),
   textArray(names.map(({ id }) => id)),
 ];

@@ -7,7 +7,7 @@ import {
   timestampArray,
 } from "@scrip/postgres";
 
-import type { Locked, SessionLock } from "../domain/session-locks.ts";
+import type { LockedAmounts, SessionLock } from "../domain/session-locks.ts";
 import { rowKey } from "../domain/usage.ts";
 
 export type ReservedVoucher = {
@@ -23,10 +23,10 @@ export type ReservedVoucher = {
  */
 
 /** What live sessions hold of each voucher in all, by `rowKey` of project and voucher. */
-export async function findLocked(
+export async function findLockedAmounts(
   db: Queryable,
   vouchers: readonly ReservedVoucher[],
-): Promise<ReadonlyMap<string, Locked>> {
+): Promise<ReadonlyMap<string, LockedAmounts>> {
   if (vouchers.length === 0) return new Map();
   const { rows } = await db.query<{
     project_id: string;
@@ -57,7 +57,7 @@ export async function findLocked(
   );
 }
 
-export type SessionName = {
+export type SessionAt = {
   readonly projectId: string;
   readonly sessionKey: string;
   readonly at: number;
@@ -66,7 +66,7 @@ export type SessionName = {
 /** All that is held by these sessions, whatever it is of. Each session is to be named once. */
 export async function findSessionLocks(
   db: Queryable,
-  sessions: readonly SessionName[],
+  sessions: readonly SessionAt[],
 ): Promise<readonly SessionLock[]> {
   if (sessions.length === 0) return [];
   const { rows } = await db.query<{
@@ -105,8 +105,8 @@ export async function findSessionLocks(
  */
 export async function deleteSessions(
   tx: Queryable,
-  sessions: readonly Omit<SessionName, "at">[],
-): Promise<readonly SessionVoucher[]> {
+  sessions: readonly Omit<SessionAt, "at">[],
+): Promise<readonly ReleasedVoucher[]> {
   if (sessions.length === 0) return [];
   const sorted = sessions.toSorted((a, b) =>
     rowKey(a.projectId, a.sessionKey) < rowKey(b.projectId, b.sessionKey) ? -1 : 1,
@@ -141,7 +141,7 @@ export async function deleteSessions(
 }
 
 /** A voucher that a session held. */
-export type SessionVoucher = Omit<SessionName, "at"> & { readonly voucherId: string };
+export type ReleasedVoucher = Omit<SessionAt, "at"> & { readonly voucherId: string };
 
 export type NewReservation = SessionLock & {
   readonly expiresAt: number;

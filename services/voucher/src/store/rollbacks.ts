@@ -14,7 +14,7 @@ import { type PointsJson, pointsToJson, pointsFromJson } from "./points-json.ts"
 import {
   usageAfterFromRow,
   failureFromRow,
-  type RedemptionName,
+  type RedemptionKey,
   type UsageAfter,
 } from "./redemptions.ts";
 
@@ -171,19 +171,19 @@ type RollbackRow = {
 
 export const findRollbacks = (
   db: Queryable,
-  names: readonly RedemptionName[],
+  names: readonly RedemptionKey[],
 ): Promise<readonly StoredRollback[]> => selectRollbacks(db, names, "id = name.id limit 1");
 
 /** What took these redemptions back. */
 export const findRollbacksOf = (
   db: Queryable,
-  redemptions: readonly RedemptionName[],
+  redemptions: readonly RedemptionKey[],
 ): Promise<readonly StoredRollback[]> =>
   selectRollbacks(db, redemptions, "redemption_id = name.id and status = 'SUCCEEDED' limit 1");
 
 async function selectRollbacks(
   db: Queryable,
-  names: readonly RedemptionName[],
+  names: readonly RedemptionKey[],
   condition: string,
 ): Promise<readonly StoredRollback[]> {
   if (names.length === 0) return [];

@@ -8,14 +8,14 @@ import {
   textArray,
 } from "@scrip/postgres";
 
-import type { Addition } from "../domain/counts.ts";
+import type { CountIncrement } from "../domain/counts.ts";
 import { rowKey } from "../domain/usage.ts";
 
 /** A campaign or a promotion tier, whose row of `redemption_total` is also its lock. */
-export type ScopeName = { readonly projectId: string; readonly scopeId: string };
+export type ScopeKey = { readonly projectId: string; readonly scopeId: string };
 
 /** Makes the rows that are not there yet: a row that is missing cannot be locked. */
-export async function ensureTotals(db: Queryable, names: readonly ScopeName[]): Promise<void> {
+export async function ensureTotals(db: Queryable, names: readonly ScopeKey[]): Promise<void> {
   if (names.length === 0) return;
   await db.query({
     name: "ensure-totals",
@@ -32,20 +32,20 @@ export async function ensureTotals(db: Queryable, names: readonly ScopeName[]): 
  */
 export const lockTotals = (
   tx: Queryable,
-  names: readonly ScopeName[],
-): Promise<readonly ScopeName[]> =>
+  names: readonly ScopeKey[],
+): Promise<readonly ScopeKey[]> =>
   selectNames(tx, names, { name: "lock-totals", lock: "for no key update" });
 
 /** Holds those of the rows that nobody else holds, and leaves the others out. */
 export const lockFreeTotals = (
   tx: Queryable,
-  names: readonly ScopeName[],
-): Promise<readonly ScopeName[]> =>
+  names: readonly ScopeKey[],
+): Promise<readonly ScopeKey[]> =>
   selectNames(tx, names, { name: "lock-free-totals", lock: "for no key update skip locked" });
 
 /** Sorts by project and scope and drops repeats: the order in which rows are locked everywhere. */
-export function sortScopeNames(names: Iterable<ScopeName>): readonly ScopeName[] {
-  const byKey = new Map<string, ScopeName>();
+export function sortScopeKeys(names: Iterable<ScopeKey>): readonly ScopeKey[] {
+  const byKey = new Map<string, ScopeKey>();
   for (const name of names) byKey.set(rowKey(name.projectId, name.scopeId), name);
   const keys = [...byKey.keys()].toSorted();
   return keys.flatMap((key) => byKey.get(key) ?? []);
@@ -53,9 +53,9 @@ export function sortScopeNames(names: Iterable<ScopeName>): readonly ScopeName[]
 
 async function selectNames(
   tx: Queryable,
-  names: readonly ScopeName[],
+  names: readonly ScopeKey[],
   { name, lock }: { readonly name: string; readonly lock: string },
-): Promise<readonly ScopeName[]> {
+): Promise<readonly ScopeKey[]> {
   if (names.length === 0) return [];
   const { rows } = await tx.query<{ project_id: string; scope_id: string }>({
     name,
@@ -72,19 +72,19 @@ async function selectNames(
   return rows.map((row) => ({ projectId: row.project_id, scopeId: row.scope_id }));
 }
 
-const nameValues = (names: readonly ScopeName[]) => [
+const nameValues = (names: readonly ScopeKey[]) => [
   textArray(names.map(({ projectId }) => projectId)),
   textArray(names.map(({ scopeId }) => scopeId)),
 ];
 
-type Total = ScopeName & {
+type Total = ScopeKey & {
   readonly redemptions: bigint;
   readonly ordersAmount: bigint;
   readonly discountedAmount: bigint;
   readonly giftCredits: bigint;
 };
 
-type UnitsTotal = ScopeName & { readonly productId: string; readonly quantity: bigint };
+type UnitsTotal = ScopeKey & { readonly productId: string; readonly quantity: bigint };
 
 /** One for each scope and each of its products. */
 type Sums = { readonly totals: readonly Total[]; readonly units: readonly UnitsTotal[] };
@@ -97,7 +97,7 @@ type Sums = { readonly totals: readonly Total[]; readonly units: readonly UnitsT
  */
 export async function moveTotals(
   tx: Queryable,
-  additions: readonly Addition[],
+  additions: readonly CountIncrement[],
   direction: "up" | "down",
 ): Promise<void> {
   const { totals, units } = sumUp(additions);
@@ -151,7 +151,7 @@ const statementsOf = (direction: "up" | "down", sign: "+" | "-") => ({
 const ADD = statementsOf("up", "+");
 const SUBTRACT = statementsOf("down", "-");
 
-function sumUp(additions: readonly Addition[]): Sums {
+function sumUp(additions: readonly CountIncrement[]): Sums {
   const totals = new Map<string, Total>();
   const units = new Map<string, UnitsTotal>();
   for (const addition of additions) {

@@ -2,7 +2,7 @@ import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres
 
 import type { VoucherDefinition } from "../domain/voucher.ts";
 
-export type FreeVouchers = {
+export type UnpublishedQuery = {
   readonly projectId: string;
   readonly campaignId: string;
   readonly now: number;
@@ -14,19 +14,24 @@ export type FreeVouchers = {
  * rows are locked: the conditions are then those of the newest version of each, and an edit, which
  * begins with the usage, is not met halfway.
  */
-export const lockFreeVouchers = (tx: Queryable, query: FreeVouchers): Promise<readonly string[]> =>
-  selectFree(tx, query, {
+export const lockUnpublishedVouchers = (
+  tx: Queryable,
+  query: UnpublishedQuery,
+): Promise<readonly string[]> =>
+  selectUnpublished(tx, query, {
     ofUsage: "for no key update skip locked",
     ofVoucher: "for no key update of v skip locked",
   });
 
 /** The same, also of those that somebody holds, and without a lock. */
-export const findFreeVouchers = (db: Queryable, query: FreeVouchers): Promise<readonly string[]> =>
-  selectFree(db, query, { ofUsage: "", ofVoucher: "" });
-
-async function selectFree(
+export const findUnpublishedVouchers = (
   db: Queryable,
-  { projectId, campaignId, now, limit }: FreeVouchers,
+  query: UnpublishedQuery,
+): Promise<readonly string[]> => selectUnpublished(db, query, { ofUsage: "", ofVoucher: "" });
+
+async function selectUnpublished(
+  db: Queryable,
+  { projectId, campaignId, now, limit }: UnpublishedQuery,
   lock: { readonly ofUsage: string; readonly ofVoucher: string },
 ): Promise<readonly string[]> {
   // Not prepared by name: a plan that was made for a small campaign would stay (see `findVouchers`).

@@ -22,7 +22,7 @@ export const USAGE_COLUMNS = `u.project_id, u.voucher_id, u.definition_version, 
   u.redeemed_quantity, u.amount, u.balance, u.redeemed_amount, u.reserved, u.version,
   u.ledger_version`;
 
-export type UsageName = { readonly projectId: string; readonly voucherId: string };
+export type UsageKey = { readonly projectId: string; readonly voucherId: string };
 
 /**
  * Holds the rows until the transaction ends. Everybody locks in the order of project and voucher, so
@@ -31,20 +31,20 @@ export type UsageName = { readonly projectId: string; readonly voucherId: string
  */
 export const lockUsages = (
   tx: Queryable,
-  names: readonly UsageName[],
+  names: readonly UsageKey[],
 ): Promise<readonly VoucherUsage[]> =>
   selectUsages(tx, names, { name: "lock-usages", lock: "for no key update" });
 
 /** Holds those of the rows that nobody else holds, and leaves the others out. */
 export const lockFreeUsages = (
   tx: Queryable,
-  names: readonly UsageName[],
+  names: readonly UsageKey[],
 ): Promise<readonly VoucherUsage[]> =>
   selectUsages(tx, names, { name: "lock-free-usages", lock: "for no key update skip locked" });
 
 /** Sorts by project and voucher and drops repeats: the order in which rows are locked everywhere. */
-export function sortUsageNames(names: Iterable<UsageName>): UsageName[] {
-  const byKey = new Map<string, UsageName>();
+export function sortUsageKeys(names: Iterable<UsageKey>): UsageKey[] {
+  const byKey = new Map<string, UsageKey>();
   for (const name of names) byKey.set(`${name.projectId}\n${name.voucherId}`, name);
   const keys = [...byKey.keys()].toSorted();
   return keys.flatMap((key) => byKey.get(key) ?? []);
@@ -53,12 +53,12 @@ export function sortUsageNames(names: Iterable<UsageName>): UsageName[] {
 /** Reads without a lock. */
 export const findUsages = (
   db: Queryable,
-  names: readonly UsageName[],
+  names: readonly UsageKey[],
 ): Promise<readonly VoucherUsage[]> => selectUsages(db, names, { name: "find-usages", lock: "" });
 
 async function selectUsages(
   db: Queryable,
-  names: readonly UsageName[],
+  names: readonly UsageKey[],
   { name, lock }: { readonly name: string; readonly lock: string },
 ): Promise<readonly VoucherUsage[]> {
   if (names.length === 0) return [];
@@ -77,10 +77,10 @@ async function selectUsages(
       textArray(names.map(({ voucherId }) => voucherId)),
     ],
   });
-  return rows.map((row) => fromUsageRow(row));
+  return rows.map((row) => usageFromRow(row));
 }
 
-export function fromUsageRow(row: UsageRow): VoucherUsage {
+export function usageFromRow(row: UsageRow): VoucherUsage {
   return {
     projectId: row.project_id,
     voucherId: row.voucher_id,

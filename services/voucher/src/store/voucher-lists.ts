@@ -1,7 +1,7 @@
 import { type Queryable, readPage } from "@scrip/postgres";
 
 import {
-  fromVoucherRow,
+  voucherFromRow,
   type StoredVoucher,
   VOUCHER_COLUMNS,
   type VoucherRow,
@@ -47,5 +47,5 @@ export async function listVouchers(
     values,
     ...page,
   });
-  return { vouchers: rows.map((row) => fromVoucherRow(row)), total };
+  return { vouchers: rows.map((row) => voucherFromRow(row)), total };
 }

@@ -7,7 +7,7 @@ import type {
   VoucherType,
 } from "../domain/voucher.ts";
 import { type DiscountJson, discountFromJson } from "./discount-json.ts";
-import { fromUsageRow, USAGE_COLUMNS, type UsageRow } from "./usages.ts";
+import { usageFromRow, USAGE_COLUMNS, type UsageRow } from "./usages.ts";
 
 /** A voucher as it stands. */
 export type StoredVoucher = {
@@ -58,8 +58,8 @@ export const VOUCHER_COLUMNS = `v.id, v.code, v.type, v.campaign_id, v.campaign_
   v.created_at, v.updated_at,
   ${USAGE_COLUMNS}`;
 
-export function fromVoucherRow(row: VoucherRow): StoredVoucher {
-  const usage = fromUsageRow(row);
+export function voucherFromRow(row: VoucherRow): StoredVoucher {
+  const usage = usageFromRow(row);
   return {
     usage,
     definition: {

@@ -4,7 +4,7 @@ import type { VoucherUsage } from "../domain/usage.ts";
 import { foldedKeyOf, type VoucherDefinition } from "../domain/voucher.ts";
 import { discountToJson } from "./discount-json.ts";
 import { hoursToJson } from "./voucher-rows.ts";
-import type { VoucherName } from "./vouchers.ts";
+import type { VoucherLookup } from "./vouchers.ts";
 
 export type NewVoucher = {
   readonly definition: VoucherDefinition;
@@ -172,7 +172,7 @@ export async function deleteVoucher(
 }
 
 /** Gives the code of a deleted voucher free; answers whether there was one. */
-export async function freeCode(tx: Queryable, name: VoucherName): Promise<boolean> {
+export async function freeCode(tx: Queryable, name: VoucherLookup): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update voucher
         set code_key = null

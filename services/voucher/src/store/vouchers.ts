@@ -2,13 +2,13 @@ import { int4Array, type Queryable, textArray } from "@scrip/postgres";
 
 import { foldedKeyOf } from "../domain/voucher.ts";
 import {
-  fromVoucherRow,
+  voucherFromRow,
   type StoredVoucher,
   VOUCHER_COLUMNS,
   type VoucherRow,
 } from "./voucher-rows.ts";
 
-export type VoucherName = { readonly projectId: string; readonly code: string };
+export type VoucherLookup = { readonly projectId: string; readonly code: string };
 
 /**
  * Finds vouchers by code, or by id where no code fits, in the order of the names. What stands in
@@ -16,7 +16,7 @@ export type VoucherName = { readonly projectId: string; readonly code: string };
  */
 export async function findVouchers(
   db: Queryable,
-  names: readonly VoucherName[],
+  names: readonly VoucherLookup[],
 ): Promise<readonly (StoredVoucher | undefined)[]> {
   if (names.length === 0) return [];
   const { rows } = await db.query<VoucherRow & { position: number }>({
@@ -30,7 +30,7 @@ export async function findVouchers(
     ],
   });
   const found: (StoredVoucher | undefined)[] = names.map(() => undefined);
-  for (const row of rows) found[row.position] = fromVoucherRow(row);
+  for (const row of rows) found[row.position] = voucherFromRow(row);
   return found;
 }
 
@@ -43,19 +43,19 @@ export async function findVoucher(
   return voucher;
 }
 
-export type VoucherId = { readonly projectId: string; readonly id: string };
+export type VoucherKey = { readonly projectId: string; readonly id: string };
 
 /** In no order, and also deleted ones: their redemptions stay in the books. */
 export async function findVouchersById(
   db: Queryable,
-  ids: readonly VoucherId[],
+  ids: readonly VoucherKey[],
 ): Promise<readonly StoredVoucher[]> {
   const { rows } = await db.query<VoucherRow>({
     name: "find-vouchers-by-id",
     text: FIND_VOUCHERS_BY_ID,
     values: [textArray(ids.map(({ projectId }) => projectId)), textArray(ids.map(({ id }) => id))],
   });
-  return rows.map((row) => fromVoucherRow(row));
+  return rows.map((row) => voucherFromRow(row));
 }
 
 /*

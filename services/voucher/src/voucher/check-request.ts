@@ -15,7 +15,7 @@ export function requireValidity(validity: Validity): void {
 }
 
 /** Refuses a discount that no decision could apply. */
-export function toDiscountDefinition(discount: Discount): DiscountDefinition {
+export function requireDiscount(discount: Discount): DiscountDefinition {
   const read = parseDiscountProto(discount);
   if (read.kind === "violation") throw invalidVoucher(read.text);
   return read.definition;

@@ -28,19 +28,19 @@ import {
   type VoucherType,
 } from "../domain/voucher.ts";
 import { insertVoucher, type NewVoucher } from "../store/voucher-writes.ts";
-import { invalidVoucher, requireValidity, toDiscountDefinition } from "./check-request.ts";
+import { invalidVoucher, requireValidity, requireDiscount } from "./check-request.ts";
 
 /** How often a generated code may turn out to be taken before the config counts as exhausted. */
 const MAX_DRAWS = 100;
 
 /** A voucher that has no code yet. */
-export type Draft = Omit<VoucherDefinition, "code" | "assetId"> & {
+export type VoucherDraft = Omit<VoucherDefinition, "code" | "assetId"> & {
   readonly quantity: bigint | null;
   readonly amount: bigint | null;
 };
 
 /** What a voucher has of where it comes from, beside its request. */
-export type Origin = {
+export type VoucherOrigin = {
   readonly id: string;
   readonly campaign: {
     readonly id: string;
@@ -50,10 +50,14 @@ export type Origin = {
   readonly activityDuration: string | null;
 };
 
-export function draftOf(request: CreateVoucherRequest, call: Call, origin: Origin): Draft {
+export function draftVoucher(
+  request: CreateVoucherRequest,
+  call: Call,
+  origin: VoucherOrigin,
+): VoucherDraft {
   const type = enumName(VoucherTypes, request.type);
   if (type === undefined) throw invalidPayload("Property .type is required");
-  requireValues(request, type);
+  requireTypeValues(request, type);
   const validity = validityFromProto(request);
   requireValidity(validity);
   return {
@@ -64,7 +68,7 @@ export function draftOf(request: CreateVoucherRequest, call: Call, origin: Origi
     campaignName: origin.campaign?.name ?? null,
     campaignType: origin.campaign?.type ?? null,
     categoryId: request.categoryId ?? null,
-    discount: request.discount === undefined ? null : toDiscountDefinition(request.discount),
+    discount: request.discount === undefined ? null : requireDiscount(request.discount),
     giftEffect:
       type === "GIFT_VOUCHER"
         ? (enumName(GiftEffect, request.gift?.effect) ?? "APPLY_TO_ORDER")
@@ -89,7 +93,7 @@ export function draftOf(request: CreateVoucherRequest, call: Call, origin: Origi
 }
 
 /** Each type has one value object, and must have it. */
-function requireValues(request: CreateVoucherRequest, type: VoucherType): void {
+function requireTypeValues(request: CreateVoucherRequest, type: VoucherType): void {
   const own = { DISCOUNT_VOUCHER: "discount", GIFT_VOUCHER: "gift", LOYALTY_CARD: "loyalty_card" };
   const sent = {
     discount: request.discount,
@@ -117,13 +121,13 @@ function requireValues(request: CreateVoucherRequest, type: VoucherType): void {
 export type Creation = {
   readonly request: CreateVoucherRequest;
   readonly call: Call;
-  readonly draft: Draft;
+  readonly draft: VoucherDraft;
   /** What the code is drawn by when none is sent. */
   readonly mask: () => CodeMask;
 };
 
 /** Stores the voucher under the code that was sent, or under one drawn for it. */
-export async function insertUnderCode(
+export async function insertWithCode(
   db: Queryable,
   deps: Pick<Deps, "assets">,
   creation: Creation,
@@ -164,7 +168,7 @@ function withCode(
 }
 
 /** The request's config over the one that stands. */
-export function maskOf(
+export function codeMaskFromProto(
   sent: CodeConfigMessage | undefined,
   { standing, caseSensitive }: { readonly standing: CodeConfig; readonly caseSensitive: boolean },
 ): CodeMask {

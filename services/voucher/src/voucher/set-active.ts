@@ -2,9 +2,9 @@ import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { editVoucher } from "../handlers/update-voucher.ts";
-import { withCard } from "../loading/card-balances.ts";
-import { toVoucher } from "../mapping/voucher.ts";
+import { withCurrentBalance } from "../loading/card-balances.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
+import { editVoucher } from "./edit-voucher.ts";
 
 /** Switches a voucher on or off; one that is already so stays untouched. */
 export async function setActive(
@@ -21,5 +21,5 @@ export async function setActive(
             quantity: usage.quantity,
           },
   });
-  return withCard(deps, toVoucher(voucher), call);
+  return withCurrentBalance(deps, voucherToProto(voucher), call);
 }

@@ -1,0 +1,80 @@
+import { ApiError } from "@scrip/errors";
+import type { Publication } from "@scrip/proto/scrip/voucher/v1/publications_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { upsertCustomer } from "../loading/customers.ts";
+import { loadPublications, publicationToProto } from "../loading/publications.ts";
+import { findPublication, insertPublication } from "../store/publications.ts";
+import { attemptPublication, type PublishOutcome } from "./attempt.ts";
+import { failedPublication } from "./build-publication.ts";
+import type { PublicationAttempt, PublicationInput } from "./parse-request.ts";
+
+/** How often vouchers that others hold are waited for: each time somebody else got some of them. */
+const MAX_ATTEMPTS = 50;
+
+/** Publishes what is input, or answers what was published before to who joins once. */
+export async function publish(
+  deps: Deps,
+  input: PublicationInput,
+  call: Call,
+): Promise<Publication> {
+  const customer = await upsertCustomer(deps, input.customer, call);
+  const attempt = { input, customer, call };
+  const outcome = await publishWithRetries(deps, attempt);
+  switch (outcome.kind) {
+    case "published":
+      deps.onEvents();
+      return publicationToProto({ ...outcome, customer });
+    case "already_joined":
+      return loadEarlierPublication(deps, outcome.publicationId, call);
+    default:
+      return recordRejection(deps, attempt, outcome);
+  }
+}
+
+type Outcome = Exclude<PublishOutcome, { kind: "locked" }>;
+
+async function publishWithRetries(deps: Deps, attempt: PublicationAttempt): Promise<Outcome> {
+  for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
+    if (Date.now() > attempt.call.deadline) throw new ApiError("deadline_exceeded");
+    const outcome = await attemptPublication(deps, attempt, { waits: count > 0 });
+    if (outcome.kind !== "locked") return outcome;
+  }
+  throw new ApiError("service_unavailable", {
+    details: "The vouchers of the campaign are being published to others; try again",
+  });
+}
+
+/** Nothing new: what the customer was given when they joined. */
+async function loadEarlierPublication(
+  deps: Deps,
+  publicationId: string,
+  call: Call,
+): Promise<Publication> {
+  const stored = await findPublication(deps.db, call.project.id, publicationId);
+  if (stored === undefined) throw new Error(`the publication ${publicationId} of a holder is gone`);
+  const [publication] = await loadPublications(deps, [stored], call);
+  if (publication === undefined) throw new Error("a publication was not loaded");
+  return publication;
+}
+
+/** Keeps what was refused, and refuses it. A repeated source id is no news. */
+async function recordRejection(
+  deps: Deps,
+  attempt: PublicationAttempt,
+  { key, details }: Extract<Outcome, { kind: "rejected" }>,
+): Promise<never> {
+  const refusal = new ApiError(key, { details });
+  if (key === "duplicate_source_id") throw refusal;
+  const { source } = attempt.input;
+  const failed = failedPublication(deps.newId("pub"), attempt, {
+    code: key,
+    message: refusal.message,
+  });
+  await insertPublication(deps.db, failed, {
+    voucherCode: source.kind === "voucher" ? source.voucher.definition.code : null,
+    requestId: attempt.call.requestId,
+  });
+  throw refusal;
+}

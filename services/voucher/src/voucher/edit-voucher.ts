@@ -1,0 +1,58 @@
+import { notFound } from "@scrip/errors";
+import type { Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import type { VoucherDefinition } from "../domain/voucher.ts";
+import { lockUsages } from "../store/usages.ts";
+import type { StoredVoucher } from "../store/voucher-rows.ts";
+import { updateVoucher } from "../store/voucher-writes.ts";
+import { findVoucher } from "../store/vouchers.ts";
+
+export type VoucherEdit = {
+  readonly definition: VoucherDefinition;
+  readonly quantity: bigint | null;
+};
+
+/**
+ * Edits a voucher under the lock that redemptions take, so that an edit and a redemption never see
+ * half of each other. An edit of undefined leaves everything as it is.
+ */
+export async function editVoucher(
+  deps: Deps,
+  code: string,
+  change: {
+    readonly projectId: string;
+    readonly edit: (voucher: StoredVoucher) => VoucherEdit | undefined;
+  },
+): Promise<StoredVoucher> {
+  return deps.db.transaction(async (tx) => {
+    const voucher = await lockVoucher(tx, change.projectId, code);
+    const edit = change.edit(voucher);
+    if (edit === undefined) return voucher;
+    const definition = { ...edit.definition, version: voucher.usage.definitionVersion + 1n };
+    await updateVoucher(tx, definition, edit.quantity);
+    return {
+      definition,
+      usage: {
+        ...voucher.usage,
+        definitionVersion: definition.version,
+        quantity: edit.quantity,
+        version: voucher.usage.version + 1n,
+      },
+    };
+  });
+}
+
+/** Finds, locks, and reads again what may have changed while it waited for the lock. */
+export async function lockVoucher(
+  tx: Queryable,
+  projectId: string,
+  code: string,
+): Promise<StoredVoucher> {
+  const found = await findVoucher(tx, projectId, code);
+  if (found === undefined) throw notFound("voucher", code);
+  await lockUsages(tx, [{ projectId, voucherId: found.definition.id }]);
+  const locked = await findVoucher(tx, projectId, found.definition.code);
+  if (locked?.definition.id !== found.definition.id) throw notFound("voucher", code);
+  return locked;
+}
