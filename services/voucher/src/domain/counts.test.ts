@@ -92,6 +92,8 @@ describe("a tally", () => {
   test("knows nothing of a count that nobody read", () => {
     const [one] = fc.sample(count, 1);
     if (one === undefined) throw new Error("no sample");
-    expect(() => createTally([]).holds(guardOf(one, 0n))).toThrow("count of a guard was not loaded");
+    expect(() => createTally([]).holds(guardOf(one, 0n))).toThrow(
+      "count of a guard was not loaded",
+    );
   });
 });
