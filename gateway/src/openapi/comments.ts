@@ -1,11 +1,16 @@
 import { comments } from "@scrip/proto/comments";
 
-/** Pointers that only the makers of the contract can follow: ` (spec/rulings.md 13)`, ` of spec/… §3`. */
-const POINTERS = / \((?:spec|services)\/[^()]*\)| \(§[^()]*\)| of spec\/\S+(?: §[\d.]*\d)?/g;
+/** Citations that readers of the API reference cannot open. */
+const INTERNAL = / \((?:spec|services)\/[^()]*\)| \(§[^()]*\)| of spec\/\S+(?: §[\d.]*\d)?/g;
 
-/** What the contract says about a service, an RPC, a message or a field. */
+/** `docs/errors.md#keys` is served as `/docs/errors#keys`. */
+const DOCS = /docs\/([\w-]+)\.md(#[\w-]+)?/g;
+
+/** The comment of a service, RPC, message or field in the contract. */
 export function commentOf(fullName: string): string | undefined {
-  return comments[fullName]?.replaceAll(POINTERS, "");
+  return comments[fullName]
+    ?.replaceAll(INTERNAL, "")
+    .replaceAll(DOCS, (_, page: string, section = "") => `[${page}](/docs/${page}${section})`);
 }
 
 /** The first sentence. */

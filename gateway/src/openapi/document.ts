@@ -1,17 +1,15 @@
 import { type Binding, ruleOf } from "@scrip/contract";
-import { catalogue } from "@scrip/errors";
-import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 
 import { commentOf, summaryOf } from "./comments.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { type Parameter, parametersOf, sharedParameters } from "./parameters.ts";
-import { errorResponses, headers, type Response, responsesOf } from "./responses.ts";
+import { createResponses, headers, type Response, type Responses } from "./responses.ts";
 import { createSchemas, type Schemas } from "./schemas.ts";
 import { securityOf, securitySchemes } from "./security.ts";
 
 export type OpenApiOptions = {
   readonly version: string;
-  /** Where clients reach the installation; relative to the document when absent. */
+  /** URL of the installation; relative to the document when absent. */
   readonly baseUrl?: string | undefined;
 };
 
@@ -38,15 +36,15 @@ export type Operation = {
   readonly responses: Readonly<Record<string, Response>>;
 };
 
-/** Describes every public path from the contract alone. */
+/** Generates the OpenAPI document of all public endpoints from the contract. */
 export function openApiOf(bindings: readonly Binding[], options: OpenApiOptions): OpenApiDocument {
   const schemas = createSchemas(bindings);
-  const error = schemas.reference(ErrorSchema, "answer");
+  const responses = createResponses(schemas);
   const ids = new Set<string>();
   const paths: Record<string, Record<string, Operation>> = {};
   for (const binding of bindings) {
     const path = (paths[binding.path] ??= {});
-    path[binding.httpMethod.toLowerCase()] = toOperation(binding, schemas, ids);
+    path[binding.httpMethod.toLowerCase()] = toOperation(binding, { schemas, responses, ids });
   }
   return {
     openapi: "3.1.1",
@@ -54,7 +52,7 @@ export function openApiOf(bindings: readonly Binding[], options: OpenApiOptions)
       title: "Scrip",
       version: options.version,
       summary: "Vouchers, promotions and loyalty as a service.",
-      description: `${ABOUT}\n\n${errorTable()}`,
+      description: ABOUT,
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
     servers: [{ url: options.baseUrl?.replace(/\/$/, "") ?? "/" }],
@@ -64,29 +62,35 @@ export function openApiOf(bindings: readonly Binding[], options: OpenApiOptions)
       securitySchemes,
       parameters: sharedParameters,
       headers,
-      responses: errorResponses(error),
+      responses: sortKeys(responses.components),
+      examples: sortKeys(responses.examples),
       schemas: sortKeys(schemas.components),
     },
   };
 }
 
-const ABOUT = `Bodies are JSON; the token endpoints take forms. Amounts are integers in the smallest unit of the
-currency, points are whole. Times are ISO 8601 with milliseconds and \`Z\`. Wherever a number is
-expected a string of digits is taken too. \`null\` is read as absent, and in an update it clears the
-property. Unknown properties are ignored. Where a customer is expected
-a bare string is taken for its source id, or for its id when it starts with \`cust_\`.
+const ABOUT = `Request and response bodies are JSON; the token endpoints accept form-encoded requests.
 
-Get an access token with \`POST /v1/oauth/token\` and send it as \`Authorization: Bearer …\` together
-with the key that it was made with. Every refusal is the Error object.`;
+- Amounts are integers in the smallest unit of the currency; points are whole numbers.
+- Timestamps are ISO 8601 in UTC with milliseconds. Where a number is expected, a string of digits is accepted.
+- \`null\` is read as absent; in an update it clears the property. Unknown properties are ignored.
+- Where a customer is expected, a string is read as the \`source_id\`, or as the \`id\` when it starts with \`cust_\`.
 
-function errorTable(): string {
-  const rows = Object.entries(catalogue).map(
-    ([key, { http, message }]) => `| ${http} | \`${key}\` | ${message} |`,
-  );
-  return ["## Errors", "", "| Status | Key | Message |", "|---|---|---|", ...rows].join("\n");
-}
+Get an access token with \`POST /v1/oauth/token\` and send it as \`Authorization: Bearer …\` together with the key that
+requested it ([authentication](/docs/authentication)).
 
-function toOperation(binding: Binding, schemas: Schemas, ids: Set<string>): Operation {
+Every error is an Error object with a stable \`key\`; [errors](/docs/errors) lists each key with cause and remedy. Operations list the keys
+they return. Any request can also be rejected with \`method_not_allowed\` (405), \`not_acceptable\` (406),
+\`request_timeout\` (408), \`expectation_failed\` (417), \`not_implemented\` (501) or \`deadline_exceeded\` (504).`;
+
+type OperationContext = {
+  readonly schemas: Schemas;
+  readonly responses: Responses;
+  /** Operation ids in use. */
+  readonly ids: Set<string>;
+};
+
+function toOperation(binding: Binding, { schemas, responses, ids }: OperationContext): Operation {
   const { method, scope } = binding;
   const comment = commentOf(`${method.parent.typeName}.${method.name}`) ?? method.name;
   const summary = summaryOf(comment).replace(`${method.name} `, "");
@@ -100,7 +104,7 @@ function toOperation(binding: Binding, schemas: Schemas, ids: Set<string>): Oper
     security: securityOf(binding),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: body }),
-    responses: responsesOf(binding, schemas),
+    responses: responses.of(binding),
   };
 }
 
@@ -108,14 +112,14 @@ function bodyOf(binding: Binding, schemas: Schemas): Operation["requestBody"] {
   const { body, method, access } = binding;
   if (body === "none") return undefined;
   const message = body === "all" ? method.input : body.message;
-  if (message === undefined) throw new Error(`${method.name}: the body is not a message`);
+  if (message === undefined) throw new Error(`${method.name}: a request body must be a message`);
   const type = access.form ? "application/x-www-form-urlencoded" : "application/json";
   const schema = schemas.reference(message, "request");
   const isRequired = message.fields.some((field) => ruleOf(field).required);
   return { required: isRequired, content: { [type]: { schema } } };
 }
 
-/** The name of the RPC; further paths of the same RPC say what is different about them. */
+/** The name of the RPC; further paths of the same RPC add their side or path parameters. */
 function operationIdOf({ method, segments, side }: Binding, ids: Set<string>): string {
   const parameters = segments
     .flatMap((each) => (each.kind === "field" ? [each.field.localName] : []))
@@ -125,12 +129,12 @@ function operationIdOf({ method, segments, side }: Binding, ids: Set<string>): s
     side === "client" ? `client${method.name}` : `${method.localName}By${parameters.join("And")}`,
   ];
   const id = candidates.find((each) => !ids.has(each));
-  if (id === undefined) throw new Error(`${method.name} has more paths than names`);
+  if (id === undefined) throw new Error(`${method.name} has paths that get the same operation id`);
   ids.add(id);
   return id;
 }
 
-/** VoucherService is Vouchers to a reader of the documentation. */
+/** `VoucherService` is shown as `Voucher`. */
 const tagOf = ({ method }: Binding): string => method.parent.name.replace(/Service$/, "");
 
 function tagsOf(bindings: readonly Binding[]): { name: string; description: string }[] {

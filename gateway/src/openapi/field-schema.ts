@@ -5,10 +5,10 @@ import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 import { commentOf } from "./comments.ts";
 import { type JsonSchema, orNull } from "./json-schema.ts";
 
-/** Where the schema of a message stands. */
+/** Returns a reference to the schema of a message. */
 export type Reference = (desc: DescMessage) => JsonSchema;
 
-/** The schema of a field as it stands in a document, with its comment. */
+/** The schema of a field, with its comment as description. */
 export function fieldSchema(field: DescField, reference: Reference): JsonSchema {
   const rule = ruleOf(field);
   const schema = shapeSchema(field, rule, reference);

@@ -1,4 +1,4 @@
-/** The parts of JSON Schema 2020-12 that the document uses. */
+/** The subset of JSON Schema 2020-12 that the document uses. */
 export type JsonSchema = {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -23,7 +23,7 @@ export type JsonSchema = {
   readonly anyOf?: readonly JsonSchema[];
 };
 
-/** The same, or null. */
+/** Allows null in addition. */
 export function orNull(schema: JsonSchema): JsonSchema {
   const { description, ...rest } = schema;
   const { type } = rest;

@@ -18,7 +18,7 @@ export type Parameter =
       readonly schema: JsonSchema;
     };
 
-/** What a request sends beside its body. */
+/** Parameters in the path, the query and headers. */
 export function parametersOf(binding: Binding, schemas: Schemas): Parameter[] {
   const inPath = binding.segments.flatMap((each) => (each.kind === "field" ? [each.field] : []));
   const inQuery = binding.method.input.fields.filter((field) => {
@@ -61,9 +61,9 @@ export const sharedParameters = {
     in: "header",
     required: false,
     description:
-      "Makes a repeat of this request harmless: for 48 hours the same key answers the first answer " +
-      "again, byte for byte, with `Idempotent-Replayed: true`. Another request under the same key is " +
-      "refused with `idempotency_key_reused`.",
+      "Makes retries safe: for 48 hours, a request with the same key returns the stored response of the " +
+      "first one, byte for byte, with `Idempotent-Replayed: true`. A different request with the same " +
+      "key is rejected with `idempotency_key_reused`.",
     schema: { type: "string", minLength: 1, maxLength: 255 },
   },
 } as const;

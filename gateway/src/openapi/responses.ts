@@ -1,34 +1,108 @@
-import type { Binding } from "@scrip/contract";
+import { type Binding, rejectionKeysOf } from "@scrip/contract";
+import { catalogue, type ErrorKey, errorToProto } from "@scrip/errors";
+import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 
-import { commentOf } from "./comments.ts";
+import { createTranscoder } from "../transcode/index.ts";
+import { endpointErrorsOf, keysByStatus } from "./error-keys.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { takesIdempotencyKey } from "./parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
+export type Example = { readonly summary: string; readonly value: unknown };
+type Ref = { readonly $ref: string };
+
 export type Response =
-  | { readonly $ref: string }
+  | Ref
   | {
       readonly description: string;
-      readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
-      readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+      readonly headers?: Readonly<Record<string, Ref>>;
+      readonly content?: Readonly<
+        Record<
+          string,
+          { readonly schema: JsonSchema; readonly examples?: Readonly<Record<string, Ref>> }
+        >
+      >;
     };
 
-/** Success, and the refusals that a request to the binding may meet. */
-export function responsesOf(binding: Binding, schemas: Schemas): Record<string, Response> {
-  const { output } = binding.method;
-  const isEmpty = output.typeName === "google.protobuf.Empty";
-  const status = binding.access.status || (isEmpty ? 204 : 200);
-  const refusals = refusalsOf(binding).map((code) => [
-    String(code),
-    { $ref: `#/components/responses/${NAMES[code]}` },
-  ]);
+/** Collects the error responses and examples that endpoints share. */
+export type Responses = {
+  /** The success response of an endpoint, and one response for each status of its error keys. */
+  readonly of: (binding: Binding) => Record<string, Response>;
+  readonly components: Readonly<Record<string, Response>>;
+  readonly examples: Readonly<Record<string, Example>>;
+};
+
+export function createResponses(schemas: Schemas): Responses {
+  const error = schemas.reference(ErrorSchema, "response");
+  const components: Record<string, Response> = {};
+  const examples: Record<string, Example> = {};
+
+  const errorResponse = (status: number, keys: readonly ErrorKey[]): Response => {
+    for (const key of keys) examples[key] ??= exampleOf(key);
+    return {
+      description: keys.map((key) => `- ${describe(key)}`).join("\n"),
+      headers: headerReferences([...EVERY_RESPONSE, ...(ERROR_HEADERS[status] ?? [])]),
+      content: {
+        "application/json": {
+          schema: error,
+          examples: Object.fromEntries(
+            keys.map((key) => [key, { $ref: `#/components/examples/${key}` }]),
+          ),
+        },
+      },
+    };
+  };
+  const shared = (status: number, keys: readonly ErrorKey[]): Ref => {
+    const name = keys.map(pascalCase).join("Or");
+    components[name] ??= errorResponse(status, keys);
+    return { $ref: `#/components/responses/${name}` };
+  };
+  return {
+    of(binding) {
+      const { general, own } = endpointErrorsOf(binding);
+      const errors = [...keysByStatus([...own, ...general])].map(([status, keys]) => {
+        const isGeneral = keys.every((key) => general.includes(key));
+        return [String(status), isGeneral ? shared(status, keys) : errorResponse(status, keys)];
+      });
+      return { ...successOf(binding, schemas), ...Object.fromEntries(errors) };
+    },
+    components,
+    examples,
+  };
+}
+
+/** The catalogue's text, with a link to cause and remedy. */
+const describe = (key: ErrorKey): string =>
+  `[\`${key}\`](/docs/errors#${key}): ${catalogue[key].message}`;
+
+const pascalCase = (key: string): string =>
+  key.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const encodeError = createTranscoder().encoderOf(ErrorSchema);
+
+function exampleOf(key: ErrorKey): Example {
+  const error = errorToProto({ key, options: {} }, "v-0f1e2d3c4b5a69788f");
+  return { summary: catalogue[key].message, value: JSON.parse(encodeError(error)) };
+}
+
+function successOf(binding: Binding, schemas: Schemas): Record<string, Response> {
+  const { access, method } = binding;
+  const isEmpty = method.output.typeName === "google.protobuf.Empty";
+  const status = access.status || (isEmpty ? 204 : 200);
+  const rejections = rejectionKeysOf(method).map((key) => `\`${key}\``);
+  const outcome = isEmpty ? "Success. The response has no body." : "Success.";
   return {
     [String(status)]: {
-      description: isEmpty ? "Done; the answer has no body." : "Success.",
-      headers: successHeaders(binding),
+      description:
+        rejections.length === 0
+          ? outcome
+          : `${outcome} Parts of the response may be rejected with ${rejections.join(", ")}.`,
+      headers: headerReferences([
+        ...EVERY_RESPONSE,
+        ...(takesIdempotencyKey(binding) ? (["Idempotent-Replayed"] as const) : []),
+      ]),
       ...(!isEmpty && { content: contentOf(binding, schemas) }),
     },
-    ...(Object.fromEntries(refusals) as Record<string, Response>),
   };
 }
 
@@ -42,74 +116,33 @@ function contentOf(
       "image/svg+xml": { schema: { type: "string" } },
     };
   }
-  return { "application/json": { schema: schemas.reference(method.output, "answer") } };
+  return { "application/json": { schema: schemas.reference(method.output, "response") } };
 }
 
-const NAMES = {
-  400: "BadRequest",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "NotFound",
-  409: "Conflict",
-  413: "PayloadTooLarge",
-  415: "UnsupportedMediaType",
-  422: "IdempotencyKeyReused",
-  429: "TooManyRequests",
-  500: "InternalError",
-  503: "ServiceUnavailable",
-} as const;
-
-type Status = keyof typeof NAMES;
-
-function refusalsOf(binding: Binding): Status[] {
-  const { method, side, segments, body } = binding;
-  const comment = commentOf(`${method.parent.typeName}.${method.name}`) ?? "";
-  const isNamed = segments.some(({ kind }) => kind === "field");
-  const isScoped = side === "server" || side === "client";
-  return [
-    400,
-    ...when(side !== "anyone", 401),
-    ...when(isScoped || side === "key_only" || comment.includes("`forbidden`"), 403),
-    ...when(isNamed || (isScoped && body !== "none") || comment.includes("404"), 404),
-    ...when(takesIdempotencyKey(binding) || comment.includes("`duplicate_found`"), 409),
-    ...when(body !== "none", 413, 415),
-    ...when(takesIdempotencyKey(binding), 422),
-    429,
-    500,
-    503,
-  ];
-}
-
-const when = (condition: boolean, ...statuses: Status[]): Status[] => (condition ? statuses : []);
-
-function successHeaders(binding: Binding): Record<string, { readonly $ref: string }> {
-  const names = [
-    ...EVERY_ANSWER,
-    ...(takesIdempotencyKey(binding) ? (["Idempotent-Replayed"] as const) : []),
-  ];
-  return references(names);
-}
-
-function references(names: readonly (keyof typeof headers)[]): Record<string, { $ref: string }> {
+function headerReferences(names: readonly (keyof typeof headers)[]): Record<string, Ref> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
 export const headers = {
-  "X-Request-Id": header("Names the request in logs and in errors.", { type: "string" }),
-  "X-Rate-Limit-Limit": header("Calls that the window allows.", { type: "integer" }),
-  "X-Rate-Limit-Remaining": header("Calls that are left in the window.", { type: "integer" }),
-  "X-Rate-Limit-Retry": header("When the next call is allowed, in Unix seconds.", {
+  "X-Request-Id": header("Identifies the request in logs and error responses.", { type: "string" }),
+  "X-Rate-Limit-Limit": header("Calls that the rate limit window allows.", { type: "integer" }),
+  "X-Rate-Limit-Remaining": header("Calls remaining in the window.", { type: "integer" }),
+  "X-Rate-Limit-Retry": header("Time of the next allowed call, in Unix seconds.", {
     type: "integer",
   }),
-  "X-Rate-Limit-Type": header("Which limit was met.", { type: "string" }),
-  RateLimit: header("What is left, as in draft-ietf-httpapi-ratelimit-headers.", {
+  "X-Rate-Limit-Type": header("The limit that was exceeded: `api_calls` or `bulk_api_calls`.", {
     type: "string",
   }),
-  "RateLimit-Policy": header("The limit, as in draft-ietf-httpapi-ratelimit-headers.", {
-    type: "string",
-  }),
-  "Retry-After": header("Seconds to wait before the next try.", { type: "integer" }),
-  "Idempotent-Replayed": header("`true` when this is the answer of an earlier request.", {
+  RateLimit: header(
+    "Remaining calls and seconds until the window resets (draft-ietf-httpapi-ratelimit-headers).",
+    { type: "string" },
+  ),
+  "RateLimit-Policy": header(
+    "The limit and its window in seconds (draft-ietf-httpapi-ratelimit-headers).",
+    { type: "string" },
+  ),
+  "Retry-After": header("Seconds to wait before the next attempt.", { type: "integer" }),
+  "Idempotent-Replayed": header("`true` when this is the stored response of an earlier request.", {
     type: "string",
   }),
 } as const;
@@ -118,7 +151,7 @@ function header(description: string, schema: JsonSchema) {
   return { description, schema };
 }
 
-const EVERY_ANSWER = [
+const EVERY_RESPONSE = [
   "X-Request-Id",
   "X-Rate-Limit-Limit",
   "X-Rate-Limit-Remaining",
@@ -127,36 +160,8 @@ const EVERY_ANSWER = [
   "RateLimit-Policy",
 ] as const;
 
-const DESCRIPTIONS: Readonly<Record<Status, string>> = {
-  400: "The request cannot be met as it is; `key` and `details` say why.",
-  401: "A credential is missing, wrong, expired or revoked.",
-  403: "The credentials are good but do not open this operation, or not from this origin.",
-  404: "Something that the request names does not exist.",
-  409: "The resource exists already, or a request with this Idempotency-Key is in progress.",
-  413: "The body is too large.",
-  415: "The body has another media type than the operation takes.",
-  422: "The Idempotency-Key was used for another request.",
-  429: "Too many calls; see Retry-After.",
-  500: "Something broke on this side.",
-  503: "A part of the installation does not answer; the request may be repeated.",
+/** Headers that responses of a status carry in addition. */
+const ERROR_HEADERS: Readonly<Record<number, readonly (keyof typeof headers)[]>> = {
+  429: ["X-Rate-Limit-Type", "Retry-After"],
+  503: ["Retry-After"],
 };
-
-/** The refusals, all of one shape. */
-export function errorResponses(error: JsonSchema): Record<string, Response> {
-  return Object.fromEntries(
-    Object.entries(NAMES).map(([status, name]) => {
-      const code = Number(status) as Status;
-      const extra = code === 429 ? (["X-Rate-Limit-Type", "Retry-After"] as const) : [];
-      const response: Response = {
-        description: DESCRIPTIONS[code],
-        headers: references([
-          ...EVERY_ANSWER,
-          ...extra,
-          ...(code === 503 ? (["Retry-After"] as const) : []),
-        ]),
-        content: { "application/json": { schema: error } },
-      };
-      return [name, response];
-    }),
-  );
-}

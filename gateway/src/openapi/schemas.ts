@@ -6,8 +6,8 @@ import { commentOf } from "./comments.ts";
 import { fieldSchema } from "./field-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
-/** In requests a field is required by its rule; in answers, where it is always written. */
-export type Direction = "request" | "answer";
+/** In requests a field is required by its rule; in responses, when it is always written. */
+export type Direction = "request" | "response";
 
 export type Schemas = {
   /** A reference to the schema of a message, which is added to the components. */
@@ -15,7 +15,7 @@ export type Schemas = {
   readonly components: Readonly<Record<string, JsonSchema>>;
 };
 
-/** Collects the schemas of all messages that the bindings speak of, under their short names. */
+/** Collects the schemas of all messages in requests and responses, under their short names. */
 export function createSchemas(bindings: readonly Binding[]): Schemas {
   const components: Record<string, JsonSchema> = {};
   const owners = new Map<string, DescMessage>();
@@ -25,14 +25,16 @@ export function createSchemas(bindings: readonly Binding[]): Schemas {
     const owner = owners.get(name);
     if (owner === undefined) {
       owners.set(name, desc);
-      // Taken before the fields are visited, since one of them may hold this very message.
+      // Reserved before the fields are visited: a message may contain itself.
       components[name] = {};
       components[name] = messageSchema(desc, direction, {
         omitted: onlyInPaths(desc, bindings),
         reference: (inner) => reference(inner, direction),
       });
     } else if (owner !== desc) {
-      throw new Error(`${desc.typeName} and ${owner.typeName} would both be called ${name}`);
+      throw new Error(
+        `${desc.typeName} and ${owner.typeName} must not have the same schema name ${name}`,
+      );
     }
     return { $ref: `#/components/schemas/${name}` };
   };
@@ -46,8 +48,8 @@ type Options = {
 
 function messageSchema(desc: DescMessage, direction: Direction, options: Options): JsonSchema {
   const { object, dataRef, scalarField } = shapeOf(desc);
-  const isAnswer = direction === "answer";
-  const fixed = isAnswer ? { object, data_ref: dataRef } : {};
+  const isResponse = direction === "response";
+  const fixed = isResponse ? { object, data_ref: dataRef } : {};
   const constants = Object.entries(fixed).filter(([, value]) => value !== "");
   const fields = desc.fields.filter(
     (field) => !ruleOf(field).internal && !options.omitted.has(field),
@@ -55,7 +57,7 @@ function messageSchema(desc: DescMessage, direction: Direction, options: Options
   const required = [
     ...constants.map(([name]) => name),
     ...fields
-      .filter((field) => (isAnswer ? isAlwaysWritten(field) : ruleOf(field).required))
+      .filter((field) => (isResponse ? isAlwaysWritten(field) : ruleOf(field).required))
       .map(jsonNameOf),
   ];
   const description = commentOf(desc.typeName);
@@ -72,11 +74,11 @@ function messageSchema(desc: DescMessage, direction: Direction, options: Options
     ...(required.length > 0 && { required }),
     ...(description !== undefined && { description }),
   };
-  const isShort = !isAnswer && scalarField !== "";
+  const isShort = !isResponse && scalarField !== "";
   return isShort ? { anyOf: [schema, { type: "string" }] } : schema;
 }
 
-/** As the encoder does it: scalars, and lists that may be empty; whatever is nullable is null at least. */
+/** Must agree with the encoder: it writes scalars, lists that may be empty, and nullable fields. */
 function isAlwaysWritten(field: DescField): boolean {
   const rule = ruleOf(field);
   if (rule.nullable) return true;
@@ -84,7 +86,7 @@ function isAlwaysWritten(field: DescField): boolean {
   return field.fieldKind === "scalar" && field.presence === FeatureSet_FieldPresence.IMPLICIT;
 }
 
-/** Fields that stand in the path or in the query of every request are no part of its body. */
+/** Fields that are always sent in the path or query are not part of the body. */
 function onlyInPaths(desc: DescMessage, bindings: readonly Binding[]): ReadonlySet<DescField> {
   const own = bindings.filter(({ method, body }) => method.input === desc && body === "all");
   if (own.length === 0) return new Set();
@@ -99,20 +101,20 @@ function onlyInPaths(desc: DescMessage, bindings: readonly Binding[]): ReadonlyS
   );
 }
 
-/** `Discount` in answers, `DiscountInput` where requests hold it too; the package where two agree. */
+/** `Discount` in responses, `DiscountInput` in requests; prefixed with the package where names collide. */
 function nameMessages(
   bindings: readonly Binding[],
 ): (desc: DescMessage, direction: Direction) => string {
   const inRequests = reachable(bindings.map(({ method }) => method.input));
-  const inAnswers = reachable(bindings.map(({ method }) => method.output));
+  const inResponses = reachable(bindings.map(({ method }) => method.output));
   const counts = new Map<string, number>();
-  for (const { name } of new Set([...inRequests, ...inAnswers])) {
+  for (const { name } of new Set([...inRequests, ...inResponses])) {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return (desc, direction) => {
     const isShared = (counts.get(desc.name) ?? 0) > 1;
     const name = isShared ? packageOf(desc) + desc.name : desc.name;
-    const isBoth = inRequests.has(desc) && inAnswers.has(desc);
+    const isBoth = inRequests.has(desc) && inResponses.has(desc);
     return direction === "request" && isBoth ? `${name}Input` : name;
   };
 }

@@ -1,6 +1,6 @@
 import type { Binding, Side } from "@scrip/contract";
 
-/** The credentials of the three sides (spec/interface.md, Authentication). */
+/** Credentials by side (docs/authentication.md#credentials). */
 export const securitySchemes = {
   AppId: header("X-App-Id", "The id of a server-side key."),
   AppToken: header("X-App-Token", "The secret of a server-side key."),
@@ -8,7 +8,7 @@ export const securitySchemes = {
   ClientToken: header("X-Client-Token", "The secret of a client-side key."),
   Origin: header(
     "Origin",
-    "Scheme, host name and port of the calling page; one that the project trusts.",
+    "Scheme, host name and port of the client-side caller; must be a trusted domain of the project.",
   ),
   ManagementId: header("X-Management-Id", "The id of the installation's management key."),
   ManagementToken: header("X-Management-Token", "The secret of the installation's management key."),
@@ -16,7 +16,7 @@ export const securitySchemes = {
     type: "http",
     scheme: "bearer",
     description:
-      "An access token of POST /v1/oauth/token, with the scope that the operation names.",
+      "An access token from POST /v1/oauth/token with the scope that the operation requires.",
   },
 } as const;
 
@@ -31,7 +31,7 @@ const schemesOf = {
   anyone: [],
 } as const satisfies Record<Side, readonly (keyof typeof securitySchemes)[]>;
 
-/** What a request to the binding must show; the token with the scope that opens it. */
+/** The credentials that an endpoint requires, and the scope of the token. */
 export function securityOf({ side, scope }: Binding): readonly Requirement[] {
   if (side === "anyone") return [];
   const scopes = scope === undefined ? [] : [scope];
