@@ -78,9 +78,11 @@ export type Clients = {
   readonly holdPoints: (command: HoldPointsCommand) => Promise<HoldPointsOutcome>;
   readonly reservePoints: (command: PointsReservationCommand) => Promise<PointsReservationOutcome>;
   readonly releasePoints: (release: PointsRelease) => Promise<void>;
-  readonly findRewardAssignment: (name: RewardAssignmentQuery) => Promise<RewardAssignmentResult>;
+  readonly resolveRewardAssignment: (
+    name: RewardAssignmentQuery,
+  ) => Promise<RewardAssignmentResult>;
   /** Releases a points hold whose redemption was not committed. */
-  readonly abandonSpend: (spend: PointsHoldKey) => Promise<void>;
+  readonly releasePointsHold: (spend: PointsHoldKey) => Promise<void>;
   readonly resolveCampaigns: (
     query: MessageInitShape<typeof CampaignQuerySchema>,
   ) => Promise<CampaignResult>;
@@ -112,7 +114,7 @@ function redemptionClients(transport: Transport, batched: Batched) {
   const redemptions = clientOf(RedemptionService, transport);
   const candidates = clientOf(CandidateService, transport);
   return {
-    loadVouchers: batched("gather_vouchers", async (queries: readonly VoucherQuery[]) => {
+    loadVouchers: batched("load_vouchers", async (queries: readonly VoucherQuery[]) => {
       const request = { $typeName: LoadVouchersRequestSchema.typeName, queries: [...queries] };
       return (await redemptions.loadVouchers(request, serviceCall())).results;
     }),

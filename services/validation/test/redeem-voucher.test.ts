@@ -41,12 +41,12 @@ const never = async () => {
   throw new Error("nobody asks for this");
 };
 const NEVER_ASKED = {
-  findRewardAssignment: never,
+  resolveRewardAssignment: never,
   loadCards: never,
   holdPoints: never,
   reservePoints: never,
   releasePoints: never,
-  abandonSpend: never,
+  releasePointsHold: never,
   listCandidates: never,
   countRedemptions: never,
   reserveVouchers: never,
@@ -145,7 +145,7 @@ describe("a redemption of a voucher that is edited", () => {
     const service = given(STALE);
     await expect(service.redeem(600)).rejects.toMatchObject({
       key: "service_unavailable",
-      options: { details: "What is redeemed is being changed (CODE); try again" },
+      options: { details: "Redeemables are being changed concurrently (CODE); try again" },
     });
   });
 });

@@ -32,12 +32,12 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
   const rewards = clientOf(RewardService, loyalty);
   const redemptions = clientOf(RedemptionService, voucher);
   return {
-    loadCards: batched("gather_cards", async (queries: readonly CardsQuery[]) => {
+    loadCards: batched("load_cards", async (queries: readonly CardsQuery[]) => {
       const request = { $typeName: LoadCardsRequestSchema.typeName, queries: [...queries] };
       return (await cards.loadCards(request, serviceCall())).results;
     }),
-    findRewardAssignment: batched(
-      "find_reward_assignments",
+    resolveRewardAssignment: batched(
+      "resolve_reward_assignments",
       async (names: readonly RewardAssignmentQuery[]) => {
         const request = {
           $typeName: ResolveRewardAssignmentsRequestSchema.typeName,
@@ -47,7 +47,7 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
       },
     ),
     holdPoints: batched(
-      "spend_points",
+      "hold_points",
       async (commands: readonly HoldPointsCommand[]) => {
         const request = { $typeName: HoldPointsRequestSchema.typeName, commands: [...commands] };
         return (await cards.holdPoints(request, serviceCall())).outcomes;
@@ -67,7 +67,7 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
       await cards.releasePoints(request, serviceCall());
       return releases.map(() => undefined);
     }),
-    abandonSpend: batched("abandon_spends", async (holds: readonly PointsHoldKey[]) => {
+    releasePointsHold: batched("release_points_holds", async (holds: readonly PointsHoldKey[]) => {
       const request = { $typeName: ReleasePointsHoldsRequestSchema.typeName, holds: [...holds] };
       await redemptions.releasePointsHolds(request, serviceCall());
       return holds.map(() => undefined);

@@ -37,10 +37,10 @@ export const onRedemption =
 
 /** Only one event of a stack carries the order; events of failed redemptions carry none. */
 const orderIn = (
-  told: RedemptionMade | RedemptionRolledBack | undefined,
+  event: RedemptionMade | RedemptionRolledBack | undefined,
 ): readonly OverridingOrder[] => {
-  if (told?.order === undefined || told.date === undefined) return [];
-  const { projectId, order, date } = told;
-  const overrides = "overrides" in told ? told.overrides : [];
+  if (event?.order === undefined || event.date === undefined) return [];
+  const { projectId, order, date } = event;
+  const overrides = "overrides" in event ? event.overrides : [];
   return [{ projectId, order, at: timestampDate(date), overrides }];
 };

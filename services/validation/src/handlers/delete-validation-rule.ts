@@ -36,7 +36,7 @@ export const deleteValidationRule =
         return create(EmptySchema);
     }
     throw new ApiError("resource_in_use", {
-      details: `Resource validation_rules with id ${ruleId} was assigned to very many objects that are gone; delete it again`,
+      details: `Resource validation_rules with id ${ruleId} has too many assignments of deleted objects for one request; send the request again`,
     });
   };
 

@@ -37,7 +37,7 @@ export const qualify =
     const settings = await loadStackingRules(deps, call);
     const stacking = qualificationStacking(settings, scenario);
     const { requestContext, tracking } = await loadRequestContext(deps, call, input, stacking);
-    const { customer, requestedCustomer, stored } = requestContext;
+    const { customer, requestedCustomer, storedOrder: stored } = requestContext;
     const { order } = requestContext.input;
     const refusal = order === undefined ? null : checkOrder(orderFacts(order, stored));
     if (refusal !== null) throw rejectionToApiError(refusal);

@@ -24,5 +24,5 @@ export const redeemPromotionTier =
         },
       },
     );
-    return singleRedemptionToProto(redeemed.made, redeemed.note, audienceOf(call));
+    return singleRedemptionToProto(redeemed.made, redeemed.replayData, audienceOf(call));
   };

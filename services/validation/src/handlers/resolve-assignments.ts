@@ -13,10 +13,10 @@ export const resolveAssignments =
   (deps: Deps): Handler<typeof ValidationRuleService.method.resolveAssignments> =>
   async ({ queries }) => ({
     $typeName: "scrip.validation.v1.ResolveAssignmentsResponse",
-    results: await Promise.all(queries.map((query) => answer(deps, query))),
+    results: await Promise.all(queries.map((query) => result(deps, query))),
   });
 
-async function answer(
+async function result(
   { ruleCaches }: Deps,
   { projectId, relatedObjectIds }: AssignmentsQuery,
 ): Promise<AssignmentsResult> {

@@ -9,6 +9,6 @@ export const rollbackRedemption =
   async (request, call) => {
     const { rollbacks } = await runRollback(deps, call, { ...request, stacked: false });
     const [rollback] = rollbacks;
-    if (rollback === undefined) throw new Error("a rollback was committed and not answered");
+    if (rollback === undefined) throw new Error("a commit returned no rollback");
     return rollback;
   };

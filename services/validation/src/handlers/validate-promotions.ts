@@ -24,8 +24,8 @@ export const validatePromotions =
     const tiers = [...promotions.tiers.values()].toSorted(
       (a, b) => Number(a.hierarchy - b.hierarchy) || (a.id < b.id ? -1 : 1),
     );
-    const refs = tiers.map(({ id }) => ({ object: "promotion_tier" as const, id }));
-    const resolved = { refs, vouchers: new Map(), promotions, storedOutcome: undefined };
+    const redeemables = tiers.map(({ id }) => ({ object: "promotion_tier" as const, id }));
+    const resolved = { redeemables, vouchers: new Map(), promotions, storedOutcome: undefined };
     const context = await loadDecisionContext(deps, call, requestContext, resolved);
 
     const evaluated = await runInterleaved(evaluateEach(context.request), call.deadline);

@@ -23,7 +23,7 @@ export const validate =
       (evaluated) => redeemableResultToProto(evaluated, context, call),
       call.deadline,
     );
-    const { stacking, stored } = context;
+    const { stacking, storedOrder: stored } = context;
     const { order } = context.input;
     const shown =
       decision.valid && stacking.redeemablesApplicationMode === "PARTIAL"

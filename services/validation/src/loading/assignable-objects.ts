@@ -18,20 +18,21 @@ export async function findAssignableObject(
   { type, name }: Asked,
 ): Promise<string | undefined> {
   if (type === "voucher") {
-    const [found] = await findVouchers(deps, project.id, [name]);
-    return found;
+    const [loaded] = await findVouchers(deps, project.id, [name]);
+    return loaded;
   }
   if (type === "reward_assignment") {
-    const [found] = await resolveRewardAssignments(deps, project.id, [name]);
-    return found;
+    const [loaded] = await resolveRewardAssignments(deps, project.id, [name]);
+    return loaded;
   }
   const { campaigns, tiers } = await deps.clients.resolveCampaigns({
     projectId: project.id,
     ...(type === "campaign" ? { campaignIds: [name], campaignNames: [name] } : { tierIds: [name] }),
   });
   if (type === "promotion_tier") return tiers.find(({ id }) => id === name)?.id;
-  const found = campaigns.find(({ id }) => id === name) ?? campaigns.find((it) => it.name === name);
-  return found?.id;
+  const loaded =
+    campaigns.find(({ id }) => id === name) ?? campaigns.find((it) => it.name === name);
+  return loaded?.id;
 }
 
 /** Ids of those objects that exist. */
@@ -64,16 +65,16 @@ async function resolveRewardAssignments(
   projectId: string,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  const answers = await Promise.all(
+  const results = await Promise.all(
     ids.map((assignmentId) =>
-      clients.findRewardAssignment({
+      clients.resolveRewardAssignment({
         $typeName: "scrip.loyalty.v1.RewardAssignmentQuery",
         projectId,
         assignmentId,
       }),
     ),
   );
-  return answers.flatMap(({ assignment }) => assignment?.id ?? []);
+  return results.flatMap(({ assignment }) => assignment?.id ?? []);
 }
 
 async function findVouchers(
@@ -88,6 +89,6 @@ async function findVouchers(
       codes: codes.slice(index * MAX_CODES, (index + 1) * MAX_CODES),
     }),
   );
-  const answers = await Promise.all(questions);
-  return answers.flatMap(({ vouchers }) => vouchers.flatMap(({ voucher }) => voucher?.id ?? []));
+  const results = await Promise.all(questions);
+  return results.flatMap(({ vouchers }) => vouchers.flatMap(({ voucher }) => voucher?.id ?? []));
 }

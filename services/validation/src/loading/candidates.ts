@@ -24,9 +24,9 @@ import { type Promotions, promotionsFromProto } from "../mapping/promotions.ts";
 export type CandidateSource = {
   readonly promotions: Promotions;
   /** All promotion tiers or stacks; they are cached. */
-  readonly standing: readonly LoadedCandidate[];
+  readonly promotionCandidates: readonly LoadedCandidate[];
   /** Query for vouchers; null when the scenario has none. */
-  readonly search: VoucherQuery | null;
+  readonly voucherQuery: VoucherQuery | null;
 };
 
 type VoucherQuery = {
@@ -64,34 +64,34 @@ export async function openCandidateSource(
 ): Promise<CandidateSource> {
   const isEverything = candidates === "everything";
   const isStacks = candidates === "promotion_stacks";
-  const answer = await clients.resolveCampaigns({
+  const result = await clients.resolveCampaigns({
     projectId: call.project.id,
     allActiveTiers: isEverything,
     allActiveStacks: isStacks,
     allActiveStandalone: isEverything,
   });
-  const promotions = promotionsFromProto(answer);
+  const promotions = promotionsFromProto(result);
   const wanted = requestedVouchers(filters);
-  const search = {
+  const voucherQuery = {
     holderId,
     standaloneTypes: isEverything ? [...publicTypes(call)] : [],
-    publicCampaignIds: isEverything ? standaloneCampaignIds(answer) : [],
+    publicCampaignIds: isEverything ? standaloneCampaignIds(result) : [],
     codes: [...(wanted ?? [])],
     filters: voucherFilters(filters) as JsonObject,
     sessionKey,
   };
   const hasVouchers = isEverything || (!isStacks && holderId !== undefined);
-  const standing = isStacks
-    ? answer.stacks.map((stack) => candidateFromStack(stack, promotions))
+  const promotionCandidates = isStacks
+    ? result.stacks.map((stack) => candidateFromStack(stack, promotions))
     : isEverything
-      ? answer.tiers.map((tier) => candidateFromTier(tier, promotions))
+      ? result.tiers.map((tier) => candidateFromTier(tier, promotions))
       : [];
   return {
     promotions,
-    standing: standing.toSorted((a, b) =>
+    promotionCandidates: promotionCandidates.toSorted((a, b) =>
       compareNewest(cursorOf(a.candidate), cursorOf(b.candidate)),
     ),
-    search: hasVouchers ? search : null,
+    voucherQuery: hasVouchers ? voucherQuery : null,
   };
 }
 
@@ -114,13 +114,13 @@ export type CandidateWindow = {
 export async function loadNextCandidates(
   deps: Pick<Deps, "clients">,
   call: Call,
-  { standing, search }: CandidateSource,
+  { promotionCandidates, voucherQuery }: CandidateSource,
   after: PageCursor | null,
 ): Promise<CandidateWindow> {
   const { vouchers, next } =
-    search === null ? NO_VOUCHERS : await searchVouchers(deps, call, search, after);
+    voucherQuery === null ? NO_VOUCHERS : await searchVouchers(deps, call, voucherQuery, after);
   // Behind the last voucher found, an unread voucher may be newer than a tier.
-  const tiers = standing.filter(({ candidate }) => {
+  const tiers = promotionCandidates.filter(({ candidate }) => {
     const place = cursorOf(candidate);
     const isDue = after === null || isAfterCursor(place, after);
     return isDue && (next === null || !isAfterCursor(place, next));
@@ -140,17 +140,17 @@ const NO_VOUCHERS = { vouchers: [], next: null } as const;
 async function searchVouchers(
   { clients }: Pick<Deps, "clients">,
   call: Call,
-  { holderId, sessionKey, ...search }: VoucherQuery,
+  { holderId, sessionKey, ...voucherQuery }: VoucherQuery,
   after: PageCursor | null,
 ): Promise<{ readonly vouchers: readonly LoadedCandidate[]; readonly next: PageCursor | null }> {
   const { firstWeekday } = call.project;
-  const answer = await clients.listCandidates({
+  const result = await clients.listCandidates({
     projectId: call.project.id,
     now: instantToProto(call.now),
     timeZone: call.project.timeZone,
     ...(firstWeekday !== undefined && { firstWeekday }),
     limit: BigInt(WINDOW),
-    ...search,
+    ...voucherQuery,
     ...(holderId !== undefined && { holderId }),
     ...(sessionKey !== undefined && { sessionKey }),
     ...(after !== null && {
@@ -160,9 +160,9 @@ async function searchVouchers(
       },
     }),
   });
-  const { createdAt, id } = answer.next ?? {};
+  const { createdAt, id } = result.next ?? {};
   return {
-    vouchers: answer.candidates.flatMap(candidateFromVoucher),
+    vouchers: result.candidates.flatMap(candidateFromVoucher),
     next:
       createdAt === undefined
         ? null

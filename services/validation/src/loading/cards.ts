@@ -15,15 +15,17 @@ export async function loadCards(
   deps: Pick<Deps, "clients">,
   call: Call,
   {
-    refs,
+    redeemables,
     vouchers,
     sessionKey,
-  }: Pick<ResolvedRedeemables, "refs" | "vouchers"> & { readonly sessionKey: string | undefined },
+  }: Pick<ResolvedRedeemables, "redeemables" | "vouchers"> & {
+    readonly sessionKey: string | undefined;
+  },
 ): Promise<Cards> {
-  const cards = refs.flatMap((ref) => cardQuery(ref, vouchers) ?? []);
+  const cards = redeemables.flatMap((ref) => cardQuery(ref, vouchers) ?? []);
   if (cards.length === 0) return NO_CARDS;
   const requestKey = call.idempotency?.key;
-  const answer = await deps.clients.loadCards({
+  const result = await deps.clients.loadCards({
     $typeName: "scrip.loyalty.v1.CardsQuery",
     projectId: call.project.id,
     now: instantToProto(call.now),
@@ -33,7 +35,7 @@ export async function loadCards(
   });
   return new Map(
     cards.flatMap(({ cardId }, index) => {
-      const card = answer.cards[index];
+      const card = result.cards[index];
       return card === undefined ? [] : [[cardId, card]];
     }),
   );

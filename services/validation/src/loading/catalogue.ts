@@ -30,10 +30,10 @@ export async function addCatalogueData<Line extends LineItemReference>(
     return { items, lines: items.map(() => ({ product: null, sku: null })) };
   }
   const catalogue = await deps.findInCatalogue({ projectId: call.project.id, skus, products });
-  const found = items.map((item) => ({ item, ...entriesOf(item, catalogue) }));
+  const loaded = items.map((item) => ({ item, ...entriesOf(item, catalogue) }));
   return {
-    items: found.map(({ item, sku, product }) => withCatalogueData(item, sku, product)),
-    lines: found.map(({ item, sku, product }) => ({
+    items: loaded.map(({ item, sku, product }) => withCatalogueData(item, sku, product)),
+    lines: loaded.map(({ item, sku, product }) => ({
       product:
         product === undefined ? null : productToCatalogueItem(product, item.product?.metadata),
       sku: sku === undefined ? null : skuToCatalogueItem(sku, product, item.sku?.metadata),

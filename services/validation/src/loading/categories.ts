@@ -9,10 +9,10 @@ export async function loadCategories(
   call: Call,
   categoryIds: readonly string[],
 ): Promise<ReadonlyMap<string, Category>> {
-  const answers = await Promise.all(
+  const results = await Promise.all(
     [...new Set(categoryIds)].map((id) =>
       deps.clients.resolveCategory({ projectId: call.project.id, id }),
     ),
   );
-  return new Map(answers.flatMap(({ category }) => (category ? [[category.id, category]] : [])));
+  return new Map(results.flatMap(({ category }) => (category ? [[category.id, category]] : [])));
 }

@@ -19,14 +19,14 @@ export async function loadCustomer(
   if (customer.id === undefined && customer.sourceId === undefined) {
     throw invalidPayload("Property .customer should have required property 'id' or 'source_id'");
   }
-  const answer = await deps.clients.resolveCustomer({
+  const result = await deps.clients.resolveCustomer({
     projectId: call.project.id,
     customer,
     upsert: false,
     now: instantToProto(call.now),
   });
-  if (answer.customer === undefined && customer.id !== undefined) {
+  if (result.customer === undefined && customer.id !== undefined) {
     throw notFound("customer", customer.id);
   }
-  return answer.customer;
+  return result.customer;
 }

@@ -34,10 +34,18 @@ export async function loadDecisionContext(
   requestContext: RequestContext,
   resolved: ResolvedRedeemables,
 ): Promise<DecisionContext> {
-  const { input, requestedCustomer, customer, stored, stacking, trace, omits } = requestContext;
-  const found = await loadRedeemables(deps, call, requestContext, resolved);
-  const redeemables = redeemablesFromProto(found);
-  const allRules = [...found.rules.values()].flat();
+  const {
+    input,
+    requestedCustomer,
+    customer,
+    storedOrder: stored,
+    stacking,
+    trace,
+    omits,
+  } = requestContext;
+  const loaded = await loadRedeemables(deps, call, requestContext, resolved);
+  const redeemables = redeemablesFromProto(loaded);
+  const allRules = [...loaded.rules.values()].flat();
   const itemNames = itemsToLoad(redeemables);
   const facts =
     allRules.length === 0 && itemNames.length === 0
@@ -61,9 +69,9 @@ export async function loadDecisionContext(
   return {
     ...requestContext,
     ...resolved,
-    promotions: found.promotions,
-    cards: found.cards,
-    categories: found.categories ?? NO_CATEGORIES,
+    promotions: loaded.promotions,
+    cards: loaded.cards,
+    categories: loaded.categories ?? NO_CATEGORIES,
     request: {
       redeemables,
       ...questions,

@@ -20,10 +20,10 @@ export async function loadDisplayedAssignments(
   evaluated: readonly EvaluatedRedeemable[],
 ): Promise<readonly ValidationRulesAssignmentList[]> {
   const objects = evaluated.filter(({ status }) => status === "APPLICABLE").map(objectIdsOf);
-  const found = await loadAssignments(ruleCaches, project.id, objects.flat());
-  if (found.size === 0) return [];
+  const loaded = await loadAssignments(ruleCaches, project.id, objects.flat());
+  if (loaded.size === 0) return [];
   return objects.map((ids) => {
-    const rows = ids.flatMap((id) => found.get(id) ?? []);
+    const rows = ids.flatMap((id) => loaded.get(id) ?? []);
     return {
       $typeName: "scrip.common.v1.ValidationRulesAssignmentList",
       data: rows.slice(0, MAX_DISPLAYED).map(assignmentToProto),

@@ -34,7 +34,7 @@ export async function loadRequestContext(
       input: { ...input, order },
       requestedCustomer,
       customer,
-      stored,
+      storedOrder: stored,
       lines,
       stacking,
       trace,

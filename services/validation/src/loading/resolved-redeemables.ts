@@ -18,7 +18,7 @@ export async function resolveRedeemables(
     hasPromotions(redeemables) ? loadPromotions(deps, call, redeemables) : NO_PROMOTIONS,
   ]);
   return {
-    refs: expandStacks(redeemables, promotions),
+    redeemables: expandStacks(redeemables, promotions),
     vouchers: new Map(vouchers.map((voucher, index) => [codes[index] ?? "", voucher])),
     promotions,
     storedOutcome,

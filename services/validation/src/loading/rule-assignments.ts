@@ -46,8 +46,8 @@ export function createAssignmentCaches(
       versions,
       maxEntries: MAX_PROJECTS,
       load: async (keys) => {
-        const found = await findAssignmentsOfProjects(db, keys, MAX_AS_A_WHOLE);
-        return found.map((rows) => {
+        const loaded = await findAssignmentsOfProjects(db, keys, MAX_AS_A_WHOLE);
+        return loaded.map((rows) => {
           if (rows === undefined) return undefined;
           return rows.length > MAX_AS_A_WHOLE
             ? "many"
@@ -83,12 +83,12 @@ export async function loadAssignments(
   const young = objectIds.filter((id) => (createdAtMs(id) ?? Infinity) > newest);
   const apart = await ofObject.getMany(projectId, young);
   if (whole === undefined) return apart;
-  const found = new Map(apart);
+  const loaded = new Map(apart);
   for (const id of objectIds) {
     const assignments = whole.get(id);
-    if (assignments !== undefined && !found.has(id)) found.set(id, assignments);
+    if (assignments !== undefined && !loaded.has(id)) loaded.set(id, assignments);
   }
-  return found;
+  return loaded;
 }
 
 const NONE: AssignmentsByObject = new Map();

@@ -92,14 +92,14 @@ async function loadCatalogueItems(
   }: { readonly names: readonly string[]; readonly collectionIds: readonly string[] },
 ): Promise<ReadonlyMap<string, CatalogueItem>> {
   if (names.length === 0) return NO_ITEMS;
-  const found = [...(await loadCatalogueUnits(deps, call.project.id, names))];
-  const lines = found.map(([, { line }]) => line);
+  const loaded = [...(await loadCatalogueUnits(deps, call.project.id, names))];
+  const lines = loaded.map(([, { line }]) => line);
   const collections =
     collectionIds.length > 0
       ? await loadCollectionsOfLines(deps, call, { lines, ids: collectionIds })
       : [];
   return new Map(
-    found.map(([name, unit], index): [string, CatalogueItem] => [
+    loaded.map(([name, unit], index): [string, CatalogueItem] => [
       name,
       {
         productId: unit.productId,

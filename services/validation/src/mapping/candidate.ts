@@ -59,7 +59,7 @@ function candidateFromPromotion(
   { id, createdAt, campaignId, categories }: PromotionTier | PromotionStack,
   { campaigns }: Promotions,
 ): Omit<Candidate, "object"> {
-  if (createdAt === undefined) throw new Error(`${id} was made at no time`);
+  if (createdAt === undefined) throw new Error(`${id} has no creation time`);
   const ofCampaign = campaigns.get(campaignId)?.categories ?? [];
   return {
     id,
@@ -85,7 +85,7 @@ export function resolvedCandidates(
     voucher === null ? [] : [[candidate.id, voucher] as const],
   );
   return {
-    refs: [
+    redeemables: [
       ...vouchers.map(([id]) => ({ object: "voucher" as const, id })),
       ...tierIds.map((id) => ({ object: "promotion_tier" as const, id })),
     ],

@@ -43,7 +43,8 @@ function coinOf(
 ): RewardAssignment["coin"] {
   if (coin === undefined) return null;
   const exchangeRatio = parseDecimal(coin.exchangeRatio);
-  if (exchangeRatio === undefined) throw new Error(`the ratio ${coin.exchangeRatio} was stored`);
+  if (exchangeRatio === undefined)
+    throw new Error(`the stored exchange ratio ${coin.exchangeRatio} is not a number`);
   return { exchangeRatio, pointsRatio: coin.pointsRatio ?? 1n };
 }
 

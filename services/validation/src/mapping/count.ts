@@ -41,7 +41,7 @@ export const countGuardToProto = (
 });
 
 function idOf(customerId: string | undefined): string {
-  if (customerId === undefined) throw new Error("a count of a customer who was not stored");
+  if (customerId === undefined) throw new Error("a customer count needs a stored customer");
   return customerId;
 }
 

@@ -14,7 +14,7 @@ import type { LoadedRedeemables } from "./redeemables.ts";
 /** The redeemables of a request as they are stored; loaded again for each attempt. */
 export type ResolvedRedeemables = {
   /** Stacks are replaced by their tiers. */
-  readonly refs: readonly RedeemableInput[];
+  readonly redeemables: readonly RedeemableInput[];
   /** By the code or id in the request. */
   readonly vouchers: ReadonlyMap<string, LoadedVoucher>;
   readonly promotions: Promotions;
@@ -27,7 +27,7 @@ export type RequestContext = {
   readonly input: DecisionInput;
   readonly requestedCustomer: Customer | undefined;
   readonly customer: StoredCustomer | undefined;
-  readonly stored: Order | null;
+  readonly storedOrder: Order | null;
   /** Catalogue data of the order lines. */
   readonly lines: readonly CatalogueLine[];
   readonly stacking: StackingRules;

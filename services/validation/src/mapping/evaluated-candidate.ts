@@ -17,5 +17,5 @@ export type QualificationPage = {
   /** Candidates that do not qualify, newest first. */
   readonly unqualified: readonly EvaluatedCandidate[];
   /** Cursor of the next page; null after the last one. */
-  readonly more: string | null;
+  readonly nextCursor: string | null;
 };

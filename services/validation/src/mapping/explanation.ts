@@ -24,10 +24,10 @@ export const audienceOf = ({ caller }: Call): Audience =>
 /** How a redeemable was decided; undefined if the steps were not recorded. */
 export function explanationToProto(
   { status, explanation }: Pick<EvaluatedRedeemable, "status" | "explanation">,
-  reader: Audience,
+  audience: Audience,
 ): ExplanationMessage | undefined {
   if (explanation === null) return undefined;
-  const stepOf = reader === "server" ? stepToProto : safeStepToProto;
+  const stepOf = audience === "server" ? stepToProto : safeStepToProto;
   return {
     $typeName: "scrip.common.v1.Explanation",
     status,

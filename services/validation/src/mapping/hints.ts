@@ -8,8 +8,8 @@ import type { Audience } from "./explanation.ts";
  * Changes that would make the redeemable apply. Client-side callers see amounts and dates, never
  * list members.
  */
-export const hintsToProto = (hints: readonly Hint[], reader: Audience): HintMessage[] =>
-  reader === "server"
+export const hintsToProto = (hints: readonly Hint[], audience: Audience): HintMessage[] =>
+  audience === "server"
     ? hints.map(hintToProto)
     : hints
         .filter(({ anyOf, property }) => anyOf.length === 0 && property === null)

@@ -35,10 +35,10 @@ export type QualificationsContext = {
 
 export function qualificationsToProto(
   call: Call,
-  { page, unqualified, more }: QualificationPage,
+  { page, unqualified, nextCursor: more }: QualificationPage,
   { requestContext, tracking, settings, limit, assignments }: QualificationsContext,
 ): Qualifications {
-  const { input, stored } = requestContext;
+  const { input, storedOrder: stored } = requestContext;
   const expand = expandOf(input);
   const audience = audienceOf(call);
   const order = input.order;
@@ -83,7 +83,7 @@ function nearMisses(
 
 function qualifiedToProto(one: EvaluatedCandidate, call: Call): QualifiedRedeemable {
   const { candidate, evaluated, order, context } = one;
-  const { input, stored } = context;
+  const { input, storedOrder: stored } = context;
   const results = evaluated.map((each) => redeemableResultToProto(each, context, call));
   return create(QualifiedRedeemableSchema, {
     ...(candidate.object === "promotion_stack"
@@ -120,7 +120,7 @@ function stackToProto(
   const expand = expandOf(input);
   const stack = promotions.stacks.get(candidate.id);
   const campaign = promotions.campaigns.get(candidate.campaignId ?? "");
-  if (stack === undefined) throw new Error("a qualification without its stack");
+  if (stack === undefined) throw new Error("a stack of the qualification was not loaded");
   return {
     redeemables,
     ...UNLIMITED,

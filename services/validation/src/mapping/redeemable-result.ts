@@ -26,7 +26,7 @@ export function redeemableResultToProto(
   context: DecisionContext,
   call: Call,
 ): RedeemableResult {
-  const { input, stored } = context;
+  const { input, storedOrder: stored } = context;
   const { object, id } = evaluated.redeemable;
   const expand = expandOf(input);
   // Expanding something else omits the order unless it is expanded too.
@@ -52,8 +52,10 @@ function resultDetailsToProto(
   call: Call,
 ): ResultDetails {
   const expand = expandOf(context.input);
-  const reader = audienceOf(call);
-  const explanation = expand.has("explanation") ? explanationToProto(evaluated, reader) : undefined;
+  const audience = audienceOf(call);
+  const explanation = expand.has("explanation")
+    ? explanationToProto(evaluated, audience)
+    : undefined;
   const explained = explanation !== undefined && { explanation };
   switch (evaluated.status) {
     case "APPLICABLE": {
@@ -80,7 +82,7 @@ function resultDetailsToProto(
         error,
         details: { key: error.key, message },
         ...(evaluated.bundle !== null && { bundle: bundleToProto(evaluated.bundle) }),
-        ...(expand.has("hints") && { hints: hintsToProto(evaluated.hints, reader) }),
+        ...(expand.has("hints") && { hints: hintsToProto(evaluated.hints, audience) }),
         ...explained,
       });
     }

@@ -17,7 +17,7 @@ import { voucherFacts } from "./voucher-facts.ts";
 
 /** Everything loaded for the redeemables of a request. */
 export type LoadedRedeemables = {
-  readonly refs: readonly RedeemableInput[];
+  readonly redeemables: readonly RedeemableInput[];
   readonly vouchers: ReadonlyMap<string, LoadedVoucher>;
   /** Loyalty cards, by the ids of their vouchers. */
   readonly cards: ReadonlyMap<string, LoadedCard>;
@@ -30,27 +30,27 @@ export type LoadedRedeemables = {
 };
 
 /** The redeemables as the decision sees them; shared objects such as campaigns are built once. */
-export function redeemablesFromProto(found: LoadedRedeemables): readonly Redeemable[] {
+export function redeemablesFromProto(loaded: LoadedRedeemables): readonly Redeemable[] {
   const campaigns = new Map<string, CampaignSnapshot>();
   const campaignOf = (id: string | undefined): CampaignSnapshot | null => {
-    const definition = id === undefined ? undefined : found.promotions.campaigns.get(id);
+    const definition = id === undefined ? undefined : loaded.promotions.campaigns.get(id);
     if (definition === undefined) return null;
     const known = campaigns.get(definition.id);
     if (known !== undefined) return known;
-    const facts = campaignFacts(definition, rulesOf(found, definition.id));
+    const facts = campaignFacts(definition, rulesOf(loaded, definition.id));
     campaigns.set(definition.id, facts);
     return facts;
   };
-  return found.refs.map((ref) =>
+  return loaded.redeemables.map((ref) =>
     ref.object === "voucher"
       ? {
           object: "voucher",
           id: ref.id,
-          voucher: voucherOf(found, ref.id, campaignOf),
+          voucher: voucherOf(loaded, ref.id, campaignOf),
           credits: ref.gift?.credits ?? null,
-          reward: chosenReward(ref, cardOf(found, ref.id)),
+          reward: chosenReward(ref, cardOf(loaded, ref.id)),
         }
-      : { object: ref.object, id: ref.id, tier: tierOf(found, ref, campaignOf) },
+      : { object: ref.object, id: ref.id, tier: tierOf(loaded, ref, campaignOf) },
   );
 }
 
@@ -60,23 +60,23 @@ const cardOf = ({ vouchers, cards }: LoadedRedeemables, code: string): LoadedCar
 type CampaignOf = (id: string | undefined) => CampaignSnapshot | null;
 
 function voucherOf(
-  found: LoadedRedeemables,
+  loaded: LoadedRedeemables,
   code: string,
   campaignOf: CampaignOf,
 ): VoucherSnapshot | null {
-  const context = found.vouchers.get(code);
+  const context = loaded.vouchers.get(code);
   const facts = context && voucherFacts(context);
   if (!facts) return null;
-  const { categories } = found;
-  const card = found.cards.get(facts.id);
+  const { categories } = loaded;
+  const card = loaded.cards.get(facts.id);
   const assignmentId = card?.assignment?.id;
-  const rules = rulesOf(found, facts.id);
+  const rules = rulesOf(loaded, facts.id);
   return {
     ...facts,
     ...(card !== undefined && { value: cardValue(card) }),
     campaign: campaignOf(context.voucher?.campaignId),
     // Paying with points must satisfy the rules of the reward assignment too.
-    rules: assignmentId === undefined ? rules : [...rules, ...rulesOf(found, assignmentId)],
+    rules: assignmentId === undefined ? rules : [...rules, ...rulesOf(loaded, assignmentId)],
     // A deleted category no longer counts.
     ...(categories !== null && {
       categories: facts.categories.flatMap(({ id }) => {
@@ -88,13 +88,13 @@ function voucherOf(
 }
 
 function tierOf(
-  found: LoadedRedeemables,
+  loaded: LoadedRedeemables,
   ref: RedeemableInput,
   campaignOf: CampaignOf,
 ): TierSnapshot | null {
-  const tier = ref.object === "promotion_tier" ? found.promotions.tiers.get(ref.id) : undefined;
+  const tier = ref.object === "promotion_tier" ? loaded.promotions.tiers.get(ref.id) : undefined;
   if (tier === undefined) return null;
-  return tierFacts(tier, campaignOf(tier.campaignId), rulesOf(found, tier.id));
+  return tierFacts(tier, campaignOf(tier.campaignId), rulesOf(loaded, tier.id));
 }
 
 const rulesOf = ({ rules }: LoadedRedeemables, id: string): readonly ValidationRule[] =>

@@ -14,17 +14,19 @@ import type { Audience } from "./explanation.ts";
 
 export function redemptionsToProto(
   made: CommittedRedemptions,
-  note: ReplayData,
-  reader: Audience,
+  replayData: ReplayData,
+  audience: Audience,
 ): Redemptions {
-  const redemptions = withNote(made.redemptions, note).map((one) => redactFor(reader, one));
-  const parentRedemption = made.parentRedemption && redactFor(reader, made.parentRedemption);
+  const redemptions = withReplayData(made.redemptions, replayData).map((one) =>
+    redactFor(audience, one),
+  );
+  const parentRedemption = made.parentRedemption && redactFor(audience, made.parentRedemption);
   const order = (parentRedemption ?? redemptions[0])?.order;
   return {
     $typeName: "scrip.validation.v1.Redemptions",
     redemptions,
-    inapplicableRedeemables: note.inapplicableRedeemables,
-    skippedRedeemables: note.skippedRedeemables,
+    inapplicableRedeemables: replayData.inapplicableRedeemables,
+    skippedRedeemables: replayData.skippedRedeemables,
     ...(parentRedemption !== undefined && { parentRedemption }),
     ...(order !== undefined && { order }),
   };
@@ -32,25 +34,25 @@ export function redemptionsToProto(
 
 export function singleRedemptionToProto(
   made: CommittedRedemptions,
-  note: ReplayData,
-  reader: Audience,
+  replayData: ReplayData,
+  audience: Audience,
 ): Redemption {
-  const [redemption] = withNote(made.redemptions, note);
-  if (redemption === undefined) throw new Error("a redemption was committed and not answered");
-  return redactFor(reader, redemption);
+  const [redemption] = withReplayData(made.redemptions, replayData);
+  if (redemption === undefined) throw new Error("a commit returned no redemption");
+  return redactFor(audience, redemption);
 }
 
 /** Adds the scopes, rule assignments and explanations of the decision. */
-function withNote(redemptions: readonly Redemption[], note: ReplayData): Redemption[] {
+function withReplayData(redemptions: readonly Redemption[], replayData: ReplayData): Redemption[] {
   return redemptions.map((redemption, index) => {
-    const explanation = note.explanations[index];
+    const explanation = replayData.explanations[index];
     return {
       ...redemption,
       ...(redemption.voucher !== undefined && {
         voucher: {
           ...redemption.voucher,
-          ...scopeOf(note.scopes[index]),
-          validationRulesAssignments: note.assignments[index] ?? NO_RULES,
+          ...scopeOf(replayData.scopes[index]),
+          validationRulesAssignments: replayData.assignments[index] ?? NO_RULES,
         },
       }),
       ...(explanation !== undefined && { explanation }),
@@ -62,9 +64,9 @@ function withNote(redemptions: readonly Redemption[], note: ReplayData): Redempt
  * Client-side callers can name any customer by a source id, so they see only the ids, never stored
  * data.
  */
-function redactFor(reader: Audience, redemption: Redemption): Redemption {
+function redactFor(audience: Audience, redemption: Redemption): Redemption {
   const { customer } = redemption;
-  if (reader === "server" || customer === undefined) return redemption;
+  if (audience === "server" || customer === undefined) return redemption;
   const { $typeName, id, sourceId } = customer;
   return {
     ...redemption,

@@ -19,13 +19,15 @@ export type SingleValidation = Pick<
 /** The parts that validations of one voucher and of one promotion tier share. */
 export function singleValidationToProto(
   evaluated: EvaluatedRedeemable,
-  { input, stored }: DecisionContext,
+  { input, storedOrder: stored }: DecisionContext,
   call: Call,
 ): SingleValidation {
   if (evaluated.status === "SKIPPED") throw new Error("a single redeemable cannot be skipped");
   const expand = expandOf(input);
-  const reader = audienceOf(call);
-  const explanation = expand.has("explanation") ? explanationToProto(evaluated, reader) : undefined;
+  const audience = audienceOf(call);
+  const explanation = expand.has("explanation")
+    ? explanationToProto(evaluated, audience)
+    : undefined;
   const beside = {
     ...(evaluated.bundle !== null && { bundle: bundleToProto(evaluated.bundle) }),
     ...(explanation !== undefined && { explanation }),
@@ -41,6 +43,6 @@ export function singleValidationToProto(
     };
   }
   const error = rejectionToProto(singleRedeemableRejection(evaluated.rejection), call.requestId);
-  const hints = expand.has("hints") ? hintsToProto(evaluated.hints, reader) : [];
+  const hints = expand.has("hints") ? hintsToProto(evaluated.hints, audience) : [];
   return { valid: false, hints, reason: error.message, error, ...beside };
 }

@@ -20,7 +20,7 @@ export async function storeOrder(
   } catch (cause) {
     if (isUnavailable(cause)) throw cause;
     // The order has to be stored even if the catalogue rejects the overrides.
-    deps.onError(new Error("an order could not write into the catalogue", { cause }));
+    deps.onError(new Error("catalogue overrides of an order could not be stored", { cause }));
     await deps.saveOrder(stored);
   }
 }

@@ -60,7 +60,7 @@ async function listNewest(
   const page = found.slice(0, one.limit);
   const [last, following] = [page.at(-1), found[one.limit]];
   const end = last && following ? pageEnd(last.cursor, following.cursor) : next;
-  return { page, unqualified, more: end && formatPageCursor(withoutAmount(end)) };
+  return { page, unqualified, nextCursor: end && formatPageCursor(withoutAmount(end)) };
 }
 
 /** Ranks all candidates that one request evaluates; later pages continue the same ranking. */
@@ -83,7 +83,7 @@ async function listRanked(
   return {
     page,
     unqualified,
-    more: last && best.length > one.limit ? formatPageCursor(last.cursor) : null,
+    nextCursor: last && best.length > one.limit ? formatPageCursor(last.cursor) : null,
   };
 }
 

@@ -11,19 +11,22 @@ import type { Call } from "@scrip/rpc";
 
 import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
-import { noteFromBytes } from "../mapping/redemption-note.ts";
+import { replayDataFromBytes } from "../mapping/replay-data.ts";
 import { repairOrder, storeOrder } from "../order/store-order.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
 
 /** The outcome of a commit, with the response data of a new (not replayed) one. */
-export type CommittedDecision = { readonly outcome: CommitOutcome; readonly note?: ReplayData };
+export type CommittedDecision = {
+  readonly outcome: CommitOutcome;
+  readonly replayData?: ReplayData;
+};
 
 /**
  * The committed redemptions of this request, or of an earlier one with the same idempotency key.
  */
 export type FinishedRedemption = {
   readonly made: CommittedRedemptions;
-  readonly note: ReplayData;
+  readonly replayData: ReplayData;
 };
 
 /**
@@ -33,7 +36,7 @@ export type FinishedRedemption = {
 export async function finishRedemption(
   deps: Deps,
   call: Call,
-  { outcome, note }: CommittedDecision,
+  { outcome, replayData }: CommittedDecision,
   overrides: readonly OrderItemInput[],
 ): Promise<FinishedRedemption> {
   if (outcome.replayed) call.onReplay?.();
@@ -46,8 +49,8 @@ export async function finishRedemption(
         const storing = storeRedeemedOrder(deps, call, order, outcome.replayed ? whole : undefined);
         await runPostCommit(deps, "storing the order of a redemption", storing);
       }
-      const isOurs = note !== undefined && !outcome.replayed;
-      return { made, note: isOurs ? note : noteFromBytes(made.replayData) };
+      const isOurs = replayData !== undefined && !outcome.replayed;
+      return { made, replayData: isOurs ? replayData : replayDataFromBytes(made.replayData) };
     }
     case "rejected":
       throw errorFromProto(outcome.outcome.value);
@@ -59,7 +62,7 @@ export async function finishRedemption(
 /** The parent of a stack, or the only redemption. */
 function parentOrOnly({ redemptions, parentRedemption }: CommittedRedemptions): Redemption {
   const whole = parentRedemption ?? redemptions[0];
-  if (whole === undefined) throw new Error("a redemption was committed and not answered");
+  if (whole === undefined) throw new Error("a commit returned no redemption");
   return whole;
 }
 

@@ -92,14 +92,15 @@ async function holdPoints(
   if (outcome.case !== "held") return null;
   return new Map(
     parts.map(({ voucherId, part, reward }, index) => {
-      const spend = outcome.value.holds[index];
-      if (spend?.balances === undefined) throw new Error("points were spent and not answered");
-      const { points: cardPoints, balance, redeemedPoints } = spend.balances;
+      const hold = outcome.value.holds[index];
+      if (hold?.balances === undefined)
+        throw new Error("a points hold was returned without balances");
+      const { points: cardPoints, balance, redeemedPoints } = hold.balances;
       return [
         voucherId,
         {
           $typeName: "scrip.voucher.v1.RedeemedPoints",
-          holdId: spend.id,
+          holdId: hold.id,
           points: part.points,
           cardPoints,
           balance,
@@ -111,20 +112,24 @@ async function holdPoints(
   );
 }
 
-/** A hold that cannot be released here is resolved by a job of the loyalty service. */
+/** A hold that cannot be released here is released by a job of the voucher service. */
 async function releasePoints(deps: Deps, call: Call, points: PointsByCard): Promise<void> {
   try {
     await Promise.all(
-      [...points.values()].map(({ holdId: spendId }) =>
-        deps.clients.abandonSpend({
+      [...points.values()].map(({ holdId }) =>
+        deps.clients.releasePointsHold({
           $typeName: "scrip.voucher.v1.PointsHoldKey",
           projectId: call.project.id,
-          holdId: spendId,
+          holdId,
         }),
       ),
     );
   } catch (cause) {
-    deps.onError(new Error("points are given back later", { cause }));
+    deps.onError(
+      new Error("points could not be released yet; a job of the voucher service releases them", {
+        cause,
+      }),
+    );
   }
 }
 

@@ -40,7 +40,10 @@ export type CommandSource = {
 export function buildRedemptionCommand(
   source: CommandSource,
   decision: Decided,
-  { customer, note }: { readonly customer: StoredCustomer | undefined; readonly note: Uint8Array },
+  {
+    customer,
+    replayData,
+  }: { readonly customer: StoredCustomer | undefined; readonly replayData: Uint8Array },
 ): RedemptionCommand {
   const applicable = applicableOf(decision);
   const orderOf = orderBuilder(source, applicable, customer);
@@ -48,7 +51,7 @@ export function buildRedemptionCommand(
   const order = orderOf(decision.order);
   return {
     ...commandBase(source, customer),
-    replayData: note,
+    replayData,
     parts: applicable.map((evaluated) => ({
       ...partOf(evaluated, source, customer),
       // A single redeemable leaves the order as the whole request does.

@@ -33,7 +33,7 @@ import type {
 } from "../mapping/decision-context.ts";
 import { type DecisionInput, customerOf } from "../mapping/decision-input.ts";
 import { rejectionFromProto, rejectionToApiError } from "../mapping/error.ts";
-import { noteToBytes, buildNote } from "../mapping/redemption-note.ts";
+import { replayDataToBytes, buildReplayData } from "../mapping/replay-data.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { type OrderClaim, claimRequestedOrder } from "../order/order-claim.ts";
 import { type SessionClaim, claimSessionVouchers } from "../session/session-claim.ts";
@@ -87,10 +87,18 @@ export async function runRedemption(
       orderClaim = await claimRequestedOrder(deps, call, orderInput);
       return orderClaim.stored;
     });
-    const { stored, lines } = order;
+    const { stored: storedOrder, lines } = order;
     const input = { ...sent, order: order.sent };
     sessionClaim = await claimSession(deps, call, input, resolved);
-    const loaded = { input, requestedCustomer, customer, stored, lines, stacking, trace: true };
+    const loaded = {
+      input,
+      requestedCustomer,
+      customer,
+      storedOrder,
+      lines,
+      stacking,
+      trace: true,
+    };
     const upsertCustomer = customerUpsert(deps, call, { requestedCustomer, stored: customer });
     const request = { deps, call, order: orderClaim, tracking, upsertCustomer, commit: commit.run };
     const committed = await decideAndCommit(request, loaded, resolved);
@@ -154,10 +162,10 @@ async function decideAndCommit(
   first: ResolvedRedeemables,
 ): Promise<CommittedDecision> {
   const { deps, call } = request;
-  let found = await loadDecisionContext(deps, call, requestContext, first);
+  let loaded = await loadDecisionContext(deps, call, requestContext, first);
   let losses = NO_CONFLICTS;
   for (let attempt = 0; ; attempt += 1) {
-    const context = { ...found, request: withConflicts(found.request, losses) };
+    const context = { ...loaded, request: withConflicts(loaded.request, losses) };
     const decision = await decide(context, call);
     const committed = await commitDecision(request, context, decision);
     const { outcome } = committed.outcome;
@@ -168,12 +176,12 @@ async function decideAndCommit(
     if (lost.length > 0 && hasTimeLeft(call.deadline)) continue;
     if (!(await pauseBeforeRetry(attempt, call.deadline))) break;
     const resolved = await resolveRedeemables(deps, call, requestContext.input);
-    found = await loadDecisionContext(deps, call, requestContext, resolved);
+    loaded = await loadDecisionContext(deps, call, requestContext, resolved);
     losses = refreshed(losses);
   }
   const names = requestContext.input.redeemables.map(({ id }) => id).join(", ");
   throw new ApiError("service_unavailable", {
-    details: `What is redeemed is being changed (${names}); try again`,
+    details: `Redeemables are being changed concurrently (${names}); try again`,
   });
 }
 
@@ -204,12 +212,12 @@ async function commitDecision(
     upsertCustomer(),
     loadDisplayedAssignments(deps, call, decision.redeemables),
   ]);
-  const note = buildNote(decision.redeemables, { context, assignments }, call);
-  const answer = { customer, note: noteToBytes(note, call) };
+  const replayData = buildReplayData(decision.redeemables, { context, assignments }, call);
+  const result = { customer, replayData: replayDataToBytes(replayData, call) };
   const outcome = await commitWithPointsHeld(deps, call, { decision, context }, (points) =>
-    commit(buildRedemptionCommand({ ...request, context, points }, decision, answer)),
+    commit(buildRedemptionCommand({ ...request, context, points }, decision, result)),
   );
-  return { outcome, note };
+  return { outcome, replayData };
 }
 
 async function claimSession(

@@ -73,7 +73,7 @@ export async function runRollback(
     return await finishRollback(deps, call, outcome, { isStored: orderClaim !== undefined });
   } finally {
     const claim = mayRelease ? orderClaim?.release() : undefined;
-    await runPostCommit(deps, "giving back the order of a rollback", claim);
+    await runPostCommit(deps, "releasing the order of a rollback", claim);
   }
 }
 

@@ -15,10 +15,10 @@ export async function rejectUnknownCategories(
   call: Call,
   ids: readonly string[],
 ): Promise<void> {
-  const answers = await Promise.all(
+  const results = await Promise.all(
     ids.map((id) => deps.clients.resolveCategory({ projectId: call.project.id, id })),
   );
-  for (const [index, { category }] of answers.entries()) {
+  for (const [index, { category }] of results.entries()) {
     if (category === undefined) throw notFound("category", ids[index] ?? "");
   }
 }

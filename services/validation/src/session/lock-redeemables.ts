@@ -64,7 +64,7 @@ function restorePoints(
   const restore = async (): Promise<void> => {
     await reservePoints(lockContext, previous);
   };
-  return runPostCommit(lockContext.deps, "putting back what a session held of cards", restore());
+  return runPostCommit(lockContext.deps, "restoring the points of a session", restore());
 }
 
 const reservationOf = ({

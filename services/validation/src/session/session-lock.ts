@@ -40,7 +40,7 @@ export function parseSessionLock(
   const ttl = session.ttl ?? DEFAULT_DAYS;
   const ttlUnit = session.ttl === undefined ? "DAYS" : (session.ttlUnit ?? "DAYS");
   const perUnit = NANOSECONDS[ttlUnit];
-  if (perUnit === undefined) throw new Error(`the unit ${ttlUnit} passed the door`);
+  if (perUnit === undefined) throw new Error(`the unit ${ttlUnit} passed the request checks`);
   const ms = (ttl * perUnit + NANOSECONDS_PER_MS - 1n) / NANOSECONDS_PER_MS;
   if (ms > LONGEST_MS) throw invalidPayload("Property .session.ttl cannot be longer than 10 years");
   const key = session.key === undefined || session.key === "" ? newId("ssn") : session.key;

@@ -217,6 +217,7 @@ function membersOf(collection: CollectionRow, moment: TimeContext, values: unkno
     return `i.id = any($${values.push(collection.entries.map(({ id }) => id))}::text[])`;
   }
   const compiled = compileFilters(collection.filter, { ...moment, fields, values });
-  if (compiled.kind === "violation") throw new Error(`a stored filter is none: ${compiled.text}`);
+  if (compiled.kind === "violation")
+    throw new Error(`the stored filter of a collection is invalid: ${compiled.text}`);
   return compiled.text;
 }

@@ -72,6 +72,6 @@ export async function runValidation(
     resolved = await resolveRedeemables(deps, call, input);
   }
   throw new ApiError("service_unavailable", {
-    details: "What the session would lock is being changed; try again",
+    details: "Redeemables of the session are being changed concurrently; try again",
   });
 }

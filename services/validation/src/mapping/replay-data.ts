@@ -15,7 +15,7 @@ import { explanationToProto, audienceOf } from "./explanation.ts";
 import { redeemableResultToProto } from "./redeemable-result.ts";
 
 /** The parts of the response that only the decision knows. Empty for most redemptions. */
-export function buildNote(
+export function buildReplayData(
   evaluated: readonly EvaluatedRedeemable[],
   {
     context,
@@ -30,16 +30,16 @@ export function buildNote(
   const explains = expandOf(context.input).has("explanation");
   const scopes = scopesOf(evaluated);
   if (left.length === 0 && !explains && scopes.length === 0 && assignments.length === 0) {
-    return EMPTY_NOTE;
+    return EMPTY_REPLAY_DATA;
   }
   const results = left.map((each) => redeemableResultToProto(each, context, call));
-  const reader = audienceOf(call);
+  const audience = audienceOf(call);
   return create(ReplayDataSchema, {
     inapplicableRedeemables: results.filter(({ status }) => status === "INAPPLICABLE"),
     skippedRedeemables: results.filter(({ status }) => status === "SKIPPED"),
     explanations: explains
       ? evaluated.flatMap((each) =>
-          each.status === "APPLICABLE" ? (explanationToProto(each, reader) ?? []) : [],
+          each.status === "APPLICABLE" ? (explanationToProto(each, audience) ?? []) : [],
         )
       : [],
     scopes,
@@ -60,17 +60,19 @@ function scopesOf(
   return isLimited ? lists : [];
 }
 
-const NOTHING = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 
 /**
  * Stored with the redemption, so that a replay returns the same response. Empty if the request
  * cannot be replayed.
  */
-export const noteToBytes = (note: ReplayData, { idempotency }: Call): Uint8Array =>
-  idempotency === undefined || note === EMPTY_NOTE ? NOTHING : toBinary(ReplayDataSchema, note);
+export const replayDataToBytes = (replayData: ReplayData, { idempotency }: Call): Uint8Array =>
+  idempotency === undefined || replayData === EMPTY_REPLAY_DATA
+    ? NO_BYTES
+    : toBinary(ReplayDataSchema, replayData);
 
-export const noteFromBytes = (note: Uint8Array): ReplayData =>
-  note.length === 0 ? EMPTY_NOTE : fromBinary(ReplayDataSchema, note);
+export const replayDataFromBytes = (replayData: Uint8Array): ReplayData =>
+  replayData.length === 0 ? EMPTY_REPLAY_DATA : fromBinary(ReplayDataSchema, replayData);
 
 /** Read-only and therefore shared. */
-const EMPTY_NOTE = create(ReplayDataSchema);
+const EMPTY_REPLAY_DATA = create(ReplayDataSchema);
