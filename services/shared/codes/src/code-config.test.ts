@@ -18,7 +18,7 @@ const maskOf = (config: CodeConfig, caseSensitive = true) => {
 };
 
 describe("parseCodeConfig", () => {
-  test("eight of sixty-two characters without a config", () => {
+  test("draws eight of sixty-two characters without a config", () => {
     expect(capacityOf(maskOf({}))).toBe(62n ** 8n);
   });
 
@@ -31,11 +31,11 @@ describe("parseCodeConfig", () => {
     ],
     ["the distinct characters of a charset", { length: 2, charset: "aab" }, 4n],
     ["one without placeholders", { pattern: "FIXED" }, 1n],
-  ])("capacity comes from %s", (_name, config, capacity) => {
+  ])("derives the capacity from %s", (_name, config, capacity) => {
     expect(capacityOf(maskOf(config))).toBe(capacity);
   });
 
-  test("where case does not count, two cases are one character", () => {
+  test("counts two cases as one character where codes ignore case", () => {
     expect(capacityOf(maskOf({ length: 2, charset: "aAbB" }, false))).toBe(4n);
     expect(capacityOf(maskOf({ length: 2, charset: "aAbB" }, true))).toBe(16n);
   });
@@ -50,20 +50,20 @@ describe("parseCodeConfig", () => {
     ["an empty pattern", { pattern: "" }, ".pattern"],
     ["a control character", { prefix: "a\u0007" }, ".prefix"],
     ["codes above 255", { length: 200, prefix: "p".repeat(56) }, "longer than 255"],
-  ])("refuses %s", (_name, config, text) => {
+  ])("rejects %s", (_name, config, text) => {
     expect(parseCodeConfig(config, true)).toEqual({
       kind: "violation",
       text: expect.stringContaining(text),
     });
   });
 
-  test("255 characters are not too many", () => {
+  test("accepts a charset of 255 characters", () => {
     expect(parseCodeConfig({ length: 200, prefix: "p".repeat(55) }, true).kind).toBe("mask");
   });
 });
 
 describe("mergeCodeConfig", () => {
-  test("a length that is sent replaces a pattern that is not", () => {
+  test("replaces a pattern by a length that the request sends", () => {
     const standing = { pattern: "X-##", charset: "ab", prefix: "p" };
     expect(mergeCodeConfig(standing, { length: 3 })).toEqual({
       charset: "ab",
@@ -81,13 +81,13 @@ describe("normalize", () => {
     { pattern: "X-##" },
     { pattern: "X" },
     { pattern: "X", length: 5 },
-  ])("%j is taken again as it is answered, and means the same", (config) => {
+  ])("accepts %j again as the response shows it, with the same meaning", (config) => {
     const normal = normalize(config, maskOf(config));
     expect(maskOf(normal)).toEqual(maskOf(config));
     expect(normalize(normal, maskOf(normal))).toEqual(normal);
   });
 
-  test("counts what is drawn, and leaves nothing to a later default", () => {
+  test("stores the number of drawn characters instead of a later default", () => {
     const config = { pattern: "L-CARD-#######" };
     expect(normalize(config, maskOf(config))).toEqual({
       length: 7,
@@ -105,7 +105,7 @@ describe("normalize", () => {
 });
 
 describe("patternOf", () => {
-  test("matches every code that is drawn, whatever stands around the placeholders", () => {
+  test("matches every drawn code, whatever surrounds the placeholders", () => {
     const text = fc.stringMatching(/^[-a-c#.*+?^$()[\]{}|\\/ ]{1,8}$/);
     const charset = fc
       .uniqueArray(fc.constantFrom("a", "]", "[", "^", "-", "\\", "7"), { minLength: 1 })
@@ -131,7 +131,7 @@ describe("drawCode", () => {
     expect(code).toBe("#Ay-z!");
   });
 
-  test("every code has the mask's shape, over characters of any alphabet", () => {
+  test("draws codes in the shape of the mask for any alphabet", () => {
     const charset = fc
       .uniqueArray(fc.constantFrom("a", "B", "7", "é", "漢", "😀"), { minLength: 1 })
       .map((characters) => characters.join(""));

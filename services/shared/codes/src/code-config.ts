@@ -1,4 +1,4 @@
-/** How codes are generated (spec/campaigns-loyalty-platform.md §4.2), as it is sent. */
+/** How codes are generated, as the request sends it (docs/campaigns.md#codes). */
 export type CodeConfig = {
   readonly length?: number | undefined;
   readonly charset?: string | undefined;
@@ -7,11 +7,11 @@ export type CodeConfig = {
   readonly postfix?: string | undefined;
 };
 
-/** Ready to draw codes from. */
+/** A code configuration that codes can be drawn from. */
 export type CodeMask = {
-  /** Each `#` stands for a character of the charset. */
+  /** Each `#` is a placeholder for a character of the charset. */
   readonly mask: string;
-  /** Without repeats, so that every character is as likely as any other. */
+  /** Characters without repetition, so that each is equally likely. */
   readonly alphabet: readonly string[];
   readonly prefix: string;
   readonly postfix: string;
@@ -29,9 +29,9 @@ const MAX_CODE_LENGTH = 255;
 
 const PLACEHOLDER = "#";
 
-/** As campaigns keep and answer it: complete, so that no later default changes it. */
+/** The form that campaigns store and return: complete, so that no later default changes it. */
 export type NormalCodeConfig = {
-  /** How many characters are drawn. */
+  /** Number of drawn characters. */
   readonly length: number;
   readonly charset: string;
   readonly pattern: string;
@@ -40,8 +40,8 @@ export type NormalCodeConfig = {
 };
 
 /**
- * What is sent over what stands: a length that is sent replaces a pattern that is not, since the
- * pattern would win over it.
+ * Merges a request into the stored configuration: a length replaces a stored pattern, which would
+ * otherwise take precedence.
  */
 export function mergeCodeConfig(standing: CodeConfig, sent: CodeConfig): CodeConfig {
   const { pattern, ...others } = standing;
@@ -49,7 +49,10 @@ export function mergeCodeConfig(standing: CodeConfig, sent: CodeConfig): CodeCon
   return { ...inherited, ...sent };
 }
 
-/** Of a config that `parseCodeConfig` took: the mask it is drawn by, and nothing that is missing. */
+/**
+ * The complete form of a config that `parseCodeConfig` accepted: its mask without defaults left to
+ * apply.
+ */
 export function normalize(config: CodeConfig, { mask }: CodeMask): NormalCodeConfig {
   return {
     length: placeholdersOf(mask),
@@ -60,11 +63,11 @@ export function normalize(config: CodeConfig, { mask }: CodeMask): NormalCodeCon
   };
 }
 
-/** Answers what is wrong with a config in the words of `invalid_code_config`, or its mask. */
+/** Returns the mask of a config, or the details of `invalid_code_config`. */
 export function parseCodeConfig(config: CodeConfig, caseSensitive: boolean): ParsedCodeConfig {
   const { length = DEFAULT_LENGTH, charset = DEFAULT_CHARSET, prefix = "", postfix = "" } = config;
   const inRange = Number.isInteger(length) && length >= 1 && length <= MAX_LENGTH;
-  // A normal config may come back: of a pattern without placeholders it says that nothing is drawn.
+  // A normalized config of a pattern without placeholders has a length of 0.
   if (!inRange && !(config.pattern !== undefined && placeholdersOf(config.pattern) === length)) {
     return violation(`Property .code_config.length must be between 1 and ${MAX_LENGTH}`);
   }
@@ -90,7 +93,7 @@ export function parseCodeConfig(config: CodeConfig, caseSensitive: boolean): Par
   };
 }
 
-/** Where case does not count, `a` and `A` are one character: the first one that the charset names. */
+/** Where codes ignore case, `a` and `A` are one character: the first one in the charset. */
 function alphabetOf(charset: string, caseSensitive: boolean): readonly string[] {
   const byKey = new Map<string, string>();
   for (const character of charset) {
@@ -100,13 +103,15 @@ function alphabetOf(charset: string, caseSensitive: boolean): readonly string[] 
   return [...byKey.values()];
 }
 
-/** How many different codes there can be. */
+/** Number of different codes. */
 export const capacityOf = ({ mask, alphabet }: CodeMask): bigint =>
   BigInt(alphabet.length) ** BigInt(placeholdersOf(mask));
 
 const placeholdersOf = (mask: string): number => mask.split(PLACEHOLDER).length - 1;
 
-/** A regular expression (of Postgres too) that matches whole codes of this mask and no others. */
+/**
+ * A regular expression (also for Postgres) that matches the whole codes of this mask and no others.
+ */
 export function patternOf({ mask, alphabet, prefix, postfix }: CodeMask): string {
   const drawn = `[${alphabet.map(escapeInClass).join("")}]`;
   const filled = mask
@@ -120,7 +125,7 @@ const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\
 
 const escapeInClass = (character: string): string => character.replace(/[\\\]^[-]/, "\\$&");
 
-/** Draws a code; `randomIndex(n)` answers a number from 0 to n − 1, each as likely as any other. */
+/** Draws a code; `randomIndex(n)` returns a number from 0 to n − 1 with equal probability. */
 export function drawCode(
   { mask, alphabet, prefix, postfix }: CodeMask,
   randomIndex: (size: number) => number,
@@ -132,7 +137,7 @@ export function drawCode(
   return prefix + filled + postfix;
 }
 
-/** Codes may hold anything that can be seen, and blanks. */
+/** Codes may contain printable characters and spaces. */
 export const isPrintable = (code: string): boolean => !/\p{Cc}/u.test(code);
 
 const violation = (text: string): ParsedCodeConfig => ({ kind: "violation", text });

@@ -5,7 +5,7 @@ import { ConfigError, readEnv, type Reader, variable } from "./index.ts";
 const read = <Value>(reader: Reader<Value>, text?: string): Value =>
   readEnv({ NAME: text }, { value: { name: "NAME", reader } }).value;
 
-test("each variable is read by its kind", () => {
+test("reads each variable by its kind", () => {
   const env = {
     SCRIP_PORT: "8080",
     SCRIP_SANDBOX: "true",
@@ -36,7 +36,7 @@ test("each variable is read by its kind", () => {
   });
 });
 
-test("all mistakes are told at once, by the names of the variables and never by their values", () => {
+test("reports all invalid variables at once, by name and never by value", () => {
   const env = { SCRIP_PORT: "eighty", SCRIP_SIGNING_KEY: "hunter2", SCRIP_SANDBOX: "yes" };
   const spec = {
     port: { name: "SCRIP_PORT", reader: variable.integer(0, 65_535) },
@@ -55,7 +55,7 @@ test("all mistakes are told at once, by the names of the variables and never by 
   expect(() => readEnv(env, spec)).toThrow(error);
 });
 
-test("what need not be set has its default, also when it is empty", () => {
+test("uses the default of an absent or empty variable", () => {
   expect(read(variable.withDefault(variable.integer(1, 9), 5))).toBe(5);
   expect(read(variable.withDefault(variable.integer(1, 9), 5), "")).toBe(5);
   expect(read(variable.withDefault(variable.integer(1, 9), 5), "7")).toBe(7);
@@ -64,7 +64,7 @@ test("what need not be set has its default, also when it is empty", () => {
   expect(() => read(variable.text, "")).toThrow("NAME is missing: text");
 });
 
-describe("a kind refuses what it does not know", () => {
+describe("rejects a value that the kind does not accept", () => {
   test.each<[string, Reader<unknown>, string[]]>([
     [
       "integer",
@@ -88,14 +88,14 @@ test.each([
   ["10s", 10_000],
   ["2h", 7_200_000],
   ["7d", 604_800_000],
-])("%s are %d milliseconds", (text, ms) => {
+])("reads %s as %d milliseconds", (text, ms) => {
   expect(read(variable.duration, text)).toBe(ms);
 });
 
-test("an integer may be negative where its bounds say so", () => {
+test("accepts negative integers within the bounds", () => {
   expect(read(variable.integer(-5, 10), "-5")).toBe(-5);
 });
 
-test("JSON is parsed", () => {
+test("parses JSON", () => {
   expect(read(variable.json("a list of keys"), '[{"kid":"a"}]')).toEqual([{ kid: "a" }]);
 });

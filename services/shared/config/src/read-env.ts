@@ -2,7 +2,7 @@ import type { Reader } from "./reader.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Everything that is wrong with the environment at once, fit for the terminal. */
+/** All problems of the environment at once, formatted for the terminal. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -13,8 +13,8 @@ type Values<S extends Spec> = {
 };
 
 /**
- * Reads variables by their names. An empty variable counts as absent. The values of the wrong ones
- * are never repeated: they may be secrets.
+ * Reads variables by their names. An empty variable counts as absent. Error messages never repeat
+ * values, which may be secrets.
  */
 export function readEnv<S extends Spec>(env: Env, spec: S): Values<S> {
   const mistakes: string[] = [];
@@ -31,6 +31,6 @@ export function readEnv<S extends Spec>(env: Env, spec: S): Values<S> {
     else values[key] = value;
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes.join("\n"));
-  // Each key was read by the reader that gives it its type.
+  // The reader of each key has returned a value of its type.
   return values as Values<S>;
 }

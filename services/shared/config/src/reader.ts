@@ -1,9 +1,9 @@
-/** Turns the text of a variable into a value, or tells what was expected instead. */
+/** Parses the text of a variable, or describes the expected value. */
 export type Reader<Value> = {
   /** Completes "NAME must be …". */
   readonly expected: string;
-  /** Answers undefined for a text that is not as expected. */
+  /** Returns undefined for text of another form. */
   readonly read: (text: string) => Value | undefined;
-  /** Used when the variable is absent or empty; without one it is required. */
+  /** Used when the variable is absent or empty; without a default the variable is required. */
   readonly fallback?: { readonly value: Value };
 };

@@ -16,7 +16,10 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** The kinds of variables. `optional` and `withDefault` make one that need not be set. */
+/**
+ * Readers of variables. `optional` and `withDefault` turn one into a reader of an optional
+ * variable.
+ */
 export const variable = {
   text: reader("text", (text) => text),
   secret: reader(`a secret of at least ${MIN_SECRET_LENGTH} characters`, (text) =>
@@ -26,14 +29,14 @@ export const variable = {
   boolean: reader("true or false", (text) =>
     text === "true" ? true : text === "false" ? false : undefined,
   ),
-  /** Blanks around the items are dropped, and so are items of nothing. */
+  /** Trims the items and drops empty ones. */
   list: reader("a list separated by commas", (text) =>
     text
       .split(",")
       .map((item) => item.trim())
       .filter((item) => item !== ""),
   ),
-  /** In milliseconds. */
+  /** Milliseconds. */
   duration: reader("a duration such as 250ms, 10s, 5m, 2h or 7d", (text) => {
     const [, count = "", unit = ""] = DURATION.exec(text) ?? [];
     const factor = UNIT_MS[unit];
@@ -46,7 +49,7 @@ export const variable = {
     }),
   oneOf: <const Choice extends string>(...choices: readonly Choice[]): Reader<Choice> =>
     reader(`one of ${choices.join(", ")}`, (text) => choices.find((choice) => choice === text)),
-  /** The shape of what was parsed is the caller's to check: `Value` is only believed. */
+  /** Does not check the shape of the parsed value: the caller must. */
   json: <Value>(expected: string): Reader<Value> =>
     reader(expected, (text) => {
       try {

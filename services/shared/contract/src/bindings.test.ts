@@ -31,7 +31,7 @@ type Door = {
   body?: string;
 };
 
-/** A service of RPCs `Rpc0`, `Rpc1`… whose request has the one field `code`. */
+/** A service of RPCs `Rpc0`, `Rpc1`… whose request has the single field `code`. */
 function service(...doors: Door[]): DescService {
   const request = create(DescriptorProtoSchema, {
     name: "Request",
@@ -83,7 +83,7 @@ const get = (value: string): Door["path"] => ({ case: "get", value });
 const post = (value: string): Door["path"] => ({ case: "post", value });
 const server = { server: "vouchers" };
 
-test("answers one binding for each path, with the side and the scope that open it", () => {
+test("returns one binding per path, with its side and its scope", () => {
   const bindings = bindingsOf([VoucherService, RedemptionService, ValidationService]);
   const shown = bindings.map(({ httpMethod, path, side, scope }) => [
     httpMethod,
@@ -157,11 +157,11 @@ test.each<[string, Door[], string]>([
     [{ path: post("/v1/a"), body: "items", access: server }],
     "the body is not a field",
   ],
-])("stops the start at %s", (_, doors, message) => {
+])("prevents the start on %s", (_, doors, message) => {
   expect(() => bindingsOf([service(...doors)])).toThrow(message);
 });
 
-test("lets a literal and a field stand beside each other", () => {
+test("allows a literal and a field at the same position", () => {
   const doors = [get("/v1/a/{code}"), get("/v1/a/b"), post("/v1/a/b")];
   expect(bindingsOf([service(...doors.map((path) => ({ path, access: server })))])).toHaveLength(3);
 });

@@ -13,7 +13,7 @@ import { accessOf } from "./options.ts";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Which credentials open a path; `anyone` needs none. */
+/** Which credentials a path accepts; `anyone` needs none. */
 export type Side = "server" | "client" | "management" | "key_only" | "anyone";
 
 export type Segment =
@@ -23,23 +23,23 @@ export type Segment =
 /** What the body holds: nothing, the whole message, or one field of it. */
 export type Body = "none" | "all" | DescField;
 
-/** One HTTP door to an RPC. */
+/** One HTTP route of an RPC. */
 export type Binding = {
   readonly method: DescMethod;
   readonly httpMethod: HttpMethod;
-  /** As the contract writes it: `/v1/vouchers/{code}`. */
+  /** The path template of the contract: `/v1/vouchers/{code}`. */
   readonly path: string;
   readonly segments: readonly Segment[];
   readonly body: Body;
   readonly side: Side;
-  /** The scope that opens it; undefined where the side has no scopes. */
+  /** The required scope; undefined where the side has no scopes. */
   readonly scope: string | undefined;
   readonly access: Access;
 };
 
 /**
- * Every HTTP path of the services. Throws when the contract leaves open who may call one, so that a
- * forgotten option stops the start instead of opening a door.
+ * Returns every HTTP route of the services. Throws when an RPC has no access option, so that a
+ * forgotten option prevents the start instead of exposing the RPC.
  */
 export function bindingsOf(services: readonly DescService[]): Binding[] {
   const bindings = services.flatMap(({ methods }) => methods.flatMap(bindingsOfMethod));

@@ -16,7 +16,7 @@ import type { Violation } from "./violation.ts";
 
 type FieldCheck = (value: unknown) => Violation | undefined;
 
-/** The check of one field, with its name in front of every path that it answers. */
+/** The check of one field, which prefixes every path with the field name. */
 export function compileField(field: DescField, context: CompileContext): FieldCheck | undefined {
   const rule = ruleOf(field);
   const path = `.${jsonNameOf(field)}`;
@@ -38,8 +38,8 @@ export function compileField(field: DescField, context: CompileContext): FieldCh
 }
 
 /**
- * What counts as not sent. The wire cannot tell empty text, an unspecified enum or an empty list from
- * an absent one unless the field is `optional`; such a default breaks no rule but `required`.
+ * What counts as absent. Without `optional`, the wire does not distinguish empty text, an
+ * unspecified enum or an empty list from an absent field; such a default violates only `required`.
  */
 function absenceOf(field: DescField): (value: unknown) => boolean {
   if (field.fieldKind === "enum") return (value) => value === undefined || value === 0;
@@ -68,7 +68,7 @@ function compileValue(
   }
 }
 
-/** The check of one value: of the field itself, or of one item of it. */
+/** The check of one value: of the field itself, or of one of its items. */
 function compileSingle(
   field: DescField,
   rule: Rule,
@@ -98,7 +98,7 @@ function compileMessageValue(desc: DescMessage, context: CompileContext): FieldC
   return check === undefined ? undefined : (value) => check(value as Fields);
 }
 
-/** 0001-01-01 and the last second of 9999: what JSON can write. */
+/** 0001-01-01 and the last second of 9999: the range of JSON timestamps. */
 const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
 

@@ -11,7 +11,7 @@ import {
 } from "./formats.ts";
 import { isSafeText, UNSAFE_TEXT } from "./safety.ts";
 
-/** Answers what is wrong with a value, or undefined. */
+/** Returns what is wrong with a value, or undefined. */
 export type ValueCheck = (value: unknown) => string | undefined;
 
 /** Compiles the rules of a scalar; undefined when there are none. */
@@ -55,7 +55,7 @@ function numberChecks(rule: Rule, safe: boolean): ValueCheck[] {
   const checks: ValueCheck[] = [];
   const { min, max } = rule;
   if (safe) checks.push((value) => (isSafe(value as bigint) ? undefined : UNSAFE_INTEGER));
-  // A bigint bound compares exactly with numbers and with bigints alike.
+  // A bigint bound compares exactly with numbers and bigints.
   if (min !== undefined) {
     const text = `cannot be lower than ${min}`;
     checks.push((value) => ((value as bigint) < min ? text : undefined));

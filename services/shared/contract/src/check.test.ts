@@ -85,7 +85,7 @@ test.each([
     details(LoyaltyCardSchema, { nextExpirationDate: "2026-02-29" }),
     "Property .next_expiration_date must be a date (YYYY-MM-DD)",
   ],
-])("tells %s", (actual, expected) => {
+])("reports %s", (actual, expected) => {
   expect(actual).toBe(expected);
 });
 
@@ -96,7 +96,7 @@ test("counts characters, not UTF-16 units", () => {
   );
 });
 
-test("accepts what keeps the rules", () => {
+test("accepts a message that satisfies its rules", () => {
   expect(details(ValidateRequestSchema, { redeemables: [voucher] })).toBeUndefined();
   expect(details(DiscountSchema, { type: 1, percentOff: "100" })).toBeUndefined();
   expect(details(LoyaltyCardSchema, { nextExpirationDate: "2024-02-29" })).toBeUndefined();
@@ -138,11 +138,11 @@ test.each([
     { metadata: JSON.parse('{"__proto__":1}') as never },
     "Property .metadata must NOT have the property '__proto__'",
   ],
-])("refuses from gRPC callers what the JSON door refuses: %s", (_, init, expected) => {
+])("rejects from gRPC callers what the HTTP edge rejects: %s", (_, init, expected) => {
   expect(details(CustomerSchema, init)).toBe(expected);
 });
 
-test("refuses integers, enums and times that JSON cannot hold", () => {
+test("rejects integers, enums and timestamps that JSON cannot represent", () => {
   const base = { redeemables: [voucher] };
   const unsafe = BigInt(Number.MAX_SAFE_INTEGER) + 1n;
   const session = { type: "LOCK", ttl: unsafe };
@@ -158,7 +158,7 @@ test("refuses integers, enums and times that JSON cannot hold", () => {
   );
 });
 
-test("leaves to the JSON door what it has seen to", () => {
+test("does not repeat the checks of the HTTP edge", () => {
   const check = compileCheck(CustomerSchema, { fromJson: true });
   expect(check(create(CustomerSchema, { name: "a\0" }))).toBeUndefined();
   const nothing = compileCheck(GetCategoryRequestSchema, { fromJson: true });

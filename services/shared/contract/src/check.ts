@@ -4,26 +4,26 @@ import type { CompileContext, MessageCheck, Resolve } from "./check-context.ts";
 import { compileField } from "./check-field.ts";
 import { toDetails } from "./violation.ts";
 
-/** Answers the details of the first violation, or undefined. */
+/** Returns the details of the first violation, or undefined. */
 export type Check = (message: Message) => string | undefined;
 
 export type CheckOptions = {
   /**
-   * The message was decoded from JSON, whose strict reader and decoder have already refused unsafe
-   * text, deep structures, unsafe integers and unknown enum values.
+   * The message was decoded from JSON: reader and decoder have already rejected unsafe text, deep
+   * structures, unsafe integers and unknown enum values.
    */
   readonly fromJson?: boolean;
 };
 
 /**
- * Compiles the `rule` options of a message into a check. What has no rules is never looked at, so
- * that the check of a request costs as much as its rules.
+ * Compiles the `rule` options of a message into a check. Fields without rules are skipped, so that
+ * a check costs as much as its rules.
  */
 export function compileCheck(desc: DescMessage, options: CheckOptions = {}): Check {
   const compiled = new Map<DescMessage, MessageCheck | undefined>();
   const resolve: Resolve = (message) => {
     if (compiled.has(message)) return compiled.get(message);
-    // A message that holds itself finds this entry while its own check is being compiled.
+    // A recursive message finds this entry while its own check is being compiled.
     compiled.set(message, (value) => compiled.get(message)?.(value));
     const check = compileMessage(message, { resolve, strict: options.fromJson !== true });
     compiled.set(message, check);

@@ -9,7 +9,7 @@ import {
   isShorterThan,
 } from "./formats.ts";
 
-/** An integer of digits and where its point stands, counted from the right. */
+/** An integer and its number of decimal places. */
 type Decimal = [digits: number, scale: number];
 
 function toText([digits, scale]: Decimal): string {
@@ -32,18 +32,18 @@ test("compares decimals as exact numbers", () => {
   );
 });
 
-test.each(["0", "-1", "10.50", "0.1", "9".repeat(40)])("%s is a decimal", (text) => {
+test.each(["0", "-1", "10.50", "0.1", "9".repeat(40)])("accepts %s as a decimal", (text) => {
   expect(isDecimal(text)).toBe(true);
 });
 
 test.each(["", "-", "01", ".5", "5.", "1e3", "+1", "1,5", " 1", "NaN", "9".repeat(41)])(
-  "%j is no decimal",
+  "rejects %j as a decimal",
   (text) => {
     expect(isDecimal(text)).toBe(false);
   },
 );
 
-test("knows exactly the days that the calendar has", () => {
+test("accepts exactly the days of the calendar", () => {
   const day = fc.date({
     noInvalidDate: true,
     min: new Date("0001-01-01"),

@@ -1,4 +1,4 @@
-/** Longer decimals are nobody's percentage; the bound keeps exact arithmetic cheap. */
+/** The bound keeps exact arithmetic cheap; no percentage is longer. */
 const LONGEST_DECIMAL = 40;
 
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
@@ -27,7 +27,7 @@ function scaled(text: string, scale: number): bigint {
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** `YYYY-MM-DD`, and a day that exists, in the years 0001 to 9999. */
+/** `YYYY-MM-DD`, an existing day in the years 0001 to 9999. */
 export function isCalendarDay(text: string): boolean {
   const match = DAY.exec(text);
   if (match === null) return false;
@@ -40,9 +40,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/**
- * Counts characters, not UTF-16 units, and only when the units leave it open whether the text fits.
- */
+/** Counts characters instead of UTF-16 units, only where the number of units does not decide. */
 export function isLongerThan(text: string, max: number): boolean {
   return text.length > max && codePoints(text) > max;
 }

@@ -17,7 +17,7 @@ import {
   type Shape,
 } from "@scrip/proto/scrip/options/v1/options_pb";
 
-/** Who may call an RPC; undefined when nobody said. */
+/** The access option of an RPC; undefined when it has none. */
 export function accessOf(method: DescMethod): Access | undefined {
   return hasOption(method, access) ? getOption(method, access) : undefined;
 }
@@ -50,11 +50,11 @@ export type EnumNames = {
   /** Names as JSON writes them, without the prefix, by number. */
   readonly byNumber: ReadonlyMap<number, string>;
   readonly byName: ReadonlyMap<string, number>;
-  /** As details name them: `DISCOUNT_VOUCHER, GIFT_VOUCHER`. */
+  /** As `details` list them: `DISCOUNT_VOUCHER, GIFT_VOUCHER`. */
   readonly list: string;
 };
 
-/** The values of an enum without the unspecified one, which JSON knows only as an absent field. */
+/** The values of an enum without the unspecified one, which JSON expresses as an absent field. */
 export function enumNamesOf(desc: DescEnum): EnumNames {
   const prefix = desc.sharedPrefix?.length ?? 0;
   const values = desc.values

@@ -2,15 +2,15 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 
 import type { Violation } from "./violation.ts";
 
-/** Bounds of any document that reaches a service, at either door (design/reliability.md §5.6). */
+/** Bounds of every document that reaches a service, over HTTP or gRPC. */
 export const LIMITS = { depth: 32, nodes: 10_000 } as const;
 
-/** Postgres stores neither NUL nor half of a surrogate pair, so no text may hold them. */
+/** Postgres stores neither NUL nor lone surrogates, so no text may contain them. */
 export function isSafeText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
-/** The same bounds for a Struct that came over gRPC as the strict reader keeps for JSON. */
+/** Applies the bounds of the strict JSON reader to a Struct that arrived over gRPC. */
 export function structViolation(struct: JsonObject): Violation | undefined {
   const budget = { nodes: LIMITS.nodes };
   const text = visit(struct, 1, budget);
@@ -41,7 +41,7 @@ function visit(value: JsonValue, depth: number, budget: { nodes: number }): stri
   return undefined;
 }
 
-/** Keys that pollute prototypes where somebody merges documents carelessly. */
+/** Keys that pollute prototypes when code merges documents carelessly. */
 export function isHostileKey(key: string, value: JsonValue): boolean {
   if (key === "__proto__") return true;
   return (

@@ -4,15 +4,15 @@ import { ErrorSchema, type Error as ErrorMessage } from "@scrip/proto/scrip/comm
 import { catalogue, type ErrorKey } from "./catalogue.ts";
 
 export type ApiErrorOptions = {
-  /** What exactly is wrong, for the person who reads the answer. */
+  /** What exactly is wrong, for the reader of the response. */
   readonly details?: string | undefined;
-  /** Instead of the catalogue's text. */
+  /** Replaces the message of the catalogue. */
   readonly message?: string | undefined;
   readonly resourceId?: string | undefined;
   readonly resourceType?: string | undefined;
-  /** The merchant's own words (`error.error.message`). */
+  /** The merchant's own message (`error.error.message`). */
   readonly customMessage?: string | undefined;
-  /** What uses the resource. */
+  /** The resources that use this one. */
   readonly related?: RelatedObjects | undefined;
   readonly cause?: unknown;
 };
@@ -20,11 +20,11 @@ export type ApiErrorOptions = {
 export type RelatedObjects = {
   readonly type: string;
   readonly ids: readonly string[];
-  /** How many there are, when `ids` names only some. */
+  /** Total number when `ids` lists only some. */
   readonly total: bigint;
 };
 
-/** A refusal that the caller is meant to see. Anything else that is thrown is a bug or an outage. */
+/** An error that the API reports to the caller. Any other thrown error is a bug or an outage. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly key: ErrorKey;
@@ -37,7 +37,7 @@ export class ApiError extends Error {
   }
 }
 
-/** 404 in the words of spec/campaigns-loyalty-platform.md §0.3. */
+/** 404 `not_found` for a resource (docs/errors.md#not_found). */
 export function notFound(resourceType: string, id: string): ApiError {
   return new ApiError("not_found", {
     details: `Cannot find ${resourceType} with id ${id}`,
@@ -46,7 +46,7 @@ export function notFound(resourceType: string, id: string): ApiError {
   });
 }
 
-/** 409 in the words of spec/campaigns-loyalty-platform.md §0.3. */
+/** 409 `duplicate_found` for a resource (docs/errors.md#duplicate_found). */
 export function duplicate(resourceType: string, property: "name" | "id", value: string): ApiError {
   return new ApiError("duplicate_found", {
     details: `Duplicated ${resourceType} exists with ${property} ${value}`,
@@ -55,7 +55,7 @@ export function duplicate(resourceType: string, property: "name" | "id", value: 
   });
 }
 
-/** 400 in the words of spec/validation-and-redemption.md §10: the resource cannot go yet. */
+/** 400 `resource_in_use`: other resources refer to this one (docs/errors.md#resource_in_use). */
 export function inUse(resourceType: string, id: string, related: RelatedObjects): ApiError {
   return new ApiError("resource_in_use", {
     details: `Resource ${resourceType} with id ${id} is in use by ${related.type}s with ids [${related.ids.join(", ")}]`,
@@ -69,7 +69,7 @@ export function invalidPayload(details: string): ApiError {
   return new ApiError("invalid_payload", { details });
 }
 
-/** The wire form of a refusal, also of one that was never thrown. */
+/** The Error message of an API error, also of one that was never thrown. */
 export function errorToProto(
   { key, options }: Pick<ApiError, "key" | "options">,
   requestId: string,

@@ -4,16 +4,16 @@ import { type Error as ErrorMessage, ErrorSchema } from "@scrip/proto/scrip/comm
 import { ApiError, errorToProto } from "./api-error.ts";
 import { grpcCodeOf, isErrorKey } from "./catalogue.ts";
 
-/** An error as it is answered: the Error object, and the key to what may be logged beside it. */
+/** An error as the API returns it, and whether it must be logged. */
 export type ErrorResponse = {
   readonly error: ErrorMessage;
-  /** A bug or an outage, not a refusal: to be logged with its cause. */
+  /** A bug or an outage, not an API error: log it with its cause. */
   readonly unexpected: boolean;
 };
 
 /**
- * Turns whatever was thrown, here or in a service called over gRPC, into the Error object. What is
- * neither a refusal nor a known outage loses its message: it may hold anything.
+ * Converts anything thrown, here or in a service called over gRPC, to the Error message. Unexpected
+ * errors lose their own message, which may contain anything.
  */
 export function toErrorResponse(thrown: unknown, requestId: string): ErrorResponse {
   if (thrown instanceof ApiError) {
@@ -35,7 +35,7 @@ export function toErrorResponse(thrown: unknown, requestId: string): ErrorRespon
   return { error: errorToProto(new ApiError("internal_error"), requestId), unexpected: true };
 }
 
-/** What crosses a gRPC connection: the status, and the Error object as its detail. */
+/** The gRPC error: the status, with the Error message as its detail. */
 export function toConnectError(thrown: unknown, requestId: string): ConnectError {
   const { error } = toErrorResponse(thrown, requestId);
   const code = isErrorKey(error.key) ? grpcCodeOf(error.key) : Code.Unknown;
@@ -48,7 +48,7 @@ export function toConnectError(thrown: unknown, requestId: string): ConnectError
   );
 }
 
-/** Refuses with an Error object that is there already, such as a stored one: word for word. */
+/** The gRPC error of an existing Error message, such as a stored one, unchanged. */
 export function errorFromProto(error: ErrorMessage): ConnectError {
   const code = isErrorKey(error.key) ? grpcCodeOf(error.key) : Code.FailedPrecondition;
   return new ConnectError(error.message, code, undefined, [{ desc: ErrorSchema, value: error }]);
@@ -57,7 +57,7 @@ export function errorFromProto(error: ErrorMessage): ConnectError {
 function outageOf(
   code: Code,
 ): "service_unavailable" | "deadline_exceeded" | "payload_too_large" | undefined {
-  // What a connection says that breaks under a call, because the service behind it was killed.
+  // The codes of a connection that breaks during a call because the service was killed.
   if (code === Code.Unavailable || code === Code.Aborted) return "service_unavailable";
   if (code === Code.DeadlineExceeded || code === Code.Canceled) return "deadline_exceeded";
   if (code === Code.ResourceExhausted) return "payload_too_large";

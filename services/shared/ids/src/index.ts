@@ -1,6 +1,6 @@
 import { createOpaqueSource } from "./opaque.ts";
 
-/** The kinds of things that have an id, as the specification abbreviates them. */
+/** Prefixes of ids by kind of resource, as the API defines them. */
 export type IdPrefix =
   | "aa"
   | "app"
@@ -54,12 +54,14 @@ const opaque = createOpaqueSource();
 /** `<prefix>_` and 18 hex digits that sort by creation. */
 export const newId: NewId = (prefix) => `${prefix}_${opaque()}`;
 
-/** What the API calls a request in its answers, its logs and its errors. */
+/** A request id as responses, logs and errors show it. */
 export const requestId = (): string => `v-${opaque()}`;
 
 const DIGITS = /_([0-9a-f]{12})[0-9a-f]{6}$/;
 
-/** When an id was made, in epoch milliseconds of the clock of the process that made it. */
+/**
+ * The creation time of an id in epoch milliseconds, by the clock of the process that created it.
+ */
 export function createdAtMs(id: string): number | undefined {
   const digits = DIGITS.exec(id)?.[1];
   return digits === undefined ? undefined : Number.parseInt(digits, 16);

@@ -6,18 +6,18 @@ import { createOpaqueSource } from "./opaque.ts";
 
 const HALF = 2 ** 23;
 
-/** A clock that shows one time after the other and then stays at the last. */
+/** A clock that returns one time after the other and then stays at the last. */
 function clockOf(times: readonly number[]): () => number {
   let at = 0;
   return () => times[Math.min(at++, times.length - 1)] ?? 0;
 }
 
-test("an id is its prefix and eighteen lower-case hex digits", () => {
+test("creates ids of a prefix and eighteen lower-case hex digits", () => {
   expect(newId("camp")).toMatch(/^camp_[0-9a-f]{18}$/);
   expect(requestId()).toMatch(/^v-[0-9a-f]{18}$/);
 });
 
-test("an id says when it was made, and what is no id says nothing", () => {
+test("reads the creation time from an id, and undefined from other text", () => {
   const before = Date.now();
   const made = createdAtMs(newId("v")) ?? 0;
   expect(made).toBeGreaterThanOrEqual(before);
@@ -27,7 +27,7 @@ test("an id says when it was made, and what is no id says nothing", () => {
   expect(createdAtMs("SUMMER")).toBeUndefined();
 });
 
-test("ids grow with every call, whatever the clock does and wherever the counter starts", () => {
+test("creates growing ids, whatever the clock does and wherever the counter starts", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 2 ** 48 - 2 }), { minLength: 2, maxLength: 50 }),
@@ -42,7 +42,7 @@ test("ids grow with every call, whatever the clock does and wherever the counter
   );
 });
 
-test("the first twelve digits are the milliseconds of the creation", () => {
+test("starts with twelve digits of the creation time in milliseconds", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (ms) => {
       expect(Number.parseInt(createOpaqueSource({ now: () => ms })().slice(0, 12), 16)).toBe(ms);
@@ -50,7 +50,7 @@ test("the first twelve digits are the milliseconds of the creation", () => {
   );
 });
 
-test("a counter that is used up borrows the next millisecond instead of wrapping", () => {
+test("advances to the next millisecond when a counter is exhausted, instead of wrapping", () => {
   const next = createOpaqueSource({ now: () => 5, start: clockOf([2 ** 24 - 2, 7]) });
   expect([next(), next(), next()]).toEqual([
     "000000000005fffffe",
@@ -59,14 +59,14 @@ test("a counter that is used up borrows the next millisecond instead of wrapping
   ]);
 });
 
-test("a hundred thousand ids of one process are all different and in order", () => {
+test("creates a hundred thousand different ids in order", () => {
   const made = Array.from({ length: 100_000 }, () => newId("v"));
   expect(new Set(made).size).toBe(made.length);
   expect(made).toEqual(made.toSorted());
 });
 
-test("two processes that make an id in the same millisecond rarely make the same", () => {
+test("rarely creates equal ids in two processes within one millisecond", () => {
   const firsts = Array.from({ length: 1_000 }, () => createOpaqueSource({ now: () => 1 })());
-  // A birthday among 1,000 in eight million: on average 0.06 pairs, so five would be a broken dice.
+  // 1,000 draws from eight million collide in 0.06 pairs on average, so five mean a broken source.
   expect(new Set(firsts).size).toBeGreaterThan(995);
 });

@@ -7,21 +7,21 @@ const MILLISECOND_DIGITS = 12;
 export type OpaqueSourceOptions = {
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Where the counter of a millisecond starts, from 0 and below half of its range. */
+  /** The first counter value of a millisecond: at least 0 and below half of the range. */
   readonly start: () => number;
 };
 
 /**
- * Makes strings of 18 hex digits that sort by creation: 48 bits of milliseconds, then a counter of
- * 24 bits. The counter starts anew at random in each millisecond, so that processes rarely meet, and
- * in the lower half, so that eight million ids fit behind any start. When the clock goes backwards
- * the last millisecond goes on: within a process the strings never stop growing.
+ * Creates strings of 18 hex digits that sort by creation: 48 bits of milliseconds, then a 24-bit
+ * counter. The counter starts at random in each millisecond, so that processes rarely collide, and
+ * in the lower half, so that eight million ids fit. When the clock goes backwards, the last
+ * millisecond continues: within a process the strings always grow.
  */
 export function createOpaqueSource(options: Partial<OpaqueSourceOptions> = {}): () => string {
   const { now = Date.now, start = randomStart() } = options;
   let lastMs = -1;
   let counter = 0;
-  // The digits of a millisecond are made once, not for each id in it.
+  // The digits of a millisecond are formatted once, not per id.
   let millisecondDigits = "";
 
   const startMillisecond = (milliseconds: number): void => {
@@ -39,7 +39,7 @@ export function createOpaqueSource(options: Partial<OpaqueSourceOptions> = {}): 
   };
 }
 
-/** Draws many random numbers at once: asking the system for each costs more than the id itself. */
+/** Draws many random numbers at once: a system call per number costs more than the id itself. */
 function randomStart(): () => number {
   const pool = new Uint32Array(256);
   let next = pool.length;

@@ -38,19 +38,19 @@ const definitionOf = (message: (typeof discounts)[number]) => {
 };
 
 describe.each(discounts)("a discount of type $type", (message) => {
-  test("comes back from a message as it was", () => {
+  test("survives the round trip through a message", () => {
     const definition = definitionOf(message);
     expect(definitionOf(create(DiscountSchema, discountToProto(definition)))).toEqual(definition);
   });
 
-  test("comes back from a column as it was", () => {
+  test("survives the round trip through a column", () => {
     const definition = definitionOf(message);
     const column = JSON.stringify(discountToJson(definition));
     expect(discountFromJson(JSON.parse(column))).toEqual(definition);
   });
 });
 
-test("values of other types are dropped", () => {
+test("drops values of other types", () => {
   const mixed = create(DiscountSchema, {
     type: DiscountType.PERCENT,
     percentOff: "10",
@@ -60,7 +60,7 @@ test("values of other types are dropped", () => {
   expect(definitionOf(mixed)).toMatchObject({ amountOff: null, fixedAmount: null });
 });
 
-test("a discount that nobody could apply is told why", () => {
+test("explains why a discount cannot be applied", () => {
   expect(parseDiscountProto(create(DiscountSchema, {}))).toEqual({
     kind: "violation",
     text: "Property .discount.type is required",

@@ -12,10 +12,10 @@ import { enumName } from "./enum-name.ts";
 
 export type ParsedDiscountProto =
   | { readonly kind: "definition"; readonly definition: DiscountDefinition }
-  /** Why no decision could apply it, in the words of the API. */
+  /** Why the discount cannot be applied, in the words of the API. */
   | { readonly kind: "violation"; readonly text: string };
 
-/** Reads a discount as it is sent. */
+/** Converts and checks a discount of a request. */
 export function parseDiscountProto(discount: Discount): ParsedDiscountProto {
   const definition = discountFromProto(discount);
   if (definition === undefined) {
@@ -26,8 +26,8 @@ export function parseDiscountProto(discount: Discount): ParsedDiscountProto {
 }
 
 /**
- * The message as it is parsed and stored; undefined without a type. Values of other types than its own
- * are dropped: what is stored is never ignored.
+ * Converts the message without checks; undefined without a type. Values of other types are dropped,
+ * so that no stored value is ignored.
  */
 export function discountFromProto(discount: Discount): DiscountDefinition | undefined {
   const type = enumName(DiscountType, discount.type);
@@ -52,7 +52,7 @@ export function discountFromProto(discount: Discount): DiscountDefinition | unde
   };
 }
 
-/** An element without an effect is one of the default effect. */
+/** An element without an effect has the default effect. */
 function unitDefinition(unit: UnitDiscount): UnitDefinition {
   return {
     effect: enumName(DiscountEffect, unit.effect) ?? "ADD_MISSING_ITEMS",
@@ -90,13 +90,13 @@ const toUnitDiscount = (unit: UnitDefinition): UnitDiscount => ({
   unitType: unit.unitType ?? undefined,
 });
 
-/** For a column: the JSON form of the message, which holds whatever the contract adds to it. */
+/** The JSON form of the message, for a column; it includes fields that the contract adds later. */
 export const discountToJson = (discount: DiscountDefinition): JsonValue =>
   toJson(DiscountSchema, discountToProto(discount), { useProtoFieldName: true });
 
 export function discountFromJson(json: JsonValue): DiscountDefinition {
   const read = parseDiscountProto(fromJson(DiscountSchema, json));
-  // Refused when it was stored unless it could be read, so this is a bug, not an input.
+  // Only readable discounts are stored, so this is a bug and no input error.
   if (read.kind === "violation") throw new Error(`a stored discount: ${read.text}`);
   return read.definition;
 }

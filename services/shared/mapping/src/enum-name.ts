@@ -1,6 +1,6 @@
 type NamesOf<Enum> = Exclude<keyof Enum, "UNSPECIFIED">;
 
-/** The name of an enum value; undefined for an unspecified or unknown one. */
+/** The name of an enum value; undefined for the unspecified and unknown ones. */
 export function enumName<Enum extends Readonly<Record<string, number>>>(
   values: Enum,
   value: number | undefined,

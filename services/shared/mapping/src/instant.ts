@@ -1,6 +1,6 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
-/** Of epoch milliseconds. */
+/** Converts epoch milliseconds. */
 export const instantToProto = (instant: number): Timestamp => {
   const seconds = Math.floor(instant / 1000);
   return {

@@ -23,17 +23,17 @@ describe.each([
   ["no limits", none],
   ["all limits", all],
 ])("%s", (_name, validity) => {
-  test("come back from a message as they were", () => {
+  test("survive the round trip through a message", () => {
     expect(validityFromProto(validityToProto(validity))).toEqual(validity);
   });
 });
 
-test("weekdays are sorted, each once, and none limits nothing", () => {
+test("sorts weekdays without repetitions, and treats none as no limit", () => {
   expect(validityFromProto({ validityDayOfWeek: [5, 1, 5] }).daysOfWeek).toEqual([1, 5]);
   expect(validityFromProto({ validityDayOfWeek: [] }).daysOfWeek).toBeNull();
 });
 
-test("an update takes what was sent, also nothing, and leaves the rest", () => {
+test("updates the fields that the mask names, also to null, and no others", () => {
   const sent = new Set(["start_date", "validity_hours"]);
   expect(mergeValidityUpdate(all, validityToProto({ ...none, startDate: 5 }), sent)).toEqual({
     ...all,
@@ -42,8 +42,11 @@ test("an update takes what was sent, also nothing, and leaves the rest", () => {
   });
 });
 
-test.each([0, -1, -1_000, 1_763_726_400_123])("the instant %d is a timestamp", (instant) => {
-  const timestamp = instantToProto(instant);
-  expect(timestamp.nanos).toBeGreaterThanOrEqual(0);
-  expect(instantFromProto(timestamp)).toBe(instant);
-});
+test.each([0, -1, -1_000, 1_763_726_400_123])(
+  "converts the instant %d to a timestamp and back",
+  (instant) => {
+    const timestamp = instantToProto(instant);
+    expect(timestamp.nanos).toBeGreaterThanOrEqual(0);
+    expect(instantFromProto(timestamp)).toBe(instant);
+  },
+);

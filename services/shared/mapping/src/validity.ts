@@ -4,7 +4,7 @@ import type { Validity } from "@scrip/rules";
 
 import { optionalInstantFromProto, optionalInstantToProto } from "./instant.ts";
 
-/** The time limits as all messages of the contract name them. */
+/** The time limits under the field names that all messages share. */
 export type ValidityProto = {
   readonly startDate?: Timestamp | undefined;
   readonly expirationDate?: Timestamp | undefined;
@@ -21,7 +21,7 @@ export const validityFromProto = (fields: ValidityProto): Validity => ({
   hours: hoursOf(fields.validityHours),
 });
 
-/** Takes from an update what it sent; the names are those of its mask. */
+/** Applies the fields that an update names in its mask. */
 export const mergeValidityUpdate = (
   validity: Validity,
   fields: ValidityProto,

@@ -9,7 +9,7 @@ const weights = fc
 
 const sumOf = (parts: readonly bigint[]): bigint => parts.reduce((a, b) => a + b, 0n);
 
-test("allocate loses nothing, gives nothing away and stays within a unit of the exact share", () => {
+test("splits a total exactly, each part within one unit of its exact share", () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 13n), weights, (total, shares) => {
       const parts = allocate(total, shares);
@@ -23,7 +23,7 @@ test("allocate loses nothing, gives nothing away and stays within a unit of the 
   );
 });
 
-test("a line of weight zero gets nothing and a heavier line never gets less than a lighter one", () => {
+test("gives nothing to a weight of zero, and never less to a heavier line", () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 6n), weights, (total, shares) => {
       const parts = allocate(total, shares);
@@ -39,7 +39,7 @@ test("a line of weight zero gets nothing and a heavier line never gets less than
   );
 });
 
-test("a negative total is split like its mirror image", () => {
+test("splits a negative total like its mirror image", () => {
   fc.assert(
     fc.property(fc.bigInt(1n, 10n ** 9n), weights, (total, shares) => {
       expect(allocate(-total, shares)).toEqual(allocate(total, shares).map((part) => -part));
@@ -47,19 +47,19 @@ test("a negative total is split like its mirror image", () => {
   );
 });
 
-test("what is left goes to the largest remainders, the first of equals first", () => {
+test("gives the remaining units to the largest remainders, the first of equals first", () => {
   expect(allocate(100n, [1n, 1n, 1n])).toEqual([34n, 33n, 33n]);
   expect(allocate(10n, [1n, 2n, 4n])).toEqual([1n, 3n, 6n]);
   expect(allocate(2n, [1n, 1n, 1n, 1n])).toEqual([1n, 1n, 0n, 0n]);
 });
 
-test("nothing is split into nothings, whatever the weights", () => {
+test("splits zero into zeros, whatever the weights", () => {
   expect(allocate(0n, [])).toEqual([]);
   expect(allocate(0n, [0n, 0n])).toEqual([0n, 0n]);
   expect(allocate(0n, [3n, 5n])).toEqual([0n, 0n]);
 });
 
-test("something cannot be split over weights of nothing, nor over negative ones", () => {
+test("rejects zero and negative weights for a total other than zero", () => {
   expect(() => allocate(1n, [])).toThrow(RangeError);
   expect(() => allocate(1n, [0n, 0n])).toThrow(RangeError);
   expect(() => allocate(1n, [2n, -1n])).toThrow(RangeError);

@@ -1,13 +1,13 @@
 /**
  * Splits `total` over `weights` so that the parts add up to exactly `total` and each part is within
- * one unit of its exact share. The units that do not divide evenly go to the largest remainders, the
- * first of equals first. Nothing at all is split over weights that are all zero, or over no weights.
+ * one unit of its exact share. The remaining units go to the largest remainders, the first of
+ * equals first. Weights that are all zero, and no weights, only split a total of zero.
  */
 export function allocate(total: bigint, weights: readonly bigint[]): bigint[] {
   if (weights.some((weight) => weight < 0n)) {
     throw new RangeError("allocate: a weight must not be negative");
   }
-  // The mirror image, so that a part is never of the other sign than the total.
+  // The mirror image, so that no part has the other sign.
   if (total < 0n) return allocate(-total, weights).map((part) => -part);
   const sum = weights.reduce((a, b) => a + b, 0n);
   if (sum === 0n) {

@@ -33,7 +33,7 @@ const anyDecimal = fc.record({
 const nonZero = anyDecimal.filter(({ unscaled }) => unscaled !== 0n);
 
 describe("decimals", () => {
-  test("add and take away exactly", () => {
+  test("add and subtract exactly", () => {
     fc.assert(
       fc.property(anyDecimal, anyDecimal, (a, b) => {
         const sum = addDecimals(a, b)!;
@@ -56,7 +56,7 @@ describe("decimals", () => {
     );
   });
 
-  test("divide to 40 digits: the rest is never more than half of the last one", () => {
+  test("divide to 40 digits with an error of at most half of the last one", () => {
     fc.assert(
       fc.property(nonZero, nonZero, (a, b) => {
         const quotient = divideDecimals(a, b)!;
@@ -89,7 +89,7 @@ describe("decimals", () => {
     expect(shown(remainderOf(decimal(a), decimal(b)))).toBe(rest);
   });
 
-  test("have no quotient by zero", () => {
+  test("reject a division by zero", () => {
     expect(divideDecimals(decimal("1"), decimal("0.0"))).toBeUndefined();
     expect(remainderOf(decimal("1"), decimal("0"))).toBeUndefined();
     expect(powerOf(decimal("0"), decimal("-1"))).toBeUndefined();
@@ -107,7 +107,7 @@ describe("decimals", () => {
     expect(shown(powerOf(decimal(base), decimal(exponent)))).toBe(power);
   });
 
-  test("grow old with interest without growing long", () => {
+  test("limit their digits under compound interest", () => {
     const year = powerOf(decimal("1.0001"), decimal("365"))!;
     expect(shown(roundDecimal(year, 12, "HALF_UP"))).toBe("1.037172411303");
     expect(year.unscaled.toString().length).toBeLessThanOrEqual(40);
@@ -139,7 +139,7 @@ describe("decimals", () => {
     );
   });
 
-  test("become minor units half up, once", () => {
+  test("become minor units, rounded half up once", () => {
     fc.assert(
       fc.property(fc.bigInt(-(10n ** 15n), 10n ** 15n), (amount) => {
         expect(toMinorUnits(fromMinorUnits(amount))).toBe(amount);
@@ -149,7 +149,7 @@ describe("decimals", () => {
     expect(toMinorUnits(decimal("1.0049999"))).toBe(100n);
   });
 
-  test("are read from the numbers of JSON as these are written", () => {
+  test("are read from JSON numbers as written", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, min: -1e30, max: 1e30 }), (value) => {
         const read = decimalOfNumber(value)!;
@@ -166,7 +166,7 @@ describe("decimals", () => {
     }
   });
 
-  test("know whether they are whole", () => {
+  test("tell whether they are whole", () => {
     expect(wholeOf(decimal("-12.00"))).toBe(-12n);
     expect(wholeOf(decimal("0.5"))).toBeUndefined();
   });

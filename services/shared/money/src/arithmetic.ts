@@ -2,17 +2,16 @@ import type { Decimal } from "./decimal.ts";
 import { roundHalfUp } from "./round.ts";
 
 /**
- * Arithmetic on decimals that stays exact while it can and bounded always. A result keeps at most
- * 40 significant digits and 60 after the point; what does not fit is rounded half up, away from
- * zero. A result of 10 ** 40 or more is no result. Amounts have at most 16 digits and literals few
- * of the 40 that they may have, so sums and most products are exact, and only quotients and powers
- * are ever rounded in practice.
+ * Arithmetic on decimals, exact where possible and always bounded. A result has at most 40
+ * significant digits and 60 after the point; more are rounded half up, away from zero. A result of
+ * 10 ** 40 or more is undefined. Amounts have at most 16 digits, so sums and most products are
+ * exact, and in practice only quotients and powers are rounded.
  */
 const SIGNIFICANT_DIGITS = 40;
 const MAX_SCALE = 60;
 const LARGEST = 10n ** BigInt(SIGNIFICANT_DIGITS);
 
-/** Twenty products at most: interest of a daily rate over years is not asked for. */
+/** At most twenty products: enough for formulas, and bounded. */
 const LARGEST_EXPONENT = 1000n;
 
 const ONE: Decimal = { unscaled: 1n, scale: 0 };
@@ -30,12 +29,12 @@ export const negateDecimal = (value: Decimal): Decimal => ({
 export const multiplyDecimals = (a: Decimal, b: Decimal): Decimal | undefined =>
   settle(a.unscaled * b.unscaled, a.scale + b.scale);
 
-/** Answers undefined for a division by zero. */
+/** Returns undefined for a division by zero. */
 export function divideDecimals(a: Decimal, b: Decimal): Decimal | undefined {
   if (b.unscaled === 0n) return undefined;
   const extra = Math.max(0, SIGNIFICANT_DIGITS + 1 + digitsOf(b.unscaled) - digitsOf(a.unscaled));
   const dividend = a.unscaled * 10n ** BigInt(extra);
-  // One more digit tells that something was cut off, so that the one rounding sees it.
+  // One more digit tells whether something was cut off, for the single rounding.
   const isNegative = dividend < 0n !== b.unscaled < 0n;
   const cutOff = dividend % b.unscaled === 0n ? 0n : isNegative ? -1n : 1n;
   const quotient = (dividend / b.unscaled) * 10n + cutOff;
@@ -43,14 +42,14 @@ export function divideDecimals(a: Decimal, b: Decimal): Decimal | undefined {
   return scale < 0 ? settle(quotient * 10n ** BigInt(-scale), 0) : settle(quotient, scale);
 }
 
-/** What is left of `a` after taking `b` as often as it fits; it has the sign of `a`. */
+/** The remainder of `a` divided by `b`, with the sign of `a`. */
 export function remainderOf(a: Decimal, b: Decimal): Decimal | undefined {
   if (b.unscaled === 0n) return undefined;
   const scale = Math.max(a.scale, b.scale);
   return settle(atScale(a, scale) % atScale(b, scale), scale);
 }
 
-/** Whole exponents only: other powers have no exact value. Each step is rounded as a product is. */
+/** Whole exponents only: other powers have no exact value. Each step is rounded like a product. */
 export function powerOf(base: Decimal, exponent: Decimal): Decimal | undefined {
   const times = wholeOf(exponent);
   if (times === undefined || times > LARGEST_EXPONENT || times < -LARGEST_EXPONENT) {
@@ -77,8 +76,8 @@ export function compareDecimals(a: Decimal, b: Decimal): number {
 export type RoundingMode = "HALF_UP" | "DOWN" | "UP";
 
 /**
- * Rounds to `places` digits after the point, or to tens and hundreds when it is negative. DOWN goes
- * towards minus infinity and UP towards plus infinity.
+ * Rounds to `places` digits after the point, or to tens and hundreds when negative. DOWN rounds
+ * towards minus infinity, UP towards plus infinity.
  */
 export function roundDecimal(
   value: Decimal,
@@ -99,7 +98,7 @@ function floorOrCeil({ unscaled }: Decimal, step: bigint, mode: "DOWN" | "UP"): 
   return rest > 0n ? towardsZero + 1n : towardsZero;
 }
 
-/** The integer that a decimal is, or undefined when it has a fraction. */
+/** The decimal as an integer, or undefined when it has a fraction. */
 export function wholeOf({ unscaled, scale }: Decimal): bigint | undefined {
   const unit = 10n ** BigInt(scale);
   return unscaled % unit === 0n ? unscaled / unit : undefined;
@@ -112,7 +111,7 @@ export const fromMinorUnits = (amount: bigint): Decimal => ({ unscaled: amount, 
 export const toMinorUnits = ({ unscaled, scale }: Decimal): bigint =>
   roundHalfUp(unscaled * 100n, 10n ** BigInt(scale));
 
-/** A number of JSON as the decimal that it is written as; undefined when it is out of range. */
+/** A JSON number as the decimal that it is written as; undefined when out of range. */
 export function decimalOfNumber(value: number): Decimal | undefined {
   const match = /^(-?\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value));
   if (match === null) return undefined;
@@ -123,7 +122,7 @@ export function decimalOfNumber(value: number): Decimal | undefined {
   return -scale > SIGNIFICANT_DIGITS ? undefined : settle(unscaled * 10n ** BigInt(-scale), 0);
 }
 
-/** Plain decimal text without zeros at the end of its fraction. */
+/** Plain decimal text without trailing zeros in its fraction. */
 export function decimalText({ unscaled, scale }: Decimal): string {
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, "0");
   const whole = digits.slice(0, digits.length - scale);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { parseDecimal } from "./decimal.ts";
 
-test("a decimal is read exactly, however many digits it has", () => {
+test("reads a decimal exactly, however many digits it has", () => {
   fc.assert(
     fc.property(
       fc.bigInt(-(10n ** 20n) + 1n, 10n ** 20n - 1n),
@@ -49,6 +49,6 @@ test.each([
   "١",
   `0.${"0".repeat(38)}1`,
   "123456789012345678901",
-])("answers nothing for %j", (text) => {
+])("returns undefined for %j", (text) => {
   expect(parseDecimal(text)).toBeUndefined();
 });

@@ -19,11 +19,11 @@ test.each([
   [999n, "33.333333333333", 333n],
   [-11_499n, "10", -1_150n],
   [0n, "100", 0n],
-])("%d at %s %% gives %d", (amount, text, expected) => {
+])("computes %d at %s %% as %d", (amount, text, expected) => {
   expect(percentOf(amount, percent(text))).toBe(expected);
 });
 
-test("up to a hundred per cent takes at most the amount, and a hundred takes all of it", () => {
+test("takes at most the amount up to a hundred per cent, and all of it at a hundred", () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 13n), fc.bigInt(0n, 10n ** 6n), (amount, unscaled) => {
       const part = percentOf(amount, { unscaled, scale: 4 });
@@ -34,7 +34,7 @@ test("up to a hundred per cent takes at most the amount, and a hundred takes all
   );
 });
 
-test("zeros at the end of a percentage change nothing", () => {
+test("ignores trailing zeros of a percentage", () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 13n), fc.bigInt(0n, 10n ** 5n), (amount, unscaled) => {
       expect(percentOf(amount, { unscaled: unscaled * 1000n, scale: 6 })).toBe(
@@ -50,6 +50,6 @@ test.each([
   ["33.3", "33.3"],
   ["100", "100"],
   ["100.0001", "100"],
-])("%s as a percentage is %s", (text, expected) => {
+])("converts %s to the percentage %s", (text, expected) => {
   expect(percentIn(percent(text))).toEqual(percent(expected));
 });

@@ -6,7 +6,7 @@ import { roundHalfUp } from "./round.ts";
 const nonZero = fc.bigInt(-(10n ** 12n), 10n ** 12n).filter((value) => value !== 0n);
 const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);
 
-test("the result is never further than half from the exact quotient", () => {
+test("is never further than half from the exact quotient", () => {
   fc.assert(
     fc.property(fc.bigInt(-(10n ** 15n), 10n ** 15n), nonZero, (numerator, denominator) => {
       const distance = magnitude(numerator - roundHalfUp(numerator, denominator) * denominator);
@@ -15,7 +15,7 @@ test("the result is never further than half from the exact quotient", () => {
   );
 });
 
-test("exactly half goes away from zero", () => {
+test("rounds exactly half away from zero", () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 9n), fc.bigInt(1n, 10n ** 6n), (whole, factor) => {
       const half = (2n * whole + 1n) * factor;
@@ -26,13 +26,13 @@ test("exactly half goes away from zero", () => {
   );
 });
 
-test("a little below half stays", () => {
+test("rounds just below half towards zero", () => {
   expect(roundHalfUp(1499n, 1000n)).toBe(1n);
   expect(roundHalfUp(1500n, 1000n)).toBe(2n);
   expect(roundHalfUp(-1499n, 1000n)).toBe(-1n);
   expect(roundHalfUp(0n, 7n)).toBe(0n);
 });
 
-test("nothing can be divided by zero", () => {
+test("rejects a division by zero", () => {
   expect(() => roundHalfUp(1n, 0n)).toThrow(RangeError);
 });

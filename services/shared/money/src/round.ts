@@ -1,6 +1,6 @@
 /**
- * The whole number nearest to `numerator / denominator`; exactly half goes away from zero, so 2.5
- * becomes 3 and -2.5 becomes -3. Round once per computed amount, and never what was rounded before.
+ * The integer nearest to `numerator / denominator`; exactly half rounds away from zero: 2.5 to 3,
+ * -2.5 to -3. Round once per computed amount, and never a rounded one again.
  */
 export function roundHalfUp(numerator: bigint, denominator: bigint): bigint {
   if (denominator === 0n) throw new RangeError("roundHalfUp: the denominator must not be zero");

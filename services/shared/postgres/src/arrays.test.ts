@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 
 import { byteaArray, int4Array, int8Array, textArray, timestampArray } from "./arrays.ts";
 
-// That Postgres reads them back as they were is proven in test/arrays.test.ts.
-test("an array is a header, and each element behind its length", () => {
+// test/arrays.test.ts proves that Postgres reads them back unchanged.
+test("writes a header, and each element after its length", () => {
   expect(int4Array([7, -1]).toString("hex")).toBe(
     "00000001" +
       "00000001" +
@@ -15,7 +15,7 @@ test("an array is a header, and each element behind its length", () => {
   );
 });
 
-test("null has a length below zero and no bytes", () => {
+test("writes null as a negative length without bytes", () => {
   for (const array of [textArray, byteaArray, int8Array, timestampArray]) {
     expect(array([null]).subarray(20).toString("hex")).toBe("ffffffff");
   }

@@ -1,12 +1,13 @@
 /**
- * Arrays for `unnest` in the binary format of Postgres, which node-postgres sends as they are.
- * Neither side then reads or writes text: a batch of redemptions has some twenty thousand elements,
- * and bytes as text are twice as long. The statement must cast the parameter to the array's type.
+ * Arrays for `unnest` in the binary format of Postgres, which node-postgres sends unchanged.
+ * Neither side formats or parses text: a batch of redemptions has some twenty thousand elements,
+ * and bytes as text are twice as long. The statement must cast the parameter to the type of the
+ * array.
  */
 
 export type ArrayValue = Buffer;
 
-/** The ids of types that Postgres itself is built with. */
+/** The type ids of Postgres' built-in types. */
 const TYPES = { bool: 16, bytea: 17, int8: 20, int4: 23, text: 25, timestamptz: 1184 };
 
 const HEADER_BYTES = 20;
@@ -43,7 +44,7 @@ export const int8Array = (values: readonly (bigint | null)[]): ArrayValue =>
     write: (value, target, offset) => target.writeBigInt64BE(value, offset),
   });
 
-/** Of epoch milliseconds; Postgres counts microseconds from the year 2000. */
+/** From epoch milliseconds; Postgres counts microseconds from the year 2000. */
 export const timestampArray = (values: readonly (number | null)[]): ArrayValue =>
   fixedArray(TYPES.timestamptz, values, {
     size: 8,
@@ -87,7 +88,7 @@ function variableArray<Value>(
   return target;
 }
 
-/** One dimension that counts from 1. That nulls may occur is said always: it costs nothing. */
+/** One dimension that starts at 1. The null flag is always set, which costs nothing. */
 function writeHeader(target: Buffer, type: number, length: number): number {
   let offset = target.writeInt32BE(1, 0);
   offset = target.writeInt32BE(1, offset);
@@ -97,8 +98,8 @@ function writeHeader(target: Buffer, type: number, length: number): number {
 }
 
 /**
- * Columns that are often empty: nothing at all is sent when there is nothing but nulls, since `unnest`
- * fills up what is shorter than the longest of its columns.
+ * Columns that are often empty: all nulls are sent as an empty array, since `unnest` pads arrays
+ * that are shorter than the longest one.
  */
 export const sparseText = (values: readonly (string | null)[]): ArrayValue | null =>
   isEmpty(values) ? null : textArray(values);

@@ -55,7 +55,7 @@ describe("batchOf", () => {
 });
 
 describe("rowOf", () => {
-  test("gives values, assignments and single values with their types", () => {
+  test("returns values, assignments and single values with their types", () => {
     const { columns, values, assignments, value } = rowOf(coupons).sql(1);
 
     expect(columns).toBe("id, note, uses, created_at");

@@ -11,8 +11,9 @@ import { isConnectionLost, sqlState } from "./errors.ts";
 import { assertIdentifier } from "./identifier.ts";
 
 /**
- * With a name, each connection prepares the statement once and then runs it by its name, which saves
- * parsing and planning: worth it on the hot path only. One name stands for one text in the whole process.
+ * With a name, each connection prepares the statement once and then runs it by name, which saves
+ * parsing and planning: worth it on the hot path only. One name stands for one text in the whole
+ * process.
  */
 export type Statement = {
   readonly name?: string;
@@ -28,9 +29,9 @@ export type Statement = {
  *     insert into redemption (project_id, id, amount)
  *     select * from unnest($1::text[], $2::text[], $3::bigint[])
  *
- * `with ordinality` gives the position in the batch where the answer needs it. Several statements of
- * a transaction that do not need each other's answers share a round trip when they are started
- * together, `await Promise.all([tx.query(…), tx.query(…)])`, and run in that order all the same.
+ * `with ordinality` returns the position in the batch. Several statements of a transaction that do not
+ * depend on each other share a round trip when they are started together,
+ * `await Promise.all([tx.query(…), tx.query(…)])`; they still run in that order.
  */
 export type Queryable = {
   query<Row extends QueryResultRow = QueryResultRow>(
@@ -43,57 +44,59 @@ export type Rows<Row> = { readonly rows: readonly Row[]; readonly rowCount: numb
 
 export type Database = Queryable & {
   /**
-   * Runs `work` in one transaction and commits when it succeeds. Nothing is repeated: see
-   * `isRetryable`. When the connection is lost during the commit the error does not tell whether
-   * the commit was done, so the work must recognise its own repeat, for example by its ids.
+   * Runs `work` in one transaction and commits when it succeeds. It repeats nothing: see
+   * `isRetryable`. When the connection is lost during the commit, the outcome of the commit is
+   * unknown, so the work must detect its own repetition, for example by its ids.
    *
-   * Of statements that were started together the first that fails is the one that is reported,
-   * whichever of them the work waits for: those behind it only say that the transaction is over.
+   * When statements were started together, the first failure is reported, whichever of them the
+   * work awaits: the later ones only report that the transaction is aborted.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Waits for what runs, then closes all connections. A second call does nothing. */
+  /** Waits for running statements, then closes all connections. A second call does nothing. */
   close(): Promise<void>;
 };
 
 export type TransactionOptions = {
-  /** How long a statement may wait for what others hold; 1,000 when absent. */
+  /** How long a statement may wait for locks. Default: 1,000 ms. */
   readonly lockTimeoutMs?: number;
 };
 
 export type DatabaseOptions = {
   readonly url: string;
   readonly schema: string;
-  /** The service's own role, which reaches its own schema only. `migrate` creates it. */
+  /** The role of the service, which reaches its own schema only. `migrate` creates it. */
   readonly role: string;
   readonly poolSize: number;
-  /** Told of connections that break while nobody uses them. */
+  /** Called when an idle connection breaks. */
   readonly onError: (error: Error) => void;
-  /** For databases that only do what takes long, such as checks and exports; 3,000 when absent. */
+  /** For long-running work such as checks and exports. Default: 3,000 ms. */
   readonly statementTimeoutMs?: number;
-  /** How the connections are called in pg_stat_activity; the schema's name when absent. */
+  /** The application name in pg_stat_activity. Default: the name of the schema. */
   readonly applicationName?: string;
 };
 
-/** Limits on everything: no statement and no forgotten transaction may hold a lock for long. */
+/** Limits for every session: no statement and no forgotten transaction may hold a lock for long. */
 const STATEMENT_TIMEOUT_MS = 3_000;
 const LOCK_TIMEOUT_MS = 1_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 
-/** On top of the statement's own limit: reached only when the server or the network is silent. */
+/**
+ * Beyond the limit of the statement itself: reached only when the server or the network is silent.
+ */
 const SILENCE_TIMEOUT_MS = 2_000;
 
-/** For a free connection of the pool or a new one. Waiting longer than that only adds to a jam. */
+/** For a free or a new connection of the pool. A longer wait only adds to a jam. */
 const CONNECTION_TIMEOUT_MS = 2_000;
 
 /**
- * Long enough to live through a pause in the traffic: a new connection and its first statement take
- * some ten times as long as a statement of a used one, at the very moment when more are needed.
+ * Outlives a pause in the traffic: a new connection and its first statement take about ten times as
+ * long as a statement of an open connection, exactly when more connections are needed.
  */
 const IDLE_TIMEOUT_MS = 600_000;
 
 /**
- * What stands between us and the database forgets a silent connection after some minutes without a
- * word; left to itself, the system would first ask after two hours.
+ * Firewalls and proxies drop silent connections after some minutes; by default, the system would
+ * probe them after two hours.
  */
 const KEEP_ALIVE_AFTER_MS = 60_000;
 
@@ -124,14 +127,14 @@ export function createDatabase(options: DatabaseOptions): Database {
     query_timeout: statementTimeoutMs + SILENCE_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-    // Statements that do not wait for each other share a round trip.
+    // Independent statements share a round trip.
     pipeline: true,
     types: exactTypes,
   });
-  // Without a listener an idle connection that dies would end the process.
+  // Without a listener, an idle connection that dies would end the process.
   pool.on("error", options.onError);
-  // So would one that dies while the pool hands it over: the pool listens no longer, and whoever gets
-  // it does not yet. The first statement fails and tells.
+  // So would one that dies while the pool hands it over: the pool no longer listens, and its new
+  // owner does not yet. The first statement then reports the failure.
   pool.on("connect", (client) => client.on("error", () => {}));
   let closed: Promise<void> | undefined;
   return {
@@ -142,14 +145,14 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Connections that plan without sequential scans at present. */
+/** Connections that currently plan without sequential scans. */
 const withoutScans = new WeakSet<PoolClient>();
 
 /**
- * Prepared statements are planned without sequential scans: a connection keeps their plans, and one that
- * was made while a table filled a page or two would read all of it for each row of each batch, until the
- * next analyze finds out how large the table has become. Everything else is planned each time, and free to
- * read a table through. The setting travels with the statement, only where the connection has another one.
+ * Prepared statements are planned without sequential scans: a connection keeps their plans, and one
+ * made while a table had a page or two would scan all of it for each row of each batch, until the
+ * next analyze. Other statements are planned each time, and may scan. The setting is sent with the
+ * statement, only where the connection has another one.
  */
 async function runAlone<Row extends QueryResultRow>(
   pool: Pool,
@@ -170,7 +173,7 @@ async function runAlone<Row extends QueryResultRow>(
     client.release();
     return result;
   } catch (error) {
-    // As the pool's own `query` does: what failed is not used again.
+    // As the `query` of the pool does: a failed connection is not reused.
     client.release(asError(error));
     throw error;
   }
@@ -181,7 +184,7 @@ function run<Row extends QueryResultRow>(
   statement: string | Statement,
   values: readonly unknown[] = [],
 ): Promise<QueryResult<Row>> {
-  // The driver writes neither to a statement nor to its values, although its types allow it to.
+  // The driver writes neither to a statement nor to its values, although its types allow it.
   return typeof statement === "string"
     ? runner.query<Row>(statement, values as unknown[])
     : runner.query<Row>({ ...statement, values: statement.values as unknown[] });
@@ -199,12 +202,12 @@ async function transaction<T>(
   },
 ): Promise<T> {
   const client = await pool.connect();
-  // A connection may break between two statements, when no query is there to be told.
+  // A connection may break between two statements, when no query can report it.
   client.on("error", onError);
   let broken: Error | undefined;
   const failures: unknown[] = [];
   try {
-    // Not waited for: it travels with the first statement and saves a round trip.
+    // Not awaited: it is sent with the first statement and saves a round trip.
     const begun = client.query(beginning(lockTimeoutMs));
     begun.catch(() => {});
     const result = await work({
@@ -226,17 +229,17 @@ async function transaction<T>(
     throw cause;
   } finally {
     client.off("error", onError);
-    // A connection in an unknown state is dropped by the pool instead of being used again.
+    // The pool drops a connection in an unknown state instead of reusing it.
     client.release(broken);
   }
 }
 
-/** Postgres says no more than this of statements that come after one that failed. */
+/** The only error that Postgres reports for statements after a failed one. */
 const TRANSACTION_OVER = "25P02";
 
 /**
- * Without sequential scans for all of a transaction: its lookups are prepared, and rows are locked in the
- * order in which a nested loop over an index finds them.
+ * Disables sequential scans for the whole transaction: its lookups are prepared, and rows are
+ * locked in the order in which a nested loop over an index returns them.
  */
 const beginning = (lockTimeoutMs: number | undefined): string =>
   lockTimeoutMs === undefined
@@ -245,13 +248,13 @@ const beginning = (lockTimeoutMs: number | undefined): string =>
 
 async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query("commit");
-  // Postgres answers a commit after a failed statement with a rollback and no error.
+  // Postgres responds to a commit after a failed statement with a rollback and no error.
   if (command !== "COMMIT") {
     throw new Error("The transaction was rolled back: the failure of a statement was swallowed");
   }
 }
 
-/** Answers what is wrong with the connection when it cannot be used any more. */
+/** Returns why the connection cannot be reused, if so. */
 async function rollback(client: PoolClient, error: unknown): Promise<Error | undefined> {
   if (isConnectionLost(error)) return asError(error);
   try {
@@ -266,9 +269,9 @@ const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
 
 /**
- * Gives the session's settings as options of its start: no extra round trip is needed, and a `reset`
- * comes back to them. The driver lets what stands in the URL win over everything else, so options of
- * the operator would silently replace the role and the limits: they come first and ours after them.
+ * The settings of the session as start options, which need no round trip and survive a `reset`. In
+ * the driver, options in the URL override all others, so the operator's options would silently
+ * replace the role and the limits: they come first, and ours after them.
  */
 function withSession(url: string, settings: Readonly<Record<string, string | number>>): string {
   const parsed = new URL(url);
@@ -279,8 +282,8 @@ function withSession(url: string, settings: Readonly<Record<string, string | num
 }
 
 /**
- * bigint columns hold money and counters, which a JavaScript number would round silently. A date has
- * no time and no zone, so it stays text: the driver would make it midnight of the machine's zone.
+ * bigint columns hold money and counters, which a JavaScript number would round silently. Dates
+ * stay text: the driver would read them as midnight in the time zone of the machine.
  */
 const PARSERS = new Map<number, (text: string) => unknown>([
   [types.builtins.INT8, BigInt],

@@ -4,26 +4,25 @@ import type { DefinitionVersions } from "./definition-versions.ts";
 import { createGenerationCache } from "./generation-cache.ts";
 
 /**
- * Remembers definitions (rules, campaigns, tiers, settings) in the process; never balances or counts
- * (design/architecture.md §4.5). What is not there is remembered too.
+ * Caches definitions (rules, campaigns, tiers, settings) in the process; never balances or counts
+ * (services/decisions/0012-remembered-definitions.md). Absent definitions are cached too.
  *
  *     const versions = createDefinitionVersions({ db });                    // one per service
  *     const tiers = createDefinitionCache<Tier>({
  *       versions,
  *       maxEntries: 10_000,
- *       load: async (keys) => { … one statement, `undefined` where there is none, in order … },
+ *       load: async (keys) => { … one statement, `undefined` for absent ones, in order … },
  *     });
- *     await tiers.getMany(projectId, ids);                                  // a map of those that exist
+ *     await tiers.getMany(projectId, ids);                                  // a map of existing ones
  *     await versions.write(projectId, (tx) => updateTier(tx, tier));        // every write of definitions
  *
- * A write through this process shows to whoever reads after it; another process sees it within a
- * second. Any write to a project drops all that is remembered of the project, so writes of what is
- * not a definition must stay out of `write`.
+ * A write through this process is visible to every later read; in other processes within a second.
+ * A write invalidates all cached definitions of its project, so other writes must stay out of `write`.
  */
 export type DefinitionCache<Value> = {
-  /** At once where it is remembered: a request asks for a dozen definitions. */
+  /** Synchronous when cached: a request reads a dozen definitions. */
   get(projectId: string, key: string): Value | undefined | Promise<Value | undefined>;
-  /** Keys without a definition are not in the map. */
+  /** Keys without a definition are absent from the map. */
   getMany(projectId: string, keys: readonly string[]): Promise<ReadonlyMap<string, Value>>;
 };
 
@@ -32,22 +31,21 @@ export type DefinitionKey = { readonly projectId: string; readonly key: string }
 export type DefinitionCacheOptions<Value> = {
   readonly versions: DefinitionVersions;
   /**
-   * Reads many definitions, of any projects, in one statement; answers in the order of the keys. It
-   * must read from the database of the writes, after it is called: a replica may be behind.
+   * Reads many definitions, of any projects, in one statement; returns them in the order of the
+   * keys. It must read the primary database after it is called: a replica may be behind.
    */
   readonly load: (keys: readonly DefinitionKey[]) => Promise<readonly (Value | undefined)[]>;
-  /** Beyond so many, entries that were not used for long are dropped. */
+  /** Beyond this number, entries that were not used recently are dropped. */
   readonly maxEntries: number;
 };
 
-/** A load that is slow does not hold up the others. */
+/** A slow load does not delay the others. */
 const LANES = 2;
 const MAX_BATCH = 1_000;
 
 /**
- * What a load that began in an epoch found. A write that commits while a load is under way begins
- * another epoch, and so what the load found, which may be from before the write, never serves those
- * who ask after it.
+ * The result of a load with the epoch in which it began. A write that commits during a load starts
+ * a new epoch, so the result, which may predate the write, never serves later reads.
  */
 type OfEpoch<T> = { readonly epoch: number; readonly value: T };
 

@@ -3,7 +3,7 @@ import { createBatcher } from "@scrip/batching";
 import type { Database, Queryable } from "./database.ts";
 
 /**
- * Knows when the definitions of a project may have changed. One per service, shared by its definition
+ * Tracks when the definitions of a project may have changed. One per service, shared by its definition
  * caches. The schema has the table
  *
  *     create table definition_version (
@@ -11,39 +11,39 @@ import type { Database, Queryable } from "./database.ts";
  *       version    bigint not null
  *     );
  *
- * A project without a row was never written to.
+ * A project without a row has never been written to.
  */
 export type DefinitionVersions = {
   /**
-   * Runs `work` in a transaction that changes definitions of the project: other processes notice
-   * within a second, and readers of this process that come after it at once.
+   * Runs `work` in a transaction that changes definitions of the project: visible to later reads of
+   * this process immediately, to other processes within a second.
    */
   write<T>(projectId: string, work: (tx: Queryable) => Promise<T>): Promise<T>;
   /**
-   * After a transaction that called `bumpDefinitions` itself, whether it seemed to fail or not: a
-   * commit whose answer was lost is a commit.
+   * Call after a transaction that called `bumpDefinitions` itself, also after a failure: a commit
+   * whose response was lost is a commit.
    */
   forget(projectId: string): void;
   /**
-   * A number that is another one after each change. What was loaded after it was asked for belongs to
-   * it; it is no older than a second. At once where it is known, which is nearly always.
+   * A number that changes with every write. Definitions loaded after reading it belong to it; it is
+   * at most a second old. Synchronous when cached, which is nearly always.
    */
   epochOf(projectId: string): number | Promise<number>;
 };
 
 export type DefinitionVersionsOptions = {
   readonly db: Database;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 };
 
-/** From this age on the version is asked for, while what is known still serves. */
+/** From this age, the version is checked in the background while the cached one serves. */
 const CHECK_AFTER_MS = 500;
 
-/** From this age on what is known does not serve any more: a change shows within a second. */
+/** From this age, the cached version no longer serves: a change is visible within a second. */
 const MAX_AGE_MS = 1_000;
 
-/** Beyond so many the project that was not checked for longest starts anew. */
+/** Beyond this number, the project whose check is oldest starts anew. */
 const MAX_PROJECTS = 10_000;
 
 const MAX_BATCH = 1_000;
@@ -51,7 +51,7 @@ const MAX_BATCH = 1_000;
 type Project = {
   epoch: number;
   version: bigint | undefined;
-  /** When the last answered check was sent; what it tells is no older than that. */
+  /** When the last completed check was sent; its result is at most that old. */
   checkedAt: number;
   check: Promise<void> | undefined;
 };
@@ -61,7 +61,7 @@ export function createDefinitionVersions({
   now = () => performance.now(),
 }: DefinitionVersionsOptions): DefinitionVersions {
   const projects = new Map<string, Project>();
-  // Never used twice, also when a project comes back that was dropped for want of room.
+  // Never reused, also when a dropped project returns.
   let lastEpoch = 0;
   const ask = createBatcher({
     lanes: 2,
@@ -83,7 +83,7 @@ export function createDefinitionVersions({
       })
       .finally(() => (project.check = undefined)));
 
-  /** Puts a project last: the first of the map is the one that was not checked for longest. */
+  /** Moves a project to the end: the first of the map is the one whose check is oldest. */
   const touch = (projectId: string): Project => {
     const project = projects.get(projectId) ?? newProject((lastEpoch += 1));
     projects.delete(projectId);
@@ -113,14 +113,14 @@ export function createDefinitionVersions({
       const age = now() - project.checkedAt;
       if (age >= MAX_AGE_MS)
         return checkedNow(project, now() - MAX_AGE_MS, () => check(projectId, project));
-      // It fails again, and then for all to see, once what is known is too old to serve.
+      // The failure is reported when the cached version becomes too old to serve.
       check(projectId, project).catch(() => {});
       return project.epoch;
     },
   };
 }
 
-/** A check that was sent long before it was joined, to a slow server, tells nothing of the present. */
+/** A slow check that was sent long before this call does not prove the present state. */
 async function checkedNow(
   project: Readonly<Project>,
   oldest: number,
@@ -132,8 +132,8 @@ async function checkedNow(
 }
 
 /**
- * Writers of one project wait for each other at the end, each for the length of a commit. That many of
- * them come at once is no fault, so they get more patience than a lock that somebody sits on.
+ * Writers of one project wait for each other at the end, each for the duration of a commit. Many at
+ * once are normal, so their limit is longer than that of other locks.
  */
 const LOCK_TIMEOUT_MS = 2_500;
 
@@ -152,8 +152,8 @@ const writeDefinitions = <T>(
   );
 
 /**
- * Says in the transaction of a write that definitions of the project change. It must be the last
- * statement: the row is held until the commit, and who holds it must not wait for anything else.
+ * Marks, in the transaction of a write, that definitions of the project change. It must be the last
+ * statement: the row is locked until the commit, and its holder must not wait for anything else.
  */
 export async function bumpDefinitions(tx: Queryable, projectId: string): Promise<void> {
   await tx.query(

@@ -18,7 +18,7 @@ function databaseError(code: string, constraint?: string): DatabaseError {
 
 const networkError = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code });
 
-describe("what a repeat may cure", () => {
+describe("a retry may succeed after", () => {
   test.each(["40001", "40P01", "08006", "57P01"])("SQLSTATE %s", (code) => {
     expect(isRetryable(databaseError(code))).toBe(true);
   });
@@ -35,7 +35,7 @@ describe("what a repeat may cure", () => {
   });
 });
 
-describe("when the database is unavailable", () => {
+describe("the database is unavailable after", () => {
   test.each(["08006", "53300", "57P03", "57014", "55P03", "25P03", "25006"])(
     "SQLSTATE %s",
     (code) => {
@@ -56,7 +56,7 @@ describe("when the database is unavailable", () => {
     expect(isUnavailable(error)).toBe(true);
   });
 
-  test("a failure of our own is not taken for one of the database", () => {
+  test("does not attribute other failures to the database", () => {
     expect(isUnavailable(new Error("The transaction was rolled back"))).toBe(false);
     expect(isUnavailable(networkError("ENOENT"))).toBe(false);
     expect(isUnavailable(undefined)).toBe(false);
@@ -71,25 +71,25 @@ test.each([
     Object.assign(new AggregateError([networkError("ECONNREFUSED")]), { code: "ECONNREFUSED" }),
     "connect ECONNREFUSED",
   ],
-])("%s is explained to whoever set the URL", (error, reason) => {
+])("explains %s to the person who set the URL", (error, reason) => {
   expect(explainConnectionFailure(error)).toBe(
     `The database cannot be used: ${reason}. Check DATABASE_URL.`,
   );
 });
 
-test("a bug is not explained away", () => {
+test("does not explain a bug", () => {
   expect(explainConnectionFailure(databaseError("42P01"))).toBeUndefined();
   expect(explainConnectionFailure(new TypeError("x is not a function"))).toBeUndefined();
 });
 
-test("a broken unique constraint is told from the others by its name", () => {
+test("recognises a unique constraint by its name", () => {
   const error = databaseError("23505", "voucher_project_code");
   expect(isUniqueViolation(error, "voucher_project_code")).toBe(true);
   expect(isUniqueViolation(error, "voucher_pkey")).toBe(false);
   expect(isUniqueViolation(databaseError("23514", "voucher_pkey"), "voucher_pkey")).toBe(false);
 });
 
-test("only errors of the server have an SQLSTATE", () => {
+test("returns an SQLSTATE of server errors only", () => {
   expect(sqlState(databaseError("40001"))).toBe("40001");
   expect(sqlState(networkError("ECONNRESET"))).toBeUndefined();
 });

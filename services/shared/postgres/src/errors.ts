@@ -3,7 +3,7 @@ import { DatabaseError } from "pg";
 const UNIQUE_VIOLATION = "23505";
 const FOREIGN_KEY_VIOLATION = "23503";
 
-/** What a repeat of the whole transaction may cure: it lost against another, or its connection. */
+/** Failures that a retry of the whole transaction may resolve: conflicts and lost connections. */
 const RETRYABLE = [
   /^40001$/, // serialization_failure
   /^40P01$/, // deadlock_detected
@@ -11,7 +11,7 @@ const RETRYABLE = [
   /^57P/, // the server is going down, coming up, or ended the session
 ];
 
-/** The database is not there, or it does not answer within its limits. */
+/** The database is unreachable, or does not respond within its limits. */
 const UNAVAILABLE = [
   /^08/, // connection exceptions
   /^53/, // insufficient resources: too many connections, disk full, out of memory
@@ -22,7 +22,7 @@ const UNAVAILABLE = [
   /^25006$/, // a standby that does not take writes yet, in the middle of a failover
 ];
 
-/** How the operating system says that the other end is gone or cannot be reached. */
+/** System errors of a connection whose other end is gone or unreachable. */
 const NETWORK_FAILURES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -34,13 +34,13 @@ const NETWORK_FAILURES = new Set([
   "ENETUNREACH",
 ]);
 
-/** The driver gives these failures no code, so that their text is all there is to know them by. */
+/** The driver gives these failures no code; only their text identifies them. */
 const LOST_CONNECTION =
   /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 const DRIVER_TIMEOUT =
   /^(timeout exceeded when trying to connect|timeout expired|Query read timeout|Cannot use a pool after calling end)/;
 
-/** The five characters by which Postgres names what went wrong; undefined for other failures. */
+/** The SQLSTATE of a Postgres error; undefined for other failures. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
@@ -48,7 +48,7 @@ export function sqlState(error: unknown): string | undefined {
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   violates(error, UNIQUE_VIOLATION, constraint);
 
-/** What is deleted or changed is still referred to, or what is referred to is not there. */
+/** A deleted or changed row is still referenced, or the referenced row does not exist. */
 export const isForeignKeyViolation = (error: unknown, constraint: string): boolean =>
   violates(error, FOREIGN_KEY_VIOLATION, constraint);
 
@@ -56,8 +56,8 @@ const violates = (error: unknown, code: string, constraint: string): boolean =>
   error instanceof DatabaseError && error.code === code && error.constraint === constraint;
 
 /**
- * Whether the whole transaction may succeed when it is run again. A lost connection counts, and
- * leaves open whether the commit was done: only work that recognises its own repeat may be repeated.
+ * Whether a retry of the whole transaction may succeed. After a lost connection, the outcome of the
+ * commit is unknown: only work that detects its own repetition may be retried.
  */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
@@ -65,14 +65,14 @@ export function isRetryable(error: unknown): boolean {
   return isConnectionLost(error);
 }
 
-/** Whether the database cannot be reached or does not answer in time: the caller may try later. */
+/** Whether the database is unreachable or does not respond in time: the caller may retry later. */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return UNAVAILABLE.some((pattern) => pattern.test(state));
   return isConnectionLost(error) || (error instanceof Error && DRIVER_TIMEOUT.test(error.message));
 }
 
-/** A connection that failed in this way must not go back to the pool. */
+/** A connection that failed in this way must not return to the pool. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? error.code : undefined;
@@ -81,20 +81,20 @@ export function isConnectionLost(error: unknown): boolean {
   );
 }
 
-/** What the operator of the database has to change, or has given us wrongly. */
+/** Failures that the operator of the database must resolve: role, password, database name. */
 const REFUSED = [
   /^28/, // the role or its password
   /^3D000$/, // the database does not exist
   /^42501$/, // the role may not do it
 ];
 
-/** Why a start cannot use the database, in words for the terminal; undefined for other failures. */
+/** Why the database cannot be used, as a message for the terminal; undefined for other failures. */
 export function explainConnectionFailure(error: unknown): string | undefined {
   const state = sqlState(error);
   const isKnown =
     isUnavailable(error) || (state !== undefined && REFUSED.some((each) => each.test(state)));
   if (!isKnown || !(error instanceof Error)) return undefined;
-  // A name with several addresses fails with an error for each, and no text of its own.
+  // A host with several addresses fails with one error per address, and no text of its own.
   const [first] = error instanceof AggregateError ? (error.errors as readonly Error[]) : [];
   const reason = error.message || first?.message || "it does not answer";
   return `The database cannot be used: ${reason}. Check DATABASE_URL.`;

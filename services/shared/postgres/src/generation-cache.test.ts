@@ -4,7 +4,7 @@ import { createGenerationCache } from "./generation-cache.ts";
 
 const PROJECTS = ["p0", "p1", "p2"];
 
-test("keeps what is used, and no more than it may", () => {
+test("retains used entries, within its limit", () => {
   const recent = createGenerationCache<number>(10);
   const projectOf = (n: number): string => PROJECTS[n % PROJECTS.length] as string;
   for (let n = 0; n < 1_000; n += 1) {
@@ -18,7 +18,7 @@ test("keeps what is used, and no more than it may", () => {
   expect(recent.get(projectOf(999), "key999")).toBe(999);
 });
 
-test("answers what was set last, also of what it had before", () => {
+test("returns the latest value, also after an overwrite", () => {
   const recent = createGenerationCache<number>(4);
   recent.set("p0", "a", 1);
   for (const other of ["b", "c", "d"]) recent.set("p0", other, 0);
@@ -27,7 +27,7 @@ test("answers what was set last, also of what it had before", () => {
   expect([2, undefined]).toContain(recent.get("p0", "a"));
 });
 
-test("keeps projects apart", () => {
+test("separates projects", () => {
   const recent = createGenerationCache<number>(10);
   recent.set("p0", "a", 1);
   expect(recent.get("p1", "a")).toBeUndefined();

@@ -1,15 +1,19 @@
-/** Remembers up to `maxEntries` values of projects; those that were not used for long go first. */
+/**
+ * Caches up to `maxEntries` values of projects; entries that were not used recently are dropped
+ * first.
+ */
 export type GenerationCache<Value> = {
   readonly get: (projectId: string, key: string) => Value | undefined;
   readonly set: (projectId: string, key: string, value: Value) => void;
 };
 
-/** By project and key: names put together of both would have to be made and read for each question. */
+/** By project and key: a combined key would have to be built for each lookup. */
 type Generation<Value> = Map<string, Map<string, Value>>;
 
 /**
- * Two generations instead of an order of all entries: what is used while it is old becomes new again, and
- * when the new ones are half of all the old ones go. So reading what is used all the time moves nothing.
+ * Two generations instead of an order of all entries: a lookup in the old one promotes the entry,
+ * and when the young one holds half of the maximum, the old one is dropped. Lookups of hot entries
+ * move nothing.
  */
 export function createGenerationCache<Value>(maxEntries: number): GenerationCache<Value> {
   const most = Math.max(1, Math.ceil(maxEntries / 2));

@@ -1,6 +1,6 @@
 import type { Queryable } from "./database.ts";
 
-/** Where a check goes on: rows after `after`, by their ids, at most `limit` of them. */
+/** A chunk of rows: those after the id `after`, at most `limit` of them. */
 export type ChunkRequest = {
   readonly projectId: string;
   readonly after: string;
@@ -11,14 +11,15 @@ export type Violation = { readonly subject: string; readonly details: string };
 
 export type Chunk = {
   readonly checked: number;
-  /** Where the next chunk goes on; null when this was the last. */
+  /** Where the next chunk continues; null for the last chunk. */
   readonly last: string | null;
   readonly violations: readonly Violation[];
 };
 
 /**
- * A statement that must hold of every row, whatever happens (design/reliability.md §1.2). Each chunk is
- * read by one statement, and so from one snapshot: what commits meanwhile is not taken for a fault.
+ * A statement that must hold for every row at any time (docs/operations.md#invariants). Each chunk
+ * is read by one statement, and so from one snapshot: concurrent commits do not appear as
+ * violations.
  */
 export type InvariantCheck = {
   readonly name: string;
@@ -27,8 +28,8 @@ export type InvariantCheck = {
 };
 
 /**
- * Checks by a statement over the project `$1`, the id `$2` behind which it goes on, and the number `$3` of
- * rows: it answers a row for each that it looked at, its id and what is wrong with it or null.
+ * A check by one statement over project `$1`, rows after id `$2`, and at most `$3` rows: it returns
+ * the id of each row, and its violation or null.
  */
 export const sqlCheck =
   (sql: string): InvariantCheck["checkChunk"] =>
@@ -48,8 +49,8 @@ export const sqlCheck =
   };
 
 /**
- * Every project with a row in `table`, also one that the gateway no longer knows. Hops along the key,
- * which starts with project_id, and so reads one row of each project instead of all of them.
+ * Every project with a row in `table`, also projects that the gateway has deleted. Skips along the
+ * primary key, which starts with project_id, and reads one row per project.
  */
 export async function listProjectsIn(db: Queryable, table: string): Promise<readonly string[]> {
   const { rows } = await db.query<{ project_id: string }>(

@@ -15,21 +15,21 @@ export type MigrateOptions = {
   readonly folder: string;
 };
 
-/** Other processes that migrate the same schema are waited for. */
+/** How long to wait for other processes that migrate the same schema. */
 const TURN_TIMEOUT = "60s";
 
-/** While a change waits for a table, everybody else waits behind it: better to fail and try again. */
+/** While a change waits for a table, all others wait behind it: better to fail and retry. */
 const TABLE_LOCK_TIMEOUT = "5s";
 
 const CONNECTION_TIMEOUT_MS = 10_000;
 
 /**
- * Brings a schema up to date: applies the numbered .sql files of `folder` that it has not seen, each
- * in its own transaction, one process at a time, and answers their names. Creates the schema and the
- * role when they are missing and gives the role the tables.
+ * Brings a schema up to date: applies the numbered .sql files of `folder` that are not applied yet,
+ * each in its own transaction, one process at a time, and returns their names. Creates the schema
+ * and the role when missing, and grants the role the tables.
  *
- * Migrations are history. An applied file that has changed or is missing is an error, and so is a
- * database that is ahead of this code: nothing is ever undone.
+ * Migrations are history: an applied file that has changed or is missing is an error, and so is a
+ * database that is ahead of this code. Nothing is ever undone.
  */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   const { url, schema, role, folder } = options;
@@ -41,7 +41,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
     application_name: `migrate ${schema}`,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
   });
-  // A connection that breaks also fails the query that runs; without a listener it ends the process.
+  // A connection that breaks also fails the running query; without a listener it ends the process.
   client.on("error", () => {});
   await client.connect();
   try {
@@ -51,7 +51,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
     await prepare(client, schema, role);
     const pending = await pendingOf(client, schema, migrations);
     for (const migration of pending) await apply(client, schema, migration);
-    // Always, and not only after a change: an earlier run may have ended before it came to this.
+    // Always, not only after a change: an earlier run may have ended before this step.
     await grantTables(client, schema, role);
     return pending.map(({ name }) => name);
   } finally {
@@ -70,7 +70,9 @@ async function prepare(client: Client, schema: string, role: string): Promise<vo
   );
 }
 
-/** What is left to apply, once it is sure that the folder continues what was applied. */
+/**
+ * The files that remain to be applied, after checking that the folder continues the applied ones.
+ */
 async function pendingOf(
   client: Client,
   schema: string,

@@ -10,7 +10,7 @@ export type Migration = { readonly name: string; readonly sql: string; readonly 
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 const NUMBER_LENGTH = 4;
 
-/** The migrations of a folder in the order in which they are applied. */
+/** The migrations of a folder, in the order of application. */
 export async function readMigrations(folder: string): Promise<readonly Migration[]> {
   const names = (await readdir(folder)).filter((file) => file.endsWith(".sql")).toSorted();
   for (const [index, name] of names.entries()) {
@@ -28,7 +28,7 @@ export async function readMigrations(folder: string): Promise<readonly Migration
 const numberOf = (name: string): string => name.slice(0, NUMBER_LENGTH);
 
 async function readMigration(folder: string, name: string): Promise<Migration> {
-  // A checkout may end its lines differently, which must not look like a change.
+  // A checkout may have other line endings, which are no change.
   const sql = (await readFile(path.join(folder, name), "utf8")).replaceAll("\r\n", "\n");
   return { name, sql, sha256: createHash("sha256").update(sql).digest("hex") };
 }

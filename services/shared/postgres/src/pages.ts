@@ -6,7 +6,7 @@ export type PageQuery = {
   readonly columns: string;
   /** From `from` to the end of `where`. */
   readonly from: string;
-  /** What rows are sorted by; it should end with what tells any two of them apart. */
+  /** The sort order; its last column should be unique. */
   readonly order: string;
   readonly values: readonly unknown[];
   readonly limit: number;
@@ -18,7 +18,7 @@ export type Page = { readonly limit: number; readonly offset: number };
 const DEFAULT_LIMIT = 10n;
 
 /**
- * Limit and offset of the page that a list request asks for: the first one with 10 entries by default
+ * Limit and offset of a list request: the first page with 10 entries by default
  * (docs/filters-and-listing.md#pages). The caller has checked the bounds.
  */
 export function parsePage(request: {
@@ -29,7 +29,7 @@ export function parsePage(request: {
   return { limit, offset: (Number(request.page ?? 1n) - 1) * limit };
 }
 
-/** One page of a list, and how many rows there are on all pages. */
+/** One page of a list, and the number of rows on all pages. */
 export async function readPage<Row extends QueryResultRow>(
   db: Queryable,
   { columns, from, order, values, limit, offset }: PageQuery,

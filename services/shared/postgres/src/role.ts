@@ -6,18 +6,19 @@ import { sqlState } from "./errors.ts";
 import { MigrationError } from "./migration-error.ts";
 
 /**
- * Roles belong to the whole cluster, while everything else here is guarded by a lock of one database:
- * migrations of two databases may create the same role at once. Postgres then fails one of them with
- * duplicate_object, unique_violation or "tuple concurrently updated"; the next look finds it done.
+ * Roles belong to the whole cluster, while the migration lock belongs to one database: migrations
+ * of two databases may create the same role concurrently. Postgres then fails one of them with
+ * duplicate_object, unique_violation or "tuple concurrently updated"; the next attempt finds the
+ * role.
  */
 const RACES = new Set(["42710", "23505", "XX000"]);
 const ATTEMPTS = 5;
 const PAUSE_MS = 20;
 
-/** Since version 16 a member may lack the right to act as the role. */
+/** Since version 16, a member may lack the right to act as the role. */
 const SET_OPTION_SINCE = 160_000;
 
-/** Makes sure that the role exists and that the connecting user may act as it. */
+/** Ensures that the role exists and that the connecting user may act as it. */
 export async function ensureRole(client: Client, role: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -39,7 +39,7 @@ const roundTrip = async (type: string, array: ArrayValue): Promise<unknown[]> =>
 };
 
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.array(fc.option(value), { maxLength: 20 });
-/** Postgres has no text with a NUL in it. */
+/** Postgres does not store NUL in text. */
 const text = fc.string({ unit: "grapheme" }).filter((one) => !one.includes("\u0000"));
 const MAX = 2n ** 63n - 1n;
 
@@ -54,7 +54,7 @@ test.each([
   ["int4", fc.array(fc.integer()), (values: number[]) => int4Array(values)],
   ["bool", fc.array(fc.boolean()), (values: boolean[]) => boolArray(values)],
 ] as [string, fc.Arbitrary<unknown[]>, (values: never) => ArrayValue][])(
-  "Postgres reads arrays of %s back as they were",
+  "reads arrays of %s back unchanged",
   async (type, values, encode) => {
     await fc.assert(
       fc.asyncProperty(values, async (sent) => {
@@ -65,7 +65,7 @@ test.each([
   },
 );
 
-test("Postgres reads instants back to the millisecond, also before 2000", async () => {
+test("reads instants back to the millisecond, also before 2000", async () => {
   const sent = [0, 951_782_400_123, 1_795_262_400_999, -86_400_001, null];
   expect(await roundTrip("timestamptz", timestampArray(sent))).toEqual(
     sent.map((one) => (one === null ? null : new Date(one))),

@@ -58,7 +58,7 @@ const pidOf = async (queryable: Pick<Database, "query">): Promise<number> => {
   return rows[0]?.pid ?? 0;
 };
 
-test("a connection acts as the role of the service, in its schema and within the limits", async () => {
+test("connects as the role of the service, in its schema and within the limits", async () => {
   const { rows } = await db.query(
     `select current_user as role, current_schema() as schema,
             current_setting('statement_timeout') as statement,
@@ -71,14 +71,14 @@ test("a connection acts as the role of the service, in its schema and within the
   ]);
 });
 
-test("a reset of the role stays within the role", async () => {
+test("keeps the role after a reset", async () => {
   await db.transaction(async (tx) => {
     await tx.query("reset role");
     expect((await tx.query("select current_user as role")).rows).toEqual([{ role: "scrip_till" }]);
   });
 });
 
-test("options in the URL neither replace the role nor the limits", async () => {
+test("lets options in the URL replace neither the role nor the limits", async () => {
   const url = new URL(server.url);
   url.searchParams.set("options", "-c statement_timeout=0 -c work_mem=8MB");
   const other = createDatabase({ ...SERVICE, url: url.href, poolSize: 1, onError: () => {} });
@@ -93,7 +93,7 @@ test("options in the URL neither replace the role nor the limits", async () => {
   }
 });
 
-test("a name that would need quotes is refused", () => {
+test("rejects a name that would need quotes", () => {
   const options = { url: server.url, poolSize: 1, onError: () => {} };
   expect(() => createDatabase({ ...options, schema: "till; drop", role: "a" })).toThrow(RangeError);
   expect(() => createDatabase({ ...options, schema: "till", role: "a -c x=y" })).toThrow(
@@ -101,7 +101,7 @@ test("a name that would need quotes is refused", () => {
   );
 });
 
-test("money comes as bigint, instants as dates and days as text", async () => {
+test("reads money as bigint, instants as dates and days as text", async () => {
   const { rows } = await db.query(
     `select 9007199254740993::bigint as amount, array[1, null, 9007199254740993]::bigint[] as list,
             timestamptz '2026-02-03 04:05:06.789Z' as at, date '2026-02-03' as day, $1::bigint as back`,
@@ -118,7 +118,7 @@ test("money comes as bigint, instants as dates and days as text", async () => {
   ]);
 });
 
-test("a named statement is prepared once and answers for other values", async () => {
+test("prepares a named statement once for different values", async () => {
   await db.transaction(async (tx) => {
     const double = (value: bigint) =>
       tx.query({ name: "double", text: "select $1::bigint * 2 as twice", values: [value] });
@@ -129,7 +129,7 @@ test("a named statement is prepared once and answers for other values", async ()
   });
 });
 
-test("a statement that is prepared in a transaction that fails works in the next one", async () => {
+test("runs a statement that was prepared in a failed transaction", async () => {
   const halve = { name: "halve", text: "select $1::bigint / 2 as half", values: [8n] };
   const failing = db.transaction((tx) =>
     Promise.all([tx.query("select 1 / 0"), tx.query(halve), tx.query(halve)]),
@@ -139,7 +139,7 @@ test("a statement that is prepared in a transaction that fails works in the next
   expect(both.map(({ rows }) => rows)).toEqual([[{ half: 4n }], [{ half: 4n }]]);
 });
 
-test("a batch goes in one statement with an array per column", async () => {
+test("sends a batch in one statement with an array per column", async () => {
   const ids = ["b1", "b2"];
   await db.query(`insert into sale (id, amount) select * from unnest($1::text[], $2::bigint[])`, [
     ids,
@@ -154,7 +154,7 @@ test("a batch goes in one statement with an array per column", async () => {
   ]);
 });
 
-test("a transaction commits all of its work or none", async () => {
+test("commits all work of a transaction or none", async () => {
   const insert = "insert into sale (id, amount) values ($1, 1)";
   expect(
     await db.transaction(async (tx) => {
@@ -172,7 +172,7 @@ test("a transaction commits all of its work or none", async () => {
   expect(rows).toEqual([{ id: "kept" }]);
 });
 
-test("statements that are started together run in that order and share a failure", async () => {
+test("runs statements that are started together in order, with one failure for all", async () => {
   const together = db.transaction((tx) =>
     Promise.all([
       tx.query("insert into sale (id, amount) values ('together', 1)"),
@@ -196,14 +196,14 @@ test("statements that are started together run in that order and share a failure
   expect(rows).toEqual([{ amount: 2n }]);
 });
 
-test("the first failure is reported, whichever statement the work happens to hear of first", async () => {
+test("reports the first failure, whichever statement the work awaits first", async () => {
   await db.query("insert into sale (id, amount) values ('fought over', 1)");
   const lock = "select id from sale where id = 'fought over' for no key update";
   await db.transaction(async (holder) => {
     await holder.query(lock);
     const error = await db
       .transaction((tx) => {
-        // Hears of its failure later than of that of the statement behind it.
+        // Learns of its failure after that of the statement behind it.
         const locked = tx
           .query(lock)
           .finally(() => new Promise((resolve) => setTimeout(resolve, 50)));
@@ -215,7 +215,7 @@ test("the first failure is reported, whichever statement the work happens to hea
   expect((await db.query("select 1 as alive")).rows).toEqual([{ alive: 1 }]);
 });
 
-test("a transaction may have a lock limit of its own, and leaves none behind", async () => {
+test("applies the lock limit of a transaction to that transaction only", async () => {
   const limit = "select current_setting('lock_timeout') as limit";
   const one = createDatabase({ ...SERVICE, url: server.url, poolSize: 1, onError: () => {} });
   try {
@@ -227,7 +227,7 @@ test("a transaction may have a lock limit of its own, and leaves none behind", a
   }
 });
 
-test("a failure that the work swallowed is not passed off as a commit", async () => {
+test("does not report a commit after a failure that the work ignored", async () => {
   const swallowing = db.transaction(async (tx) => {
     await tx.query("insert into sale (id, amount) values ('swallowed', 1)");
     await tx.query("select 1 / 0").catch(() => {});
@@ -236,7 +236,7 @@ test("a failure that the work swallowed is not passed off as a commit", async ()
   expect((await db.query("select id from sale where id = 'swallowed'")).rows).toEqual([]);
 });
 
-test("a connection that dies between two statements fails the transaction and not the process", async () => {
+test("fails the transaction and not the process when a connection dies between two statements", async () => {
   const dying = db.transaction(async (tx) => {
     await terminate(await pidOf(tx));
     // The end reaches the driver while no statement waits for it.
@@ -249,7 +249,7 @@ test("a connection that dies between two statements fails the transaction and no
   expect((await db.query("select 1 as alive")).rows).toEqual([{ alive: 1 }]);
 });
 
-test("a connection that dies while a statement runs tells so", async () => {
+test("reports a connection that dies during a statement", async () => {
   const error = await db
     .transaction(async (tx) => {
       const pid = await pidOf(tx);
@@ -260,7 +260,7 @@ test("a connection that dies while a statement runs tells so", async () => {
   expect(isRetryable(error)).toBe(true);
 });
 
-test("a connection that dies while it is handed over fails the transaction and not the process", async () => {
+test("fails the transaction and not the process when a connection dies during hand-over", async () => {
   await using dying = await dyingServer();
   const handed = createDatabase({ url: dying.url, ...SERVICE, poolSize: 1, onError: () => {} });
   const error: unknown = await handed
@@ -270,7 +270,7 @@ test("a connection that dies while it is handed over fails the transaction and n
   await handed.close();
 });
 
-/** Ends each session in the very packet that says it is ready, as a server that crashes may do. */
+/** Ends each session in the packet that reports it ready, as a crashing server may do. */
 async function dyingServer(): Promise<AsyncDisposable & { readonly url: string }> {
   const target = new URL(server.url);
   const proxy = createServer((socket) => {
@@ -303,14 +303,14 @@ const FATAL = Buffer.concat([
   Buffer.from(FATAL_FIELDS, "latin1"),
 ]);
 
-test("an idle connection that dies is reported and replaced", async () => {
+test("reports and replaces an idle connection that dies", async () => {
   const before = idleErrors.length;
   await terminate(await pidOf(db));
   await expect.poll(() => idleErrors.length).toBeGreaterThan(before);
   expect((await db.query("select 1 as alive")).rows).toEqual([{ alive: 1 }]);
 });
 
-test("waiting for a lock ends after a second and counts as unavailable", async () => {
+test("stops waiting for a lock after a second, and reports it as unavailable", async () => {
   await db.query("insert into sale (id, amount) values ('contended', 1)");
   const lock = "select id from sale where id = 'contended' for no key update";
   await db.transaction(async (holder) => {
@@ -321,14 +321,14 @@ test("waiting for a lock ends after a second and counts as unavailable", async (
   });
 });
 
-test("two transactions that lock crosswise: one is told that a repeat may cure it", async () => {
+test("reports a deadlock of two transactions as retryable", async () => {
   await db.query("insert into sale (id, amount) values ('left', 1), ('right', 1)");
   const lock = "select id from sale where id = $1 for no key update";
   const { promise: bothHold, resolve: release } = Promise.withResolvers<void>();
   let holders = 0;
   const crosswise = (first: string, second: string) =>
     db.transaction(async (tx) => {
-      // The lock limit of a second would end the wait before Postgres looks for deadlocks.
+      // The lock limit of a second would end the wait before Postgres detects the deadlock.
       await tx.query("set local lock_timeout = '3s'");
       await tx.query(lock, [first]);
       holders += 1;
@@ -345,7 +345,7 @@ test("two transactions that lock crosswise: one is told that a repeat may cure i
   expect(failed.every(({ reason }) => isRetryable(reason))).toBe(true);
 });
 
-test("a server that refuses connections and one that never answers are unavailable", async () => {
+test("reports servers that reject connections or never respond as unavailable", async () => {
   const silent = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => silent.once("listening", resolve));
   const address = silent.address();
@@ -360,14 +360,14 @@ test("a server that refuses connections and one that never answers are unavailab
   silent.close();
 });
 
-test("closing twice does no harm, and a query after that is unavailable", async () => {
+test("accepts a second close, and reports a later query as unavailable", async () => {
   const other = createDatabase({ ...SERVICE, url: server.url, poolSize: 1, onError: () => {} });
   await Promise.all([other.close(), other.close()]);
   const error = await other.query("select 1").catch((thrown: unknown) => thrown);
   expect(isUnavailable(error)).toBe(true);
 });
 
-test("prepared statements and transactions are planned without sequential scans, others freely", async () => {
+test("plans prepared statements and transactions without sequential scans, and others freely", async () => {
   await using parts = new AsyncDisposableStack();
   const single = createDatabase({ url: server.url, ...SERVICE, poolSize: 1, onError: () => {} });
   parts.defer(() => single.close());

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => db[Symbol.asyncDispose]());
 
-test("what misses at the same time is loaded together, and then known, also what is absent", async () => {
+test("loads concurrent misses together, and caches them, also absent definitions", async () => {
   const { write, cache, batches, project } = givenProcess();
   await write({ apple: 10n, pear: 20n });
   const [some, one] = await Promise.all([
@@ -44,7 +44,7 @@ test("what misses at the same time is loaded together, and then known, also what
   expect(batches).toHaveLength(1);
 });
 
-test("projects never meet, and a write to one leaves the other's alone", async () => {
+test("separates projects, and a write to one does not invalidate another", async () => {
   const shop = givenProcess();
   const other = randomUUID();
   await shop.write({ apple: 10n });
@@ -55,14 +55,14 @@ test("projects never meet, and a write to one leaves the other's alone", async (
   expect(await shop.cache.get(shop.project, "apple")).toBe(11n);
 });
 
-test("a write through this process shows at once, also what was absent", async () => {
+test("shows a write of this process immediately, also of a definition that was absent", async () => {
   const { write, cache, project } = givenProcess();
   expect(await cache.get(project, "apple")).toBeUndefined();
   await write({ apple: 10n });
   expect(await cache.get(project, "apple")).toBe(10n);
 });
 
-test("a write through another process shows within a second, and is asked for only now and then", async () => {
+test("shows a write of another process within a second, with few checks", async () => {
   const here = givenProcess();
   const there = givenProcess({ project: here.project });
   await here.write({ apple: 10n });
@@ -75,7 +75,7 @@ test("a write through another process shows within a second, and is asked for on
   expect(there.batches).toHaveLength(2);
 });
 
-test("after half a second what is known serves while the version is asked for", async () => {
+test("serves the cached definition after half a second while it checks the version", async () => {
   const here = givenProcess();
   const there = givenProcess({ project: here.project });
   await here.write({ apple: 10n });
@@ -86,7 +86,7 @@ test("after half a second what is known serves while the version is asked for", 
   await expect.poll(() => there.cache.get(here.project, "apple")).toBe(11n);
 });
 
-test("a version that did not change keeps what is known", async () => {
+test("retains cached definitions of an unchanged version", async () => {
   const { write, cache, batches, project, advance } = givenProcess();
   await write({ apple: 10n });
   await cache.get(project, "apple");
@@ -97,7 +97,7 @@ test("a version that did not change keeps what is known", async () => {
   expect(batches).toHaveLength(1);
 });
 
-test("what was read before a write of this process never serves those who ask after it", async () => {
+test("never serves definitions loaded before a write of this process to later reads", async () => {
   const process = givenProcess();
   const { write, cache, project } = process;
   await write({ apple: 10n });
@@ -112,7 +112,7 @@ test("what was read before a write of this process never serves those who ask af
   expect(await cache.get(project, "apple")).toBe(11n);
 });
 
-test("what was read before a write of another process is dropped with its version", async () => {
+test("drops definitions loaded before a write of another process with their version", async () => {
   const here = givenProcess();
   const there = givenProcess({ project: here.project });
   await here.write({ apple: 10n });
@@ -120,7 +120,7 @@ test("what was read before a write of another process is dropped with its versio
   const early = there.cache.get(here.project, "apple");
   await gate.reached;
   await here.write({ apple: 11n });
-  // The new version is learnt before the old answer comes in.
+  // The new version arrives before the result of the old load.
   there.advance(1_000);
   await there.versions.epochOf(here.project);
   gate.open();
@@ -128,7 +128,7 @@ test("what was read before a write of another process is dropped with its versio
   expect(await there.cache.get(here.project, "apple")).toBe(11n);
 });
 
-test("a write that fails changes nothing", async () => {
+test("is unchanged by a failed write", async () => {
   const { write, versions, cache, project } = givenProcess();
   await write({ apple: 10n });
   const failing = versions.write(project, async (tx) => {
@@ -139,7 +139,7 @@ test("a write that fails changes nothing", async () => {
   expect(await cache.get(project, "apple")).toBe(10n);
 });
 
-test("the entry that was not used for longest makes room", async () => {
+test("drops the entry that was used least recently", async () => {
   const { write, cache, batches, project } = givenProcess({ maxEntries: 2 });
   await write({ apple: 1n, pear: 2n, plum: 3n });
   await cache.get(project, "apple");
@@ -152,7 +152,7 @@ test("the entry that was not used for longest makes room", async () => {
   expect(batches).toHaveLength(4);
 });
 
-test("a load that fails is told to those who asked, and tried again for the next", async () => {
+test("reports a failed load to its callers, and loads again for the next one", async () => {
   const process = givenProcess();
   await process.write({ apple: 1n });
   process.failOnce(new Error("away"));
@@ -160,7 +160,7 @@ test("a load that fails is told to those who asked, and tried again for the next
   expect(await process.cache.get(process.project, "apple")).toBe(1n);
 });
 
-test("many writers and readers of two processes: nobody reads older than what they wrote", async () => {
+test("never serves a reader older definitions than the reader wrote, with many writers in two processes", async () => {
   const here = givenProcess();
   const there = givenProcess({ project: here.project });
   let written = 0n;
@@ -182,7 +182,7 @@ test("many writers and readers of two processes: nobody reads older than what th
   await Promise.all(readers);
 });
 
-/** What one process of a service has, with a clock of its own. */
+/** The parts of one process of a service, with a clock of their own. */
 function givenProcess({ project = randomUUID(), maxEntries = 100 } = {}) {
   let time = 0;
   let gate: { reached: () => void; opened: Promise<void> } | undefined;
@@ -215,7 +215,7 @@ function givenProcess({ project = randomUUID(), maxEntries = 100 } = {}) {
     },
     write: (prices: Readonly<Record<string, bigint>>) =>
       versions.write(project, (tx) => setPrices(tx, project, prices)),
-    /** The next load reads, and then waits before it answers. */
+    /** The next load reads, and then waits before it returns. */
     holdAnswers: () => {
       const reached = Promise.withResolvers<void>();
       const opened = Promise.withResolvers<void>();
@@ -254,7 +254,7 @@ async function findPrices(
   return rows.map((row) => row.amount ?? undefined);
 }
 
-test("a service that bumps in its own transaction forgets after it", async () => {
+test("invalidates the project after a service bumps the version in its own transaction", async () => {
   const { versions, cache, project } = givenProcess();
   expect(await cache.get(project, "apple")).toBeUndefined();
   await db.transaction(async (tx) => {

@@ -12,7 +12,7 @@ const first = "create table sale (id text primary key);";
 const second = "alter table sale add column amount bigint;";
 const INSUFFICIENT_PRIVILEGE = "42501";
 
-/** An empty database and a folder of migrations, both gone at the end of the test. */
+/** An empty database and a folder of migrations, both removed at the end of the test. */
 async function given(files: Readonly<Record<string, string>>) {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await emptyDatabase());
@@ -50,7 +50,7 @@ async function query(url: string, text: string, values: unknown[] = []) {
   }
 }
 
-test("files are applied once, in the order of their numbers", async () => {
+test("applies files once, in the order of their numbers", async () => {
   await using at = await given({ "0002_amount.sql": second, "0001_sale.sql": first });
   expect(await at.migrate()).toEqual(["0001_sale.sql", "0002_amount.sql"]);
   expect(await at.migrate()).toEqual([]);
@@ -59,13 +59,13 @@ test("files are applied once, in the order of their numbers", async () => {
   expect(await at.columns()).toEqual(["sale.amount", "sale.id", "sale.note"]);
 });
 
-test("ten processes that start at once apply each file once", async () => {
+test("applies each file once when ten processes start concurrently", async () => {
   await using at = await given({ "0001_sale.sql": first, "0002_amount.sql": second });
   const applied = await Promise.all(Array.from({ length: 10 }, () => at.migrate()));
   expect(applied.flat().toSorted()).toEqual(["0001_sale.sql", "0002_amount.sql"]);
 });
 
-test("services that start at once in several databases share the roles of the cluster", async () => {
+test("shares roles of the cluster between services that start concurrently in several databases", async () => {
   const files = { "0001_sale.sql": first };
   await using one = await given(files);
   await using two = await given(files);
@@ -74,7 +74,7 @@ test("services that start at once in several databases share the roles of the cl
   expect(await Promise.all(all)).toEqual(all.map(() => ["0001_sale.sql"]));
 });
 
-test("a file that fails leaves nothing behind and names itself", async () => {
+test("rolls back a file that fails, and names it", async () => {
   await using at = await given({
     "0001_sale.sql": first,
     "0002_broken.sql": `${second} select 1 / 0;`,
@@ -87,7 +87,7 @@ test("a file that fails leaves nothing behind and names itself", async () => {
   expect(await at.migrate()).toEqual(["0002_broken.sql"]);
 });
 
-test("an applied file may end its lines differently, but not change", async () => {
+test("accepts other line endings in an applied file, and rejects other changes", async () => {
   await using at = await given({ "0001_sale.sql": `-- Sales.\n${first}\n` });
   await at.migrate();
   await at.write("0001_sale.sql", `-- Sales.\r\n${first}\r\n`);
@@ -96,7 +96,7 @@ test("an applied file may end its lines differently, but not change", async () =
   await expect(at.migrate()).rejects.toThrow(/0001_sale.sql .* was changed after it was applied/);
 });
 
-test("a database that a later release has migrated is refused", async () => {
+test("rejects a database that a later release has migrated", async () => {
   await using at = await given({ "0001_sale.sql": first, "0002_amount.sql": second });
   await at.migrate();
   await at.remove("0002_amount.sql");
@@ -105,14 +105,14 @@ test("a database that a later release has migrated is refused", async () => {
   );
 });
 
-test("an applied file that is missing is refused", async () => {
+test("rejects a missing file that was applied", async () => {
   await using at = await given({ "0001_sale.sql": first, "0002_amount.sql": second });
   await at.migrate();
   await at.remove("0001_sale.sql");
   await expect(at.migrate()).rejects.toThrow(/0001_sale.sql .* was applied and is missing/);
 });
 
-test("a file that comes before an applied one is refused", async () => {
+test("rejects a new file that precedes an applied one", async () => {
   await using at = await given({ "0002_sale.sql": first });
   await at.migrate();
   await at.write("0001_late.sql", "create table late (id text);");
@@ -122,13 +122,13 @@ test("a file that comes before an applied one is refused", async () => {
 test.each([
   [{ "0001_sale.sql": first, "0001_other.sql": second }, /have the same number/],
   [{ "1_sale.sql": first }, /is no name of a migration/],
-])("a folder in disorder is refused", async (files, message) => {
+])("rejects a folder with gaps or duplicate numbers", async (files, message) => {
   await using at = await given(files);
   await expect(at.migrate()).rejects.toThrow(MigrationError);
   await expect(at.migrate()).rejects.toThrow(message);
 });
 
-test("the role works with the tables of its schema, old and new, and reaches nothing else", async () => {
+test("grants the role the tables of its schema, old and new, and nothing else", async () => {
   await using at = await given({
     "0001_sale.sql": "create table sale (seq bigserial, id text primary key);",
   });
@@ -160,7 +160,7 @@ test("the role works with the tables of its schema, old and new, and reaches not
   await db.close();
 });
 
-test("a user that may create roles needs no administrator; one that may not is told what to do", async () => {
+test("needs no administrator where the user may create roles, and says what to do where not", async () => {
   await using at = await given({ "0001_sale.sql": first });
   const suffix = Math.random().toString(36).slice(2, 8);
   const owner = `owner_${suffix}`;

@@ -1,15 +1,15 @@
 import { Redis } from "ioredis";
 
-/** A cache and a limiter must answer at once or not at all. */
+/** A cache or a limiter must respond immediately or not at all. */
 const COMMAND_TIMEOUT_MS = 50;
 const CONNECT_TIMEOUT_MS = 1_000;
 const BACKOFF_STEP_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
 
 /**
- * A client that fails fast: while the server is away a call fails in well under a millisecond, for
- * nothing is queued or repeated, and no command is waited for longer than 50 ms. It reconnects by
- * itself. `onError` is told of each failed attempt; what is kept in Redis must be dispensable.
+ * A client that fails fast: while the server is down, a call fails in well under a millisecond,
+ * since nothing is queued or retried, and no command waits longer than 50 ms. It reconnects by
+ * itself. `onError` is called for each failed attempt. Only data that may be lost belongs in Redis.
  */
 export function createRedis(url: string, onError: (error: Error) => void): Redis {
   const redis = new Redis(url, {

@@ -29,15 +29,15 @@ const failure = (): Promise<string | undefined> =>
 
 const NOT_SENT = "Stream isn't writeable and enableOfflineQueue options is false";
 
-test("a command is answered while the server is there", async () => {
+test("executes commands while the server is available", async () => {
   await redis.set("greeting", "hello");
   expect(await redis.get("greeting")).toBe("hello");
 });
 
-test("calls fail at once while the server is away, and work again when it is back", async () => {
+test("fails calls immediately while the server is down, and recovers when it is back", async () => {
   await server.kill();
   await expect.poll(() => redis.status).not.toBe("ready");
-  // They are not even sent, so that there is nothing to wait for.
+  // They are not sent, so there is nothing to wait for.
   for (let call = 0; call < 50; call += 1) expect(await failure()).toBe(NOT_SENT);
   await expect.poll(() => errors.length).toBeGreaterThan(0);
 
@@ -45,14 +45,14 @@ test("calls fail at once while the server is away, and work again when it is bac
   await expect.poll(failure, { timeout: 60_000 }).toBeUndefined();
 });
 
-test("a server that hangs is not waited for", async () => {
+test("does not wait for a server that hangs", async () => {
   server.freeze();
   expect(await failure()).toBe("Command timed out");
   server.thaw();
   await expect.poll(failure, { timeout: 60_000 }).toBeUndefined();
 });
 
-test("a server that was never there costs an error and not the process", async () => {
+test("survives a server that never existed", async () => {
   const seen: Error[] = [];
   const nowhere = createRedis("redis://127.0.0.1:1", (error) => seen.push(error));
   await expect(nowhere.get("greeting")).rejects.toThrow(/enableOfflineQueue/);

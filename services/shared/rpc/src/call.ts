@@ -1,37 +1,37 @@
 import { createContextKey } from "@connectrpc/connect";
 import { requestId as newRequestId } from "@scrip/ids";
 
-/** What a call is made on behalf of. Travels with it through every hop, in memory or in headers. */
+/** The context of a call: passed along every hop, in memory or in headers. */
 export type Call = {
   readonly project: ProjectContext;
   /** `v-` and 18 hex characters; in every log line and error of the request. */
   readonly requestId: string;
-  /** Epoch milliseconds of real time after which nobody waits for the answer. */
+  /** Epoch milliseconds of real time after which nobody waits for the response. */
   readonly deadline: number;
   /**
-   * The project's present in epoch milliseconds: real time, or the sandbox clock
-   * (spec/rulings.md 13). Fixed for the whole request, so that all services decide alike.
+   * The current time of the project in epoch milliseconds: real time or the sandbox clock. Fixed
+   * for the whole request, so that all services evaluate the same time.
    */
   readonly now: number;
   readonly caller: Caller;
   readonly idempotency?: { readonly key: string; readonly requestHash: Uint8Array } | undefined;
-  /** Told when the answer is that of an earlier request with the same idempotency key. */
+  /** Called when the response is that of an earlier request with the same idempotency key. */
   readonly onReplay?: (() => void) | undefined;
 };
 
-/** The settings of the project that decisions depend on. */
+/** The project settings that decisions depend on. */
 export type ProjectContext = {
-  /** Empty in batch calls between services, whose items carry it. */
+  /** Empty in batch calls between services, whose items carry the project. */
   readonly id: string;
   readonly timeZone: string;
-  /** The day that weeks begin on, 0 (Sunday) to 6 (Saturday); Monday when absent. */
+  /** First day of the week, 0 (Sunday) to 6 (Saturday). Default: Monday. */
   readonly firstWeekday?: number | undefined;
   readonly caseSensitiveCodes: boolean;
-  /** The project's default_code_config as JSON text, when it has one. */
+  /** The project's default_code_config as JSON text, if set. */
   readonly codeConfig?: string | undefined;
 };
 
-/** The project's present and its calendar, which decide about days and weeks. */
+/** The current time of the project and the calendar that defines its days and weeks. */
 export const timeContextOf = ({ now, project }: Pick<Call, "now" | "project">) => ({
   now,
   timeZone: project.timeZone,
@@ -40,19 +40,19 @@ export const timeContextOf = ({ now, project }: Pick<Call, "now" | "project">) =
 
 export type Caller = {
   readonly side: "server" | "client" | "management" | "service";
-  /** The application's id, or the name of the calling service. */
+  /** The application id, or the name of the calling service. */
   readonly id: string;
 };
 
-/** How the transports hand a call over; handlers get it as their second argument. */
+/** How transports pass the call; handlers receive it as their second argument. */
 export const callKey = createContextKey<Call | undefined>(undefined, {
   description: "the call that an RPC is a part of",
 });
 
-/** How long a request may take in all (design/reliability.md §6.2). */
+/** The total time limit of a request. */
 export const REQUEST_DEADLINE_MS = 8_000;
 
-/** A call of our own, for a batch whose items carry their projects. */
+/** A call of the service itself, for a batch whose items carry their projects. */
 export function batchCall(requestId: string, deadline: number, now: number): Call {
   return {
     project: { id: "", timeZone: "UTC", caseSensitiveCodes: true },
@@ -63,7 +63,7 @@ export function batchCall(requestId: string, deadline: number, now: number): Cal
   };
 }
 
-/** The same, from this moment on, with the time that a request has. */
+/** A call of the service itself that starts now, with the time limit of a request. */
 export function serviceCall(): Call {
   const now = Date.now();
   return batchCall(newRequestId(), now + REQUEST_DEADLINE_MS, now);

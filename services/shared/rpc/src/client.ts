@@ -15,7 +15,7 @@ type ClientMethod<Method extends DescMethod> =
     ? (request: MessageInitShape<I>, call: Call) => Promise<MessageShape<O>>
     : never;
 
-/** A typed client of a service: each RPC takes the request and the call it is a part of. */
+/** A typed client of a service: each RPC takes the request and the call. */
 export type Client<Service extends DescService> = {
   readonly [Name in keyof Service["method"]]: ClientMethod<Service["method"][Name]>;
 };
@@ -33,7 +33,7 @@ export function clientOf<Service extends DescService>(
   return client as Client<Service>;
 }
 
-/** Calls an RPC that is known by its descriptor alone, as the gateway does. */
+/** Calls an RPC that is known by its descriptor only, as the gateway does. */
 export async function invoke(
   transport: Transport,
   method: DescMethodUnary,

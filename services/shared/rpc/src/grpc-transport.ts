@@ -4,17 +4,17 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { callKey } from "./call.ts";
 import { REPLAYED_HEADER, toHeaders } from "./headers.ts";
 
-/** Answers of lists of vouchers with their orders; far below connect's default of 4 GiB. */
+/** Fits lists of vouchers with their orders; Connect's default is 4 GiB. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 export type ServiceTransportOptions = {
   readonly baseUrl: string;
-  /** The callee's name: the audience of the service token. */
+  /** The name of the called service: the audience of the service token. */
   readonly audience: string;
   readonly token: (audience: string) => Promise<string>;
 };
 
-/** gRPC over HTTP/2 to one service, with the call in the headers and a token of ours. */
+/** gRPC over HTTP/2 to one service, with the call in the headers and a service token. */
 export function createServiceTransport(options: ServiceTransportOptions): Transport {
   const context: Interceptor = (next) => async (request) => {
     request.header.set("authorization", `Bearer ${await options.token(options.audience)}`);
@@ -29,7 +29,7 @@ export function createServiceTransport(options: ServiceTransportOptions): Transp
       noticeReplay(response.header);
       return response;
     } catch (error) {
-      // A refusal may be a replay as well.
+      // A rejection may be a replay as well.
       if (error instanceof ConnectError) noticeReplay(error.metadata);
       throw error;
     }
@@ -38,7 +38,7 @@ export function createServiceTransport(options: ServiceTransportOptions): Transp
     baseUrl: options.baseUrl,
     interceptors: [context],
     readMaxBytes: MAX_MESSAGE_BYTES,
-    // Between services of one cluster time is scarce, not bandwidth.
+    // Within a cluster, latency matters more than bandwidth.
     acceptCompression: [],
     pingIntervalMs: 10_000,
     pingTimeoutMs: 3_000,

@@ -19,7 +19,7 @@ const call: Call = {
   idempotency: { key: "POST /v1/ä 1", requestHash: new Uint8Array([1, 2, 255]) },
 };
 
-test("a call arrives at another service of ours as it was sent", () => {
+test("passes a call to another Scrip service unchanged", () => {
   const arrived = fromHeaders(toHeaders(call), { internal: true, callerName: "validation" }, clock);
   expect(arrived).toEqual({
     ...call,
@@ -27,7 +27,7 @@ test("a call arrives at another service of ours as it was sent", () => {
   });
 });
 
-test("a service from outside is believed its project, but neither its clock nor its side", () => {
+test("trusts an external service for its project, but neither for its clock nor its side", () => {
   const arrived = fromHeaders(toHeaders(call), { internal: false, callerName: "till" }, clock);
   const { codeConfig: _own, ...project } = call.project;
   expect(arrived.project).toEqual(project);
@@ -36,7 +36,7 @@ test("a service from outside is believed its project, but neither its clock nor 
   expect(arrived.caller).toEqual({ side: "service", id: "till" });
 });
 
-test("only well-formed request ids are taken over, and unknown time zones are refused", () => {
+test("accepts only well-formed request ids, and rejects unknown time zones", () => {
   const trust = { internal: true, callerName: "x" };
   const headers = toHeaders({ ...call, requestId: 'v-1" injected' });
   expect(fromHeaders(headers, trust, clock).requestId).toMatch(/^v-[0-9a-f]{18}$/);
@@ -44,7 +44,7 @@ test("only well-formed request ids are taken over, and unknown time zones are re
   expect(() => fromHeaders(headers, trust, clock)).toThrow("Invalid payload");
 });
 
-test("nobody gets longer than the deadline of a request", () => {
+test("limits the deadline to that of a request", () => {
   const patient = { now: 1_000, timeoutMs: 3_600_000 };
   const arrived = fromHeaders(toHeaders(call), { internal: true, callerName: "x" }, patient);
   expect(arrived.deadline).toBe(9_000);

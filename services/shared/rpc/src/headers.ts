@@ -17,7 +17,7 @@ const NAMES = {
   requestHash: "x-scrip-request-hash",
 } as const;
 
-/** Set on an answer that repeats an earlier one. */
+/** Set on a response that repeats an earlier one. */
 export const REPLAYED_HEADER = "x-scrip-replayed";
 
 export function toHeaders(call: Call): Headers {
@@ -42,9 +42,8 @@ export function toHeaders(call: Call): Headers {
 }
 
 /**
- * Reads the call from the headers of a gRPC request. A service outside Scrip only has to name the
- * project; the clock, the caller and what an idempotency key stands for are believed from Scrip's own
- * services alone.
+ * Reads the call from the headers of a gRPC request. An external service only has to name the
+ * project; clock, caller and request hash are trusted from Scrip's own services alone.
  */
 export function fromHeaders(
   headers: Headers,
@@ -53,7 +52,7 @@ export function fromHeaders(
 ): Call {
   const now = trust.internal ? headers.get(NAMES.now) : null;
   const idempotencyKey = trust.internal ? headers.get(NAMES.idempotencyKey) : null;
-  // How codes are made is for the project to say, not for a caller from outside.
+  // The project decides how codes are generated, not an external caller.
   const codeConfig = trust.internal ? headers.get(NAMES.codeConfig) : null;
   return {
     project: {
@@ -78,16 +77,16 @@ export function fromHeaders(
   };
 }
 
-/** What is no day of the week is as good as none. */
+/** An invalid weekday counts as absent. */
 const weekdayOf = (text: string | null): { readonly firstWeekday?: number } =>
   text !== null && /^[0-6]$/.test(text) ? { firstWeekday: Number(text) } : {};
 
 const MAX_KEY_LENGTH = 255;
-// Neither Postgres nor a log takes control characters in a key.
+// Neither Postgres nor logs accept control characters in a key.
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** The idempotency key of a caller from outside, as it was sent; undefined without one. */
+/** The idempotency key of an external caller; undefined without one. */
 export function outsideKey(headers: Headers): string | undefined {
   const text = headers.get(NAMES.idempotencyKey);
   if (text === null) return undefined;
@@ -112,7 +111,7 @@ function timeZoneOf(text: string | null): string {
   throw new ApiError("invalid_payload", { details: `Unknown time zone ${text}` });
 }
 
-// Anything else could break the lines of a log or hide who asked.
+// Other text could break log lines or hide the caller.
 const REQUEST_ID = /^v-[0-9a-f]{18}$/;
 
 function requestIdOf(text: string | null): string {

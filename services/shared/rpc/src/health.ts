@@ -8,10 +8,10 @@ import {
   HealthListResponseSchema,
 } from "@scrip/proto/grpc/health/v1/health_pb";
 
-/** How often Watch looks whether the state has changed. */
+/** Polling interval of Watch. */
 const WATCH_INTERVAL_MS = 1_000;
 
-/** grpc.health.v1, for probes and load balancers; the empty name stands for the whole process. */
+/** grpc.health.v1, for probes and load balancers; the empty name means the whole process. */
 export function healthRoutes(
   router: ConnectRouter,
   options: { readonly services: readonly string[]; readonly ready: () => Promise<boolean> },

@@ -6,7 +6,7 @@ import { createInterleaver, mapInterleaved } from "./interleave.ts";
 const STEP_MS = 4;
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** An event loop whose rounds the test counts, and a clock that only work moves. */
+/** An event loop whose iterations the test counts, and a clock that only work advances. */
 function givenLoop() {
   let time = 0;
   let callbacks: (() => void)[] = [];
@@ -31,19 +31,19 @@ function givenLoop() {
       const due = callbacks;
       callbacks = [];
       for (const callback of due) callback();
-      // What waits for its turn goes on in microtasks.
+      // Waiting work continues in microtasks.
       await new Promise((resolve) => setImmediate(resolve));
       return due.length;
     },
   };
 }
 
-test("work that is done in one turn is done at once", () => {
+test("returns the result of short work synchronously", () => {
   const { runInterleaved, work } = givenLoop();
   expect(runInterleaved(work("a", 3, []), NEVER)).toBe("a");
 });
 
-test("longer work pauses, and one of several goes on in each round", async () => {
+test("pauses longer work, and continues one piece of work per iteration of the event loop", async () => {
   const { runInterleaved, work, round } = givenLoop();
   const log: string[] = [];
   const all = ["a", "b", "c"].map(async (name) => runInterleaved(work(name, 7, log), NEVER));
@@ -61,7 +61,7 @@ test("longer work pauses, and one of several goes on in each round", async () =>
   expect(await Promise.all(all)).toEqual(["a", "b", "c"]);
 });
 
-test("all steps are taken, whoever else takes turns", async () => {
+test("executes all steps of all concurrent work", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 5 }), async (counts) => {
       const { runInterleaved, work, round } = givenLoop();
@@ -75,7 +75,7 @@ test("all steps are taken, whoever else takes turns", async () => {
   );
 });
 
-test("nobody works on for a caller who has gone", async () => {
+test("stops work whose deadline has passed", async () => {
   const { runInterleaved, work, round } = givenLoop();
   const log: string[] = [];
   const late = Promise.resolve(runInterleaved(work("a", 7, log), 0)).catch(
@@ -86,7 +86,7 @@ test("nobody works on for a caller who has gone", async () => {
   expect(log).toHaveLength(3);
 });
 
-test("what fails in a later turn harms nobody else", async () => {
+test("confines an error to the work that threw it", async () => {
   const { runInterleaved, work, round } = givenLoop();
   function* failing(): Generator<void, string> {
     yield* work("a", 5, []);
@@ -100,7 +100,7 @@ test("what fails in a later turn harms nobody else", async () => {
   expect(await Promise.all([failed, other])).toEqual(["no more", "b"]);
 });
 
-test("a list is mapped in its order", async () => {
+test("maps a list in its order", async () => {
   const items = Array.from({ length: 100 }, (_, n) => n);
   expect(await mapInterleaved(items, (n) => n * 2, NEVER)).toEqual(items.map((n) => n * 2));
 });

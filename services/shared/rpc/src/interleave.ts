@@ -1,12 +1,12 @@
 import { ApiError } from "@scrip/errors";
 
-/** After so long whatever else the process has to do comes first. */
+/** After this time the rest of the process takes precedence. */
 const TURN_MS = 10;
 
 export type InterleaverOptions = {
   /** A clock in milliseconds. */
   readonly now: () => number;
-  /** Calls back when the event loop has looked after everything else. */
+  /** Calls back after the current iteration of the event loop. */
   readonly later: (callback: () => void) => void;
 };
 
@@ -16,10 +16,11 @@ export type RunInterleaved = <Result>(
 ) => Result | Promise<Result>;
 
 /**
- * Takes the steps of work that may last long without holding others up: after some milliseconds it
- * pauses until the event loop has gone round. Of several that do so at once each goes on in its turn,
- * one in a round, so that all others wait for one of them at most. Work that ends in its first turn is
- * done at once. Whoever is past the deadline of the call (epoch milliseconds) has nobody to work for.
+ * Executes the steps of long work without blocking the process: after some milliseconds it pauses
+ * for an iteration of the event loop. Each iteration continues one of several pieces of paused
+ * work, so that other requests wait for one of them at most. Work that ends in its first time slice
+ * returns synchronously. Work past the deadline of its call (epoch milliseconds) stops with
+ * `deadline_exceeded`.
  */
 export function createInterleaver({ now, later }: InterleaverOptions): RunInterleaved {
   const waiting: (() => void)[] = [];
@@ -54,13 +55,13 @@ export function createInterleaver({ now, later }: InterleaverOptions): RunInterl
   };
 }
 
-/** In this process. */
+/** The interleaver of this process. */
 export const runInterleaved: RunInterleaved = createInterleaver({
   now: () => performance.now(),
   later: (callback) => setImmediate(callback),
 });
 
-/** What `map` gives for each item, in turns of some items. */
+/** Maps a list, interleaved with other work. */
 export const mapInterleaved = <Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,

@@ -12,8 +12,8 @@ import type { ServiceClaims } from "./service-token.ts";
 const PROJECT_ID = /^proj_[0-9a-f]{18}$/;
 
 /**
- * What a service outside Scrip may call: the public RPCs that its scopes open, in projects that its
- * token names one by one.
+ * Authorizes an external service: it may call the public RPCs of its scopes, in the projects that
+ * its token lists.
  */
 export function authorizeOutside(method: DescMethod, claims: ServiceClaims, call: Call): void {
   if (call.project.id === "") throw invalidPayload("Header x-scrip-project is required");
@@ -28,8 +28,8 @@ export function authorizeOutside(method: DescMethod, claims: ServiceClaims, call
 }
 
 /**
- * The idempotency of a call from outside: the key is the caller's own and of this RPC alone, and the
- * hash is made here of what was really sent, as the HTTP door does it.
+ * The idempotency of an external call: the key is scoped to the caller and the RPC, and the hash
+ * covers the received message, as at the HTTP edge.
  */
 export function outsideIdempotency(
   {

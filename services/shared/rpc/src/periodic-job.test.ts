@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { startPeriodicJob } from "./periodic-job.ts";
 
-test("work begins at once, comes again after a failure, and ends when disposed", async () => {
+test("starts immediately, repeats after a failure, and ends when disposed", async () => {
   const errors: string[] = [];
   let turns = 0;
   const job = startPeriodicJob({
@@ -21,7 +21,7 @@ test("work begins at once, comes again after a failure, and ends when disposed",
   expect([turns, errors]).toEqual([last, ["away"]]);
 });
 
-test("disposing waits for the turn under way, and tells it to stop", async () => {
+test("aborts the current run on disposal, and waits for it", async () => {
   let finished = false;
   const job = startPeriodicJob({
     everyMs: 60_000,

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export type PeriodicJob = {
   readonly everyMs: number;
-  /** Stops early when the signal says so; what it throws is told, and the next turn comes all the same. */
+  /** Should stop early when the signal aborts; errors are reported, and the next run follows. */
   readonly work: (signal: AbortSignal) => Promise<unknown>;
   readonly onError: (error: Error) => void;
 };
 
-/** Does the work of a background job now and again after every pause, until disposed. */
+/** Repeats the work of a background job after a pause, until disposed. */
 export function startPeriodicJob({ everyMs, work, onError }: PeriodicJob): AsyncDisposable {
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -11,14 +11,14 @@ import type { Service } from "./service.ts";
 export type ProcessTools = {
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** A way to another service, whose address is in SCRIP_<NAME>_URL. */
+  /** A transport to another service, whose address is in SCRIP_<NAME>_URL. */
   readonly transportTo: (name: string) => ReturnType<typeof createServiceTransport>;
 };
 
 /**
- * The life of a service as a process of its own: settings from the environment, gRPC until SIGTERM
- * or SIGINT, then calls in flight are finished and everything is closed in reverse order. Settings
- * that are wrong are named on standard error, all at once.
+ * Runs a service as a process: settings from the environment, gRPC until SIGTERM or SIGINT, then
+ * calls in flight finish and everything closes in reverse order. All invalid settings are listed on
+ * standard error.
  */
 export async function runProcess(
   name: string,
@@ -62,7 +62,7 @@ function readProcessConfig(env: Env) {
   });
 }
 
-/** The key that this process signs with, and those that it believes (`npx scrip service-key`). */
+/** The key that this process signs with, and the keys it trusts (`npx scrip service-key`). */
 export function readServiceKeys(env: Env): ServiceKeys {
   return readEnv(env, {
     signing: { name: "SCRIP_SERVICE_KEY", reader: variable.json<JWK>("a private key as a JWK") },
@@ -73,7 +73,7 @@ export function readServiceKeys(env: Env): ServiceKeys {
   });
 }
 
-/** gRPC to the service whose address stands in SCRIP_<NAME>_URL. */
+/** gRPC to the service at SCRIP_<NAME>_URL. */
 export function transportTo(
   env: Env,
   keys: ServiceKeys,
@@ -90,7 +90,7 @@ export function transportTo(
   });
 }
 
-/** The settings that every service reads for its database. */
+/** The database settings of every service. */
 export function readDatabaseConfig(env: Env): {
   readonly databaseUrl: string;
   readonly poolSize: number;

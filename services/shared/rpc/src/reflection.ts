@@ -8,7 +8,7 @@ import {
   ServerReflectionResponseSchema,
 } from "@scrip/proto/grpc/reflection/v1/reflection_pb";
 
-/** grpc.reflection.v1, so that grpcurl and the like can list and call the services by name. */
+/** grpc.reflection.v1, so that tools such as grpcurl can list and call the services by name. */
 export function reflectionRoutes(router: ConnectRouter, services: readonly DescService[]): void {
   const index = indexOf([...services, ServerReflection]);
   router.service(ServerReflection, {
@@ -77,7 +77,7 @@ function responseOf(index: Index, question: Question): Response {
   }
 }
 
-/** The file and all that it imports: clients need the whole closure, and it spares them questions. */
+/** Returns the file with all its imports: clients need the closure, and save further requests. */
 function fileResponse(file: DescFile | undefined, name: string): Response {
   if (file === undefined) return errorResponse(Code.NotFound, `unknown: ${name}`);
   const closure = new Set<DescFile>();

@@ -2,16 +2,18 @@ import { invalidPayload } from "@scrip/errors";
 
 import type { Call } from "./call.ts";
 
-/** What the gateway does beside the creation of an object (services/decisions/0004). */
+/**
+ * An object whose id the gateway reserved to assign validation rules first
+ * (services/decisions/0004).
+ */
 export type Reservation = {
   readonly reservedId?: string | undefined;
   readonly validationRules: readonly string[];
 };
 
 /**
- * The id of an object that is about to be made: the one that the gateway assigned validation rules to,
- * or a new one. Rules that are still in the request came past the gateway: without this refusal the
- * object would be made without them.
+ * The id of a new object: the reserved one, or a new one. Rules that are still in the request
+ * bypassed the gateway, and the object would be created without them: they are rejected.
  */
 export function reservedOrNewId(
   { reservedId, validationRules }: Reservation,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 
 import { expect, test } from "vitest";
 
-/** Runs in a process of its own, since signals go to whole processes. */
+/** Runs in a child process, since signals address whole processes. */
 function run(program: string) {
   const source = new URL("run-until-stopped.ts", import.meta.url);
   const code = `import { runUntilStopped } from ${JSON.stringify(source)};
@@ -28,7 +28,7 @@ function run(program: string) {
   };
 }
 
-test.each(["SIGINT", "SIGTERM"] as const)("%s closes what runs", async (signal) => {
+test.each(["SIGINT", "SIGTERM"] as const)("closes what runs on %s", async (signal) => {
   const { says, end } = run(`await runUntilStopped(
     async () => {
       const timer = setInterval(() => {}, 60_000);
@@ -40,7 +40,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s closes what runs", async (signal) 
   expect(await end(signal)).toEqual({ code: 0, output: "ready\nclosed\n" });
 });
 
-test("a start that hangs is given up at a signal, also when it comes twice", async () => {
+test("abandons a start that hangs on a signal, also when the signal comes twice", async () => {
   const { says, end } = run(`await runUntilStopped(
     () => (console.log("starting"), never()),
     { onReady: () => console.log("ready"), onStop: () => console.log("stopping") },
@@ -49,7 +49,7 @@ test("a start that hangs is given up at a signal, also when it comes twice", asy
   expect(await end("SIGINT", "SIGTERM")).toEqual({ code: 0, output: "starting\nstopping\n" });
 });
 
-test("a start that comes to its end after the signal is undone, and never ready", async () => {
+test("closes what a start created after the signal, without calling onReady", async () => {
   const { says, end } = run(`await runUntilStopped(
     async (stop) => {
       console.log("starting");
@@ -64,7 +64,7 @@ test("a start that comes to its end after the signal is undone, and never ready"
   expect(await end("SIGTERM")).toEqual({ code: 0, output: "starting\nclosed\n" });
 });
 
-test("a later second signal ends a process that does not close", async () => {
+test("ends a process that does not close on a second signal", async () => {
   const { says, end, child } = run(`await runUntilStopped(
     async () => closing(() => (setTimeout(() => console.log("closing"), 1_500), never())),
     { onReady: () => (setInterval(() => {}, 60_000), console.log("ready")) },
@@ -75,7 +75,7 @@ test("a later second signal ends a process that does not close", async () => {
   expect((await end("SIGTERM")).code).toBe(1);
 });
 
-test("a start that fails is explained, with exit code 1", async () => {
+test("explains a failed start, with exit code 1", async () => {
   const { child, output } = run(`console.error = console.log;
     await runUntilStopped(
       () => Promise.reject(new Error("internal")),

@@ -2,22 +2,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { ConfigError } from "@scrip/config";
 
-/** A start that is stopped may take so long to come to its end, and is then undone in order. */
+/** How long an interrupted start may take to complete before the process exits. */
 const GRACE_MS = 2_000;
 
-/** One Ctrl-C may come twice: from the terminal, and again from npm. */
+/** npm may deliver one Ctrl-C twice: from the terminal, and forwarded. */
 const SAME_STOP_MS = 1_000;
 
 export type RunOptions<Running> = {
   readonly onReady?: (running: Running) => void;
   readonly onStop?: () => void;
-  /** What to tell of a start that failed; undefined shows the error whole. */
+  /** The message for a failed start; undefined prints the whole error. */
   readonly explain?: (error: unknown) => string | undefined;
 };
 
 /**
- * The life of a process: starts, runs until SIGTERM or SIGINT, and closes what was started. A signal
- * during the start ends that too, also when it hangs. A second signal ends the process at once.
+ * Runs a process: starts, waits for SIGTERM or SIGINT, and closes what was started. A signal during
+ * the start ends it too, even when it hangs. A second signal exits immediately.
  */
 export async function runUntilStopped<Running extends AsyncDisposable>(
   start: (stop: AbortSignal) => Promise<Running>,
@@ -35,7 +35,7 @@ export async function runUntilStopped<Running extends AsyncDisposable>(
     const running = await Promise.race([starting, stopped]);
     if (running === undefined) {
       await undo(starting);
-      // What hangs, such as a connection that nobody answers, would keep the process.
+      // Pending work, such as a connection attempt, would keep the process alive.
       process.exit();
     }
     onReady?.(running);

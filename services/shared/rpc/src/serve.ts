@@ -20,12 +20,12 @@ export type RpcServer = AsyncDisposable & { readonly url: string; readonly port:
 
 export type ServeOptions = {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   /** One service, or several behind one port; each is its own audience. */
   readonly services: readonly Service[];
   readonly keys: ServiceKeys;
-  /** Told of what went wrong unexpectedly, and of every call that ended. */
+  /** Called after every call, with the cause of an unexpected error. */
   readonly onCall: (report: CallReport) => void;
 };
 
@@ -35,18 +35,18 @@ export type CallReport = {
   readonly caller: string;
   readonly requestId: string;
   readonly durationMs: number;
-  /** The key of the error that was answered. */
+  /** The key of the returned error. */
   readonly key?: string;
-  /** Why, when it was not a refusal. */
+  /** The cause of an unexpected error. */
   readonly cause?: unknown;
 };
 
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 const MAX_TIMEOUT_MS = 10_000;
-/** Below this there is no time left to do anything useful (design/style.md A4). */
+/** Below this budget no useful work can finish. */
 const MIN_BUDGET_MS = 5;
 
-/** Serves gRPC over HTTP/2 without TLS, which is what the mesh inside the cluster speaks. */
+/** Serves gRPC over HTTP/2 without TLS, for use inside a cluster. */
 export async function serve(options: ServeOptions): Promise<RpcServer> {
   const shutdown = new AbortController();
   const server = http2.createServer(
@@ -83,7 +83,7 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();
-      // A session that is idle never ends by itself, so tell each one to finish and go away.
+      // An idle session never ends by itself, so close each one gracefully.
       for (const session of sessions) session.close();
       await Promise.race([closed, once(AbortSignal.timeout(DRAIN_MS), "abort")]);
       shutdown.abort();
@@ -93,7 +93,7 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
   };
 }
 
-/** How long calls in flight may take to end once the server is told to stop. */
+/** How long calls in flight may take after the server is asked to stop. */
 const DRAIN_MS = 5_000;
 
 function mount(router: ConnectRouter, options: ServeOptions): void {
@@ -103,7 +103,7 @@ function mount(router: ConnectRouter, options: ServeOptions): void {
     for (const implementation of service.implementations) {
       router.service(
         implementation.service,
-        // Typed by `implement`; here the RPCs are only known by their descriptors.
+        // Typed by `implement`; here the RPCs are known by their descriptors only.
         Object.fromEntries(
           implementation.service.methods.map((method) => [
             method.localName,
@@ -126,7 +126,9 @@ function mount(router: ConnectRouter, options: ServeOptions): void {
 
 type Verify = (authorization: string | null) => Promise<ServiceClaims>;
 
-/** One RPC as Connect calls it: who calls, may they, is the message right, then the handler. */
+/**
+ * An RPC as Connect calls it: authenticate, authorize, check the message, then call the handler.
+ */
 function adapt(
   method: DescMethod,
   { handlers }: Implementation,
@@ -187,7 +189,7 @@ function callOf(context: HandlerContext, claims: ServiceClaims): Call {
   return { ...call, onReplay: () => context.responseHeader.set(REPLAYED_HEADER, "1") };
 }
 
-/** Scrip's own services may call everything. */
+/** Authorizes Scrip's own services, which may call every RPC. */
 function authorizeInside(claims: ServiceClaims, call: Call): void {
   if (claims.projects.includes("*") || claims.projects.includes(call.project.id)) return;
   throw new ApiError("forbidden", { details: "The token does not open this project" });

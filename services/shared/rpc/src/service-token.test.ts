@@ -18,22 +18,22 @@ const claims: ServiceClaims = {
 const verify = createTokenVerifier(keys, "voucher");
 
 describe("a service token", () => {
-  test("tells who calls, with which scopes, in which projects", async () => {
+  test("names the caller, its scopes and its projects", async () => {
     const token = await createTokenSource(keys, claims)("voucher");
     expect(await verify(`Bearer ${token}`)).toEqual(claims);
   });
 
-  test("is reused while it is fresh, one for each audience", async () => {
+  test("is reused while fresh, one per audience", async () => {
     const source = createTokenSource(keys, claims);
     expect(await source("voucher")).toBe(await source("voucher"));
     expect(await source("voucher")).not.toBe(await source("campaign"));
   });
 
-  test.each(["", "Bearer", "Bearer x.y.z", "Basic abc"])("is refused as %j", async (header) => {
+  test.each(["", "Bearer", "Bearer x.y.z", "Basic abc"])("is rejected as %j", async (header) => {
     await expect(verify(header)).rejects.toMatchObject({ key: "unauthorized" });
   });
 
-  test("is refused without one, for another audience, and signed by a stranger", async () => {
+  test("is rejected when missing, for another audience, or signed by an unknown key", async () => {
     await expect(verify(null)).rejects.toMatchObject({ key: "unauthorized" });
     const other = await createTokenSource(keys, claims)("campaign");
     await expect(verify(`Bearer ${other}`)).rejects.toMatchObject({ key: "unauthorized" });
@@ -41,7 +41,7 @@ describe("a service token", () => {
     await expect(verify(`Bearer ${stranger}`)).rejects.toMatchObject({ key: "unauthorized" });
   });
 
-  test("is refused once it has expired, and when it would live too long", async () => {
+  test("is rejected after its expiry, and with too long a lifetime", async () => {
     const sign = async (issuedAt: number, expires: number) =>
       new SignJWT({ scope: "internal", projects: ["*"] })
         .setProtectedHeader({ alg: "EdDSA", kid: keys.signing.kid ?? "" })
@@ -57,7 +57,7 @@ describe("a service token", () => {
     await expect(verify(`Bearer ${ancient}`)).rejects.toMatchObject({ key: "unauthorized" });
   });
 
-  test("of a key that was replaced is believed while that key is still trusted", async () => {
+  test("is trusted when signed by a replaced key that is still listed", async () => {
     const next = await generateServiceKey();
     const both = {
       signing: next.signing,

@@ -12,22 +12,22 @@ import {
 } from "jose";
 
 /**
- * Who may call a service over gRPC: every call carries a JWT signed with Ed25519, for one audience
- * and 60 seconds (design/reliability.md §5.4). Several trusted keys at once make rotation possible.
+ * Authentication between services: every call carries a JWT signed with Ed25519, for one audience
+ * and 60 seconds. Several trusted keys allow key rotation.
  */
 export type ServiceKeys = {
-  /** The private key that this process signs its own calls with. */
+  /** The private key that signs the calls of this process. */
   readonly signing: JWK;
-  /** The public keys that it believes. */
+  /** The trusted public keys. */
   readonly trusted: JSONWebKeySet;
 };
 
 export type ServiceClaims = {
   readonly name: string;
-  /** Scrip's own services: open every RPC. Others: the scopes of the public API. */
+  /** Scrip's own services, which may call every RPC; others need the scopes of the public API. */
   readonly internal: boolean;
   readonly scopes: readonly string[];
-  /** The projects that may be named, or "*". */
+  /** Projects that the caller may name, or "*". */
   readonly projects: readonly string[];
 };
 
@@ -47,7 +47,10 @@ export async function generateServiceKey(): Promise<ServiceKeys> {
   };
 }
 
-/** Makes tokens for an audience, and reuses each for half its life: signing costs more than a call. */
+/**
+ * Creates tokens for an audience, and reuses each for half its lifetime: signing costs more than a
+ * call.
+ */
 export function createTokenSource(
   keys: ServiceKeys,
   claims: ServiceClaims,
@@ -77,7 +80,7 @@ async function sign(signing: JWK, claims: ServiceClaims, audience: string): Prom
     .sign(await importJWK(signing, ALGORITHM));
 }
 
-/** As many verified tokens as are remembered at once; each is checked by its signature only once. */
+/** Maximum number of cached tokens; the signature of each is verified once. */
 const MAX_REMEMBERED = 1_000;
 
 export function createTokenVerifier(

@@ -3,15 +3,15 @@ import type { DescMethod, DescMethodUnary, DescService, MessageShape } from "@bu
 import type { Call } from "./call.ts";
 
 /**
- * An RPC as its service implements it. It answers a whole message (with `$typeName`): in one process
- * the caller gets this very object. Messages are read-only once sent.
+ * The implementation of an RPC. It returns a whole message (with `$typeName`): in one process the
+ * caller receives this very object. Messages are read-only once sent.
  */
 export type Handler<Method extends DescMethod> =
   Method extends DescMethodUnary<infer I, infer O>
     ? (request: MessageShape<I>, call: Call) => Promise<MessageShape<O>>
     : never;
 
-/** One handler for each RPC: the compiler misses none. */
+/** One handler per RPC, which the compiler enforces. */
 export type Handlers<Desc extends DescService> = {
   readonly [Name in keyof Desc["method"]]: Handler<Desc["method"][Name]>;
 };
@@ -21,7 +21,7 @@ export type Implementation = {
   readonly handlers: Readonly<Record<string, UntypedHandler>>;
 };
 
-// What a transport knows of a handler; `implement` has checked it against the descriptor.
+// The type by which transports know a handler; `implement` has checked it against the descriptor.
 export type UntypedHandler = (request: never, call: Call) => Promise<unknown>;
 
 export function implement<Desc extends DescService>(
@@ -31,10 +31,10 @@ export function implement<Desc extends DescService>(
   return { service, handlers };
 }
 
-/** What each service exports for a composition to mount: its RPCs and its background loops. */
+/** What each service exports for a composition to mount: its RPCs and its background jobs. */
 export type Service = AsyncDisposable & {
   readonly name: string;
   readonly implementations: readonly Implementation[];
-  /** Answers whether the service can work: its database is there and its schema is right. */
+  /** Whether the service can work: its database is reachable and its schema is current. */
   readonly ready: () => Promise<boolean>;
 };

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import { createLogger, type Logger } from "./logger.ts";
 
-/** A logger and the lines that it has written so far. */
+/** A logger and the lines it has written so far. */
 function recording(level = "debug"): { logger: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string): void => void lines.push(JSON.parse(line));
@@ -17,7 +17,7 @@ const written = (fields: object, message = "something happened"): string => {
   return JSON.stringify(lines[0]);
 };
 
-test("a line names the service, the level, the time and the message", () => {
+test("writes the service, the level, the time and the message", () => {
   const { logger, lines } = recording();
   logger.warn({ ms: 12, request_id: "v-1" }, "a request was slow");
   expect(lines).toEqual([
@@ -32,7 +32,7 @@ test("a line names the service, the level, the time and the message", () => {
   ]);
 });
 
-test("lines below the level are not written", () => {
+test("drops lines below the level", () => {
   const { logger, lines } = recording("warn");
   logger.debug({}, "no");
   logger.info({}, "no");
@@ -40,7 +40,7 @@ test("lines below the level are not written", () => {
   expect(lines.map(({ msg }) => msg)).toEqual(["yes"]);
 });
 
-test("a line of plain fields is written as an info line, and not below the level", () => {
+test("writes plain fields as an info line, and nothing below the level", () => {
   const { logger, lines } = recording();
   logger.plain({ status: 200, key: undefined, route: "/v1/vouchers/{code}" }, "request");
   expect(lines).toEqual([
@@ -55,7 +55,7 @@ test.each([
   ["ends by itself", ""],
   ["exits", "process.exit(0);"],
   ["meets an error that nobody catches", "throw new Error('uncaught');"],
-])("no line is lost when a process %s", (_name, end) => {
+])("loses no line when a process %s", (_name, end) => {
   const program = `
     import { createLogger } from ${JSON.stringify(new URL("logger.ts", import.meta.url).href)};
     const logger = createLogger({ service: "till", level: "info" });
@@ -71,7 +71,7 @@ test.each([
   expect(JSON.parse(lines[1_000] ?? "")).toMatchObject({ msg: "last" });
 });
 
-test("the lines of a child carry its fields, without secrets", () => {
+test("adds the fields of a child logger, without secrets", () => {
   const { logger, lines } = recording();
   logger.child({ requestId: "v-7", appToken: "s3cret" }).info({}, "hello");
   expect(lines).toEqual([expect.objectContaining({ requestId: "v-7", appToken: "[redacted]" })]);
@@ -93,7 +93,7 @@ describe("never written", () => {
     "email",
     "cookie",
     "apiKey",
-  ])("the value of %s, however deep it lies", (name) => {
+  ])("the value of %s at any depth", (name) => {
     for (const fields of [
       { [name]: "s3cret" },
       { headers: { [name]: "s3cret" } },
@@ -103,7 +103,7 @@ describe("never written", () => {
     }
   });
 
-  test("a credential, an address or a password in a text", () => {
+  test("credentials, e-mail addresses and passwords in text", () => {
     const text =
       "Bearer eyJhbGciOi.J9.x-y_z and basic dXNlcjpwYXNz for jane.doe+x@shop.example.com at postgres://scrip:hunter2@db/scrip";
     const line = written({ text, error: new Error(text) }, text);
@@ -112,12 +112,12 @@ describe("never written", () => {
     }
   });
 
-  test("more of a voucher's code than its beginning", () => {
+  test("more of a voucher code than its beginning", () => {
     const line = written({ code: "SUMMER-2026-XYZ", voucher_code: "GIFT-1", codes: ["ABCDEF"] });
     expect(line).toContain('"code":"SUM…","voucher_code":"GIF…","codes":["ABC…"]');
   });
 
-  test("what the database tells about the values of a row", () => {
+  test("row values in database errors", () => {
     const error = Object.assign(new Error("duplicate key"), {
       code: "23505",
       constraint: "voucher_project_code",
@@ -130,7 +130,7 @@ describe("never written", () => {
   });
 });
 
-test("an error is written with its stack and its causes, whatever its field is called", () => {
+test("writes errors with stack and causes, whatever the field is called", () => {
   const failure = new Error("no answer", { cause: new TypeError("broken") });
   for (const fields of [{ error: failure }, { err: failure }, failure]) {
     const { logger, lines } = recording();
@@ -145,14 +145,14 @@ test("an error is written with its stack and its causes, whatever its field is c
   }
 });
 
-test("values that JSON does not know, that are endless or too large do no harm", () => {
+test("accepts values that JSON cannot represent, cycles and oversized values", () => {
   const endless: Record<string, unknown> = { amount: 5n, bytes: new Uint8Array(9) };
   endless["self"] = endless;
   expect(written(endless)).toContain('"amount":"5","bytes":"[9 bytes]"');
   expect(written({ text: "x".repeat(1_000_000) }).length).toBeLessThan(10_000);
 });
 
-test("a hostile text is searched in linear time", () => {
+test("scans hostile text in linear time", () => {
   const started = performance.now();
   written({ text: `${"a".repeat(100_000)}@${"b.".repeat(50_000)}` });
   written({ text: "://".repeat(30_000) + "@" });

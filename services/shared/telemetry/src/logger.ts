@@ -2,29 +2,29 @@ import { pino } from "pino";
 
 import { scrub, scrubText } from "./scrub.ts";
 
-/** Structured lines, one for each call. What is secret never reaches them: see `scrub`. */
+/** Structured log lines. `scrub` removes secrets from them. */
 export type Logger = {
   /**
-   * For the line that every request has: searching it for secrets would cost more than writing it.
-   * So the caller must have made all the fields itself; nothing in them may come from outside.
+   * For the line of every request: scrubbing it would cost more than writing it. The caller must
+   * create all fields itself; none may come from outside.
    */
   readonly plain: (fields: PlainFields, message: string) => void;
   readonly debug: (fields: object, message: string) => void;
   readonly info: (fields: object, message: string) => void;
   readonly warn: (fields: object, message: string) => void;
   readonly error: (fields: object, message: string) => void;
-  /** A logger whose lines carry these fields as well, such as the id of a request. */
+  /** A logger that adds these fields to its lines, such as the id of a request. */
   readonly child: (fields: object) => Logger;
 };
 
 export type PlainFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export type LoggerOptions = {
-  /** Who speaks: the `name` of every line. */
+  /** The `name` of every line. */
   readonly service: string;
-  /** The least severe lines that are written: debug, info, warn, error, or silent. */
+  /** Minimum level: debug, info, warn, error, or silent. */
   readonly level: string;
-  /** Standard output when absent. */
+  /** Default: standard output. */
   readonly destination?: { readonly write: (line: string) => void };
 };
 
@@ -33,7 +33,7 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
     name: service,
     level,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Errors are plain fields by then; the built-in serializer would rewrite them.
+    // Errors are plain fields already; the built-in serializer would rewrite them.
     serializers: { err: (fields: unknown) => fields },
     formatters: { level: (label: string) => ({ level: label }) },
   };
@@ -43,11 +43,11 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
 }
 
 const BUFFER_BYTES = 8 * 1024;
-/** Whoever reads too slowly loses lines: they must not fill the memory. */
+/** A slow reader loses lines, which must not fill the memory. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const FLUSH_MS = 1_000;
 
-/** Standard output, written many lines at a time; pino itself writes the rest when the process ends. */
+/** Buffered standard output; pino writes the rest when the process exits. */
 function bufferedOutput(): ReturnType<typeof pino.destination> {
   const output = pino.destination({
     dest: 1,
@@ -64,10 +64,10 @@ type Level = "debug" | "info" | "warn" | "error";
 
 function wrap(lines: pino.Logger, flush: () => void): Logger {
   const writer = (level: Level) => (fields: object, message: string) => {
-    // Asked first: most lines of the lower levels are not written, and must cost next to nothing.
+    // Checked first: most lines of lower levels are dropped, and must cost next to nothing.
     if (!lines.isLevelEnabled(level)) return;
     lines[level](cleaned(fields), scrubText(message));
-    // Whoever looks for what went wrong must not wait for the buffer to fill.
+    // Warnings and errors must not wait for the buffer to fill.
     if (level === "warn" || level === "error") flush();
   };
   return {
@@ -81,7 +81,7 @@ function wrap(lines: pino.Logger, flush: () => void): Logger {
 }
 
 function cleaned(fields: object): object {
-  // A bare error would have its message mixed up with the line's.
+  // A bare error would overwrite the message of the line.
   const clean = scrub(fields instanceof Error ? { err: fields } : fields);
   return typeof clean === "object" && clean !== null ? clean : {};
 }

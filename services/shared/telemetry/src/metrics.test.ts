@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { createMetrics } from "./metrics.ts";
 
-test("the parts of a process share a counter of one name", async () => {
+test("shares a counter of one name within a process", async () => {
   const metrics = createMetrics({ withProcess: false });
   const options = { name: "redemptions_total", help: "Redemptions.", labels: ["outcome"] } as const;
   metrics.counter(options).inc({ outcome: "succeeded" });
@@ -10,7 +10,7 @@ test("the parts of a process share a counter of one name", async () => {
   expect(await metrics.text()).toContain('redemptions_total{outcome="succeeded"} 3');
 });
 
-test("a histogram reaches from 5 ms to 10 s unless it says otherwise", async () => {
+test("gives histograms buckets from 5 ms to 10 s by default", async () => {
   const metrics = createMetrics({ withProcess: false });
   metrics.histogram({ name: "call_seconds", help: "Calls." }).observe(0.02);
   metrics.histogram({ name: "batch_size", help: "Batches.", buckets: [1, 10] }).observe(7);
@@ -22,7 +22,7 @@ test("a histogram reaches from 5 ms to 10 s unless it says otherwise", async () 
   expect(text).not.toContain('batch_size_bucket{le="0.005"}');
 });
 
-test("a gauge is read when it is fetched, and the readers of one name are added up", async () => {
+test("reads gauges when fetched, and adds up the readers of one name", async () => {
   const metrics = createMetrics({ withProcess: false });
   let depth = 1;
   metrics.gauge({ name: "coalescer_depth", help: "Waiting calls.", read: () => depth });
@@ -31,25 +31,25 @@ test("a gauge is read when it is fetched, and the readers of one name are added 
   expect(await metrics.text()).toContain("coalescer_depth 15");
 });
 
-test("two processes do not share what they count", async () => {
+test("separates the metrics of two processes", async () => {
   const [one, two] = [createMetrics({ withProcess: false }), createMetrics({ withProcess: false })];
   one.counter({ name: "calls_total", help: "Calls." }).inc();
   expect(await one.text()).toContain("calls_total 1");
   expect(await two.text()).not.toContain("calls_total");
 });
 
-test("the figures of the process itself are there", async () => {
+test("includes the metrics of the process itself", async () => {
   expect(await createMetrics().text()).toContain("process_resident_memory_bytes");
 });
 
-test.each(["project_id", "code", "customer", "voucher_id"])("the label %s is refused", (label) => {
+test.each(["project_id", "code", "customer", "voucher_id"])("rejects the label %s", (label) => {
   const metrics = createMetrics({ withProcess: false });
   expect(() => metrics.counter({ name: "a_total", help: "A.", labels: [label] })).toThrow(
     /must not have the label/,
   );
 });
 
-test("a name that is taken by another kind of metric is refused", () => {
+test("rejects a name that another kind of metric has", () => {
   const metrics = createMetrics({ withProcess: false });
   metrics.counter({ name: "a_total", help: "A." });
   expect(() => metrics.histogram({ name: "a_total", help: "A." })).toThrow(/another kind/);

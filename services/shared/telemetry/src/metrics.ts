@@ -8,9 +8,9 @@ import {
 } from "prom-client";
 
 /**
- * What a process measures of itself. Asking for a metric that exists gives the one that exists, so
- * that the parts of one process may share it. Labels are few and bounded: a project or a code would
- * make a time series of each.
+ * The metrics of a process. Requesting an existing metric returns it, so that parts of the process
+ * can share it. Labels must have few values: a project or a code would create a time series for
+ * each.
  */
 export type Metrics = {
   readonly counter: <Label extends string>(options: MetricOptions<Label>) => Counter<Label>;
@@ -19,7 +19,7 @@ export type Metrics = {
   ) => Histogram<Label>;
   /** Read when the metrics are fetched; the readers of one name are added up. */
   readonly gauge: (options: MetricOptions<never> & { readonly read: () => number }) => void;
-  /** In the text format of Prometheus. */
+  /** The Prometheus text format. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
 };
@@ -30,12 +30,12 @@ export type MetricOptions<Label extends string> = {
   readonly labels?: readonly Label[];
 };
 
-/** From 5 ms to 10 s, which is the deadline of a request. */
+/** From 5 ms to 10 s, the deadline of a request. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const UNBOUNDED_LABEL = /project|tenant|code|voucher|customer|request|key_?id|token/i;
 
-/** One registry for each process. The figures of Node itself are left out where tests count lines. */
+/** One registry per process. Tests leave out the metrics of Node itself. */
 export function createMetrics(options: { readonly withProcess?: boolean } = {}): Metrics {
   const registry = new Registry();
   if (options.withProcess ?? true) collectDefaultMetrics({ register: registry });

@@ -1,13 +1,13 @@
 const REDACTED = "[redacted]";
 
-/** Names of fields that carry credentials or people, written in lower case without separators. */
+/** Field names of credentials and personal data, in lower case without separators. */
 const SECRET = /(token|secret|password|authorization|cookie|apikey|privatekey|email)$/;
 
-/** Names of fields that hold the code of a voucher: whoever has the code can use the voucher. */
+/** Field names of voucher codes: anyone with the code can use the voucher. */
 const VOUCHER_CODE = /^(voucher)?codes?$/;
 const SHOWN_OF_A_CODE = 3;
 
-/** Secrets in free text: credentials of a header or a URL, and addresses of people. */
+/** Secrets in free text: credentials in headers and URLs, and e-mail addresses. */
 const CREDENTIALS = /\b(Bearer|Basic)\s+[\w.~+/=-]+/gi;
 const URL_PASSWORD = /(:\/\/[^\s:/@]{0,64}):[^\s/@]{1,128}@/g;
 const EMAIL = /[^\s@"'<>:/]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}\b/gi;
@@ -17,9 +17,9 @@ const MAX_DEPTH = 6;
 const MAX_ITEMS = 50;
 
 /**
- * A copy of what is to be logged, without secrets, e-mail addresses and full voucher codes, and
- * small enough for a line. Errors become plain fields: those that help, and not what a driver or a
- * client hangs on them, such as the values of the row that broke a constraint.
+ * Copies log fields without secrets, e-mail addresses and full voucher codes, small enough for a
+ * line. Errors become plain fields: the helpful ones, without what drivers and clients attach, such
+ * as the row values of a constraint violation.
  */
 export function scrub(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return scrubText(value);
@@ -38,7 +38,7 @@ export function scrub(value: unknown, depth = 0): unknown {
 export function scrubText(text: string): string {
   const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
   const bare = short.replace(CREDENTIALS, `$1 ${REDACTED}`);
-  // Few texts have an @, and the patterns that look for one are the slow ones.
+  // Few texts have an @, and the patterns that search for it are the slow ones.
   if (!bare.includes("@")) return bare;
   return bare.replace(URL_PASSWORD, `$1:${REDACTED}@`).replace(EMAIL, REDACTED);
 }
@@ -55,14 +55,14 @@ function scrubFields(fields: object, depth: number): Record<string, unknown> {
   return clean;
 }
 
-/** Enough to recognise a code that one knows, too little to use it. Numbers are codes of a status. */
+/** Enough to recognise a known code, too little to use it. Numbers are status codes. */
 function shorten(code: unknown): unknown {
   if (Array.isArray(code)) return code.slice(0, MAX_ITEMS).map(shorten);
   if (typeof code === "string") return `${code.slice(0, SHOWN_OF_A_CODE)}…`;
   return scrub(code, MAX_DEPTH);
 }
 
-/** What names the place of a failure: SQLSTATE or system code, and the parts of the database. */
+/** Where a failure occurred: SQLSTATE or system code, and the database objects. */
 const ERROR_FIELDS: ReadonlySet<string> = new Set([
   "code",
   "schema",
