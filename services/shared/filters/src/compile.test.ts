@@ -16,7 +16,7 @@ const fields: FilterFields = {
 
 const now = Date.parse("2026-11-21T12:00:00Z");
 
-/** After one value of the statement's own. */
+/** After one value of the statement itself. */
 const compile = (filters: unknown, timeZone = "UTC") => {
   const values: unknown[] = ["own"];
   const compiled = compileFilters(filters, { fields, now, timeZone, values });
@@ -36,31 +36,31 @@ describe("compileFilters", () => {
     });
   });
 
-  test("no filter matches everything", () => {
+  test("matches everything without filters", () => {
     expect(compile({})).toMatchObject({ kind: "sql", text: "true" });
     expect(compile({ junction: "or" })).toMatchObject({ kind: "sql", text: "true" });
   });
 
-  test("binds the present only where a state asks for it", () => {
+  test("binds the present only where a state filter needs it", () => {
     expect(compile(one("on", { $active: "" }))).toMatchObject({
       text: expect.stringContaining("t.ends > $2::timestamptz"),
       values: [new Date(now)],
     });
   });
 
-  test("a key of metadata is a value, never a part of the text", () => {
+  test("binds keys of metadata as values", () => {
     const { text, values } = compile(one("metadata.a' or 1=1", { $is: "x" }));
     expect(text).not.toContain("1=1");
     expect(values[0]).toBe("a' or 1=1");
   });
 
-  test("letters of a pattern stand for themselves", () => {
+  test("matches pattern characters literally", () => {
     expect(compile(one("name", { $contains: String.raw`50%_\ ` })).values).toEqual([
       [String.raw`%50\%\_\\ %`],
     ]);
   });
 
-  test("days begin at midnight of the project, also when clocks change", () => {
+  test("starts days at midnight of the project, also when clocks change", () => {
     expect(span("Europe/Warsaw", one("made", { $today: "" }))).toEqual([
       new Date("2026-11-20T23:00:00Z"),
       new Date("2026-11-21T23:00:00Z"),
@@ -91,11 +91,11 @@ describe("compileFilters", () => {
     ["a month beyond the year", one("made", { $is_month: 13 })],
     ["a number in words", one("size", { $more_than: "ten" })],
     ["too many values", one("name", { $in: Array.from({ length: 101 }, String) })],
-  ])("refuses %s", (_name, filters) => {
+  ])("rejects %s", (_name, filters) => {
     expect(compile(filters).kind).toBe("violation");
   });
 
-  test("an unknown operator is answered with both forms and all operators", () => {
+  test("rejects an unknown operator with a list of all operators", () => {
     const compiled = compile(one("name", { $like: "a" }));
     if (compiled.kind !== "violation") throw new Error("not refused");
     for (const operator of OPERATORS) expect(compiled.text).toContain(operator);
@@ -103,7 +103,7 @@ describe("compileFilters", () => {
     expect(compiled.text).toContain("filters[<field>][conditions][<operator>][0]=<value>");
   });
 
-  test("whatever is sent is refused or compiled, and no text of a client gets into the SQL", () => {
+  test("compiles or rejects any input, and never puts client text into the SQL", () => {
     const marker = "§";
     const text = fc.string({ maxLength: 8 }).map((rest) => `${marker}${rest}`);
     const operand = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null), fc.constant("2"));

@@ -11,8 +11,9 @@ export type CompiledFilters =
   | { readonly kind: "violation"; readonly text: string };
 
 /**
- * Turns a tree of filters (spec/campaigns-loyalty-platform.md §3) into a condition of SQL. Fields come
- * from a whitelist and every value is bound, so nothing a client sends becomes part of the text.
+ * Compiles a tree of filters into an SQL condition (docs/filters-and-listing.md#filters). Fields
+ * come from a whitelist and every value is bound, so no text of a client becomes part of the
+ * statement.
  */
 export function compileFilters(filters: unknown, context: FilterContext): CompiledFilters {
   const bind: Bind = (value) => {
@@ -61,12 +62,12 @@ function compileValue(
   const { field } = condition;
   if (field.type === "date") return compileDate(condition, context, bind);
   if (field.type !== "day") return compileScalar(condition, context, bind);
-  // A day without a zone: the project's calendar, read as if it were that of UTC.
+  // A day without a time zone: the calendar of the project, read as if it were UTC.
   const sql = `((${field.sql})::timestamp at time zone 'UTC')`;
   const time = inUtc(context);
   return compileDate({ ...condition, field: { ...field, sql } }, { ...context, ...time }, bind);
 }
 
-/** A JSON null is as unknown as a key that is not there. */
+/** A JSON null counts as an absent key. */
 const presentSql = ({ type, sql }: FilterField): string =>
   type === "json" ? `coalesce(jsonb_typeof(${sql}), 'null') <> 'null'` : `${sql} is not null`;

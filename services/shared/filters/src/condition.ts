@@ -5,7 +5,7 @@ import type { Operator } from "./operators.ts";
 
 export type FilterContext = TimeContext & {
   readonly fields: FilterFields;
-  /** Of the statement that the condition becomes a part of; values are appended. */
+  /** Values of the statement that includes the condition; compiled values are appended. */
   readonly values: unknown[];
 };
 
@@ -18,7 +18,7 @@ export type Condition = {
   readonly operands: readonly Operand[];
 };
 
-/** Thrown inside this package only, where a condition cannot be compiled. */
+/** Thrown inside this package only, for conditions that cannot be compiled. */
 export class Violation extends Error {
   override readonly name = "Violation";
 }

@@ -18,8 +18,9 @@ import { monthDaysOf, monthDaySpan } from "./month-days.ts";
 import { spanOf } from "./spans.ts";
 
 /**
- * Conditions on instants. Days, weeks, months and years are those of the project's time zone; a
- * number of days without a calendar in the operator's name is so many times 24 hours.
+ * Conditions on instants (docs/filters-and-listing.md#dates). Days, weeks, months and years are
+ * those of the project's time zone; operators that count days without a calendar count 24 hours
+ * each.
  */
 export function compileDate(
   condition: Condition,
@@ -47,7 +48,7 @@ export function compileDate(
   }
 }
 
-/** An ISO 8601 day (midnight in the project) or date-time. */
+/** An ISO 8601 day (midnight in the project's time zone) or date-time. */
 export function instantOfOperand(
   name: string,
   operand: Operand,
@@ -67,7 +68,7 @@ export function instantOfOperand(
   throw new Violation(`Values of filter ${name} must be ISO 8601 dates or date-times`);
 }
 
-/** Operators that name one stretch of the calendar, or a set of days of the year. */
+/** Operators for one calendar range, or a set of days of the year. */
 function compileSpan(
   { name, operator, operands, field }: Condition,
   context: FilterContext,
@@ -91,7 +92,7 @@ function compileSpan(
 
 export const MAX_DAYS = 36_500;
 
-/** The number that follows `…_days_…` and `…_years_…`; 0 where the operator takes none. */
+/** The number in `…_days_…` and `…_years_…` operators; 0 for operators without one. */
 export function daysOperand(operator: string, name: string, operands: readonly Operand[]): number {
   return /days|years/.test(operator) ? wholeNumber(name, operands[0], MAX_DAYS) : 0;
 }
@@ -143,7 +144,7 @@ export const DISTANCES: ReadonlySet<string> = new Set([
   "$less_than_future",
 ]);
 
-/** Parts of the calendar: any of the numbers that are named. */
+/** Parts of the calendar: matches any of the listed numbers. */
 function compilePart(
   { name, operator, operands, field }: Condition,
   context: FilterContext,
@@ -167,8 +168,8 @@ export const PARTS: Readonly<
 };
 
 /**
- * What the wall clock of the project shows. Postgres reads `GMT+2` the POSIX way round, west of
- * Greenwich, so an offset is added as minutes and only names are given to it.
+ * The local time of the project. Postgres reads `GMT+2` in POSIX notation, west of Greenwich, so
+ * offsets are added as minutes and only names are passed to it.
  */
 function localSql(sql: string, { timeZone }: FilterContext, bind: Bind): string {
   if (!/[+-]\d/.test(timeZone) || timeZone.startsWith("Etc/")) {

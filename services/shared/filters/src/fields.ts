@@ -1,24 +1,26 @@
 import type { Operator } from "./operators.ts";
 
-/** A value that travels beside the statement, never inside its text; answers its placeholder. */
+/** Binds a value of the statement; returns its placeholder. */
 export type Bind = (value: unknown) => string;
 
-/** A field that may be filtered by, and the SQL that reads it. Only what is listed can be named. */
+/**
+ * A field that filters may name, and the SQL expression that reads it. Other fields are rejected.
+ */
 export type FilterField = {
   /**
-   * `date`: an instant. `day`: a date without a time. `array`: a Postgres array. `json`: one value of
-   * jsonb, of any type.
+   * `date`: an instant. `day`: a date without a time. `array`: a Postgres array. `json`: one jsonb
+   * value of any type.
    */
   readonly type: "text" | "number" | "boolean" | "date" | "day" | "array" | "json";
-  /** Written by us, never by a client. */
+  /** Defined by the service, never by a client. */
   readonly sql: string;
-  /** What tests of state mean for it, such as `$active`; `now` binds the present. */
+  /** SQL conditions of state operators such as `$active`; `now` binds the present. */
   readonly states?: Readonly<Partial<Record<Operator, (now: () => string) => string>>>;
 };
 
 export type FilterFields = {
   readonly named: Readonly<Record<string, FilterField>>;
-  /** Fields whose names go on with a key of the client's, such as `metadata.`. */
+  /** Fields whose names end with a key of the client, such as `metadata.`. */
   readonly prefixed?: Readonly<Record<string, (key: string, bind: Bind) => FilterField>>;
 };
 

@@ -3,16 +3,16 @@ import { civilFromDays, daysFromCivil } from "@scrip/rules";
 import { MS_PER_DAY } from "./condition.ts";
 
 /**
- * A date or date-time as metadata holds it, to microseconds. Read alike by Postgres and by
- * `microsOfText`: what the two would take differently, such as a second 60, is none.
+ * A date or date-time in metadata, to microseconds. Postgres and `microsOfText` read it alike: text
+ * that the two would read differently, such as a second 60, is rejected.
  */
 export const ISO_DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,6}))?)?(?:Z|([+-])(0\d|1[0-4]):?([0-5]\d))?)?$/;
 
-/** Says itself which zone it is of. */
+/** Contains its time zone. */
 export const ZONED = String.raw`T.*(Z|[+-]\d{2}:?\d{2})$`;
 
-/** Microseconds since 1970, or undefined for a text that is no date. Without a zone it is UTC's. */
+/** Microseconds since 1970, or undefined for text that is no date. The default time zone is UTC. */
 export function microsOfText(text: string): bigint | undefined {
   const match = ISO_DATE.exec(text);
   if (match === null) return undefined;

@@ -3,8 +3,8 @@ import { civilFromDays, daysInMonth } from "@scrip/rules";
 import { type DaySpan, spanOf, type Today } from "./spans.ts";
 
 /**
- * The days of the year that an operator ending in `_md` names, as a stretch around today, or
- * undefined for any other operator. The year does not matter: these find birthdays.
+ * The days of the year that an operator ending in `_md` matches, as a range around today; undefined
+ * for other operators. The year is ignored: these operators find birthdays.
  */
 export function monthDaySpan(operator: string, seen: Today, n: number): DaySpan | undefined {
   if (!operator.endsWith("_md")) return undefined;
@@ -24,10 +24,12 @@ export function monthDaySpan(operator: string, seen: Today, n: number): DaySpan 
   }
 }
 
-/** All days of a year, when the stretch is that long. */
+/** All days of a year, for ranges of that length. */
 const LONGEST = 366;
 
-/** Month and day as one number (229 is February 29), which counts as February 28 in common years. */
+/**
+ * Month and day as one number (229 is February 29, which counts as February 28 in common years).
+ */
 export function monthDaysOf({ from, to }: DaySpan): readonly number[] {
   const found = new Set<number>();
   for (let epochDay = from; epochDay < Math.min(to, from + LONGEST); epochDay += 1) {

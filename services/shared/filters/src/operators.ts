@@ -1,4 +1,4 @@
-/** All operators of spec/campaigns-loyalty-platform.md §3, as a wrong one is answered with them. */
+/** All operators, as errors list them (docs/filters-and-listing.md#operators). */
 export const OPERATORS = [
   "$in",
   "$not_in",

@@ -13,7 +13,7 @@ import {
 } from "./record.ts";
 import { readTree } from "./tree.ts";
 
-/** Whether a record meets the filters, seen from a moment of its project. */
+/** Whether a record meets the filters at a time. */
 export type Predicate<Subject> = (subject: Subject, time: TimeContext) => boolean;
 
 export type CompiledPredicate<Subject> =
@@ -22,8 +22,8 @@ export type CompiledPredicate<Subject> =
   | { readonly kind: "violation"; readonly text: string };
 
 /**
- * The same filters as `compileFilters`, over a record in memory. The two agree: for a row and the
- * record that was read from it they answer alike.
+ * The filters of `compileFilters` for a record in memory. Both agree: for a row and the record read
+ * from it they return the same result.
  */
 export function compilePredicate<Subject>(
   filters: unknown,
@@ -65,7 +65,7 @@ function testOf<Subject>(
   if (test === undefined) {
     throw new Violation(`Operator ${condition.operator} cannot be used on filter ${said.name}`);
   }
-  // Values that cannot be read are refused now, not when the first record comes.
+  // Unreadable values are rejected now, not at the first record.
   test(null, { now: 0, timeZone: "UTC" });
   return test;
 }

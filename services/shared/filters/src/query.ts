@@ -6,13 +6,13 @@ import type { FilterFields } from "./fields.ts";
 
 export type FilterQuery = {
   readonly fields: FilterFields;
-  /** Whose present and calendar count. */
+  /** The time and calendar to evaluate. */
   readonly call: { readonly now: number; readonly project: Omit<TimeContext, "now"> };
-  /** What is bound so far; the values of the filters go behind it. */
+  /** Values bound so far; the values of the filters are appended. */
   readonly values: unknown[];
 };
 
-/** The condition that the `filters` of a list ask for; wrong ones are refused. */
+/** The SQL condition of the `filters` of a list request; rejects invalid ones. */
 export function filterCondition(filters: unknown, { fields, call, values }: FilterQuery): string {
   const { now, project } = call;
   const compiled = compileFilters(filters ?? {}, {

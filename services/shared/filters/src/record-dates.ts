@@ -8,10 +8,13 @@ import { monthDaysOf, monthDaySpan } from "./month-days.ts";
 import type { ScalarCondition } from "./record-scalars.ts";
 import { spanOf, type Today } from "./spans.ts";
 
-/** Whether an instant, epoch milliseconds, meets a condition; `null` meets negative ones only. */
+/** Whether an instant in epoch milliseconds meets a condition; `null` meets only negative ones. */
 export type DateTest = (value: number | null, time: TimeContext) => boolean;
 
-/** What `compileDate` compiles, for instants in memory. Undefined where the operator means nothing. */
+/**
+ * The condition of `compileDate` for instants in memory. Undefined for operators that dates do not
+ * have.
+ */
 export function dateTest(condition: ScalarCondition): DateTest | undefined {
   const { name, operator, operands } = condition;
   const operandsAt = (time: TimeContext): readonly number[] =>
@@ -39,10 +42,10 @@ const todayOf = (time: TimeContext): Today => ({
   firstWeekday: time.firstWeekday,
 });
 
-/** For whoever asks only whether an operator names days. */
+/** A placeholder date, to find out whether an operator is about days. */
 const ANY_DAY: Today = { day: 0 };
 
-/** Operators that name one stretch of the calendar, or a set of days of the year. */
+/** Operators for one calendar range, or a set of days of the year. */
 function spanTest({ name, operator, operands }: ScalarCondition): DateTest | undefined {
   const days = daysOperand(operator, name, operands);
   if (monthDaySpan(operator, ANY_DAY, days) !== undefined) {
@@ -86,7 +89,7 @@ function distanceTest({ name, operator, operands }: ScalarCondition): DateTest |
   };
 }
 
-/** Parts of the calendar: any of the numbers that are named. */
+/** Parts of the calendar: matches any of the listed numbers. */
 function partTest({ name, operator, operands }: ScalarCondition): DateTest | undefined {
   const part = PARTS[operator];
   if (part === undefined) return undefined;

@@ -15,12 +15,12 @@ export type ScalarCondition = {
   readonly operands: readonly Operand[];
 };
 
-/** Whether a value meets a condition. Nothing (`null`) meets negative ones only. */
+/** Whether a value meets a condition. `null` meets only negative ones. */
 export type ValueTest = (value: RecordValue, time: TimeContext) => boolean;
 
 /**
- * What `compileScalar` compiles, for values in memory. Answers undefined for an operator that means
- * nothing for the type.
+ * The condition of `compileScalar` for values in memory. Undefined for operators that the type does
+ * not have.
  */
 export function scalarTest(condition: ScalarCondition): ValueTest | undefined {
   switch (condition.operator) {
@@ -120,7 +120,7 @@ function comparison(
   };
 }
 
-/** In JSON only numbers are numbers; digits in quotes are a text. */
+/** In JSON, digits in quotes are text, not a number. */
 function numberText(value: RecordValue): string | null {
   if (typeof value === "bigint") return value.toString();
   return typeof value === "number" ? plainNumber(value) : null;
@@ -143,7 +143,7 @@ function counting(
   };
 }
 
-/** Dates in JSON are texts; those that are none simply do not match. */
+/** Dates in JSON are text; other text does not match. */
 function jsonDate(
   { name, type, operands }: ScalarCondition,
   holds: (value: bigint, operand: bigint) => boolean,

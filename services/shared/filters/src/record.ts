@@ -3,12 +3,12 @@ import type { FilterField } from "./fields.ts";
 export type ValueType = FilterField["type"];
 
 /**
- * A field's value in memory: `null` for nothing, a date as epoch milliseconds, a day as YYYY-MM-DD, a
- * number as bigint, an array as texts, a value of JSON as it is.
+ * The value of a field in memory: `null` for none, a date as epoch milliseconds, a day as
+ * YYYY-MM-DD, a number as bigint, an array as texts, a JSON value unchanged.
  */
 export type RecordValue = unknown;
 
-/** The field of a record that filters may name; of the same type as its twin in SQL. */
+/** A record field that filters may name, of the type of its SQL counterpart. */
 export type RecordField<Subject> = {
   readonly type: ValueType;
   readonly read: (subject: Subject) => RecordValue;
@@ -16,7 +16,7 @@ export type RecordField<Subject> = {
 
 export type RecordFields<Subject> = {
   readonly named: Readonly<Record<string, RecordField<Subject>>>;
-  /** Fields whose names go on with a key of the client's, such as `metadata.`. */
+  /** Fields whose names end with a key of the client, such as `metadata.`. */
   readonly prefixed?: Readonly<Record<string, (key: string) => RecordField<Subject>>>;
 };
 
@@ -33,6 +33,6 @@ export function findRecordField<Subject>(
   return undefined;
 }
 
-/** A member of an object of JSON; never one that all objects have. */
+/** An own member of a JSON object; never an inherited one. */
 export const memberOf = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
   Object.hasOwn(object, key) ? object[key] : undefined;

@@ -4,9 +4,9 @@ import type { Bind } from "./fields.ts";
 import { ISO_DATE, ZONED } from "./iso-date.ts";
 
 /**
- * Conditions on texts, numbers, booleans, arrays and values of JSON. Several values under one
- * operator: a positive one asks for any of them, a negative one for none. Answers undefined for an
- * operator that means nothing for the field.
+ * Conditions on texts, numbers, booleans, arrays and JSON values. With several values, a positive
+ * operator matches any of them, a negative one none. Returns undefined for operators that the field
+ * does not have.
  */
 export function compileScalar(
   condition: Condition,
@@ -19,7 +19,7 @@ export function compileScalar(
       return equality(condition, bind);
     case "$not_in":
     case "$is_not":
-      // Also matches where there is nothing: an unknown value is not the one that is named.
+      // Also matches an absent value, which differs from every listed one.
       return `(${equality(condition, bind)}) is not true`;
     case "$contains":
       return containment(condition, bind);
@@ -93,7 +93,7 @@ function matching(
   return `${text} collate ${CASELESS} ilike any(${bind(patterns)}::text[])`;
 }
 
-/** Folds the letters of all scripts, whatever the locale of the database: one answer everywhere. */
+/** Folds the letters of all scripts, independent of the locale of the database. */
 const CASELESS = "pg_catalog.pg_c_utf8";
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
@@ -129,7 +129,7 @@ function counting(
   }
 }
 
-/** Dates in JSON are texts; those that are none simply do not match. */
+/** Dates in JSON are text; other text does not match. */
 function jsonDate(
   { name, field, operands }: Condition,
   { comparator, context }: { readonly comparator: string; readonly context: FilterContext },
@@ -138,7 +138,7 @@ function jsonDate(
   if (field.type !== "json") return undefined;
   const instants = operands.map((one) => new Date(instantOfOperand(name, one, context)));
   const text = jsonText(field.sql);
-  // Without a zone it is that of UTC, and not that of the connection.
+  // Without a time zone it is UTC, not the zone of the connection.
   const zoned = `(${text} || case when ${text} ~ '${ZONED}' then '' else 'Z' end)`;
   return `case when ${text} ~ '${ISO_DATE.source}' and pg_input_is_valid(${zoned}, 'timestamptz')
                then ${zoned}::timestamptz ${comparator} any(${bind(instants)}::timestamptz[])
@@ -152,7 +152,7 @@ const jsonNumber = (sql: string): string =>
 
 export const textOf = (operand: Operand): string => String(operand ?? "");
 
-/** Digits in quotes are a number too: all that a query string can send. */
+/** Digits in quotes are a number too: a query string has no other form. */
 export function numberOf(name: string, operand: Operand): string {
   const text = String(operand);
   if (!/^-?\d{1,30}(?:\.\d{1,30})?$/.test(text)) {

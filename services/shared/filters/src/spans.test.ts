@@ -47,7 +47,7 @@ describe("spanOf", () => {
     ["$is_years_ago", "2026-11-21", 3, "2023-11-21..2023-11-22"],
     ["$is_years_ago", "2024-02-29", 1, "2023-02-28..2023-03-01"],
     ["$is_years_ago", "2024-02-29", 4, "2020-02-29..2020-03-01"],
-  ])("%s on %s (%i)", (operator, today, n, expected) => {
+  ])("computes the range of %s on %s (%i)", (operator, today, n, expected) => {
     expect(spanText(operator, today, n)).toBe(expected);
   });
 
@@ -56,11 +56,11 @@ describe("spanOf", () => {
     [0, "2026-11-22", "2026-11-22..2026-11-29"],
     [6, "2026-11-21", "2026-11-21..2026-11-28"],
     [6, "2026-11-20", "2026-11-14..2026-11-21"],
-  ])("weeks that begin on day %i, on %s", (firstWeekday, today, expected) => {
+  ])("starts weeks on day %i, on %s", (firstWeekday, today, expected) => {
     expect(spanText("$this_week", today, 0, firstWeekday)).toBe(expected);
   });
 
-  test("weeks, months and years each tile the calendar", () => {
+  test("divides the calendar into weeks, months and years without gaps or overlaps", () => {
     const days = fc.integer({ min: -30_000, max: 60_000 });
     fc.assert(
       fc.property(days, fc.integer({ min: 0, max: 6 }), (today, firstWeekday) => {
@@ -76,7 +76,7 @@ describe("spanOf", () => {
     );
   });
 
-  test("answers nothing for an operator that names no stretch", () => {
+  test("returns undefined for an operator without a range", () => {
     expect(spanOf("$is", { day: 0 }, 0)).toBeUndefined();
   });
 });
@@ -100,11 +100,11 @@ describe("monthDaysOf", () => {
     ["$is_more_days_in_future_md", "2026-12-28", 1, [1230, 1231]],
     ["$is_less_days_in_future_md", "2026-12-31", 2, [1231, 101]],
     ["$is_more_days_ago_md", "2026-01-04", 400, []],
-  ])("%s on %s (%i)", (operator, today, n, expected) => {
+  ])("computes the days of the year of %s on %s (%i)", (operator, today, n, expected) => {
     expect(monthDays(operator, today, n)).toEqual(expected);
   });
 
-  test("a week has seven days of the year, a month up to 31", () => {
+  test("gives a week seven days of the year and a month up to 31", () => {
     expect(monthDays("$this_week_md", "2026-11-21")).toEqual([
       1116, 1117, 1118, 1119, 1120, 1121, 1122,
     ]);

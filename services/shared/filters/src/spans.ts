@@ -1,14 +1,14 @@
 import { civilFromDays, daysFromCivil } from "@scrip/rules";
 
-/** Days since 1970-01-01; `to` is outside. */
+/** Days since 1970-01-01; `to` is exclusive. */
 export type DaySpan = { readonly from: number; readonly to: number };
 
-/** The day that is today, and the weekday that weeks begin on, 0 (Sunday) to 6; Monday when absent. */
+/** Today, and the first day of the week, 0 (Sunday) to 6. Default: Monday. */
 export type Today = { readonly day: number; readonly firstWeekday?: number | undefined };
 
 const MONDAY = 1;
 
-/** The stretch of the calendar that an operator names, seen from today; `n` is its operand. */
+/** The calendar range of an operator relative to today; `n` is its operand. */
 export function spanOf(
   operator: string,
   { day: today, firstWeekday = MONDAY }: Today,
@@ -78,7 +78,7 @@ function year(today: number, offset: number): DaySpan {
   };
 }
 
-/** February 29 of a leap year is February 28 where there is no other. */
+/** February 29 of a leap year becomes February 28 in other years. */
 function yearsBefore(today: number, years: number): number {
   const { year: thisYear, month, day: date } = civilFromDays(today);
   const then = daysFromCivil({ year: thisYear - years, month, day: date });

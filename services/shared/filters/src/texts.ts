@@ -1,4 +1,4 @@
-/** A value of JSON as Postgres writes it: what `#>> '{}'` gives of jsonb, `null` for nothing. */
+/** A JSON value as Postgres formats it: the result of `#>> '{}'` on jsonb, `null` for none. */
 export function jsonText(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === "string" ? value : jsonbText(value);
@@ -12,7 +12,7 @@ function jsonbText(value: unknown): string {
   return `{${members.map(([key, one]) => `${JSON.stringify(key)}: ${jsonbText(one)}`).join(", ")}}`;
 }
 
-/** jsonb keeps shorter keys first, and keys of one length in the order of their bytes. */
+/** jsonb sorts shorter keys first, and keys of one length by their bytes. */
 function compareKeys(a: string, b: string): number {
   const [bytesA, bytesB] = [Buffer.from(a), Buffer.from(b)];
   return bytesA.length - bytesB.length || Buffer.compare(bytesA, bytesB);
@@ -31,13 +31,16 @@ export function plainNumber(value: number): string {
 }
 
 /**
- * Letters as they are compared without regard to case, one by one: a whole text would fold a sigma at
- * the end of a word differently.
+ * Text for comparison without case, folded letter by letter: folding a whole text would treat a
+ * sigma at the end of a word differently.
  */
 export const caseless = (text: string): string =>
   Array.from(text, (letter) => Array.from(letter.toLowerCase())[0]).join("");
 
-/** Plain decimals of any length: negative, zero or positive, as `a` is below, equal to or above `b`. */
+/**
+ * Compares plain decimals of any length: negative, zero or positive, as `a` is below, equal to or
+ * above `b`.
+ */
 export function compareNumbers(a: string, b: string): number {
   const scale = Math.max(scaleOf(a), scaleOf(b));
   const difference = unscaled(a, scale) - unscaled(b, scale);

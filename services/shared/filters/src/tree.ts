@@ -1,7 +1,7 @@
 import { type Operand, Violation } from "./condition.ts";
 import { isOperator, type Operator, OPERATORS } from "./operators.ts";
 
-/** A tree of filters as it is meant: what a field must meet, and how the fields are joined. */
+/** A parsed tree of filters: the conditions per field, and how the fields are joined. */
 export type FilterTree = {
   readonly junction: "and" | "or";
   readonly fields: readonly FieldConditions[];
@@ -16,11 +16,11 @@ type FieldConditions = {
   }[];
 };
 
-/** A filter is small: more conditions than these are an attempt at something else. */
+/** Filters are small; this bound rejects abusive ones. */
 const MAX_CONDITIONS = 20;
 const MAX_VALUES = 100;
 
-/** Throws a Violation that names what is wrong. Which fields there are is not known here. */
+/** Throws a Violation that names the problem. It does not know the fields. */
 export function readTree(filters: unknown): FilterTree {
   if (!isObject(filters)) throw new Violation(`Property .filters must be object. ${FORMS}`);
   let conditions = 0;

@@ -160,7 +160,7 @@ const jsonLike = fc.oneof(
 );
 
 type Operators = readonly string[];
-/** One field, with operators that mean something for it and values that they can read. */
+/** One field, with operators of its type and values that they can read. */
 const onField = (name: string, ...kinds: (readonly [Operators, fc.Arbitrary<unknown>])[]) =>
   fc
     .array(
@@ -198,7 +198,7 @@ const meaningful = fc.oneof(
   onJson("metadata.y"),
   onJson("metadata.toString"),
 );
-/** Most of these are refused. */
+/** Most of these are rejected. */
 const arbitrary = onField("name", [
   OPERATORS,
   fc.oneof(word, digits, isoText, fc.boolean(), fc.constant(null)),
@@ -220,7 +220,7 @@ const filters = fc
 const weekday = fc.integer({ min: 0, max: 6 });
 const timeZone = fc.constantFrom("UTC", "Europe/Warsaw", "America/New_York", "GMT+5");
 
-test("what SQL finds and what memory finds is the same", async () => {
+test("matches the same records in SQL and in memory", async () => {
   const counts = { compared: 0, found: 0 };
   await fc.assert(
     fc.asyncProperty(filters, timeZone, weekday, async (tree, zone, firstWeekday) => {
@@ -243,12 +243,12 @@ test("what SQL finds and what memory finds is the same", async () => {
     }),
     { numRuns: 1_500 },
   );
-  // Not by refusing all of them, nor by finding nothing or everything.
+  // Not by rejecting all of them, nor by matching nothing or everything.
   expect(counts.compared).toBeGreaterThan(900);
   expect(counts.found).toBeGreaterThan(600);
 });
 
-test("memory knows the text that Postgres makes of a value of JSON", async () => {
+test("formats JSON values as Postgres does", async () => {
   const { rows } = await db.query<{ id: number; text: string }>(
     "select id, metadata -> 'x' #>> '{}' as text from record where metadata ->> 'x' is not null",
   );

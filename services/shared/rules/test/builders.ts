@@ -4,7 +4,7 @@ import type { RuleLine, RuleReader } from "../src/validation-rule/model/rule-rea
 import type { ValidationRule } from "../src/validation-rule/model/rule.ts";
 import { parseValidationRule } from "../src/validation-rule/parse/parse-rule.ts";
 
-/** Rules for tests, which name only what they are about. */
+/** Builders of rules for tests, which name only what they are about. */
 
 export const buildDefinition = (
   rules: object,

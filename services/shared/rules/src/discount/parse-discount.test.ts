@@ -65,7 +65,7 @@ describe("parseDiscount", () => {
     expect(parseDiscount({ ...nothing, ...sent })).toEqual({ kind: "discount", discount });
   });
 
-  test.each(["0", "100", "100.0", "99.999"])("takes %s as a percentage", (percentOff) => {
+  test.each(["0", "100", "100.0", "99.999"])("accepts %s as a percentage", (percentOff) => {
     expect(parseDiscount({ ...nothing, type: "PERCENT", percentOff }).kind).toBe("discount");
   });
 
@@ -139,7 +139,7 @@ describe("parseDiscount", () => {
       { type: "PERCENT", percentOffFormula: "1+1" },
       "Property .discount.percent_off is required for a discount of type PERCENT",
     ],
-  ] satisfies [string, Sent, string][])("refuses %s", (_what, sent, text) => {
+  ] satisfies [string, Sent, string][])("rejects %s", (_what, sent, text) => {
     expect(parseDiscount({ ...nothing, ...sent })).toEqual({ kind: "violation", text });
   });
 
@@ -157,7 +157,7 @@ describe("parseDiscount", () => {
 
 const gift = { unitOff: 2n, formula: null, unitType: "prod_1" };
 
-describe("parseDiscount on units", () => {
+describe("parseDiscount for units", () => {
   test.each([
     [
       "what is missing, when nothing else is said",
@@ -262,7 +262,7 @@ describe("parseDiscount on units", () => {
       "Effect APPLY_TO_ORDER is not available for a discount of type UNIT",
     ],
   ] satisfies [string, Partial<DiscountDefinition>, string][])(
-    "refuses %s",
+    "rejects %s",
     (_what, sent, text) => {
       expect(parseDiscount({ ...nothing, type: "UNIT", ...sent })).toEqual({
         kind: "violation",

@@ -12,15 +12,15 @@ import type {
 import { type UnitDiscount, parseUnits } from "./parse-unit-discount.ts";
 
 type Terms = {
-  /** Gives the value when it can; the static value stands in where it cannot. */
+  /** Calculates the value; the static value applies when it cannot. */
   readonly formula: Formula | null;
-  /** Of one line, or of the order when the effect is on the order. */
+  /** Per line, or for the order when the effect is on the order. */
   readonly amountLimit: bigint | null;
-  /** Of everything that the discount takes off. */
+  /** For all lines together. */
   readonly aggregatedAmountLimit: bigint | null;
 };
 
-/** An effect of null is chosen by the scope of the attached rules when the discount is applied. */
+/** For an effect of null, the scope of the assigned rules determines the effect. */
 export type PercentDiscount = Terms & {
   readonly type: "PERCENT";
   readonly effect: OrderEffect | ItemEffect | null;
@@ -39,10 +39,10 @@ export type FixedDiscount = Terms & {
   readonly fixedAmount: bigint;
 };
 
-/** A discount that takes money off what is in the order. */
+/** A discount that reduces amounts of the order. */
 export type MoneyDiscount = PercentDiscount | AmountDiscount | FixedDiscount;
 
-/** A discount that can be calculated: of one type, with its value and an effect that fits. */
+/** A discount that can be calculated: of one type, with its value and a valid effect. */
 export type Discount = MoneyDiscount | UnitDiscount;
 
 export type ParsedDiscount =
@@ -50,8 +50,8 @@ export type ParsedDiscount =
   | { readonly kind: "violation"; readonly text: string };
 
 /**
- * Turns a definition into a discount that can be calculated, or tells in the words of the API why
- * it cannot be. Who stores a discount refuses it on a violation, so that who reads one meets none.
+ * Converts a definition to a discount that can be calculated, or returns why it cannot be, in the
+ * words of the API. Violations are rejected before storing, so stored discounts always parse.
  */
 export function parseDiscount(definition: DiscountDefinition): ParsedDiscount {
   const { type, amountLimit, aggregatedAmountLimit } = definition;
@@ -77,7 +77,7 @@ export function parseDiscount(definition: DiscountDefinition): ParsedDiscount {
   }
 }
 
-/** The formula of the type, and the field it was sent in; those of other types mean nothing. */
+/** The formula of the type, and its field; fields of other types are ignored. */
 function formulaOf(
   type: MoneyDiscount["type"],
   definition: DiscountDefinition,

@@ -6,12 +6,12 @@ import type {
   UnitEffect,
 } from "./definition.ts";
 
-/** Gives units away, or exchanges them for others; spec/validation-and-redemption.md §1.8, §1.9. */
+/** Adds free units or replaces items (docs/order-calculation.md#free-units). */
 export type UnitDiscount = {
   readonly type: "UNIT";
-  /** Resolved: what was left out is ADD_MISSING_ITEMS, or ADD_MANY_ITEMS where elements were sent. */
+  /** Resolved: the default is ADD_MISSING_ITEMS, or ADD_MANY_ITEMS where `units` are sent. */
   readonly effect: UnitEffect;
-  /** In the order in which they are given. */
+  /** In the order of application. */
   readonly gifts: readonly UnitGift[];
 };
 
@@ -20,9 +20,9 @@ export type UnitGiftEffect = Exclude<UnitEffect, "ADD_MANY_ITEMS">;
 export type UnitGift = {
   readonly effect: UnitGiftEffect;
   readonly unitOff: bigint;
-  /** Gives the number of units when it can; the static one stands in where it cannot. */
+  /** Calculates the number of units; the static number applies when it cannot. */
   readonly formula: Formula | null;
-  /** The id of a product or SKU; null for more of what is in the order. */
+  /** The id of a product or SKU; null for more units of items in the order. */
   readonly unitType: string | null;
 };
 

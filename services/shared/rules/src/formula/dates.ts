@@ -3,7 +3,7 @@ import type { TimeContext } from "../time/time-context.ts";
 import { instantAt, localTimeAt } from "../time/time-zone.ts";
 import { type FormulaValue, dateValue, failure } from "./value.ts";
 
-/** A day means its first moment in the project's time zone; a time must tell its offset. */
+/** A day means its start in the project's time zone; a time must have an offset. */
 export function readDate(value: FormulaValue, { timeZone }: TimeContext): FormulaValue {
   if (value.kind === "date" || value.kind === "failure") return value;
   if (value.kind !== "text") return failure(`a ${value.kind} is no date`);
@@ -25,12 +25,12 @@ export function parseInstant(text: string): number | undefined {
   const match = TIME.exec(text);
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
-  // The platform would read 30 February as a day of March.
+  // Date.parse would read 30 February as a day in March.
   const instant = isDay(year, month, day) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(instant) ? undefined : instant;
 }
 
-/** Whether a text is a day or a time with its offset, in whatever time zone. */
+/** Whether a text is a day or a time with an offset, in any time zone. */
 export const isDateText = (text: string): boolean =>
   parseDay(text, "UTC") !== undefined || parseInstant(text) !== undefined;
 
@@ -40,11 +40,11 @@ const isDay = (year: number, month: number, day: number): boolean =>
 export const startOfToday = ({ now, timeZone }: TimeContext): number =>
   instantAt(timeZone, localTimeAt(timeZone, now).epochDay, 0);
 
-/** The calendar day that the wall of the project shows at an instant. */
+/** The calendar day of an instant in the time zone. */
 export const epochDayAt = (instant: number, timeZone: string): number =>
   localTimeAt(timeZone, instant).epochDay;
 
-/** Whole months from one day to another, less than zero when it lies before. */
+/** Whole months between two days, negative when `to` is earlier. */
 export function monthsBetween(from: number, to: number): number {
   if (to < from) return 0 - monthsBetween(to, from);
   const [first, last] = [civilFromDays(from), civilFromDays(to)];

@@ -18,25 +18,25 @@ import {
   textValue,
 } from "./value.ts";
 
-/** What the names of a formula mean where it is evaluated. Names are upper case. */
+/** The values of the names in a formula. Names are upper case. */
 export type FormulaScope = {
   readonly time: TimeContext;
-  /** The value of an operand such as `ORDER_AMOUNT`; null when there is none. */
+  /** The value of an operand such as `ORDER_AMOUNT`; null when absent. */
   readonly operand: (name: string) => KnownValue | null;
-  /** What an operand such as `ORDER_METADATA` looks its keys up in; null when there is none. */
+  /** The object in which an operand such as `ORDER_METADATA` looks up its key; null when absent. */
   readonly metadata: (name: string) => Metadata | null;
-  /** Is told what is read, keys of metadata as `ORDER_METADATA("k")`. */
+  /** Called for every operand that is read; keys of metadata as `ORDER_METADATA("k")`. */
   readonly onRead?: (operand: string, value: KnownValue | null) => void;
 };
 
 export type FormulaResult =
   | { readonly kind: "number"; readonly value: Decimal }
-  /** The static value counts instead. */
+  /** The static value applies instead. */
   | { readonly kind: "fallback"; readonly reason: string };
 
 /**
- * The number that a formula gives, or why it gives none. Each part is evaluated at most once and no
- * function repeats itself at will, so the limits of the parser also bound the time that this takes.
+ * Evaluates a formula to a number, or to the reason why it has none. Each part is evaluated at most
+ * once and there are no loops, so the limits of the parser also bound the time.
  */
 export function evaluateFormula(formula: Formula, scope: FormulaScope): FormulaResult {
   const value = evaluate(formula.root, scope);
@@ -132,7 +132,7 @@ function firstKnown(parts: readonly Node[], scope: FormulaScope): FormulaValue {
   return value;
 }
 
-/** The first case that equals the subject wins; the cases after it are not evaluated. */
+/** The first case that equals the subject wins; later cases are not evaluated. */
 function choose(node: Node & { readonly kind: "switch" }, scope: FormulaScope): FormulaValue {
   const subject = evaluate(node.subject, scope);
   if (subject.kind === "failure") return subject;
@@ -168,7 +168,7 @@ function combine(node: Node & { readonly kind: "binary" }, scope: FormulaScope):
   }
 }
 
-/** The right side is only looked at when the left one has not decided. */
+/** The right side is evaluated only when the left one does not decide. */
 function joined(
   operator: LogicOperator,
   left: Node,

@@ -1,6 +1,6 @@
 import type { Metadata } from "./value.ts";
 
-/** What the formulas of the cases see: an order of 425.50 at 22:30 on 20 November in Lisbon. */
+/** The metadata of the cases: an order of 425.50 at 22:30 on 20 November in Lisbon. */
 export const caseMetadata: Readonly<Record<string, Metadata>> = {
   CUSTOMER_METADATA: {
     age: 30,
@@ -21,7 +21,7 @@ export const caseMetadata: Readonly<Record<string, Metadata>> = {
   ORDER_METADATA: { region: "EMEA", __proto__x: 1 },
 };
 
-/** The formula, and the number it gives; null where the static value counts instead. */
+/** The formula and its result; null where the static value applies. */
 export const cases: readonly (readonly [formula: string, value: string | null])[] = [
   // Numeric examples of the specification.
   ["IF(ORDER_AMOUNT > 300;15;5)", "15"],
@@ -35,7 +35,7 @@ export const cases: readonly (readonly [formula: string, value: string | null])[
   ["CEIL(74.44;1)", "74.5"],
   ["CEIL(74.44;-1)", "80"],
 
-  // What binds how.
+  // Precedence.
   ["2+3*4", "14"],
   ["(2+3)*4", "20"],
   ["20-6-4", "10"],
@@ -70,7 +70,7 @@ export const cases: readonly (readonly [formula: string, value: string | null])[
   ["SWITCH(1; 3)", "3"],
   ["SWITCH(1; SWITCH_CASE(1.0; 5); 3)", "5"],
 
-  // Only what is needed is evaluated.
+  // Lazy evaluation.
   ["IF(1 = 1; 5; 1 / 0)", "5"],
   ["IF(1 = 2; 5; 1 / 0)", null],
   ["IF(1 = 1 OR 1 / 0 = 1; 5; 6)", "5"],
@@ -79,7 +79,7 @@ export const cases: readonly (readonly [formula: string, value: string | null])[
   ["SWITCH(1; SWITCH_CASE(1; 5); SWITCH_CASE(1 / 0; 6); 1 / 0)", "5"],
   ["MIN(1; 1 / 0)", null],
 
-  // What makes the static value count.
+  // Fallbacks to the static value.
   ['CUSTOMER_METADATA("points")', null],
   ['CUSTOMER_METADATA("none")', null],
   ['CUSTOMER_METADATA("nested")', null],
@@ -163,7 +163,7 @@ export const cases: readonly (readonly [formula: string, value: string | null])[
   ["DAYS_SINCE(5)", null],
 ];
 
-/** Formulas that are refused when they are stored, and the reason. */
+/** Formulas that are rejected before storing, and the reason. */
 export const violations: readonly (readonly [formula: string, reason: string])[] = [
   ["", "it ends too early"],
   ["   ", "it ends too early"],

@@ -14,35 +14,35 @@ const scope: FormulaScope = {
 };
 
 describe("a formula", () => {
-  test.each(cases)("%s gives %s", (formula, value) => {
+  test.each(cases)("evaluates %s to %s", (formula, value) => {
     expect(resultOf(formula)).toBe(value);
   });
 
-  test.each(violations)("%s is refused: %s", (formula, text) => {
+  test.each(violations)("rejects %s: %s", (formula, text) => {
     expect(parseFormula(formula)).toEqual({ kind: "violation", text });
   });
 
-  test("is as long, as large and as deep as its limits allow", () => {
+  test("accepts the maximum length, size and depth", () => {
     expect(resultOf(`1${"+1".repeat(99)}`)).toBe("100");
     expect(resultOf(`${"(".repeat(32)}1${")".repeat(32)}`)).toBe("1");
     expect(resultOf(`1${" ".repeat(999)}`)).toBe("1");
   });
 
-  test("tells why it falls back", () => {
+  test("explains why it falls back to the static value", () => {
     const reasonOf = (formula: string) => evaluateFormula(parsedOf(formula), scope);
     expect(reasonOf("1 + NOBODY")).toEqual({ kind: "fallback", reason: "NOBODY has no value" });
     expect(reasonOf("1 / (2 - 2)")).toEqual({ kind: "fallback", reason: "a division by zero" });
     expect(reasonOf('"a" * 2')).toEqual({ kind: "fallback", reason: "a text is no number" });
   });
 
-  test("knows whether it reads the line that is discounted", () => {
+  test("detects whether it reads the discounted line", () => {
     expect(parsedOf("IF(1 = 2; ORDER_ITEM_PRICE; 1)").readsLine).toBe(true);
     expect(parsedOf('order_item_metadata("k")').readsLine).toBe(true);
     expect(parsedOf("CHEAPEST_ORDER_ITEM_PRICE + ORDER_ITEMS_QUANTITY").readsLine).toBe(false);
   });
 });
 
-/** An independent reference: fractions of bigints over a tree that is made, not parsed. */
+/** An independent reference: fractions of bigints over a generated tree, without a parser. */
 type Fraction = readonly [bigint, bigint];
 type Made = { readonly text: string; readonly value: Fraction | null; readonly binds: number };
 
@@ -105,7 +105,7 @@ const negative = (value: Fraction | null): Fraction | null => value && [-value[0
 
 const below = ([a, b]: Fraction, [c, d]: Fraction): boolean => a * d < c * b;
 
-test("formulas agree with fractions of whole numbers to 20 digits", () => {
+test("agrees with fractions of integers to 20 digits", () => {
   let compared = 0;
   fc.assert(
     fc.property(tree, ({ text, value }) => {
@@ -122,7 +122,7 @@ test("formulas agree with fractions of whole numbers to 20 digits", () => {
       const read = BigInt(whole + fraction.padEnd(20, "0").slice(0, 20));
       const exact = (value[0] * digits) / value[1];
       const distance = read > exact ? read - exact : exact - read;
-      // Sixteen digits before the point at most leave 24 after it; what is cut off adds one.
+      // At most sixteen digits before the point leave 24 after it; rounding adds one unit.
       expect(distance).toBeLessThanOrEqual(10n);
       compared += 1;
     }),
@@ -131,11 +131,11 @@ test("formulas agree with fractions of whole numbers to 20 digits", () => {
   expect(compared).toBeGreaterThan(300);
 });
 
-/** A rounded quotient may fall on the other side of a step, which no tolerance can forgive. */
+/** A rounded quotient may fall on the other side of a step, which no tolerance covers. */
 const isSteady = (text: string): boolean =>
   !text.includes("/") || (!text.includes("%") && !text.includes("IF") && !/\/.*\//.test(text));
 
-test("a formula knows how many steps it takes at most", () => {
+test("bounds its number of evaluation steps", () => {
   expect(parsedOf("1 + 2").steps).toBe(3);
   expect(parsedOf("POW(2; 3)").steps).toBe(23);
 });
@@ -149,7 +149,7 @@ describe("hostile formulas", () => {
     ...'"a" "2026-11-21" CUSTOMER_METADATA( "age" ORDER_AMOUNT \\ é \u0000 __proto__'.split(" "),
   );
 
-  test("never throw, whatever is in them", () => {
+  test("never throw, whatever they contain", () => {
     fc.assert(
       fc.property(fc.array(words, { maxLength: 400 }), (parts) => {
         const formula = parts.join(" ");
@@ -181,18 +181,18 @@ describe("hostile formulas", () => {
     ["many parentheses", "(".repeat(100_000)],
     ["many signs", "-".repeat(1000)],
     ["many spaces", " ".repeat(1000)],
-  ])("%s take little time", (_what, formula) => {
+  ])("%s are processed quickly", (_what, formula) => {
     const before = process.cpuUsage();
     for (let times = 0; times < 10; times += 1) {
       const parsed = parseFormula(formula);
       if (parsed.kind === "formula") evaluateFormula(parsed.formula, scope);
     }
-    // Time of this process: that others keep the machine busy is no bomb.
+    // CPU time of this process: a busy machine must not fail the test.
     const { user, system } = process.cpuUsage(before);
     expect((user + system) / 1000).toBeLessThan(300);
   });
 
-  test("many formulas do not fill the memory: what is no longer used is forgotten", () => {
+  test("do not fill the memory: unused parsed formulas are dropped", () => {
     const first = parseFormula("1 + 0");
     expect(parseFormula("1 + 0")).toBe(first);
     for (let count = 1; count <= 600; count += 1) parseFormula(`1 + ${count}`);

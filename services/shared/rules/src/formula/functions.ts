@@ -15,11 +15,11 @@ import { type FormulaValue, countValue, dateValue, failure, numberValue } from "
 export type BuiltIn = {
   readonly least: number;
   readonly most: number;
-  /** null for a function that decides itself which of its arguments are evaluated. */
+  /** null for a function that evaluates its arguments itself. */
   readonly apply: ((values: readonly FormulaValue[], time: TimeContext) => FormulaValue) | null;
 };
 
-/** The functions that formulas may call; nobody else's names can get in. */
+/** The functions that formulas may call; the table is fixed. */
 export const BUILT_INS: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   ["IF", { least: 3, most: 3, apply: null }],
   ["DEFAULT_TO", { least: 2, most: Infinity, apply: null }],
@@ -83,7 +83,7 @@ function ofText(read: (text: string, timeZone: string) => number | undefined) {
   };
 }
 
-/** Functions of a calendar day and of today, both counted in days. */
+/** Functions of a calendar day and today, both in epoch days. */
 function ofDay(count: (day: number, today: number) => number) {
   return ([value]: readonly FormulaValue[], time: TimeContext): FormulaValue => {
     const date = readDate(value ?? failure("a date is missing"), time);

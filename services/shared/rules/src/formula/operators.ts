@@ -93,7 +93,7 @@ function equality(left: KnownValue, right: KnownValue, expected: boolean): Formu
   return same === undefined ? wrongTypes(left, right) : booleanValue(same === expected);
 }
 
-/** Numbers never equal texts. Whether lists are the same is not a question that formulas can ask. */
+/** Numbers never equal texts. Formulas cannot compare lists. */
 export function isSame(left: KnownValue, right: KnownValue): boolean | undefined {
   if (left.kind === "list" || right.kind === "list") return undefined;
   if (left.kind === "number" && right.kind === "number") {
@@ -155,7 +155,7 @@ function holds(
   }
 }
 
-/** A list is written as text with commas, or is a list of metadata. */
+/** A list is text with commas, or a list of metadata. */
 function listed(left: KnownValue, right: KnownValue, expected: boolean): FormulaValue {
   if (left.kind === "list") return wrongTypes(left, right);
   if (right.kind === "list") {
@@ -167,7 +167,7 @@ function listed(left: KnownValue, right: KnownValue, expected: boolean): Formula
   return booleanValue(found === expected);
 }
 
-/** A written element is a number when it is compared with one. */
+/** An element of such text is a number when compared with one. */
 function elementValue(element: string, wanted: KnownValue): KnownValue {
   const number = wanted.kind === "number" ? parseDecimal(element) : undefined;
   return number === undefined ? textValue(element) : numberValue(number);

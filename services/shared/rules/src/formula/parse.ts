@@ -8,14 +8,14 @@ import {
 } from "./syntax.ts";
 import { type Token, tokenize } from "./tokenize.ts";
 
-/** A formula that follows the grammar, ready to be evaluated as often as one likes. */
+/** A parsed formula, which can be evaluated repeatedly. */
 export type Formula = {
   readonly root: Node;
-  /** False when no operand of it is about the line that is being discounted. */
+  /** Whether an operand reads the line that is being discounted. */
   readonly readsLine: boolean;
-  /** The operands it reads, apart from keys of metadata. */
+  /** The operands that the formula reads, without keys of metadata. */
   readonly names: ReadonlySet<string>;
-  /** How many steps an evaluation takes at most: one for each part, more for each power. */
+  /** Maximum number of evaluation steps: one per part, more per power. */
   readonly steps: number;
 };
 
@@ -25,20 +25,23 @@ export type ParsedFormula =
 
 const MAX_LENGTH = 1000;
 const MAX_NODES = 200;
-/** Of parentheses, arguments and signs inside one another. */
+/** Nested parentheses, arguments and signs. */
 const MAX_DEPTH = 32;
 
-/** Squares and products that a power takes at most. */
+/** Maximum number of multiplications of a power. */
 const POWER_STEPS = 20;
 
-/** Reading a formula costs much more than evaluating it, and a shop has a handful of them. */
+/** Parsing costs much more than evaluation, and a project has few formulas. */
 const CACHE_SIZE = 500;
 const cache = new Map<string, ParsedFormula>();
 
-/** Reads a formula, or tells why it does not follow the grammar. Never throws. */
+/**
+ * Parses a formula, or returns why it does not follow the grammar (docs/formulas.md#grammar). Never
+ * throws.
+ */
 export function parseFormula(text: string): ParsedFormula {
   const known = cache.get(text);
-  // What was asked for last moves to the end: the first entry is the one that was idle longest.
+  // A used entry moves to the end, so the first entry is the least recently used one.
   if (known !== undefined) cache.delete(text);
   const parsed = known ?? readFormula(text);
   if (parsed.kind === "formula") cache.set(text, parsed);
@@ -89,7 +92,7 @@ const COMPARISON = 3;
 
 const comparison = (operator: ComparisonOperator): Binding => ({ operator, power: COMPARISON });
 
-/** How strongly each operator binds; comparisons do not chain. */
+/** Binding power of each operator; comparisons do not chain. */
 const BINDINGS: ReadonlyMap<string, Binding> = new Map([
   ["OR", { operator: "OR", power: 1 }],
   ["AND", { operator: "AND", power: 2 }],
@@ -124,7 +127,7 @@ function readExpression(parser: Parser, power: number): Node {
   for (;;) {
     const binding = bindingOf(peek(parser));
     if (binding === undefined || binding.power <= power) return left;
-    // After a comparison only what joins comparisons may follow: a < b < c means nothing.
+    // Only AND and OR may follow a comparison: a < b < c is rejected.
     if (binding.power >= strongest) throw unexpected(peek(parser));
     parser.next += 1;
     const right = readExpression(parser, binding.power);
@@ -211,7 +214,7 @@ function readSwitchCase(parser: Parser): SwitchCase {
   return { when, result: readExpression(parser, 0) };
 }
 
-/** Reads what stands after an opening parenthesis, and the closing one. */
+/** Reads the content of a parenthesis, and the closing parenthesis. */
 function nested<Inner>(parser: Parser, read: () => Inner): Inner {
   parser.depth += 1;
   if (parser.depth > MAX_DEPTH) {

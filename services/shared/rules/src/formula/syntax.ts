@@ -1,6 +1,6 @@
 import type { Decimal } from "@scrip/money";
 
-/** The operators between two operands, by the strength with which they bind. */
+/** Binary operators, by binding power. */
 export type Operator = LogicOperator | ComparisonOperator | ArithmeticOperator;
 
 export type LogicOperator = "OR" | "AND";
@@ -24,7 +24,7 @@ export type ComparisonOperator =
 
 export type ArithmeticOperator = "+" | "-" | "*" | "/" | "%";
 
-/** A formula as a tree. Names are upper case; whether one means anything shows when it is read. */
+/** The syntax tree of a formula. Names are upper case and are resolved at evaluation. */
 export type Node =
   | { readonly kind: "number"; readonly value: Decimal }
   | { readonly kind: "text"; readonly value: string }
@@ -46,7 +46,7 @@ export type Node =
 
 export type SwitchCase = { readonly when: Node; readonly result: Node };
 
-/** Where the formula as it was written does not follow the grammar, counted from 1. */
+/** Where a formula does not follow the grammar; positions count from 1. */
 export class FormulaSyntaxError extends Error {
   override readonly name = "FormulaSyntaxError";
 }

@@ -5,17 +5,17 @@ import { FormulaSyntaxError } from "./syntax.ts";
 export type Token = { readonly at: number } & (
   | { readonly kind: "number"; readonly value: Decimal }
   | { readonly kind: "text"; readonly value: string }
-  /** A name or a keyword, in upper case: formulas do not care about case. */
+  /** A name or a keyword, in upper case: formulas ignore case. */
   | { readonly kind: "word"; readonly word: string }
   | { readonly kind: "symbol"; readonly symbol: string }
   | { readonly kind: "end" }
 );
 
-/** A lone x is the sign of multiplication; every alternative is linear in what it reads. */
+/** A lone x is a multiplication sign; every alternative is linear in its input. */
 const TOKEN =
   /(\s+)|(\d+(?:\.\d+)?)|([xX×](?![A-Za-z_]))|([A-Za-z_]\w*)|"((?:[^"\\]|\\["\\])*)"|([<>!]=|[-+*/÷%()<>=;])/y;
 
-/** Cuts a formula into its words, numbers, texts and signs, and appends an end. */
+/** Splits a formula into names, numbers, texts and symbols, and appends an end token. */
 export function tokenize(formula: string): Token[] {
   const tokens: Token[] = [];
   const pattern = new RegExp(TOKEN);

@@ -2,7 +2,7 @@ import { type Decimal, decimalOfNumber, decimalText, fromMinorUnits } from "@scr
 
 import { formatInstant } from "../time/time-zone.ts";
 
-/** What a part of a formula is worth. A failure passes through everything that reads it. */
+/** The value of a part of a formula. A failure propagates to everything that reads it. */
 export type FormulaValue = KnownValue | Failure;
 
 export type KnownValue =
@@ -12,10 +12,10 @@ export type KnownValue =
   | { readonly kind: "date"; readonly instant: number }
   | { readonly kind: "list"; readonly values: readonly KnownValue[] };
 
-/** Why a formula has no value, for the trace of a decision. */
+/** Why a formula has no value, for explanations. */
 export type Failure = { readonly kind: "failure"; readonly reason: string };
 
-/** Metadata as JSON has it. */
+/** Metadata as JSON. */
 export type MetadataValue =
   | string
   | number
@@ -32,7 +32,7 @@ export const numberValue = (value: Decimal): KnownValue => ({ kind: "number", va
 
 export const countValue = (count: bigint): KnownValue => numberValue({ unscaled: count, scale: 0 });
 
-/** Formulas reckon in major units. */
+/** Formulas calculate in major units. */
 export const moneyValue = (minorUnits: bigint): KnownValue =>
   numberValue(fromMinorUnits(minorUnits));
 
@@ -45,11 +45,14 @@ export const booleanValue = (value: boolean): KnownValue & { readonly kind: "boo
   value,
 });
 
-/** More than this in one key of metadata is no operand, so that reading one is a step as any other. */
+/** Larger values of a metadata key are no operands, which bounds the cost of reading one. */
 const MAX_TEXT = 1000;
 const MAX_LIST = 100;
 
-/** A key of metadata; null for one that is absent, null, an object, too large or out of range. */
+/**
+ * The value of a metadata key; null for an absent key, null, an object, or a value too large or out
+ * of range.
+ */
 export function metadataValue(metadata: Metadata, key: string): KnownValue | null {
   return Object.hasOwn(metadata, key) ? fromJson(metadata[key] ?? null) : null;
 }
@@ -90,7 +93,7 @@ function listValue(values: readonly MetadataValue[]): KnownValue | null {
   return { kind: "list", values: known };
 }
 
-/** A value as JSON has it, to be shown. */
+/** The value as JSON, for display. */
 export function valueToJson(value: KnownValue): MetadataValue {
   switch (value.kind) {
     case "number":

@@ -4,8 +4,8 @@ export type CivilDate = { readonly year: number; readonly month: number; readonl
 export const MS_PER_DAY = 86_400_000;
 
 /**
- * Days from 1970-01-01 to `date`. The year is made to begin in March, so that the leap day is its
- * last day and the lengths of the months before it never depend on the year.
+ * Days from 1970-01-01 to `date`. Years start in March here, so that the leap day is the last one
+ * and the lengths of the months before it do not depend on the year.
  */
 export function daysFromCivil(date: CivilDate): number {
   const year = date.month <= 2 ? date.year - 1 : date.year;

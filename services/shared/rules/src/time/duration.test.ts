@@ -44,7 +44,7 @@ describe("parseDuration", () => {
     "P366000DT1S",
     "P999999999Y",
     "P99999999999999999999D",
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 });

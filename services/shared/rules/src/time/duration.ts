@@ -1,7 +1,7 @@
-/** The three parts of an ISO 8601 duration that do not convert into each other. */
+/** The parts of an ISO 8601 duration that do not convert into each other. */
 export type Duration = { readonly months: number; readonly days: number; readonly ms: number };
 
-/** No campaign plans further ahead; the bound keeps every computed instant representable. */
+/** The bound keeps every computed instant representable. */
 const LONGEST_MS = 1000 * 366 * 86_400_000;
 
 const MS_PER_MONTH = 31 * 86_400_000;
@@ -10,8 +10,8 @@ const SHAPE =
   /^P(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})(?:\.(\d{1,3}))?S)?)?$/;
 
 /**
- * Reads an ISO 8601 duration such as `P1M`, `P2DT12H` or `PT0.5S`. Answers undefined for anything
- * else, for a duration of nothing at all and for one above a thousand years.
+ * Parses an ISO 8601 duration such as `P1M`, `P2DT12H` or `PT0.5S`. Returns undefined for other
+ * text, a zero duration, and one above a thousand years.
  */
 export function parseDuration(text: string): Duration | undefined {
   const match = SHAPE.exec(text);

@@ -6,7 +6,7 @@ export type Period = "day" | "week" | "month";
 
 const MONDAY = 1;
 
-/** When the calendar day, week or month began that the project is in. */
+/** The start of the current calendar day, week or month of the project. */
 export function startOfPeriod(
   period: Period,
   { now, timeZone, firstWeekday }: TimeContext,
@@ -15,13 +15,13 @@ export function startOfPeriod(
   return instantAt(timeZone, firstDay(period, today, firstWeekday), 0);
 }
 
-/** When the next one begins. */
+/** The start of the next calendar day, week or month of the project. */
 export function startOfNextPeriod(
   period: Period,
   { now, timeZone, firstWeekday }: TimeContext,
 ): number {
   const first = firstDay(period, localTimeAt(timeZone, now).epochDay, firstWeekday);
-  // Long enough to be in the next one, and short enough not to be in the one after it.
+  // Long enough to reach the next period, and too short for the one after it.
   const next = firstDay(period, first + { day: 1, week: 7, month: 31 }[period], firstWeekday);
   return instantAt(timeZone, next, 0);
 }

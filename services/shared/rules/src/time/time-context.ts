@@ -1,7 +1,7 @@
-/** The time at which something is evaluated, and the calendar of the project. */
+/** The time of an evaluation, and the calendar of the project. */
 export type TimeContext = {
   readonly now: number;
   readonly timeZone: string;
-  /** The day that weeks begin on, 0 (Sunday) to 6 (Saturday); Monday when absent. */
+  /** First day of the week, 0 (Sunday) to 6 (Saturday). Default: Monday. */
   readonly firstWeekday?: number | undefined;
 };

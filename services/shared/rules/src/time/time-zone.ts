@@ -1,7 +1,7 @@
 import { MS_PER_DAY, civilFromDays, daysFromCivil, daysInMonth, weekdayOf } from "./civil.ts";
 import type { Duration } from "./duration.ts";
 
-/** What clocks and calendars on the wall show: days since 1970-01-01, and the time of that day. */
+/** A local date and time: days since 1970-01-01, and the time of that day. */
 export type LocalTime = {
   readonly epochDay: number;
   readonly msOfDay: number;
@@ -25,7 +25,7 @@ export function localTimeAt(timeZone: string, instant: number): LocalTime {
   return { epochDay, msOfDay: local - epochDay * MS_PER_DAY, weekday: weekdayOf(epochDay) };
 }
 
-/** An instant as the API writes it: ISO 8601 with milliseconds, in UTC. */
+/** Formats an instant as the API does: ISO 8601 with milliseconds, in UTC. */
 export function formatInstant(instant: number): string {
   const epochDay = Math.floor(instant / MS_PER_DAY);
   const { year, month, day } = civilFromDays(epochDay);
@@ -38,9 +38,9 @@ export function formatInstant(instant: number): string {
 const padded = (value: number, length: number): string => String(value).padStart(length, "0");
 
 /**
- * The instant at which the wall shows this time. An hour that the wall shows twice means its first
- * pass; a time that it skips means as long after the jump as the time lies inside the gap, so
- * 02:30 becomes 03:30. That is how java.time, RFC 5545 and Temporal read it too.
+ * The instant of a local time (docs/time-limits.md#time-zone). A time that occurs twice means the
+ * first; a time that the clocks skip means as long after the gap as it lies inside it, so 02:30
+ * becomes 03:30, as in java.time, RFC 5545 and Temporal.
  */
 export function instantAt(timeZone: string, epochDay: number, msOfDay: number): number {
   const local = epochDay * MS_PER_DAY + msOfDay;
@@ -51,10 +51,9 @@ export function instantAt(timeZone: string, epochDay: number, msOfDay: number): 
 }
 
 /**
- * `instant` plus `times` durations. Months and days move the calendar on the wall and keep its time
- * of day, whatever the clocks do in between; hours and less are real elapsed time. The multiple is
- * taken first, so that monthly from the 31st means the 31st wherever a month has one, and the last
- * day of the month otherwise.
+ * `instant` plus `times` durations. Months and days move the local calendar and keep the time of
+ * day; hours and less are elapsed time. The multiple is applied first, so that monthly from the
+ * 31st means the 31st of each month that has one, and otherwise the last day.
  */
 export function addDuration(
   timeZone: string,
@@ -82,10 +81,10 @@ function addMonths(epochDay: number, months: number): number {
   });
 }
 
-/** A formatter costs a hundred times more to build than to use. */
+/** Creating a formatter costs a hundred times as much as using one. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** Milliseconds that the wall clock is ahead of UTC. Throws RangeError for an unknown time zone. */
+/** Offset of local time from UTC in milliseconds. Throws RangeError for an unknown time zone. */
 function offsetAt(timeZone: string, instant: number): number {
   if (timeZone === "UTC") return 0;
   let formatter = formatters.get(timeZone);
@@ -99,7 +98,7 @@ function offsetAt(timeZone: string, instant: number): number {
   return parseOffset(formatter.format(instant));
 }
 
-/** Intl knows offsets only as `+02:00`. */
+/** Intl accepts offsets as `+02:00` only. */
 function intlName(timeZone: string): string {
   const match = /^(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d{2}))?$/i.exec(timeZone);
   if (match === null) return timeZone;
@@ -107,7 +106,7 @@ function intlName(timeZone: string): string {
   return `${sign}${hours.padStart(2, "0")}:${minutes}`;
 }
 
-/** The formatter ends its text with GMT+01:00, or with +00:09:21 before the zone had whole minutes. */
+/** The formatter ends its text with GMT+01:00, or with +00:09:21 before zones had whole minutes. */
 function parseOffset(formatted: string): number {
   const match = /GMT([+-])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(formatted);
   if (match === null) return 0;

@@ -2,8 +2,8 @@ import { parseDuration } from "../time/duration.ts";
 import { type DailyHours, type Validity, minutesOf } from "./validity.ts";
 
 /**
- * Tells what is wrong with limits that somebody wants to store, in the words of the API, or answers
- * null. Checks the object as it would be stored, so that an update of one field sees the others.
+ * Returns what is wrong with time limits, in the words of the API, or null. Checks the object as it
+ * would be stored, so that an update of one field sees the others.
  */
 export function checkValidity(validity: Validity): string | null {
   const { timeframe, daysOfWeek, hours, startDate, expirationDate } = validity;
@@ -54,8 +54,8 @@ const MINUTES_PER_DAY = 1440;
 const MINUTES_PER_WEEK = 7 * MINUTES_PER_DAY;
 
 /**
- * Lays all entries on the line of one week. Entries that only touch (12:00–14:00, 14:00–16:00) are
- * what a shop means by two periods in a row, and do not overlap.
+ * Lays all entries on the line of one week. Adjacent entries (12:00–14:00, 14:00–16:00) are two
+ * periods in a row, and do not overlap.
  */
 function haveOverlap(daily: readonly DailyHours[]): boolean {
   const spans = daily.flatMap((entry) => spansOf(entry)).toSorted((a, b) => a.from - b.from);

@@ -5,9 +5,9 @@ import { type LocalTime, addDuration, localTimeAt } from "../time/time-zone.ts";
 import { type DailyHours, type Validity, type ValidityStatus, minutesOf } from "./validity.ts";
 
 /**
- * Judges the time limits of an object that may belong to a parent (a voucher of a campaign). Both
- * start dates count, the object's own end date replaces the parent's, and so does each of its
- * recurring limits, one by one.
+ * Evaluates the time limits of an object that may have a parent, such as a voucher of a campaign
+ * (docs/time-limits.md#start-and-expiration). Both start dates count; the end date and each
+ * recurring limit of the object replace those of the parent, one by one.
  */
 export function evaluateValidity(
   own: Validity,
@@ -53,13 +53,16 @@ export function isInsideTimeframe(
   const start = timeframeStart(own, parent);
   const interval = parseDuration(timeframe.interval);
   const duration = parseDuration(timeframe.duration);
-  // `checkValidity` lets none of these be stored. Should one turn up all the same, it stays shut.
+  // `checkValidity` rejects all of these before storing. If one exists nevertheless, the window is
+  // closed.
   if (start === null || interval === undefined || duration === undefined) return false;
   const { instant: opened } = lastWindowStart(start, interval, time);
   return opened <= time.now && time.now < addDuration(time.timeZone, opened, duration, 1);
 }
 
-/** The latest start + k · interval that is not after now. Windows with a later start end later too. */
+/**
+ * The latest start + k · interval that is not after now. Windows with a later start end later too.
+ */
 export function lastWindowStart(
   start: number,
   interval: Duration,
@@ -81,7 +84,7 @@ const averageMs = (duration: Duration): number =>
 export const includesDay = (daysOfWeek: readonly number[], weekday: number): boolean =>
   daysOfWeek.length === 0 || daysOfWeek.includes(weekday);
 
-/** Both ends are inside: 14:00:00.000 is the last instant of 12:00–14:00. */
+/** Both ends are inclusive: 14:00:00.000 is the last instant of 12:00–14:00. */
 function covers(entry: DailyHours, { msOfDay, weekday }: LocalTime): boolean {
   const from = msOf(entry.startTime);
   const to = msOf(entry.expirationTime);

@@ -150,7 +150,7 @@ describe("a period of the calendar", () => {
     expect(new Date(startOfNextPeriod(period, time)).toISOString()).toBe(next);
   });
 
-  test("of a week that begins on another day", () => {
+  test("starts a week on another first day", () => {
     const time = { now: at("2026-11-21T22:59:00Z"), timeZone, firstWeekday: 0 };
     expect(new Date(startOfPeriod("week", time)).toISOString()).toBe("2026-11-14T23:00:00.000Z");
     expect(new Date(startOfNextPeriod("week", time)).toISOString()).toBe(

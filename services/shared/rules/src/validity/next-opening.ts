@@ -10,15 +10,15 @@ import {
 } from "./evaluate-validity.ts";
 import { type Validity, minutesOf } from "./validity.ts";
 
-/** So many closed windows in a row are taken for ever. */
+/** After so many closed windows, the limits count as never open. */
 const MOST_STEPS = 2000;
 
 const MS_PER_HOUR = 3_600_000;
 
 /**
- * The first instant from now on at which limits are open, as `evaluateValidity` judges them; null when
- * they never open again. Every step goes to where one limit that is closed opens next, so none is
- * left out.
+ * The first instant from now on at which the limits are open, as `evaluateValidity` evaluates them;
+ * null when they never open again. Each step moves to the next opening of one closed limit, so none
+ * is skipped.
  */
 export function nextOpening(
   own: Validity,
@@ -37,7 +37,7 @@ export function nextOpening(
   return null;
 }
 
-/** Where the first closed limit opens, or `now` when none is closed; null when one never will. */
+/** Where the first closed limit opens, or `now` when none is closed; null when one never opens. */
 function nextStep(own: Validity, parent: Validity | null, time: TimeContext): number | null {
   const { now, timeZone } = time;
   if (!isInsideTimeframe(own, parent, time)) return nextWindow(own, parent, time);
@@ -60,7 +60,7 @@ function nextWindow(own: Validity, parent: Validity | null, time: TimeContext): 
   return addDuration(time.timeZone, start, interval, opened.count + 1);
 }
 
-/** The next time that the wall shows the start of an entry, today or on one of the next days. */
+/** The next start of an entry in local time, today or on one of the next days. */
 function nextHours(
   hours: NonNullable<Validity["hours"]>,
   { now, timeZone }: TimeContext,
@@ -79,7 +79,10 @@ function nextHours(
   return null;
 }
 
-/** An hour that is shown twice comes twice; a time that is skipped comes when the clocks have moved. */
+/**
+ * The instants of a local time: two where an hour repeats; the end of the gap where the time is
+ * skipped.
+ */
 function wallTimes(timeZone: string, day: number, msOfDay: number): readonly number[] {
   const first = instantAt(timeZone, day, msOfDay);
   const isSkipped = localTimeAt(timeZone, first).msOfDay !== msOfDay;
@@ -88,7 +91,7 @@ function wallTimes(timeZone: string, day: number, msOfDay: number): readonly num
   return localTimeAt(timeZone, second).msOfDay === msOfDay ? [first, second] : [first];
 }
 
-/** The wall jumps within the hours before an instant that stands for a skipped time. */
+/** The clocks change within the hours before an instant that stands for a skipped time. */
 function gapEnd(timeZone: string, after: number): number {
   const wallAt = (instant: number): number => {
     const { epochDay, msOfDay } = localTimeAt(timeZone, instant);

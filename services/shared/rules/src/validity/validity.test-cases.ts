@@ -35,7 +35,7 @@ const monthlyFromThe31st = {
   timeframe: { interval: "P1M", duration: "P1D" },
 };
 const dailyInWarsaw = {
-  // 02:30 on the wall, which 29 March skips and 25 October shows twice.
+  // Local time 02:30, which 29 March skips and 25 October repeats.
   startDate: at("2026-03-01T01:30:00Z"),
   timeframe: { interval: "P1D", duration: "PT1H" },
 };

@@ -19,7 +19,7 @@ describe("evaluateValidity", () => {
     ([what, limits, now, verdict, timeZone = "UTC"]) =>
       [what, limits, now, verdict, timeZone] as const,
   );
-  test.each(inZones)("judges one that %s", (_what, ...row) => {
+  test.each(inZones)("evaluates one that %s", (_what, ...row) => {
     const [limits, now, verdict, timeZone] = row;
     const time = { now: at(now), timeZone };
     expect(evaluateValidity({ ...unlimited, ...limits }, null, time)).toBe(verdict);
@@ -178,7 +178,7 @@ describe("checkValidity", () => {
       hours(["22:00", "02:00", [6]], ["01:00", "08:00", [0]]),
       overlapping,
     ],
-  ])("refuses %s", (_what, limits, text) => {
+  ])("rejects %s", (_what, limits, text) => {
     expect(checkValidity({ ...unlimited, ...limits })).toBe(text);
   });
 });

@@ -1,9 +1,9 @@
-/** Opens for `duration` at the start date and again after every `interval`; ISO 8601 texts. */
+/** Opens for `duration` at the start date and again after every `interval`; ISO 8601 durations. */
 export type ValidityTimeframe = { readonly interval: string; readonly duration: string };
 
 /**
- * Open from `startTime` to `expirationTime` (HH:mm), on the weekdays named or on all when none is.
- * An end before the start lies on the next day.
+ * Open from `startTime` to `expirationTime` (HH:mm), on the listed weekdays or on all when none is
+ * listed. An end before the start is on the next day.
  */
 export type DailyHours = {
   readonly startTime: string;
@@ -16,7 +16,7 @@ export type Validity = {
   readonly startDate: number | null;
   readonly expirationDate: number | null;
   readonly timeframe: ValidityTimeframe | null;
-  /** 0 is Sunday; an empty list limits nothing. */
+  /** 0 is Sunday; an empty list is no limit. */
   readonly daysOfWeek: readonly number[] | null;
   readonly hours: { readonly daily: readonly DailyHours[] } | null;
 };

@@ -38,7 +38,7 @@ const anyRule = fc.record(
   },
   { requiredKeys: ["name", "conditions"] },
 );
-/** Rules that can be read, put together anew. */
+/** Readable rules in random combinations. */
 const goodRule = fc.oneof(
   fc.constantFrom(...values.map(([name, conditions]) => ({ name, conditions }))),
   fc.constantFrom(
@@ -74,13 +74,13 @@ const anyBundle = fc.oneof(
   { weight: 1, arbitrary: anyRules },
 );
 
-/** As JSON arrives: nothing in it is what its type says. */
+/** As JSON arrives: values have any type. */
 const definitionOf = (rules: object, bundleRules: object | null): ValidationRuleDefinition =>
   buildDefinition(JSON.parse(JSON.stringify(rules)), {
     bundleRules: bundleRules === null ? null : JSON.parse(JSON.stringify(bundleRules)),
   });
 
-test("whatever is sent is either refused in words, or can be checked", () => {
+test("rejects any input with a message, or can be checked", () => {
   fc.assert(
     fc.property(anyRules, anyBundle, anyOperand, (rules, bundleRules, value) => {
       const parsed = parseValidationRule(definitionOf(rules, bundleRules));

@@ -8,7 +8,7 @@ import { meetsAll } from "./meets-conditions.ts";
 import { metadataOperand } from "./operands.ts";
 import { matchesAny } from "./value-set.ts";
 
-/** Prices or metadata of any line, or of each one; false for an order without lines. */
+/** Prices or metadata of any line, or of each line; false for an order without lines. */
 export function checkLineValues(rule: Rule, { lines, time }: RuleReader): RuleResult {
   const isPrice = rule.name === "order.items.price_any" || rule.name === "order.items.price_each";
   const isAny = rule.name === "order.items.price_any" || rule.name === "order.items.metadata_any";
@@ -22,7 +22,7 @@ export function checkLineValues(rule: Rule, { lines, time }: RuleReader): RuleRe
   };
 }
 
-/** Which lines there are, and what is asked of those that match. */
+/** Evaluates which lines match, and the sub-rules on those that match. */
 export function checkItems(rule: Rule, reader: RuleReader): RuleResult {
   const { passed, matched } = match(rule, reader);
   const { verdict, children } =
@@ -30,7 +30,7 @@ export function checkItems(rule: Rule, reader: RuleReader): RuleResult {
       ? { verdict: true, children: [] }
       : checkChildren(rule, rule.children, matched, reader);
   return {
-    // Nothing may match together with all that is asked of it.
+    // No line may match while the sub-rules hold.
     passed: rule.name === "order.items.none" ? !(passed && verdict) : passed && verdict,
     value: { kind: "list", values: matched.map((position) => countValue(BigInt(position))) },
     lacks: null,
@@ -38,7 +38,7 @@ export function checkItems(rule: Rule, reader: RuleReader): RuleResult {
   };
 }
 
-/** The positions of the lines that matched, and whether they are those that are asked for. */
+/** The positions of the matching lines, and whether they satisfy the rule. */
 type Match = { readonly passed: boolean; readonly matched: readonly number[] };
 
 function match(rule: Rule, { lines, time }: RuleReader): Match {
@@ -74,7 +74,7 @@ function positions(lines: readonly RuleLine[], isWanted: (line: RuleLine) => boo
 
 const anyOf = (matched: readonly number[]): Match => ({ passed: matched.length > 0, matched });
 
-/** Lines of the pool at the extreme price, of which one at least must match. */
+/** Selects the lines of the pool at the extreme price, of which at least one must match. */
 function matchExtreme({ conditions }: Rule, lines: readonly RuleLine[], sign: 1n | -1n): Match {
   const [from, others] = [conditions.filter(isFrom), conditions.filter((one) => !isFrom(one))];
   let extreme: bigint | null = null;
@@ -91,7 +91,7 @@ function matchExtreme({ conditions }: Rule, lines: readonly RuleLine[], sign: 1n
 
 const isFrom = (condition: Condition): boolean => condition.operator === "$from";
 
-/** What is not to be there is asked of the whole order, as it was when the names were new. */
+/** In the older rule names, negative operators apply to the whole order. */
 function matchOldForm({ conditions }: Rule, lines: readonly RuleLine[]): Match {
   const [excluding, including] = [conditions.filter(isNegative), conditions.filter(isPositive)];
   const matched = positions(lines, (line) => fits(line, including));
@@ -172,7 +172,7 @@ function checkChild(
       const value = booleanValue(matched.length === lines.length);
       return { passed: value.value || !isMet(booleanValue(true)), value };
     }
-    // Marks a product as one that may be discounted; the scope of the effect says which ones are.
+    // Marks a product as discountable; the scope of the effect determines the products.
     case "product.discount_applicable":
     case "sku.discount_applicable":
     case "product.metadata.discount_applicable":

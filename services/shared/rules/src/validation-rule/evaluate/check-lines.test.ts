@@ -5,10 +5,10 @@ import { checkRule } from "./check-rule.ts";
 import { items } from "./items.test-cases.ts";
 import { olderForms, subRules } from "./sub-rules.test-cases.ts";
 
-/** Enough of them to be remembered, and none that any rule asks for. */
+/** Enough lines for the cache, and none that any rule matches. */
 const others = Array.from({ length: 20 }, (_, n) => buildLine({ productId: `other_${n}` }));
 
-test("what was found in many lines is found again, by each rule for itself", () => {
+test("returns cached results of many lines, separately per rule", () => {
   const asked = [...items, ...subRules, ...olderForms].map(([, name, sent, { lines }]) => ({
     rule: buildRule({ 1: { name, ...sent } }),
     lines: [...lines, ...others],
@@ -24,7 +24,7 @@ test("what was found in many lines is found again, by each rule for itself", () 
   }
 });
 
-test("days are counted to the day of each question", () => {
+test("counts days relative to the time of each check", () => {
   const lines = others.map((line) => ({ ...line, metadata: { made: "2026-11-20" } }));
   const conditions = { $less_than_ago: [3] };
   const rule = buildRule({ 1: { name: "order.items.metadata_any", property: "made", conditions } });

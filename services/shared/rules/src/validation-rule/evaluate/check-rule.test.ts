@@ -13,7 +13,7 @@ const allItems = [...items, ...subRules, ...olderForms];
 import { RULE_TRAITS, type RuleName, isRuleName, traitsOf } from "../model/rule-names.ts";
 import { parseValidationRule } from "../parse/parse-rule.ts";
 
-describe("a rule about one value", () => {
+describe("a rule on one value", () => {
   test.each(values)("%s %j", (name, conditions, met, unmet) => {
     const rule = buildRule({ 1: { name, conditions } });
     const statusOf = (value: typeof met | null) =>
@@ -24,7 +24,7 @@ describe("a rule about one value", () => {
   });
 });
 
-describe("a rule about lines", () => {
+describe("a rule on lines", () => {
   test.each(allItems)("%s: %s", (_what, name, sent, { lines, passed, matched }) => {
     const rule = buildRule({ 1: { name, ...sent } });
     const outcome = checkRule(rule, buildReader({ lines }), "before_effect");
@@ -35,7 +35,7 @@ describe("a rule about lines", () => {
   });
 });
 
-test("every name has a scenario", () => {
+test("every name has a test case", () => {
   const tested = new Set([
     ...values.map(([name]) => name),
     ...allItems.flatMap(([, name, { rules }]) => [name, ...namesOf(rules)]),
@@ -84,7 +84,7 @@ describe("what a rule needs", () => {
     });
   });
 
-  test("is not asked for where another rule has decided", () => {
+  test("is not required where another rule has decided", () => {
     const rule = buildRule({
       1: { name: "order.items.count", conditions },
       2: { name: "redemption.count.per_customer", conditions },
@@ -98,7 +98,7 @@ describe("what a rule needs", () => {
   });
 });
 
-describe("what only the effect tells", () => {
+describe("rules that are known after the effect only", () => {
   const rules = (logic: string) =>
     buildRule({
       1: { name: "order.amount", conditions: { $more_than: [100] } },
@@ -140,7 +140,7 @@ describe("conditions on a count", () => {
   });
 });
 
-test("conditions on a count are met as those of rules are", () => {
+test("meets conditions on a count exactly when a rule does", () => {
   const operators = ["$is", "$is_not", "$in", "$not_in", "$less_than", "$greater_than_or_equal"];
   const operand = fc.integer({ min: -4, max: 4 }).map((halves) => halves / 2);
   const anyConditions = fc.dictionary(
@@ -164,7 +164,7 @@ test("conditions on a count are met as those of rules are", () => {
   );
 });
 
-test("an order of 500 lines against 500 items is checked", () => {
+test("checks an order of 500 lines against 500 items", () => {
   const lines = Array.from({ length: 500 }, (_, n) => buildLine({ productId: `prod_${n}` }));
   const listed = Array.from({ length: 500 }, (_, n) => `prod_${n + 499}`);
   const rule = buildRule({ 1: { name: "order.items.any", conditions: { $is: listed } } });

@@ -15,8 +15,8 @@ import { evaluateLogic } from "./evaluate-logic.ts";
 import { meetsAll } from "./meets-conditions.ts";
 
 /**
- * Checks a validation rule from left to right, no further than it takes to know. Names that are
- * omitted are taken to hold without being read.
+ * Evaluates a validation rule from left to right, until the result is certain. Omitted names are
+ * assumed to hold and are not read.
  */
 export function checkRule(
   rule: ValidationRule,
@@ -37,8 +37,8 @@ export function checkRule(
 }
 
 /**
- * The numbered rules that keep a validation rule from holding, wherever they stand in it. One that
- * fails where another is enough is none of them.
+ * The numbered rules that prevent a validation rule from holding, at any depth. A failing rule is
+ * left out where an alternative holds.
  */
 export function failingRules(
   rule: ValidationRule,

@@ -1,10 +1,12 @@
 import type { MetadataValue } from "../../formula/value.ts";
 
-/** The operand is the metadata of a customer; the moment is 2026-11-21T12:00 in Warsaw, a Saturday. */
+/**
+ * The operand is the metadata of a customer; the time is 2026-11-21T12:00 in Warsaw, a Saturday.
+ */
 export type OperatorCase = readonly [
   operator: string,
   operands: readonly MetadataValue[],
-  /** Values that meet it, and values that do not; undefined is a missing one. */
+  /** Values that meet the condition, and values that do not; undefined is a missing one. */
   met: readonly (MetadataValue | undefined)[],
   unmet: readonly (MetadataValue | undefined)[],
 ];
@@ -27,7 +29,7 @@ export const operators: readonly OperatorCase[] = [
   ["$greater_than_or_equal", [10], [10], [9]],
   ["$more_than", [0.1], [0.10000000000000002], [0.1]],
 
-  // Texts: case matters.
+  // Texts: case-sensitive.
   ["$is", ["VIP"], ["VIP", ["x", "VIP"]], ["vip", "VIP ", 1, undefined]],
   ["$is_not", ["VIP"], ["vip", undefined], ["VIP"]],
   ["$in", ["a", "b"], ["a", "b"], ["c", "A", undefined]],
@@ -41,7 +43,7 @@ export const operators: readonly OperatorCase[] = [
   ["$is", [true], [true, [false, true]], [false, "true", 1, undefined]],
   ["$is_not", [true], [false, undefined], [true]],
 
-  // Dates: a day is its first moment in the project's time zone.
+  // Dates: a day is its start in the project's time zone.
   ["$is", ["2026-11-21"], ["2026-11-21", "2026-11-20T23:00:00Z"], ["2026-11-21T00:00:00Z", "x"]],
   ["$less_than", ["2026-11-21"], ["2026-11-20", "2026-11-20T22:59:59Z"], ["2026-11-21", 5, "x"]],
   ["$more_than", ["2026-11-21"], ["2026-11-20T23:00:00.001Z"], ["2026-11-20T23:00:00Z"]],
@@ -105,7 +107,7 @@ export const operators: readonly OperatorCase[] = [
   ["$not_intersect", ["a", "b"], [["c"], [], undefined, "c"], [["c", "b"], "a"]],
 ];
 
-/** Conditions of `customer.metadata` that cannot be stored, and what is said about them. */
+/** Conditions of `customer.metadata` that are rejected, and the message. */
 export const rejectedConditions: readonly (readonly [object, string])[] = [
   [{}, "Rule 'customer.metadata' must have 'conditions'"],
   [{ $is: "x" }, "Rule 'customer.metadata': operator '$is' must have an array of operands"],

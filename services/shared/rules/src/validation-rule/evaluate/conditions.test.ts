@@ -17,7 +17,7 @@ describe("a condition", () => {
     ]);
   });
 
-  test("holds together with the others of its rule", () => {
+  test("must hold together with the other conditions of its rule", () => {
     const conditions = { $more_than: [1], $less_than: [5] };
     expect([1, 2, 4, 5].map((value) => isMet(conditions, value))).toEqual([
       false,
@@ -27,7 +27,7 @@ describe("a condition", () => {
     ]);
   });
 
-  test.each(rejectedConditions)("%j cannot be stored", (conditions, text) => {
+  test.each(rejectedConditions)("is rejected as %j", (conditions, text) => {
     const rules = { 1: { name: "customer.metadata", property: "p", conditions } };
     expect(parseValidationRule(buildDefinition(rules))).toEqual({ kind: "violation", text });
   });

@@ -2,9 +2,9 @@ import type { Metadata, MetadataValue } from "../../formula/value.ts";
 import { isList } from "../../formula/value.ts";
 
 /**
- * Whether a count or sum meets conditions as a rule stores them, such as
- * `{"$less_than_or_equal": [1]}`. Conditions that cannot be read are not met. It is asked under locks,
- * so it compares without reading the conditions into anything first.
+ * Whether a count or sum meets conditions as a rule stores them, such as `{"$less_than_or_equal":
+ * [1]}`. Unreadable conditions are not met. Runs while rows are locked, so it compares without
+ * parsing the conditions first.
  */
 export const meetsConditions = (value: bigint, conditions: Metadata): boolean => {
   const entries = Object.entries(conditions);
@@ -44,6 +44,6 @@ function meetsOne(value: bigint, operator: string, sent: MetadataValue): boolean
   }
 }
 
-/** Neither is less than the other; `===` never holds between the two kinds of number. */
+/** Neither is less than the other; `===` never holds between a bigint and a number. */
 const isEqual = (value: bigint, operand: number): boolean =>
   !(value < operand) && !(value > operand);

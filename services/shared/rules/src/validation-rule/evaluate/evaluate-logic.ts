@@ -1,11 +1,11 @@
 import type { Logic } from "../model/logic.ts";
 
-/** null: not known yet. */
+/** null: unknown before the effect is calculated. */
 export type Verdict = boolean | null;
 
 /**
- * Evaluates an expression from left to right and stops as soon as the rest cannot matter. What is
- * not known yet decides nothing, but what is known may decide without it.
+ * Evaluates an expression from left to right, and stops when the rest cannot matter. Unknown parts
+ * decide nothing; known parts may decide without them.
  */
 export function evaluateLogic(
   logic: Logic,

@@ -2,7 +2,7 @@ import { buildLine as line } from "../../../test/builders.ts";
 import type { RuleName } from "../model/rule-names.ts";
 import type { RuleLine } from "../model/rule-reader.ts";
 
-/** Two mugs, a large shirt of the collection of clothes, and a poster without a price. */
+/** Two mugs, a large shirt of the clothes collection, and a poster without a price. */
 export const mug = line({
   productId: "prod_mug",
   productSourceId: "mug",
@@ -37,7 +37,7 @@ export type ItemsCase = readonly [
   expected: {
     readonly lines: readonly RuleLine[];
     readonly passed: boolean;
-    /** Positions of the lines that matched. */
+    /** Positions of the lines that match. */
     readonly matched?: readonly number[];
   },
 ];
@@ -53,7 +53,7 @@ export const sub = (name: RuleName, operator: string, ...operands: readonly unkn
 });
 
 export const items: readonly ItemsCase[] = [
-  // What matches.
+  // Matching lines.
   [
     "a product by id",
     "order.items.any",

@@ -11,8 +11,8 @@ import { isAmong } from "./value-set.ts";
 type ValueCondition = Exclude<Condition, { readonly kind: "items" }>;
 
 /**
- * Whether a value meets a condition; spec/validation-and-redemption.md §3.4. What is missing (null)
- * meets only those that something is not, and a value of the wrong type does not meet the others.
+ * Whether a value meets a condition (docs/validation-rules.md#operators). A missing value (null)
+ * meets only negative operators; a value of the wrong type does not meet the others.
  */
 function meets(value: KnownValue | null, condition: ValueCondition, time: TimeContext): boolean {
   switch (condition.kind) {
@@ -47,7 +47,7 @@ function meets(value: KnownValue | null, condition: ValueCondition, time: TimeCo
   }
 }
 
-/** All conditions of a rule on a value. Those on items are for lines, and no value meets them. */
+/** Whether a value meets all conditions of a rule. Conditions on items are for lines only. */
 export const meetsAll = (
   value: KnownValue | null,
   conditions: readonly Condition[],
@@ -63,7 +63,7 @@ const isAny = (value: KnownValue, operands: readonly KnownValue[], time: TimeCon
   elementsOf(value).some((element) => isAmong(element, operands)) ||
   isSameInstant(value, operands, time);
 
-/** Texts that are both dates are the same when they mean the same instant. */
+/** Two date texts are equal when they mean the same instant. */
 function isSameInstant(
   value: KnownValue,
   operands: readonly KnownValue[],
@@ -84,7 +84,7 @@ const isSameSet = (elements: readonly KnownValue[], operands: readonly KnownValu
   elements.every((element) => isAmong(element, operands)) &&
   operands.every((operand) => isAmong(operand, elements));
 
-/** Less than, equal to or more than zero; undefined for what has no order. */
+/** Negative, zero or positive; undefined for values without an order. */
 function compareValues(
   value: KnownValue,
   operand: KnownValue,
@@ -154,7 +154,7 @@ function isOfSize(
   }
 }
 
-/** A day means its first moment in the project's time zone; undefined for what is no date. */
+/** A day means its start in the project's time zone; undefined for other text. */
 function instantOfValue(value: KnownValue, time: TimeContext): number | undefined {
   const date = readDate(value, time);
   return date.kind === "date" ? date.instant : undefined;

@@ -1,9 +1,9 @@
 import { type KnownValue, type Metadata, fromScalar, isList } from "../../formula/value.ts";
 
-/** More than this in a list of metadata is not compared, so that a check stays bounded. */
+/** Longer lists of metadata are not compared, so that a check stays bounded. */
 const MAX_LIST = 1000;
 
-/** A key of metadata as rules compare it; null for one that is absent, null or an object. */
+/** The value of a metadata key for comparison; null for an absent key, null or an object. */
 export function metadataOperand(metadata: Metadata, property: string): KnownValue | null {
   const value = Object.hasOwn(metadata, property) ? (metadata[property] ?? null) : null;
   if (!isList(value)) return fromScalar(value);

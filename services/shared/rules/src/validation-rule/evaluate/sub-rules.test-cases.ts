@@ -243,7 +243,7 @@ export const olderForms: readonly ItemsCase[] = [
     { lines: cart, passed: true, matched: [0] },
   ],
 
-  // Of lines.
+  // Values of lines.
   [
     "a price",
     "order.items.price_any",

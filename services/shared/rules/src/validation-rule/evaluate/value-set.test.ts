@@ -14,7 +14,7 @@ const anyValue = fc
   )
   .map((value): KnownValue => fromScalar(value)!);
 
-test("a value is among others exactly when it equals one of them", () => {
+test("finds a value exactly when it equals one of the values", () => {
   fc.assert(
     fc.property(anyValue, fc.array(anyValue), (value, values) => {
       expect(isAmong(value, values)).toBe(values.some((one) => isSame(value, one) === true));
@@ -22,7 +22,7 @@ test("a value is among others exactly when it equals one of them", () => {
   );
 });
 
-test("items match a line as each of them does", () => {
+test("matches lines as each single item does", () => {
   const id = fc.option(fc.constantFrom("a", "b", "c"));
   const item = fc.record({
     object: fc.constantFrom("product" as const, "sku" as const, "products_collection" as const),

@@ -4,8 +4,8 @@ import type { KnownValue } from "../../formula/value.ts";
 import { type ItemIdentity, matchesItem } from "../model/item-ref.ts";
 
 /**
- * Operands are many and fixed, so they are looked up instead of searched: a rule costs what is
- * compared with it, not that times its operands.
+ * Operands are many and fixed, so they are looked up instead of searched: a check costs the values
+ * it compares, not that times the operands.
  */
 const keySets = new WeakMap<readonly KnownValue[], ReadonlySet<string>>();
 
@@ -32,15 +32,15 @@ function keyOf(value: KnownValue): string {
   }
 }
 
-/** What is named like an `ItemRef`, with whatever else it says. */
+/** An object with the fields of an `ItemRef`. */
 type Named = Parameters<typeof matchesItem>[0];
 
-/** So few are compared sooner than looked up. */
+/** Comparing so few items is faster than a lookup. */
 const FEW = 8;
 
 const itemIndices = new WeakMap<readonly Named[], ReadonlyMap<string, readonly number[]>>();
 
-/** Whether one of the items is what a line is. */
+/** Whether the line matches any of the items. */
 export function matchesAny(items: readonly Named[], line: ItemIdentity): boolean {
   if (items.length <= FEW) return items.some((item) => matchesItem(item, line));
   const index = indexOf(items);
@@ -55,7 +55,7 @@ export function matchesAny(items: readonly Named[], line: ItemIdentity): boolean
   );
 }
 
-/** Those of the items that a line is, in their order. */
+/** The items that match the line, in their order. */
 export function matchingItems<Item extends Named>(
   items: readonly Item[],
   line: ItemIdentity,
@@ -80,7 +80,7 @@ function isAt(items: readonly Named[], at: number, line: ItemIdentity): boolean 
   return item !== undefined && matchesItem(item, line);
 }
 
-/** Positions by every name that an item goes by. */
+/** Positions of items by id and source id. */
 function indexOf(items: readonly Named[]): ReadonlyMap<string, readonly number[]> {
   const known = itemIndices.get(items);
   if (known !== undefined) return known;

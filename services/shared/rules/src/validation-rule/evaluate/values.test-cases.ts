@@ -6,7 +6,7 @@ const conditions = (operator: string, ...operands: readonly unknown[]): object =
   [operator]: operands,
 });
 
-/** Names that are read as one value: conditions, a value that meets them, one that does not. */
+/** Names of rules on one value: conditions, a value that meets them, one that does not. */
 export const values: readonly (readonly [RuleName, object, KnownValue, KnownValue])[] = [
   [
     "customer.segment",

@@ -2,7 +2,7 @@ import type { KnownValue } from "../../formula/value.ts";
 import type { DailyHours, ValidityTimeframe } from "../../validity/validity.ts";
 import type { ItemRef } from "./item-ref.ts";
 
-/** One operator with its operands, as they are compared; spec/validation-and-redemption.md §3.4. */
+/** One operator with its operands, parsed (docs/validation-rules.md#operators). */
 export type Condition =
   | {
       readonly kind: "equality";
@@ -12,7 +12,7 @@ export type Condition =
   | {
       readonly kind: "order";
       readonly operator: OrderOperator;
-      /** A number, or a text that is a date. */
+      /** A number, or a date as text. */
       readonly operand: KnownValue;
     }
   | {
@@ -50,7 +50,7 @@ export type OrderOperator =
   | "$after"
   | "$before";
 
-/** About the days between today and a date. */
+/** The number of days between today and a date. */
 export type DaysOperator =
   | "$more_than_ago"
   | "$less_than_ago"
@@ -65,7 +65,7 @@ export type WindowOperator =
   | "$timeframe_absolute"
   | "$timeframe_daily_hours";
 
-/** Dates as texts, because only the project's time zone tells what instants they are. */
+/** Dates as text, since the project's time zone determines their instants. */
 export type Window = {
   readonly start: string | null;
   readonly end: string | null;

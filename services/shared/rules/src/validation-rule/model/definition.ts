@@ -1,6 +1,6 @@
 import type { Metadata } from "../../formula/value.ts";
 
-/** A validation rule as it is sent and stored; spec/validation-and-redemption.md §3.1. */
+/** A validation rule as it is sent and stored (docs/validation-rules.md#rule-object). */
 export type ValidationRuleDefinition = {
   readonly id: string;
   /** Rules by number, and `logic`. */
@@ -17,7 +17,7 @@ export type ItemScopeDefinition = {
   readonly includedAll: boolean;
 };
 
-/** An entry as it is sent and stored. Amounts are minor units; null is what was left out. */
+/** An entry as it is sent and stored. Amounts are minor units; null means absent. */
 export type ScopeEntryDefinition = {
   readonly object: string;
   readonly id: string | null;

@@ -1,4 +1,4 @@
-/** What a product, SKU or collection is named by, in conditions, scopes and bundles alike. */
+/** A reference to a product, SKU or collection, in conditions, scopes and bundles. */
 export type ItemRef = {
   readonly object: ItemObject;
   readonly id: string | null;
@@ -9,7 +9,7 @@ export type ItemRef = {
 
 export type ItemObject = "product" | "sku" | "products_collection";
 
-/** What a line of an order is, as far as an `ItemRef` can tell. */
+/** The identity of an order line, which item references match. */
 export type ItemIdentity = {
   readonly productId: string | null;
   readonly skuId: string | null;
@@ -20,8 +20,8 @@ export type ItemIdentity = {
 };
 
 /**
- * A product matches whatever the SKU, a SKU only itself; spec/validation-and-redemption.md §1.7.4.
- * An id may also be a source id.
+ * Whether a reference matches a line: a product matches all its SKUs, a SKU only itself
+ * (docs/order-calculation.md#selecting-lines-and-units). An id may also be a source id.
  */
 export function matchesItem(
   ref: Pick<ItemRef, "object" | "id" | "sourceId"> & { readonly type?: string | null },

@@ -15,7 +15,7 @@ const anyLogic = fc.letrec<{ logic: Logic }>((tie) => ({
   ),
 })).logic;
 
-/** For each rule, whether it holds; null: not known. */
+/** For each rule, whether it holds; null: unknown. */
 const anyWorld = fc.array(fc.option(fc.boolean()), { minLength: 7, maxLength: 7 });
 
 describe("a logic expression", () => {
@@ -27,7 +27,7 @@ describe("a logic expression", () => {
     ["(1 or 2) and 3", "(1 OR 2) AND 3"],
     ["((1))", "1"],
     ["(1)AND(2)", "1 AND 2"],
-  ])("%s reads as %s", (text, expected) => {
+  ])("parses %s as %s", (text, expected) => {
     expect(logicText(parsed(text))).toBe(expected);
   });
 
@@ -44,11 +44,11 @@ describe("a logic expression", () => {
     ["1.5", "'1.5' is unexpected"],
     ["(".repeat(33) + "1" + ")".repeat(33), "it is nested deeper than 32 levels"],
     ["1 ".repeat(501), "it is longer than 1000 characters"],
-  ])("%s cannot be read", (text, violation) => {
+  ])("rejects %s", (text, violation) => {
     expect(parseLogic(text)).toEqual({ kind: "violation", text: violation });
   });
 
-  test("reads back as it was written", () => {
+  test("formats and parses back to the same expression", () => {
     fc.assert(
       fc.property(anyLogic, (logic) => {
         const text = logicText(logic);
@@ -59,17 +59,17 @@ describe("a logic expression", () => {
     );
   });
 
-  test("never makes the reader throw", () => {
+  test("never makes the parser throw", () => {
     const anyText = fc.array(fc.constantFrom("1", "2", "(", ")", "AND", "or", " ", "x", "0"));
     fc.assert(fc.property(anyText, (parts) => void parseLogic(parts.join(" "))));
   });
 
-  test("holds as the reference says, and what is unknown never decides", () => {
+  test("evaluates as the reference does, and unknown rules never decide", () => {
     fc.assert(
       fc.property(anyLogic, anyWorld, (logic, world) => {
         const verdict = evaluateLogic(logic, (number) => world[number] ?? null);
         const worlds = completions(world).map((complete) => reference(logic, complete));
-        // Known early exactly when every way in which the unknown may turn out agrees.
+        // Known early exactly when all possible values of the unknown rules agree.
         const isCertain = worlds.every((one) => one === worlds[0]);
         if (verdict !== null) expect(worlds.every((one) => one === verdict)).toBe(true);
         if (new Set(repeats(logic)).size === repeats(logic).length) {
@@ -79,7 +79,7 @@ describe("a logic expression", () => {
     );
   });
 
-  test("stops as soon as it is decided, and says what was required", () => {
+  test("stops when it is decided, and reports the required rules", () => {
     const seen: [number, boolean][] = [];
     const world = [null, true, false, true, false, true];
     evaluateLogic(parsed("1 AND (2 OR 3 OR 4) AND 5 AND 2 AND 1"), (number, isRequired) => {
@@ -95,7 +95,7 @@ describe("a logic expression", () => {
     ]);
   });
 
-  test("a required rule that fails fails all", () => {
+  test("fails when a required rule fails", () => {
     fc.assert(
       fc.property(anyLogic, anyWorld, (logic, world) => {
         const required: number[] = [];
@@ -113,7 +113,7 @@ describe("a logic expression", () => {
     );
   });
 
-  test("that was left out asks for all rules", () => {
+  test("requires all rules by default", () => {
     expect([[], [4], [1, 2]].map((numbers) => logicText(allOf(numbers)))).toEqual([
       "",
       "4",
@@ -136,7 +136,7 @@ function reference(logic: Logic, world: readonly boolean[]): boolean {
     : logic.parts.some((part) => reference(part, world));
 }
 
-/** Every world that the unknown leaves open. */
+/** All assignments of the unknown rules. */
 const completions = (world: readonly (boolean | null)[]): boolean[][] =>
   world.reduce<boolean[][]>(
     (worlds, one) =>
@@ -151,6 +151,6 @@ const completions = (world: readonly (boolean | null)[]): boolean[][] =>
     [[]],
   );
 
-/** The rules as often as they are named. */
+/** The rules, as often as the expression names them. */
 const repeats = (logic: Logic): readonly number[] =>
   logic.kind === "rule" ? [logic.number] : logic.parts.flatMap(repeats);

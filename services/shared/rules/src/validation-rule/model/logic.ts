@@ -1,4 +1,4 @@
-/** Which rules must hold, by number; spec/validation-and-redemption.md §3.2. */
+/** Which rules must hold, by number (docs/validation-rules.md#logic). */
 export type Logic =
   | { readonly kind: "rule"; readonly number: number }
   | { readonly kind: "all"; readonly parts: readonly Logic[] }
@@ -8,7 +8,7 @@ export type ParsedLogic =
   | { readonly kind: "logic"; readonly logic: Logic }
   | { readonly kind: "violation"; readonly text: string };
 
-/** All of some rules, as an expression that was left out means. */
+/** The default expression: all rules. */
 export const allOf = (numbers: readonly number[]): Logic => {
   const [first, ...others] = numbers;
   if (first !== undefined && others.length === 0) return { kind: "rule", number: first };
@@ -16,10 +16,13 @@ export const allOf = (numbers: readonly number[]): Logic => {
 };
 
 const MAX_LENGTH = 1000;
-/** Of parentheses inside one another. */
+/** Nested parentheses. */
 const MAX_DEPTH = 32;
 
-/** Reads `1 AND (2 OR 3)`, where AND binds tighter, or tells why it cannot be read. Never throws. */
+/**
+ * Parses `1 AND (2 OR 3)`, where AND binds tighter, or returns why it cannot be parsed. Never
+ * throws.
+ */
 export function parseLogic(text: string): ParsedLogic {
   if (text.length > MAX_LENGTH) return violation(`it is longer than ${MAX_LENGTH} characters`);
   const tokens = text.match(/\(|\)|[^\s()]+/g) ?? [];
@@ -73,7 +76,7 @@ function readOne(cursor: Cursor, depth: number): Read {
 
 const violation = (text: string): ParsedLogic => ({ kind: "violation", text });
 
-/** The expression as text, which reads as the same again. */
+/** The expression as text, which parses to the same expression. */
 export function logicText(logic: Logic): string {
   if (logic.kind === "rule") return String(logic.number);
   const parts = logic.parts.map((part) =>
@@ -82,7 +85,7 @@ export function logicText(logic: Logic): string {
   return parts.join(logic.kind === "all" ? " AND " : " OR ");
 }
 
-/** The numbers that the expression names, each once, from left to right. */
+/** The numbers in the expression, each once, from left to right. */
 export function numbersIn(logic: Logic): readonly number[] {
   if (logic.kind === "rule") return [logic.number];
   return [...new Set(logic.parts.flatMap(numbersIn))];

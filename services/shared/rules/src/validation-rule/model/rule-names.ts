@@ -1,19 +1,19 @@
-/** Decides the key of the error; spec/validation-and-redemption.md §3.6. */
+/** Determines the key of the error (docs/validation-rules.md#rejections). */
 export type RuleClass = "customer" | "order" | "redemption";
 
-/** What a name is compared as, and so which operators it takes. */
+/** The type of the compared value, which determines the valid operators. */
 export type RuleOperand = "number" | "any" | "ids" | "boolean" | "items";
 
 export type RuleTraits = {
   readonly class: RuleClass;
   readonly operand: RuleOperand;
-  /** What must be there before it can be asked at all. */
+  /** What the request must contain for the rule to be evaluated. */
   readonly needs?: "customer" | "order";
   /** Reads one key of metadata, named by `property`. */
   readonly hasProperty?: true;
-  /** Known only when the effect of the redeemable is worked out. */
+  /** Known only after the effect of the redeemable is calculated. */
   readonly isAfterEffect?: true;
-  /** Stands only inside these, about the lines that they matched. */
+  /** Valid only as a sub-rule of these, for the lines that they match. */
   readonly under?: readonly string[];
 };
 
@@ -39,7 +39,7 @@ const ofItems = { ...order, operand: "number", under: ITEM_RULES } as const;
 const productFlag = { ...order, operand: "boolean", under: ["product.id"] } as const;
 const ofProductMetadata = { ...order, operand: "number", under: ["product.metadata"] } as const;
 
-/** Every name that a rule can have; spec/validation-and-redemption.md §3.3. */
+/** Every name of a rule (docs/validation-rules.md#rule-names). */
 export const RULE_TRAITS = {
   "customer.segment": { ...customer, operand: "ids" },
   "customer.metadata": { ...customer, ...metadata },

@@ -3,15 +3,15 @@ import type { TimeContext } from "../../time/time-context.ts";
 import type { ItemIdentity } from "./item-ref.ts";
 import type { RuleName } from "./rule-names.ts";
 
-/** What the names in rules mean where they are checked: plain data, whoever checks. */
+/** The values that rule names stand for, as plain data. */
 export type RuleReader = {
   readonly time: TimeContext;
   readonly hasCustomer: boolean;
   readonly hasOrder: boolean;
   readonly lines: readonly RuleLine[];
   /**
-   * What a name is compared as; null when there is nothing. Never asked about the lines. Counts and
-   * sums include what is being decided, ids are texts, amounts are minor units.
+   * The value of a name; null when absent. Not used for lines. Counts and sums include the
+   * redemption being evaluated, ids are texts, amounts are minor units.
    */
   readonly read: (name: RuleName, property: string | null) => KnownValue | null;
 };

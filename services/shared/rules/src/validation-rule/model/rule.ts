@@ -6,14 +6,14 @@ import type { ItemObject, ItemRef } from "./item-ref.ts";
 import type { Logic } from "./logic.ts";
 import type { RuleName } from "./rule-names.ts";
 
-/** A validation rule that was read once and can be checked as often as one likes. */
+/** A parsed validation rule, which can be evaluated repeatedly. */
 export type ValidationRule = {
   readonly id: string;
   readonly logic: Logic;
   readonly rules: ReadonlyMap<number, Rule>;
   readonly bundle: BundleRules | null;
   readonly scope: ItemScope | null;
-  /** `error.message` of the rule object, for rules without one of their own. */
+  /** `error.message` of the rule object, for rules without their own message. */
   readonly message: string | null;
 };
 
@@ -24,7 +24,7 @@ export type Rule = {
   readonly property: string | null;
   /** All must hold. */
   readonly conditions: readonly Condition[];
-  /** As they were stored: for traces, and for whoever checks a count again. */
+  /** As stored, for explanations and for the check of counts at commit. */
   readonly definition: Metadata;
   readonly children: RuleGroup | null;
   readonly message: string | null;
@@ -32,7 +32,7 @@ export type Rule = {
 
 export type RuleGroup = { readonly logic: Logic; readonly rules: ReadonlyMap<number, Rule> };
 
-/** How often an order holds what is asked for together; spec/validation-and-redemption.md §1.10. */
+/** How many bundles an order contains (docs/order-calculation.md#bundles). */
 export type BundleRules = {
   readonly limit: bigint;
   /** False when the discount is not multiplied by the number of bundles. */
@@ -41,12 +41,15 @@ export type BundleRules = {
 };
 
 export type BundlePart = {
-  /** Any of them will do. */
+  /** Any of them counts. */
   readonly items: readonly ItemRef[];
   readonly quantity: bigint;
 };
 
-/** The lines and units that an effect reaches; spec/validation-and-redemption.md §1.7. */
+/**
+ * The lines and units that an effect applies to
+ * (docs/order-calculation.md#selecting-lines-and-units).
+ */
 export type ItemScope = {
   readonly included: readonly ScopeEntry[];
   readonly excluded: readonly ScopeEntry[];
@@ -64,7 +67,7 @@ export type ScopeEntry = {
   readonly object: ItemObject;
   readonly id: string | null;
   readonly sourceId: string | null;
-  /** Of a SKU: the product it belongs to, as it was stored. */
+  /** For a SKU: its product, as stored. */
   readonly productId: string | null;
   readonly strict: boolean | null;
   readonly effect: ApplicationEffect;
@@ -74,24 +77,26 @@ export type ScopeEntry = {
   /** The new price of a FIXED discount. */
   readonly price: bigint | null;
   readonly priceFormula: Formula | null;
-  /** Of each line, and of all lines together. */
+  /** Per line, and for all lines together. */
   readonly quantityLimit: bigint | null;
   readonly aggregatedQuantityLimit: bigint | null;
   readonly amountLimit: bigint | null;
   readonly aggregatedAmountLimit: bigint | null;
-  /** Over all redemptions. */
+  /** Across all redemptions. */
   readonly budgets: readonly UnitBudget[];
-  /** As it was stored, for answers. */
+  /** As stored, for responses. */
   readonly priceFormulaText: string | null;
 };
 
-/** How many units of a product may be discounted over all redemptions that were not rolled back. */
+/**
+ * Maximum number of discounted units of a product across all redemptions that are not rolled back.
+ */
 export type UnitBudget = {
   readonly name: UnitBudgetName;
   readonly scope: "campaign" | "promotion_tier";
-  /** Of this customer only. */
+  /** Counted per customer. */
   readonly perCustomer: boolean;
   readonly limit: bigint | null;
-  /** Gives the limit when it can. */
+  /** Calculates the limit; the static limit applies when it cannot. */
   readonly formula: Formula | null;
 };

@@ -11,7 +11,7 @@ const MOST_PARTS = 50;
 const MOST_UNITS = 100_000;
 const MOST_ITEMS = 500;
 
-/** Reads `bundle_rules`; spec/validation-and-redemption.md §1.10. */
+/** Parses `bundle_rules` (docs/order-calculation.md#bundles). */
 export function parseBundleRules(definition: Metadata): BundleRules {
   const rules = new Map<number, BundlePart>();
   for (const [key, value] of Object.entries(definition)) {
@@ -35,7 +35,7 @@ export function parseBundleRules(definition: Metadata): BundleRules {
 
 const SETTINGS: ReadonlySet<string> = new Set(["limit", "logic", "multiply"]);
 
-/** All parts are needed, so that the only word between them is AND. */
+/** All parts are required, so only AND is valid between them. */
 function namedParts(logic: MetadataValue, rules: ReadonlyMap<number, BundlePart>) {
   if (logic === null || logic === "") return new Set(rules.keys());
   const parsed = typeof logic === "string" ? parseLogic(logic) : null;
@@ -79,7 +79,7 @@ const QUANTITIES: ReadonlySet<MetadataValue> = new Set([
   "order.items.quantity",
 ]);
 
-/** One sub-rule at most, which says how many; without it one will do. */
+/** At most one sub-rule, with the quantity; the default is one unit. */
 function parseQuantity(definition: MetadataValue, path: string): bigint {
   if (definition === null) return 1n;
   const subRules = isObject(definition)

@@ -14,13 +14,13 @@ const MAX_OPERANDS = 500;
 const MAX_TEXT = 1000;
 const MAX_DAYS = 36_500;
 
-/** Old and new names of operators. */
+/** Aliases of operators. */
 const ALIASES: Readonly<Record<string, string>> = {
   $greater_than: "$more_than",
   $greater_than_or_equal: "$more_than_or_equal",
 };
 
-/** Reads the operators of a rule with their operands, each against what its name compares. */
+/** Parses the operators of a rule with their operands, for the type of its name. */
 export function parseConditions(name: RuleName, conditions: Metadata): readonly Condition[] {
   const entries = Object.entries(conditions);
   if (entries.length === 0) throw new Violation(`Rule '${name}' must have 'conditions'`);
@@ -42,7 +42,7 @@ export function parseConditions(name: RuleName, conditions: Metadata): readonly 
 
 type Sent = {
   readonly name: RuleName;
-  /** The operator as it was sent, and by its own name. */
+  /** The operator as sent, and its canonical name. */
   readonly sent: string;
   readonly operator: string;
   readonly operands: readonly MetadataValue[];
@@ -102,7 +102,7 @@ function parseCondition(given: Sent): Condition {
 const EQUALITY = ["$is", "$is_not", "$in", "$not_in"] as const;
 const ORDER = ["$less_than", "$less_than_or_equal", "$more_than", "$more_than_or_equal"] as const;
 
-/** By what a name compares. */
+/** Valid operators by type of value. */
 const OPERATORS: Readonly<Record<RuleOperand, ReadonlySet<string>>> = {
   number: new Set([...EQUALITY, ...ORDER]),
   ids: new Set(EQUALITY),
@@ -141,7 +141,7 @@ const itemsOf = ({ name, operator, sent, operands }: Sent) =>
     (text) => new Violation(`Rule '${name}': operator '${sent}' ${text}`),
   );
 
-/** Older names tell themselves what they are about. */
+/** The object type that older names imply. */
 function defaultObject(name: RuleName): ItemObject | null {
   if (name === "product.id") return "product";
   return name === "sku.id" ? "sku" : null;

@@ -5,7 +5,7 @@ import type { Violation } from "./violation.ts";
 
 const MAX_ID = 255;
 
-/** Reads `{id, type, object, source_id}`, or an id alone, which by itself means `assumed`. */
+/** Parses `{id, type, object, source_id}`, or an id alone with the object type `assumed`. */
 export function parseItems(
   operands: readonly MetadataValue[],
   assumed: ItemObject | null,
@@ -37,7 +37,9 @@ type SentItem = {
   readonly type?: string | undefined;
 };
 
-/** Without an object the id tells by its prefix; what may be both is looked for as both. */
+/**
+ * Without an object type, the prefix of the id determines it; otherwise product and SKU both match.
+ */
 function refOf(sent: SentItem, assumed: ItemObject | null): ItemRef | null {
   const { id = null, sourceId = null } = sent;
   if (id === null && sourceId === null) return null;
@@ -49,7 +51,7 @@ function refOf(sent: SentItem, assumed: ItemObject | null): ItemRef | null {
   return { object: "product", id, sourceId, type: "product_or_sku" };
 }
 
-/** Both spellings of a collection are in use. */
+/** Both spellings of a collection are valid. */
 export function itemObjectOf(object: string | undefined): ItemObject | null {
   switch (object) {
     case "product":

@@ -8,13 +8,13 @@ import { parseValidationRule } from "./parse-rule.ts";
 const amount = { name: "order.amount", conditions: { $more_than: [1] } };
 
 describe("a validation rule", () => {
-  test("has its rules by number, and asks for all without an expression", () => {
+  test("has its rules by number, and requires all without an expression", () => {
     const rule = buildRule({ 2: amount, 1: amount, logic: "  " });
     expect([...rule.rules.keys()]).toEqual([1, 2]);
     expect(logicText(rule.logic)).toBe("1 AND 2");
   });
 
-  test("keeps its texts for those who are refused", () => {
+  test("stores its messages for rejections", () => {
     const rule = buildRule(
       { 1: { ...amount, error: { message: "Spend more" } }, 2: amount },
       { errorMessage: "Not today" },
@@ -26,7 +26,7 @@ describe("a validation rule", () => {
     ]);
   });
 
-  test("takes texts of digits where it compares numbers, and only there", () => {
+  test("accepts digits as text for numbers only", () => {
     const conditionsOf = (rule: object) => buildRule({ 1: rule }).rules.get(1)?.conditions;
     const name = "order.amount";
     expect(conditionsOf({ name, conditions: { $in: ["100", 200], $less_than: ["300"] } })).toEqual(
@@ -36,7 +36,7 @@ describe("a validation rule", () => {
     expect(conditionsOf(text)).toMatchObject([{ operands: [{ kind: "text", value: "100" }] }]);
   });
 
-  test("may ask for nothing", () => {
+  test("may have no rules", () => {
     expect(logicText(buildRule({}).logic)).toBe("");
   });
 
@@ -87,7 +87,7 @@ describe("a validation rule", () => {
       Object.fromEntries(Array.from({ length: 101 }, (_, n) => [n + 1, amount])),
       "Property .rules must NOT have more than 100 rules",
     ],
-  ])("%j cannot be stored", (rules, text) => {
+  ])("is rejected as %j", (rules, text) => {
     expect(parseValidationRule(buildDefinition(rules))).toEqual({ kind: "violation", text });
   });
 });
@@ -102,7 +102,7 @@ describe("bundle rules", () => {
     },
   });
 
-  test("say what is needed together, how often", () => {
+  test("define items and quantities", () => {
     const { bundle } = buildRule(
       {},
       { bundleRules: { limit: 3, logic: "1 AND 2", 1: part(2), 2: { ...part(1), rules: {} } } },
@@ -114,7 +114,7 @@ describe("bundle rules", () => {
     ]);
   });
 
-  test("count once and multiply unless told otherwise", () => {
+  test("count one bundle and multiply by default", () => {
     const of = (definition: object) =>
       buildRule({}, { bundleRules: { 1: part(1), ...definition } }).bundle;
     expect(of({})).toMatchObject({ limit: 1n, multiply: true });
@@ -142,7 +142,7 @@ describe("bundle rules", () => {
       "Property .bundle_rules.1 must be a rule 'order.items.any' with operator '$is'",
     ],
     [{ 1: part(1), multiply: "no" }, "Property .bundle_rules.multiply must be boolean"],
-  ])("%j cannot be stored", (bundleRules, text) => {
+  ])("are rejected as %j", (bundleRules, text) => {
     const definition = buildDefinition({}, { bundleRules: bundleRules as never });
     expect(parseValidationRule(definition)).toEqual({ kind: "violation", text });
   });
@@ -177,7 +177,7 @@ describe("the scope of an effect", () => {
       ),
     );
 
-  test("reaches every line of what it names unless told otherwise", () => {
+  test("applies to every matching line by default", () => {
     expect(scopeOf({})).toMatchObject({
       kind: "rule",
       rule: {
@@ -196,7 +196,7 @@ describe("the scope of an effect", () => {
     });
   });
 
-  test("has budgets over all redemptions", () => {
+  test("has budgets across all redemptions", () => {
     const budgets = [
       { name: "product_in_collection_customer_campaign", limit: 5n, formula: "1 + 1" } as const,
       { name: "product_promotion_tier", limit: 5n, formula: null } as const,
@@ -234,7 +234,7 @@ describe("the scope of an effect", () => {
       { priceFormula: "1 +" },
       "Property .applicable_to.included[0].price_formula is not a formula: it ends too early",
     ],
-  ])("%o cannot be stored", (included, text) => {
+  ])("is rejected as %o", (included, text) => {
     expect(scopeOf(included)).toEqual({ kind: "violation", text });
   });
 });

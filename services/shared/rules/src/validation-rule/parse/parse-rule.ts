@@ -15,11 +15,14 @@ export type ParsedValidationRule =
 
 /** Rules and sub-rules of one object. */
 const MAX_RULES = 100;
-/** Sub-rules have none of their own. */
+/** Sub-rules have no sub-rules. */
 const MAX_DEPTH = 2;
 const MAX_TEXT = 1000;
 
-/** Reads a validation rule, or tells in the words of the API why it cannot be read. Never throws. */
+/**
+ * Parses a validation rule, or returns why it cannot be parsed, in the words of the API. Never
+ * throws.
+ */
 export function parseValidationRule(definition: ValidationRuleDefinition): ParsedValidationRule {
   const parsed = reading((): ValidationRule => {
     const { id, rules, bundleRules, applicableTo, errorMessage } = definition;
@@ -42,7 +45,7 @@ export function parseValidationRule(definition: ValidationRuleDefinition): Parse
 type Place = {
   readonly parent: RuleName | null;
   readonly depth: number;
-  /** How many rules may still come. */
+  /** How many rules may follow. */
   readonly left: { count: number };
 };
 

@@ -10,7 +10,7 @@ import { Violation } from "./violation.ts";
 
 const MOST_ENTRIES = 500;
 
-/** Reads `applicable_to`; spec/validation-and-redemption.md §1.7. */
+/** Parses `applicable_to` (docs/validation-rules.md#applicable-items). */
 export function parseScope({ included, excluded, includedAll }: ItemScopeDefinition): ItemScope {
   return {
     included: parseEntries(included, "included"),

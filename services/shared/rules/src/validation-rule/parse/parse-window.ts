@@ -8,7 +8,7 @@ export type ParsedWindow =
   | { readonly kind: "window"; readonly window: Window }
   | { readonly kind: "violation"; readonly text: string };
 
-/** Reads what the operators about stretches of time are followed by. */
+/** Parses the operands of operators on time windows. */
 export function parseWindow(
   operator: WindowOperator,
   operands: readonly MetadataValue[],
@@ -75,7 +75,7 @@ function windowOf(
   }
 }
 
-/** Durations and times of day follow the rules of the time limits of vouchers. */
+/** Durations and times of day follow the rules of validity limits. */
 function canBeStored({ timeframe, hours }: Window): boolean {
   const limits: Validity = {
     startDate: timeframe === null ? null : 0,

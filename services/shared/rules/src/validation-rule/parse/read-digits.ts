@@ -1,6 +1,6 @@
 import type { MetadataValue } from "../../formula/value.ts";
 
-/** Where a number is expected, a text of digits is one, as everywhere in the API. */
+/** Digits as text count as a number, as everywhere in the API. */
 export function readDigits(sent: MetadataValue): MetadataValue {
   if (typeof sent !== "string" || !/^[0-9]{1,16}$/u.test(sent)) return sent;
   const number = Number(sent);

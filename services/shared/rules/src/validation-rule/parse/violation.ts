@@ -1,9 +1,9 @@
-/** Thrown inside this package only, where a validation rule as it was sent cannot be read. */
+/** Thrown inside this package only, for validation rules that cannot be parsed. */
 export class Violation extends Error {
   override readonly name = "Violation";
 }
 
-/** The answer of `read`, or what it found wrong. */
+/** The result of `read`, or the violation that it threw. */
 export function reading<T>(
   read: () => T,
 ):

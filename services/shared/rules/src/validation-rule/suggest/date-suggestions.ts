@@ -6,8 +6,8 @@ import { meetsAll } from "../evaluate/meets-conditions.ts";
 import type { Condition, OrderOperator } from "../model/condition.ts";
 
 /**
- * The first moment of the first day to come on which the date meets all conditions, where they count
- * days between it and today; null when waiting does not help.
+ * The start of the first future day on which the date meets all conditions on its distance from
+ * today; null when waiting does not help.
  */
 export function firstMatchingDay(
   value: KnownValue | null,
@@ -26,7 +26,7 @@ export function firstMatchingDay(
   return days.find((now) => meetsAll(value, conditions, { now, timeZone })) ?? null;
 }
 
-/** Days on which a count of days from the date, or to it, passes its operand. */
+/** Days on which the distance to the date passes its operand. */
 const turningDays = (own: number, days: number): readonly number[] => [
   own,
   own - days,
@@ -35,7 +35,7 @@ const turningDays = (own: number, days: number): readonly number[] => [
   own + days + 1,
 ];
 
-/** What the date would have to be instead, in words; empty when it is not compared with dates. */
+/** The dates that would meet the conditions, in words; empty without conditions on dates. */
 export const expectedDates = (
   value: KnownValue | null,
   conditions: readonly Condition[],

@@ -28,7 +28,7 @@ describe("the smallest difference", () => {
     expect(smallestDifference(value, conditionsOf(conditions))).toBe(difference);
   });
 
-  test("makes the conditions hold, and one less does not", () => {
+  test("meets the conditions, and no smaller one does", () => {
     const operand = fc.oneof(
       fc.nat(60),
       fc.nat(120).map((halves) => halves / 2),
@@ -72,6 +72,6 @@ test.each([
     ["prod_1", "mug", "pc_1"],
   ],
   ["order.amount", { $is: [5] }, []],
-])("members that %s wants by %j", (name, conditions, members) => {
+])("lists the members that %s requires by %j", (name, conditions, members) => {
   expect(expectedMembers(conditionsOf(conditions, name))).toEqual(members);
 });

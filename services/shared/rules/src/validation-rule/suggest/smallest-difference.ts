@@ -4,15 +4,15 @@ import { type KnownValue, countValue } from "../../formula/value.ts";
 import { meetsAll } from "../evaluate/meets-conditions.ts";
 import type { Condition } from "../model/condition.ts";
 
-/** Changes are looked for this far around every operand. */
+/** How far around each operand changes are searched. */
 const MOST_AWAY = 50n;
 
-/** As many as one hint names. */
+/** Maximum number of members in a hint. */
 const MOST_MEMBERS = 100;
 
 /**
- * How much more (or, less than zero, less) a whole number would have to be to meet all conditions;
- * null when no number near the operands meets them.
+ * The smallest change after which an integer meets all conditions, negative for a decrease; null
+ * when no number near the operands meets them.
  */
 export function smallestDifference(
   value: bigint,
@@ -34,7 +34,7 @@ export function smallestDifference(
   return smallest;
 }
 
-/** What a list of ids or texts would have to hold one of; empty when that is not what is asked. */
+/** The ids or texts of which a list must contain one; empty for other conditions. */
 export function expectedMembers(conditions: readonly Condition[]): readonly string[] {
   const wanted = conditions.flatMap((condition): string[] => {
     switch (condition.kind) {
