@@ -13,21 +13,16 @@ const WITHOUT_EXAMPLES = new Set([
   "customers.md",
   "events.md",
   "filters-and-listing.md",
-  "formulas.md",
   "gift-and-points.md",
   "idempotency.md",
   "metadata-schemas.md",
   "operations.md",
-  "order-calculation.md",
   "orders-and-catalogue.md",
   "publications.md",
   "qualification.md",
   "rate-limits.md",
   "redemption-and-rollback.md",
   "sessions.md",
-  "stacking.md",
-  "time-limits.md",
-  "validation-rules.md",
 ]);
 
 /** Each page has a project of its own, so that its codes are free and its settings concern nobody. */
