@@ -1,10 +1,11 @@
-import { discountFromProto, validityFromProto } from "@scrip/mapping";
+import { validityFromProto } from "@scrip/mapping";
 import type { CampaignDefinition } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import type { PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
-import { parseDiscount, type ValidationRule } from "@scrip/rules";
+import type { ValidationRule } from "@scrip/rules";
 
 import type { CampaignSnapshot, CategorySnapshot, TierSnapshot } from "../domain/input/facts.ts";
+import { parsedDiscountFromProto } from "./discount.ts";
 
 export const campaignFacts = (
   campaign: CampaignDefinition,
@@ -29,7 +30,7 @@ export const tierFacts = (
   banner: tier.banner ?? null,
   active: tier.active,
   validity: validityFromProto(tier),
-  discount: discountOf(tier),
+  discount: parsedDiscountFromProto(tier.action?.discount, tier.id),
   campaign,
   categories: tier.categories.map(categoryFacts),
   metadata: tier.metadata ?? {},
@@ -41,12 +42,3 @@ export const categoryFacts = ({ id, hierarchy }: Category): CategorySnapshot => 
   id,
   hierarchy: Number(hierarchy),
 });
-
-function discountOf({ id, action }: PromotionTier): TierSnapshot["discount"] {
-  const definition = action?.discount && discountFromProto(action.discount);
-  if (definition === undefined) return null;
-  const parsed = parseDiscount(definition);
-  // Discounts are checked before they are stored, so this is a bug.
-  if (parsed.kind === "violation") throw new Error(`the discount of ${id}: ${parsed.text}`);
-  return parsed.discount;
-}

@@ -1,19 +1,18 @@
-import { discountFromProto, instantFromProto } from "@scrip/mapping";
+import { validityFromProto } from "@scrip/mapping";
 import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { parseDiscount, type Validity } from "@scrip/rules";
 
 import type { VoucherSnapshot, VoucherValue } from "../domain/input/facts.ts";
+import { parsedDiscountFromProto } from "./discount.ts";
 
-export function voucherFacts(context: LoadedVoucher): VoucherSnapshot | null {
-  const { voucher, definitionVersion, lockedQuantity, lockedCredits, publicationMetadata } =
-    context;
+export function voucherFacts(loaded: LoadedVoucher): VoucherSnapshot | null {
+  const { voucher, definitionVersion, lockedQuantity, lockedCredits, publicationMetadata } = loaded;
   if (voucher === undefined) return null;
   return {
     id: voucher.id,
     code: voucher.code,
     active: voucher.active ?? null,
-    validity: validityOf(voucher),
+    validity: validityFromProto(voucher),
     value: valueOf(voucher, lockedCredits),
     quantity: voucher.redemption?.quantity ?? null,
     redeemedQuantity: voucher.redemption?.redeemedQuantity ?? 0n,
@@ -27,17 +26,6 @@ export function voucherFacts(context: LoadedVoucher): VoucherSnapshot | null {
     rules: [],
     isReferralCode: voucher.isReferralCode ?? false,
     holderId: voucher.holderId ?? null,
-  };
-}
-
-function validityOf(voucher: Voucher): Validity {
-  const { startDate, expirationDate, validityTimeframe, validityDayOfWeek } = voucher;
-  return {
-    startDate: startDate === undefined ? null : instantFromProto(startDate),
-    expirationDate: expirationDate === undefined ? null : instantFromProto(expirationDate),
-    timeframe: validityTimeframe ?? null,
-    daysOfWeek: validityDayOfWeek.length === 0 ? null : validityDayOfWeek,
-    hours: voucher.validityHours ?? null,
   };
 }
 
@@ -58,16 +46,9 @@ function valueOf(voucher: Voucher, lockedCredits: bigint): VoucherValue {
         lockedPoints: 0n,
       };
     default:
-      return { type: "DISCOUNT_VOUCHER", discount: discountOf(voucher) };
+      return {
+        type: "DISCOUNT_VOUCHER",
+        discount: parsedDiscountFromProto(voucher.discount, voucher.id),
+      };
   }
-}
-
-function discountOf({ id, discount }: Voucher) {
-  if (discount === undefined) return null;
-  const definition = discountFromProto(discount);
-  if (definition === undefined) throw new Error(`a discount of unknown type ${discount.type}`);
-  const parsed = parseDiscount(definition);
-  // Discounts are checked before they are stored, so this is a bug.
-  if (parsed.kind === "violation") throw new Error(`the discount of ${id}: ${parsed.text}`);
-  return parsed.discount;
 }
