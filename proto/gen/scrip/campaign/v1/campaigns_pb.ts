@@ -29,176 +29,226 @@ export const file_scrip_campaign_v1_campaigns: GenFile = /*@__PURE__*/
   fileDesc("CiFzY3JpcC9jYW1wYWlnbi92MS9jYW1wYWlnbnMucHJvdG8SEXNjcmlwLmNhbXBhaWduLnYxIvAMCghDYW1wYWlnbhIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhgKC2Rlc2NyaXB0aW9uGAMgASgJSACIAQESNgoNY2FtcGFpZ25fdHlwZRgEIAEoDjIfLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduVHlwZRItCgR0eXBlGAUgASgOMh8uc2NyaXAuY2FtcGFpZ24udjEuQ2FtcGFpZ25LaW5kEhEKCWF1dG9fam9pbhgGIAEoCBIRCglqb2luX29uY2UYByABKAgSIwobdXNlX3ZvdWNoZXJfbWV0YWRhdGFfc2NoZW1hGAggASgIEhYKDnZvdWNoZXJzX2NvdW50GAkgASgDEjMKCnN0YXJ0X2RhdGUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQESOAoPZXhwaXJhdGlvbl9kYXRlGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBEksKEnZhbGlkaXR5X3RpbWVmcmFtZRgMIAEoCzIiLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eVRpbWVmcmFtZUIGmrUYAhABSAOIAQESJAoUdmFsaWRpdHlfZGF5X29mX3dlZWsYDSADKAVCBpq1GAIQARJDCg52YWxpZGl0eV9ob3VycxgOIAEoCzIeLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eUhvdXJzQgaatRgCEAFIBIgBARIvCiJhY3Rpdml0eV9kdXJhdGlvbl9hZnRlcl9wdWJsaXNoaW5nGA8gASgJSAWIAQESDgoGYWN0aXZlGBAgASgIEikKCG1ldGFkYXRhGBEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCgp1cGRhdGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgGiAEBEjoKD2NyZWF0aW9uX3N0YXR1cxgUIAEoDjIhLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduU3RhdHVzEkUKGnZvdWNoZXJzX2dlbmVyYXRpb25fc3RhdHVzGBUgASgOMiEuc2NyaXAuY2FtcGFpZ24udjEuQ2FtcGFpZ25TdGF0dXMSEQoJcHJvdGVjdGVkGBYgASgIEhUKCGNhdGVnb3J5GBcgASgJSAeIAQESIAoLY2F0ZWdvcnlfaWQYGCABKAlCBpq1GAIQAUgIiAEBEi0KCmNhdGVnb3JpZXMYGSADKAsyGS5zY3JpcC5jb21tb24udjEuQ2F0ZWdvcnkSOAoHdm91Y2hlchgaIAEoCzIiLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduVm91Y2hlckgJiAEBEjwKCXByb21vdGlvbhgbIAEoCzIkLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduUHJvbW90aW9uSAqIAQESMQoQcmVmZXJyYWxfcHJvZ3JhbRgcIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOQoYbG95YWx0eV90aWVyc19leHBpcmF0aW9uGB0gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBJRChthY2Nlc3Nfc2V0dGluZ3NfYXNzaWdubWVudHMYHiABKAsyLC5zY3JpcC5jYW1wYWlnbi52MS5BY2Nlc3NTZXR0aW5nc0Fzc2lnbm1lbnRzEl0KHHZhbGlkYXRpb25fcnVsZXNfYXNzaWdubWVudHMYHyABKAsyLi5zY3JpcC5jb21tb24udjEuVmFsaWRhdGlvblJ1bGVzQXNzaWdubWVudExpc3RCB5q1GAOQAQU6DpK1GAoKCGNhbXBhaWduQg4KDF9kZXNjcmlwdGlvbkINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzQiUKI19hY3Rpdml0eV9kdXJhdGlvbl9hZnRlcl9wdWJsaXNoaW5nQg0KC191cGRhdGVkX2F0QgsKCV9jYXRlZ29yeUIOCgxfY2F0ZWdvcnlfaWRCCgoIX3ZvdWNoZXJCDAoKX3Byb21vdGlvbiK0BQoPQ2FtcGFpZ25Wb3VjaGVyEisKBHR5cGUYASABKA4yHS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJUeXBlEjAKCGRpc2NvdW50GAIgASgLMhkuc2NyaXAuY29tbW9uLnYxLkRpc2NvdW50SACIAQESMgoEZ2lmdBgDIAEoCzIfLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduR2lmdEgBiAEBEkEKDGxveWFsdHlfY2FyZBgEIAEoCzImLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduTG95YWx0eUNhcmRIAogBARI1CgpyZWRlbXB0aW9uGAUgASgLMiEuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uTGltaXQSMQoLY29kZV9jb25maWcYBiABKAsyHC5zY3JpcC52b3VjaGVyLnYxLkNvZGVDb25maWcSGAoQaXNfcmVmZXJyYWxfY29kZRgHIAEoCBI7CgpzdGFydF9kYXRlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAOIAQESQAoPZXhwaXJhdGlvbl9kYXRlGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSASIAQESSwoSdmFsaWRpdHlfdGltZWZyYW1lGAogASgLMiIuc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5VGltZWZyYW1lQgaatRgCEAFIBYgBARIRCgRjb2RlGAsgASgJSAaIAQFCCwoJX2Rpc2NvdW50QgcKBV9naWZ0Qg8KDV9sb3lhbHR5X2NhcmRCDQoLX3N0YXJ0X2RhdGVCEgoQX2V4cGlyYXRpb25fZGF0ZUIVChNfdmFsaWRpdHlfdGltZWZyYW1lQgcKBV9jb2RlIo0BCgxDYW1wYWlnbkdpZnQSIwoGYW1vdW50GAEgASgDQg6atRgKGAAggMDK84SjAkgAiAEBEg8KB2JhbGFuY2UYAiABKAMSMQoGZWZmZWN0GAMgASgOMhwuc2NyaXAudm91Y2hlci52MS5HaWZ0RWZmZWN0SAGIAQFCCQoHX2Ftb3VudEIJCgdfZWZmZWN0IokBChNDYW1wYWlnbkxveWFsdHlDYXJkEiMKBnBvaW50cxgBIAEoA0IOmrUYChgAIIDAyvOEowJIAIgBARIPCgdiYWxhbmNlGAIgASgDEjEKEGV4cGlyYXRpb25fcnVsZXMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgkKB19wb2ludHMiRAoRQ2FtcGFpZ25Qcm9tb3Rpb24SLwoFdGllcnMYASADKAsyIC5zY3JpcC5jYW1wYWlnbi52MS5Qcm9tb3Rpb25UaWVyImMKGUFjY2Vzc1NldHRpbmdzQXNzaWdubWVudHMSJQoEZGF0YRgBIAMoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDQoFdG90YWwYAiABKAM6EJK1GAwKBGxpc3QSBGRhdGEi2QMKEk5ld0NhbXBhaWduVm91Y2hlchIwCgR0eXBlGAEgASgOMh0uc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyVHlwZUgAiAEBEjAKCGRpc2NvdW50GAIgASgLMhkuc2NyaXAuY29tbW9uLnYxLkRpc2NvdW50SAGIAQESMgoEZ2lmdBgDIAEoCzIfLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduR2lmdEgCiAEBEkEKDGxveWFsdHlfY2FyZBgEIAEoCzImLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduTG95YWx0eUNhcmRIA4gBARI6CgpyZWRlbXB0aW9uGAUgASgLMiEuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uTGltaXRIBIgBARI2Cgtjb2RlX2NvbmZpZxgGIAEoCzIcLnNjcmlwLnZvdWNoZXIudjEuQ29kZUNvbmZpZ0gFiAEBEhwKBGNvZGUYByABKAlCCZq1GAUoATD/AUgGiAEBQgcKBV90eXBlQgsKCV9kaXNjb3VudEIHCgVfZ2lmdEIPCg1fbG95YWx0eV9jYXJkQg0KC19yZWRlbXB0aW9uQg4KDF9jb2RlX2NvbmZpZ0IHCgVfY29kZSJSChROZXdDYW1wYWlnblByb21vdGlvbhI6CgV0aWVycxgBIAMoCzIjLnNjcmlwLmNhbXBhaWduLnYxLk5ld1Byb21vdGlvblRpZXJCBpq1GAJIZCLsCwoVQ3JlYXRlQ2FtcGFpZ25SZXF1ZXN0EhkKBG5hbWUYASABKAlCC5q1GAcIASgBMKwCEiEKC2Rlc2NyaXB0aW9uGAIgASgJQgeatRgDMLgXSACIAQESOwoNY2FtcGFpZ25fdHlwZRgDIAEoDjIfLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduVHlwZUgBiAEBEjIKBHR5cGUYBCABKA4yHy5zY3JpcC5jYW1wYWlnbi52MS5DYW1wYWlnbktpbmRIAogBARIWCglqb2luX29uY2UYBSABKAhIA4gBARIWCglhdXRvX2pvaW4YBiABKAhIBIgBARIoCht1c2Vfdm91Y2hlcl9tZXRhZGF0YV9zY2hlbWEYByABKAhIBYgBARIjCg52b3VjaGVyc19jb3VudBgIIAEoA0IGmrUYAhgASAaIAQESMwoKc3RhcnRfZGF0ZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIB4gBARI4Cg9leHBpcmF0aW9uX2RhdGUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAiIAQESQwoSdmFsaWRpdHlfdGltZWZyYW1lGAsgASgLMiIuc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5VGltZWZyYW1lSAmIAQESKgoUdmFsaWRpdHlfZGF5X29mX3dlZWsYDCADKAVCDJq1GAgQARgAIAZIBxI7Cg52YWxpZGl0eV9ob3VycxgNIAEoCzIeLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eUhvdXJzSAqIAQESNwoiYWN0aXZpdHlfZHVyYXRpb25fYWZ0ZXJfcHVibGlzaGluZxgOIAEoCUIGmrUYAmABSAuIAQESHgoIY2F0ZWdvcnkYDyABKAlCB5q1GAMwrAJIDIgBARIhCgtjYXRlZ29yeV9pZBgQIAEoCUIHmrUYAzD/AUgNiAEBEmQKCG1ldGFkYXRhGBEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEI5mrUYNboBMgoIY2FtcGFpZ24QASIHdm91Y2hlciobdXNlX3ZvdWNoZXJfbWV0YWRhdGFfc2NoZW1hEjAKD2FjY2Vzc19zZXR0aW5ncxgSIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJgoQdmFsaWRhdGlvbl9ydWxlcxgTIAMoCUIMmrUYCDD/AUgBkAEEEjsKB3ZvdWNoZXIYFCABKAsyJS5zY3JpcC5jYW1wYWlnbi52MS5OZXdDYW1wYWlnblZvdWNoZXJIDogBARI/Cglwcm9tb3Rpb24YFSABKAsyJy5zY3JpcC5jYW1wYWlnbi52MS5OZXdDYW1wYWlnblByb21vdGlvbkgPiAEBEjEKEHJlZmVycmFsX3Byb2dyYW0YFiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjkKGGxveWFsdHlfdGllcnNfZXhwaXJhdGlvbhgXIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKwoLcmVzZXJ2ZWRfaWQYGCABKAlCEZq1GA1oAcIBCGNhbXBhaWduSBCIAQFCDgoMX2Rlc2NyaXB0aW9uQhAKDl9jYW1wYWlnbl90eXBlQgcKBV90eXBlQgwKCl9qb2luX29uY2VCDAoKX2F1dG9fam9pbkIeChxfdXNlX3ZvdWNoZXJfbWV0YWRhdGFfc2NoZW1hQhEKD192b3VjaGVyc19jb3VudEINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzQiUKI19hY3Rpdml0eV9kdXJhdGlvbl9hZnRlcl9wdWJsaXNoaW5nQgsKCV9jYXRlZ29yeUIOCgxfY2F0ZWdvcnlfaWRCCgoIX3ZvdWNoZXJCDAoKX3Byb21vdGlvbkIOCgxfcmVzZXJ2ZWRfaWQi3gMKFExpc3RDYW1wYWlnbnNSZXF1ZXN0EhwKBWxpbWl0GAEgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAiABKANCCJq1GAQYASBkSAGIAQESSgoFb3JkZXIYAyABKAlCNpq1GDJyCmNyZWF0ZWRfYXRyCy1jcmVhdGVkX2F0cgp1cGRhdGVkX2F0cgstdXBkYXRlZF9hdEgCiAEBEjsKDWNhbXBhaWduX3R5cGUYBCABKA4yHy5zY3JpcC5jYW1wYWlnbi52MS5DYW1wYWlnblR5cGVIA4gBARI/Cg9jYW1wYWlnbl9zdGF0dXMYBSABKA4yIS5zY3JpcC5jYW1wYWlnbi52MS5DYW1wYWlnblN0YXR1c0gEiAEBEh0KEGlzX3JlZmVycmFsX2NvZGUYBiABKAhIBYgBARIgCgZleHBhbmQYByADKAlCEJq1GAxICnIIY2F0ZWdvcnkSKAoHZmlsdGVycxgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCCAoGX2xpbWl0QgcKBV9wYWdlQggKBl9vcmRlckIQCg5fY2FtcGFpZ25fdHlwZUISChBfY2FtcGFpZ25fc3RhdHVzQhMKEV9pc19yZWZlcnJhbF9jb2RlIm0KFUxpc3RDYW1wYWlnbnNSZXNwb25zZRIuCgljYW1wYWlnbnMYASADKAsyGy5zY3JpcC5jYW1wYWlnbi52MS5DYW1wYWlnbhINCgV0b3RhbBgCIAEoAzoVkrUYEQoEbGlzdBIJY2FtcGFpZ25zIjIKEkdldENhbXBhaWduUmVxdWVzdBIcCgtjYW1wYWlnbl9pZBgBIAEoCUIHmrUYAzCsAiKtCgoVVXBkYXRlQ2FtcGFpZ25SZXF1ZXN0EhwKC2NhbXBhaWduX2lkGAEgASgJQgeatRgDMKwCEiEKC2Rlc2NyaXB0aW9uGAIgASgJQgeatRgDMLgXSACIAQESMwoKc3RhcnRfZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBARI4Cg9leHBpcmF0aW9uX2RhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQESQwoSdmFsaWRpdHlfdGltZWZyYW1lGAUgASgLMiIuc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5VGltZWZyYW1lSAOIAQESKgoUdmFsaWRpdHlfZGF5X29mX3dlZWsYBiADKAVCDJq1GAgQARgAIAZIBxI7Cg52YWxpZGl0eV9ob3VycxgHIAEoCzIeLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eUhvdXJzSASIAQESNwoiYWN0aXZpdHlfZHVyYXRpb25fYWZ0ZXJfcHVibGlzaGluZxgIIAEoCUIGmrUYAmABSAWIAQESHgoIY2F0ZWdvcnkYCSABKAlCB5q1GAMwrAJIBogBARIhCgtjYXRlZ29yeV9pZBgKIAEoCUIHmrUYAzD/AUgHiAEBEkUKCG1ldGFkYXRhGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIamrUYFroBEwoIY2FtcGFpZ24iB3ZvdWNoZXISKAoVdW5zZXRfbWV0YWRhdGFfZmllbGRzGAwgAygJQgmatRgFMP8BSGQSFgoJam9pbl9vbmNlGA0gASgISAiIAQESFgoJYXV0b19qb2luGA4gASgISAmIAQESMgoEdHlwZRgPIAEoDjIfLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduS2luZEgKiAEBEjAKCGRpc2NvdW50GBAgASgLMhkuc2NyaXAuY29tbW9uLnYxLkRpc2NvdW50SAuIAQESMgoEZ2lmdBgRIAEoCzIfLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduR2lmdEgMiAEBEkEKDGxveWFsdHlfY2FyZBgSIAEoCzImLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduTG95YWx0eUNhcmRIDYgBARIxChByZWZlcnJhbF9wcm9ncmFtGBMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI5Chhsb3lhbHR5X3RpZXJzX2V4cGlyYXRpb24YFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EigKB29wdGlvbnMYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjcKC3VwZGF0ZV9tYXNrGBYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0IGmrUYAmgBQg4KDF9kZXNjcmlwdGlvbkINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzQiUKI19hY3Rpdml0eV9kdXJhdGlvbl9hZnRlcl9wdWJsaXNoaW5nQgsKCV9jYXRlZ29yeUIOCgxfY2F0ZWdvcnlfaWRCDAoKX2pvaW5fb25jZUIMCgpfYXV0b19qb2luQgcKBV90eXBlQgsKCV9kaXNjb3VudEIHCgVfZ2lmdEIPCg1fbG95YWx0eV9jYXJkIjUKFUVuYWJsZUNhbXBhaWduUmVxdWVzdBIcCgtjYW1wYWlnbl9pZBgBIAEoCUIHmrUYAzCsAiIYChZFbmFibGVDYW1wYWlnblJlc3BvbnNlIjYKFkRpc2FibGVDYW1wYWlnblJlcXVlc3QSHAoLY2FtcGFpZ25faWQYASABKAlCB5q1GAMwrAIiGQoXRGlzYWJsZUNhbXBhaWduUmVzcG9uc2UinAUKHUNyZWF0ZUNhbXBhaWduVm91Y2hlcnNSZXF1ZXN0EhwKC2NhbXBhaWduX2lkGAEgASgJQgeatRgDMKwCEhwKBGNvZGUYAiABKAlCCZq1GAUoATD/AUgAiAEBEiYKDnZvdWNoZXJzX2NvdW50GAMgASgDQgmatRgFGAGoAQFIAYgBARI2Cgtjb2RlX2NvbmZpZxgEIAEoCzIcLnNjcmlwLnZvdWNoZXIudjEuQ29kZUNvbmZpZ0gCiAEBEh4KCGNhdGVnb3J5GAUgASgJQgeatRgDMKwCSAOIAQESIQoLY2F0ZWdvcnlfaWQYBiABKAlCB5q1GAMw/wFIBIgBARI7CghtZXRhZGF0YRgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCEJq1GAy6AQkKB3ZvdWNoZXISOgoKcmVkZW1wdGlvbhgIIAEoCzIhLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkxpbWl0SAWIAQESJQoPYWRkaXRpb25hbF9pbmZvGAkgASgJQgeatRgDMOgHSAaIAQESMwoKc3RhcnRfZGF0ZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIB4gBARI4Cg9leHBpcmF0aW9uX2RhdGUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAiIAQFCBwoFX2NvZGVCEQoPX3ZvdWNoZXJzX2NvdW50Qg4KDF9jb2RlX2NvbmZpZ0ILCglfY2F0ZWdvcnlCDgoMX2NhdGVnb3J5X2lkQg0KC19yZWRlbXB0aW9uQhIKEF9hZGRpdGlvbmFsX2luZm9CDQoLX3N0YXJ0X2RhdGVCEgoQX2V4cGlyYXRpb25fZGF0ZSJVChdSZXNvbHZlQ2FtcGFpZ25zUmVxdWVzdBI6CgdxdWVyaWVzGAEgAygLMiAuc2NyaXAuY2FtcGFpZ24udjEuQ2FtcGFpZ25RdWVyeUIHmrUYA0joByLuAQoNQ2FtcGFpZ25RdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEh0KDGNhbXBhaWduX2lkcxgCIAMoCUIHmrUYA0joBxIfCg5jYW1wYWlnbl9uYW1lcxgDIAMoCUIHmrUYA0joBxIZCgh0aWVyX2lkcxgEIAMoCUIHmrUYA0joBxIaCglzdGFja19pZHMYBSADKAlCB5q1GANI6AcSGAoQYWxsX2FjdGl2ZV90aWVycxgGIAEoCBIZChFhbGxfYWN0aXZlX3N0YWNrcxgHIAEoCBIdChVhbGxfYWN0aXZlX3N0YW5kYWxvbmUYCCABKAgiTgoYUmVzb2x2ZUNhbXBhaWduc1Jlc3BvbnNlEjIKB3Jlc3VsdHMYASADKAsyIS5zY3JpcC5jYW1wYWlnbi52MS5DYW1wYWlnblJlc3VsdCKuAQoOQ2FtcGFpZ25SZXN1bHQSOAoJY2FtcGFpZ25zGAEgAygLMiUuc2NyaXAuY2FtcGFpZ24udjEuQ2FtcGFpZ25EZWZpbml0aW9uEi8KBXRpZXJzGAIgAygLMiAuc2NyaXAuY2FtcGFpZ24udjEuUHJvbW90aW9uVGllchIxCgZzdGFja3MYAyADKAsyIS5zY3JpcC5jYW1wYWlnbi52MS5Qcm9tb3Rpb25TdGFjayLGBgoSQ2FtcGFpZ25EZWZpbml0aW9uEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSNgoNY2FtcGFpZ25fdHlwZRgDIAEoDjIfLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduVHlwZRItCgR0eXBlGAQgASgOMh8uc2NyaXAuY2FtcGFpZ24udjEuQ2FtcGFpZ25LaW5kEg4KBmFjdGl2ZRgFIAEoCBIzCgpzdGFydF9kYXRlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEjgKD2V4cGlyYXRpb25fZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBARJDChJ2YWxpZGl0eV90aW1lZnJhbWUYCCABKAsyIi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlUaW1lZnJhbWVIAogBARIcChR2YWxpZGl0eV9kYXlfb2Zfd2VlaxgJIAMoBRI7Cg52YWxpZGl0eV9ob3VycxgKIAEoCzIeLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eUhvdXJzSAOIAQESLwoiYWN0aXZpdHlfZHVyYXRpb25fYWZ0ZXJfcHVibGlzaGluZxgLIAEoCUgEiAEBEhgKC2NhdGVnb3J5X2lkGAwgASgJSAWIAQESLQoKY2F0ZWdvcmllcxgNIAMoCzIZLnNjcmlwLmNvbW1vbi52MS5DYXRlZ29yeRIRCglqb2luX29uY2UYDiABKAgSEQoJYXV0b19qb2luGA8gASgIEikKCG1ldGFkYXRhGBAgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIRCglwcm90ZWN0ZWQYESABKAgSLgoKY3JlYXRlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX3N0YXJ0X2RhdGVCEgoQX2V4cGlyYXRpb25fZGF0ZUIVChNfdmFsaWRpdHlfdGltZWZyYW1lQhEKD192YWxpZGl0eV9ob3Vyc0IlCiNfYWN0aXZpdHlfZHVyYXRpb25fYWZ0ZXJfcHVibGlzaGluZ0IOCgxfY2F0ZWdvcnlfaWQq1gEKDENhbXBhaWduVHlwZRIdChlDQU1QQUlHTl9UWVBFX1VOU1BFQ0lGSUVEEAASIQodQ0FNUEFJR05fVFlQRV9MT1lBTFRZX1BST0dSQU0QARIfChtDQU1QQUlHTl9UWVBFX0dJRlRfVk9VQ0hFUlMQAhIiCh5DQU1QQUlHTl9UWVBFX0RJU0NPVU5UX0NPVVBPTlMQAxIbChdDQU1QQUlHTl9UWVBFX1BST01PVElPThAEEiIKHkNBTVBBSUdOX1RZUEVfUkVGRVJSQUxfUFJPR1JBTRAFKoQBCgxDYW1wYWlnbktpbmQSHQoZQ0FNUEFJR05fS0lORF9VTlNQRUNJRklFRBAAEh0KGUNBTVBBSUdOX0tJTkRfQVVUT19VUERBVEUQARIYChRDQU1QQUlHTl9LSU5EX1NUQVRJQxACEhwKGENBTVBBSUdOX0tJTkRfU1RBTkRBTE9ORRADKsIBCg5DYW1wYWlnblN0YXR1cxIfChtDQU1QQUlHTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIYChRDQU1QQUlHTl9TVEFUVVNfRE9ORRABEh8KG0NBTVBBSUdOX1NUQVRVU19JTl9QUk9HUkVTUxACEhoKFkNBTVBBSUdOX1NUQVRVU19GQUlMRUQQAxIZChVDQU1QQUlHTl9TVEFUVVNfRFJBRlQQBBIdChlDQU1QQUlHTl9TVEFUVVNfTU9ESUZZSU5HEAUy7w4KD0NhbXBhaWduU2VydmljZRKYAgoOQ3JlYXRlQ2FtcGFpZ24SKC5zY3JpcC5jYW1wYWlnbi52MS5DcmVhdGVDYW1wYWlnblJlcXVlc3QaGy5zY3JpcC5jYW1wYWlnbi52MS5DYW1wYWlnbiK+AYq1GAsKCWNhbXBhaWduc6K1GAlub3RfZm91bmSitRgPZHVwbGljYXRlX2ZvdW5korUYEGludmFsaWRfY2FtcGFpZ26itRgXaW52YWxpZF9jYW1wYWlnbl9wYXJhbXOitRgTaW52YWxpZF9jb2RlX2NvbmZpZ6K1GA9pbnZhbGlkX3ZvdWNoZXKitRgabWV0YWRhdGFfdmFsaWRhdGlvbl9mYWlsZWSC0+STAhI6ASoiDS92MS9jYW1wYWlnbnMSiAEKDUxpc3RDYW1wYWlnbnMSJy5zY3JpcC5jYW1wYWlnbi52MS5MaXN0Q2FtcGFpZ25zUmVxdWVzdBooLnNjcmlwLmNhbXBhaWduLnYxLkxpc3RDYW1wYWlnbnNSZXNwb25zZSIkirUYCwoJY2FtcGFpZ25zgtPkkwIPEg0vdjEvY2FtcGFpZ25zEpIBCgtHZXRDYW1wYWlnbhIlLnNjcmlwLmNhbXBhaWduLnYxLkdldENhbXBhaWduUmVxdWVzdBobLnNjcmlwLmNhbXBhaWduLnYxLkNhbXBhaWduIj+KtRgLCgljYW1wYWlnbnOitRgJbm90X2ZvdW5kgtPkkwIdEhsvdjEvY2FtcGFpZ25zL3tjYW1wYWlnbl9pZH0SkgIKDlVwZGF0ZUNhbXBhaWduEiguc2NyaXAuY2FtcGFpZ24udjEuVXBkYXRlQ2FtcGFpZ25SZXF1ZXN0Ghsuc2NyaXAuY2FtcGFpZ24udjEuQ2FtcGFpZ24iuAGKtRgLCgljYW1wYWlnbnOitRgJbm90X2ZvdW5korUYEGludmFsaWRfY2FtcGFpZ26itRgXaW52YWxpZF9jYW1wYWlnbl9wYXJhbXOitRgPaW52YWxpZF92b3VjaGVyorUYEnJlc291cmNlX3Byb3RlY3RlZKK1GBptZXRhZGF0YV92YWxpZGF0aW9uX2ZhaWxlZILT5JMCIDoBKhobL3YxL2NhbXBhaWducy97Y2FtcGFpZ25faWR9ErABCg5FbmFibGVDYW1wYWlnbhIoLnNjcmlwLmNhbXBhaWduLnYxLkVuYWJsZUNhbXBhaWduUmVxdWVzdBopLnNjcmlwLmNhbXBhaWduLnYxLkVuYWJsZUNhbXBhaWduUmVzcG9uc2UiSYq1GAsKCWNhbXBhaWduc6K1GAlub3RfZm91bmSC0+STAic6ASoiIi92MS9jYW1wYWlnbnMve2NhbXBhaWduX2lkfS9lbmFibGUStAEKD0Rpc2FibGVDYW1wYWlnbhIpLnNjcmlwLmNhbXBhaWduLnYxLkRpc2FibGVDYW1wYWlnblJlcXVlc3QaKi5zY3JpcC5jYW1wYWlnbi52MS5EaXNhYmxlQ2FtcGFpZ25SZXNwb25zZSJKirUYCwoJY2FtcGFpZ25zorUYCW5vdF9mb3VuZILT5JMCKDoBKiIjL3YxL2NhbXBhaWducy97Y2FtcGFpZ25faWR9L2Rpc2FibGUS/wIKFkNyZWF0ZUNhbXBhaWduVm91Y2hlcnMSMC5zY3JpcC5jYW1wYWlnbi52MS5DcmVhdGVDYW1wYWlnblZvdWNoZXJzUmVxdWVzdBoZLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlciKXAoq1GBsKCWNhbXBhaWduc2oOdm91Y2hlcnNfY291bnSitRgJbm90X2ZvdW5korUYD2R1cGxpY2F0ZV9mb3VuZKK1GBBpbnZhbGlkX2NhbXBhaWduorUYF2ludmFsaWRfY2FtcGFpZ25fcGFyYW1zorUYE2ludmFsaWRfY29kZV9jb25maWeitRgPaW52YWxpZF92b3VjaGVyorUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwJbOgEqWjA6ASoiKy92MS9jYW1wYWlnbnMve2NhbXBhaWduX2lkfS92b3VjaGVycy97Y29kZX0iJC92MS9jYW1wYWlnbnMve2NhbXBhaWduX2lkfS92b3VjaGVycxKyAQoNQ3JlYXRlVm91Y2hlchImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlclJlcXVlc3QaGS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXIiXqK1GAlub3RfZm91bmSitRgPZHVwbGljYXRlX2ZvdW5korUYEGludmFsaWRfY2FtcGFpZ26itRgTaW52YWxpZF9jb2RlX2NvbmZpZ6K1GA9pbnZhbGlkX3ZvdWNoZXISawoQUmVzb2x2ZUNhbXBhaWducxIqLnNjcmlwLmNhbXBhaWduLnYxLlJlc29sdmVDYW1wYWlnbnNSZXF1ZXN0Gisuc2NyaXAuY2FtcGFpZ24udjEuUmVzb2x2ZUNhbXBhaWduc1Jlc3BvbnNlYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_campaign_v1_promotions, file_scrip_common_v1_category, file_scrip_common_v1_discount, file_scrip_common_v1_validation_rules_assignment, file_scrip_common_v1_validity, file_scrip_options_v1_options, file_scrip_voucher_v1_vouchers]);
 
 /**
+ * A campaign.
+ *
  * @generated from message scrip.campaign.v1.Campaign
  */
 export type Campaign = Message<"scrip.campaign.v1.Campaign"> & {
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name, unique in the project.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string description = 3;
    */
   description?: string | undefined;
 
   /**
+   * Type of the campaign.
+   *
    * @generated from field: scrip.campaign.v1.CampaignType campaign_type = 4;
    */
   campaignType: CampaignType;
 
   /**
+   * How vouchers are created.
+   *
    * @generated from field: scrip.campaign.v1.CampaignKind type = 5;
    */
   type: CampaignKind;
 
   /**
+   * Whether customers join a loyalty program automatically when an earning rule is fulfilled.
+   *
    * @generated from field: bool auto_join = 6;
    */
   autoJoin: boolean;
 
   /**
+   * Whether a customer can have only one voucher of the campaign.
+   *
    * @generated from field: bool join_once = 7;
    */
   joinOnce: boolean;
 
   /**
+   * Whether the metadata follows the schema of vouchers and is copied to the vouchers of the campaign.
+   *
    * @generated from field: bool use_voucher_metadata_schema = 8;
    */
   useVoucherMetadataSchema: boolean;
 
   /**
-   * The campaigns' vouchers, also those that were deleted one by one.
+   * Number of vouchers, including deleted ones.
    *
    * @generated from field: int64 vouchers_count = 9;
    */
   vouchersCount: bigint;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 10;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 11;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 12;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
-   * null without a limit to weekdays.
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
    *
    * @generated from field: repeated int32 validity_day_of_week = 13;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 14;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
-   * How long a voucher can be used once it is published: an ISO 8601 duration.
+   * How long a voucher is valid after it is published, an ISO 8601 duration.
    *
    * @generated from field: optional string activity_duration_after_publishing = 15;
    */
   activityDurationAfterPublishing?: string | undefined;
 
   /**
+   * `false`: nothing of the campaign can be validated or redeemed.
+   *
    * @generated from field: bool active = 16;
    */
   active: boolean;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 17;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 18;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 19;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
+   * Status of the creation of the campaign.
+   *
    * @generated from field: scrip.campaign.v1.CampaignStatus creation_status = 20;
    */
   creationStatus: CampaignStatus;
 
   /**
+   * Status of the creation of its codes.
+   *
    * @generated from field: scrip.campaign.v1.CampaignStatus vouchers_generation_status = 21;
    */
   vouchersGenerationStatus: CampaignStatus;
 
   /**
-   * true: it can be neither changed nor deleted.
+   * `true`: the campaign can be neither changed nor deleted.
    *
    * @generated from field: bool protected = 22;
    */
   protected: boolean;
 
   /**
+   * Name of the category; absent without one.
+   *
    * @generated from field: optional string category = 23;
    */
   category?: string | undefined;
 
   /**
+   * Id of the category (`cat_…`); `null` without one.
+   *
    * @generated from field: optional string category_id = 24;
    */
   categoryId?: string | undefined;
 
   /**
+   * Category of the campaign, as a list.
+   *
    * @generated from field: repeated scrip.common.v1.Category categories = 25;
    */
   categories: Category[];
 
   /**
-   * What its vouchers are made of; promotions have none.
+   * Template of the vouchers; absent for promotions.
    *
    * @generated from field: optional scrip.campaign.v1.CampaignVoucher voucher = 26;
    */
   voucher?: CampaignVoucher | undefined;
 
   /**
-   * Promotions only.
+   * Promotions only: promotion tiers.
    *
    * @generated from field: optional scrip.campaign.v1.CampaignPromotion promotion = 27;
    */
   promotion?: CampaignPromotion | undefined;
 
   /**
-   * As it was sent.
+   * Referral programs: settings, stored and returned as sent.
    *
    * @generated from field: google.protobuf.Struct referral_program = 28;
    */
   referralProgram?: JsonObject | undefined;
 
   /**
-   * As it was sent.
+   * Loyalty programs: settings, stored and returned as sent.
    *
    * @generated from field: google.protobuf.Struct loyalty_tiers_expiration = 29;
    */
   loyaltyTiersExpiration?: JsonObject | undefined;
 
   /**
+   * Always empty: areas and stores are not supported.
+   *
    * @generated from field: scrip.campaign.v1.AccessSettingsAssignments access_settings_assignments = 30;
    */
   accessSettingsAssignments?: AccessSettingsAssignments | undefined;
 
   /**
+   * Validation rules of the campaign, which its vouchers must satisfy too.
+   *
    * @generated from field: scrip.common.v1.ValidationRulesAssignmentList validation_rules_assignments = 31;
    */
   validationRulesAssignments?: ValidationRulesAssignmentList | undefined;
@@ -212,59 +262,77 @@ export const CampaignSchema: GenMessage<Campaign> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_campaigns, 0);
 
 /**
- * CampaignVoucher is what the vouchers of a campaign are made of.
+ * Template of the vouchers of a campaign.
  *
  * @generated from message scrip.campaign.v1.CampaignVoucher
  */
 export type CampaignVoucher = Message<"scrip.campaign.v1.CampaignVoucher"> & {
   /**
+   * Type of the vouchers.
+   *
    * @generated from field: scrip.voucher.v1.VoucherType type = 1;
    */
   type: VoucherType;
 
   /**
+   * Discount of discount vouchers.
+   *
    * @generated from field: optional scrip.common.v1.Discount discount = 2;
    */
   discount?: Discount | undefined;
 
   /**
+   * Credits of gift vouchers.
+   *
    * @generated from field: optional scrip.campaign.v1.CampaignGift gift = 3;
    */
   gift?: CampaignGift | undefined;
 
   /**
+   * Points of loyalty cards.
+   *
    * @generated from field: optional scrip.campaign.v1.CampaignLoyaltyCard loyalty_card = 4;
    */
   loyaltyCard?: CampaignLoyaltyCard | undefined;
 
   /**
+   * Limit of redemptions of each voucher.
+   *
    * @generated from field: scrip.voucher.v1.RedemptionLimit redemption = 5;
    */
   redemption?: RedemptionLimit | undefined;
 
   /**
+   * How codes are generated.
+   *
    * @generated from field: scrip.voucher.v1.CodeConfig code_config = 6;
    */
   codeConfig?: CodeConfig | undefined;
 
   /**
+   * `true` for referral programs.
+   *
    * @generated from field: bool is_referral_code = 7;
    */
   isReferralCode: boolean;
 
   /**
-   * The campaign's own dates.
+   * Start date of the campaign (ISO 8601, UTC), inclusive.
    *
    * @generated from field: optional google.protobuf.Timestamp start_date = 8;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * Expiration date of the campaign (ISO 8601, UTC), inclusive.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 9;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 10;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
@@ -285,23 +353,27 @@ export const CampaignVoucherSchema: GenMessage<CampaignVoucher> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_campaigns, 1);
 
 /**
+ * Credits of the gift vouchers of a campaign.
+ *
  * @generated from message scrip.campaign.v1.CampaignGift
  */
 export type CampaignGift = Message<"scrip.campaign.v1.CampaignGift"> & {
   /**
+   * Credits of each voucher, in minor units.
+   *
    * @generated from field: optional int64 amount = 1;
    */
   amount?: bigint | undefined;
 
   /**
-   * Equals the amount; ignored in requests.
+   * Equals `amount`; ignored in requests.
    *
    * @generated from field: int64 balance = 2;
    */
   balance: bigint;
 
   /**
-   * APPLY_TO_ORDER when absent.
+   * What the credits pay for. Default: `APPLY_TO_ORDER`.
    *
    * @generated from field: optional scrip.voucher.v1.GiftEffect effect = 3;
    */
@@ -316,25 +388,27 @@ export const CampaignGiftSchema: GenMessage<CampaignGift> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_campaigns, 2);
 
 /**
+ * Points of the cards of a loyalty program.
+ *
  * @generated from message scrip.campaign.v1.CampaignLoyaltyCard
  */
 export type CampaignLoyaltyCard = Message<"scrip.campaign.v1.CampaignLoyaltyCard"> & {
   /**
-   * What a card starts with; may be 0.
+   * Points that a card starts with; may be 0.
    *
    * @generated from field: optional int64 points = 1;
    */
   points?: bigint | undefined;
 
   /**
-   * Equals the points; ignored in requests.
+   * Equals `points`; ignored in requests.
    *
    * @generated from field: int64 balance = 2;
    */
   balance: bigint;
 
   /**
-   * Kept as it is sent.
+   * Stored and returned as sent.
    *
    * @generated from field: google.protobuf.Struct expiration_rules = 3;
    */
@@ -349,11 +423,13 @@ export const CampaignLoyaltyCardSchema: GenMessage<CampaignLoyaltyCard> = /*@__P
   messageDesc(file_scrip_campaign_v1_campaigns, 3);
 
 /**
+ * Promotion tiers of a campaign.
+ *
  * @generated from message scrip.campaign.v1.CampaignPromotion
  */
 export type CampaignPromotion = Message<"scrip.campaign.v1.CampaignPromotion"> & {
   /**
-   * In the order of their hierarchy.
+   * Promotion tiers, in the order of hierarchy.
    *
    * @generated from field: repeated scrip.campaign.v1.PromotionTier tiers = 1;
    */
@@ -368,17 +444,21 @@ export const CampaignPromotionSchema: GenMessage<CampaignPromotion> = /*@__PURE_
   messageDesc(file_scrip_campaign_v1_campaigns, 4);
 
 /**
- * Access to areas and stores is not a part of this product: always empty.
+ * Always empty: areas and stores are not supported.
  *
  * @generated from message scrip.campaign.v1.AccessSettingsAssignments
  */
 export type AccessSettingsAssignments = Message<"scrip.campaign.v1.AccessSettingsAssignments"> & {
   /**
+   * Always empty.
+   *
    * @generated from field: repeated google.protobuf.Struct data = 1;
    */
   data: JsonObject[];
 
   /**
+   * Always 0.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -392,43 +472,55 @@ export const AccessSettingsAssignmentsSchema: GenMessage<AccessSettingsAssignmen
   messageDesc(file_scrip_campaign_v1_campaigns, 5);
 
 /**
+ * Template of the vouchers of a new campaign.
+ *
  * @generated from message scrip.campaign.v1.NewCampaignVoucher
  */
 export type NewCampaignVoucher = Message<"scrip.campaign.v1.NewCampaignVoucher"> & {
   /**
-   * That of the campaign's type; another one is refused with `invalid_campaign`.
+   * Type of the vouchers; must be the type that belongs to the campaign, otherwise `invalid_campaign`.
    *
    * @generated from field: optional scrip.voucher.v1.VoucherType type = 1;
    */
   type?: VoucherType | undefined;
 
   /**
+   * Discount. Required for DISCOUNT_COUPONS and REFERRAL_PROGRAM.
+   *
    * @generated from field: optional scrip.common.v1.Discount discount = 2;
    */
   discount?: Discount | undefined;
 
   /**
+   * Credits. Required for GIFT_VOUCHERS.
+   *
    * @generated from field: optional scrip.campaign.v1.CampaignGift gift = 3;
    */
   gift?: CampaignGift | undefined;
 
   /**
+   * Points. Required for LOYALTY_PROGRAM.
+   *
    * @generated from field: optional scrip.campaign.v1.CampaignLoyaltyCard loyalty_card = 4;
    */
   loyaltyCard?: CampaignLoyaltyCard | undefined;
 
   /**
+   * Limit of redemptions of each voucher.
+   *
    * @generated from field: optional scrip.voucher.v1.RedemptionLimit redemption = 5;
    */
   redemption?: RedemptionLimit | undefined;
 
   /**
+   * How to generate codes; replaces the project's default settings one by one.
+   *
    * @generated from field: optional scrip.voucher.v1.CodeConfig code_config = 6;
    */
   codeConfig?: CodeConfig | undefined;
 
   /**
-   * STANDALONE campaigns, which need it: the one code.
+   * STANDALONE campaigns only, required: the one code.
    *
    * @generated from field: optional string code = 7;
    */
@@ -443,10 +535,14 @@ export const NewCampaignVoucherSchema: GenMessage<NewCampaignVoucher> = /*@__PUR
   messageDesc(file_scrip_campaign_v1_campaigns, 6);
 
 /**
+ * Promotion tiers of a new campaign.
+ *
  * @generated from message scrip.campaign.v1.NewCampaignPromotion
  */
 export type NewCampaignPromotion = Message<"scrip.campaign.v1.NewCampaignPromotion"> & {
   /**
+   * Promotion tiers. At most 100.
+   *
    * @generated from field: repeated scrip.campaign.v1.NewPromotionTier tiers = 1;
    */
   tiers: NewPromotionTier[];
@@ -464,135 +560,173 @@ export const NewCampaignPromotionSchema: GenMessage<NewCampaignPromotion> = /*@_
  */
 export type CreateCampaignRequest = Message<"scrip.campaign.v1.CreateCampaignRequest"> & {
   /**
+   * Name, unique in the project.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string description = 2;
    */
   description?: string | undefined;
 
   /**
-   * DISCOUNT_COUPONS when absent.
+   * Type of the campaign. Default: `DISCOUNT_COUPONS`.
    *
    * @generated from field: optional scrip.campaign.v1.CampaignType campaign_type = 3;
    */
   campaignType?: CampaignType | undefined;
 
   /**
-   * STATIC when absent.
+   * How vouchers are created. Default: `STATIC`.
    *
    * @generated from field: optional scrip.campaign.v1.CampaignKind type = 4;
    */
   type?: CampaignKind | undefined;
 
   /**
-   * Always true for loyalty programmes, always false for STANDALONE campaigns.
+   * Whether a customer can have only one voucher of the campaign. Always `true` for loyalty programs, always
+   * `false` for STANDALONE campaigns. Default: `false`.
    *
    * @generated from field: optional bool join_once = 5;
    */
   joinOnce?: boolean | undefined;
 
   /**
+   * Whether customers join a loyalty program automatically when an earning rule is fulfilled. Default: `false`.
+   *
    * @generated from field: optional bool auto_join = 6;
    */
   autoJoin?: boolean | undefined;
 
   /**
+   * Whether the metadata follows the schema of vouchers and is copied to the vouchers of the campaign. Default:
+   * `false`.
+   *
    * @generated from field: optional bool use_voucher_metadata_schema = 7;
    */
   useVoucherMetadataSchema?: boolean | undefined;
 
   /**
-   * How many codes to make; none when absent, one in a STANDALONE campaign.
+   * Number of codes to create, up to 100. Default: 0, or 1 in a STANDALONE campaign.
    *
    * @generated from field: optional int64 vouchers_count = 8;
    */
   vouchersCount?: bigint | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 9;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 10;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
-   * Needs start_date.
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
    *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 11;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
+   *
    * @generated from field: repeated int32 validity_day_of_week = 12;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 13;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
+   * How long a voucher is valid after it is published, an ISO 8601 duration.
+   *
    * @generated from field: optional string activity_duration_after_publishing = 14;
    */
   activityDurationAfterPublishing?: string | undefined;
 
   /**
-   * The name of a category, which is made when it is new. Excludes category_id.
+   * Name of a category, which is created when it does not exist. Excludes `category_id`.
    *
    * @generated from field: optional string category = 15;
    */
   category?: string | undefined;
 
   /**
+   * Id of a category (`cat_…`).
+   *
    * @generated from field: optional string category_id = 16;
    */
   categoryId?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 17;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * Accepted and without effect: areas and stores are not a part of this product.
+   * Accepted without effect: areas and stores are not supported.
    *
    * @generated from field: google.protobuf.Struct access_settings = 18;
    */
   accessSettings?: JsonObject | undefined;
 
   /**
+   * Id of a validation rule (`val_…`) to assign to the campaign. At most one.
+   *
    * @generated from field: repeated string validation_rules = 19;
    */
   validationRules: string[];
 
   /**
+   * Template of the vouchers.
+   *
    * @generated from field: optional scrip.campaign.v1.NewCampaignVoucher voucher = 20;
    */
   voucher?: NewCampaignVoucher | undefined;
 
   /**
+   * Promotions only: promotion tiers.
+   *
    * @generated from field: optional scrip.campaign.v1.NewCampaignPromotion promotion = 21;
    */
   promotion?: NewCampaignPromotion | undefined;
 
   /**
+   * Referral programs: settings, stored as sent.
+   *
    * @generated from field: google.protobuf.Struct referral_program = 22;
    */
   referralProgram?: JsonObject | undefined;
 
   /**
+   * Loyalty programs: settings, stored as sent.
+   *
    * @generated from field: google.protobuf.Struct loyalty_tiers_expiration = 23;
    */
   loyaltyTiersExpiration?: JsonObject | undefined;
 
   /**
+   * Id that the gateway reserved for the new object in order to assign validation rules first; internal.
+   *
    * @generated from field: optional string reserved_id = 24;
    */
   reservedId?: string | undefined;
@@ -610,49 +744,58 @@ export const CreateCampaignRequestSchema: GenMessage<CreateCampaignRequest> = /*
  */
 export type ListCampaignsRequest = Message<"scrip.campaign.v1.ListCampaignsRequest"> & {
   /**
-   * 10 when absent.
+   * Number of campaigns on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `-created_at`.
    *
    * @generated from field: optional string order = 3;
    */
   order?: string | undefined;
 
   /**
+   * Only campaigns of this type.
+   *
    * @generated from field: optional scrip.campaign.v1.CampaignType campaign_type = 4;
    */
   campaignType?: CampaignType | undefined;
 
   /**
-   * The creation status.
+   * Only campaigns with this creation status.
    *
    * @generated from field: optional scrip.campaign.v1.CampaignStatus campaign_status = 5;
    */
   campaignStatus?: CampaignStatus | undefined;
 
   /**
-   * true: only referral programmes; false: everything else.
+   * `true`: only referral programs; `false`: all other campaigns.
    *
    * @generated from field: optional bool is_referral_code = 6;
    */
   isReferralCode?: boolean | undefined;
 
   /**
+   * `category`: includes `categories`.
+   *
    * @generated from field: repeated string expand = 7;
    */
   expand: string[];
 
   /**
+   * Conditions on fields, combined by `junction` (`and` or `or`): `{"<field>": {"conditions": {"<operator>":
+   * [values]}}}` (docs/filters-and-listing.md#filters).
+   *
    * @generated from field: google.protobuf.Struct filters = 8;
    */
   filters?: JsonObject | undefined;
@@ -670,11 +813,15 @@ export const ListCampaignsRequestSchema: GenMessage<ListCampaignsRequest> = /*@_
  */
 export type ListCampaignsResponse = Message<"scrip.campaign.v1.ListCampaignsResponse"> & {
   /**
+   * Campaigns of this page.
+   *
    * @generated from field: repeated scrip.campaign.v1.Campaign campaigns = 1;
    */
   campaigns: Campaign[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -692,6 +839,8 @@ export const ListCampaignsResponseSchema: GenMessage<ListCampaignsResponse> = /*
  */
 export type GetCampaignRequest = Message<"scrip.campaign.v1.GetCampaignRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
@@ -709,122 +858,155 @@ export const GetCampaignRequestSchema: GenMessage<GetCampaignRequest> = /*@__PUR
  */
 export type UpdateCampaignRequest = Message<"scrip.campaign.v1.UpdateCampaignRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string description = 2;
    */
   description?: string | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 3;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 4;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 5;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
+   *
    * @generated from field: repeated int32 validity_day_of_week = 6;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 7;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
+   * How long a voucher is valid after it is published, an ISO 8601 duration.
+   *
    * @generated from field: optional string activity_duration_after_publishing = 8;
    */
   activityDurationAfterPublishing?: string | undefined;
 
   /**
-   * The name of a category, which is made when it is new. Excludes category_id.
+   * Name of a category, which is created when it does not exist. Excludes `category_id`. `null`: no category.
    *
    * @generated from field: optional string category = 9;
    */
   category?: string | undefined;
 
   /**
+   * Id of a category (`cat_…`); `null`: no category.
+   *
    * @generated from field: optional string category_id = 10;
    */
   categoryId?: string | undefined;
 
   /**
+   * Key-value pairs, merged by key into the stored ones.
+   *
    * @generated from field: google.protobuf.Struct metadata = 11;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * Keys of metadata to remove.
+   * Metadata keys to remove.
    *
    * @generated from field: repeated string unset_metadata_fields = 12;
    */
   unsetMetadataFields: string[];
 
   /**
+   * Whether a customer can have only one voucher of the campaign.
+   *
    * @generated from field: optional bool join_once = 13;
    */
   joinOnce?: boolean | undefined;
 
   /**
+   * Whether customers join a loyalty program automatically when an earning rule is fulfilled.
+   *
    * @generated from field: optional bool auto_join = 14;
    */
   autoJoin?: boolean | undefined;
 
   /**
-   * AUTO_UPDATE or STATIC.
+   * `AUTO_UPDATE` or `STATIC`; STANDALONE campaigns cannot change.
    *
    * @generated from field: optional scrip.campaign.v1.CampaignKind type = 15;
    */
   type?: CampaignKind | undefined;
 
   /**
-   * Of the same type as before.
+   * Discount; must have the same type as before.
    *
    * @generated from field: optional scrip.common.v1.Discount discount = 16;
    */
   discount?: Discount | undefined;
 
   /**
+   * Credits of the vouchers; balances change by the difference.
+   *
    * @generated from field: optional scrip.campaign.v1.CampaignGift gift = 17;
    */
   gift?: CampaignGift | undefined;
 
   /**
+   * Points that cards start with.
+   *
    * @generated from field: optional scrip.campaign.v1.CampaignLoyaltyCard loyalty_card = 18;
    */
   loyaltyCard?: CampaignLoyaltyCard | undefined;
 
   /**
+   * Referral programs: settings, stored as sent.
+   *
    * @generated from field: google.protobuf.Struct referral_program = 19;
    */
   referralProgram?: JsonObject | undefined;
 
   /**
+   * Loyalty programs: settings, stored as sent.
+   *
    * @generated from field: google.protobuf.Struct loyalty_tiers_expiration = 20;
    */
   loyaltyTiersExpiration?: JsonObject | undefined;
 
   /**
-   * Accepted: `recalculate_tiers` has no effect before loyalty tiers exist.
+   * Accepted: `recalculate_tiers` has no effect, as there are no loyalty tiers yet.
    *
    * @generated from field: google.protobuf.Struct options = 21;
    */
   options?: JsonObject | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 22;
    */
@@ -843,6 +1025,8 @@ export const UpdateCampaignRequestSchema: GenMessage<UpdateCampaignRequest> = /*
  */
 export type EnableCampaignRequest = Message<"scrip.campaign.v1.EnableCampaignRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
@@ -856,6 +1040,8 @@ export const EnableCampaignRequestSchema: GenMessage<EnableCampaignRequest> = /*
   messageDesc(file_scrip_campaign_v1_campaigns, 13);
 
 /**
+ * Empty object.
+ *
  * @generated from message scrip.campaign.v1.EnableCampaignResponse
  */
 export type EnableCampaignResponse = Message<"scrip.campaign.v1.EnableCampaignResponse"> & {
@@ -873,6 +1059,8 @@ export const EnableCampaignResponseSchema: GenMessage<EnableCampaignResponse> = 
  */
 export type DisableCampaignRequest = Message<"scrip.campaign.v1.DisableCampaignRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
@@ -886,6 +1074,8 @@ export const DisableCampaignRequestSchema: GenMessage<DisableCampaignRequest> = 
   messageDesc(file_scrip_campaign_v1_campaigns, 15);
 
 /**
+ * Empty object.
+ *
  * @generated from message scrip.campaign.v1.DisableCampaignResponse
  */
 export type DisableCampaignResponse = Message<"scrip.campaign.v1.DisableCampaignResponse"> & {
@@ -903,62 +1093,81 @@ export const DisableCampaignResponseSchema: GenMessage<DisableCampaignResponse> 
  */
 export type CreateCampaignVouchersRequest = Message<"scrip.campaign.v1.CreateCampaignVouchersRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
-   * Letters, digits and special characters; the path wins over the body. Only for one voucher.
+   * Code, only for one voucher: letters, digits and special characters. A code in the path takes precedence.
+   * Default: generated.
    *
    * @generated from field: optional string code = 2;
    */
   code?: string | undefined;
 
   /**
-   * 1 when absent.
+   * Number of vouchers to create, 1 to 100, in the query. Default: 1.
    *
    * @generated from field: optional int64 vouchers_count = 3;
    */
   vouchersCount?: bigint | undefined;
 
   /**
+   * How to generate codes. Default: the setting of the campaign.
+   *
    * @generated from field: optional scrip.voucher.v1.CodeConfig code_config = 4;
    */
   codeConfig?: CodeConfig | undefined;
 
   /**
-   * The name of a category, which is made when it is new. Excludes category_id.
+   * Name of a category, which is created when it does not exist. Excludes `category_id`. Default: the category
+   * of the campaign.
    *
    * @generated from field: optional string category = 5;
    */
   category?: string | undefined;
 
   /**
+   * Id of a category (`cat_…`).
+   *
    * @generated from field: optional string category_id = 6;
    */
   categoryId?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Limit of redemptions. Default: the limit of the campaign.
+   *
    * @generated from field: optional scrip.voucher.v1.RedemptionLimit redemption = 8;
    */
   redemption?: RedemptionLimit | undefined;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string additional_info = 9;
    */
   additionalInfo?: string | undefined;
 
   /**
+   * Start of validity (ISO 8601), inclusive. Default: that of the campaign.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 10;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601), inclusive. Default: that of the campaign.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 11;
    */
   expirationDate?: Timestamp | undefined;
@@ -976,6 +1185,8 @@ export const CreateCampaignVouchersRequestSchema: GenMessage<CreateCampaignVouch
  */
 export type ResolveCampaignsRequest = Message<"scrip.campaign.v1.ResolveCampaignsRequest"> & {
   /**
+   * Independent queries; the response holds one result for each, in the same order.
+   *
    * @generated from field: repeated scrip.campaign.v1.CampaignQuery queries = 1;
    */
   queries: CampaignQuery[];
@@ -989,52 +1200,62 @@ export const ResolveCampaignsRequestSchema: GenMessage<ResolveCampaignsRequest> 
   messageDesc(file_scrip_campaign_v1_campaigns, 18);
 
 /**
+ * Campaigns, promotion tiers and promotion stacks of one project.
+ *
  * @generated from message scrip.campaign.v1.CampaignQuery
  */
 export type CampaignQuery = Message<"scrip.campaign.v1.CampaignQuery"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Ids of campaigns (`camp_…`).
+   *
    * @generated from field: repeated string campaign_ids = 2;
    */
   campaignIds: string[];
 
   /**
-   * Exact names.
+   * Exact names of campaigns.
    *
    * @generated from field: repeated string campaign_names = 3;
    */
   campaignNames: string[];
 
   /**
+   * Ids of promotion tiers (`promo_…`).
+   *
    * @generated from field: repeated string tier_ids = 4;
    */
   tierIds: string[];
 
   /**
+   * Ids of promotion stacks (`stack_…`).
+   *
    * @generated from field: repeated string stack_ids = 5;
    */
   stackIds: string[];
 
   /**
-   * Also every tier that is switched on in a campaign that is: their dates are the asker's to judge.
+   * Also every enabled promotion tier of enabled campaigns; their dates are not checked.
    *
    * @generated from field: bool all_active_tiers = 6;
    */
   allActiveTiers: boolean;
 
   /**
-   * Also every stack of campaigns that are switched on.
+   * Also every promotion stack of enabled campaigns.
    *
    * @generated from field: bool all_active_stacks = 7;
    */
   allActiveStacks: boolean;
 
   /**
-   * Also every campaign of type STANDALONE that is switched on, up to the newest 1000.
+   * Also the newest 1000 enabled STANDALONE campaigns.
    *
    * @generated from field: bool all_active_standalone = 8;
    */
@@ -1053,7 +1274,7 @@ export const CampaignQuerySchema: GenMessage<CampaignQuery> = /*@__PURE__*/
  */
 export type ResolveCampaignsResponse = Message<"scrip.campaign.v1.ResolveCampaignsResponse"> & {
   /**
-   * In the order of the queries.
+   * One result for each query, in the order of the queries.
    *
    * @generated from field: repeated scrip.campaign.v1.CampaignResult results = 1;
    */
@@ -1068,26 +1289,28 @@ export const ResolveCampaignsResponseSchema: GenMessage<ResolveCampaignsResponse
   messageDesc(file_scrip_campaign_v1_campaigns, 20);
 
 /**
- * CampaignResult holds what a query asked for, and what that refers to, each once and in no order.
+ * Result of one query: what was requested and what it refers to, each object once, in no particular order.
  *
  * @generated from message scrip.campaign.v1.CampaignResult
  */
 export type CampaignResult = Message<"scrip.campaign.v1.CampaignResult"> & {
   /**
-   * Those asked for, and those of the tiers and stacks below.
+   * Requested campaigns, and those of the tiers and stacks below.
    *
    * @generated from field: repeated scrip.campaign.v1.CampaignDefinition campaigns = 1;
    */
   campaigns: CampaignDefinition[];
 
   /**
-   * Those asked for, and those of the stacks below.
+   * Requested promotion tiers, and those of the stacks below.
    *
    * @generated from field: repeated scrip.campaign.v1.PromotionTier tiers = 2;
    */
   tiers: PromotionTier[];
 
   /**
+   * Requested promotion stacks.
+   *
    * @generated from field: repeated scrip.campaign.v1.PromotionStack stacks = 3;
    */
   stacks: PromotionStack[];
@@ -1101,99 +1324,135 @@ export const CampaignResultSchema: GenMessage<CampaignResult> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_campaigns, 21);
 
 /**
- * CampaignDefinition is a campaign as decisions read it.
+ * A campaign as decisions need it.
  *
  * @generated from message scrip.campaign.v1.CampaignDefinition
  */
 export type CampaignDefinition = Message<"scrip.campaign.v1.CampaignDefinition"> & {
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the campaign.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Type of the campaign.
+   *
    * @generated from field: scrip.campaign.v1.CampaignType campaign_type = 3;
    */
   campaignType: CampaignType;
 
   /**
+   * How vouchers are created.
+   *
    * @generated from field: scrip.campaign.v1.CampaignKind type = 4;
    */
   type: CampaignKind;
 
   /**
+   * Whether the campaign is enabled.
+   *
    * @generated from field: bool active = 5;
    */
   active: boolean;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 6;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 7;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 8;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
+   *
    * @generated from field: repeated int32 validity_day_of_week = 9;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 10;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
+   * How long a voucher is valid after it is published, an ISO 8601 duration.
+   *
    * @generated from field: optional string activity_duration_after_publishing = 11;
    */
   activityDurationAfterPublishing?: string | undefined;
 
   /**
+   * Id of the category (`cat_…`).
+   *
    * @generated from field: optional string category_id = 12;
    */
   categoryId?: string | undefined;
 
   /**
-   * With their hierarchy; empty when the category was deleted.
+   * Category with its hierarchy, as a list; empty when the category was deleted.
    *
    * @generated from field: repeated scrip.common.v1.Category categories = 13;
    */
   categories: Category[];
 
   /**
+   * Whether a customer can have only one voucher of the campaign.
+   *
    * @generated from field: bool join_once = 14;
    */
   joinOnce: boolean;
 
   /**
+   * Whether customers join automatically.
+   *
    * @generated from field: bool auto_join = 15;
    */
   autoJoin: boolean;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 16;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Whether the campaign can be neither changed nor deleted.
+   *
    * @generated from field: bool protected = 17;
    */
   protected: boolean;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 18;
    */
   createdAt?: Timestamp | undefined;
@@ -1207,6 +1466,8 @@ export const CampaignDefinitionSchema: GenMessage<CampaignDefinition> = /*@__PUR
   messageDesc(file_scrip_campaign_v1_campaigns, 22);
 
 /**
+ * Type of a campaign.
+ *
  * @generated from enum scrip.campaign.v1.CampaignType
  */
 export const CampaignType = {
@@ -1216,32 +1477,44 @@ export const CampaignType = {
   UNSPECIFIED: 0,
 
   /**
+   * Loyalty cards with points.
+   *
    * @generated from enum value: CAMPAIGN_TYPE_LOYALTY_PROGRAM = 1;
    */
   LOYALTY_PROGRAM: 1,
 
   /**
+   * Gift vouchers with credits.
+   *
    * @generated from enum value: CAMPAIGN_TYPE_GIFT_VOUCHERS = 2;
    */
   GIFT_VOUCHERS: 2,
 
   /**
+   * Discount vouchers.
+   *
    * @generated from enum value: CAMPAIGN_TYPE_DISCOUNT_COUPONS = 3;
    */
   DISCOUNT_COUPONS: 3,
 
   /**
+   * Promotion tiers, which need no code.
+   *
    * @generated from enum value: CAMPAIGN_TYPE_PROMOTION = 4;
    */
   PROMOTION: 4,
 
   /**
+   * Referral codes: discount vouchers that the customers who hold them pass on.
+   *
    * @generated from enum value: CAMPAIGN_TYPE_REFERRAL_PROGRAM = 5;
    */
   REFERRAL_PROGRAM: 5,
 } as const;
 
 /**
+ * Type of a campaign.
+ *
  * @generated from enum scrip.campaign.v1.CampaignType
  */
 export type CampaignType = (typeof CampaignType)[keyof typeof CampaignType] | UnknownEnum;
@@ -1253,7 +1526,7 @@ export const CampaignTypeSchema: GenEnum<CampaignType> = /*@__PURE__*/
   enumDesc(file_scrip_campaign_v1_campaigns, 0);
 
 /**
- * Whether codes are made as they are needed, all at once, or there is just one.
+ * How the vouchers of a campaign are created.
  *
  * @generated from enum scrip.campaign.v1.CampaignKind
  */
@@ -1264,23 +1537,29 @@ export const CampaignKind = {
   UNSPECIFIED: 0,
 
   /**
+   * Vouchers are also created when a publication finds none.
+   *
    * @generated from enum value: CAMPAIGN_KIND_AUTO_UPDATE = 1;
    */
   AUTO_UPDATE: 1,
 
   /**
+   * Vouchers are created in advance.
+   *
    * @generated from enum value: CAMPAIGN_KIND_STATIC = 2;
    */
   STATIC: 2,
 
   /**
+   * One voucher with a public code.
+   *
    * @generated from enum value: CAMPAIGN_KIND_STANDALONE = 3;
    */
   STANDALONE: 3,
 } as const;
 
 /**
- * Whether codes are made as they are needed, all at once, or there is just one.
+ * How the vouchers of a campaign are created.
  *
  * @generated from enum scrip.campaign.v1.CampaignKind
  */
@@ -1293,6 +1572,8 @@ export const CampaignKindSchema: GenEnum<CampaignKind> = /*@__PURE__*/
   enumDesc(file_scrip_campaign_v1_campaigns, 1);
 
 /**
+ * Status of the creation of a campaign or its codes (docs/campaigns.md#status).
+ *
  * @generated from enum scrip.campaign.v1.CampaignStatus
  */
 export const CampaignStatus = {
@@ -1302,32 +1583,44 @@ export const CampaignStatus = {
   UNSPECIFIED: 0,
 
   /**
+   * Complete.
+   *
    * @generated from enum value: CAMPAIGN_STATUS_DONE = 1;
    */
   DONE: 1,
 
   /**
+   * Codes are being created.
+   *
    * @generated from enum value: CAMPAIGN_STATUS_IN_PROGRESS = 2;
    */
   IN_PROGRESS: 2,
 
   /**
+   * The creation of codes failed.
+   *
    * @generated from enum value: CAMPAIGN_STATUS_FAILED = 3;
    */
   FAILED: 3,
 
   /**
+   * Not started.
+   *
    * @generated from enum value: CAMPAIGN_STATUS_DRAFT = 4;
    */
   DRAFT: 4,
 
   /**
+   * A change is being applied to vouchers.
+   *
    * @generated from enum value: CAMPAIGN_STATUS_MODIFYING = 5;
    */
   MODIFYING: 5,
 } as const;
 
 /**
+ * Status of the creation of a campaign or its codes (docs/campaigns.md#status).
+ *
  * @generated from enum scrip.campaign.v1.CampaignStatus
  */
 export type CampaignStatus = (typeof CampaignStatus)[keyof typeof CampaignStatus] | UnknownEnum;
@@ -1339,19 +1632,20 @@ export const CampaignStatusSchema: GenEnum<CampaignStatus> = /*@__PURE__*/
   enumDesc(file_scrip_campaign_v1_campaigns, 2);
 
 /**
- * CampaignService owns campaigns of all kinds (spec/campaigns-loyalty-platform.md §4). `campaign_id` in
- * a path is the id or the exact name. Amounts are minor units, points are whole points.
+ * Manages campaigns of all types (docs/campaigns.md#kinds). `{campaign_id}` in a path is the id or the exact
+ * name. Amounts are minor units, points are whole points.
  *
  * @generated from service scrip.campaign.v1.CampaignService
  */
 export const CampaignService: GenService<{
   /**
-   * CreateCampaign makes a campaign and its codes, up to 100 of them, which can be used at once. The
-   * answer to a campaign with codes still says IN_PROGRESS and counts none. Refused with
-   * `duplicate_found` (409) when the name exists, `invalid_campaign` when the fields do not fit the kind
-   * of campaign, `invalid_campaign_params` when dates contradict each other or more codes are asked
-   * for, `invalid_code_config` when there are not enough codes, `invalid_voucher` for a discount that
-   * cannot be applied, `not_found` for an unknown category or validation rule.
+   * Creates a campaign and up to 100 codes, which can be used immediately. The response to a campaign with
+   * codes still has status IN_PROGRESS and a count of 0. Either all codes are created or no campaign.
+   *
+   * Errors: `duplicate_found` (the name, or the code of a STANDALONE campaign, exists), `invalid_campaign`
+   * (fields that do not match the type of the campaign), `invalid_campaign_params` (contradictory dates, more
+   * than 100 codes), `invalid_code_config` (not enough codes), `invalid_voucher` (a discount that cannot be
+   * calculated), `not_found` (an unknown category or validation rule), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.campaign.v1.CampaignService.CreateCampaign
    */
@@ -1361,8 +1655,7 @@ export const CampaignService: GenService<{
     output: typeof CampaignSchema;
   },
   /**
-   * ListCampaigns pages through campaigns, newest first, with the filters of
-   * spec/campaigns-loyalty-platform.md §3. `categories` stay empty unless they are expanded.
+   * Lists campaigns, newest first by default. `categories` are empty unless they are expanded.
    *
    * @generated from rpc scrip.campaign.v1.CampaignService.ListCampaigns
    */
@@ -1372,7 +1665,7 @@ export const CampaignService: GenService<{
     output: typeof ListCampaignsResponseSchema;
   },
   /**
-   * GetCampaign answers one campaign, with its promotion tiers if it has any, or `not_found`.
+   * Returns a campaign, with its promotion tiers. Errors: `not_found`.
    *
    * @generated from rpc scrip.campaign.v1.CampaignService.GetCampaign
    */
@@ -1382,10 +1675,14 @@ export const CampaignService: GenService<{
     output: typeof CampaignSchema;
   },
   /**
-   * UpdateCampaign changes the fields that are sent (`null` clears one, metadata is merged by key) and
-   * carries them over to the campaign's vouchers that are neither published nor redeemed. The name, the
-   * kind and the code settings never change; such fields are ignored. Refused with `invalid_campaign`
-   * for another type of discount, `resource_protected` for a protected campaign.
+   * Updates the fields that are sent: `null` clears a field, metadata is merged by key. The change is also
+   * applied to vouchers of the campaign that are neither published nor redeemed. Name, campaign type and code
+   * settings never change; they are ignored. Idempotent.
+   *
+   * Errors: `not_found` (an unknown campaign or category), `invalid_campaign` (another type of discount, fields
+   * that do not match the type of the campaign), `invalid_campaign_params` (contradictory dates),
+   * `invalid_voucher` (a discount that cannot be calculated), `resource_protected`,
+   * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.campaign.v1.CampaignService.UpdateCampaign
    */
@@ -1395,7 +1692,7 @@ export const CampaignService: GenService<{
     output: typeof CampaignSchema;
   },
   /**
-   * EnableCampaign sets `active` to true. Repeatable; answers an empty object.
+   * Enables a campaign: sets `active` to `true`. Idempotent; returns an empty object. Errors: `not_found`.
    *
    * @generated from rpc scrip.campaign.v1.CampaignService.EnableCampaign
    */
@@ -1405,8 +1702,9 @@ export const CampaignService: GenService<{
     output: typeof EnableCampaignResponseSchema;
   },
   /**
-   * DisableCampaign sets `active` to false: nothing inside can be validated or redeemed until it is
-   * enabled again; vouchers can still be published. Repeatable; answers an empty object.
+   * Disables a campaign: sets `active` to `false`, so that its vouchers and promotion tiers can be neither
+   * validated nor redeemed. Its vouchers can still be published. Idempotent; returns an empty object. Errors:
+   * `not_found`.
    *
    * @generated from rpc scrip.campaign.v1.CampaignService.DisableCampaign
    */
@@ -1416,10 +1714,13 @@ export const CampaignService: GenService<{
     output: typeof DisableCampaignResponseSchema;
   },
   /**
-   * CreateCampaignVouchers adds vouchers to a campaign and answers the first one. They inherit what the
-   * body does not say from the campaign. `vouchers_count` in the query makes up to 100. Refused with
-   * `invalid_campaign` for STANDALONE and PROMOTION campaigns, `invalid_code_config` when there are not
-   * enough codes, `duplicate_found` (409) when the code exists in the project.
+   * Adds vouchers to a campaign, all or none, and returns the first one. They take from the campaign what the
+   * request leaves out. `vouchers_count` in the query creates up to 100.
+   *
+   * Errors: `not_found` (an unknown campaign or category), `invalid_campaign` (a STANDALONE or PROMOTION
+   * campaign), `invalid_campaign_params` (more than 100 vouchers), `invalid_code_config` (not enough codes),
+   * `duplicate_found` (the code exists in the project), `invalid_voucher` (contradictory dates),
+   * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.campaign.v1.CampaignService.CreateCampaignVouchers
    */
@@ -1429,8 +1730,9 @@ export const CampaignService: GenService<{
     output: typeof VoucherSchema;
   },
   /**
-   * CreateVoucher makes one voucher of the campaign that `campaign_id` or `campaign` names; what is not
-   * sent comes from the campaign. Internal: the gateway calls it when POST /v1/vouchers names a campaign.
+   * Creates one voucher of the campaign in `campaign_id` or `campaign`, which takes from it what the request
+   * leaves out. Errors: `not_found`, `invalid_campaign`, `invalid_voucher`, `invalid_code_config`,
+   * `duplicate_found`. Internal: the gateway calls it when POST /v1/vouchers names a campaign.
    *
    * @generated from rpc scrip.campaign.v1.CampaignService.CreateVoucher
    */
@@ -1440,9 +1742,9 @@ export const CampaignService: GenService<{
     output: typeof VoucherSchema;
   },
   /**
-   * ResolveCampaigns answers, item by item, what decisions need to know of campaigns, promotion tiers
-   * and stacks. What is unknown is left out. Internal; reads only, from a cache that a write through
-   * the same process is visible in at once and one through another within a second.
+   * Returns what decisions need of campaigns, promotion tiers and promotion stacks; unknown ones are left out.
+   * Read from a cache in which a write of the same process is visible immediately, and one of another process
+   * within a second. Internal; read-only.
    *
    * @generated from rpc scrip.campaign.v1.CampaignService.ResolveCampaigns
    */

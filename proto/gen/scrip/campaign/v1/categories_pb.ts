@@ -23,11 +23,15 @@ export const file_scrip_campaign_v1_categories: GenFile = /*@__PURE__*/
  */
 export type CreateCategoryRequest = Message<"scrip.campaign.v1.CreateCategoryRequest"> & {
   /**
+   * Name, unique in the project.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * Position in the order of categories: lower numbers are applied first.
+   *
    * @generated from field: optional int64 hierarchy = 2;
    */
   hierarchy?: bigint | undefined;
@@ -58,11 +62,15 @@ export const ListCategoriesRequestSchema: GenMessage<ListCategoriesRequest> = /*
  */
 export type ListCategoriesResponse = Message<"scrip.campaign.v1.ListCategoriesResponse"> & {
   /**
+   * Categories.
+   *
    * @generated from field: repeated scrip.common.v1.Category data = 1;
    */
   data: Category[];
 
   /**
+   * Number of categories.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -80,6 +88,8 @@ export const ListCategoriesResponseSchema: GenMessage<ListCategoriesResponse> = 
  */
 export type GetCategoryRequest = Message<"scrip.campaign.v1.GetCategoryRequest"> & {
   /**
+   * Id of the category (`cat_…`).
+   *
    * @generated from field: string category_id = 1;
    */
   categoryId: string;
@@ -97,16 +107,22 @@ export const GetCategoryRequestSchema: GenMessage<GetCategoryRequest> = /*@__PUR
  */
 export type UpdateCategoryRequest = Message<"scrip.campaign.v1.UpdateCategoryRequest"> & {
   /**
+   * Id of the category (`cat_…`).
+   *
    * @generated from field: string category_id = 1;
    */
   categoryId: string;
 
   /**
+   * Name, unique in the project.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Position in the order of categories: lower numbers are applied first.
+   *
    * @generated from field: optional int64 hierarchy = 3;
    */
   hierarchy?: bigint | undefined;
@@ -124,6 +140,8 @@ export const UpdateCategoryRequestSchema: GenMessage<UpdateCategoryRequest> = /*
  */
 export type DeleteCategoryRequest = Message<"scrip.campaign.v1.DeleteCategoryRequest"> & {
   /**
+   * Id of the category (`cat_…`).
+   *
    * @generated from field: string category_id = 1;
    */
   categoryId: string;
@@ -141,6 +159,8 @@ export const DeleteCategoryRequestSchema: GenMessage<DeleteCategoryRequest> = /*
  */
 export type ResolveCategoriesRequest = Message<"scrip.campaign.v1.ResolveCategoriesRequest"> & {
   /**
+   * Independent queries; the response holds one result for each, in the same order.
+   *
    * @generated from field: repeated scrip.campaign.v1.CategoryQuery queries = 1;
    */
   queries: CategoryQuery[];
@@ -154,22 +174,28 @@ export const ResolveCategoriesRequestSchema: GenMessage<ResolveCategoriesRequest
   messageDesc(file_scrip_campaign_v1_categories, 6);
 
 /**
- * One of id and name is set.
+ * Identifies a category by `id` or by `name`.
  *
  * @generated from message scrip.campaign.v1.CategoryQuery
  */
 export type CategoryQuery = Message<"scrip.campaign.v1.CategoryQuery"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the category (`cat_…`).
+   *
    * @generated from field: optional string id = 2;
    */
   id?: string | undefined;
 
   /**
+   * Name of the category, created when it does not exist.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
@@ -187,6 +213,8 @@ export const CategoryQuerySchema: GenMessage<CategoryQuery> = /*@__PURE__*/
  */
 export type ResolveCategoriesResponse = Message<"scrip.campaign.v1.ResolveCategoriesResponse"> & {
   /**
+   * One result for each query, in the order of the queries.
+   *
    * @generated from field: repeated scrip.campaign.v1.CategoryResult results = 1;
    */
   results: CategoryResult[];
@@ -200,11 +228,13 @@ export const ResolveCategoriesResponseSchema: GenMessage<ResolveCategoriesRespon
   messageDesc(file_scrip_campaign_v1_categories, 8);
 
 /**
+ * Result of one query.
+ *
  * @generated from message scrip.campaign.v1.CategoryResult
  */
 export type CategoryResult = Message<"scrip.campaign.v1.CategoryResult"> & {
   /**
-   * Absent when the id is unknown.
+   * The category; absent when the id is unknown.
    *
    * @generated from field: optional scrip.common.v1.Category category = 1;
    */
@@ -219,13 +249,13 @@ export const CategoryResultSchema: GenMessage<CategoryResult> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_categories, 9);
 
 /**
- * CategoryService owns the categories of a project (spec/campaigns-loyalty-platform.md §6).
+ * Manages the categories of a project (docs/campaigns.md#categories).
  *
  * @generated from service scrip.campaign.v1.CategoryService
  */
 export const CategoryService: GenService<{
   /**
-   * CreateCategory makes a category. Refused with `duplicate_found` when the name exists.
+   * Creates a category. Errors: `duplicate_found` (the name exists).
    *
    * @generated from rpc scrip.campaign.v1.CategoryService.CreateCategory
    */
@@ -235,7 +265,7 @@ export const CategoryService: GenService<{
     output: typeof CategorySchema;
   },
   /**
-   * ListCategories answers all categories, newest first, without paging.
+   * Lists all categories on one page, newest first.
    *
    * @generated from rpc scrip.campaign.v1.CategoryService.ListCategories
    */
@@ -245,7 +275,7 @@ export const CategoryService: GenService<{
     output: typeof ListCategoriesResponseSchema;
   },
   /**
-   * GetCategory answers one category, or `not_found`.
+   * Returns a category. Errors: `not_found`.
    *
    * @generated from rpc scrip.campaign.v1.CategoryService.GetCategory
    */
@@ -255,8 +285,8 @@ export const CategoryService: GenService<{
     output: typeof CategorySchema;
   },
   /**
-   * UpdateCategory replaces name and hierarchy; both are required. The new name shows at once on
-   * everything in the category. Refused with `duplicate_found` when the name exists.
+   * Replaces the name and the hierarchy of a category; both are required. The new name is returned immediately
+   * with everything in the category. Idempotent. Errors: `not_found`, `duplicate_found` (the name exists).
    *
    * @generated from rpc scrip.campaign.v1.CategoryService.UpdateCategory
    */
@@ -266,7 +296,8 @@ export const CategoryService: GenService<{
     output: typeof CategorySchema;
   },
   /**
-   * DeleteCategory removes a category, also from what was in it.
+   * Deletes a category. Objects of the category have none afterwards, and stacking rules no longer list it.
+   * Errors: `not_found`, also for a repeated request.
    *
    * @generated from rpc scrip.campaign.v1.CategoryService.DeleteCategory
    */
@@ -276,8 +307,8 @@ export const CategoryService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * ResolveCategories answers, item by item, the category of an id (not_found when unknown) or of a
-   * name (made with the next free hierarchy when unknown). Internal; repeatable.
+   * Returns categories by id, or by name, in which case an unknown category is created with the next free
+   * hierarchy. Idempotent. Internal.
    *
    * @generated from rpc scrip.campaign.v1.CategoryService.ResolveCategories
    */

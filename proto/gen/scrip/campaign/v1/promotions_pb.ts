@@ -25,111 +25,149 @@ export const file_scrip_campaign_v1_promotions: GenFile = /*@__PURE__*/
   fileDesc("CiJzY3JpcC9jYW1wYWlnbi92MS9wcm9tb3Rpb25zLnByb3RvEhFzY3JpcC5jYW1wYWlnbi52MSKdCAoNUHJvbW90aW9uVGllchIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhsKBmJhbm5lchgDIAEoCUIGmrUYAhABSACIAQESLQoGYWN0aW9uGAQgASgLMh0uc2NyaXAuY2FtcGFpZ24udjEuVGllckFjdGlvbhIRCgloaWVyYXJjaHkYBSABKAMSEwoLY2FtcGFpZ25faWQYBiABKAkSMQoIY2FtcGFpZ24YByABKAsyHy5zY3JpcC5jYW1wYWlnbi52MS5UaWVyQ2FtcGFpZ24SDgoGYWN0aXZlGAggASgIEjsKCnN0YXJ0X2RhdGUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIAYgBARJACg9leHBpcmF0aW9uX2RhdGUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIAogBARJLChJ2YWxpZGl0eV90aW1lZnJhbWUYCyABKAsyIi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlUaW1lZnJhbWVCBpq1GAIQAUgDiAEBEiQKFHZhbGlkaXR5X2RheV9vZl93ZWVrGAwgAygFQgaatRgCEAESQwoOdmFsaWRpdHlfaG91cnMYDSABKAsyHi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlIb3Vyc0IGmrUYAhABSASIAQESIAoLY2F0ZWdvcnlfaWQYDiABKAlCBpq1GAIQAUgFiAEBEi0KCmNhdGVnb3JpZXMYDyADKAsyGS5zY3JpcC5jb21tb24udjEuQ2F0ZWdvcnkSKQoIbWV0YWRhdGEYECABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KB3N1bW1hcnkYESABKAsyHi5zY3JpcC5jYW1wYWlnbi52MS5UaWVyU3VtbWFyeRIuCgpjcmVhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7Cgp1cGRhdGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAaIAQESXQocdmFsaWRhdGlvbl9ydWxlc19hc3NpZ25tZW50cxgUIAEoCzIuLnNjcmlwLmNvbW1vbi52MS5WYWxpZGF0aW9uUnVsZXNBc3NpZ25tZW50TGlzdEIHmrUYA5ABBToUkrUYEAoOcHJvbW90aW9uX3RpZXJCCQoHX2Jhbm5lckINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzQg4KDF9jYXRlZ29yeV9pZEINCgtfdXBkYXRlZF9hdCJBCgpUaWVyQWN0aW9uEjMKCGRpc2NvdW50GAEgASgLMhkuc2NyaXAuY29tbW9uLnYxLkRpc2NvdW50QgaatRgCCAEi3AEKDFRpZXJDYW1wYWlnbhIKCgJpZBgBIAEoCRI7CgpzdGFydF9kYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSACIAQESQAoPZXhwaXJhdGlvbl9kYXRlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAGIAQESDgoGYWN0aXZlGAQgASgIOg6StRgKCghjYW1wYWlnbkINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlInUKC1RpZXJTdW1tYXJ5EjcKC3JlZGVtcHRpb25zGAEgASgLMiIuc2NyaXAuY2FtcGFpZ24udjEuVGllclJlZGVtcHRpb25zEi0KBm9yZGVycxgCIAEoCzIdLnNjcmlwLmNhbXBhaWduLnYxLlRpZXJPcmRlcnMiKQoPVGllclJlZGVtcHRpb25zEhYKDnRvdGFsX3JlZGVlbWVkGAEgASgDIkEKClRpZXJPcmRlcnMSFAoMdG90YWxfYW1vdW50GAEgASgDEh0KFXRvdGFsX2Rpc2NvdW50X2Ftb3VudBgCIAEoAyKtBgoQTmV3UHJvbW90aW9uVGllchIZCgRuYW1lGAEgASgJQguatRgHCAEoATCsAhIcCgZiYW5uZXIYAiABKAlCB5q1GAMw6AdIAIgBARI1CgZhY3Rpb24YAyABKAsyHS5zY3JpcC5jYW1wYWlnbi52MS5UaWVyQWN0aW9uQgaatRgCCAESIgoJaGllcmFyY2h5GAQgASgDQgqatRgGGAAgwIQ9SAGIAQESJgoQdmFsaWRhdGlvbl9ydWxlcxgFIAMoCUIMmrUYCDD/AUhkkAEEEiEKC2NhdGVnb3J5X2lkGAYgASgJQgeatRgDMP8BSAKIAQESMwoKc3RhcnRfZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIA4gBARI4Cg9leHBpcmF0aW9uX2RhdGUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSASIAQESQwoSdmFsaWRpdHlfdGltZWZyYW1lGAkgASgLMiIuc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5VGltZWZyYW1lSAWIAQESKgoUdmFsaWRpdHlfZGF5X29mX3dlZWsYCiADKAVCDJq1GAgQARgAIAZIBxI7Cg52YWxpZGl0eV9ob3VycxgLIAEoCzIeLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eUhvdXJzSAaIAQESEwoGYWN0aXZlGAwgASgISAeIAQESRAoIbWV0YWRhdGEYDSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhmatRgVugESCg5wcm9tb3Rpb25fdGllchABEjEKC3Jlc2VydmVkX2lkGA4gASgJQheatRgTaAHCAQ5wcm9tb3Rpb25fdGllckgIiAEBQgkKB19iYW5uZXJCDAoKX2hpZXJhcmNoeUIOCgxfY2F0ZWdvcnlfaWRCDQoLX3N0YXJ0X2RhdGVCEgoQX2V4cGlyYXRpb25fZGF0ZUIVChNfdmFsaWRpdHlfdGltZWZyYW1lQhEKD192YWxpZGl0eV9ob3Vyc0IJCgdfYWN0aXZlQg4KDF9yZXNlcnZlZF9pZCLVBgoaQ3JlYXRlUHJvbW90aW9uVGllclJlcXVlc3QSHAoLY2FtcGFpZ25faWQYASABKAlCB5q1GAMwrAISGQoEbmFtZRgCIAEoCUILmrUYBwgBKAEwrAISHAoGYmFubmVyGAMgASgJQgeatRgDMOgHSACIAQESNQoGYWN0aW9uGAQgASgLMh0uc2NyaXAuY2FtcGFpZ24udjEuVGllckFjdGlvbkIGmrUYAggBEiIKCWhpZXJhcmNoeRgFIAEoA0IKmrUYBhgAIMCEPUgBiAEBEiYKEHZhbGlkYXRpb25fcnVsZXMYBiADKAlCDJq1GAgw/wFIZJABBBIhCgtjYXRlZ29yeV9pZBgHIAEoCUIHmrUYAzD/AUgCiAEBEjMKCnN0YXJ0X2RhdGUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAOIAQESOAoPZXhwaXJhdGlvbl9kYXRlGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgEiAEBEkMKEnZhbGlkaXR5X3RpbWVmcmFtZRgKIAEoCzIiLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eVRpbWVmcmFtZUgFiAEBEioKFHZhbGlkaXR5X2RheV9vZl93ZWVrGAsgAygFQgyatRgIEAEYACAGSAcSOwoOdmFsaWRpdHlfaG91cnMYDCABKAsyHi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlIb3Vyc0gGiAEBEhMKBmFjdGl2ZRgNIAEoCEgHiAEBEkQKCG1ldGFkYXRhGA4gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIZmrUYFboBEgoOcHJvbW90aW9uX3RpZXIQARIxCgtyZXNlcnZlZF9pZBgPIAEoCUIXmrUYE2gBwgEOcHJvbW90aW9uX3RpZXJICIgBAUIJCgdfYmFubmVyQgwKCl9oaWVyYXJjaHlCDgoMX2NhdGVnb3J5X2lkQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGVCFQoTX3ZhbGlkaXR5X3RpbWVmcmFtZUIRCg9fdmFsaWRpdHlfaG91cnNCCQoHX2FjdGl2ZUIOCgxfcmVzZXJ2ZWRfaWQi8wEKGExpc3RDYW1wYWlnblRpZXJzUmVxdWVzdBIcCgtjYW1wYWlnbl9pZBgBIAEoCUIHmrUYAzCsAhIcCgVsaW1pdBgCIAEoA0IImrUYBBgBIGRIAIgBARIbCgRwYWdlGAMgASgDQgiatRgEGAEgZEgBiAEBEmEKBW9yZGVyGAQgASgJQk2atRhJcgpjcmVhdGVkX2F0cgstY3JlYXRlZF9hdHIKdXBkYXRlZF9hdHILLXVwZGF0ZWRfYXRyCWhpZXJhcmNoeXIKLWhpZXJhcmNoeUgCiAEBQggKBl9saW1pdEIHCgVfcGFnZUIICgZfb3JkZXIiggIKGUxpc3RQcm9tb3Rpb25UaWVyc1JlcXVlc3QSGQoMaXNfYXZhaWxhYmxlGAEgASgISACIAQESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSAGIAQESGwoEcGFnZRgDIAEoA0IImrUYBBgBIGRIAogBARJhCgVvcmRlchgEIAEoCUJNmrUYSXIKY3JlYXRlZF9hdHILLWNyZWF0ZWRfYXRyCnVwZGF0ZWRfYXRyCy11cGRhdGVkX2F0cgloaWVyYXJjaHlyCi1oaWVyYXJjaHlIA4gBAUIPCg1faXNfYXZhaWxhYmxlQggKBl9saW1pdEIHCgVfcGFnZUIICgZfb3JkZXIibwoaTGlzdFByb21vdGlvblRpZXJzUmVzcG9uc2USLwoFdGllcnMYASADKAsyIC5zY3JpcC5jYW1wYWlnbi52MS5Qcm9tb3Rpb25UaWVyEg0KBXRvdGFsGAIgASgDOhGStRgNCgRsaXN0EgV0aWVycyIzChdHZXRQcm9tb3Rpb25UaWVyUmVxdWVzdBIYCgd0aWVyX2lkGAEgASgJQgeatRgDMP8BIrEGChpVcGRhdGVQcm9tb3Rpb25UaWVyUmVxdWVzdBIYCgd0aWVyX2lkGAEgASgJQgeatRgDMP8BEhwKBG5hbWUYAiABKAlCCZq1GAUoATCsAkgAiAEBEhwKBmJhbm5lchgDIAEoCUIHmrUYAzDoB0gBiAEBEjIKBmFjdGlvbhgEIAEoCzIdLnNjcmlwLmNhbXBhaWduLnYxLlRpZXJBY3Rpb25IAogBARIiCgloaWVyYXJjaHkYBSABKANCCpq1GAYYACDAhD1IA4gBARIhCgtjYXRlZ29yeV9pZBgGIAEoCUIHmrUYAzD/AUgEiAEBEjMKCnN0YXJ0X2RhdGUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAWIAQESOAoPZXhwaXJhdGlvbl9kYXRlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgGiAEBEkMKEnZhbGlkaXR5X3RpbWVmcmFtZRgJIAEoCzIiLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eVRpbWVmcmFtZUgHiAEBEioKFHZhbGlkaXR5X2RheV9vZl93ZWVrGAogAygFQgyatRgIEAEYACAGSAcSOwoOdmFsaWRpdHlfaG91cnMYCyABKAsyHi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlIb3Vyc0gIiAEBEhMKBmFjdGl2ZRgMIAEoCEgJiAEBEkIKCG1ldGFkYXRhGA0gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIXmrUYE7oBEAoOcHJvbW90aW9uX3RpZXISNwoLdXBkYXRlX21hc2sYDiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQgaatRgCaAFCBwoFX25hbWVCCQoHX2Jhbm5lckIJCgdfYWN0aW9uQgwKCl9oaWVyYXJjaHlCDgoMX2NhdGVnb3J5X2lkQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGVCFQoTX3ZhbGlkaXR5X3RpbWVmcmFtZUIRCg9fdmFsaWRpdHlfaG91cnNCCQoHX2FjdGl2ZSJHChpEZWxldGVQcm9tb3Rpb25UaWVyUmVxdWVzdBIpCgd0aWVyX2lkGAEgASgJQhiatRgUMP8BygEOcHJvbW90aW9uX3RpZXIiNgoaRW5hYmxlUHJvbW90aW9uVGllclJlcXVlc3QSGAoHdGllcl9pZBgBIAEoCUIHmrUYAzD/ASI3ChtEaXNhYmxlUHJvbW90aW9uVGllclJlcXVlc3QSGAoHdGllcl9pZBgBIAEoCUIHmrUYAzD/ASKMAwoOUHJvbW90aW9uU3RhY2sSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIsCgV0aWVycxgDIAEoCzIdLnNjcmlwLmNhbXBhaWduLnYxLlN0YWNrVGllcnMSEwoLY2FtcGFpZ25faWQYBCABKAkSIAoLY2F0ZWdvcnlfaWQYBSABKAlCBpq1GAIQAUgAiAEBEi0KCmNhdGVnb3JpZXMYBiADKAsyGS5zY3JpcC5jb21tb24udjEuQ2F0ZWdvcnkSKQoIbWV0YWRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjsKCnVwZGF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIAYgBAToVkrUYEQoPcHJvbW90aW9uX3N0YWNrQg4KDF9jYXRlZ29yeV9pZEINCgtfdXBkYXRlZF9hdCJmCgpTdGFja1RpZXJzEhoKA2lkcxgBIAMoCUINmrUYCQgBMP8BQAFIHhIpCg5oaWVyYXJjaHlfbW9kZRgCIAEoCUIMmrUYCHIGTUFOVUFMSACIAQFCEQoPX2hpZXJhcmNoeV9tb2RlIuoBChtDcmVhdGVQcm9tb3Rpb25TdGFja1JlcXVlc3QSHAoLY2FtcGFpZ25faWQYASABKAlCB5q1GAMwrAISGQoEbmFtZRgCIAEoCUILmrUYBwgBKAEwrAISNAoFdGllcnMYAyABKAsyHS5zY3JpcC5jYW1wYWlnbi52MS5TdGFja1RpZXJzQgaatRgCCAESIQoLY2F0ZWdvcnlfaWQYBCABKAlCB5q1GAMw/wFIAIgBARIpCghtZXRhZGF0YRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDgoMX2NhdGVnb3J5X2lkIt0BChlMaXN0Q2FtcGFpZ25TdGFja3NSZXF1ZXN0EhwKC2NhbXBhaWduX2lkGAEgASgJQgeatRgDMKwCEhwKBWxpbWl0GAIgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAyABKANCCJq1GAQYASBkSAGIAQESSgoFb3JkZXIYBCABKAlCNpq1GDJyCmNyZWF0ZWRfYXRyCy1jcmVhdGVkX2F0cgp1cGRhdGVkX2F0cgstdXBkYXRlZF9hdEgCiAEBQggKBl9saW1pdEIHCgVfcGFnZUIICgZfb3JkZXIiwAEKGkxpc3RQcm9tb3Rpb25TdGFja3NSZXF1ZXN0EhwKBWxpbWl0GAEgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAiABKANCCJq1GAQYASBkSAGIAQESSgoFb3JkZXIYAyABKAlCNpq1GDJyCmNyZWF0ZWRfYXRyCy1jcmVhdGVkX2F0cgp1cGRhdGVkX2F0cgstdXBkYXRlZF9hdEgCiAEBQggKBl9saW1pdEIHCgVfcGFnZUIICgZfb3JkZXIibwobTGlzdFByb21vdGlvblN0YWNrc1Jlc3BvbnNlEi8KBGRhdGEYASADKAsyIS5zY3JpcC5jYW1wYWlnbi52MS5Qcm9tb3Rpb25TdGFjaxINCgV0b3RhbBgCIAEoAzoQkrUYDAoEbGlzdBIEZGF0YSJTChhHZXRQcm9tb3Rpb25TdGFja1JlcXVlc3QSHAoLY2FtcGFpZ25faWQYASABKAlCB5q1GAMwrAISGQoIc3RhY2tfaWQYAiABKAlCB5q1GAMw/wEi0QIKG1VwZGF0ZVByb21vdGlvblN0YWNrUmVxdWVzdBIcCgtjYW1wYWlnbl9pZBgBIAEoCUIHmrUYAzCsAhIZCghzdGFja19pZBgCIAEoCUIHmrUYAzD/ARIcCgRuYW1lGAMgASgJQgmatRgFKAEwrAJIAIgBARIxCgV0aWVycxgEIAEoCzIdLnNjcmlwLmNhbXBhaWduLnYxLlN0YWNrVGllcnNIAYgBARIhCgtjYXRlZ29yeV9pZBgFIAEoCUIHmrUYAzD/AUgCiAEBEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI3Cgt1cGRhdGVfbWFzaxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCBpq1GAJoAUIHCgVfbmFtZUIICgZfdGllcnNCDgoMX2NhdGVnb3J5X2lkIlYKG0RlbGV0ZVByb21vdGlvblN0YWNrUmVxdWVzdBIcCgtjYW1wYWlnbl9pZBgBIAEoCUIHmrUYAzCsAhIZCghzdGFja19pZBgCIAEoCUIHmrUYAzD/ATKJFgoQUHJvbW90aW9uU2VydmljZRKTAgoTQ3JlYXRlUHJvbW90aW9uVGllchItLnNjcmlwLmNhbXBhaWduLnYxLkNyZWF0ZVByb21vdGlvblRpZXJSZXF1ZXN0GiAuc2NyaXAuY2FtcGFpZ24udjEuUHJvbW90aW9uVGllciKqAYq1GAwKCnByb21vdGlvbnOitRgJbm90X2ZvdW5korUYEGludmFsaWRfY2FtcGFpZ26itRgXaW52YWxpZF9jYW1wYWlnbl9wYXJhbXOitRgPaW52YWxpZF92b3VjaGVyorUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwInOgEqIiIvdjEvcHJvbW90aW9ucy97Y2FtcGFpZ25faWR9L3RpZXJzErgBChFMaXN0Q2FtcGFpZ25UaWVycxIrLnNjcmlwLmNhbXBhaWduLnYxLkxpc3RDYW1wYWlnblRpZXJzUmVxdWVzdBotLnNjcmlwLmNhbXBhaWduLnYxLkxpc3RQcm9tb3Rpb25UaWVyc1Jlc3BvbnNlIkeKtRgMCgpwcm9tb3Rpb25zorUYCW5vdF9mb3VuZILT5JMCJBIiL3YxL3Byb21vdGlvbnMve2NhbXBhaWduX2lkfS90aWVycxLRAQoSTGlzdFByb21vdGlvblRpZXJzEiwuc2NyaXAuY2FtcGFpZ24udjEuTGlzdFByb21vdGlvblRpZXJzUmVxdWVzdBotLnNjcmlwLmNhbXBhaWduLnYxLkxpc3RQcm9tb3Rpb25UaWVyc1Jlc3BvbnNlIl6KtRgfCgpwcm9tb3Rpb25zEhFjbGllbnRfcHJvbW90aW9uc4LT5JMCNVodEhsvY2xpZW50L3YxL3Byb21vdGlvbnMvdGllcnMSFC92MS9wcm9tb3Rpb25zL3RpZXJzEqUBChBHZXRQcm9tb3Rpb25UaWVyEiouc2NyaXAuY2FtcGFpZ24udjEuR2V0UHJvbW90aW9uVGllclJlcXVlc3QaIC5zY3JpcC5jYW1wYWlnbi52MS5Qcm9tb3Rpb25UaWVyIkOKtRgMCgpwcm9tb3Rpb25zorUYCW5vdF9mb3VuZILT5JMCIBIeL3YxL3Byb21vdGlvbnMvdGllcnMve3RpZXJfaWR9EvsBChNVcGRhdGVQcm9tb3Rpb25UaWVyEi0uc2NyaXAuY2FtcGFpZ24udjEuVXBkYXRlUHJvbW90aW9uVGllclJlcXVlc3QaIC5zY3JpcC5jYW1wYWlnbi52MS5Qcm9tb3Rpb25UaWVyIpIBirUYDAoKcHJvbW90aW9uc6K1GAlub3RfZm91bmSitRgXaW52YWxpZF9jYW1wYWlnbl9wYXJhbXOitRgPaW52YWxpZF92b3VjaGVyorUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwIjOgEqGh4vdjEvcHJvbW90aW9ucy90aWVycy97dGllcl9pZH0StAEKE0RlbGV0ZVByb21vdGlvblRpZXISLS5zY3JpcC5jYW1wYWlnbi52MS5EZWxldGVQcm9tb3Rpb25UaWVyUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJWirUYDAoKcHJvbW90aW9uc6K1GAlub3RfZm91bmSitRgPcmVzb3VyY2VfaW5fdXNlgtPkkwIgKh4vdjEvcHJvbW90aW9ucy90aWVycy97dGllcl9pZH0StQEKE0VuYWJsZVByb21vdGlvblRpZXISLS5zY3JpcC5jYW1wYWlnbi52MS5FbmFibGVQcm9tb3Rpb25UaWVyUmVxdWVzdBogLnNjcmlwLmNhbXBhaWduLnYxLlByb21vdGlvblRpZXIiTYq1GAwKCnByb21vdGlvbnOitRgJbm90X2ZvdW5kgtPkkwIqOgEqIiUvdjEvcHJvbW90aW9ucy90aWVycy97dGllcl9pZH0vZW5hYmxlErgBChREaXNhYmxlUHJvbW90aW9uVGllchIuLnNjcmlwLmNhbXBhaWduLnYxLkRpc2FibGVQcm9tb3Rpb25UaWVyUmVxdWVzdBogLnNjcmlwLmNhbXBhaWduLnYxLlByb21vdGlvblRpZXIiToq1GAwKCnByb21vdGlvbnOitRgJbm90X2ZvdW5kgtPkkwIrOgEqIiYvdjEvcHJvbW90aW9ucy90aWVycy97dGllcl9pZH0vZGlzYWJsZRLlAQoUQ3JlYXRlUHJvbW90aW9uU3RhY2sSLi5zY3JpcC5jYW1wYWlnbi52MS5DcmVhdGVQcm9tb3Rpb25TdGFja1JlcXVlc3QaIS5zY3JpcC5jYW1wYWlnbi52MS5Qcm9tb3Rpb25TdGFjayJ6irUYDAoKcHJvbW90aW9uc6K1GAlub3RfZm91bmSitRgQaW52YWxpZF9jYW1wYWlnbqK1GBdpbnZhbGlkX2NhbXBhaWduX3BhcmFtc4LT5JMCKDoBKiIjL3YxL3Byb21vdGlvbnMve2NhbXBhaWduX2lkfS9zdGFja3MSvAEKEkxpc3RDYW1wYWlnblN0YWNrcxIsLnNjcmlwLmNhbXBhaWduLnYxLkxpc3RDYW1wYWlnblN0YWNrc1JlcXVlc3QaLi5zY3JpcC5jYW1wYWlnbi52MS5MaXN0UHJvbW90aW9uU3RhY2tzUmVzcG9uc2UiSIq1GAwKCnByb21vdGlvbnOitRgJbm90X2ZvdW5kgtPkkwIlEiMvdjEvcHJvbW90aW9ucy97Y2FtcGFpZ25faWR9L3N0YWNrcxKjAQoTTGlzdFByb21vdGlvblN0YWNrcxItLnNjcmlwLmNhbXBhaWduLnYxLkxpc3RQcm9tb3Rpb25TdGFja3NSZXF1ZXN0Gi4uc2NyaXAuY2FtcGFpZ24udjEuTGlzdFByb21vdGlvblN0YWNrc1Jlc3BvbnNlIi2KtRgMCgpwcm9tb3Rpb25zgtPkkwIXEhUvdjEvcHJvbW90aW9ucy9zdGFja3MSuAEKEUdldFByb21vdGlvblN0YWNrEisuc2NyaXAuY2FtcGFpZ24udjEuR2V0UHJvbW90aW9uU3RhY2tSZXF1ZXN0GiEuc2NyaXAuY2FtcGFpZ24udjEuUHJvbW90aW9uU3RhY2siU4q1GAwKCnByb21vdGlvbnOitRgJbm90X2ZvdW5kgtPkkwIwEi4vdjEvcHJvbW90aW9ucy97Y2FtcGFpZ25faWR9L3N0YWNrcy97c3RhY2tfaWR9EsEBChRVcGRhdGVQcm9tb3Rpb25TdGFjaxIuLnNjcmlwLmNhbXBhaWduLnYxLlVwZGF0ZVByb21vdGlvblN0YWNrUmVxdWVzdBohLnNjcmlwLmNhbXBhaWduLnYxLlByb21vdGlvblN0YWNrIlaKtRgMCgpwcm9tb3Rpb25zorUYCW5vdF9mb3VuZILT5JMCMzoBKhouL3YxL3Byb21vdGlvbnMve2NhbXBhaWduX2lkfS9zdGFja3Mve3N0YWNrX2lkfRKzAQoURGVsZXRlUHJvbW90aW9uU3RhY2sSLi5zY3JpcC5jYW1wYWlnbi52MS5EZWxldGVQcm9tb3Rpb25TdGFja1JlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiU4q1GAwKCnByb21vdGlvbnOitRgJbm90X2ZvdW5kgtPkkwIwKi4vdjEvcHJvbW90aW9ucy97Y2FtcGFpZ25faWR9L3N0YWNrcy97c3RhY2tfaWR9YgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_category, file_scrip_common_v1_discount, file_scrip_common_v1_validation_rules_assignment, file_scrip_common_v1_validity, file_scrip_options_v1_options]);
 
 /**
- * PromotionTier is a discount that needs no code: whoever meets its rules gets it.
+ * A discount that needs no code: it applies to every order that satisfies its validation rules.
  *
  * @generated from message scrip.campaign.v1.PromotionTier
  */
 export type PromotionTier = Message<"scrip.campaign.v1.PromotionTier"> & {
   /**
+   * Id of the promotion tier (`promo_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the tier.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Text to show to customers.
+   *
    * @generated from field: optional string banner = 3;
    */
   banner?: string | undefined;
 
   /**
+   * Discount of the tier.
+   *
    * @generated from field: scrip.campaign.v1.TierAction action = 4;
    */
   action?: TierAction | undefined;
 
   /**
-   * The lower one is applied first.
+   * Position among the tiers: lower numbers are applied first.
    *
    * @generated from field: int64 hierarchy = 5;
    */
   hierarchy: bigint;
 
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: string campaign_id = 6;
    */
   campaignId: string;
 
   /**
+   * Campaign of the tier.
+   *
    * @generated from field: scrip.campaign.v1.TierCampaign campaign = 7;
    */
   campaign?: TierCampaign | undefined;
 
   /**
+   * `false`: the tier can be neither validated nor redeemed.
+   *
    * @generated from field: bool active = 8;
    */
   active: boolean;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 9;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 10;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 11;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
-   * null without a limit to weekdays.
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
    *
    * @generated from field: repeated int32 validity_day_of_week = 12;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 13;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
+   * Id of the category (`cat_…`); `null` without one.
+   *
    * @generated from field: optional string category_id = 14;
    */
   categoryId?: string | undefined;
 
   /**
+   * Category of the tier, as a list.
+   *
    * @generated from field: repeated scrip.common.v1.Category categories = 15;
    */
   categories: Category[];
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 16;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Redemptions of the tier.
+   *
    * @generated from field: scrip.campaign.v1.TierSummary summary = 17;
    */
   summary?: TierSummary | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 18;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 19;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
+   * Validation rules that are assigned to the object.
+   *
    * @generated from field: scrip.common.v1.ValidationRulesAssignmentList validation_rules_assignments = 20;
    */
   validationRulesAssignments?: ValidationRulesAssignmentList | undefined;
@@ -143,10 +181,14 @@ export const PromotionTierSchema: GenMessage<PromotionTier> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_promotions, 0);
 
 /**
+ * What a promotion tier does.
+ *
  * @generated from message scrip.campaign.v1.TierAction
  */
 export type TierAction = Message<"scrip.campaign.v1.TierAction"> & {
   /**
+   * Discount on the order.
+   *
    * @generated from field: scrip.common.v1.Discount discount = 1;
    */
   discount?: Discount | undefined;
@@ -160,27 +202,35 @@ export const TierActionSchema: GenMessage<TierAction> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_promotions, 1);
 
 /**
- * TierCampaign is what a tier tells of its campaign.
+ * Campaign of a promotion tier.
  *
  * @generated from message scrip.campaign.v1.TierCampaign
  */
 export type TierCampaign = Message<"scrip.campaign.v1.TierCampaign"> & {
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 2;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 3;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Whether the campaign is enabled.
+   *
    * @generated from field: bool active = 4;
    */
   active: boolean;
@@ -194,18 +244,21 @@ export const TierCampaignSchema: GenMessage<TierCampaign> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_promotions, 2);
 
 /**
- * TierSummary counts the redemptions of a tier that stand, which follow within a second or two: a rollback
- * takes its redemption out again.
+ * Redemptions of a promotion tier that were not rolled back. Updated within one or two seconds.
  *
  * @generated from message scrip.campaign.v1.TierSummary
  */
 export type TierSummary = Message<"scrip.campaign.v1.TierSummary"> & {
   /**
+   * Number of redemptions.
+   *
    * @generated from field: scrip.campaign.v1.TierRedemptions redemptions = 1;
    */
   redemptions?: TierRedemptions | undefined;
 
   /**
+   * Sums over the orders of the redemptions.
+   *
    * @generated from field: scrip.campaign.v1.TierOrders orders = 2;
    */
   orders?: TierOrders | undefined;
@@ -219,10 +272,14 @@ export const TierSummarySchema: GenMessage<TierSummary> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_promotions, 3);
 
 /**
+ * Number of redemptions.
+ *
  * @generated from message scrip.campaign.v1.TierRedemptions
  */
 export type TierRedemptions = Message<"scrip.campaign.v1.TierRedemptions"> & {
   /**
+   * Number of redemptions that were not rolled back.
+   *
    * @generated from field: int64 total_redeemed = 1;
    */
   totalRedeemed: bigint;
@@ -236,20 +293,20 @@ export const TierRedemptionsSchema: GenMessage<TierRedemptions> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_promotions, 4);
 
 /**
- * Amounts are minor units.
+ * Sums over orders, in minor units.
  *
  * @generated from message scrip.campaign.v1.TierOrders
  */
 export type TierOrders = Message<"scrip.campaign.v1.TierOrders"> & {
   /**
-   * What the orders were worth before discounts: one for each redemption.
+   * Amounts of the orders before discounts; one order for each redemption.
    *
    * @generated from field: int64 total_amount = 1;
    */
   totalAmount: bigint;
 
   /**
-   * What this tier took off them.
+   * Discounts of this tier.
    *
    * @generated from field: int64 total_discount_amount = 2;
    */
@@ -264,77 +321,107 @@ export const TierOrdersSchema: GenMessage<TierOrders> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_promotions, 5);
 
 /**
- * NewPromotionTier is a tier in the body of a new campaign.
+ * A promotion tier of a new campaign.
  *
  * @generated from message scrip.campaign.v1.NewPromotionTier
  */
 export type NewPromotionTier = Message<"scrip.campaign.v1.NewPromotionTier"> & {
   /**
+   * Name of the tier.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * Text to show to customers.
+   *
    * @generated from field: optional string banner = 2;
    */
   banner?: string | undefined;
 
   /**
+   * Discount of the tier.
+   *
    * @generated from field: scrip.campaign.v1.TierAction action = 3;
    */
   action?: TierAction | undefined;
 
   /**
+   * Position among the tiers: lower numbers are applied first. Default: after the tier before; the first is 1.
+   *
    * @generated from field: optional int64 hierarchy = 4;
    */
   hierarchy?: bigint | undefined;
 
   /**
+   * Ids of validation rules (`val_…`) to assign to the new object.
+   *
    * @generated from field: repeated string validation_rules = 5;
    */
   validationRules: string[];
 
   /**
+   * Id of a category (`cat_…`).
+   *
    * @generated from field: optional string category_id = 6;
    */
   categoryId?: string | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 7;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 8;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 9;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
+   *
    * @generated from field: repeated int32 validity_day_of_week = 10;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 11;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
+   * `false`: the tier can be neither validated nor redeemed. Default: `true`.
+   *
    * @generated from field: optional bool active = 12;
    */
   active?: boolean | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 13;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Id that the gateway reserved for the new object in order to assign validation rules first; internal.
+   *
    * @generated from field: optional string reserved_id = 14;
    */
   reservedId?: string | undefined;
@@ -352,80 +439,109 @@ export const NewPromotionTierSchema: GenMessage<NewPromotionTier> = /*@__PURE__*
  */
 export type CreatePromotionTierRequest = Message<"scrip.campaign.v1.CreatePromotionTierRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Name of the tier.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Text to show to customers.
+   *
    * @generated from field: optional string banner = 3;
    */
   banner?: string | undefined;
 
   /**
+   * Discount of the tier.
+   *
    * @generated from field: scrip.campaign.v1.TierAction action = 4;
    */
   action?: TierAction | undefined;
 
   /**
-   * The next number of the campaign when absent; the first is 1.
+   * Position among the tiers: lower numbers are applied first. Default: after the other tiers of the campaign;
+   * the first is 1.
    *
    * @generated from field: optional int64 hierarchy = 5;
    */
   hierarchy?: bigint | undefined;
 
   /**
+   * Ids of validation rules (`val_…`) to assign to the new object.
+   *
    * @generated from field: repeated string validation_rules = 6;
    */
   validationRules: string[];
 
   /**
+   * Id of a category (`cat_…`).
+   *
    * @generated from field: optional string category_id = 7;
    */
   categoryId?: string | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 8;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 9;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 10;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
+   *
    * @generated from field: repeated int32 validity_day_of_week = 11;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 12;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
-   * true when absent.
+   * `false`: the tier can be neither validated nor redeemed. Default: `true`.
    *
    * @generated from field: optional bool active = 13;
    */
   active?: boolean | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 14;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Id that the gateway reserved for the new object in order to assign validation rules first; internal.
+   *
    * @generated from field: optional string reserved_id = 15;
    */
   reservedId?: string | undefined;
@@ -443,24 +559,28 @@ export const CreatePromotionTierRequestSchema: GenMessage<CreatePromotionTierReq
  */
 export type ListCampaignTiersRequest = Message<"scrip.campaign.v1.ListCampaignTiersRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
-   * 10 when absent.
+   * Number of tiers on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 3;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `-created_at`.
    *
    * @generated from field: optional string order = 4;
    */
@@ -479,26 +599,28 @@ export const ListCampaignTiersRequestSchema: GenMessage<ListCampaignTiersRequest
  */
 export type ListPromotionTiersRequest = Message<"scrip.campaign.v1.ListPromotionTiersRequest"> & {
   /**
-   * true: only tiers that can be used now, by their switch, their dates and those of their campaign.
+   * `true`: only enabled tiers within their dates and those of their enabled campaign.
    *
    * @generated from field: optional bool is_available = 1;
    */
   isAvailable?: boolean | undefined;
 
   /**
-   * 10 when absent.
+   * Number of tiers on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 3;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `-created_at`.
    *
    * @generated from field: optional string order = 4;
    */
@@ -517,11 +639,15 @@ export const ListPromotionTiersRequestSchema: GenMessage<ListPromotionTiersReque
  */
 export type ListPromotionTiersResponse = Message<"scrip.campaign.v1.ListPromotionTiersResponse"> & {
   /**
+   * Promotion tiers of this page.
+   *
    * @generated from field: repeated scrip.campaign.v1.PromotionTier tiers = 1;
    */
   tiers: PromotionTier[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -539,6 +665,8 @@ export const ListPromotionTiersResponseSchema: GenMessage<ListPromotionTiersResp
  */
 export type GetPromotionTierRequest = Message<"scrip.campaign.v1.GetPromotionTierRequest"> & {
   /**
+   * Id of the promotion tier (`promo_…`).
+   *
    * @generated from field: string tier_id = 1;
    */
   tierId: string;
@@ -556,72 +684,99 @@ export const GetPromotionTierRequestSchema: GenMessage<GetPromotionTierRequest> 
  */
 export type UpdatePromotionTierRequest = Message<"scrip.campaign.v1.UpdatePromotionTierRequest"> & {
   /**
+   * Id of the promotion tier (`promo_…`).
+   *
    * @generated from field: string tier_id = 1;
    */
   tierId: string;
 
   /**
+   * Name of the tier.
+   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
+   * Text to show to customers.
+   *
    * @generated from field: optional string banner = 3;
    */
   banner?: string | undefined;
 
   /**
+   * Discount of the tier.
+   *
    * @generated from field: optional scrip.campaign.v1.TierAction action = 4;
    */
   action?: TierAction | undefined;
 
   /**
+   * Position among the tiers: lower numbers are applied first.
+   *
    * @generated from field: optional int64 hierarchy = 5;
    */
   hierarchy?: bigint | undefined;
 
   /**
+   * Id of a category (`cat_…`); `null`: no category.
+   *
    * @generated from field: optional string category_id = 6;
    */
   categoryId?: string | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 7;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 8;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 9;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
+   *
    * @generated from field: repeated int32 validity_day_of_week = 10;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 11;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
+   * `false`: the tier can be neither validated nor redeemed.
+   *
    * @generated from field: optional bool active = 12;
    */
   active?: boolean | undefined;
 
   /**
+   * Key-value pairs, merged by key into the stored ones.
+   *
    * @generated from field: google.protobuf.Struct metadata = 13;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 14;
    */
@@ -640,6 +795,8 @@ export const UpdatePromotionTierRequestSchema: GenMessage<UpdatePromotionTierReq
  */
 export type DeletePromotionTierRequest = Message<"scrip.campaign.v1.DeletePromotionTierRequest"> & {
   /**
+   * Id of the promotion tier (`promo_…`).
+   *
    * @generated from field: string tier_id = 1;
    */
   tierId: string;
@@ -657,6 +814,8 @@ export const DeletePromotionTierRequestSchema: GenMessage<DeletePromotionTierReq
  */
 export type EnablePromotionTierRequest = Message<"scrip.campaign.v1.EnablePromotionTierRequest"> & {
   /**
+   * Id of the promotion tier (`promo_…`).
+   *
    * @generated from field: string tier_id = 1;
    */
   tierId: string;
@@ -674,6 +833,8 @@ export const EnablePromotionTierRequestSchema: GenMessage<EnablePromotionTierReq
  */
 export type DisablePromotionTierRequest = Message<"scrip.campaign.v1.DisablePromotionTierRequest"> & {
   /**
+   * Id of the promotion tier (`promo_…`).
+   *
    * @generated from field: string tier_id = 1;
    */
   tierId: string;
@@ -687,52 +848,70 @@ export const DisablePromotionTierRequestSchema: GenMessage<DisablePromotionTierR
   messageDesc(file_scrip_campaign_v1_promotions, 15);
 
 /**
- * PromotionStack applies tiers together, in the order of their ids.
+ * Promotion tiers that are applied together, in the order of their ids.
  *
  * @generated from message scrip.campaign.v1.PromotionStack
  */
 export type PromotionStack = Message<"scrip.campaign.v1.PromotionStack"> & {
   /**
+   * Id of the promotion stack (`stack_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the stack.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Tiers of the stack.
+   *
    * @generated from field: scrip.campaign.v1.StackTiers tiers = 3;
    */
   tiers?: StackTiers | undefined;
 
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: string campaign_id = 4;
    */
   campaignId: string;
 
   /**
+   * Id of the category (`cat_…`); `null` without one.
+   *
    * @generated from field: optional string category_id = 5;
    */
   categoryId?: string | undefined;
 
   /**
+   * Category of the stack, as a list.
+   *
    * @generated from field: repeated scrip.common.v1.Category categories = 6;
    */
   categories: Category[];
 
   /**
+   * Free-form key-value pairs.
+   *
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 9;
    */
   updatedAt?: Timestamp | undefined;
@@ -746,18 +925,20 @@ export const PromotionStackSchema: GenMessage<PromotionStack> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_promotions, 16);
 
 /**
+ * Tiers of a promotion stack.
+ *
  * @generated from message scrip.campaign.v1.StackTiers
  */
 export type StackTiers = Message<"scrip.campaign.v1.StackTiers"> & {
   /**
-   * In the order in which they apply, each once.
+   * Ids of the tiers (`promo_…`), in the order in which they are applied, each once. 1 to 30.
    *
    * @generated from field: repeated string ids = 1;
    */
   ids: string[];
 
   /**
-   * MANUAL when absent: the order of the ids counts.
+   * `MANUAL`: the order of the ids decides. The default.
    *
    * @generated from field: optional string hierarchy_mode = 2;
    */
@@ -776,26 +957,36 @@ export const StackTiersSchema: GenMessage<StackTiers> = /*@__PURE__*/
  */
 export type CreatePromotionStackRequest = Message<"scrip.campaign.v1.CreatePromotionStackRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Name of the stack.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Tiers of the stack.
+   *
    * @generated from field: scrip.campaign.v1.StackTiers tiers = 3;
    */
   tiers?: StackTiers | undefined;
 
   /**
+   * Id of a category (`cat_…`).
+   *
    * @generated from field: optional string category_id = 4;
    */
   categoryId?: string | undefined;
 
   /**
+   * Free-form key-value pairs.
+   *
    * @generated from field: google.protobuf.Struct metadata = 5;
    */
   metadata?: JsonObject | undefined;
@@ -813,24 +1004,28 @@ export const CreatePromotionStackRequestSchema: GenMessage<CreatePromotionStackR
  */
 export type ListCampaignStacksRequest = Message<"scrip.campaign.v1.ListCampaignStacksRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
-   * 10 when absent.
+   * Number of stacks on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 3;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `-created_at`.
    *
    * @generated from field: optional string order = 4;
    */
@@ -849,19 +1044,21 @@ export const ListCampaignStacksRequestSchema: GenMessage<ListCampaignStacksReque
  */
 export type ListPromotionStacksRequest = Message<"scrip.campaign.v1.ListPromotionStacksRequest"> & {
   /**
-   * 10 when absent.
+   * Number of stacks on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `-created_at`.
    *
    * @generated from field: optional string order = 3;
    */
@@ -880,11 +1077,15 @@ export const ListPromotionStacksRequestSchema: GenMessage<ListPromotionStacksReq
  */
 export type ListPromotionStacksResponse = Message<"scrip.campaign.v1.ListPromotionStacksResponse"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.campaign.v1.PromotionStack data = 1;
    */
   data: PromotionStack[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -902,11 +1103,15 @@ export const ListPromotionStacksResponseSchema: GenMessage<ListPromotionStacksRe
  */
 export type GetPromotionStackRequest = Message<"scrip.campaign.v1.GetPromotionStackRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Id of the promotion stack (`stack_…`).
+   *
    * @generated from field: string stack_id = 2;
    */
   stackId: string;
@@ -924,37 +1129,49 @@ export const GetPromotionStackRequestSchema: GenMessage<GetPromotionStackRequest
  */
 export type UpdatePromotionStackRequest = Message<"scrip.campaign.v1.UpdatePromotionStackRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Id of the promotion stack (`stack_…`).
+   *
    * @generated from field: string stack_id = 2;
    */
   stackId: string;
 
   /**
+   * Name of the stack.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
+   * Tiers of the stack.
+   *
    * @generated from field: optional scrip.campaign.v1.StackTiers tiers = 4;
    */
   tiers?: StackTiers | undefined;
 
   /**
+   * Id of a category (`cat_…`); `null`: no category.
+   *
    * @generated from field: optional string category_id = 5;
    */
   categoryId?: string | undefined;
 
   /**
+   * Key-value pairs, merged by key into the stored ones.
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 7;
    */
@@ -973,11 +1190,15 @@ export const UpdatePromotionStackRequestSchema: GenMessage<UpdatePromotionStackR
  */
 export type DeletePromotionStackRequest = Message<"scrip.campaign.v1.DeletePromotionStackRequest"> & {
   /**
+   * Id or exact name of the campaign.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Id of the promotion stack (`stack_…`).
+   *
    * @generated from field: string stack_id = 2;
    */
   stackId: string;
@@ -991,18 +1212,16 @@ export const DeletePromotionStackRequestSchema: GenMessage<DeletePromotionStackR
   messageDesc(file_scrip_campaign_v1_promotions, 24);
 
 /**
- * PromotionService owns promotion tiers, discounts that need no code, and the stacks that apply several
- * of them together (spec/validation-and-redemption.md §9). `campaign_id` in a path is the id or the
- * exact name of a campaign of type PROMOTION.
+ * Manages promotion tiers, which are discounts without a code, and promotion stacks, which apply several tiers
+ * together. `{campaign_id}` in a path is the id or the exact name of a campaign of type PROMOTION.
  *
  * @generated from service scrip.campaign.v1.PromotionService
  */
 export const PromotionService: GenService<{
   /**
-   * CreatePromotionTier adds a tier to a campaign. Refused with `not_found` for an unknown campaign,
-   * category or validation rule, `invalid_campaign` when the campaign is of another type,
-   * `invalid_voucher` for a discount that cannot be applied, `invalid_campaign_params` when the dates
-   * contradict each other, `invalid_payload` for recurring limits that do.
+   * Adds a promotion tier to a campaign. Errors: `not_found` (an unknown campaign, category or validation
+   * rule), `invalid_campaign` (a campaign of another type), `invalid_campaign_params` (contradictory dates, too
+   * many tiers), `invalid_voucher` (a discount that cannot be calculated), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.CreatePromotionTier
    */
@@ -1012,7 +1231,8 @@ export const PromotionService: GenService<{
     output: typeof PromotionTierSchema;
   },
   /**
-   * ListCampaignTiers pages through the tiers of one campaign, newest first.
+   * Lists the promotion tiers of a campaign, newest first by default. Errors: `not_found` (an unknown
+   * campaign).
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.ListCampaignTiers
    */
@@ -1022,8 +1242,8 @@ export const PromotionService: GenService<{
     output: typeof ListPromotionTiersResponseSchema;
   },
   /**
-   * ListPromotionTiers pages through the tiers of all campaigns, newest first. Pages see those that can
-   * be used now, without what was sold with them and without the rules that are assigned to them.
+   * Lists the promotion tiers of all campaigns, newest first by default. Client-side callers see only tiers
+   * that can be used now, without summaries or rule assignments.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.ListPromotionTiers
    */
@@ -1033,7 +1253,7 @@ export const PromotionService: GenService<{
     output: typeof ListPromotionTiersResponseSchema;
   },
   /**
-   * GetPromotionTier answers one tier, or `not_found`.
+   * Returns a promotion tier. Errors: `not_found`.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.GetPromotionTier
    */
@@ -1043,8 +1263,9 @@ export const PromotionService: GenService<{
     output: typeof PromotionTierSchema;
   },
   /**
-   * UpdatePromotionTier changes the fields that are sent (`null` clears one, metadata is merged by
-   * key). Refused as CreatePromotionTier is.
+   * Updates the fields that are sent: `null` clears a field, metadata is merged by key. Idempotent. Errors:
+   * `not_found` (an unknown tier or category), `invalid_campaign_params` (contradictory dates),
+   * `invalid_voucher` (a discount that cannot be calculated), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.UpdatePromotionTier
    */
@@ -1054,8 +1275,8 @@ export const PromotionService: GenService<{
     output: typeof PromotionTierSchema;
   },
   /**
-   * DeletePromotionTier removes a tier. Refused with `resource_in_use` while a stack holds it.
-   * Redemptions of it stay in the books.
+   * Deletes a promotion tier. Its redemptions are kept. Errors: `not_found`, also for a repeated request;
+   * `resource_in_use` (a promotion stack contains the tier).
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.DeletePromotionTier
    */
@@ -1065,7 +1286,7 @@ export const PromotionService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * EnablePromotionTier sets `active` to true. Repeatable.
+   * Enables a promotion tier: sets `active` to `true`. Idempotent. Errors: `not_found`.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.EnablePromotionTier
    */
@@ -1075,8 +1296,8 @@ export const PromotionService: GenService<{
     output: typeof PromotionTierSchema;
   },
   /**
-   * DisablePromotionTier sets `active` to false: the tier can be neither validated nor redeemed.
-   * Repeatable.
+   * Disables a promotion tier: sets `active` to `false`, so that it can be neither validated nor redeemed.
+   * Idempotent. Errors: `not_found`.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.DisablePromotionTier
    */
@@ -1086,8 +1307,9 @@ export const PromotionService: GenService<{
     output: typeof PromotionTierSchema;
   },
   /**
-   * CreatePromotionStack makes a stack of tiers, which may belong to any campaign of the project.
-   * `not_found` for an unknown campaign, tier or category.
+   * Creates a promotion stack of tiers, which may belong to any campaign of the project. Errors: `not_found`
+   * (an unknown campaign, tier or category), `invalid_campaign` (a campaign of another type),
+   * `invalid_campaign_params` (too many stacks).
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.CreatePromotionStack
    */
@@ -1097,7 +1319,8 @@ export const PromotionService: GenService<{
     output: typeof PromotionStackSchema;
   },
   /**
-   * ListCampaignStacks pages through the stacks of one campaign, newest first.
+   * Lists the promotion stacks of a campaign, newest first by default. Errors: `not_found` (an unknown
+   * campaign).
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.ListCampaignStacks
    */
@@ -1107,7 +1330,7 @@ export const PromotionService: GenService<{
     output: typeof ListPromotionStacksResponseSchema;
   },
   /**
-   * ListPromotionStacks pages through the stacks of all campaigns, newest first.
+   * Lists the promotion stacks of all campaigns, newest first by default.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.ListPromotionStacks
    */
@@ -1117,7 +1340,7 @@ export const PromotionService: GenService<{
     output: typeof ListPromotionStacksResponseSchema;
   },
   /**
-   * GetPromotionStack answers one stack of a campaign, or `not_found`.
+   * Returns a promotion stack of a campaign. Errors: `not_found`.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.GetPromotionStack
    */
@@ -1127,7 +1350,8 @@ export const PromotionService: GenService<{
     output: typeof PromotionStackSchema;
   },
   /**
-   * UpdatePromotionStack changes the fields that are sent (metadata is merged by key).
+   * Updates the fields that are sent; metadata is merged by key. Idempotent. Errors: `not_found` (an unknown
+   * campaign, stack, tier or category).
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.UpdatePromotionStack
    */
@@ -1137,7 +1361,7 @@ export const PromotionService: GenService<{
     output: typeof PromotionStackSchema;
   },
   /**
-   * DeletePromotionStack removes a stack; its tiers stay.
+   * Deletes a promotion stack; its tiers are kept. Errors: `not_found`, also for a repeated request.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.DeletePromotionStack
    */

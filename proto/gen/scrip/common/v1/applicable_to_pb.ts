@@ -14,18 +14,22 @@ export const file_scrip_common_v1_applicable_to: GenFile = /*@__PURE__*/
   fileDesc("CiNzY3JpcC9jb21tb24vdjEvYXBwbGljYWJsZV90by5wcm90bxIPc2NyaXAuY29tbW9uLnYxIl4KDEFwcGxpY2FibGVUbxItCgRkYXRhGAEgAygLMh8uc2NyaXAuY29tbW9uLnYxLkFwcGxpY2FibGVJdGVtEg0KBXRvdGFsGAIgASgDOhCStRgMCgRsaXN0EgRkYXRhIvIFCg5BcHBsaWNhYmxlSXRlbRIOCgZvYmplY3QYASABKAkSCgoCaWQYAiABKAkSEwoGZWZmZWN0GAMgASgJSACIAQESFgoJc291cmNlX2lkGAQgASgJSAGIAQESFwoKcHJvZHVjdF9pZBgFIAEoCUgCiAEBEh4KEXByb2R1Y3Rfc291cmNlX2lkGAYgASgJSAOIAQESEgoFcHJpY2UYByABKANIBIgBARIaCg1wcmljZV9mb3JtdWxhGAggASgJSAWIAQESGwoOcXVhbnRpdHlfbGltaXQYCSABKANIBogBARImChlhZ2dyZWdhdGVkX3F1YW50aXR5X2xpbWl0GAogASgDSAeIAQESGQoMYW1vdW50X2xpbWl0GAsgASgDSAiIAQESJAoXYWdncmVnYXRlZF9hbW91bnRfbGltaXQYDCABKANICYgBARIiChJvcmRlcl9pdGVtX2luZGljZXMYDSADKAVCBpq1GAJ4ARITCgZyZXBlYXQYDiABKAVICogBARIbCg5za2lwX2luaXRpYWxseRgPIAEoBUgLiAEBEhMKBnRhcmdldBgQIAEoCUgMiAEBEjwKEG9yZGVyX2l0ZW1fdW5pdHMYESADKAsyGi5zY3JpcC5jb21tb24udjEuSXRlbVVuaXRzQgaatRgCeAESEwoGc3RyaWN0GBIgASgISA2IAQFCCQoHX2VmZmVjdEIMCgpfc291cmNlX2lkQg0KC19wcm9kdWN0X2lkQhQKEl9wcm9kdWN0X3NvdXJjZV9pZEIICgZfcHJpY2VCEAoOX3ByaWNlX2Zvcm11bGFCEQoPX3F1YW50aXR5X2xpbWl0QhwKGl9hZ2dyZWdhdGVkX3F1YW50aXR5X2xpbWl0Qg8KDV9hbW91bnRfbGltaXRCGgoYX2FnZ3JlZ2F0ZWRfYW1vdW50X2xpbWl0QgkKB19yZXBlYXRCEQoPX3NraXBfaW5pdGlhbGx5QgkKB190YXJnZXRCCQoHX3N0cmljdCJtCglJdGVtVW5pdHMSDQoFaW5kZXgYASABKAUSFQoFdW5pdHMYAiADKANCBpq1GAJ4ARIhChR1bml0c19saW1pdF9leGNlZWRlZBgDIAEoCEgAiAEBQhcKFV91bml0c19saW1pdF9leGNlZWRlZGIGcHJvdG8z", [file_scrip_options_v1_options]);
 
 /**
- * ApplicableTo lists what a redeemable is limited to, with what of the order that reached
- * (spec/validation-and-redemption.md §1.7).
+ * Products, SKUs and collections that a discount applies to, or does not apply to, and the order items that
+ * each entry matched (docs/order-calculation.md#selecting-lines-and-units).
  *
  * @generated from message scrip.common.v1.ApplicableTo
  */
 export type ApplicableTo = Message<"scrip.common.v1.ApplicableTo"> & {
   /**
+   * Entries of the validation rules, in their order.
+   *
    * @generated from field: repeated scrip.common.v1.ApplicableItem data = 1;
    */
   data: ApplicableItem[];
 
   /**
+   * Number of entries.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -39,99 +43,134 @@ export const ApplicableToSchema: GenMessage<ApplicableTo> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_applicable_to, 0);
 
 /**
- * ApplicableItem names a product, SKU or collection that a redeemable is limited to.
+ * One product, SKU or collection of a validation rule, with its settings.
  *
  * @generated from message scrip.common.v1.ApplicableItem
  */
 export type ApplicableItem = Message<"scrip.common.v1.ApplicableItem"> & {
   /**
+   * `product`, `sku` or `products_collection`.
+   *
    * @generated from field: string object = 1;
    */
   object: string;
 
   /**
+   * Id of the product (`prod_…`), SKU (`sku_…`) or collection (`pc_…`).
+   *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
+   * Which matching items are discounted: `APPLY_TO_EVERY`, `APPLY_TO_CHEAPEST`, `APPLY_FROM_CHEAPEST`,
+   * `APPLY_TO_MOST_EXPENSIVE` or `APPLY_FROM_MOST_EXPENSIVE`.
+   *
    * @generated from field: optional string effect = 3;
    */
   effect?: string | undefined;
 
   /**
+   * Your own id of the product or SKU.
+   *
    * @generated from field: optional string source_id = 4;
    */
   sourceId?: string | undefined;
 
   /**
+   * Id of the product that a SKU belongs to.
+   *
    * @generated from field: optional string product_id = 5;
    */
   productId?: string | undefined;
 
   /**
+   * Your own id of the product that a SKU belongs to.
+   *
    * @generated from field: optional string product_source_id = 6;
    */
   productSourceId?: string | undefined;
 
   /**
+   * Unit price that a FIXED discount sets, in minor units.
+   *
    * @generated from field: optional int64 price = 7;
    */
   price?: bigint | undefined;
 
   /**
+   * Formula for `price`; its result is in major units.
+   *
    * @generated from field: optional string price_formula = 8;
    */
   priceFormula?: string | undefined;
 
   /**
+   * Maximum number of discounted units for each order item.
+   *
    * @generated from field: optional int64 quantity_limit = 9;
    */
   quantityLimit?: bigint | undefined;
 
   /**
+   * Maximum number of discounted units over all matching order items.
+   *
    * @generated from field: optional int64 aggregated_quantity_limit = 10;
    */
   aggregatedQuantityLimit?: bigint | undefined;
 
   /**
+   * Maximum discount for each order item, in minor units.
+   *
    * @generated from field: optional int64 amount_limit = 11;
    */
   amountLimit?: bigint | undefined;
 
   /**
+   * Maximum discount over all matching order items, in minor units.
+   *
    * @generated from field: optional int64 aggregated_amount_limit = 12;
    */
   aggregatedAmountLimit?: bigint | undefined;
 
   /**
+   * Positions of the matched order items, from 0, in the order in which the discount is applied.
+   *
    * @generated from field: repeated int32 order_item_indices = 13;
    */
   orderItemIndices: number[];
 
   /**
+   * Discount every n-th item or unit. Default: 1.
+   *
    * @generated from field: optional int32 repeat = 14;
    */
   repeat?: number | undefined;
 
   /**
+   * Number of items or units to skip before the first discounted one. Default: 0.
+   *
    * @generated from field: optional int32 skip_initially = 15;
    */
   skipInitially?: number | undefined;
 
   /**
+   * `ITEM`: whole order items are selected; `UNIT`: single units.
+   *
    * @generated from field: optional string target = 16;
    */
   target?: string | undefined;
 
   /**
-   * Which units of the lines, when not all of them.
+   * Units that are discounted, for order items of which only some units are.
    *
    * @generated from field: repeated scrip.common.v1.ItemUnits order_item_units = 17;
    */
   orderItemUnits: ItemUnits[];
 
   /**
+   * Stored and returned as sent; has no effect.
+   *
    * @generated from field: optional bool strict = 18;
    */
   strict?: boolean | undefined;
@@ -145,22 +184,29 @@ export const ApplicableItemSchema: GenMessage<ApplicableItem> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_applicable_to, 1);
 
 /**
+ * Discounted units of one order item.
+ *
  * @generated from message scrip.common.v1.ItemUnits
  */
 export type ItemUnits = Message<"scrip.common.v1.ItemUnits"> & {
   /**
+   * Position of the order item, from 0.
+   *
    * @generated from field: int32 index = 1;
    */
   index: number;
 
   /**
-   * Counted from 1; left out, with the flag below, when the order has more than 1000 units.
+   * Numbers of the units, from 1. Left out when the order has more than 1000 units.
    *
    * @generated from field: repeated int64 units = 2;
    */
   units: bigint[];
 
   /**
+   * `true` when `units` was left out because the order has more than 1000 units; all of them are still
+   * calculated.
+   *
    * @generated from field: optional bool units_limit_exceeded = 3;
    */
   unitsLimitExceeded?: boolean | undefined;

@@ -16,39 +16,50 @@ export const file_scrip_common_v1_category: GenFile = /*@__PURE__*/
   fileDesc("Ch5zY3JpcC9jb21tb24vdjEvY2F0ZWdvcnkucHJvdG8SD3NjcmlwLmNvbW1vbi52MSLpAQoIQ2F0ZWdvcnkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIRCgloaWVyYXJjaHkYAyABKAMSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQARIgChNzdGFja2luZ19ydWxlc190eXBlGAYgASgJSACIAQE6DpK1GAoKCGNhdGVnb3J5QhYKFF9zdGFja2luZ19ydWxlc190eXBlYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_options_v1_options]);
 
 /**
- * Category groups vouchers and campaigns; the stacking rules speak of categories. The one with the
- * lower hierarchy is applied first.
+ * Groups vouchers, campaigns and promotion tiers. Stacking rules refer to categories; with the sorting rule
+ * CATEGORY_HIERARCHY the category with the lower `hierarchy` is applied first (docs/stacking.md#categories).
  *
  * @generated from message scrip.common.v1.Category
  */
 export type Category = Message<"scrip.common.v1.Category"> & {
   /**
+   * Id of the category (`cat_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name, unique in the project.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Position in the order of categories: lower numbers are applied first.
+   *
    * @generated from field: int64 hierarchy = 3;
    */
   hierarchy: bigint;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: google.protobuf.Timestamp updated_at = 5;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * JOINT, EXCLUSIVE or COMMON; only in validation results.
+   * `JOINT`, `EXCLUSIVE` or `COMMON`: how the stacking rules treat the category. Only in validation,
+   * qualification and redemption responses.
    *
    * @generated from field: optional string stacking_rules_type = 6;
    */

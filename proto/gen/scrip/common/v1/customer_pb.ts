@@ -15,66 +15,86 @@ export const file_scrip_common_v1_customer: GenFile = /*@__PURE__*/
   fileDesc("Ch5zY3JpcC9jb21tb24vdjEvY3VzdG9tZXIucHJvdG8SD3NjcmlwLmNvbW1vbi52MSKhBAoIQ3VzdG9tZXISGAoCaWQYASABKAlCB5q1GAMw/wFIAIgBARIhCglzb3VyY2VfaWQYAiABKAlCCZq1GAUoATD/AUgBiAEBEhoKBG5hbWUYAyABKAlCB5q1GAMwrAJIAogBARIbCgVlbWFpbBgEIAEoCUIHmrUYAzDAAkgDiAEBEhoKBXBob25lGAUgASgJQgaatRgCMEBIBIgBARIcCgdjb3VudHJ5GAYgASgJQgaatRgCMGRIBYgBARIhCgtkZXNjcmlwdGlvbhgHIAEoCUIHmrUYAzDoB0gGiAEBEjwKCG1ldGFkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIRmrUYDboBCgoIY3VzdG9tZXISLgoHYWRkcmVzcxgJIAEoCzIYLnNjcmlwLmNvbW1vbi52MS5BZGRyZXNzSAeIAQESHgoJYmlydGhkYXRlGAogASgJQgaatRgCWAFICIgBARIdCghiaXJ0aGRheRgLIAEoCUIGmrUYAlgBSAmIAQE6IJK1GBwKCGN1c3RvbWVyGglzb3VyY2VfaWQiBWN1c3RfQgUKA19pZEIMCgpfc291cmNlX2lkQgcKBV9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCgoIX2NvdW50cnlCDgoMX2Rlc2NyaXB0aW9uQgoKCF9hZGRyZXNzQgwKCl9iaXJ0aGRhdGVCCwoJX2JpcnRoZGF5Io8CCgdBZGRyZXNzEhwKBGNpdHkYASABKAlCCZq1GAUQATD/AUgAiAEBEh0KBXN0YXRlGAIgASgJQgmatRgFEAEw/wFIAYgBARIeCgZsaW5lXzEYAyABKAlCCZq1GAUQATD0A0gCiAEBEh4KBmxpbmVfMhgEIAEoCUIJmrUYBRABMPQDSAOIAQESHgoHY291bnRyeRgFIAEoCUIImrUYBBABMGRIBIgBARIiCgtwb3N0YWxfY29kZRgGIAEoCUIImrUYBBABMEBIBYgBAUIHCgVfY2l0eUIICgZfc3RhdGVCCQoHX2xpbmVfMUIJCgdfbGluZV8yQgoKCF9jb3VudHJ5Qg4KDF9wb3N0YWxfY29kZWIGcHJvdG8z", [file_google_protobuf_struct, file_scrip_options_v1_options]);
 
 /**
- * Customer names the buyer in a request: by id, by the shop's own source id, or both, in which case
- * the id decides. A bare string is a source id, or an id when it starts with `cust_`.
+ * Identifies the customer of a request by `id`, by `source_id` (your own id), or by both, in which case `id`
+ * decides. A plain string is accepted too: an id when it starts with `cust_`, a source id otherwise. Other
+ * fields update the stored profile when the request stores anything (docs/customers.md#upsert).
  *
  * @generated from message scrip.common.v1.Customer
  */
 export type Customer = Message<"scrip.common.v1.Customer"> & {
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the customer, unique in the project.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Full name.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
+   * Email address.
+   *
    * @generated from field: optional string email = 4;
    */
   email?: string | undefined;
 
   /**
+   * Phone number.
+   *
    * @generated from field: optional string phone = 5;
    */
   phone?: string | undefined;
 
   /**
+   * Country; stored as the country of the address when `address.country` is not sent.
+   *
    * @generated from field: optional string country = 6;
    */
   country?: string | undefined;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string description = 7;
    */
   description?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 8;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * The parts that are sent overwrite the stored ones. `country` beside it is its country.
+   * Address. Parts that are sent overwrite the stored ones.
    *
    * @generated from field: optional scrip.common.v1.Address address = 9;
    */
   address?: Address | undefined;
 
   /**
+   * Date of birth, `YYYY-MM-DD`.
+   *
    * @generated from field: optional string birthdate = 10;
    */
   birthdate?: string | undefined;
 
   /**
-   * The old name of birthdate, which wins when both are sent.
+   * Deprecated name of `birthdate`, which takes precedence when both are sent.
    *
    * @generated from field: optional string birthday = 11;
    */
@@ -89,35 +109,49 @@ export const CustomerSchema: GenMessage<Customer> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_customer, 0);
 
 /**
+ * Postal address. Parts that are `null` are cleared.
+ *
  * @generated from message scrip.common.v1.Address
  */
 export type Address = Message<"scrip.common.v1.Address"> & {
   /**
+   * City.
+   *
    * @generated from field: optional string city = 1;
    */
   city?: string | undefined;
 
   /**
+   * State or province.
+   *
    * @generated from field: optional string state = 2;
    */
   state?: string | undefined;
 
   /**
+   * First line of the street address.
+   *
    * @generated from field: optional string line_1 = 3;
    */
   line1?: string | undefined;
 
   /**
+   * Second line of the street address.
+   *
    * @generated from field: optional string line_2 = 4;
    */
   line2?: string | undefined;
 
   /**
+   * Country.
+   *
    * @generated from field: optional string country = 5;
    */
   country?: string | undefined;
 
   /**
+   * Postal code.
+   *
    * @generated from field: optional string postal_code = 6;
    */
   postalCode?: string | undefined;

@@ -14,110 +14,130 @@ export const file_scrip_common_v1_discount: GenFile = /*@__PURE__*/
   fileDesc("Ch5zY3JpcC9jb21tb24vdjEvZGlzY291bnQucHJvdG8SD3NjcmlwLmNvbW1vbi52MSKACAoIRGlzY291bnQSMwoEdHlwZRgBIAEoDjIdLnNjcmlwLmNvbW1vbi52MS5EaXNjb3VudFR5cGVCBpq1GAIIARI0CgZlZmZlY3QYAiABKA4yHy5zY3JpcC5jb21tb24udjEuRGlzY291bnRFZmZlY3RIAIgBARIqCgtwZXJjZW50X29mZhgDIAEoCUIQmrUYDFABmgEBMKIBAzEwMEgBiAEBEikKE3BlcmNlbnRfb2ZmX2Zvcm11bGEYBCABKAlCB5q1GAMw6AdIAogBARInCgphbW91bnRfb2ZmGAUgASgDQg6atRgKGAAggMDK84SjAkgDiAEBEigKEmFtb3VudF9vZmZfZm9ybXVsYRgGIAEoCUIHmrUYAzDoB0gEiAEBEikKDGFtb3VudF9saW1pdBgHIAEoA0IOmrUYChgAIIDAyvOEowJIBYgBARI0ChdhZ2dyZWdhdGVkX2Ftb3VudF9saW1pdBgIIAEoA0IOmrUYChgAIIDAyvOEowJIBogBARIpCgxmaXhlZF9hbW91bnQYCSABKANCDpq1GAoYACCAwMrzhKMCSAeIAQESKgoUZml4ZWRfYW1vdW50X2Zvcm11bGEYCiABKAlCB5q1GAMw6AdICIgBARIhCgh1bml0X29mZhgLIAEoA0IKmrUYBhgAIMCEPUgJiAEBEiYKEHVuaXRfb2ZmX2Zvcm11bGEYDCABKAlCB5q1GAMw6AdICogBARIiCgl1bml0X3R5cGUYDSABKAlCCpq1GAYw/wGQAQZIC4gBARIXCgppc19keW5hbWljGA4gASgISAyIAQESNgoFdW5pdHMYDyADKAsyHS5zY3JpcC5jb21tb24udjEuVW5pdERpc2NvdW50QgiatRgESGR4ARI1Cgdwcm9kdWN0GBAgASgLMh8uc2NyaXAuY29tbW9uLnYxLlByb2R1Y3RTdW1tYXJ5SA2IAQESLQoDc2t1GBEgASgLMhsuc2NyaXAuY29tbW9uLnYxLlNrdVN1bW1hcnlIDogBAUIJCgdfZWZmZWN0Qg4KDF9wZXJjZW50X29mZkIWChRfcGVyY2VudF9vZmZfZm9ybXVsYUINCgtfYW1vdW50X29mZkIVChNfYW1vdW50X29mZl9mb3JtdWxhQg8KDV9hbW91bnRfbGltaXRCGgoYX2FnZ3JlZ2F0ZWRfYW1vdW50X2xpbWl0Qg8KDV9maXhlZF9hbW91bnRCFwoVX2ZpeGVkX2Ftb3VudF9mb3JtdWxhQgsKCV91bml0X29mZkITChFfdW5pdF9vZmZfZm9ybXVsYUIMCgpfdW5pdF90eXBlQg0KC19pc19keW5hbWljQgoKCF9wcm9kdWN0QgYKBF9za3UiiAMKDFVuaXREaXNjb3VudBI3CgZlZmZlY3QYASABKA4yHy5zY3JpcC5jb21tb24udjEuRGlzY291bnRFZmZlY3RCBpq1GAIIARIhCgh1bml0X29mZhgCIAEoA0IKmrUYBhgAIMCEPUgAiAEBEiYKEHVuaXRfb2ZmX2Zvcm11bGEYAyABKAlCB5q1GAMw6AdIAYgBARIiCgl1bml0X3R5cGUYBCABKAlCCpq1GAYw/wGQAQZIAogBARIXCgppc19keW5hbWljGAUgASgISAOIAQESNQoHcHJvZHVjdBgGIAEoCzIfLnNjcmlwLmNvbW1vbi52MS5Qcm9kdWN0U3VtbWFyeUgEiAEBEi0KA3NrdRgHIAEoCzIbLnNjcmlwLmNvbW1vbi52MS5Ta3VTdW1tYXJ5SAWIAQFCCwoJX3VuaXRfb2ZmQhMKEV91bml0X29mZl9mb3JtdWxhQgwKCl91bml0X3R5cGVCDQoLX2lzX2R5bmFtaWNCCgoIX3Byb2R1Y3RCBgoEX3NrdSJeCg5Qcm9kdWN0U3VtbWFyeRIKCgJpZBgBIAEoCRIWCglzb3VyY2VfaWQYAiABKAlIAIgBARIRCgRuYW1lGAMgASgJSAGIAQFCDAoKX3NvdXJjZV9pZEIHCgVfbmFtZSJYCgpTa3VTdW1tYXJ5EgoKAmlkGAEgASgJEhYKCXNvdXJjZV9pZBgCIAEoCUgAiAEBEhAKA3NrdRgDIAEoCUgBiAEBQgwKCl9zb3VyY2VfaWRCBgoEX3NrdSqTAQoMRGlzY291bnRUeXBlEh0KGURJU0NPVU5UX1RZUEVfVU5TUEVDSUZJRUQQABIZChVESVNDT1VOVF9UWVBFX1BFUkNFTlQQARIYChRESVNDT1VOVF9UWVBFX0FNT1VOVBACEhYKEkRJU0NPVU5UX1RZUEVfVU5JVBADEhcKE0RJU0NPVU5UX1RZUEVfRklYRUQQBCrQAwoORGlzY291bnRFZmZlY3QSHwobRElTQ09VTlRfRUZGRUNUX1VOU1BFQ0lGSUVEEAASIgoeRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX09SREVSEAESIgoeRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TEAISLgoqRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TX0JZX1FVQU5USVRZEAMSMQotRElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TX1BST1BPUlRJT05BTExZEAQSPQo5RElTQ09VTlRfRUZGRUNUX0FQUExZX1RPX0lURU1TX1BST1BPUlRJT05BTExZX0JZX1FVQU5USVRZEAUSIQodRElTQ09VTlRfRUZGRUNUX0FERF9ORVdfSVRFTVMQBhIlCiFESVNDT1VOVF9FRkZFQ1RfQUREX01JU1NJTkdfSVRFTVMQBxIiCh5ESVNDT1VOVF9FRkZFQ1RfQUREX01BTllfSVRFTVMQCBIiCh5ESVNDT1VOVF9FRkZFQ1RfQUREX1NBTUVfSVRFTVMQCRIhCh1ESVNDT1VOVF9FRkZFQ1RfUkVQTEFDRV9JVEVNUxAKYgZwcm90bzM", [file_scrip_options_v1_options]);
 
 /**
- * Discount says what a discount voucher or a promotion takes off
- * (spec/validation-and-redemption.md §1.5). Amounts are minor units.
+ * What a discount voucher or a promotion tier takes off an order (docs/order-calculation.md#discount-object).
+ * Amounts are minor units; results of formulas are major units. A formula needs the static value beside it,
+ * which is used when the formula cannot be calculated: an operand is missing, or a number is divided by zero.
  *
  * @generated from message scrip.common.v1.Discount
  */
 export type Discount = Message<"scrip.common.v1.Discount"> & {
   /**
+   * Kind of discount; decides which of the following fields apply.
+   *
    * @generated from field: scrip.common.v1.DiscountType type = 1;
    */
   type: DiscountType;
 
   /**
+   * How the discount is applied. Default: `APPLY_TO_ORDER`, or `APPLY_TO_ITEMS` when validation rules limit the
+   * discount to products; `ADD_MISSING_ITEMS` for UNIT.
+   *
    * @generated from field: optional scrip.common.v1.DiscountEffect effect = 2;
    */
   effect?: DiscountEffect | undefined;
 
   /**
-   * 0 to 100, fractions allowed.
+   * PERCENT: percentage, 0 to 100; fractions are allowed.
    *
    * @generated from field: optional string percent_off = 3;
    */
   percentOff?: string | undefined;
 
   /**
-   * A formula for percent_off, which must be there too and counts where the formula gives nothing: an
-   * operand is missing, or something is divided by zero. Amounts in formulas are major units.
+   * PERCENT: formula for `percent_off`; the result is limited to 0 to 100 (docs/formulas.md#units-and-results).
    *
    * @generated from field: optional string percent_off_formula = 4;
    */
   percentOffFormula?: string | undefined;
 
   /**
+   * AMOUNT: amount to take off, in minor units.
+   *
    * @generated from field: optional int64 amount_off = 5;
    */
   amountOff?: bigint | undefined;
 
   /**
-   * A formula for amount_off, in major units; amount_off counts where it gives nothing.
+   * AMOUNT: formula for `amount_off`; the result is in major units.
    *
    * @generated from field: optional string amount_off_formula = 6;
    */
   amountOffFormula?: string | undefined;
 
   /**
+   * Maximum discount in minor units: of the order, or of each order item with an item-level effect. Default: no
+   * limit.
+   *
    * @generated from field: optional int64 amount_limit = 7;
    */
   amountLimit?: bigint | undefined;
 
   /**
+   * Maximum discount over all order items together, in minor units. Default: no limit.
+   *
    * @generated from field: optional int64 aggregated_amount_limit = 8;
    */
   aggregatedAmountLimit?: bigint | undefined;
 
   /**
+   * FIXED: price to pay, in minor units: of the order, or of each unit with an item-level effect.
+   *
    * @generated from field: optional int64 fixed_amount = 9;
    */
   fixedAmount?: bigint | undefined;
 
   /**
-   * A formula for fixed_amount, in major units; fixed_amount counts where it gives nothing.
+   * FIXED: formula for `fixed_amount`; the result is in major units.
    *
    * @generated from field: optional string fixed_amount_formula = 10;
    */
   fixedAmountFormula?: string | undefined;
 
   /**
+   * UNIT: number of units.
+   *
    * @generated from field: optional int64 unit_off = 11;
    */
   unitOff?: bigint | undefined;
 
   /**
+   * UNIT: formula for `unit_off`; the result is rounded down.
+   *
    * @generated from field: optional string unit_off_formula = 12;
    */
   unitOffFormula?: string | undefined;
 
   /**
-   * The id or source id of a product or of a SKU.
+   * UNIT: id or source id of the product or SKU whose units are given.
    *
    * @generated from field: optional string unit_type = 13;
    */
   unitType?: string | undefined;
 
   /**
-   * In answers: true when a formula gave the value, false when the static value was used.
+   * In responses: `true` when a formula calculated the value, `false` when the static value was used.
    *
    * @generated from field: optional bool is_dynamic = 14;
    */
   isDynamic?: boolean | undefined;
 
   /**
-   * Effects ADD_MANY_ITEMS and REPLACE_ITEMS: one element for each thing that is given.
+   * UNIT with effect ADD_MANY_ITEMS or REPLACE_ITEMS: one element for each product or SKU that is given.
    *
    * @generated from field: repeated scrip.common.v1.UnitDiscount units = 15;
    */
   units: UnitDiscount[];
 
   /**
-   * In answers: what `unit_type` names.
+   * In responses: the product that `unit_type` refers to.
    *
    * @generated from field: optional scrip.common.v1.ProductSummary product = 16;
    */
   product?: ProductSummary | undefined;
 
   /**
+   * In responses: the SKU that `unit_type` refers to.
+   *
    * @generated from field: optional scrip.common.v1.SkuSummary sku = 17;
    */
   sku?: SkuSummary | undefined;
@@ -131,44 +151,57 @@ export const DiscountSchema: GenMessage<Discount> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_discount, 0);
 
 /**
- * UnitDiscount gives units of one product or SKU, or replaces others by them (§1.8, §1.9).
+ * Gives free units of one product or SKU, or replaces selected units by it
+ * (docs/order-calculation.md#free-units).
  *
  * @generated from message scrip.common.v1.UnitDiscount
  */
 export type UnitDiscount = Message<"scrip.common.v1.UnitDiscount"> & {
   /**
+   * `ADD_NEW_ITEMS`, `ADD_MISSING_ITEMS` or `REPLACE_ITEMS`.
+   *
    * @generated from field: scrip.common.v1.DiscountEffect effect = 1;
    */
   effect: DiscountEffect;
 
   /**
+   * Number of units.
+   *
    * @generated from field: optional int64 unit_off = 2;
    */
   unitOff?: bigint | undefined;
 
   /**
+   * Formula for `unit_off`; the result is rounded down.
+   *
    * @generated from field: optional string unit_off_formula = 3;
    */
   unitOffFormula?: string | undefined;
 
   /**
-   * The id or source id of a product or of a SKU.
+   * Id or source id of the product or SKU.
    *
    * @generated from field: optional string unit_type = 4;
    */
   unitType?: string | undefined;
 
   /**
+   * In responses: `true` when a formula calculated the value, `false` when the static value was used.
+   *
    * @generated from field: optional bool is_dynamic = 5;
    */
   isDynamic?: boolean | undefined;
 
   /**
+   * In responses: the product that `unit_type` refers to.
+   *
    * @generated from field: optional scrip.common.v1.ProductSummary product = 6;
    */
   product?: ProductSummary | undefined;
 
   /**
+   * In responses: the SKU that `unit_type` refers to.
+   *
    * @generated from field: optional scrip.common.v1.SkuSummary sku = 7;
    */
   sku?: SkuSummary | undefined;
@@ -182,20 +215,28 @@ export const UnitDiscountSchema: GenMessage<UnitDiscount> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_discount, 1);
 
 /**
+ * Product that a discount gives.
+ *
  * @generated from message scrip.common.v1.ProductSummary
  */
 export type ProductSummary = Message<"scrip.common.v1.ProductSummary"> & {
   /**
+   * Id of the product (`prod_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Your own id of the product.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Name of the product.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
@@ -209,20 +250,28 @@ export const ProductSummarySchema: GenMessage<ProductSummary> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_discount, 2);
 
 /**
+ * SKU that a discount gives.
+ *
  * @generated from message scrip.common.v1.SkuSummary
  */
 export type SkuSummary = Message<"scrip.common.v1.SkuSummary"> & {
   /**
+   * Id of the SKU (`sku_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Your own id of the SKU.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Name of the SKU.
+   *
    * @generated from field: optional string sku = 3;
    */
   sku?: string | undefined;
@@ -236,6 +285,8 @@ export const SkuSummarySchema: GenMessage<SkuSummary> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_discount, 3);
 
 /**
+ * What kind of value a discount has.
+ *
  * @generated from enum scrip.common.v1.DiscountType
  */
 export const DiscountType = {
@@ -245,27 +296,37 @@ export const DiscountType = {
   UNSPECIFIED: 0,
 
   /**
+   * A percentage: `percent_off`.
+   *
    * @generated from enum value: DISCOUNT_TYPE_PERCENT = 1;
    */
   PERCENT: 1,
 
   /**
+   * A fixed amount off: `amount_off`.
+   *
    * @generated from enum value: DISCOUNT_TYPE_AMOUNT = 2;
    */
   AMOUNT: 2,
 
   /**
+   * Free or replaced units of a product: `unit_off` and `unit_type`, or `units`.
+   *
    * @generated from enum value: DISCOUNT_TYPE_UNIT = 3;
    */
   UNIT: 3,
 
   /**
+   * A fixed price: `fixed_amount`.
+   *
    * @generated from enum value: DISCOUNT_TYPE_FIXED = 4;
    */
   FIXED: 4,
 } as const;
 
 /**
+ * What kind of value a discount has.
+ *
  * @generated from enum scrip.common.v1.DiscountType
  */
 export type DiscountType = (typeof DiscountType)[keyof typeof DiscountType] | UnknownEnum;
@@ -277,6 +338,8 @@ export const DiscountTypeSchema: GenEnum<DiscountType> = /*@__PURE__*/
   enumDesc(file_scrip_common_v1_discount, 0);
 
 /**
+ * How a discount is applied to the order (docs/order-calculation.md#effects).
+ *
  * @generated from enum scrip.common.v1.DiscountEffect
  */
 export const DiscountEffect = {
@@ -286,57 +349,79 @@ export const DiscountEffect = {
   UNSPECIFIED: 0,
 
   /**
+   * Taken off the order as a whole.
+   *
    * @generated from enum value: DISCOUNT_EFFECT_APPLY_TO_ORDER = 1;
    */
   APPLY_TO_ORDER: 1,
 
   /**
+   * Taken off each selected order item, once whatever its quantity.
+   *
    * @generated from enum value: DISCOUNT_EFFECT_APPLY_TO_ITEMS = 2;
    */
   APPLY_TO_ITEMS: 2,
 
   /**
+   * AMOUNT only: taken off each selected unit.
+   *
    * @generated from enum value: DISCOUNT_EFFECT_APPLY_TO_ITEMS_BY_QUANTITY = 3;
    */
   APPLY_TO_ITEMS_BY_QUANTITY: 3,
 
   /**
+   * AMOUNT only: one amount, split over the selected items in proportion to their amounts.
+   *
    * @generated from enum value: DISCOUNT_EFFECT_APPLY_TO_ITEMS_PROPORTIONALLY = 4;
    */
   APPLY_TO_ITEMS_PROPORTIONALLY: 4,
 
   /**
+   * AMOUNT only: one amount, split over the selected items in proportion to their quantities.
+   *
    * @generated from enum value: DISCOUNT_EFFECT_APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY = 5;
    */
   APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY: 5,
 
   /**
+   * UNIT only: adds `unit_off` free units, whatever the order contains.
+   *
    * @generated from enum value: DISCOUNT_EFFECT_ADD_NEW_ITEMS = 6;
    */
   ADD_NEW_ITEMS: 6,
 
   /**
+   * UNIT only: makes `unit_off` units free, and adds those that the order does not contain.
+   *
    * @generated from enum value: DISCOUNT_EFFECT_ADD_MISSING_ITEMS = 7;
    */
   ADD_MISSING_ITEMS: 7,
 
   /**
+   * UNIT only: applies each element of `units`.
+   *
    * @generated from enum value: DISCOUNT_EFFECT_ADD_MANY_ITEMS = 8;
    */
   ADD_MANY_ITEMS: 8,
 
   /**
+   * UNIT only: adds free units of the same product to each selected order item.
+   *
    * @generated from enum value: DISCOUNT_EFFECT_ADD_SAME_ITEMS = 9;
    */
   ADD_SAME_ITEMS: 9,
 
   /**
+   * UNIT only: replaces selected units by units of another product.
+   *
    * @generated from enum value: DISCOUNT_EFFECT_REPLACE_ITEMS = 10;
    */
   REPLACE_ITEMS: 10,
 } as const;
 
 /**
+ * How a discount is applied to the order (docs/order-calculation.md#effects).
+ *
  * @generated from enum scrip.common.v1.DiscountEffect
  */
 export type DiscountEffect = (typeof DiscountEffect)[keyof typeof DiscountEffect] | UnknownEnum;

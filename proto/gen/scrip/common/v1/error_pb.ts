@@ -14,73 +14,86 @@ export const file_scrip_common_v1_error: GenFile = /*@__PURE__*/
   fileDesc("ChtzY3JpcC9jb21tb24vdjEvZXJyb3IucHJvdG8SD3NjcmlwLmNvbW1vbi52MSKIAwoFRXJyb3ISDAoEY29kZRgBIAEoBRILCgNrZXkYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIUCgdkZXRhaWxzGAQgASgJSACIAQESEgoKcmVxdWVzdF9pZBgFIAEoCRIYCgtyZXNvdXJjZV9pZBgGIAEoCUgBiAEBEhoKDXJlc291cmNlX3R5cGUYByABKAlIAogBARIrCgVlcnJvchgIIAEoCzIcLnNjcmlwLmNvbW1vbi52MS5OZXN0ZWRFcnJvchIiChJyZWxhdGVkX29iamVjdF9pZHMYCSADKAlCBpq1GAJ4ARIgChNyZWxhdGVkX29iamVjdF90eXBlGAogASgJSAOIAQESIQoUcmVsYXRlZF9vYmplY3RfdG90YWwYCyABKANIBIgBAUIKCghfZGV0YWlsc0IOCgxfcmVzb3VyY2VfaWRCEAoOX3Jlc291cmNlX3R5cGVCFgoUX3JlbGF0ZWRfb2JqZWN0X3R5cGVCFwoVX3JlbGF0ZWRfb2JqZWN0X3RvdGFsIh4KC05lc3RlZEVycm9yEg8KB21lc3NhZ2UYASABKAliBnByb3RvMw", [file_scrip_options_v1_options]);
 
 /**
- * Error is the one shape of every refusal (spec/interface.md, Errors). It travels as a detail of a
- * gRPC status and as the body of an HTTP answer.
+ * Every error has this shape (docs/errors.md#error-object): as the body of an HTTP response, as a detail of a
+ * gRPC status, and inside validation results.
  *
  * @generated from message scrip.common.v1.Error
  */
 export type Error = Message<"scrip.common.v1.Error"> & {
   /**
-   * The HTTP status.
+   * HTTP status.
    *
    * @generated from field: int32 code = 1;
    */
   code: number;
 
   /**
-   * A key of the catalogue; never renamed.
+   * Key of the error (docs/errors.md#keys). Keys are never renamed or reused: branch on this field.
    *
    * @generated from field: string key = 2;
    */
   key: string;
 
   /**
+   * Short text of the key, for people; it may be reworded.
+   *
    * @generated from field: string message = 3;
    */
   message: string;
 
   /**
+   * What exactly is wrong, such as the name of the field; for people, it may be reworded.
+   *
    * @generated from field: optional string details = 4;
    */
   details?: string | undefined;
 
   /**
-   * Of the request that failed: `v-` and 18 hex characters.
+   * Id of the failed request: `v-` and 18 hexadecimal characters. Also in the header X-Request-Id and in logs.
    *
    * @generated from field: string request_id = 5;
    */
   requestId: string;
 
   /**
+   * Id of the resource that the error is about; of the recorded failed redemption when a redemption is
+   * rejected.
+   *
    * @generated from field: optional string resource_id = 6;
    */
   resourceId?: string | undefined;
 
   /**
+   * Type of the resource that the error is about.
+   *
    * @generated from field: optional string resource_type = 7;
    */
   resourceType?: string | undefined;
 
   /**
-   * The merchant's own words for a violated rule.
+   * Your own error message, when a validation rule that has one was violated.
    *
    * @generated from field: scrip.common.v1.NestedError error = 8;
    */
   error?: NestedError | undefined;
 
   /**
-   * With `resource_in_use`: what uses the resource, some of it at least, and how many there are.
+   * With `resource_in_use`: ids of objects that use the resource; not all of them when there are many.
    *
    * @generated from field: repeated string related_object_ids = 9;
    */
   relatedObjectIds: string[];
 
   /**
+   * With `resource_in_use`: type of the objects that use the resource.
+   *
    * @generated from field: optional string related_object_type = 10;
    */
   relatedObjectType?: string | undefined;
 
   /**
+   * With `resource_in_use`: number of objects that use the resource.
+   *
    * @generated from field: optional int64 related_object_total = 11;
    */
   relatedObjectTotal?: bigint | undefined;
@@ -94,10 +107,14 @@ export const ErrorSchema: GenMessage<Error> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_error, 0);
 
 /**
+ * Your own error message for a violated validation rule.
+ *
  * @generated from message scrip.common.v1.NestedError
  */
 export type NestedError = Message<"scrip.common.v1.NestedError"> & {
   /**
+   * The message, as it was set in the validation rule.
+   *
    * @generated from field: string message = 1;
    */
   message: string;

@@ -16,20 +16,21 @@ export const file_scrip_common_v1_explanation: GenFile = /*@__PURE__*/
   fileDesc("CiFzY3JpcC9jb21tb24vdjEvZXhwbGFuYXRpb24ucHJvdG8SD3NjcmlwLmNvbW1vbi52MSKQAQoLRXhwbGFuYXRpb24SDgoGc3RhdHVzGAEgASgJEjcKBXN0ZXBzGAIgAygLMiAuc2NyaXAuY29tbW9uLnYxLkV4cGxhbmF0aW9uU3RlcEIGmrUYAngBEjgKC2FsbG9jYXRpb25zGAMgAygLMhsuc2NyaXAuY29tbW9uLnYxLkFsbG9jYXRpb25CBpq1GAJ4ASKcAwoPRXhwbGFuYXRpb25TdGVwEgwKBGtpbmQYASABKAkSDgoGcGFzc2VkGAIgASgIEg8KB21lc3NhZ2UYAyABKAkSHwoSdmFsaWRhdGlvbl9ydWxlX2lkGAQgASgJSACIAQESEQoEcnVsZRgFIAEoCUgBiAEBEhEKBG5hbWUYBiABKAlIAogBARIVCghwcm9wZXJ0eRgHIAEoCUgDiAEBEisKCmNvbmRpdGlvbnMYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EioKBXZhbHVlGAkgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlSASIAQESEQoEdXNlZBgKIAEoA0gFiAEBEhIKBWxpbWl0GAsgASgDSAaIAQESKQoIb3BlcmFuZHMYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhUKE192YWxpZGF0aW9uX3J1bGVfaWRCBwoFX3J1bGVCBwoFX25hbWVCCwoJX3Byb3BlcnR5QggKBl92YWx1ZUIHCgVfdXNlZEIICgZfbGltaXQidAoKQWxsb2NhdGlvbhIdChBvcmRlcl9pdGVtX2luZGV4GAEgASgFSACIAQESDgoGYW1vdW50GAIgASgDEhUKCHF1YW50aXR5GAMgASgDSAGIAQFCEwoRX29yZGVyX2l0ZW1faW5kZXhCCwoJX3F1YW50aXR5IrMBChVSZWRlbXB0aW9uRXhwbGFuYXRpb24SFQoNcmVkZW1wdGlvbl9pZBgBIAEoCRIoCgRkYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7CgtyZWRlZW1hYmxlcxgDIAMoCzImLnNjcmlwLmNvbW1vbi52MS5SZWRlZW1hYmxlRXhwbGFuYXRpb246HJK1GBgKFnJlZGVtcHRpb25fZXhwbGFuYXRpb24ilAEKFVJlZGVlbWFibGVFeHBsYW5hdGlvbhIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSGgoNcmVkZW1wdGlvbl9pZBgDIAEoCUgAiAEBEjEKC2V4cGxhbmF0aW9uGAQgASgLMhwuc2NyaXAuY29tbW9uLnYxLkV4cGxhbmF0aW9uQhAKDl9yZWRlbXB0aW9uX2lkYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_options_v1_options]);
 
 /**
- * Explanation is how one redeemable was decided, step by step in the order of evaluation
- * (spec/validation-and-redemption.md §0.2). Amounts are minor units.
+ * How one redeemable was evaluated, step by step (docs/qualification.md#explanations). Amounts are minor units.
  *
  * @generated from message scrip.common.v1.Explanation
  */
 export type Explanation = Message<"scrip.common.v1.Explanation"> & {
   /**
-   * What the steps led to: APPLICABLE, INAPPLICABLE or SKIPPED.
+   * Result of the evaluation: `APPLICABLE`, `INAPPLICABLE` or `SKIPPED`.
    *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
+   * Checks and calculations, in the order of evaluation; later steps are not run after one that failed.
+   *
    * @generated from field: repeated scrip.common.v1.ExplanationStep steps = 2;
    */
   steps: ExplanationStep[];
@@ -50,13 +51,13 @@ export const ExplanationSchema: GenMessage<Explanation> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_explanation, 0);
 
 /**
- * ExplanationStep is one check or calculation.
+ * One check or calculation.
  *
  * @generated from message scrip.common.v1.ExplanationStep
  */
 export type ExplanationStep = Message<"scrip.common.v1.ExplanationStep"> & {
   /**
-   * `active`, `dates`, `quantity`, `balance`, `rule`, `bundle`, `scope`, `formula`, `effect`, `limit`,
+   * `active`, `dates`, `quantity`, `balance`, `rule`, `bundle`, `scope`, `formula`, `effect`, `limit` or
    * `stacking`.
    *
    * @generated from field: string kind = 1;
@@ -64,66 +65,78 @@ export type ExplanationStep = Message<"scrip.common.v1.ExplanationStep"> & {
   kind: string;
 
   /**
+   * Whether the check passed.
+   *
    * @generated from field: bool passed = 2;
    */
   passed: boolean;
 
   /**
-   * In words, with the values.
+   * What was compared, with the values, for people.
    *
    * @generated from field: string message = 3;
    */
   message: string;
 
   /**
-   * Rules: which, and what was compared.
+   * Rules: id of the validation rule (`val_…`).
    *
    * @generated from field: optional string validation_rule_id = 4;
    */
   validationRuleId?: string | undefined;
 
   /**
+   * Rules: number of the condition inside the validation rule, such as `1`.
+   *
    * @generated from field: optional string rule = 5;
    */
   rule?: string | undefined;
 
   /**
+   * Rules: name of the condition, such as `order.amount`.
+   *
    * @generated from field: optional string name = 6;
    */
   name?: string | undefined;
 
   /**
+   * Rules: metadata key that was compared.
+   *
    * @generated from field: optional string property = 7;
    */
   property?: string | undefined;
 
   /**
+   * Rules: operators and operands, as they are stored.
+   *
    * @generated from field: google.protobuf.Struct conditions = 8;
    */
   conditions?: JsonObject | undefined;
 
   /**
-   * The operand as it was read, or what a formula gave; absent when there was none.
+   * Value that was compared, or the result of a formula; absent when there was none.
    *
    * @generated from field: optional google.protobuf.Value value = 9;
    */
   value?: Value | undefined;
 
   /**
-   * Limits: how much was used before, and how much is allowed.
+   * Limits: amount or number used before.
    *
    * @generated from field: optional int64 used = 10;
    */
   used?: bigint | undefined;
 
   /**
+   * Limits: amount or number allowed.
+   *
    * @generated from field: optional int64 limit = 11;
    */
   limit?: bigint | undefined;
 
   /**
-   * What else was read, by name: dates and windows, and the operands of formulas, which are in major
-   * units; null where there was none.
+   * Further values that were read, by name: dates and windows, and the operands of formulas, which are in major
+   * units. `null`: no such value.
    *
    * @generated from field: google.protobuf.Struct operands = 12;
    */
@@ -138,23 +151,27 @@ export const ExplanationStepSchema: GenMessage<ExplanationStep> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_explanation, 1);
 
 /**
+ * One amount that was taken off the order or an order item.
+ *
  * @generated from message scrip.common.v1.Allocation
  */
 export type Allocation = Message<"scrip.common.v1.Allocation"> & {
   /**
-   * 0-based; absent for the order as a whole.
+   * Position of the order item, from 0; absent for a discount on the order as a whole.
    *
    * @generated from field: optional int32 order_item_index = 1;
    */
   orderItemIndex?: number | undefined;
 
   /**
+   * Amount taken off, in minor units.
+   *
    * @generated from field: int64 amount = 2;
    */
   amount: bigint;
 
   /**
-   * Units discounted, where they count.
+   * Number of discounted units, where the effect counts units.
    *
    * @generated from field: optional int64 quantity = 3;
    */
@@ -169,23 +186,27 @@ export const AllocationSchema: GenMessage<Allocation> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_explanation, 2);
 
 /**
- * RedemptionExplanation is what a redemption keeps of its decision.
+ * How a stored redemption was evaluated.
  *
  * @generated from message scrip.common.v1.RedemptionExplanation
  */
 export type RedemptionExplanation = Message<"scrip.common.v1.RedemptionExplanation"> & {
   /**
+   * Id of the redemption (`r_…`).
+   *
    * @generated from field: string redemption_id = 1;
    */
   redemptionId: string;
 
   /**
+   * Time of the redemption (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp date = 2;
    */
   date?: Timestamp | undefined;
 
   /**
-   * Of each redeemable that took part, in the order of processing.
+   * One entry for each redeemable of the redemption, in the order of processing.
    *
    * @generated from field: repeated scrip.common.v1.RedeemableExplanation redeemables = 3;
    */
@@ -200,27 +221,35 @@ export const RedemptionExplanationSchema: GenMessage<RedemptionExplanation> = /*
   messageDesc(file_scrip_common_v1_explanation, 3);
 
 /**
+ * How one redeemable of a redemption was evaluated.
+ *
  * @generated from message scrip.common.v1.RedeemableExplanation
  */
 export type RedeemableExplanation = Message<"scrip.common.v1.RedeemableExplanation"> & {
   /**
-   * The code or id.
+   * Code of the voucher, or id of the promotion tier.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * `voucher` or `promotion_tier`.
+   *
    * @generated from field: string object = 2;
    */
   object: string;
 
   /**
+   * Id of the redemption that belongs to this redeemable, in a stacked redemption.
+   *
    * @generated from field: optional string redemption_id = 3;
    */
   redemptionId?: string | undefined;
 
   /**
+   * Steps and amounts.
+   *
    * @generated from field: scrip.common.v1.Explanation explanation = 4;
    */
   explanation?: Explanation | undefined;

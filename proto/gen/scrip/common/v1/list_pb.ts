@@ -15,18 +15,22 @@ export const file_scrip_common_v1_list: GenFile = /*@__PURE__*/
   fileDesc("ChpzY3JpcC9jb21tb24vdjEvbGlzdC5wcm90bxIPc2NyaXAuY29tbW9uLnYxIoEBCglUaW1lUmFuZ2USLgoFYWZ0ZXIYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLwoGYmVmb3JlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgBiAEBQggKBl9hZnRlckIJCgdfYmVmb3JlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
- * TimeRange limits a listing to what happened strictly after and strictly before two instants:
+ * Limits a list to times strictly after and strictly before two instants:
  * `created_at[after]=…&created_at[before]=…`.
  *
  * @generated from message scrip.common.v1.TimeRange
  */
 export type TimeRange = Message<"scrip.common.v1.TimeRange"> & {
   /**
+   * Exclusive lower bound (ISO 8601).
+   *
    * @generated from field: optional google.protobuf.Timestamp after = 1;
    */
   after?: Timestamp | undefined;
 
   /**
+   * Exclusive upper bound (ISO 8601).
+   *
    * @generated from field: optional google.protobuf.Timestamp before = 2;
    */
   before?: Timestamp | undefined;

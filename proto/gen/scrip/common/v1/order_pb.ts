@@ -18,59 +18,81 @@ export const file_scrip_common_v1_order: GenFile = /*@__PURE__*/
   fileDesc("ChtzY3JpcC9jb21tb24vdjEvb3JkZXIucHJvdG8SD3NjcmlwLmNvbW1vbi52MSK7BAoKT3JkZXJJbnB1dBIYCgJpZBgBIAEoCUIHmrUYAzD/AUgAiAEBEiEKCXNvdXJjZV9pZBgCIAEoCUIJmrUYBSgBMP8BSAGIAQESMQoGc3RhdHVzGAMgASgOMhwuc2NyaXAuY29tbW9uLnYxLk9yZGVyU3RhdHVzSAKIAQESKQoGYW1vdW50GAQgASgDQhSatRgQsgENaW52YWxpZF9vcmRlckgDiAEBEjcKBWl0ZW1zGAUgAygLMh8uc2NyaXAuY29tbW9uLnYxLk9yZGVySXRlbUlucHV0QgeatRgDSPQDEkoKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIfmrUYG7oBGAoFb3JkZXIQARoCaWQaCXNvdXJjZV9pZBIwCghjdXN0b21lchgHIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgEiAEBEjAKCHJlZmVycmVyGAggASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVySAWIAQESIQoLY3VzdG9tZXJfaWQYCSABKAlCB5q1GAMw/wFIBogBARIhCgtyZWZlcnJlcl9pZBgKIAEoCUIHmrUYAzD/AUgHiAEBQgUKA19pZEIMCgpfc291cmNlX2lkQgkKB19zdGF0dXNCCQoHX2Ftb3VudEILCglfY3VzdG9tZXJCCwoJX3JlZmVycmVyQg4KDF9jdXN0b21lcl9pZEIOCgxfcmVmZXJyZXJfaWQi/AQKDk9yZGVySXRlbUlucHV0EiEKCXNvdXJjZV9pZBgBIAEoCUIJmrUYBSgBMP8BSACIAQESIAoKcHJvZHVjdF9pZBgCIAEoCUIHmrUYAzD/AUgBiAEBEhwKBnNrdV9pZBgDIAEoCUIHmrUYAzD/AUgCiAEBEi8KDnJlbGF0ZWRfb2JqZWN0GAQgASgJQhKatRgOcgdwcm9kdWN0cgNza3VIA4gBARIrCghxdWFudGl0eRgFIAEoA0IUmrUYELIBDWludmFsaWRfb3JkZXJIBIgBARIoCgVwcmljZRgGIAEoA0IUmrUYELIBDWludmFsaWRfb3JkZXJIBYgBARIpCgZhbW91bnQYByABKANCFJq1GBCyAQ1pbnZhbGlkX29yZGVySAaIAQESMgoHcHJvZHVjdBgIIAEoCzIcLnNjcmlwLmNvbW1vbi52MS5JdGVtUHJvZHVjdEgHiAEBEioKA3NrdRgJIAEoCzIYLnNjcmlwLmNvbW1vbi52MS5JdGVtU2t1SAiIAQESQAoIbWV0YWRhdGEYCiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhWatRgRugEOCgpvcmRlcl9pdGVtEAESLQoPZGlzY291bnRfYW1vdW50GAsgASgDQg+atRgLGAAg/////////w9ICYgBAUIMCgpfc291cmNlX2lkQg0KC19wcm9kdWN0X2lkQgkKB19za3VfaWRCEQoPX3JlbGF0ZWRfb2JqZWN0QgsKCV9xdWFudGl0eUIICgZfcHJpY2VCCQoHX2Ftb3VudEIKCghfcHJvZHVjdEIGCgRfc2t1QhIKEF9kaXNjb3VudF9hbW91bnQigwIKC0l0ZW1Qcm9kdWN0EhgKAmlkGAEgASgJQgeatRgDMP8BSACIAQESIQoJc291cmNlX2lkGAIgASgJQgmatRgFKAEw/wFIAYgBARIVCghvdmVycmlkZRgDIAEoCEgCiAEBEhoKBG5hbWUYBCABKAlCB5q1GAMwrAJIA4gBARISCgVwcmljZRgFIAEoA0gEiAEBEjsKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIQmrUYDLoBCQoHcHJvZHVjdEIFCgNfaWRCDAoKX3NvdXJjZV9pZEILCglfb3ZlcnJpZGVCBwoFX25hbWVCCAoGX3ByaWNlIv0BCgdJdGVtU2t1EhgKAmlkGAEgASgJQgeatRgDMP8BSACIAQESIQoJc291cmNlX2lkGAIgASgJQgmatRgFKAEw/wFIAYgBARIVCghvdmVycmlkZRgDIAEoCEgCiAEBEhkKA3NrdRgEIAEoCUIHmrUYAzCsAkgDiAEBEhIKBXByaWNlGAUgASgDSASIAQESOwoIbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhCatRgMugEJCgdwcm9kdWN0QgUKA19pZEIMCgpfc291cmNlX2lkQgsKCV9vdmVycmlkZUIGCgRfc2t1QggKBl9wcmljZSKGCAoFT3JkZXISDwoCaWQYASABKAlIAIgBARIeCglzb3VyY2VfaWQYAiABKAlCBpq1GAIQAUgBiAEBEjEKBnN0YXR1cxgDIAEoDjIcLnNjcmlwLmNvbW1vbi52MS5PcmRlclN0YXR1c0gCiAEBEg4KBmFtb3VudBgEIAEoAxIWCg5pbml0aWFsX2Ftb3VudBgFIAEoAxIXCg9kaXNjb3VudF9hbW91bnQYBiABKAMSHQoVaXRlbXNfZGlzY291bnRfYW1vdW50GAcgASgDEh0KFXRvdGFsX2Rpc2NvdW50X2Ftb3VudBgIIAEoAxIUCgx0b3RhbF9hbW91bnQYCSABKAMSHwoXYXBwbGllZF9kaXNjb3VudF9hbW91bnQYCiABKAMSJQodaXRlbXNfYXBwbGllZF9kaXNjb3VudF9hbW91bnQYCyABKAMSJQoddG90YWxfYXBwbGllZF9kaXNjb3VudF9hbW91bnQYDCABKAMSKQoFaXRlbXMYDSADKAsyGi5zY3JpcC5jb21tb24udjEuT3JkZXJJdGVtEikKCG1ldGFkYXRhGA4gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgpjcmVhdGVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgDiAEBEjMKCnVwZGF0ZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSASIAQESIAoLY3VzdG9tZXJfaWQYESABKAlCBpq1GAIQAUgFiAEBEiAKC3JlZmVycmVyX2lkGBIgASgJQgaatRgCEAFIBogBARI3CghjdXN0b21lchgTIAEoCzIgLnNjcmlwLmNvbW1vbi52MS5PYmplY3RSZWZlcmVuY2VIB4gBARI3CghyZWZlcnJlchgUIAEoCzIgLnNjcmlwLmNvbW1vbi52MS5PYmplY3RSZWZlcmVuY2VICIgBARJECgtyZWRlbXB0aW9ucxgVIAMoCzInLnNjcmlwLmNvbW1vbi52MS5PcmRlci5SZWRlbXB0aW9uc0VudHJ5QgaatRgCeAEaVAoQUmVkZW1wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSLwoFdmFsdWUYAiABKAsyIC5zY3JpcC5jb21tb24udjEuT3JkZXJSZWRlbXB0aW9uOgI4AToLkrUYBwoFb3JkZXJCBQoDX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3N0YXR1c0INCgtfY3JlYXRlZF9hdEINCgtfdXBkYXRlZF9hdEIOCgxfY3VzdG9tZXJfaWRCDgoMX3JlZmVycmVyX2lkQgsKCV9jdXN0b21lckILCglfcmVmZXJyZXIiLQoPT2JqZWN0UmVmZXJlbmNlEgoKAmlkGAEgASgJEg4KBm9iamVjdBgCIAEoCSLuAgoPT3JkZXJSZWRlbXB0aW9uEigKBGRhdGUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhsKE3JlbGF0ZWRfb2JqZWN0X3R5cGUYAiABKAkSGQoRcmVsYXRlZF9vYmplY3RfaWQYAyABKAkSLQoYcmVsYXRlZF9vYmplY3RfcGFyZW50X2lkGAQgASgJQgaatRgCEAFIAIgBARIXCgdzdGFja2VkGAUgAygJQgaatRgCeAESGAoLcm9sbGJhY2tfaWQYBiABKAlIAYgBARI2Cg1yb2xsYmFja19kYXRlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBEiAKEHJvbGxiYWNrX3N0YWNrZWQYCCADKAlCBpq1GAJ4AUIbChlfcmVsYXRlZF9vYmplY3RfcGFyZW50X2lkQg4KDF9yb2xsYmFja19pZEIQCg5fcm9sbGJhY2tfZGF0ZSL6BQoJT3JkZXJJdGVtEg8KAmlkGAEgASgJSACIAQESFgoJc291cmNlX2lkGAIgASgJSAGIAQESFwoKcHJvZHVjdF9pZBgDIAEoCUgCiAEBEhMKBnNrdV9pZBgEIAEoCUgDiAEBEhsKDnJlbGF0ZWRfb2JqZWN0GAUgASgJSASIAQESEAoIcXVhbnRpdHkYBiABKAMSGAoQaW5pdGlhbF9xdWFudGl0eRgHIAEoAxIZChFkaXNjb3VudF9xdWFudGl0eRgIIAEoAxISCgVwcmljZRgJIAEoA0gFiAEBEg4KBmFtb3VudBgKIAEoAxIWCg5pbml0aWFsX2Ftb3VudBgLIAEoAxIXCg9kaXNjb3VudF9hbW91bnQYDCABKAMSHwoXYXBwbGllZF9kaXNjb3VudF9hbW91bnQYDSABKAMSIQoZYXBwbGllZF9kaXNjb3VudF9xdWFudGl0eRgOIAEoAxIYChBhcHBsaWVkX3F1YW50aXR5GA8gASgDEh8KF2FwcGxpZWRfcXVhbnRpdHlfYW1vdW50GBAgASgDEhcKD3N1YnRvdGFsX2Ftb3VudBgRIAEoAxIyCgdwcm9kdWN0GBIgASgLMhwuc2NyaXAuY29tbW9uLnYxLkl0ZW1Qcm9kdWN0SAaIAQESKgoDc2t1GBMgASgLMhguc2NyaXAuY29tbW9uLnYxLkl0ZW1Ta3VIB4gBARIpCghtZXRhZGF0YRgUIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSSAoTYXBwbGljYXRpb25fZGV0YWlscxgVIAMoCzIjLnNjcmlwLmNvbW1vbi52MS5BcHBsaWNhdGlvbkRldGFpbHNCBpq1GAJ4AToQkrUYDAoKb3JkZXJfaXRlbUIFCgNfaWRCDAoKX3NvdXJjZV9pZEINCgtfcHJvZHVjdF9pZEIJCgdfc2t1X2lkQhEKD19yZWxhdGVkX29iamVjdEIICgZfcHJpY2VCCgoIX3Byb2R1Y3RCBgoEX3NrdSL6AQoSQXBwbGljYXRpb25EZXRhaWxzEhQKDHNvdXJjZV9pbmRleBgBIAEoBRIfChdzb3VyY2VfYXBwbGllZF9xdWFudGl0eRgCIAEoAxImCh5zb3VyY2VfYXBwbGllZF9xdWFudGl0eV9hbW91bnQYAyABKAMSFAoMdGFyZ2V0X2luZGV4GAQgASgFEh8KF3RhcmdldF9hcHBsaWVkX3F1YW50aXR5GAUgASgDEiYKHnRhcmdldF9hcHBsaWVkX3F1YW50aXR5X2Ftb3VudBgGIAEoAxImCh50YXJnZXRfYXBwbGllZF9kaXNjb3VudF9hbW91bnQYByABKAMqkwEKC09yZGVyU3RhdHVzEhwKGE9SREVSX1NUQVRVU19VTlNQRUNJRklFRBAAEhgKFE9SREVSX1NUQVRVU19DUkVBVEVEEAESFQoRT1JERVJfU1RBVFVTX1BBSUQQAhIZChVPUkRFUl9TVEFUVVNfQ0FOQ0VMRUQQAxIaChZPUkRFUl9TVEFUVVNfRlVMRklMTEVEEARiBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_customer, file_scrip_options_v1_options]);
 
 /**
- * OrderInput is an order as a shop sends it: inline, or the id or source id of one that is stored
- * (spec/validation-and-redemption.md §1.1). Amounts are minor units; a negative one, or one beyond
- * what JSON holds exactly, is refused with `invalid_order`.
+ * An order in a request: its data, or the `id` or `source_id` of a stored order
+ * (docs/order-calculation.md#input-order). Amounts are minor units; a negative one, or one above
+ * 9007199254740991, is rejected with `invalid_order`.
  *
  * @generated from message scrip.common.v1.OrderInput
  */
 export type OrderInput = Message<"scrip.common.v1.OrderInput"> & {
   /**
+   * Id of a stored order (`ord_…`), whose amounts, items and discounts are the starting point. An unknown id is
+   * rejected with `not_found`.
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the order. An unknown one is treated as a new order.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Status of the order. Default: `CREATED`.
+   *
    * @generated from field: optional scrip.common.v1.OrderStatus status = 3;
    */
   status?: OrderStatus | undefined;
 
   /**
+   * Amount before discounts, in minor units. Default: the sum of the amounts of the items.
+   *
    * @generated from field: optional int64 amount = 4;
    */
   amount?: bigint | undefined;
 
   /**
+   * Order items. At most 500.
+   *
    * @generated from field: repeated scrip.common.v1.OrderItemInput items = 5;
    */
   items: OrderItemInput[];
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Customer who places the order, when it is not the customer of the request.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 7;
    */
   customer?: Customer | undefined;
 
   /**
+   * Customer who referred the buyer.
+   *
    * @generated from field: optional scrip.common.v1.Customer referrer = 8;
    */
   referrer?: Customer | undefined;
 
   /**
+   * Id of the customer who places the order (`cust_…`).
+   *
    * @generated from field: optional string customer_id = 9;
    */
   customerId?: string | undefined;
 
   /**
+   * Id of the customer who referred the buyer (`cust_…`).
+   *
    * @generated from field: optional string referrer_id = 10;
    */
   referrerId?: string | undefined;
@@ -84,62 +106,87 @@ export const OrderInputSchema: GenMessage<OrderInput> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_order, 0);
 
 /**
+ * One item (line) of an order. The product is identified by `product_id`, `sku_id`, `source_id` with
+ * `related_object`, or by `product` or `sku`. Products that the catalogue does not know are allowed.
+ *
  * @generated from message scrip.common.v1.OrderItemInput
  */
 export type OrderItemInput = Message<"scrip.common.v1.OrderItemInput"> & {
   /**
+   * Your own id of the product or SKU; `related_object` says which of the two.
+   *
    * @generated from field: optional string source_id = 1;
    */
   sourceId?: string | undefined;
 
   /**
+   * Id of the product (`prod_…`).
+   *
    * @generated from field: optional string product_id = 2;
    */
   productId?: string | undefined;
 
   /**
+   * Id of the SKU (`sku_…`).
+   *
    * @generated from field: optional string sku_id = 3;
    */
   skuId?: string | undefined;
 
   /**
+   * Whether `source_id` identifies a `product` or a `sku`. Default: `product`.
+   *
    * @generated from field: optional string related_object = 4;
    */
   relatedObject?: string | undefined;
 
   /**
+   * Number of units. Default: 1.
+   *
    * @generated from field: optional int64 quantity = 5;
    */
   quantity?: bigint | undefined;
 
   /**
+   * Unit price in minor units. Default: the price of the SKU, or of the product, in the request or in the
+   * catalogue.
+   *
    * @generated from field: optional int64 price = 6;
    */
   price?: bigint | undefined;
 
   /**
+   * Amount of the item before discounts, in minor units. Default: `price` × `quantity`.
+   *
    * @generated from field: optional int64 amount = 7;
    */
   amount?: bigint | undefined;
 
   /**
+   * Product data that replaces or completes the catalogue's for this request.
+   *
    * @generated from field: optional scrip.common.v1.ItemProduct product = 8;
    */
   product?: ItemProduct | undefined;
 
   /**
+   * SKU data that replaces or completes the catalogue's for this request.
+   *
    * @generated from field: optional scrip.common.v1.ItemSku sku = 9;
    */
   sku?: ItemSku | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 10;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * What the line already costs less. Only an order that is stored by itself may carry discounts: in
-   * a validation or redemption it is ignored.
+   * Discount that the item already has, in minor units. Only for stored orders (`/v1/orders`); validations and
+   * redemptions ignore it.
    *
    * @generated from field: optional int64 discount_amount = 11;
    */
@@ -154,35 +201,50 @@ export const OrderItemInputSchema: GenMessage<OrderItemInput> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_order, 1);
 
 /**
+ * Product of an order item.
+ *
  * @generated from message scrip.common.v1.ItemProduct
  */
 export type ItemProduct = Message<"scrip.common.v1.ItemProduct"> & {
   /**
+   * Id of the product (`prod_…`).
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the product.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * `true`: a redemption or a stored order also writes these values into the catalogue. Default: `false`.
+   * Ignored for client-side callers.
+   *
    * @generated from field: optional bool override = 3;
    */
   override?: boolean | undefined;
 
   /**
+   * Name of the product.
+   *
    * @generated from field: optional string name = 4;
    */
   name?: string | undefined;
 
   /**
+   * Unit price in minor units.
+   *
    * @generated from field: optional int64 price = 5;
    */
   price?: bigint | undefined;
 
   /**
+   * Merged over the stored metadata of the product for evaluation.
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
@@ -196,35 +258,50 @@ export const ItemProductSchema: GenMessage<ItemProduct> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_order, 2);
 
 /**
+ * SKU of an order item.
+ *
  * @generated from message scrip.common.v1.ItemSku
  */
 export type ItemSku = Message<"scrip.common.v1.ItemSku"> & {
   /**
+   * Id of the SKU (`sku_…`).
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the SKU.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * `true`: a redemption or a stored order also writes these values into the catalogue. Default: `false`.
+   * Ignored for client-side callers.
+   *
    * @generated from field: optional bool override = 3;
    */
   override?: boolean | undefined;
 
   /**
+   * Name of the SKU.
+   *
    * @generated from field: optional string sku = 4;
    */
   sku?: string | undefined;
 
   /**
+   * Unit price in minor units.
+   *
    * @generated from field: optional int64 price = 5;
    */
   price?: bigint | undefined;
 
   /**
+   * Merged over the stored metadata of the SKU for evaluation.
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
@@ -238,114 +315,156 @@ export const ItemSkuSchema: GenMessage<ItemSku> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_order, 3);
 
 /**
- * Order is an order as calculated (spec/validation-and-redemption.md §1.3): `applied_…` is what this
- * request took off, the other discounts also hold what was there before. Amounts are minor units.
+ * A calculated or stored order. Fields with `applied` in their name hold what this request took off; the other
+ * discount fields also include earlier discounts (docs/order-calculation.md#figures-in-responses). Amounts are
+ * minor units.
  *
  * @generated from message scrip.common.v1.Order
  */
 export type Order = Message<"scrip.common.v1.Order"> & {
   /**
+   * Id of the order (`ord_…`); absent for an order that is not stored.
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the order.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Status of the order.
+   *
    * @generated from field: optional scrip.common.v1.OrderStatus status = 3;
    */
   status?: OrderStatus | undefined;
 
   /**
+   * Amount before discounts, with added units.
+   *
    * @generated from field: int64 amount = 4;
    */
   amount: bigint;
 
   /**
+   * Amount before discounts, as the request sent it.
+   *
    * @generated from field: int64 initial_amount = 5;
    */
   initialAmount: bigint;
 
   /**
+   * Discounts on the order as a whole.
+   *
    * @generated from field: int64 discount_amount = 6;
    */
   discountAmount: bigint;
 
   /**
+   * Sum of the discounts on the order items.
+   *
    * @generated from field: int64 items_discount_amount = 7;
    */
   itemsDiscountAmount: bigint;
 
   /**
+   * All discounts: `discount_amount` + `items_discount_amount`.
+   *
    * @generated from field: int64 total_discount_amount = 8;
    */
   totalDiscountAmount: bigint;
 
   /**
+   * Amount to pay: `amount` − `total_discount_amount`.
+   *
    * @generated from field: int64 total_amount = 9;
    */
   totalAmount: bigint;
 
   /**
+   * Discounts on the order as a whole that this request applied.
+   *
    * @generated from field: int64 applied_discount_amount = 10;
    */
   appliedDiscountAmount: bigint;
 
   /**
+   * Sum of the discounts on the order items that this request applied.
+   *
    * @generated from field: int64 items_applied_discount_amount = 11;
    */
   itemsAppliedDiscountAmount: bigint;
 
   /**
+   * All discounts that this request applied.
+   *
    * @generated from field: int64 total_applied_discount_amount = 12;
    */
   totalAppliedDiscountAmount: bigint;
 
   /**
+   * Order items, in the order of the request; items that were added come last.
+   *
    * @generated from field: repeated scrip.common.v1.OrderItem items = 13;
    */
   items: OrderItem[];
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 14;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC); only of stored orders.
+   *
    * @generated from field: optional google.protobuf.Timestamp created_at = 15;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); only of stored orders.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 16;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
+   * Id of the customer (`cust_…`). `null` in validations, which store no customer.
+   *
    * @generated from field: optional string customer_id = 17;
    */
   customerId?: string | undefined;
 
   /**
+   * Id of the customer who referred the buyer (`cust_…`).
+   *
    * @generated from field: optional string referrer_id = 18;
    */
   referrerId?: string | undefined;
 
   /**
+   * Reference to the customer.
+   *
    * @generated from field: optional scrip.common.v1.ObjectReference customer = 19;
    */
   customer?: ObjectReference | undefined;
 
   /**
+   * Reference to the customer who referred the buyer.
+   *
    * @generated from field: optional scrip.common.v1.ObjectReference referrer = 20;
    */
   referrer?: ObjectReference | undefined;
 
   /**
-   * Keyed by redemption id; only in orders that are stored.
+   * Redemptions of the order, keyed by redemption id; only of stored orders.
    *
    * @generated from field: map<string, scrip.common.v1.OrderRedemption> redemptions = 21;
    */
@@ -360,15 +479,21 @@ export const OrderSchema: GenMessage<Order> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_order, 4);
 
 /**
+ * Reference to another resource.
+ *
  * @generated from message scrip.common.v1.ObjectReference
  */
 export type ObjectReference = Message<"scrip.common.v1.ObjectReference"> & {
   /**
+   * Id of the resource.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Type name of the resource, such as `customer`.
+   *
    * @generated from field: string object = 2;
    */
   object: string;
@@ -382,50 +507,62 @@ export const ObjectReferenceSchema: GenMessage<ObjectReference> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_order, 5);
 
 /**
+ * One redemption of an order.
+ *
  * @generated from message scrip.common.v1.OrderRedemption
  */
 export type OrderRedemption = Message<"scrip.common.v1.OrderRedemption"> & {
   /**
+   * Time of the redemption (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp date = 1;
    */
   date?: Timestamp | undefined;
 
   /**
+   * `voucher` or `promotion_tier`.
+   *
    * @generated from field: string related_object_type = 2;
    */
   relatedObjectType: string;
 
   /**
+   * Id of the voucher (`v_…`) or promotion tier (`promo_…`).
+   *
    * @generated from field: string related_object_id = 3;
    */
   relatedObjectId: string;
 
   /**
-   * The campaign of the voucher or tier.
+   * Id of the campaign of the voucher or promotion tier.
    *
    * @generated from field: optional string related_object_parent_id = 4;
    */
   relatedObjectParentId?: string | undefined;
 
   /**
-   * The redemptions that this one is the parent of.
+   * Ids of the redemptions that belong to this stacked redemption.
    *
    * @generated from field: repeated string stacked = 5;
    */
   stacked: string[];
 
   /**
+   * Id of the rollback (`rr_…`), when the redemption was rolled back.
+   *
    * @generated from field: optional string rollback_id = 6;
    */
   rollbackId?: string | undefined;
 
   /**
+   * Time of the rollback (ISO 8601, UTC).
+   *
    * @generated from field: optional google.protobuf.Timestamp rollback_date = 7;
    */
   rollbackDate?: Timestamp | undefined;
 
   /**
-   * The rollbacks of the parts.
+   * Ids of the rollbacks that belong to the rollback of a stacked redemption.
    *
    * @generated from field: repeated string rollback_stacked = 8;
    */
@@ -440,111 +577,153 @@ export const OrderRedemptionSchema: GenMessage<OrderRedemption> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_order, 6);
 
 /**
+ * One item (line) of a calculated or stored order. Amounts are minor units.
+ *
  * @generated from message scrip.common.v1.OrderItem
  */
 export type OrderItem = Message<"scrip.common.v1.OrderItem"> & {
   /**
+   * Id of the order item (`ordli_…`); only of stored orders.
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the product or SKU.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Id of the product.
+   *
    * @generated from field: optional string product_id = 3;
    */
   productId?: string | undefined;
 
   /**
+   * Id of the SKU.
+   *
    * @generated from field: optional string sku_id = 4;
    */
   skuId?: string | undefined;
 
   /**
+   * `product` or `sku`.
+   *
    * @generated from field: optional string related_object = 5;
    */
   relatedObject?: string | undefined;
 
   /**
+   * Number of units, with added ones.
+   *
    * @generated from field: int64 quantity = 6;
    */
   quantity: bigint;
 
   /**
+   * Number of units that the request sent; 0 for an item that was added.
+   *
    * @generated from field: int64 initial_quantity = 7;
    */
   initialQuantity: bigint;
 
   /**
+   * Number of discounted units, when that is not the whole item; otherwise 0.
+   *
    * @generated from field: int64 discount_quantity = 8;
    */
   discountQuantity: bigint;
 
   /**
+   * Unit price.
+   *
    * @generated from field: optional int64 price = 9;
    */
   price?: bigint | undefined;
 
   /**
+   * `price` × `quantity`, before discounts.
+   *
    * @generated from field: int64 amount = 10;
    */
   amount: bigint;
 
   /**
+   * Amount before discounts, as the request sent it.
+   *
    * @generated from field: int64 initial_amount = 11;
    */
   initialAmount: bigint;
 
   /**
+   * Discounts on the item.
+   *
    * @generated from field: int64 discount_amount = 12;
    */
   discountAmount: bigint;
 
   /**
+   * Discounts on the item that this request applied.
+   *
    * @generated from field: int64 applied_discount_amount = 13;
    */
   appliedDiscountAmount: bigint;
 
   /**
+   * Number of units that this request discounted.
+   *
    * @generated from field: int64 applied_discount_quantity = 14;
    */
   appliedDiscountQuantity: bigint;
 
   /**
+   * Number of units that this request added; negative: removed.
+   *
    * @generated from field: int64 applied_quantity = 15;
    */
   appliedQuantity: bigint;
 
   /**
+   * Amount of the units that this request added; negative: removed.
+   *
    * @generated from field: int64 applied_quantity_amount = 16;
    */
   appliedQuantityAmount: bigint;
 
   /**
+   * Amount to pay: `amount` − `discount_amount`.
+   *
    * @generated from field: int64 subtotal_amount = 17;
    */
   subtotalAmount: bigint;
 
   /**
+   * Product of the item.
+   *
    * @generated from field: optional scrip.common.v1.ItemProduct product = 18;
    */
   product?: ItemProduct | undefined;
 
   /**
+   * SKU of the item.
+   *
    * @generated from field: optional scrip.common.v1.ItemSku sku = 19;
    */
   sku?: ItemSku | undefined;
 
   /**
+   * Free-form key-value pairs of the item.
+   *
    * @generated from field: google.protobuf.Struct metadata = 20;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * Replaced items only (§1.9).
+   * Replaced items only: which units were exchanged (docs/order-calculation.md#replaced-items).
    *
    * @generated from field: repeated scrip.common.v1.ApplicationDetails application_details = 21;
    */
@@ -559,44 +738,56 @@ export const OrderItemSchema: GenMessage<OrderItem> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_order, 7);
 
 /**
- * ApplicationDetails say which line gave units to which.
+ * One exchange of units between two order items.
  *
  * @generated from message scrip.common.v1.ApplicationDetails
  */
 export type ApplicationDetails = Message<"scrip.common.v1.ApplicationDetails"> & {
   /**
+   * Position of the item that lost units, from 0.
+   *
    * @generated from field: int32 source_index = 1;
    */
   sourceIndex: number;
 
   /**
-   * Negative: removed.
+   * Number of units that were removed, as a negative number.
    *
    * @generated from field: int64 source_applied_quantity = 2;
    */
   sourceAppliedQuantity: bigint;
 
   /**
+   * Amount of the removed units, as a negative number of minor units.
+   *
    * @generated from field: int64 source_applied_quantity_amount = 3;
    */
   sourceAppliedQuantityAmount: bigint;
 
   /**
+   * Position of the item that gained units, from 0.
+   *
    * @generated from field: int32 target_index = 4;
    */
   targetIndex: number;
 
   /**
+   * Number of units that were added.
+   *
    * @generated from field: int64 target_applied_quantity = 5;
    */
   targetAppliedQuantity: bigint;
 
   /**
+   * Amount of the added units, in minor units.
+   *
    * @generated from field: int64 target_applied_quantity_amount = 6;
    */
   targetAppliedQuantityAmount: bigint;
 
   /**
+   * Discount on the added units, in minor units.
+   *
    * @generated from field: int64 target_applied_discount_amount = 7;
    */
   targetAppliedDiscountAmount: bigint;
@@ -610,6 +801,8 @@ export const ApplicationDetailsSchema: GenMessage<ApplicationDetails> = /*@__PUR
   messageDesc(file_scrip_common_v1_order, 8);
 
 /**
+ * Status of an order. Any status may follow any other.
+ *
  * @generated from enum scrip.common.v1.OrderStatus
  */
 export const OrderStatus = {
@@ -619,27 +812,37 @@ export const OrderStatus = {
   UNSPECIFIED: 0,
 
   /**
+   * Placed, not paid. The default.
+   *
    * @generated from enum value: ORDER_STATUS_CREATED = 1;
    */
   CREATED: 1,
 
   /**
+   * Paid.
+   *
    * @generated from enum value: ORDER_STATUS_PAID = 2;
    */
   PAID: 2,
 
   /**
+   * Canceled.
+   *
    * @generated from enum value: ORDER_STATUS_CANCELED = 3;
    */
   CANCELED: 3,
 
   /**
+   * Paid and delivered.
+   *
    * @generated from enum value: ORDER_STATUS_FULFILLED = 4;
    */
   FULFILLED: 4,
 } as const;
 
 /**
+ * Status of an order. Any status may follow any other.
+ *
  * @generated from enum scrip.common.v1.OrderStatus
  */
 export type OrderStatus = (typeof OrderStatus)[keyof typeof OrderStatus] | UnknownEnum;

@@ -18,52 +18,71 @@ export const file_scrip_common_v1_promotion_tier: GenFile = /*@__PURE__*/
   fileDesc("CiRzY3JpcC9jb21tb24vdjEvcHJvbW90aW9uX3RpZXIucHJvdG8SD3NjcmlwLmNvbW1vbi52MSLQAwoUUHJvbW90aW9uVGllclN1bW1hcnkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIbCgZiYW5uZXIYAyABKAlCBpq1GAIQAUgAiAEBEjQKBmFjdGlvbhgEIAEoCzIkLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyQWN0aW9uEhEKCWhpZXJhcmNoeRgFIAEoAxIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSPQoIY2FtcGFpZ24YByABKAsyJi5zY3JpcC5jb21tb24udjEuUHJvbW90aW9uVGllckNhbXBhaWduSAGIAQESOwoKc3RhcnRfZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgCiAEBEkAKD2V4cGlyYXRpb25fZGF0ZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgDiAEBOhSStRgQCg5wcm9tb3Rpb25fdGllckIJCgdfYmFubmVyQgsKCV9jYW1wYWlnbkINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlIkIKE1Byb21vdGlvblRpZXJBY3Rpb24SKwoIZGlzY291bnQYASABKAsyGS5zY3JpcC5jb21tb24udjEuRGlzY291bnQi8wEKFVByb21vdGlvblRpZXJDYW1wYWlnbhIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBmFjdGl2ZRgDIAEoCBI7CgpzdGFydF9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSACIAQESQAoPZXhwaXJhdGlvbl9kYXRlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAGIAQE6DpK1GAoKCGNhbXBhaWduQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGViBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_discount, file_scrip_options_v1_options]);
 
 /**
- * PromotionTierSummary is a promotion tier as it stands in redemptions: as it was when it was used.
+ * A promotion tier as it was when it was redeemed.
  *
  * @generated from message scrip.common.v1.PromotionTierSummary
  */
 export type PromotionTierSummary = Message<"scrip.common.v1.PromotionTierSummary"> & {
   /**
+   * Id of the promotion tier (`promo_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the promotion tier.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Text to show to customers.
+   *
    * @generated from field: optional string banner = 3;
    */
   banner?: string | undefined;
 
   /**
+   * Discount of the promotion tier.
+   *
    * @generated from field: scrip.common.v1.PromotionTierAction action = 4;
    */
   action?: PromotionTierAction | undefined;
 
   /**
+   * Position among the tiers: lower numbers are applied first.
+   *
    * @generated from field: int64 hierarchy = 5;
    */
   hierarchy: bigint;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Campaign of the promotion tier.
+   *
    * @generated from field: optional scrip.common.v1.PromotionTierCampaign campaign = 7;
    */
   campaign?: PromotionTierCampaign | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 8;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 9;
    */
   expirationDate?: Timestamp | undefined;
@@ -77,10 +96,14 @@ export const PromotionTierSummarySchema: GenMessage<PromotionTierSummary> = /*@_
   messageDesc(file_scrip_common_v1_promotion_tier, 0);
 
 /**
+ * What a promotion tier does.
+ *
  * @generated from message scrip.common.v1.PromotionTierAction
  */
 export type PromotionTierAction = Message<"scrip.common.v1.PromotionTierAction"> & {
   /**
+   * Discount on the order.
+   *
    * @generated from field: scrip.common.v1.Discount discount = 1;
    */
   discount?: Discount | undefined;
@@ -94,30 +117,42 @@ export const PromotionTierActionSchema: GenMessage<PromotionTierAction> = /*@__P
   messageDesc(file_scrip_common_v1_promotion_tier, 1);
 
 /**
+ * Campaign of a promotion tier.
+ *
  * @generated from message scrip.common.v1.PromotionTierCampaign
  */
 export type PromotionTierCampaign = Message<"scrip.common.v1.PromotionTierCampaign"> & {
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the campaign.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Whether the campaign is enabled.
+   *
    * @generated from field: bool active = 3;
    */
   active: boolean;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 4;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 5;
    */
   expirationDate?: Timestamp | undefined;

@@ -14,28 +14,36 @@ export const file_scrip_common_v1_session: GenFile = /*@__PURE__*/
   fileDesc("Ch1zY3JpcC9jb21tb24vdjEvc2Vzc2lvbi5wcm90bxIPc2NyaXAuY29tbW9uLnYxItwBCgdTZXNzaW9uEhoKBHR5cGUYASABKAlCDJq1GAgIAXIETE9DSxIZCgNrZXkYAiABKAlCB5q1GAMw/wFIAIgBARIYCgN0dGwYAyABKANCBpq1GAIYAUgBiAEBEmMKCHR0bF91bml0GAQgASgJQkyatRhIcgREQVlTcgVIT1VSU3IHTUlOVVRFU3IHU0VDT05EU3IMTUlMTElTRUNPTkRTcgxNSUNST1NFQ09ORFNyC05BTk9TRUNPTkRTSAKIAQFCBgoEX2tleUIGCgRfdHRsQgsKCV90dGxfdW5pdGIGcHJvdG8z", [file_scrip_options_v1_options]);
 
 /**
- * Session ties a validation and the redemption that follows together: it locks what the validation
- * promised (spec/validation-and-redemption.md §7).
+ * Locks what a validation found applicable for the redemption that follows (docs/sessions.md#locks). Every
+ * request with the same `key` replaces what the session locked before.
  *
  * @generated from message scrip.common.v1.Session
  */
 export type Session = Message<"scrip.common.v1.Session"> & {
   /**
+   * `LOCK`.
+   *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
+   * Key of the session. Default: a generated key (`ssn_…`), which the response returns.
+   *
    * @generated from field: optional string key = 2;
    */
   key?: string | undefined;
 
   /**
+   * Lifetime in units of `ttl_unit`. Default: 7 days. At most 10 years.
+   *
    * @generated from field: optional int64 ttl = 3;
    */
   ttl?: bigint | undefined;
 
   /**
+   * Unit of `ttl`. Default: `DAYS`.
+   *
    * @generated from field: optional string ttl_unit = 4;
    */
   ttlUnit?: string | undefined;

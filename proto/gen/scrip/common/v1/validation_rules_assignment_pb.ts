@@ -16,35 +16,42 @@ export const file_scrip_common_v1_validation_rules_assignment: GenFile = /*@__PU
   fileDesc("CjFzY3JpcC9jb21tb24vdjEvdmFsaWRhdGlvbl9ydWxlc19hc3NpZ25tZW50LnByb3RvEg9zY3JpcC5jb21tb24udjEiwwEKGVZhbGlkYXRpb25SdWxlc0Fzc2lnbm1lbnQSCgoCaWQYASABKAkSDwoHcnVsZV9pZBgCIAEoCRIZChFyZWxhdGVkX29iamVjdF9pZBgDIAEoCRIbChNyZWxhdGVkX29iamVjdF90eXBlGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wOiGStRgdCht2YWxpZGF0aW9uX3J1bGVzX2Fzc2lnbm1lbnQiegodVmFsaWRhdGlvblJ1bGVzQXNzaWdubWVudExpc3QSOAoEZGF0YRgBIAMoCzIqLnNjcmlwLmNvbW1vbi52MS5WYWxpZGF0aW9uUnVsZXNBc3NpZ25tZW50Eg0KBXRvdGFsGAIgASgDOhCStRgMCgRsaXN0EgRkYXRhYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_options_v1_options]);
 
 /**
- * ValidationRulesAssignment says that an object can only be used when a validation rule is met
- * (spec/validation-and-redemption.md §3.5).
+ * Makes an object usable only when a validation rule is satisfied (docs/validation-rules.md#assignments).
  *
  * @generated from message scrip.common.v1.ValidationRulesAssignment
  */
 export type ValidationRulesAssignment = Message<"scrip.common.v1.ValidationRulesAssignment"> & {
   /**
+   * Id of the assignment (`asgm_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Id of the validation rule (`val_…`).
+   *
    * @generated from field: string rule_id = 2;
    */
   ruleId: string;
 
   /**
+   * Id of the object that the rule is assigned to.
+   *
    * @generated from field: string related_object_id = 3;
    */
   relatedObjectId: string;
 
   /**
-   * voucher, campaign or promotion_tier.
+   * `voucher`, `campaign`, `promotion_tier` or `reward_assignment`.
    *
    * @generated from field: string related_object_type = 4;
    */
   relatedObjectType: string;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
@@ -58,17 +65,22 @@ export const ValidationRulesAssignmentSchema: GenMessage<ValidationRulesAssignme
   messageDesc(file_scrip_common_v1_validation_rules_assignment, 0);
 
 /**
- * A page of assignments, or all that an object has; vouchers also show those of their campaign.
+ * A page of assignments, or all assignments of one object. Vouchers also list the assignments of their
+ * campaign.
  *
  * @generated from message scrip.common.v1.ValidationRulesAssignmentList
  */
 export type ValidationRulesAssignmentList = Message<"scrip.common.v1.ValidationRulesAssignmentList"> & {
   /**
+   * Assignments.
+   *
    * @generated from field: repeated scrip.common.v1.ValidationRulesAssignment data = 1;
    */
   data: ValidationRulesAssignment[];
 
   /**
+   * Number of assignments on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;

@@ -14,18 +14,22 @@ export const file_scrip_common_v1_validity: GenFile = /*@__PURE__*/
   fileDesc("Ch5zY3JpcC9jb21tb24vdjEvdmFsaWRpdHkucHJvdG8SD3NjcmlwLmNvbW1vbi52MSJLChFWYWxpZGl0eVRpbWVmcmFtZRIaCghpbnRlcnZhbBgBIAEoCUIImrUYBAgBYAESGgoIZHVyYXRpb24YAiABKAlCCJq1GAQIAWABIkUKDVZhbGlkaXR5SG91cnMSNAoFZGFpbHkYASADKAsyGy5zY3JpcC5jb21tb24udjEuRGFpbHlIb3Vyc0IImrUYBEABSGQiqwEKCkRhaWx5SG91cnMSOQoKc3RhcnRfdGltZRgBIAEoCUIlmrUYIQgBOh0oWzAxXVswLTldfDJbMC0zXSk6WzAtNV1bMC05XRI+Cg9leHBpcmF0aW9uX3RpbWUYAiABKAlCJZq1GCEIATodKFswMV1bMC05XXwyWzAtM10pOlswLTVdWzAtOV0SIgoMZGF5c19vZl93ZWVrGAMgAygFQgyatRgIGAAgBkABSAdiBnByb3RvMw", [file_scrip_options_v1_options]);
 
 /**
- * ValidityTimeframe opens a window of `duration` at the start date and again after every `interval`
- * (spec/validation-and-redemption.md §4.3). Both are ISO 8601 durations.
+ * Recurring window of validity: opens at `start_date` and again after every `interval`, each time for
+ * `duration` (docs/time-limits.md#validity-timeframe).
  *
  * @generated from message scrip.common.v1.ValidityTimeframe
  */
 export type ValidityTimeframe = Message<"scrip.common.v1.ValidityTimeframe"> & {
   /**
+   * Time between the openings of two windows, an ISO 8601 duration such as `P2D`.
+   *
    * @generated from field: string interval = 1;
    */
   interval: string;
 
   /**
+   * Length of each window, an ISO 8601 duration such as `P1D`.
+   *
    * @generated from field: string duration = 2;
    */
   duration: string;
@@ -39,12 +43,14 @@ export const ValidityTimeframeSchema: GenMessage<ValidityTimeframe> = /*@__PURE_
   messageDesc(file_scrip_common_v1_validity, 0);
 
 /**
- * ValidityHours lists hours of validity, such as happy hours, in the project's time zone (§4.5).
+ * Hours of validity in the project's time zone (docs/time-limits.md#happy-hours).
  *
  * @generated from message scrip.common.v1.ValidityHours
  */
 export type ValidityHours = Message<"scrip.common.v1.ValidityHours"> & {
   /**
+   * Periods of validity, which must not overlap. 1 to 100.
+   *
    * @generated from field: repeated scrip.common.v1.DailyHours daily = 1;
    */
   daily: DailyHours[];
@@ -58,23 +64,27 @@ export const ValidityHoursSchema: GenMessage<ValidityHours> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_validity, 1);
 
 /**
- * DailyHours is open from start_time to expiration_time, both included, on the given weekdays.
+ * Period of validity on some weekdays, from `start_time` to `expiration_time`, both inclusive.
  *
  * @generated from message scrip.common.v1.DailyHours
  */
 export type DailyHours = Message<"scrip.common.v1.DailyHours"> & {
   /**
+   * Start, `HH:mm`.
+   *
    * @generated from field: string start_time = 1;
    */
   startTime: string;
 
   /**
+   * End, `HH:mm`, inclusive.
+   *
    * @generated from field: string expiration_time = 2;
    */
   expirationTime: string;
 
   /**
-   * 0 is Sunday.
+   * Weekdays, 0 (Sunday) to 6 (Saturday).
    *
    * @generated from field: repeated int32 days_of_week = 3;
    */

@@ -17,39 +17,49 @@ export const file_scrip_validation_v1_collections: GenFile = /*@__PURE__*/
   fileDesc("CiVzY3JpcC92YWxpZGF0aW9uL3YxL2NvbGxlY3Rpb25zLnByb3RvEhNzY3JpcC52YWxpZGF0aW9uLnYxIv8BChFQcm9kdWN0Q29sbGVjdGlvbhIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBHR5cGUYAyABKAkSNAoGZmlsdGVyGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIGmrUYAhABSACIAQESNgoIcHJvZHVjdHMYBSADKAsyJC5zY3JpcC52YWxpZGF0aW9uLnYxLkNvbGxlY3Rpb25FbnRyeRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDoZkrUYFQoTcHJvZHVjdHNfY29sbGVjdGlvbkIJCgdfZmlsdGVyIlUKD0NvbGxlY3Rpb25FbnRyeRIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSFwoKcHJvZHVjdF9pZBgDIAEoCUgAiAEBQg0KC19wcm9kdWN0X2lkIuQBCh5DcmVhdGVQcm9kdWN0Q29sbGVjdGlvblJlcXVlc3QSGQoEbmFtZRgBIAEoCUILmrUYBwgBKAEwrAISKQoEdHlwZRgCIAEoCUIbmrUYFwgBcgZTVEFUSUNyC0FVVE9fVVBEQVRFEkMKCHByb2R1Y3RzGAMgAygLMikuc2NyaXAudmFsaWRhdGlvbi52MS5Db2xsZWN0aW9uRW50cnlJbnB1dEIGmrUYAkgUEiwKBmZpbHRlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIAIgBAUIJCgdfZmlsdGVyIoYBChRDb2xsZWN0aW9uRW50cnlJbnB1dBIXCgJpZBgBIAEoCUILmrUYBwgBKAEw/wESJAoGb2JqZWN0GAIgASgJQhSatRgQCAFyB3Byb2R1Y3RyA3NrdRIgCgpwcm9kdWN0X2lkGAMgASgJQgeatRgDMP8BSACIAQFCDQoLX3Byb2R1Y3RfaWQitwEKHUxpc3RQcm9kdWN0Q29sbGVjdGlvbnNSZXF1ZXN0EhwKBWxpbWl0GAEgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAiABKANCCJq1GAQYASBkSAGIAQESPgoFb3JkZXIYAyABKAlCKpq1GCZyCmNyZWF0ZWRfYXRyCy1jcmVhdGVkX2F0cgRuYW1lcgUtbmFtZUgCiAEBQggKBl9saW1pdEIHCgVfcGFnZUIICgZfb3JkZXIidwoeTGlzdFByb2R1Y3RDb2xsZWN0aW9uc1Jlc3BvbnNlEjQKBGRhdGEYASADKAsyJi5zY3JpcC52YWxpZGF0aW9uLnYxLlByb2R1Y3RDb2xsZWN0aW9uEg0KBXRvdGFsGAIgASgDOhCStRgMCgRsaXN0EgRkYXRhIjwKG0dldFByb2R1Y3RDb2xsZWN0aW9uUmVxdWVzdBIdChVwcm9kdWN0X2NvbGxlY3Rpb25faWQYASABKAkiPwoeRGVsZXRlUHJvZHVjdENvbGxlY3Rpb25SZXF1ZXN0Eh0KFXByb2R1Y3RfY29sbGVjdGlvbl9pZBgBIAEoCSLJAQodTGlzdENvbGxlY3Rpb25Qcm9kdWN0c1JlcXVlc3QSHQoVcHJvZHVjdF9jb2xsZWN0aW9uX2lkGAEgASgJEhwKBWxpbWl0GAIgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAyABKANCCJq1GAQYASBkSAGIAQESMQoFb3JkZXIYBCABKAlCHZq1GBlyCmNyZWF0ZWRfYXRyCy1jcmVhdGVkX2F0SAKIAQFCCAoGX2xpbWl0QgcKBV9wYWdlQggKBl9vcmRlciJ3Ch5MaXN0Q29sbGVjdGlvblByb2R1Y3RzUmVzcG9uc2USNAoEZGF0YRgBIAMoCzImLnNjcmlwLnZhbGlkYXRpb24udjEuQ29sbGVjdGlvblByb2R1Y3QSDQoFdG90YWwYAiABKAM6EJK1GAwKBGxpc3QSBGRhdGEirQEKEUNvbGxlY3Rpb25Qcm9kdWN0EgoKAmlkGAEgASgJEhYKCXNvdXJjZV9pZBgCIAEoCUgAiAEBEhcKCnByb2R1Y3RfaWQYAyABKAlIAYgBARIOCgZvYmplY3QYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3NvdXJjZV9pZEINCgtfcHJvZHVjdF9pZDK0CAoYUHJvZHVjdENvbGxlY3Rpb25TZXJ2aWNlEsABChdDcmVhdGVQcm9kdWN0Q29sbGVjdGlvbhIzLnNjcmlwLnZhbGlkYXRpb24udjEuQ3JlYXRlUHJvZHVjdENvbGxlY3Rpb25SZXF1ZXN0GiYuc2NyaXAudmFsaWRhdGlvbi52MS5Qcm9kdWN0Q29sbGVjdGlvbiJIirUYFQoTcHJvZHVjdC1jb2xsZWN0aW9uc6K1GAlub3RfZm91bmSC0+STAhw6ASoiFy92MS9wcm9kdWN0LWNvbGxlY3Rpb25zErsBChZMaXN0UHJvZHVjdENvbGxlY3Rpb25zEjIuc2NyaXAudmFsaWRhdGlvbi52MS5MaXN0UHJvZHVjdENvbGxlY3Rpb25zUmVxdWVzdBozLnNjcmlwLnZhbGlkYXRpb24udjEuTGlzdFByb2R1Y3RDb2xsZWN0aW9uc1Jlc3BvbnNlIjiKtRgVChNwcm9kdWN0LWNvbGxlY3Rpb25zgtPkkwIZEhcvdjEvcHJvZHVjdC1jb2xsZWN0aW9ucxLPAQoUR2V0UHJvZHVjdENvbGxlY3Rpb24SMC5zY3JpcC52YWxpZGF0aW9uLnYxLkdldFByb2R1Y3RDb2xsZWN0aW9uUmVxdWVzdBomLnNjcmlwLnZhbGlkYXRpb24udjEuUHJvZHVjdENvbGxlY3Rpb24iXYq1GBUKE3Byb2R1Y3QtY29sbGVjdGlvbnOitRgJbm90X2ZvdW5kgtPkkwIxEi8vdjEvcHJvZHVjdC1jb2xsZWN0aW9ucy97cHJvZHVjdF9jb2xsZWN0aW9uX2lkfRLYAQoXRGVsZXRlUHJvZHVjdENvbGxlY3Rpb24SMy5zY3JpcC52YWxpZGF0aW9uLnYxLkRlbGV0ZVByb2R1Y3RDb2xsZWN0aW9uUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJwirUYFQoTcHJvZHVjdC1jb2xsZWN0aW9uc6K1GAlub3RfZm91bmSitRgPcmVzb3VyY2VfaW5fdXNlgtPkkwIxKi8vdjEvcHJvZHVjdC1jb2xsZWN0aW9ucy97cHJvZHVjdF9jb2xsZWN0aW9uX2lkfRLpAQoWTGlzdENvbGxlY3Rpb25Qcm9kdWN0cxIyLnNjcmlwLnZhbGlkYXRpb24udjEuTGlzdENvbGxlY3Rpb25Qcm9kdWN0c1JlcXVlc3QaMy5zY3JpcC52YWxpZGF0aW9uLnYxLkxpc3RDb2xsZWN0aW9uUHJvZHVjdHNSZXNwb25zZSJmirUYFQoTcHJvZHVjdC1jb2xsZWN0aW9uc6K1GAlub3RfZm91bmSC0+STAjoSOC92MS9wcm9kdWN0LWNvbGxlY3Rpb25zL3twcm9kdWN0X2NvbGxlY3Rpb25faWR9L3Byb2R1Y3RzYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_options_v1_options]);
 
 /**
+ * A named set of products and SKUs.
+ *
  * @generated from message scrip.validation.v1.ProductCollection
  */
 export type ProductCollection = Message<"scrip.validation.v1.ProductCollection"> & {
   /**
+   * Id of the collection (`pc_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the collection.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * `STATIC` or `AUTO_UPDATE`.
+   *
    * @generated from field: string type = 3;
    */
   type: string;
 
   /**
-   * Of an AUTO_UPDATE collection, as it was sent.
+   * AUTO_UPDATE: the filter, as it was sent.
    *
    * @generated from field: optional google.protobuf.Struct filter = 4;
    */
   filter?: JsonObject | undefined;
 
   /**
-   * Of a STATIC collection.
+   * STATIC: products and SKUs that are listed.
    *
    * @generated from field: repeated scrip.validation.v1.CollectionEntry products = 5;
    */
   products: CollectionEntry[];
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
@@ -63,23 +73,27 @@ export const ProductCollectionSchema: GenMessage<ProductCollection> = /*@__PURE_
   messageDesc(file_scrip_validation_v1_collections, 0);
 
 /**
- * CollectionEntry is a product or SKU that a STATIC collection lists.
+ * Product or SKU that a STATIC collection lists.
  *
  * @generated from message scrip.validation.v1.CollectionEntry
  */
 export type CollectionEntry = Message<"scrip.validation.v1.CollectionEntry"> & {
   /**
+   * Id of the product (`prod_…`) or SKU (`sku_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * `product` or `sku`.
+   *
    * @generated from field: string object = 2;
    */
   object: string;
 
   /**
-   * Of a SKU.
+   * SKUs: id of the product.
    *
    * @generated from field: optional string product_id = 3;
    */
@@ -98,26 +112,30 @@ export const CollectionEntrySchema: GenMessage<CollectionEntry> = /*@__PURE__*/
  */
 export type CreateProductCollectionRequest = Message<"scrip.validation.v1.CreateProductCollectionRequest"> & {
   /**
+   * Name of the collection.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * `STATIC` or `AUTO_UPDATE`.
+   *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
-   * STATIC only: at least one.
+   * STATIC only, required: products and SKUs, 1 to 20.
    *
    * @generated from field: repeated scrip.validation.v1.CollectionEntryInput products = 3;
    */
   products: CollectionEntryInput[];
 
   /**
-   * AUTO_UPDATE only: conditions in the form of list filters (§3) and their `junction`. Fields: `id`,
-   * `product_id`, `source_id`, `name` (of a SKU its label), `price`, `object`, `attributes`,
-   * `image_url`, `skus`, `created_at`, `updated_at` and `metadata.` with a key.
+   * AUTO_UPDATE only, required: conditions as in list filters, and their `junction`
+   * (docs/filters-and-listing.md#filters). Fields: `id`, `product_id`, `source_id`, `name` (of a SKU: `sku`),
+   * `price`, `object`, `attributes`, `image_url`, `skus`, `created_at`, `updated_at` and `metadata.<key>`.
    *
    * @generated from field: optional google.protobuf.Struct filter = 4;
    */
@@ -132,23 +150,27 @@ export const CreateProductCollectionRequestSchema: GenMessage<CreateProductColle
   messageDesc(file_scrip_validation_v1_collections, 2);
 
 /**
+ * Product or SKU of a new collection.
+ *
  * @generated from message scrip.validation.v1.CollectionEntryInput
  */
 export type CollectionEntryInput = Message<"scrip.validation.v1.CollectionEntryInput"> & {
   /**
-   * An id or a source id.
+   * Id or source id of the product or SKU.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * `product` or `sku`.
+   *
    * @generated from field: string object = 2;
    */
   object: string;
 
   /**
-   * Of a SKU; one of another product is `not_found`.
+   * SKUs: id of the product. A SKU of another product is rejected with `not_found`.
    *
    * @generated from field: optional string product_id = 3;
    */
@@ -167,19 +189,21 @@ export const CollectionEntryInputSchema: GenMessage<CollectionEntryInput> = /*@_
  */
 export type ListProductCollectionsRequest = Message<"scrip.validation.v1.ListProductCollectionsRequest"> & {
   /**
-   * 10 when absent.
+   * Number of collections on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `-created_at`.
    *
    * @generated from field: optional string order = 3;
    */
@@ -198,11 +222,15 @@ export const ListProductCollectionsRequestSchema: GenMessage<ListProductCollecti
  */
 export type ListProductCollectionsResponse = Message<"scrip.validation.v1.ListProductCollectionsResponse"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.validation.v1.ProductCollection data = 1;
    */
   data: ProductCollection[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -220,6 +248,8 @@ export const ListProductCollectionsResponseSchema: GenMessage<ListProductCollect
  */
 export type GetProductCollectionRequest = Message<"scrip.validation.v1.GetProductCollectionRequest"> & {
   /**
+   * Id of the collection (`pc_…`).
+   *
    * @generated from field: string product_collection_id = 1;
    */
   productCollectionId: string;
@@ -237,6 +267,8 @@ export const GetProductCollectionRequestSchema: GenMessage<GetProductCollectionR
  */
 export type DeleteProductCollectionRequest = Message<"scrip.validation.v1.DeleteProductCollectionRequest"> & {
   /**
+   * Id of the collection (`pc_…`).
+   *
    * @generated from field: string product_collection_id = 1;
    */
   productCollectionId: string;
@@ -254,24 +286,28 @@ export const DeleteProductCollectionRequestSchema: GenMessage<DeleteProductColle
  */
 export type ListCollectionProductsRequest = Message<"scrip.validation.v1.ListCollectionProductsRequest"> & {
   /**
+   * Id of the collection (`pc_…`).
+   *
    * @generated from field: string product_collection_id = 1;
    */
   productCollectionId: string;
 
   /**
-   * 10 when absent.
+   * Number of products and SKUs on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 3;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * `created_at` (oldest first) or `-created_at` (newest first). Default: `-created_at`.
    *
    * @generated from field: optional string order = 4;
    */
@@ -290,11 +326,15 @@ export const ListCollectionProductsRequestSchema: GenMessage<ListCollectionProdu
  */
 export type ListCollectionProductsResponse = Message<"scrip.validation.v1.ListCollectionProductsResponse"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.validation.v1.CollectionProduct data = 1;
    */
   data: CollectionProduct[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -308,34 +348,42 @@ export const ListCollectionProductsResponseSchema: GenMessage<ListCollectionProd
   messageDesc(file_scrip_validation_v1_collections, 9);
 
 /**
- * CollectionProduct is a product or SKU that is in a collection.
+ * Product or SKU that belongs to a collection.
  *
  * @generated from message scrip.validation.v1.CollectionProduct
  */
 export type CollectionProduct = Message<"scrip.validation.v1.CollectionProduct"> & {
   /**
+   * Id of the product (`prod_…`) or SKU (`sku_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Your own id of the product or SKU.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
-   * Of a SKU.
+   * SKUs: id of the product.
    *
    * @generated from field: optional string product_id = 3;
    */
   productId?: string | undefined;
 
   /**
+   * `product` or `sku`.
+   *
    * @generated from field: string object = 4;
    */
   object: string;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
@@ -349,17 +397,17 @@ export const CollectionProductSchema: GenMessage<CollectionProduct> = /*@__PURE_
   messageDesc(file_scrip_validation_v1_collections, 10);
 
 /**
- * ProductCollectionService keeps named sets of products and SKUs
- * (spec/campaigns-loyalty-platform.md §16). At most 100 in a project; they cannot be changed.
+ * Manages product collections: named sets of products and SKUs. A project has at most 100; they cannot be
+ * changed (docs/orders-and-catalogue.md#collections).
  *
  * @generated from service scrip.validation.v1.ProductCollectionService
  */
 export const ProductCollectionService: GenService<{
   /**
-   * CreateProductCollection makes a collection: STATIC of the `products` that are listed, of which an
-   * unknown one is `not_found`, or AUTO_UPDATE of what meets the `filter` whenever it is asked. A
-   * product that is listed stands for all its SKUs; a filter tests products and SKUs separately, so
-   * that a SKU is in only when it meets the filter itself.
+   * Creates a collection: STATIC lists `products`; AUTO_UPDATE contains whatever matches `filter` at the time
+   * of use. A listed product stands for all its SKUs; a filter is applied to products and SKUs separately, so a
+   * SKU is included only when it matches itself. Errors: `not_found` (an unknown product or SKU),
+   * `invalid_payload` also when the project has 100 collections.
    *
    * @generated from rpc scrip.validation.v1.ProductCollectionService.CreateProductCollection
    */
@@ -369,7 +417,7 @@ export const ProductCollectionService: GenService<{
     output: typeof ProductCollectionSchema;
   },
   /**
-   * ListProductCollections pages through collections, newest first.
+   * Lists collections, newest first by default.
    *
    * @generated from rpc scrip.validation.v1.ProductCollectionService.ListProductCollections
    */
@@ -379,7 +427,7 @@ export const ProductCollectionService: GenService<{
     output: typeof ListProductCollectionsResponseSchema;
   },
   /**
-   * GetProductCollection answers one collection, or `not_found`.
+   * Returns a collection. Errors: `not_found`.
    *
    * @generated from rpc scrip.validation.v1.ProductCollectionService.GetProductCollection
    */
@@ -389,8 +437,8 @@ export const ProductCollectionService: GenService<{
     output: typeof ProductCollectionSchema;
   },
   /**
-   * DeleteProductCollection removes a collection, not its products. Refused with `resource_in_use`
-   * while a validation rule names it.
+   * Deletes a collection, not its products. Errors: `not_found`, also for a repeated request; `resource_in_use`
+   * (a validation rule references it).
    *
    * @generated from rpc scrip.validation.v1.ProductCollectionService.DeleteProductCollection
    */
@@ -400,8 +448,8 @@ export const ProductCollectionService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * ListCollectionProducts pages through the products and SKUs of a collection, newest first: those
-   * that are listed, or those that meet the filter now.
+   * Lists the products and SKUs of a collection, newest first by default: those that are listed, or those that
+   * match the filter now. Errors: `not_found` (an unknown collection).
    *
    * @generated from rpc scrip.validation.v1.ProductCollectionService.ListCollectionProducts
    */

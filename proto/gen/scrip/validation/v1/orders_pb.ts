@@ -25,72 +25,99 @@ export const file_scrip_validation_v1_orders: GenFile = /*@__PURE__*/
  */
 export type CreateOrderRequest = Message<"scrip.validation.v1.CreateOrderRequest"> & {
   /**
+   * Id of an order to update (`ord_…`).
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the order, unique in the project.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Status of the order. Default: `CREATED`.
+   *
    * @generated from field: optional scrip.common.v1.OrderStatus status = 3;
    */
   status?: OrderStatus | undefined;
 
   /**
+   * Amount before discounts, in minor units. Default: the sum of the amounts of the items.
+   *
    * @generated from field: optional int64 amount = 4;
    */
   amount?: bigint | undefined;
 
   /**
+   * Amount before discounts as it was first calculated, in minor units.
+   *
    * @generated from field: optional int64 initial_amount = 5;
    */
   initialAmount?: bigint | undefined;
 
   /**
+   * Discount on the order as a whole, in minor units.
+   *
    * @generated from field: optional int64 discount_amount = 6;
    */
   discountAmount?: bigint | undefined;
 
   /**
+   * Order items, which replace the stored ones. At most 500.
+   *
    * @generated from field: repeated scrip.common.v1.OrderItemInput items = 7;
    */
   items: OrderItemInput[];
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 8;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Time of creation (ISO 8601). Default: now.
+   *
    * @generated from field: optional google.protobuf.Timestamp created_at = 9;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Customer who placed the order; created or updated.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 10;
    */
   customer?: Customer | undefined;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: optional string customer_id = 11;
    */
   customerId?: string | undefined;
 
   /**
+   * Customer who referred the buyer; created or updated.
+   *
    * @generated from field: optional scrip.common.v1.Customer referrer = 12;
    */
   referrer?: Customer | undefined;
 
   /**
+   * Id of the customer who referred the buyer (`cust_…`).
+   *
    * @generated from field: optional string referrer_id = 13;
    */
   referrerId?: string | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 14;
    */
@@ -109,72 +136,98 @@ export const CreateOrderRequestSchema: GenMessage<CreateOrderRequest> = /*@__PUR
  */
 export type UpdateOrderRequest = Message<"scrip.validation.v1.UpdateOrderRequest"> & {
   /**
+   * Id or source id of the order.
+   *
    * @generated from field: string order_id = 1;
    */
   orderId: string;
 
   /**
+   * Your own id of the order, unique in the project.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Status of the order.
+   *
    * @generated from field: optional scrip.common.v1.OrderStatus status = 3;
    */
   status?: OrderStatus | undefined;
 
   /**
+   * Amount before discounts, in minor units. Default: the sum of the amounts of the items.
+   *
    * @generated from field: optional int64 amount = 4;
    */
   amount?: bigint | undefined;
 
   /**
+   * Amount before discounts as it was first calculated, in minor units.
+   *
    * @generated from field: optional int64 initial_amount = 5;
    */
   initialAmount?: bigint | undefined;
 
   /**
+   * Discount on the order as a whole, in minor units.
+   *
    * @generated from field: optional int64 discount_amount = 6;
    */
   discountAmount?: bigint | undefined;
 
   /**
+   * Order items, which replace the stored ones. At most 500.
+   *
    * @generated from field: repeated scrip.common.v1.OrderItemInput items = 7;
    */
   items: OrderItemInput[];
 
   /**
+   * Key-value pairs, merged by key into the stored ones.
+   *
    * @generated from field: google.protobuf.Struct metadata = 8;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Time of creation (ISO 8601).
+   *
    * @generated from field: optional google.protobuf.Timestamp created_at = 9;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Customer who placed the order; created or updated.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 10;
    */
   customer?: Customer | undefined;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: optional string customer_id = 11;
    */
   customerId?: string | undefined;
 
   /**
+   * Customer who referred the buyer; created or updated.
+   *
    * @generated from field: optional scrip.common.v1.Customer referrer = 12;
    */
   referrer?: Customer | undefined;
 
   /**
+   * Id of the customer who referred the buyer (`cust_…`).
+   *
    * @generated from field: optional string referrer_id = 13;
    */
   referrerId?: string | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 14;
    */
@@ -193,6 +246,8 @@ export const UpdateOrderRequestSchema: GenMessage<UpdateOrderRequest> = /*@__PUR
  */
 export type GetOrderRequest = Message<"scrip.validation.v1.GetOrderRequest"> & {
   /**
+   * Id or source id of the order.
+   *
    * @generated from field: string order_id = 1;
    */
   orderId: string;
@@ -210,19 +265,21 @@ export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/
  */
 export type ListOrdersRequest = Message<"scrip.validation.v1.ListOrdersRequest"> & {
   /**
-   * 10 when absent.
+   * Number of orders on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `created_at`.
    *
    * @generated from field: optional string order = 3;
    */
@@ -241,11 +298,15 @@ export const ListOrdersRequestSchema: GenMessage<ListOrdersRequest> = /*@__PURE_
  */
 export type ListOrdersResponse = Message<"scrip.validation.v1.ListOrdersResponse"> & {
   /**
+   * Orders of this page.
+   *
    * @generated from field: repeated scrip.common.v1.Order orders = 1;
    */
   orders: Order[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -259,18 +320,20 @@ export const ListOrdersResponseSchema: GenMessage<ListOrdersResponse> = /*@__PUR
   messageDesc(file_scrip_validation_v1_orders, 4);
 
 /**
- * OrderService keeps the orders of a project (spec/campaigns-loyalty-platform.md §14). `order_id` in
- * a path is an id or a source id. An order is never deleted.
+ * Manages the orders of a project. `{order_id}` in a path is an id or a source id. Orders are deleted only with
+ * their customer (docs/orders-and-catalogue.md#orders).
  *
  * @generated from service scrip.validation.v1.OrderService
  */
 export const OrderService: GenService<{
   /**
-   * CreateOrder makes an order, or updates the one that has the `id` or the `source_id`: an id decides
-   * over a source id and must be known (`not_found`). Fields that are sent overwrite, others stay;
-   * metadata is merged by key. The amount is the sum of the items when their amounts are known.
-   * Refused with `invalid_order` when an amount is impossible, `not_found` for an unknown customer or
-   * referrer id, `multiple_requests` while a redemption works on the order.
+   * Creates an order, or updates the order with this `id` or `source_id`. An `id` decides over a `source_id`
+   * and must exist. Fields that are sent overwrite the stored ones, metadata is merged by key. Without an
+   * `amount`, it is the sum of the amounts of the items.
+   *
+   * Errors: `invalid_order` (an impossible amount), `not_found` (an unknown order, customer or referrer id),
+   * `duplicate_found` (another order has the `source_id`), `multiple_requests` (a redemption of the order is in
+   * progress), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.OrderService.CreateOrder
    */
@@ -280,7 +343,7 @@ export const OrderService: GenService<{
     output: typeof OrderSchema;
   },
   /**
-   * ListOrders pages through orders, oldest first.
+   * Lists orders, oldest first by default.
    *
    * @generated from rpc scrip.validation.v1.OrderService.ListOrders
    */
@@ -290,7 +353,7 @@ export const OrderService: GenService<{
     output: typeof ListOrdersResponseSchema;
   },
   /**
-   * GetOrder answers one order, or `not_found`.
+   * Returns an order. Errors: `not_found`.
    *
    * @generated from rpc scrip.validation.v1.OrderService.GetOrder
    */
@@ -300,9 +363,12 @@ export const OrderService: GenService<{
     output: typeof OrderSchema;
   },
   /**
-   * UpdateOrder changes the fields that are sent, as CreateOrder does; any status may follow any
-   * other, and redemptions stay as they are. Refused with `duplicate_found` when another order has the
-   * source id.
+   * Updates the fields that are sent, like CreateOrder. Any status may follow any other; redemptions are not
+   * affected. Idempotent.
+   *
+   * Errors: `not_found` (an unknown order, customer or referrer id), `invalid_order` (an impossible amount),
+   * `duplicate_found` (another order has the `source_id`), `multiple_requests` (a redemption of the order is in
+   * progress), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.OrderService.UpdateOrder
    */

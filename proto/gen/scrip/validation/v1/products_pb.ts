@@ -19,55 +19,78 @@ export const file_scrip_validation_v1_products: GenFile = /*@__PURE__*/
   fileDesc("CiJzY3JpcC92YWxpZGF0aW9uL3YxL3Byb2R1Y3RzLnByb3RvEhNzY3JpcC52YWxpZGF0aW9uLnYxIrUDCgdQcm9kdWN0EgoKAmlkGAEgASgJEh4KCXNvdXJjZV9pZBgCIAEoCUIGmrUYAhABSACIAQESGQoEbmFtZRgDIAEoCUIGmrUYAhABSAGIAQESGgoFcHJpY2UYBCABKANCBpq1GAIQAUgCiAEBEhIKCmF0dHJpYnV0ZXMYBSADKAkSHgoJaW1hZ2VfdXJsGAYgASgJQgaatRgCEAFIA4gBARIpCghtZXRhZGF0YRgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoEc2t1cxgIIAEoCzIgLnNjcmlwLnZhbGlkYXRpb24udjEuUHJvZHVjdFNrdXMSLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOwoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgEiAEBOg2StRgJCgdwcm9kdWN0QgwKCl9zb3VyY2VfaWRCBwoFX25hbWVCCAoGX3ByaWNlQgwKCl9pbWFnZV91cmxCDQoLX3VwZGF0ZWRfYXQiVgoLUHJvZHVjdFNrdXMSJgoEZGF0YRgBIAMoCzIYLnNjcmlwLnZhbGlkYXRpb24udjEuU2t1Eg0KBXRvdGFsGAIgASgDOhCStRgMCgRsaXN0EgRkYXRhIpsECgNTa3USCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBARISCgpwcm9kdWN0X2lkGAMgASgJEhgKA3NrdRgEIAEoCUIGmrUYAhABSAGIAQESGgoFcHJpY2UYBSABKANCBpq1GAIQAUgCiAEBEh0KCGN1cnJlbmN5GAYgASgJQgaatRgCEAFIA4gBARIrCgphdHRyaWJ1dGVzGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIeCglpbWFnZV91cmwYCCABKAlCBpq1GAIQAUgEiAEBEikKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI5Cgdwcm9kdWN0GAogASgLMiMuc2NyaXAudmFsaWRhdGlvbi52MS5Qcm9kdWN0U3VtbWFyeUgFiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjsKCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIBogBAToJkrUYBQoDc2t1QgwKCl9zb3VyY2VfaWRCBgoEX3NrdUIICgZfcHJpY2VCCwoJX2N1cnJlbmN5QgwKCl9pbWFnZV91cmxCCgoIX3Byb2R1Y3RCDQoLX3VwZGF0ZWRfYXQiowEKDlByb2R1Y3RTdW1tYXJ5EgoKAmlkGAEgASgJEh4KCXNvdXJjZV9pZBgCIAEoCUIGmrUYAhABSACIAQESGQoEbmFtZRgDIAEoCUIGmrUYAhABSAGIAQESGgoFcHJpY2UYBCABKANCBpq1GAIQAUgCiAEBOg2StRgJCgdwcm9kdWN0QgwKCl9zb3VyY2VfaWRCBwoFX25hbWVCCAoGX3ByaWNlIogDChRDcmVhdGVQcm9kdWN0UmVxdWVzdBIaCgJpZBgBIAEoCUIJmrUYBSgBMP8BSACIAQESIQoJc291cmNlX2lkGAIgASgJQgmatRgFKAEw/wFIAYgBARIaCgRuYW1lGAMgASgJQgeatRgDMKwCSAKIAQESIwoFcHJpY2UYBCABKANCD5q1GAsYACD/////////D0gDiAEBEh0KCmF0dHJpYnV0ZXMYBSADKAlCCZq1GAUw/wFIZBIfCglpbWFnZV91cmwYBiABKAlCB5q1GAMw0A9IBIgBARJBCghtZXRhZGF0YRgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFpq1GBK6AQ8KB3Byb2R1Y3QQARoCaWQSNwoLdXBkYXRlX21hc2sYCCABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQgaatRgCaAFCBQoDX2lkQgwKCl9zb3VyY2VfaWRCBwoFX25hbWVCCAoGX3ByaWNlQgwKCl9pbWFnZV91cmwivQIKE0xpc3RQcm9kdWN0c1JlcXVlc3QSHAoFbGltaXQYASABKANCCJq1GAQYASBkSACIAQESGwoEcGFnZRgCIAEoA0IImrUYBBgBIGRIAYgBARJKCgVvcmRlchgDIAEoCUI2mrUYMnIKY3JlYXRlZF9hdHILLWNyZWF0ZWRfYXRyCnVwZGF0ZWRfYXRyCy11cGRhdGVkX2F0SAKIAQESMwoKc3RhcnRfZGF0ZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIA4gBARIxCghlbmRfZGF0ZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBIgBAUIICgZfbGltaXRCBwoFX3BhZ2VCCAoGX29yZGVyQg0KC19zdGFydF9kYXRlQgsKCV9lbmRfZGF0ZSJrChRMaXN0UHJvZHVjdHNSZXNwb25zZRIuCghwcm9kdWN0cxgBIAMoCzIcLnNjcmlwLnZhbGlkYXRpb24udjEuUHJvZHVjdBINCgV0b3RhbBgCIAEoAzoUkrUYEAoEbGlzdBIIcHJvZHVjdHMiJwoRR2V0UHJvZHVjdFJlcXVlc3QSEgoKcHJvZHVjdF9pZBgBIAEoCSLzAgoUVXBkYXRlUHJvZHVjdFJlcXVlc3QSEgoKcHJvZHVjdF9pZBgBIAEoCRIhCglzb3VyY2VfaWQYAiABKAlCCZq1GAUoATD/AUgAiAEBEhoKBG5hbWUYAyABKAlCB5q1GAMwrAJIAYgBARIjCgVwcmljZRgEIAEoA0IPmrUYCxgAIP////////8PSAKIAQESHQoKYXR0cmlidXRlcxgFIAMoCUIJmrUYBTD/AUhkEh8KCWltYWdlX3VybBgGIAEoCUIHmrUYAzDQD0gDiAEBEjsKCG1ldGFkYXRhGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIQmrUYDLoBCQoHcHJvZHVjdBI3Cgt1cGRhdGVfbWFzaxgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCBpq1GAJoAUIMCgpfc291cmNlX2lkQgcKBV9uYW1lQggKBl9wcmljZUIMCgpfaW1hZ2VfdXJsIjkKFERlbGV0ZVByb2R1Y3RSZXF1ZXN0EhIKCnByb2R1Y3RfaWQYASABKAkSDQoFZm9yY2UYAiABKAgi0AMKEENyZWF0ZVNrdVJlcXVlc3QSEgoKcHJvZHVjdF9pZBgBIAEoCRIaCgJpZBgCIAEoCUIJmrUYBSgBMP8BSACIAQESIQoJc291cmNlX2lkGAMgASgJQgmatRgFKAEw/wFIAYgBARIZCgNza3UYBCABKAlCB5q1GAMwrAJIAogBARIjCgVwcmljZRgFIAEoA0IPmrUYCxgAIP////////8PSAOIAQESHQoIY3VycmVuY3kYBiABKAlCBpq1GAIwEEgEiAEBEisKCmF0dHJpYnV0ZXMYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh8KCWltYWdlX3VybBgIIAEoCUIHmrUYAzDQD0gFiAEBEkEKCG1ldGFkYXRhGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIWmrUYEroBDwoHcHJvZHVjdBABGgJpZBI3Cgt1cGRhdGVfbWFzaxgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCBpq1GAJoAUIFCgNfaWRCDAoKX3NvdXJjZV9pZEIGCgRfc2t1QggKBl9wcmljZUILCglfY3VycmVuY3lCDAoKX2ltYWdlX3VybCLNAgoPTGlzdFNrdXNSZXF1ZXN0EhIKCnByb2R1Y3RfaWQYASABKAkSHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESGwoEcGFnZRgDIAEoA0IImrUYBBgBIGRIAYgBARJKCgVvcmRlchgEIAEoCUI2mrUYMnIKY3JlYXRlZF9hdHILLWNyZWF0ZWRfYXRyCnVwZGF0ZWRfYXRyCy11cGRhdGVkX2F0SAKIAQESMwoKc3RhcnRfZGF0ZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIA4gBARIxCghlbmRfZGF0ZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBIgBAUIICgZfbGltaXRCBwoFX3BhZ2VCCAoGX29yZGVyQg0KC19zdGFydF9kYXRlQgsKCV9lbmRfZGF0ZSJbChBMaXN0U2t1c1Jlc3BvbnNlEiYKBHNrdXMYASADKAsyGC5zY3JpcC52YWxpZGF0aW9uLnYxLlNrdRINCgV0b3RhbBgCIAEoAzoQkrUYDAoEbGlzdBIEc2t1cyIfCg1HZXRTa3VSZXF1ZXN0Eg4KBnNrdV9pZBgBIAEoCSK3AwoQVXBkYXRlU2t1UmVxdWVzdBISCgpwcm9kdWN0X2lkGAEgASgJEg4KBnNrdV9pZBgCIAEoCRIhCglzb3VyY2VfaWQYAyABKAlCCZq1GAUoATD/AUgAiAEBEhkKA3NrdRgEIAEoCUIHmrUYAzCsAkgBiAEBEiMKBXByaWNlGAUgASgDQg+atRgLGAAg/////////w9IAogBARIdCghjdXJyZW5jeRgGIAEoCUIGmrUYAjAQSAOIAQESKwoKYXR0cmlidXRlcxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHwoJaW1hZ2VfdXJsGAggASgJQgeatRgDMNAPSASIAQESOwoIbWV0YWRhdGEYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhCatRgMugEJCgdwcm9kdWN0EjcKC3VwZGF0ZV9tYXNrGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0IGmrUYAmgBQgwKCl9zb3VyY2VfaWRCBgoEX3NrdUIICgZfcHJpY2VCCwoJX2N1cnJlbmN5QgwKCl9pbWFnZV91cmwiRQoQRGVsZXRlU2t1UmVxdWVzdBISCgpwcm9kdWN0X2lkGAEgASgJEg4KBnNrdV9pZBgCIAEoCRINCgVmb3JjZRgDIAEoCCJQChNSZXNvbHZlVW5pdHNSZXF1ZXN0EjkKB3F1ZXJpZXMYASADKAsyHy5zY3JpcC52YWxpZGF0aW9uLnYxLlVuaXRzUXVlcnlCB5q1GANI6AciOAoKVW5pdHNRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEhYKBW5hbWVzGAIgAygJQgeatRgDSMgBIkkKFFJlc29sdmVVbml0c1Jlc3BvbnNlEjEKB3Jlc3VsdHMYASADKAsyIC5zY3JpcC52YWxpZGF0aW9uLnYxLlVuaXRzUmVzdWx0Ij8KC1VuaXRzUmVzdWx0EjAKBXVuaXRzGAEgAygLMiEuc2NyaXAudmFsaWRhdGlvbi52MS5SZXNvbHZlZFVuaXQihQEKDFJlc29sdmVkVW5pdBIMCgRuYW1lGAEgASgJEjAKB3Byb2R1Y3QYAiABKAsyHy5zY3JpcC5jb21tb24udjEuUHJvZHVjdFN1bW1hcnkSLQoDc2t1GAMgASgLMhsuc2NyaXAuY29tbW9uLnYxLlNrdVN1bW1hcnlIAIgBAUIGCgRfc2t1MqoOCg5Qcm9kdWN0U2VydmljZRK9AQoNQ3JlYXRlUHJvZHVjdBIpLnNjcmlwLnZhbGlkYXRpb24udjEuQ3JlYXRlUHJvZHVjdFJlcXVlc3QaHC5zY3JpcC52YWxpZGF0aW9uLnYxLlByb2R1Y3QiY4q1GAoKCHByb2R1Y3RzorUYCW5vdF9mb3VuZKK1GA9kdXBsaWNhdGVfZm91bmSitRgabWV0YWRhdGFfdmFsaWRhdGlvbl9mYWlsZWSC0+STAhE6ASoiDC92MS9wcm9kdWN0cxKHAQoMTGlzdFByb2R1Y3RzEiguc2NyaXAudmFsaWRhdGlvbi52MS5MaXN0UHJvZHVjdHNSZXF1ZXN0Gikuc2NyaXAudmFsaWRhdGlvbi52MS5MaXN0UHJvZHVjdHNSZXNwb25zZSIiirUYCgoIcHJvZHVjdHOC0+STAg4SDC92MS9wcm9kdWN0cxKQAQoKR2V0UHJvZHVjdBImLnNjcmlwLnZhbGlkYXRpb24udjEuR2V0UHJvZHVjdFJlcXVlc3QaHC5zY3JpcC52YWxpZGF0aW9uLnYxLlByb2R1Y3QiPIq1GAoKCHByb2R1Y3RzorUYCW5vdF9mb3VuZILT5JMCGxIZL3YxL3Byb2R1Y3RzL3twcm9kdWN0X2lkfRLKAQoNVXBkYXRlUHJvZHVjdBIpLnNjcmlwLnZhbGlkYXRpb24udjEuVXBkYXRlUHJvZHVjdFJlcXVlc3QaHC5zY3JpcC52YWxpZGF0aW9uLnYxLlByb2R1Y3QicIq1GAoKCHByb2R1Y3RzorUYCW5vdF9mb3VuZKK1GA9kdXBsaWNhdGVfZm91bmSitRgabWV0YWRhdGFfdmFsaWRhdGlvbl9mYWlsZWSC0+STAh46ASoaGS92MS9wcm9kdWN0cy97cHJvZHVjdF9pZH0SowEKDURlbGV0ZVByb2R1Y3QSKS5zY3JpcC52YWxpZGF0aW9uLnYxLkRlbGV0ZVByb2R1Y3RSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5Ik+KtRgKCghwcm9kdWN0c6K1GAlub3RfZm91bmSitRgPcmVzb3VyY2VfaW5fdXNlgtPkkwIbKhkvdjEvcHJvZHVjdHMve3Byb2R1Y3RfaWR9EtMBCglDcmVhdGVTa3USJS5zY3JpcC52YWxpZGF0aW9uLnYxLkNyZWF0ZVNrdVJlcXVlc3QaGC5zY3JpcC52YWxpZGF0aW9uLnYxLlNrdSKEAYq1GAoKCHByb2R1Y3RzorUYCW5vdF9mb3VuZKK1GA9kdXBsaWNhdGVfZm91bmSitRgLaW52YWxpZF9za3WitRgabWV0YWRhdGFfdmFsaWRhdGlvbl9mYWlsZWSC0+STAiM6ASoiHi92MS9wcm9kdWN0cy97cHJvZHVjdF9pZH0vc2t1cxKaAQoITGlzdFNrdXMSJC5zY3JpcC52YWxpZGF0aW9uLnYxLkxpc3RTa3VzUmVxdWVzdBolLnNjcmlwLnZhbGlkYXRpb24udjEuTGlzdFNrdXNSZXNwb25zZSJBirUYCgoIcHJvZHVjdHOitRgJbm90X2ZvdW5kgtPkkwIgEh4vdjEvcHJvZHVjdHMve3Byb2R1Y3RfaWR9L3NrdXMSeAoGR2V0U2t1EiIuc2NyaXAudmFsaWRhdGlvbi52MS5HZXRTa3VSZXF1ZXN0Ghguc2NyaXAudmFsaWRhdGlvbi52MS5Ta3UiMIq1GAYKBHNrdXOitRgJbm90X2ZvdW5kgtPkkwITEhEvdjEvc2t1cy97c2t1X2lkfRLcAQoJVXBkYXRlU2t1EiUuc2NyaXAudmFsaWRhdGlvbi52MS5VcGRhdGVTa3VSZXF1ZXN0Ghguc2NyaXAudmFsaWRhdGlvbi52MS5Ta3UijQGKtRgKCghwcm9kdWN0c6K1GAlub3RfZm91bmSitRgPZHVwbGljYXRlX2ZvdW5korUYC2ludmFsaWRfc2t1orUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwIsOgEqGicvdjEvcHJvZHVjdHMve3Byb2R1Y3RfaWR9L3NrdXMve3NrdV9pZH0SlgEKCURlbGV0ZVNrdRIlLnNjcmlwLnZhbGlkYXRpb24udjEuRGVsZXRlU2t1UmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJKirUYCgoIcHJvZHVjdHOitRgJbm90X2ZvdW5kgtPkkwIpKicvdjEvcHJvZHVjdHMve3Byb2R1Y3RfaWR9L3NrdXMve3NrdV9pZH0SYwoMUmVzb2x2ZVVuaXRzEiguc2NyaXAudmFsaWRhdGlvbi52MS5SZXNvbHZlVW5pdHNSZXF1ZXN0Gikuc2NyaXAudmFsaWRhdGlvbi52MS5SZXNvbHZlVW5pdHNSZXNwb25zZWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_discount, file_scrip_options_v1_options]);
 
 /**
+ * A product of the catalogue.
+ *
  * @generated from message scrip.validation.v1.Product
  */
 export type Product = Message<"scrip.validation.v1.Product"> & {
   /**
+   * Id of the product (`prod_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Your own id of the product, unique in the project.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Name of the product.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
+   * Unit price in minor units.
+   *
    * @generated from field: optional int64 price = 4;
    */
   price?: bigint | undefined;
 
   /**
+   * Names of attributes that SKUs can have, such as `color`.
+   *
    * @generated from field: repeated string attributes = 5;
    */
   attributes: string[];
 
   /**
+   * URL of an image.
+   *
    * @generated from field: optional string image_url = 6;
    */
   imageUrl?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * SKUs of the product.
+   *
    * @generated from field: scrip.validation.v1.ProductSkus skus = 8;
    */
   skus?: ProductSkus | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 9;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 10;
    */
   updatedAt?: Timestamp | undefined;
@@ -81,17 +104,21 @@ export const ProductSchema: GenMessage<Product> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_products, 0);
 
 /**
- * The oldest SKUs of a product, at most a hundred.
+ * SKUs of a product, oldest first, at most 100.
  *
  * @generated from message scrip.validation.v1.ProductSkus
  */
 export type ProductSkus = Message<"scrip.validation.v1.ProductSkus"> & {
   /**
+   * SKUs.
+   *
    * @generated from field: repeated scrip.validation.v1.Sku data = 1;
    */
   data: Sku[];
 
   /**
+   * Number of SKUs of the product.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -105,67 +132,92 @@ export const ProductSkusSchema: GenMessage<ProductSkus> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_products, 1);
 
 /**
+ * A variant of a product.
+ *
  * @generated from message scrip.validation.v1.Sku
  */
 export type Sku = Message<"scrip.validation.v1.Sku"> & {
   /**
+   * Id of the SKU (`sku_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Your own id of the SKU, unique in the project.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Id of the product (`prod_…`).
+   *
    * @generated from field: string product_id = 3;
    */
   productId: string;
 
   /**
+   * Name of the SKU.
+   *
    * @generated from field: optional string sku = 4;
    */
   sku?: string | undefined;
 
   /**
-   * Its own, or that of its product.
+   * Unit price in minor units. Default: the price of the product.
    *
    * @generated from field: optional int64 price = 5;
    */
   price?: bigint | undefined;
 
   /**
+   * Currency of the price, such as `EUR`.
+   *
    * @generated from field: optional string currency = 6;
    */
   currency?: string | undefined;
 
   /**
+   * Values of the product's attributes.
+   *
    * @generated from field: google.protobuf.Struct attributes = 7;
    */
   attributes?: JsonObject | undefined;
 
   /**
+   * URL of an image.
+   *
    * @generated from field: optional string image_url = 8;
    */
   imageUrl?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 9;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * The product.
+   *
    * @generated from field: optional scrip.validation.v1.ProductSummary product = 10;
    */
   product?: ProductSummary | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 11;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 12;
    */
   updatedAt?: Timestamp | undefined;
@@ -179,25 +231,35 @@ export const SkuSchema: GenMessage<Sku> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_products, 2);
 
 /**
+ * Product of a SKU.
+ *
  * @generated from message scrip.validation.v1.ProductSummary
  */
 export type ProductSummary = Message<"scrip.validation.v1.ProductSummary"> & {
   /**
+   * Id of the product (`prod_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Your own id of the product.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Name of the product.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
+   * Unit price in minor units.
+   *
    * @generated from field: optional int64 price = 4;
    */
   price?: bigint | undefined;
@@ -215,41 +277,58 @@ export const ProductSummarySchema: GenMessage<ProductSummary> = /*@__PURE__*/
  */
 export type CreateProductRequest = Message<"scrip.validation.v1.CreateProductRequest"> & {
   /**
+   * Id of a product to update (`prod_…`).
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the product, unique in the project.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Name of the product.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
+   * Unit price in minor units.
+   *
    * @generated from field: optional int64 price = 4;
    */
   price?: bigint | undefined;
 
   /**
+   * Names of attributes that SKUs can have, such as `color`. At most 100.
+   *
    * @generated from field: repeated string attributes = 5;
    */
   attributes: string[];
 
   /**
+   * URL of an image.
+   *
    * @generated from field: optional string image_url = 6;
    */
   imageUrl?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Fields that the request sent; set by the gateway from the JSON document.
+   *
    * @generated from field: google.protobuf.FieldMask update_mask = 8;
    */
   updateMask?: FieldMask | undefined;
@@ -267,32 +346,36 @@ export const CreateProductRequestSchema: GenMessage<CreateProductRequest> = /*@_
  */
 export type ListProductsRequest = Message<"scrip.validation.v1.ListProductsRequest"> & {
   /**
-   * 10 when absent.
+   * Number of products on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `created_at`.
    *
    * @generated from field: optional string order = 3;
    */
   order?: string | undefined;
 
   /**
-   * Made at or after this, and at or before that.
+   * Only products created at or after this time (ISO 8601).
    *
    * @generated from field: optional google.protobuf.Timestamp start_date = 4;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * Only products created at or before this time (ISO 8601).
+   *
    * @generated from field: optional google.protobuf.Timestamp end_date = 5;
    */
   endDate?: Timestamp | undefined;
@@ -310,11 +393,15 @@ export const ListProductsRequestSchema: GenMessage<ListProductsRequest> = /*@__P
  */
 export type ListProductsResponse = Message<"scrip.validation.v1.ListProductsResponse"> & {
   /**
+   * Products of this page.
+   *
    * @generated from field: repeated scrip.validation.v1.Product products = 1;
    */
   products: Product[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -332,6 +419,8 @@ export const ListProductsResponseSchema: GenMessage<ListProductsResponse> = /*@_
  */
 export type GetProductRequest = Message<"scrip.validation.v1.GetProductRequest"> & {
   /**
+   * Id or source id of the product.
+   *
    * @generated from field: string product_id = 1;
    */
   productId: string;
@@ -349,41 +438,57 @@ export const GetProductRequestSchema: GenMessage<GetProductRequest> = /*@__PURE_
  */
 export type UpdateProductRequest = Message<"scrip.validation.v1.UpdateProductRequest"> & {
   /**
+   * Id or source id of the product.
+   *
    * @generated from field: string product_id = 1;
    */
   productId: string;
 
   /**
+   * Your own id of the product, unique in the project.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Name of the product.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
+   * Unit price in minor units.
+   *
    * @generated from field: optional int64 price = 4;
    */
   price?: bigint | undefined;
 
   /**
+   * Names of attributes that SKUs can have, such as `color`. At most 100.
+   *
    * @generated from field: repeated string attributes = 5;
    */
   attributes: string[];
 
   /**
+   * URL of an image.
+   *
    * @generated from field: optional string image_url = 6;
    */
   imageUrl?: string | undefined;
 
   /**
+   * Key-value pairs, merged by key into the stored ones.
+   *
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Fields that the request sent; set by the gateway from the JSON document.
+   *
    * @generated from field: google.protobuf.FieldMask update_mask = 8;
    */
   updateMask?: FieldMask | undefined;
@@ -401,12 +506,14 @@ export const UpdateProductRequestSchema: GenMessage<UpdateProductRequest> = /*@_
  */
 export type DeleteProductRequest = Message<"scrip.validation.v1.DeleteProductRequest"> & {
   /**
+   * Id or source id of the product.
+   *
    * @generated from field: string product_id = 1;
    */
   productId: string;
 
   /**
-   * There is no bin: what is deleted is gone either way.
+   * Has no effect: deleted products cannot be restored.
    *
    * @generated from field: bool force = 2;
    */
@@ -425,51 +532,72 @@ export const DeleteProductRequestSchema: GenMessage<DeleteProductRequest> = /*@_
  */
 export type CreateSkuRequest = Message<"scrip.validation.v1.CreateSkuRequest"> & {
   /**
+   * Id or source id of the product.
+   *
    * @generated from field: string product_id = 1;
    */
   productId: string;
 
   /**
+   * Id of a SKU to update (`sku_…`).
+   *
    * @generated from field: optional string id = 2;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the SKU, unique in the project.
+   *
    * @generated from field: optional string source_id = 3;
    */
   sourceId?: string | undefined;
 
   /**
+   * Name of the SKU.
+   *
    * @generated from field: optional string sku = 4;
    */
   sku?: string | undefined;
 
   /**
+   * Unit price in minor units. Default: the price of the product.
+   *
    * @generated from field: optional int64 price = 5;
    */
   price?: bigint | undefined;
 
   /**
+   * Currency of the price, such as `EUR`.
+   *
    * @generated from field: optional string currency = 6;
    */
   currency?: string | undefined;
 
   /**
+   * Values of the product's attributes.
+   *
    * @generated from field: google.protobuf.Struct attributes = 7;
    */
   attributes?: JsonObject | undefined;
 
   /**
+   * URL of an image.
+   *
    * @generated from field: optional string image_url = 8;
    */
   imageUrl?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 9;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Fields that the request sent; set by the gateway from the JSON document.
+   *
    * @generated from field: google.protobuf.FieldMask update_mask = 10;
    */
   updateMask?: FieldMask | undefined;
@@ -487,37 +615,43 @@ export const CreateSkuRequestSchema: GenMessage<CreateSkuRequest> = /*@__PURE__*
  */
 export type ListSkusRequest = Message<"scrip.validation.v1.ListSkusRequest"> & {
   /**
+   * Id or source id of the product.
+   *
    * @generated from field: string product_id = 1;
    */
   productId: string;
 
   /**
-   * 10 when absent.
+   * Number of SKUs on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 3;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `created_at`.
    *
    * @generated from field: optional string order = 4;
    */
   order?: string | undefined;
 
   /**
-   * Made at or after this, and at or before that.
+   * Only SKUs created at or after this time (ISO 8601).
    *
    * @generated from field: optional google.protobuf.Timestamp start_date = 5;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * Only SKUs created at or before this time (ISO 8601).
+   *
    * @generated from field: optional google.protobuf.Timestamp end_date = 6;
    */
   endDate?: Timestamp | undefined;
@@ -535,11 +669,15 @@ export const ListSkusRequestSchema: GenMessage<ListSkusRequest> = /*@__PURE__*/
  */
 export type ListSkusResponse = Message<"scrip.validation.v1.ListSkusResponse"> & {
   /**
+   * SKUs of this page.
+   *
    * @generated from field: repeated scrip.validation.v1.Sku skus = 1;
    */
   skus: Sku[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -557,6 +695,8 @@ export const ListSkusResponseSchema: GenMessage<ListSkusResponse> = /*@__PURE__*
  */
 export type GetSkuRequest = Message<"scrip.validation.v1.GetSkuRequest"> & {
   /**
+   * Id or source id of the SKU.
+   *
    * @generated from field: string sku_id = 1;
    */
   skuId: string;
@@ -574,51 +714,71 @@ export const GetSkuRequestSchema: GenMessage<GetSkuRequest> = /*@__PURE__*/
  */
 export type UpdateSkuRequest = Message<"scrip.validation.v1.UpdateSkuRequest"> & {
   /**
+   * Id or source id of the product.
+   *
    * @generated from field: string product_id = 1;
    */
   productId: string;
 
   /**
+   * Id or source id of the SKU.
+   *
    * @generated from field: string sku_id = 2;
    */
   skuId: string;
 
   /**
+   * Your own id of the SKU, unique in the project.
+   *
    * @generated from field: optional string source_id = 3;
    */
   sourceId?: string | undefined;
 
   /**
+   * Name of the SKU.
+   *
    * @generated from field: optional string sku = 4;
    */
   sku?: string | undefined;
 
   /**
+   * Unit price in minor units. Default: the price of the product.
+   *
    * @generated from field: optional int64 price = 5;
    */
   price?: bigint | undefined;
 
   /**
+   * Currency of the price, such as `EUR`.
+   *
    * @generated from field: optional string currency = 6;
    */
   currency?: string | undefined;
 
   /**
+   * Values of the product's attributes.
+   *
    * @generated from field: google.protobuf.Struct attributes = 7;
    */
   attributes?: JsonObject | undefined;
 
   /**
+   * URL of an image.
+   *
    * @generated from field: optional string image_url = 8;
    */
   imageUrl?: string | undefined;
 
   /**
+   * Key-value pairs, merged by key into the stored ones.
+   *
    * @generated from field: google.protobuf.Struct metadata = 9;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Fields that the request sent; set by the gateway from the JSON document.
+   *
    * @generated from field: google.protobuf.FieldMask update_mask = 10;
    */
   updateMask?: FieldMask | undefined;
@@ -636,17 +796,21 @@ export const UpdateSkuRequestSchema: GenMessage<UpdateSkuRequest> = /*@__PURE__*
  */
 export type DeleteSkuRequest = Message<"scrip.validation.v1.DeleteSkuRequest"> & {
   /**
+   * Id or source id of the product.
+   *
    * @generated from field: string product_id = 1;
    */
   productId: string;
 
   /**
+   * Id or source id of the SKU.
+   *
    * @generated from field: string sku_id = 2;
    */
   skuId: string;
 
   /**
-   * There is no bin: what is deleted is gone either way.
+   * Has no effect: deleted SKUs cannot be restored.
    *
    * @generated from field: bool force = 3;
    */
@@ -665,6 +829,8 @@ export const DeleteSkuRequestSchema: GenMessage<DeleteSkuRequest> = /*@__PURE__*
  */
 export type ResolveUnitsRequest = Message<"scrip.validation.v1.ResolveUnitsRequest"> & {
   /**
+   * Independent queries; the response holds one result for each, in the same order.
+   *
    * @generated from field: repeated scrip.validation.v1.UnitsQuery queries = 1;
    */
   queries: UnitsQuery[];
@@ -678,16 +844,20 @@ export const ResolveUnitsRequestSchema: GenMessage<ResolveUnitsRequest> = /*@__P
   messageDesc(file_scrip_validation_v1_products, 16);
 
 /**
+ * Products and SKUs of one project.
+ *
  * @generated from message scrip.validation.v1.UnitsQuery
  */
 export type UnitsQuery = Message<"scrip.validation.v1.UnitsQuery"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * Ids or source ids of products or SKUs.
+   * Ids or source ids of products or SKUs. At most 200.
    *
    * @generated from field: repeated string names = 2;
    */
@@ -706,6 +876,8 @@ export const UnitsQuerySchema: GenMessage<UnitsQuery> = /*@__PURE__*/
  */
 export type ResolveUnitsResponse = Message<"scrip.validation.v1.ResolveUnitsResponse"> & {
   /**
+   * One result for each query, in the order of the queries.
+   *
    * @generated from field: repeated scrip.validation.v1.UnitsResult results = 1;
    */
   results: UnitsResult[];
@@ -719,11 +891,13 @@ export const ResolveUnitsResponseSchema: GenMessage<ResolveUnitsResponse> = /*@_
   messageDesc(file_scrip_validation_v1_products, 18);
 
 /**
+ * Products and SKUs of one query.
+ *
  * @generated from message scrip.validation.v1.UnitsResult
  */
 export type UnitsResult = Message<"scrip.validation.v1.UnitsResult"> & {
   /**
-   * Of the names that the catalogue knows.
+   * Products and SKUs that exist.
    *
    * @generated from field: repeated scrip.validation.v1.ResolvedUnit units = 1;
    */
@@ -738,23 +912,27 @@ export const UnitsResultSchema: GenMessage<UnitsResult> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_products, 19);
 
 /**
+ * A product or SKU that was found.
+ *
  * @generated from message scrip.validation.v1.ResolvedUnit
  */
 export type ResolvedUnit = Message<"scrip.validation.v1.ResolvedUnit"> & {
   /**
-   * As it was asked for.
+   * Id or source id, as in the query.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * The product.
+   *
    * @generated from field: scrip.common.v1.ProductSummary product = 2;
    */
   product?: ProductSummary$1 | undefined;
 
   /**
-   * Absent for a product.
+   * The SKU; absent for a product.
    *
    * @generated from field: optional scrip.common.v1.SkuSummary sku = 3;
    */
@@ -769,17 +947,17 @@ export const ResolvedUnitSchema: GenMessage<ResolvedUnit> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_products, 20);
 
 /**
- * ProductService keeps the products of a project and their variants, the SKUs
- * (spec/campaigns-loyalty-platform.md §16). `product_id` and `sku_id` in a path are ids or source ids.
- * Prices are minor units.
+ * Manages the catalogue: products and their variants, the SKUs. `{product_id}` and `{sku_id}` in a path are ids
+ * or source ids. Prices are minor units (docs/orders-and-catalogue.md#products-and-skus).
  *
  * @generated from service scrip.validation.v1.ProductService
  */
 export const ProductService: GenService<{
   /**
-   * CreateProduct makes a product, or updates the one that has the `id` or the `source_id`: an id
-   * decides over a source id and must be known (`not_found`). Fields that are sent overwrite, `null`
-   * clears one, others stay; metadata is merged by key.
+   * Creates a product, or updates the product with this `id` or `source_id`. An `id` decides over a `source_id`
+   * and must exist. Fields that are sent overwrite the stored ones, `null` clears a field, metadata is merged
+   * by key. Errors: `not_found` (an unknown `id`), `duplicate_found` (another product has the `source_id`),
+   * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ProductService.CreateProduct
    */
@@ -789,7 +967,7 @@ export const ProductService: GenService<{
     output: typeof ProductSchema;
   },
   /**
-   * ListProducts pages through products, oldest first.
+   * Lists products, oldest first by default.
    *
    * @generated from rpc scrip.validation.v1.ProductService.ListProducts
    */
@@ -799,7 +977,7 @@ export const ProductService: GenService<{
     output: typeof ListProductsResponseSchema;
   },
   /**
-   * GetProduct answers one product, or `not_found`.
+   * Returns a product with its SKUs. Errors: `not_found`.
    *
    * @generated from rpc scrip.validation.v1.ProductService.GetProduct
    */
@@ -809,8 +987,8 @@ export const ProductService: GenService<{
     output: typeof ProductSchema;
   },
   /**
-   * UpdateProduct changes the fields that are sent, as CreateProduct does. Refused with
-   * `duplicate_found` when another product has the source id.
+   * Updates the fields that are sent, like CreateProduct. Idempotent. Errors: `not_found`, `duplicate_found`
+   * (another product has the `source_id`), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ProductService.UpdateProduct
    */
@@ -820,8 +998,8 @@ export const ProductService: GenService<{
     output: typeof ProductSchema;
   },
   /**
-   * DeleteProduct removes a product and its SKUs. Refused with `resource_in_use` while a collection
-   * lists the product itself; SKUs leave the lists that they are in.
+   * Deletes a product and its SKUs; the SKUs are also removed from collections. Errors: `not_found`, also for a
+   * repeated request; `resource_in_use` (a collection lists the product).
    *
    * @generated from rpc scrip.validation.v1.ProductService.DeleteProduct
    */
@@ -831,8 +1009,10 @@ export const ProductService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * CreateSku makes a SKU of a product, or updates the one that has the `id` or the `source_id`.
-   * `not_found` when it belongs to another product; `invalid_sku` for attributes that are none of the product's.
+   * Creates a SKU of a product, or updates the SKU with this `id` or `source_id`, like CreateProduct. Errors:
+   * `not_found` (an unknown product or `id`, or a SKU of another product), `duplicate_found` (another SKU has
+   * the `source_id`), `invalid_sku` (an attribute that the product does not have),
+   * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ProductService.CreateSku
    */
@@ -842,7 +1022,7 @@ export const ProductService: GenService<{
     output: typeof SkuSchema;
   },
   /**
-   * ListSkus pages through the SKUs of a product, oldest first.
+   * Lists the SKUs of a product, oldest first by default. Errors: `not_found` (an unknown product).
    *
    * @generated from rpc scrip.validation.v1.ProductService.ListSkus
    */
@@ -852,7 +1032,7 @@ export const ProductService: GenService<{
     output: typeof ListSkusResponseSchema;
   },
   /**
-   * GetSku answers one SKU, or `not_found`.
+   * Returns a SKU. Errors: `not_found`.
    *
    * @generated from rpc scrip.validation.v1.ProductService.GetSku
    */
@@ -862,7 +1042,9 @@ export const ProductService: GenService<{
     output: typeof SkuSchema;
   },
   /**
-   * UpdateSku changes the fields that are sent. `not_found` when the SKU is another product's.
+   * Updates the fields that are sent, like CreateProduct. Idempotent. Errors: `not_found` (an unknown product
+   * or SKU, or a SKU of another product), `duplicate_found` (another SKU has the `source_id`), `invalid_sku`
+   * (an attribute that the product does not have), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ProductService.UpdateSku
    */
@@ -872,7 +1054,8 @@ export const ProductService: GenService<{
     output: typeof SkuSchema;
   },
   /**
-   * DeleteSku removes a SKU. `not_found` when it is another product's.
+   * Deletes a SKU. Errors: `not_found` (an unknown product or SKU, or a SKU of another product), also for a
+   * repeated request.
    *
    * @generated from rpc scrip.validation.v1.ProductService.DeleteSku
    */
@@ -882,7 +1065,7 @@ export const ProductService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * ResolveUnits answers what the catalogue knows of products and SKUs, item by item. Internal.
+   * Returns the products and SKUs with given ids or source ids. Internal; read-only.
    *
    * @generated from rpc scrip.validation.v1.ProductService.ResolveUnits
    */

@@ -33,50 +33,59 @@ export const file_scrip_validation_v1_qualifications: GenFile = /*@__PURE__*/
  */
 export type QualifyRequest = Message<"scrip.validation.v1.QualifyRequest"> & {
   /**
+   * Customer to qualify for. Nothing is stored.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 1;
    */
   customer?: Customer | undefined;
 
   /**
+   * Order to qualify for.
+   *
    * @generated from field: optional scrip.common.v1.OrderInput order = 2;
    */
   order?: OrderInput | undefined;
 
   /**
-   * Checked against redemption-metadata rules.
+   * Key-value pairs that rules on redemption metadata are checked against.
    *
    * @generated from field: google.protobuf.Struct metadata = 3;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Identifies the customer without exposing them: a source id, which is hashed, or an earlier `track_…` value,
+   * which is used as it is.
+   *
    * @generated from field: optional string tracking_id = 4;
    */
   trackingId?: string | undefined;
 
   /**
-   * What is returned, `ALL` by default:
-   * `ALL`: what can be used now by this customer with this order.
-   * `CUSTOMER_WALLET`: of that, only vouchers that the customer holds.
-   * `AUDIENCE_ONLY`: what customer rules allow (segments, loyalty tiers, metadata, holder), whatever the
-   * order; incomplete bundles show what is `missing`.
-   * `PRODUCTS`: what concerns products of the order, by its effect or by what its rules require,
-   * whether they are met or not.
-   * `PRODUCTS_DISCOUNT`: only what concerns them by its effect.
-   * `PRODUCTS_BY_CUSTOMER`, `PRODUCTS_DISCOUNT_BY_CUSTOMER`: as far as customer rules allow it.
-   * `PROMOTION_STACKS`: stacks of which every tier applies.
+   * What to return. Default: `ALL`.
+   * - `ALL`: everything that the customer can use now with this order.
+   * - `CUSTOMER_WALLET`: of these, only vouchers that the customer holds.
+   * - `AUDIENCE_ONLY`: what rules on customers allow (segments, loyalty tiers, metadata, holder), whatever the
+   *   order; incomplete bundles show what is `missing`.
+   * - `PRODUCTS`: what concerns products of the order, by its effect or by products that its rules require,
+   *   whether the rules are satisfied or not.
+   * - `PRODUCTS_DISCOUNT`: of these, only what concerns the products by its effect.
+   * - `PRODUCTS_BY_CUSTOMER`, `PRODUCTS_DISCOUNT_BY_CUSTOMER`: the same, as far as rules on customers allow it.
+   * - `PROMOTION_STACKS`: promotion stacks of which every tier applies.
    *
    * @generated from field: optional string scenario = 5;
    */
   scenario?: string | undefined;
 
   /**
+   * Page, ranking, filters and parts to include.
+   *
    * @generated from field: optional scrip.validation.v1.QualificationOptions options = 6;
    */
   options?: QualificationOptions | undefined;
 
   /**
-   * Nothing is locked. What the session with this `key` holds itself is not shown as locked.
+   * Session of the caller; its own locks do not count as locked. Nothing is locked.
    *
    * @generated from field: optional scrip.common.v1.Session session = 7;
    */
@@ -91,44 +100,47 @@ export const QualifyRequestSchema: GenMessage<QualifyRequest> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_qualifications, 0);
 
 /**
+ * Page, ranking, filters and parts to include.
+ *
  * @generated from message scrip.validation.v1.QualificationOptions
  */
 export type QualificationOptions = Message<"scrip.validation.v1.QualificationOptions"> & {
   /**
-   * 5 when absent.
+   * Maximum number of redeemables on a page, 1 to 50. Default: 5.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
-   * The `more_starting_after` of the page before, or any date-time: only what was made before it.
+   * Cursor: `more_starting_after` of the previous page, or a date-time: only redeemables created before it.
    *
    * @generated from field: optional string starting_after = 2;
    */
   startingAfter?: string | undefined;
 
   /**
-   * `DEFAULT` (newest first), `BEST_DEAL` or `LEAST_DEAL` (by what they take off, then newest first).
+   * `DEFAULT`: newest first; `BEST_DEAL`, `LEAST_DEAL`: by the discount on the order, then newest first.
+   * Default: `DEFAULT`.
    *
    * @generated from field: optional string sorting_rule = 3;
    */
   sortingRule?: string | undefined;
 
   /**
-   * `junction` (`and`, `or`) and, as `{"conditions": {"$is": […]}}`: `category_id`, `campaign_id`,
-   * `campaign_type`, `resource_id`, `resource_type` (`voucher`, `promotion_tier`, `promotion_stack`),
-   * `voucher_type`, `code`, `holder_role`. Operators: `$is`, `$is_not`, `$in`, `$not_in`, `$has_value`,
-   * `$is_unknown`.
+   * `junction` (`and` or `or`), and conditions (`{"conditions": {"$is": […]}}`) on `category_id`,
+   * `campaign_id`, `campaign_type`, `resource_id`, `resource_type` (`voucher`, `promotion_tier` or
+   * `promotion_stack`), `voucher_type`, `code` and `holder_role`. Operators: `$is`, `$is_not`, `$in`,
+   * `$not_in`, `$has_value` and `$is_unknown` (docs/qualification.md#filters).
    *
    * @generated from field: google.protobuf.Struct filters = 4;
    */
   filters?: JsonObject | undefined;
 
   /**
-   * `redeemable`: metadata, name and campaign. `category`: categories. `validation_rules`: which rules
-   * were checked. `explanation`: how each was decided. `hints`: also what does not qualify but would
-   * after a small change, in `inapplicable_redeemables`.
+   * Parts to include: `redeemable` (metadata, name and campaign), `category` (categories), `validation_rules`
+   * (rules that were checked), `explanation` (how each redeemable was evaluated), `hints` (also returns, in
+   * `inapplicable_redeemables`, what would qualify after a small change).
    *
    * @generated from field: repeated string expand = 5;
    */
@@ -143,33 +155,41 @@ export const QualificationOptionsSchema: GenMessage<QualificationOptions> = /*@_
   messageDesc(file_scrip_validation_v1_qualifications, 1);
 
 /**
+ * Result of a qualification.
+ *
  * @generated from message scrip.validation.v1.Qualifications
  */
 export type Qualifications = Message<"scrip.validation.v1.Qualifications"> & {
   /**
+   * Redeemables that qualify.
+   *
    * @generated from field: scrip.validation.v1.QualifiedRedeemables redeemables = 1;
    */
   redeemables?: QualifiedRedeemables | undefined;
 
   /**
+   * Hashed source id of the customer (`track_…`).
+   *
    * @generated from field: optional string tracking_id = 2;
    */
   trackingId?: string | undefined;
 
   /**
-   * As it was sent, with its amounts.
+   * The order as sent, with its calculated amounts.
    *
    * @generated from field: optional scrip.common.v1.Order order = 3;
    */
   order?: Order | undefined;
 
   /**
+   * Stacking rules of the project.
+   *
    * @generated from field: scrip.validation.v1.StackingRules stacking_rules = 4;
    */
   stackingRules?: StackingRules | undefined;
 
   /**
-   * With `options.expand: ["hints"]`: up to `limit` of those that were looked at.
+   * Up to `limit` redeemables that would qualify after a small change; with `options.expand: ["hints"]`.
    *
    * @generated from field: repeated scrip.validation.v1.RedeemableResult inapplicable_redeemables = 5;
    */
@@ -184,28 +204,34 @@ export const QualificationsSchema: GenMessage<Qualifications> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_qualifications, 2);
 
 /**
+ * A page of redeemables that qualify.
+ *
  * @generated from message scrip.validation.v1.QualifiedRedeemables
  */
 export type QualifiedRedeemables = Message<"scrip.validation.v1.QualifiedRedeemables"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.validation.v1.QualifiedRedeemable data = 1;
    */
   data: QualifiedRedeemable[];
 
   /**
-   * In this page.
+   * Number of redeemables on this page.
    *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
 
   /**
+   * Whether more items follow this page.
+   *
    * @generated from field: bool has_more = 3;
    */
   hasMore: boolean;
 
   /**
-   * Where the next page begins: a date-time, and after its milliseconds, where needed, digits of ours.
+   * Cursor of the next page: a date-time, followed by further digits where needed. Absent on the last page.
    *
    * @generated from field: optional string more_starting_after = 4;
    */
@@ -220,87 +246,111 @@ export const QualifiedRedeemablesSchema: GenMessage<QualifiedRedeemables> = /*@_
   messageDesc(file_scrip_validation_v1_qualifications, 3);
 
 /**
+ * A redeemable that qualifies.
+ *
  * @generated from message scrip.validation.v1.QualifiedRedeemable
  */
 export type QualifiedRedeemable = Message<"scrip.validation.v1.QualifiedRedeemable"> & {
   /**
-   * Of a voucher, its code.
+   * Code of the voucher, or id of the promotion tier or promotion stack.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * voucher, promotion_tier or promotion_stack.
+   * `voucher`, `promotion_tier` or `promotion_stack`.
    *
    * @generated from field: string object = 2;
    */
   object: string;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * With this redeemable alone.
+   * The order with this redeemable alone.
    *
    * @generated from field: optional scrip.common.v1.Order order = 4;
    */
   order?: Order | undefined;
 
   /**
+   * What the discount applies to.
+   *
    * @generated from field: scrip.common.v1.ApplicableTo applicable_to = 5;
    */
   applicableTo?: ApplicableTo | undefined;
 
   /**
+   * What the discount does not apply to.
+   *
    * @generated from field: scrip.common.v1.ApplicableTo inapplicable_to = 6;
    */
   inapplicableTo?: ApplicableTo | undefined;
 
   /**
+   * Effect of the redeemable.
+   *
    * @generated from field: scrip.validation.v1.ResultDetails result = 7;
    */
   result?: ResultDetails | undefined;
 
   /**
+   * Key-value pairs of the redeemable; with `options.expand: ["redeemable"]`.
+   *
    * @generated from field: google.protobuf.Struct metadata = 8;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Categories of the redeemable and its campaign; with `options.expand: ["category"]`.
+   *
    * @generated from field: repeated scrip.common.v1.Category categories = 9;
    */
   categories: Category[];
 
   /**
+   * Name of the campaign; with `options.expand: ["redeemable"]`.
+   *
    * @generated from field: optional string campaign_name = 10;
    */
   campaignName?: string | undefined;
 
   /**
+   * Id of the campaign (`camp_…`); with `options.expand: ["redeemable"]`.
+   *
    * @generated from field: optional string campaign_id = 11;
    */
   campaignId?: string | undefined;
 
   /**
+   * Name of the promotion tier or stack; with `options.expand: ["redeemable"]`.
+   *
    * @generated from field: optional string name = 12;
    */
   name?: string | undefined;
 
   /**
+   * Text of the promotion tier to show to customers; with `options.expand: ["redeemable"]`.
+   *
    * @generated from field: optional string banner = 13;
    */
   banner?: string | undefined;
 
   /**
+   * Rules that were checked; with `options.expand: ["validation_rules"]`.
+   *
    * @generated from field: optional scrip.validation.v1.QualifiedRules validation_rules_assignments = 14;
    */
   validationRulesAssignments?: QualifiedRules | undefined;
 
   /**
-   * Of a promotion stack: its tiers, one after the other.
+   * Promotion stacks: results of the tiers, in the order of the stack.
    *
    * @generated from field: repeated scrip.validation.v1.RedeemableResult redeemables = 15;
    */
@@ -315,17 +365,21 @@ export const QualifiedRedeemableSchema: GenMessage<QualifiedRedeemable> = /*@__P
   messageDesc(file_scrip_validation_v1_qualifications, 4);
 
 /**
- * QualifiedRules are the rules of a redeemable and of its campaign.
+ * Validation rules of a redeemable and its campaign.
  *
  * @generated from message scrip.validation.v1.QualifiedRules
  */
 export type QualifiedRules = Message<"scrip.validation.v1.QualifiedRules"> & {
   /**
+   * Assignments of rules.
+   *
    * @generated from field: repeated scrip.validation.v1.QualifiedRule data = 1;
    */
   data: QualifiedRule[];
 
   /**
+   * Number of assignments.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -339,43 +393,55 @@ export const QualifiedRulesSchema: GenMessage<QualifiedRules> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_qualifications, 5);
 
 /**
+ * Assignment of a validation rule, with the result of its check.
+ *
  * @generated from message scrip.validation.v1.QualifiedRule
  */
 export type QualifiedRule = Message<"scrip.validation.v1.QualifiedRule"> & {
   /**
+   * Id of the assignment (`asgm_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Id of the validation rule (`val_…`).
+   *
    * @generated from field: string rule_id = 2;
    */
   ruleId: string;
 
   /**
+   * Id of the object that the rule is assigned to.
+   *
    * @generated from field: string related_object_id = 3;
    */
   relatedObjectId: string;
 
   /**
+   * Type of the object that the rule is assigned to.
+   *
    * @generated from field: string related_object_type = 4;
    */
   relatedObjectType: string;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * VALID, or PARTIALLY_VALID when some of it was not checked.
+   * `VALID`, or `PARTIALLY_VALID` when some conditions were not checked.
    *
    * @generated from field: string validation_status = 6;
    */
   validationStatus: string;
 
   /**
-   * The names of what was not checked, `bundle_rules` among them; not for client-side callers.
+   * Names of the conditions that were not checked, such as `bundle_rules`. Not for client-side callers.
    *
    * @generated from field: repeated string validation_omitted_rules = 7;
    */
@@ -390,29 +456,31 @@ export const QualifiedRuleSchema: GenMessage<QualifiedRule> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_qualifications, 6);
 
 /**
- * QualificationService tells what a customer could use before he names it
- * (spec/validation-and-redemption.md §6). Amounts are minor units.
+ * Finds what a customer can use before they enter a code (docs/qualification.md#scenarios). Amounts are minor
+ * units.
  *
  * @generated from service scrip.validation.v1.QualificationService
  */
 export const QualificationService: GenService<{
   /**
-   * Qualify answers which promotion tiers, public codes and codes of the customer could be used with an
-   * order, each calculated alone on the untouched order. It changes nothing and is not cached. Budgets
-   * are not looked at (counts and sums over redemptions, also those of one customer): validate before
-   * redeeming. Without a customer, whatever depends on one is left out.
+   * Lists the promotion tiers, public codes and codes of the customer that can be used with an order, each
+   * calculated alone on the order as sent. Changes nothing; results are not cached. Budgets are not checked
+   * (counts and sums over redemptions, also those of the customer): validate before redeeming. Without a
+   * customer, everything that depends on one is left out.
    *
-   * Candidates are active promotion tiers, vouchers of no campaign that nobody holds, the one code of
-   * STANDALONE campaigns (the newest 1000 of these), and codes that the customer holds; never unpublished
-   * codes of other campaigns, nor loyalty cards and referral codes. Client-side callers are shown gift
-   * vouchers only of their holder.
+   * Candidates are active promotion tiers, vouchers without campaign and holder, the one code of each
+   * STANDALONE campaign (the newest 1000), and vouchers that the customer holds; never unpublished codes of
+   * other campaigns, loyalty cards or referral codes. Client-side callers see gift vouchers only of their
+   * holder.
    *
-   * One request looks at up to 1000 candidates, newest first, and 10,000 vouchers in search of them. When
-   * fewer than `limit` of them qualify, `has_more` is true and `more_starting_after` goes on behind them:
-   * a page may be empty. BEST_DEAL and LEAST_DEAL rank those 1000, and later pages go on in that ranking.
+   * One request evaluates up to 1000 candidates, newest first, and reads at most 10,000 vouchers to find them.
+   * When fewer than `limit` of them qualify, `has_more` is true and `more_starting_after` continues after them,
+   * so a page may be empty. BEST_DEAL and LEAST_DEAL rank those 1000 candidates; later pages continue the same
+   * ranking.
    *
-   * Errors: `invalid_payload` for filters and a `starting_after` that cannot be read, `not_found` for an
-   * unknown `customer.id` or `order.id`, `ambiguous_tracking_id`, `invalid_order`.
+   * Errors: `not_found` (an unknown customer id or order id), `ambiguous_tracking_id`, `invalid_order`,
+   * `metadata_validation_failed`; `invalid_payload` also for filters or a `starting_after` that cannot be
+   * parsed.
    *
    * @generated from rpc scrip.validation.v1.QualificationService.Qualify
    */

@@ -19,66 +19,86 @@ export const file_scrip_validation_v1_rules: GenFile = /*@__PURE__*/
   fileDesc("Ch9zY3JpcC92YWxpZGF0aW9uL3YxL3J1bGVzLnByb3RvEhNzY3JpcC52YWxpZGF0aW9uLnYxIroDCg5WYWxpZGF0aW9uUnVsZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEiYKBXJ1bGVzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgxidW5kbGVfcnVsZXMYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KBWVycm9yGAUgASgLMh4uc2NyaXAudmFsaWRhdGlvbi52MS5SdWxlRXJyb3ISNQoNYXBwbGljYWJsZV90bxgGIAEoCzIeLnNjcmlwLnZhbGlkYXRpb24udjEuUnVsZVNjb3BlEgwKBHR5cGUYByABKAkSFAoMY29udGV4dF90eXBlGAggASgJEhkKEWFzc2lnbm1lbnRzX2NvdW50GAkgASgDEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjsKCnVwZGF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIAIgBAToWkrUYEgoQdmFsaWRhdGlvbl9ydWxlc0INCgtfdXBkYXRlZF9hdCI2CglSdWxlRXJyb3ISHQoHbWVzc2FnZRgBIAEoCUIHmrUYAzDoB0gAiAEBQgoKCF9tZXNzYWdlIqEBCglSdWxlU2NvcGUSPgoIaW5jbHVkZWQYASADKAsyIy5zY3JpcC52YWxpZGF0aW9uLnYxLlJ1bGVTY29wZUVudHJ5QgeatRgDSPQDEj4KCGV4Y2x1ZGVkGAIgAygLMiMuc2NyaXAudmFsaWRhdGlvbi52MS5SdWxlU2NvcGVFbnRyeUIHmrUYA0j0AxIUCgxpbmNsdWRlZF9hbGwYAyABKAgimRgKDlJ1bGVTY29wZUVudHJ5EjkKBm9iamVjdBgBIAEoCUIpmrUYJQgBcgdwcm9kdWN0cgNza3VyE3Byb2R1Y3RzX2NvbGxlY3Rpb24SGAoCaWQYAiABKAlCB5q1GAMw/wFIAIgBARIfCglzb3VyY2VfaWQYAyABKAlCB5q1GAMw/wFIAYgBARIgCgpwcm9kdWN0X2lkGAQgASgJQgeatRgDMP8BSAKIAQESJwoRcHJvZHVjdF9zb3VyY2VfaWQYBSABKAlCB5q1GAMw/wFIA4gBARITCgZzdHJpY3QYBiABKAhIBIgBARKFAQoGZWZmZWN0GAcgASgJQnCatRhscg5BUFBMWV9UT19FVkVSWXIRQVBQTFlfVE9fQ0hFQVBFU1RyE0FQUExZX0ZST01fQ0hFQVBFU1RyF0FQUExZX1RPX01PU1RfRVhQRU5TSVZFchlBUFBMWV9GUk9NX01PU1RfRVhQRU5TSVZFSAWIAQESJQoGdGFyZ2V0GAggASgJQhCatRgMcgRJVEVNcgRVTklUSAaIAQESJwoOc2tpcF9pbml0aWFsbHkYCSABKANCCpq1GAYYACDAhD1IB4gBARIfCgZyZXBlYXQYCiABKANCCpq1GAYYASDAhD1ICIgBARIiCgVwcmljZRgLIAEoA0IOmrUYChgAIIDAyvOEowJICYgBARIjCg1wcmljZV9mb3JtdWxhGAwgASgJQgeatRgDMOgHSAqIAQESKwoOcXVhbnRpdHlfbGltaXQYDSABKANCDpq1GAoYACCAwMrzhKMCSAuIAQESNgoZYWdncmVnYXRlZF9xdWFudGl0eV9saW1pdBgOIAEoA0IOmrUYChgAIIDAyvOEowJIDIgBARIpCgxhbW91bnRfbGltaXQYDyABKANCDpq1GAoYACCAwMrzhKMCSA2IAQESNAoXYWdncmVnYXRlZF9hbW91bnRfbGltaXQYECABKANCDpq1GAoYACCAwMrzhKMCSA6IAQESPAofcHJvZHVjdF9jYW1wYWlnbl9xdWFudGl0eV9saW1pdBgSIAEoA0IOmrUYChgAIIDAyvOEowJID4gBARI9Cidwcm9kdWN0X2NhbXBhaWduX3F1YW50aXR5X2xpbWl0X2Zvcm11bGEYEyABKAlCB5q1GAMw6AdIEIgBARJFCihwcm9kdWN0X2N1c3RvbWVyX2NhbXBhaWduX3F1YW50aXR5X2xpbWl0GBQgASgDQg6atRgKGAAggMDK84SjAkgRiAEBEkYKMHByb2R1Y3RfY3VzdG9tZXJfY2FtcGFpZ25fcXVhbnRpdHlfbGltaXRfZm9ybXVsYRgVIAEoCUIHmrUYAzDoB0gSiAEBEkIKJXByb2R1Y3RfcHJvbW90aW9uX3RpZXJfcXVhbnRpdHlfbGltaXQYFiABKANCDpq1GAoYACCAwMrzhKMCSBOIAQESQwotcHJvZHVjdF9wcm9tb3Rpb25fdGllcl9xdWFudGl0eV9saW1pdF9mb3JtdWxhGBcgASgJQgeatRgDMOgHSBSIAQESSwoucHJvZHVjdF9jdXN0b21lcl9wcm9tb3Rpb25fdGllcl9xdWFudGl0eV9saW1pdBgYIAEoA0IOmrUYChgAIIDAyvOEowJIFYgBARJMCjZwcm9kdWN0X2N1c3RvbWVyX3Byb21vdGlvbl90aWVyX3F1YW50aXR5X2xpbWl0X2Zvcm11bGEYGSABKAlCB5q1GAMw6AdIFogBARJKCi1wcm9kdWN0X2luX2NvbGxlY3Rpb25fY2FtcGFpZ25fcXVhbnRpdHlfbGltaXQYGiABKANCDpq1GAoYACCAwMrzhKMCSBeIAQESSwo1cHJvZHVjdF9pbl9jb2xsZWN0aW9uX2NhbXBhaWduX3F1YW50aXR5X2xpbWl0X2Zvcm11bGEYGyABKAlCB5q1GAMw6AdIGIgBARJTCjZwcm9kdWN0X2luX2NvbGxlY3Rpb25fY3VzdG9tZXJfY2FtcGFpZ25fcXVhbnRpdHlfbGltaXQYHCABKANCDpq1GAoYACCAwMrzhKMCSBmIAQESVAo+cHJvZHVjdF9pbl9jb2xsZWN0aW9uX2N1c3RvbWVyX2NhbXBhaWduX3F1YW50aXR5X2xpbWl0X2Zvcm11bGEYHSABKAlCB5q1GAMw6AdIGogBARJQCjNwcm9kdWN0X2luX2NvbGxlY3Rpb25fcHJvbW90aW9uX3RpZXJfcXVhbnRpdHlfbGltaXQYHiABKANCDpq1GAoYACCAwMrzhKMCSBuIAQESUQo7cHJvZHVjdF9pbl9jb2xsZWN0aW9uX3Byb21vdGlvbl90aWVyX3F1YW50aXR5X2xpbWl0X2Zvcm11bGEYHyABKAlCB5q1GAMw6AdIHIgBARJZCjxwcm9kdWN0X2luX2NvbGxlY3Rpb25fY3VzdG9tZXJfcHJvbW90aW9uX3RpZXJfcXVhbnRpdHlfbGltaXQYICABKANCDpq1GAoYACCAwMrzhKMCSB2IAQESWgpEcHJvZHVjdF9pbl9jb2xsZWN0aW9uX2N1c3RvbWVyX3Byb21vdGlvbl90aWVyX3F1YW50aXR5X2xpbWl0X2Zvcm11bGEYISABKAlCB5q1GAMw6AdIHogBAUIFCgNfaWRCDAoKX3NvdXJjZV9pZEINCgtfcHJvZHVjdF9pZEIUChJfcHJvZHVjdF9zb3VyY2VfaWRCCQoHX3N0cmljdEIJCgdfZWZmZWN0QgkKB190YXJnZXRCEQoPX3NraXBfaW5pdGlhbGx5QgkKB19yZXBlYXRCCAoGX3ByaWNlQhAKDl9wcmljZV9mb3JtdWxhQhEKD19xdWFudGl0eV9saW1pdEIcChpfYWdncmVnYXRlZF9xdWFudGl0eV9saW1pdEIPCg1fYW1vdW50X2xpbWl0QhoKGF9hZ2dyZWdhdGVkX2Ftb3VudF9saW1pdEIiCiBfcHJvZHVjdF9jYW1wYWlnbl9xdWFudGl0eV9saW1pdEIqCihfcHJvZHVjdF9jYW1wYWlnbl9xdWFudGl0eV9saW1pdF9mb3JtdWxhQisKKV9wcm9kdWN0X2N1c3RvbWVyX2NhbXBhaWduX3F1YW50aXR5X2xpbWl0QjMKMV9wcm9kdWN0X2N1c3RvbWVyX2NhbXBhaWduX3F1YW50aXR5X2xpbWl0X2Zvcm11bGFCKAomX3Byb2R1Y3RfcHJvbW90aW9uX3RpZXJfcXVhbnRpdHlfbGltaXRCMAouX3Byb2R1Y3RfcHJvbW90aW9uX3RpZXJfcXVhbnRpdHlfbGltaXRfZm9ybXVsYUIxCi9fcHJvZHVjdF9jdXN0b21lcl9wcm9tb3Rpb25fdGllcl9xdWFudGl0eV9saW1pdEI5CjdfcHJvZHVjdF9jdXN0b21lcl9wcm9tb3Rpb25fdGllcl9xdWFudGl0eV9saW1pdF9mb3JtdWxhQjAKLl9wcm9kdWN0X2luX2NvbGxlY3Rpb25fY2FtcGFpZ25fcXVhbnRpdHlfbGltaXRCOAo2X3Byb2R1Y3RfaW5fY29sbGVjdGlvbl9jYW1wYWlnbl9xdWFudGl0eV9saW1pdF9mb3JtdWxhQjkKN19wcm9kdWN0X2luX2NvbGxlY3Rpb25fY3VzdG9tZXJfY2FtcGFpZ25fcXVhbnRpdHlfbGltaXRCQQo/X3Byb2R1Y3RfaW5fY29sbGVjdGlvbl9jdXN0b21lcl9jYW1wYWlnbl9xdWFudGl0eV9saW1pdF9mb3JtdWxhQjYKNF9wcm9kdWN0X2luX2NvbGxlY3Rpb25fcHJvbW90aW9uX3RpZXJfcXVhbnRpdHlfbGltaXRCPgo8X3Byb2R1Y3RfaW5fY29sbGVjdGlvbl9wcm9tb3Rpb25fdGllcl9xdWFudGl0eV9saW1pdF9mb3JtdWxhQj8KPV9wcm9kdWN0X2luX2NvbGxlY3Rpb25fY3VzdG9tZXJfcHJvbW90aW9uX3RpZXJfcXVhbnRpdHlfbGltaXRCRwpFX3Byb2R1Y3RfaW5fY29sbGVjdGlvbl9jdXN0b21lcl9wcm9tb3Rpb25fdGllcl9xdWFudGl0eV9saW1pdF9mb3JtdWxhIvoDChtDcmVhdGVWYWxpZGF0aW9uUnVsZVJlcXVlc3QSHAoEbmFtZRgBIAEoCUIJmrUYBSgBMKwCSACIAQESJgoFcnVsZXMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KDGJ1bmRsZV9ydWxlcxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMgoFZXJyb3IYBCABKAsyHi5zY3JpcC52YWxpZGF0aW9uLnYxLlJ1bGVFcnJvckgBiAEBEjoKDWFwcGxpY2FibGVfdG8YBSABKAsyHi5zY3JpcC52YWxpZGF0aW9uLnYxLlJ1bGVTY29wZUgCiAEBEj0KBHR5cGUYBiABKAlCKpq1GCZyCmV4cHJlc3Npb25yBWJhc2ljcghhZHZhbmNlZHIHY29tcGxleEgDiAEBEngKDGNvbnRleHRfdHlwZRgHIAEoCUJdmrUYWTD/ATpUZ2xvYmFsfChjYW1wYWlnbnx2b3VjaGVyfGVhcm5pbmdfcnVsZXxkaXN0cmlidXRpb258cmV3YXJkX2Fzc2lnbm1lbnQpKFwuW2EtejAtOV9dKykqSASIAQFCBwoFX25hbWVCCAoGX2Vycm9yQhAKDl9hcHBsaWNhYmxlX3RvQgcKBV90eXBlQg8KDV9jb250ZXh0X3R5cGUiwAEKGkxpc3RWYWxpZGF0aW9uUnVsZXNSZXF1ZXN0EhwKBWxpbWl0GAEgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAiABKANCCJq1GAQYASBkSAGIAQESSgoFb3JkZXIYAyABKAlCNpq1GDJyCmNyZWF0ZWRfYXRyCy1jcmVhdGVkX2F0cgp1cGRhdGVkX2F0cgstdXBkYXRlZF9hdEgCiAEBQggKBl9saW1pdEIHCgVfcGFnZUIICgZfb3JkZXIicQobTGlzdFZhbGlkYXRpb25SdWxlc1Jlc3BvbnNlEjEKBGRhdGEYASADKAsyIy5zY3JpcC52YWxpZGF0aW9uLnYxLlZhbGlkYXRpb25SdWxlEg0KBXRvdGFsGAIgASgDOhCStRgMCgRsaXN0EgRkYXRhIj8KGEdldFZhbGlkYXRpb25SdWxlUmVxdWVzdBIjChJ2YWxpZGF0aW9uX3J1bGVfaWQYASABKAlCB5q1GAMw/wEi2AQKG1VwZGF0ZVZhbGlkYXRpb25SdWxlUmVxdWVzdBIjChJ2YWxpZGF0aW9uX3J1bGVfaWQYASABKAlCB5q1GAMw/wESHAoEbmFtZRgCIAEoCUIJmrUYBSgBMKwCSACIAQESJgoFcnVsZXMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KDGJ1bmRsZV9ydWxlcxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMgoFZXJyb3IYBSABKAsyHi5zY3JpcC52YWxpZGF0aW9uLnYxLlJ1bGVFcnJvckgBiAEBEjoKDWFwcGxpY2FibGVfdG8YBiABKAsyHi5zY3JpcC52YWxpZGF0aW9uLnYxLlJ1bGVTY29wZUgCiAEBEj0KBHR5cGUYByABKAlCKpq1GCZyCmV4cHJlc3Npb25yBWJhc2ljcghhZHZhbmNlZHIHY29tcGxleEgDiAEBEngKDGNvbnRleHRfdHlwZRgIIAEoCUJdmrUYWTD/ATpUZ2xvYmFsfChjYW1wYWlnbnx2b3VjaGVyfGVhcm5pbmdfcnVsZXxkaXN0cmlidXRpb258cmV3YXJkX2Fzc2lnbm1lbnQpKFwuW2EtejAtOV9dKykqSASIAQESNwoLdXBkYXRlX21hc2sYCSABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQgaatRgCaAFCBwoFX25hbWVCCAoGX2Vycm9yQhAKDl9hcHBsaWNhYmxlX3RvQgcKBV90eXBlQg8KDV9jb250ZXh0X3R5cGUiQgobRGVsZXRlVmFsaWRhdGlvblJ1bGVSZXF1ZXN0EiMKEnZhbGlkYXRpb25fcnVsZV9pZBgBIAEoCUIHmrUYAzD/ASLdAQoXQ3JlYXRlQXNzaWdubWVudFJlcXVlc3QSIwoSdmFsaWRhdGlvbl9ydWxlX2lkGAEgASgJQgeatRgDMP8BEnUKE3JlbGF0ZWRfb2JqZWN0X3R5cGUYAiABKAlCWJq1GFQIAXIHdm91Y2hlcnIIY2FtcGFpZ25yDnByb21vdGlvbl90aWVycgxlYXJuaW5nX3J1bGVyEXJld2FyZF9hc3NpZ25tZW50cgxkaXN0cmlidXRpb24SJgoRcmVsYXRlZF9vYmplY3RfaWQYAyABKAlCC5q1GAcIASgBMKwCIl4KF0RlbGV0ZUFzc2lnbm1lbnRSZXF1ZXN0EiMKEnZhbGlkYXRpb25fcnVsZV9pZBgBIAEoCUIHmrUYAzD/ARIeCg1hc3NpZ25tZW50X2lkGAIgASgJQgeatRgDMP8BIswBChpMaXN0UnVsZUFzc2lnbm1lbnRzUmVxdWVzdBIjChJ2YWxpZGF0aW9uX3J1bGVfaWQYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESGwoEcGFnZRgDIAEoA0IImrUYBBgBIGRIAYgBARIxCgVvcmRlchgEIAEoCUIdmrUYGXIKY3JlYXRlZF9hdHILLWNyZWF0ZWRfYXRIAogBAUIICgZfbGltaXRCBwoFX3BhZ2VCCAoGX29yZGVyIqMBChZMaXN0QXNzaWdubWVudHNSZXF1ZXN0EhwKBWxpbWl0GAEgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAiABKANCCJq1GAQYASBkSAGIAQESMQoFb3JkZXIYAyABKAlCHZq1GBlyCmNyZWF0ZWRfYXRyCy1jcmVhdGVkX2F0SAKIAQFCCAoGX2xpbWl0QgcKBV9wYWdlQggKBl9vcmRlciIyChtMaXN0UnVsZXNSZWZlcmVuY2luZ1JlcXVlc3QSEwoCaWQYASABKAlCB5q1GAMw/wEiPwocTGlzdFJ1bGVzUmVmZXJlbmNpbmdSZXNwb25zZRIQCghydWxlX2lkcxgBIAMoCRINCgV0b3RhbBgCIAEoAyJSChJBc3NpZ25SdWxlc1JlcXVlc3QSPAoFaXRlbXMYASADKAsyJC5zY3JpcC52YWxpZGF0aW9uLnYxLkFzc2lnblJ1bGVzSXRlbUIHmrUYA0joByKgAQoPQXNzaWduUnVsZXNJdGVtEhIKCnByb2plY3RfaWQYASABKAkSJwoDbm93GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbChNyZWxhdGVkX29iamVjdF90eXBlGAMgASgJEhkKEXJlbGF0ZWRfb2JqZWN0X2lkGAQgASgJEhgKCHJ1bGVfaWRzGAUgAygJQgaatRgCSGQiUAoTQXNzaWduUnVsZXNSZXNwb25zZRI5CghvdXRjb21lcxgBIAMoCzInLnNjcmlwLnZhbGlkYXRpb24udjEuQXNzaWduUnVsZXNPdXRjb21lIkYKEkFzc2lnblJ1bGVzT3V0Y29tZRIcCg91bmtub3duX3J1bGVfaWQYASABKAlIAIgBAUISChBfdW5rbm93bl9ydWxlX2lkIlIKElJldm9rZVJ1bGVzUmVxdWVzdBI8CgVpdGVtcxgBIAMoCzIkLnNjcmlwLnZhbGlkYXRpb24udjEuUmV2b2tlUnVsZXNJdGVtQgeatRgDSOgHIkAKD1Jldm9rZVJ1bGVzSXRlbRISCgpwcm9qZWN0X2lkGAEgASgJEhkKEXJlbGF0ZWRfb2JqZWN0X2lkGAIgASgJIhUKE1Jldm9rZVJ1bGVzUmVzcG9uc2UiXAoZUmVzb2x2ZUFzc2lnbm1lbnRzUmVxdWVzdBI/CgdxdWVyaWVzGAEgAygLMiUuc2NyaXAudmFsaWRhdGlvbi52MS5Bc3NpZ25tZW50c1F1ZXJ5QgeatRgDSOgHIksKEEFzc2lnbm1lbnRzUXVlcnkSEgoKcHJvamVjdF9pZBgBIAEoCRIjChJyZWxhdGVkX29iamVjdF9pZHMYAiADKAlCB5q1GANIyAEiVQoaUmVzb2x2ZUFzc2lnbm1lbnRzUmVzcG9uc2USNwoHcmVzdWx0cxgBIAMoCzImLnNjcmlwLnZhbGlkYXRpb24udjEuQXNzaWdubWVudHNSZXN1bHQiVAoRQXNzaWdubWVudHNSZXN1bHQSPwoLYXNzaWdubWVudHMYASADKAsyKi5zY3JpcC5jb21tb24udjEuVmFsaWRhdGlvblJ1bGVzQXNzaWdubWVudDLxEQoVVmFsaWRhdGlvblJ1bGVTZXJ2aWNlEsABChRDcmVhdGVWYWxpZGF0aW9uUnVsZRIwLnNjcmlwLnZhbGlkYXRpb24udjEuQ3JlYXRlVmFsaWRhdGlvblJ1bGVSZXF1ZXN0GiMuc2NyaXAudmFsaWRhdGlvbi52MS5WYWxpZGF0aW9uUnVsZSJRirUYEgoQdmFsaWRhdGlvbi1ydWxlc6K1GBhpbnZhbGlkX3ZhbGlkYXRpb25fcnVsZXOC0+STAhk6ASoiFC92MS92YWxpZGF0aW9uLXJ1bGVzEqwBChNMaXN0VmFsaWRhdGlvblJ1bGVzEi8uc2NyaXAudmFsaWRhdGlvbi52MS5MaXN0VmFsaWRhdGlvblJ1bGVzUmVxdWVzdBowLnNjcmlwLnZhbGlkYXRpb24udjEuTGlzdFZhbGlkYXRpb25SdWxlc1Jlc3BvbnNlIjKKtRgSChB2YWxpZGF0aW9uLXJ1bGVzgtPkkwIWEhQvdjEvdmFsaWRhdGlvbi1ydWxlcxK9AQoRR2V0VmFsaWRhdGlvblJ1bGUSLS5zY3JpcC52YWxpZGF0aW9uLnYxLkdldFZhbGlkYXRpb25SdWxlUmVxdWVzdBojLnNjcmlwLnZhbGlkYXRpb24udjEuVmFsaWRhdGlvblJ1bGUiVIq1GBIKEHZhbGlkYXRpb24tcnVsZXOitRgJbm90X2ZvdW5kgtPkkwIrEikvdjEvdmFsaWRhdGlvbi1ydWxlcy97dmFsaWRhdGlvbl9ydWxlX2lkfRLiAQoUVXBkYXRlVmFsaWRhdGlvblJ1bGUSMC5zY3JpcC52YWxpZGF0aW9uLnYxLlVwZGF0ZVZhbGlkYXRpb25SdWxlUmVxdWVzdBojLnNjcmlwLnZhbGlkYXRpb24udjEuVmFsaWRhdGlvblJ1bGUic4q1GBIKEHZhbGlkYXRpb24tcnVsZXOitRgJbm90X2ZvdW5korUYGGludmFsaWRfdmFsaWRhdGlvbl9ydWxlc4LT5JMCLjoBKhopL3YxL3ZhbGlkYXRpb24tcnVsZXMve3ZhbGlkYXRpb25fcnVsZV9pZH0SyQEKFERlbGV0ZVZhbGlkYXRpb25SdWxlEjAuc2NyaXAudmFsaWRhdGlvbi52MS5EZWxldGVWYWxpZGF0aW9uUnVsZVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiZ4q1GBIKEHZhbGlkYXRpb24tcnVsZXOitRgJbm90X2ZvdW5korUYD3Jlc291cmNlX2luX3VzZYLT5JMCKyopL3YxL3ZhbGlkYXRpb24tcnVsZXMve3ZhbGlkYXRpb25fcnVsZV9pZH0S5AEKEENyZWF0ZUFzc2lnbm1lbnQSLC5zY3JpcC52YWxpZGF0aW9uLnYxLkNyZWF0ZUFzc2lnbm1lbnRSZXF1ZXN0Giouc2NyaXAuY29tbW9uLnYxLlZhbGlkYXRpb25SdWxlc0Fzc2lnbm1lbnQidoq1GBIKEHZhbGlkYXRpb24tcnVsZXOitRgJbm90X2ZvdW5korUYD2R1cGxpY2F0ZV9mb3VuZILT5JMCOjoBKiI1L3YxL3ZhbGlkYXRpb24tcnVsZXMve3ZhbGlkYXRpb25fcnVsZV9pZH0vYXNzaWdubWVudHMSygEKEERlbGV0ZUFzc2lnbm1lbnQSLC5zY3JpcC52YWxpZGF0aW9uLnYxLkRlbGV0ZUFzc2lnbm1lbnRSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5InCKtRgSChB2YWxpZGF0aW9uLXJ1bGVzorUYCW5vdF9mb3VuZILT5JMCRypFL3YxL3ZhbGlkYXRpb24tcnVsZXMve3ZhbGlkYXRpb25fcnVsZV9pZH0vYXNzaWdubWVudHMve2Fzc2lnbm1lbnRfaWR9EssBChNMaXN0UnVsZUFzc2lnbm1lbnRzEi8uc2NyaXAudmFsaWRhdGlvbi52MS5MaXN0UnVsZUFzc2lnbm1lbnRzUmVxdWVzdBouLnNjcmlwLmNvbW1vbi52MS5WYWxpZGF0aW9uUnVsZXNBc3NpZ25tZW50TGlzdCJTirUYEgoQdmFsaWRhdGlvbi1ydWxlc4LT5JMCNxI1L3YxL3ZhbGlkYXRpb24tcnVsZXMve3ZhbGlkYXRpb25fcnVsZV9pZH0vYXNzaWdubWVudHMSugEKD0xpc3RBc3NpZ25tZW50cxIrLnNjcmlwLnZhbGlkYXRpb24udjEuTGlzdEFzc2lnbm1lbnRzUmVxdWVzdBouLnNjcmlwLmNvbW1vbi52MS5WYWxpZGF0aW9uUnVsZXNBc3NpZ25tZW50TGlzdCJKirUYHgocdmFsaWRhdGlvbi1ydWxlcy1hc3NpZ25tZW50c4LT5JMCIhIgL3YxL3ZhbGlkYXRpb24tcnVsZXMtYXNzaWdubWVudHMSYAoLQXNzaWduUnVsZXMSJy5zY3JpcC52YWxpZGF0aW9uLnYxLkFzc2lnblJ1bGVzUmVxdWVzdBooLnNjcmlwLnZhbGlkYXRpb24udjEuQXNzaWduUnVsZXNSZXNwb25zZRJgCgtSZXZva2VSdWxlcxInLnNjcmlwLnZhbGlkYXRpb24udjEuUmV2b2tlUnVsZXNSZXF1ZXN0Giguc2NyaXAudmFsaWRhdGlvbi52MS5SZXZva2VSdWxlc1Jlc3BvbnNlEnsKFExpc3RSdWxlc1JlZmVyZW5jaW5nEjAuc2NyaXAudmFsaWRhdGlvbi52MS5MaXN0UnVsZXNSZWZlcmVuY2luZ1JlcXVlc3QaMS5zY3JpcC52YWxpZGF0aW9uLnYxLkxpc3RSdWxlc1JlZmVyZW5jaW5nUmVzcG9uc2USdQoSUmVzb2x2ZUFzc2lnbm1lbnRzEi4uc2NyaXAudmFsaWRhdGlvbi52MS5SZXNvbHZlQXNzaWdubWVudHNSZXF1ZXN0Gi8uc2NyaXAudmFsaWRhdGlvbi52MS5SZXNvbHZlQXNzaWdubWVudHNSZXNwb25zZWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_validation_rules_assignment, file_scrip_options_v1_options]);
 
 /**
- * ValidationRule is what must hold, and which products a discount applies to.
+ * Conditions that must be satisfied, and the products that a discount applies to.
  *
  * @generated from message scrip.validation.v1.ValidationRule
  */
 export type ValidationRule = Message<"scrip.validation.v1.ValidationRule"> & {
   /**
+   * Id of the rule (`val_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the rule.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * `"1"`, `"2"`, … to conditions, and `logic`, which says how they go together.
+   * Conditions by number (`"1"`, `"2"`, …), and `logic`, which combines them, such as `1 AND (2 OR 3)`
+   * (docs/validation-rules.md#logic).
    *
    * @generated from field: google.protobuf.Struct rules = 3;
    */
   rules?: JsonObject | undefined;
 
   /**
-   * The products that make up a bundle, and how many bundles count at most.
+   * Products that make up a bundle, and `limit`, the number of bundles that count (1 to 100, default 1)
+   * (docs/order-calculation.md#bundles).
    *
    * @generated from field: google.protobuf.Struct bundle_rules = 4;
    */
   bundleRules?: JsonObject | undefined;
 
   /**
+   * Error message for customers who do not satisfy the rule.
+   *
    * @generated from field: scrip.validation.v1.RuleError error = 5;
    */
   error?: RuleError | undefined;
 
   /**
+   * Products that the discount applies to.
+   *
    * @generated from field: scrip.validation.v1.RuleScope applicable_to = 6;
    */
   applicableTo?: RuleScope | undefined;
 
   /**
+   * `expression`, `basic`, `advanced` or `complex`; informational.
+   *
    * @generated from field: string type = 7;
    */
   type: string;
 
   /**
+   * What the rule is meant for; informational.
+   *
    * @generated from field: string context_type = 8;
    */
   contextType: string;
 
   /**
+   * Number of assignments.
+   *
    * @generated from field: int64 assignments_count = 9;
    */
   assignmentsCount: bigint;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 10;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 11;
    */
   updatedAt?: Timestamp | undefined;
@@ -92,11 +112,13 @@ export const ValidationRuleSchema: GenMessage<ValidationRule> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_rules, 0);
 
 /**
+ * Error message of a validation rule.
+ *
  * @generated from message scrip.validation.v1.RuleError
  */
 export type RuleError = Message<"scrip.validation.v1.RuleError"> & {
   /**
-   * The merchant's own words for those who do not meet the rule.
+   * Message in your own words; returned in `error.error.message` when the rule is violated.
    *
    * @generated from field: optional string message = 1;
    */
@@ -111,23 +133,30 @@ export const RuleErrorSchema: GenMessage<RuleError> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_rules, 1);
 
 /**
- * RuleScope says which lines of an order a discount applies to
- * (spec/validation-and-redemption.md §1.7): what is excluded never; everything when nothing is included.
+ * Order items that a discount applies to (docs/order-calculation.md#selecting-lines-and-units). Excluded items
+ * never; every other item when nothing is included.
  *
  * @generated from message scrip.validation.v1.RuleScope
  */
 export type RuleScope = Message<"scrip.validation.v1.RuleScope"> & {
   /**
+   * Products that the discount applies to. Default: all.
+   *
    * @generated from field: repeated scrip.validation.v1.RuleScopeEntry included = 1;
    */
   included: RuleScopeEntry[];
 
   /**
+   * Products that the discount does not apply to; takes precedence over `included`.
+   *
    * @generated from field: repeated scrip.validation.v1.RuleScopeEntry excluded = 2;
    */
   excluded: RuleScopeEntry[];
 
   /**
+   * `true`: the discount applies to all products that are not excluded; `included` only sets limits. Default:
+   * `false`.
+   *
    * @generated from field: bool included_all = 3;
    */
   includedAll: boolean;
@@ -141,195 +170,239 @@ export const RuleScopeSchema: GenMessage<RuleScope> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_rules, 2);
 
 /**
- * RuleScopeEntry names products, and how the discount applies to them. One of id and source_id is
- * required.
+ * Product, SKU or collection, with how the discount applies to it. `id` or `source_id` is required.
  *
  * @generated from message scrip.validation.v1.RuleScopeEntry
  */
 export type RuleScopeEntry = Message<"scrip.validation.v1.RuleScopeEntry"> & {
   /**
+   * `product`, `sku` or `products_collection`.
+   *
    * @generated from field: string object = 1;
    */
   object: string;
 
   /**
+   * Id of the product (`prod_…`), SKU (`sku_…`) or collection (`pc_…`).
+   *
    * @generated from field: optional string id = 2;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the product or SKU.
+   *
    * @generated from field: optional string source_id = 3;
    */
   sourceId?: string | undefined;
 
   /**
-   * Of a SKU.
+   * Id of the product that a SKU belongs to.
    *
    * @generated from field: optional string product_id = 4;
    */
   productId?: string | undefined;
 
   /**
+   * Your own id of the product that a SKU belongs to.
+   *
    * @generated from field: optional string product_source_id = 5;
    */
   productSourceId?: string | undefined;
 
   /**
-   * Kept as it is sent.
+   * Stored and returned as sent; has no effect.
    *
    * @generated from field: optional bool strict = 6;
    */
   strict?: boolean | undefined;
 
   /**
-   * APPLY_TO_EVERY when absent.
+   * Which matching items are discounted. Default: `APPLY_TO_EVERY`.
    *
    * @generated from field: optional string effect = 7;
    */
   effect?: string | undefined;
 
   /**
-   * Whether lines or single units count; ITEM when absent.
+   * `ITEM`: whole order items are selected; `UNIT`: single units. Default: `ITEM`.
    *
    * @generated from field: optional string target = 8;
    */
   target?: string | undefined;
 
   /**
-   * How many are left out before the first; 0 when absent.
+   * Number of items or units to skip before the first discounted one. Default: 0.
    *
    * @generated from field: optional int64 skip_initially = 9;
    */
   skipInitially?: bigint | undefined;
 
   /**
-   * Every how manieth counts; 1 when absent.
+   * Discount every n-th item or unit. Default: 1.
    *
    * @generated from field: optional int64 repeat = 10;
    */
   repeat?: bigint | undefined;
 
   /**
-   * The unit price that a FIXED discount sets, in minor units.
+   * Unit price that a FIXED discount sets, in minor units.
    *
    * @generated from field: optional int64 price = 11;
    */
   price?: bigint | undefined;
 
   /**
-   * A formula for the price, in major units; price counts where it gives nothing.
+   * Formula for `price`; the result is in major units. `price` is used when it cannot be calculated.
    *
    * @generated from field: optional string price_formula = 12;
    */
   priceFormula?: string | undefined;
 
   /**
-   * Units of each line.
+   * Maximum number of discounted units for each order item. Default: no limit.
    *
    * @generated from field: optional int64 quantity_limit = 13;
    */
   quantityLimit?: bigint | undefined;
 
   /**
-   * Units of all its lines together.
+   * Maximum number of discounted units over all matching order items. Default: no limit.
    *
    * @generated from field: optional int64 aggregated_quantity_limit = 14;
    */
   aggregatedQuantityLimit?: bigint | undefined;
 
   /**
-   * Minor units off each line.
+   * Maximum discount for each order item, in minor units. Default: no limit.
    *
    * @generated from field: optional int64 amount_limit = 15;
    */
   amountLimit?: bigint | undefined;
 
   /**
-   * Minor units off all its lines together.
+   * Maximum discount over all matching order items, in minor units. Default: no limit.
    *
    * @generated from field: optional int64 aggregated_amount_limit = 16;
    */
   aggregatedAmountLimit?: bigint | undefined;
 
   /**
-   * Units over all redemptions that count: of all customers or of this one, of the campaign or of the
-   * promotion tier; for collections of each product in them. A formula wins over the number beside it.
+   * Maximum number of discounted units of the product over all redemptions by all customers in the campaign
+   * that were not rolled back. Default: no limit.
    *
    * @generated from field: optional int64 product_campaign_quantity_limit = 18;
    */
   productCampaignQuantityLimit?: bigint | undefined;
 
   /**
+   * Formula for `product_campaign_quantity_limit`; takes precedence over it.
+   *
    * @generated from field: optional string product_campaign_quantity_limit_formula = 19;
    */
   productCampaignQuantityLimitFormula?: string | undefined;
 
   /**
+   * Maximum number of discounted units of the product over all redemptions by the customer in the campaign that
+   * were not rolled back. Default: no limit.
+   *
    * @generated from field: optional int64 product_customer_campaign_quantity_limit = 20;
    */
   productCustomerCampaignQuantityLimit?: bigint | undefined;
 
   /**
+   * Formula for `product_customer_campaign_quantity_limit`; takes precedence over it.
+   *
    * @generated from field: optional string product_customer_campaign_quantity_limit_formula = 21;
    */
   productCustomerCampaignQuantityLimitFormula?: string | undefined;
 
   /**
+   * Maximum number of discounted units of the product over all redemptions by all customers with the promotion
+   * tier that were not rolled back. Default: no limit.
+   *
    * @generated from field: optional int64 product_promotion_tier_quantity_limit = 22;
    */
   productPromotionTierQuantityLimit?: bigint | undefined;
 
   /**
+   * Formula for `product_promotion_tier_quantity_limit`; takes precedence over it.
+   *
    * @generated from field: optional string product_promotion_tier_quantity_limit_formula = 23;
    */
   productPromotionTierQuantityLimitFormula?: string | undefined;
 
   /**
+   * Maximum number of discounted units of the product over all redemptions by the customer with the promotion
+   * tier that were not rolled back. Default: no limit.
+   *
    * @generated from field: optional int64 product_customer_promotion_tier_quantity_limit = 24;
    */
   productCustomerPromotionTierQuantityLimit?: bigint | undefined;
 
   /**
+   * Formula for `product_customer_promotion_tier_quantity_limit`; takes precedence over it.
+   *
    * @generated from field: optional string product_customer_promotion_tier_quantity_limit_formula = 25;
    */
   productCustomerPromotionTierQuantityLimitFormula?: string | undefined;
 
   /**
+   * Maximum number of discounted units of each product of the collection over all redemptions by all customers
+   * in the campaign that were not rolled back. Default: no limit.
+   *
    * @generated from field: optional int64 product_in_collection_campaign_quantity_limit = 26;
    */
   productInCollectionCampaignQuantityLimit?: bigint | undefined;
 
   /**
+   * Formula for `product_in_collection_campaign_quantity_limit`; takes precedence over it.
+   *
    * @generated from field: optional string product_in_collection_campaign_quantity_limit_formula = 27;
    */
   productInCollectionCampaignQuantityLimitFormula?: string | undefined;
 
   /**
+   * Maximum number of discounted units of each product of the collection over all redemptions by the customer
+   * in the campaign that were not rolled back. Default: no limit.
+   *
    * @generated from field: optional int64 product_in_collection_customer_campaign_quantity_limit = 28;
    */
   productInCollectionCustomerCampaignQuantityLimit?: bigint | undefined;
 
   /**
+   * Formula for `product_in_collection_customer_campaign_quantity_limit`; takes precedence over it.
+   *
    * @generated from field: optional string product_in_collection_customer_campaign_quantity_limit_formula = 29;
    */
   productInCollectionCustomerCampaignQuantityLimitFormula?: string | undefined;
 
   /**
+   * Maximum number of discounted units of each product of the collection over all redemptions by all customers
+   * with the promotion tier that were not rolled back. Default: no limit.
+   *
    * @generated from field: optional int64 product_in_collection_promotion_tier_quantity_limit = 30;
    */
   productInCollectionPromotionTierQuantityLimit?: bigint | undefined;
 
   /**
+   * Formula for `product_in_collection_promotion_tier_quantity_limit`; takes precedence over it.
+   *
    * @generated from field: optional string product_in_collection_promotion_tier_quantity_limit_formula = 31;
    */
   productInCollectionPromotionTierQuantityLimitFormula?: string | undefined;
 
   /**
+   * Maximum number of discounted units of each product of the collection over all redemptions by the customer
+   * with the promotion tier that were not rolled back. Default: no limit.
+   *
    * @generated from field: optional int64 product_in_collection_customer_promotion_tier_quantity_limit = 32;
    */
   productInCollectionCustomerPromotionTierQuantityLimit?: bigint | undefined;
 
   /**
+   * Formula for `product_in_collection_customer_promotion_tier_quantity_limit`; takes precedence over it.
+   *
    * @generated from field: optional string product_in_collection_customer_promotion_tier_quantity_limit_formula = 33;
    */
   productInCollectionCustomerPromotionTierQuantityLimitFormula?: string | undefined;
@@ -347,41 +420,50 @@ export const RuleScopeEntrySchema: GenMessage<RuleScopeEntry> = /*@__PURE__*/
  */
 export type CreateValidationRuleRequest = Message<"scrip.validation.v1.CreateValidationRuleRequest"> & {
   /**
-   * Its id when absent.
+   * Name of the rule. Default: its id.
    *
    * @generated from field: optional string name = 1;
    */
   name?: string | undefined;
 
   /**
+   * Conditions by number (`"1"`, `"2"`, …), and `logic`, which combines them (docs/validation-rules.md#logic).
+   *
    * @generated from field: google.protobuf.Struct rules = 2;
    */
   rules?: JsonObject | undefined;
 
   /**
+   * Products that make up a bundle, and `limit`, the number of bundles that count (1 to 100, default 1)
+   * (docs/order-calculation.md#bundles).
+   *
    * @generated from field: google.protobuf.Struct bundle_rules = 3;
    */
   bundleRules?: JsonObject | undefined;
 
   /**
+   * Error message for customers who do not satisfy the rule.
+   *
    * @generated from field: optional scrip.validation.v1.RuleError error = 4;
    */
   error?: RuleError | undefined;
 
   /**
+   * Products that the discount applies to. Default: all.
+   *
    * @generated from field: optional scrip.validation.v1.RuleScope applicable_to = 5;
    */
   applicableTo?: RuleScope | undefined;
 
   /**
-   * expression when absent; informational.
+   * Informational. Default: `expression`.
    *
    * @generated from field: optional string type = 6;
    */
   type?: string | undefined;
 
   /**
-   * What the rule is meant for; global when absent. Informational: any rule can be assigned to anything.
+   * What the rule is meant for; informational: any rule can be assigned to any object. Default: `global`.
    *
    * @generated from field: optional string context_type = 7;
    */
@@ -400,19 +482,21 @@ export const CreateValidationRuleRequestSchema: GenMessage<CreateValidationRuleR
  */
 export type ListValidationRulesRequest = Message<"scrip.validation.v1.ListValidationRulesRequest"> & {
   /**
-   * 10 when absent.
+   * Number of rules on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `-created_at`.
    *
    * @generated from field: optional string order = 3;
    */
@@ -431,11 +515,15 @@ export const ListValidationRulesRequestSchema: GenMessage<ListValidationRulesReq
  */
 export type ListValidationRulesResponse = Message<"scrip.validation.v1.ListValidationRulesResponse"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.validation.v1.ValidationRule data = 1;
    */
   data: ValidationRule[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -453,6 +541,8 @@ export const ListValidationRulesResponseSchema: GenMessage<ListValidationRulesRe
  */
 export type GetValidationRuleRequest = Message<"scrip.validation.v1.GetValidationRuleRequest"> & {
   /**
+   * Id of the rule (`val_…`).
+   *
    * @generated from field: string validation_rule_id = 1;
    */
   validationRuleId: string;
@@ -470,47 +560,64 @@ export const GetValidationRuleRequestSchema: GenMessage<GetValidationRuleRequest
  */
 export type UpdateValidationRuleRequest = Message<"scrip.validation.v1.UpdateValidationRuleRequest"> & {
   /**
+   * Id of the rule (`val_…`).
+   *
    * @generated from field: string validation_rule_id = 1;
    */
   validationRuleId: string;
 
   /**
+   * Name of the rule.
+   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
+   * Conditions by number (`"1"`, `"2"`, …), and `logic`, which combines them (docs/validation-rules.md#logic).
+   *
    * @generated from field: google.protobuf.Struct rules = 3;
    */
   rules?: JsonObject | undefined;
 
   /**
+   * Products that make up a bundle, and `limit`, the number of bundles that count (1 to 100, default 1)
+   * (docs/order-calculation.md#bundles).
+   *
    * @generated from field: google.protobuf.Struct bundle_rules = 4;
    */
   bundleRules?: JsonObject | undefined;
 
   /**
+   * Error message for customers who do not satisfy the rule.
+   *
    * @generated from field: optional scrip.validation.v1.RuleError error = 5;
    */
   error?: RuleError | undefined;
 
   /**
+   * Products that the discount applies to.
+   *
    * @generated from field: optional scrip.validation.v1.RuleScope applicable_to = 6;
    */
   applicableTo?: RuleScope | undefined;
 
   /**
+   * Informational.
+   *
    * @generated from field: optional string type = 7;
    */
   type?: string | undefined;
 
   /**
+   * What the rule is meant for; informational: any rule can be assigned to any object.
+   *
    * @generated from field: optional string context_type = 8;
    */
   contextType?: string | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 9;
    */
@@ -529,6 +636,8 @@ export const UpdateValidationRuleRequestSchema: GenMessage<UpdateValidationRuleR
  */
 export type DeleteValidationRuleRequest = Message<"scrip.validation.v1.DeleteValidationRuleRequest"> & {
   /**
+   * Id of the rule (`val_…`).
+   *
    * @generated from field: string validation_rule_id = 1;
    */
   validationRuleId: string;
@@ -546,19 +655,21 @@ export const DeleteValidationRuleRequestSchema: GenMessage<DeleteValidationRuleR
  */
 export type CreateAssignmentRequest = Message<"scrip.validation.v1.CreateAssignmentRequest"> & {
   /**
+   * Id of the rule (`val_…`).
+   *
    * @generated from field: string validation_rule_id = 1;
    */
   validationRuleId: string;
 
   /**
-   * There are no earning rules and distributions yet: they answer `not_found`.
+   * Type of the object. Earning rules and distributions do not exist yet: they are rejected with `not_found`.
    *
    * @generated from field: string related_object_type = 2;
    */
   relatedObjectType: string;
 
   /**
-   * The id, or the code of a voucher, or the name of a campaign.
+   * Id of the object, code of a voucher, or name of a campaign.
    *
    * @generated from field: string related_object_id = 3;
    */
@@ -577,11 +688,15 @@ export const CreateAssignmentRequestSchema: GenMessage<CreateAssignmentRequest> 
  */
 export type DeleteAssignmentRequest = Message<"scrip.validation.v1.DeleteAssignmentRequest"> & {
   /**
+   * Id of the rule (`val_…`).
+   *
    * @generated from field: string validation_rule_id = 1;
    */
   validationRuleId: string;
 
   /**
+   * Id of the assignment (`asgm_…`).
+   *
    * @generated from field: string assignment_id = 2;
    */
   assignmentId: string;
@@ -599,24 +714,28 @@ export const DeleteAssignmentRequestSchema: GenMessage<DeleteAssignmentRequest> 
  */
 export type ListRuleAssignmentsRequest = Message<"scrip.validation.v1.ListRuleAssignmentsRequest"> & {
   /**
+   * Id of the rule (`val_…`).
+   *
    * @generated from field: string validation_rule_id = 1;
    */
   validationRuleId: string;
 
   /**
-   * 10 when absent.
+   * Number of assignments on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 3;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * `created_at` (oldest first) or `-created_at` (newest first). Default: `-created_at`.
    *
    * @generated from field: optional string order = 4;
    */
@@ -635,19 +754,21 @@ export const ListRuleAssignmentsRequestSchema: GenMessage<ListRuleAssignmentsReq
  */
 export type ListAssignmentsRequest = Message<"scrip.validation.v1.ListAssignmentsRequest"> & {
   /**
-   * 10 when absent.
+   * Number of assignments on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * `created_at` (oldest first) or `-created_at` (newest first). Default: `-created_at`.
    *
    * @generated from field: optional string order = 3;
    */
@@ -666,6 +787,8 @@ export const ListAssignmentsRequestSchema: GenMessage<ListAssignmentsRequest> = 
  */
 export type ListRulesReferencingRequest = Message<"scrip.validation.v1.ListRulesReferencingRequest"> & {
   /**
+   * Id of the object.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -683,14 +806,14 @@ export const ListRulesReferencingRequestSchema: GenMessage<ListRulesReferencingR
  */
 export type ListRulesReferencingResponse = Message<"scrip.validation.v1.ListRulesReferencingResponse"> & {
   /**
-   * The first ten.
+   * Ids of the first ten rules (`val_…`).
    *
    * @generated from field: repeated string rule_ids = 1;
    */
   ruleIds: string[];
 
   /**
-   * How many there are.
+   * Number of rules that reference the object.
    *
    * @generated from field: int64 total = 2;
    */
@@ -709,6 +832,8 @@ export const ListRulesReferencingResponseSchema: GenMessage<ListRulesReferencing
  */
 export type AssignRulesRequest = Message<"scrip.validation.v1.AssignRulesRequest"> & {
   /**
+   * Objects that are about to be created. At most 1000.
+   *
    * @generated from field: repeated scrip.validation.v1.AssignRulesItem items = 1;
    */
   items: AssignRulesItem[];
@@ -722,32 +847,42 @@ export const AssignRulesRequestSchema: GenMessage<AssignRulesRequest> = /*@__PUR
   messageDesc(file_scrip_validation_v1_rules, 16);
 
 /**
+ * Rules of one object.
+ *
  * @generated from message scrip.validation.v1.AssignRulesItem
  */
 export type AssignRulesItem = Message<"scrip.validation.v1.AssignRulesItem"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * The project's present.
+   * The project's current time; differs from the server's clock in sandbox projects with a clock of their own.
    *
    * @generated from field: google.protobuf.Timestamp now = 2;
    */
   now?: Timestamp | undefined;
 
   /**
+   * `voucher`, `campaign`, `promotion_tier` or `reward_assignment`.
+   *
    * @generated from field: string related_object_type = 3;
    */
   relatedObjectType: string;
 
   /**
+   * Reserved id of the object.
+   *
    * @generated from field: string related_object_id = 4;
    */
   relatedObjectId: string;
 
   /**
+   * Ids of the rules (`val_…`).
+   *
    * @generated from field: repeated string rule_ids = 5;
    */
   ruleIds: string[];
@@ -765,6 +900,8 @@ export const AssignRulesItemSchema: GenMessage<AssignRulesItem> = /*@__PURE__*/
  */
 export type AssignRulesResponse = Message<"scrip.validation.v1.AssignRulesResponse"> & {
   /**
+   * One outcome for each command or item, in the same order.
+   *
    * @generated from field: repeated scrip.validation.v1.AssignRulesOutcome outcomes = 1;
    */
   outcomes: AssignRulesOutcome[];
@@ -778,11 +915,13 @@ export const AssignRulesResponseSchema: GenMessage<AssignRulesResponse> = /*@__P
   messageDesc(file_scrip_validation_v1_rules, 18);
 
 /**
+ * Outcome of one item.
+ *
  * @generated from message scrip.validation.v1.AssignRulesOutcome
  */
 export type AssignRulesOutcome = Message<"scrip.validation.v1.AssignRulesOutcome"> & {
   /**
-   * The first rule that does not exist: nothing was assigned.
+   * First rule that does not exist; nothing was assigned.
    *
    * @generated from field: optional string unknown_rule_id = 1;
    */
@@ -801,6 +940,8 @@ export const AssignRulesOutcomeSchema: GenMessage<AssignRulesOutcome> = /*@__PUR
  */
 export type RevokeRulesRequest = Message<"scrip.validation.v1.RevokeRulesRequest"> & {
   /**
+   * Objects whose assignments are deleted. At most 1000.
+   *
    * @generated from field: repeated scrip.validation.v1.RevokeRulesItem items = 1;
    */
   items: RevokeRulesItem[];
@@ -814,15 +955,21 @@ export const RevokeRulesRequestSchema: GenMessage<RevokeRulesRequest> = /*@__PUR
   messageDesc(file_scrip_validation_v1_rules, 20);
 
 /**
+ * Identifies one object.
+ *
  * @generated from message scrip.validation.v1.RevokeRulesItem
  */
 export type RevokeRulesItem = Message<"scrip.validation.v1.RevokeRulesItem"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the object.
+   *
    * @generated from field: string related_object_id = 2;
    */
   relatedObjectId: string;
@@ -853,6 +1000,8 @@ export const RevokeRulesResponseSchema: GenMessage<RevokeRulesResponse> = /*@__P
  */
 export type ResolveAssignmentsRequest = Message<"scrip.validation.v1.ResolveAssignmentsRequest"> & {
   /**
+   * Independent queries; the response holds one result for each, in the same order.
+   *
    * @generated from field: repeated scrip.validation.v1.AssignmentsQuery queries = 1;
    */
   queries: AssignmentsQuery[];
@@ -866,15 +1015,21 @@ export const ResolveAssignmentsRequestSchema: GenMessage<ResolveAssignmentsReque
   messageDesc(file_scrip_validation_v1_rules, 23);
 
 /**
+ * Objects of one project.
+ *
  * @generated from message scrip.validation.v1.AssignmentsQuery
  */
 export type AssignmentsQuery = Message<"scrip.validation.v1.AssignmentsQuery"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Ids of the objects. At most 200.
+   *
    * @generated from field: repeated string related_object_ids = 2;
    */
   relatedObjectIds: string[];
@@ -892,6 +1047,8 @@ export const AssignmentsQuerySchema: GenMessage<AssignmentsQuery> = /*@__PURE__*
  */
 export type ResolveAssignmentsResponse = Message<"scrip.validation.v1.ResolveAssignmentsResponse"> & {
   /**
+   * One result for each query, in the order of the queries.
+   *
    * @generated from field: repeated scrip.validation.v1.AssignmentsResult results = 1;
    */
   results: AssignmentsResult[];
@@ -905,11 +1062,13 @@ export const ResolveAssignmentsResponseSchema: GenMessage<ResolveAssignmentsResp
   messageDesc(file_scrip_validation_v1_rules, 25);
 
 /**
+ * Assignments of one query.
+ *
  * @generated from message scrip.validation.v1.AssignmentsResult
  */
 export type AssignmentsResult = Message<"scrip.validation.v1.AssignmentsResult"> & {
   /**
-   * Of all objects of the query that have any.
+   * Assignments of all objects of the query.
    *
    * @generated from field: repeated scrip.common.v1.ValidationRulesAssignment assignments = 1;
    */
@@ -924,17 +1083,18 @@ export const AssignmentsResultSchema: GenMessage<AssignmentsResult> = /*@__PURE_
   messageDesc(file_scrip_validation_v1_rules, 26);
 
 /**
- * ValidationRuleService keeps the conditions under which vouchers, campaigns and promotion tiers can be
- * used, and what they apply to (spec/validation-and-redemption.md §3). A change counts for everything
- * that a rule is assigned to, from the next decision on; in other replicas within a second.
+ * Manages validation rules: conditions under which vouchers, campaigns, promotion tiers and reward assignments
+ * can be used, and the products that a discount applies to (docs/validation-rules.md#rule-object). A change
+ * applies to everything that the rule is assigned to, from the next decision on; in other replicas within a
+ * second.
  *
  * @generated from service scrip.validation.v1.ValidationRuleService
  */
 export const ValidationRuleService: GenService<{
   /**
-   * CreateValidationRule makes a rule. One that cannot be evaluated is refused with
-   * `invalid_validation_rules`, whose details say what is wrong. Redemptions come from applications and have
-   * no user: `redemption.user.login` and `redemption.count.per_user` are missing values (§3.4).
+   * Creates a validation rule. Errors: `invalid_validation_rules` (the rule cannot be evaluated; `details` name
+   * the part). Redemptions are made by applications and have no user: `redemption.user.login` and
+   * `redemption.count.per_user` are missing values (docs/validation-rules.md#operators).
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.CreateValidationRule
    */
@@ -944,7 +1104,7 @@ export const ValidationRuleService: GenService<{
     output: typeof ValidationRuleSchema;
   },
   /**
-   * ListValidationRules pages through rules, newest first.
+   * Lists validation rules, newest first by default.
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.ListValidationRules
    */
@@ -954,7 +1114,7 @@ export const ValidationRuleService: GenService<{
     output: typeof ListValidationRulesResponseSchema;
   },
   /**
-   * GetValidationRule answers one rule, or `not_found`.
+   * Returns a validation rule. Errors: `not_found`.
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.GetValidationRule
    */
@@ -964,8 +1124,8 @@ export const ValidationRuleService: GenService<{
     output: typeof ValidationRuleSchema;
   },
   /**
-   * UpdateValidationRule replaces the fields that are sent, each as a whole; `null` clears one. Refused
-   * as CreateValidationRule is, and then the rule stays as it was.
+   * Replaces the fields that are sent, each as a whole; `null` clears a field. Idempotent. Errors: `not_found`,
+   * `invalid_validation_rules` (the rule cannot be evaluated; it stays as it was).
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.UpdateValidationRule
    */
@@ -975,8 +1135,8 @@ export const ValidationRuleService: GenService<{
     output: typeof ValidationRuleSchema;
   },
   /**
-   * DeleteValidationRule removes a rule. Refused with `resource_in_use` while it is assigned to
-   * something that exists, whose first hundred ids the details name.
+   * Deletes a validation rule. Errors: `not_found`, also for a repeated request; `resource_in_use` (the rule is
+   * assigned to existing objects, up to 100 of which the error lists).
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.DeleteValidationRule
    */
@@ -986,9 +1146,9 @@ export const ValidationRuleService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * CreateAssignment makes an object usable only when the rule is met. `not_found` for an unknown rule
-   * or object; `duplicate_found` (409) when the rule is assigned to the object already; a campaign that
-   * has a rule takes no second one (`invalid_payload`).
+   * Assigns a validation rule to an object, which can then be used only when the rule is satisfied. Errors:
+   * `not_found` (an unknown rule or object), `duplicate_found` (the rule is already assigned to the object),
+   * `invalid_payload` (a campaign that already has a rule).
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.CreateAssignment
    */
@@ -998,8 +1158,8 @@ export const ValidationRuleService: GenService<{
     output: typeof ValidationRulesAssignmentSchema;
   },
   /**
-   * DeleteAssignment takes a rule away from an object. `not_found` when it is not an assignment of this
-   * rule.
+   * Deletes an assignment of the rule. Errors: `not_found` (not an assignment of this rule), also for a
+   * repeated request.
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.DeleteAssignment
    */
@@ -1009,8 +1169,7 @@ export const ValidationRuleService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * ListRuleAssignments pages through what a rule is assigned to, newest first. An unknown rule is
-   * assigned to nothing.
+   * Lists the assignments of a rule, newest first by default. An unknown rule has no assignments.
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.ListRuleAssignments
    */
@@ -1020,7 +1179,7 @@ export const ValidationRuleService: GenService<{
     output: typeof ValidationRulesAssignmentListSchema;
   },
   /**
-   * ListAssignments pages through the assignments of all rules, newest first.
+   * Lists the assignments of all rules, newest first by default.
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.ListAssignments
    */
@@ -1030,8 +1189,8 @@ export const ValidationRuleService: GenService<{
     output: typeof ValidationRulesAssignmentListSchema;
   },
   /**
-   * AssignRules assigns rules to objects that are about to be made, item by item: all rules of an item,
-   * or none when one is unknown. Repeatable. Internal.
+   * Assigns rules to objects that are about to be created. Each item is applied as a whole, or not at all when
+   * one of its rules is unknown. Idempotent. Internal.
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.AssignRules
    */
@@ -1041,8 +1200,8 @@ export const ValidationRuleService: GenService<{
     output: typeof AssignRulesResponseSchema;
   },
   /**
-   * RevokeRules takes all rules away from objects that were not made after all or are gone, and gone
-   * categories out of stacking rules. Repeatable. Internal.
+   * Deletes the assignments of objects that were not created or are deleted, and removes deleted categories
+   * from stacking rules. Idempotent. Internal.
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.RevokeRules
    */
@@ -1052,8 +1211,8 @@ export const ValidationRuleService: GenService<{
     output: typeof RevokeRulesResponseSchema;
   },
   /**
-   * ListRulesReferencing answers which rules name something by its id, anywhere in them. Internal: asked
-   * before that is deleted.
+   * Lists the rules that reference an object by its id, anywhere in their definition. Called before the object
+   * is deleted. Internal; read-only.
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.ListRulesReferencing
    */
@@ -1063,8 +1222,8 @@ export const ValidationRuleService: GenService<{
     output: typeof ListRulesReferencingResponseSchema;
   },
   /**
-   * ResolveAssignments answers the assignments of objects, item by item, oldest first. Internal; from
-   * what the process remembers, a write through it shows at once.
+   * Returns the assignments of objects, oldest first, from a cache in which a write of the same process is
+   * visible immediately. Internal; read-only.
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.ResolveAssignments
    */

@@ -21,141 +21,159 @@ export const file_scrip_validation_v1_stacking_rules: GenFile = /*@__PURE__*/
  */
 export type CreateStackingRulesRequest = Message<"scrip.validation.v1.CreateStackingRulesRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * How many redeemables a request may name; 30 when absent.
+   * Maximum number of redeemables in a request, 1 to 30. Default: 30.
    *
    * @generated from field: optional int64 redeemables_limit = 2;
    */
   redeemablesLimit?: bigint | undefined;
 
   /**
-   * How many of them are applied at most, not more than `redeemables_limit`; 5 when absent.
+   * Maximum number of redeemables that are applied, 1 to 30, not above `redeemables_limit`; further ones are
+   * skipped. Default: 5.
    *
    * @generated from field: optional int64 applicable_redeemables_limit = 3;
    */
   applicableRedeemablesLimit?: bigint | undefined;
 
   /**
-   * The same within one category; 5 when absent.
+   * Maximum number of redeemables of one category that are applied, 1 to 30. Default: 5.
    *
    * @generated from field: optional int64 applicable_redeemables_per_category_limit = 4;
    */
   applicableRedeemablesPerCategoryLimit?: bigint | undefined;
 
   /**
-   * By category id: replaces the limit above for that category.
+   * Replaces `applicable_redeemables_per_category_limit` for single categories: category id to 1 to 10.
+   * Default: none.
    *
    * @generated from field: map<string, int64> applicable_redeemables_category_limits = 5;
    */
   applicableRedeemablesCategoryLimits: { [key: string]: bigint };
 
   /**
-   * How many exclusive redeemables are applied at most; 1 when absent.
+   * Maximum number of exclusive redeemables that are applied, 1 to 5. Default: 1.
    *
    * @generated from field: optional int64 applicable_exclusive_redeemables_limit = 6;
    */
   applicableExclusiveRedeemablesLimit?: bigint | undefined;
 
   /**
-   * The same within one category; 1 when absent.
+   * Maximum number of exclusive redeemables of one category that are applied, 1 to 5. Default: 1.
    *
    * @generated from field: optional int64 applicable_exclusive_redeemables_per_category_limit = 7;
    */
   applicableExclusiveRedeemablesPerCategoryLimit?: bigint | undefined;
 
   /**
-   * While a redeemable of these applies, common ones are skipped.
+   * Ids of exclusive categories: while one of their redeemables applies, common ones are skipped. Default:
+   * none.
    *
    * @generated from field: repeated string exclusive_categories = 8;
    */
   exclusiveCategories: string[];
 
   /**
-   * Go together with all others; a category in both lists counts as joint.
+   * Ids of joint categories: their redeemables can be combined with any other. A category in both lists is
+   * joint. Default: none.
    *
    * @generated from field: repeated string joint_categories = 9;
    */
   jointCategories: string[];
 
   /**
-   * Whether all redeemables must apply (ALL, the default) or any.
+   * `ALL`: every redeemable must apply; `PARTIAL`: those that apply are used. Default: `ALL`.
    *
    * @generated from field: optional string redeemables_application_mode = 10;
    */
   redeemablesApplicationMode?: string | undefined;
 
   /**
-   * REQUESTED_ORDER when absent.
+   * `REQUESTED_ORDER`: as in the request; `CATEGORY_HIERARCHY`: by the lowest hierarchy of the categories.
+   * Default: `REQUESTED_ORDER`.
    *
    * @generated from field: optional string redeemables_sorting_rule = 11;
    */
   redeemablesSortingRule?: string | undefined;
 
   /**
-   * STACK when absent; ONCE leaves a discounted line out of later item discounts.
+   * `STACK`: several redeemables can discount an order item; `ONCE`: later item-level discounts leave out order
+   * items that are already discounted. Default: `STACK`.
    *
    * @generated from field: optional string redeemables_products_application_mode = 12;
    */
   redeemablesProductsApplicationMode?: string | undefined;
 
   /**
-   * REDEEM_ANYWAY when absent.
+   * What happens to a redeemable without effect on the order: `REDEEM_ANYWAY` or `SKIP`. Default:
+   * `REDEEM_ANYWAY`.
    *
    * @generated from field: optional string redeemables_no_effect_rule = 13;
    */
   redeemablesNoEffectRule?: string | undefined;
 
   /**
-   * Replace the rule above for their redeemables; skipping wins.
+   * Ids of categories whose redeemables are always skipped when they have no effect; takes precedence over
+   * `no_effect_redeem_anyway_categories`. Default: none.
    *
    * @generated from field: repeated string no_effect_skip_categories = 14;
    */
   noEffectSkipCategories: string[];
 
   /**
+   * Ids of categories whose redeemables are always redeemed, even without effect. Default: none.
+   *
    * @generated from field: repeated string no_effect_redeem_anyway_categories = 15;
    */
   noEffectRedeemAnywayCategories: string[];
 
   /**
-   * Whether a rollback changes the order too; WITH_ORDER when absent.
+   * `WITH_ORDER`: a rollback removes the discounts from the order; `WITHOUT_ORDER`: the order stays as it is.
+   * Default: `WITH_ORDER`.
    *
    * @generated from field: optional string redeemables_rollback_order_mode = 16;
    */
   redeemablesRollbackOrderMode?: string | undefined;
 
   /**
-   * JOINT_ALWAYS_LAST when absent.
+   * `JOINT_ALWAYS_LAST`: while an exclusive redeemable applies, joint ones come last; `SORTING_RULE_ORDER`: the
+   * sorting rule decides. Default: `JOINT_ALWAYS_LAST`.
    *
    * @generated from field: optional string grouped_redeemables_sorting_rule = 17;
    */
   groupedRedeemablesSortingRule?: string | undefined;
 
   /**
-   * What a percentage is taken of; DISCOUNTED_AMOUNT when absent.
+   * `DISCOUNTED_AMOUNT`: percentages of the amount after earlier discounts; `INITIAL_AMOUNT`: of the amount
+   * before discounts. Default: `DISCOUNTED_AMOUNT`.
    *
    * @generated from field: optional string discount_calculation_mode = 18;
    */
   discountCalculationMode?: string | undefined;
 
   /**
-   * Replace the mode above for their redeemables; the first list wins.
+   * Ids of categories whose redeemables always use INITIAL_AMOUNT; takes precedence over
+   * `discounted_amount_mode_categories`. Default: none.
    *
    * @generated from field: repeated string initial_amount_mode_categories = 19;
    */
   initialAmountModeCategories: string[];
 
   /**
+   * Ids of categories whose redeemables always use DISCOUNTED_AMOUNT. Default: none.
+   *
    * @generated from field: repeated string discounted_amount_mode_categories = 20;
    */
   discountedAmountModeCategories: string[];
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 21;
    */
@@ -174,146 +192,166 @@ export const CreateStackingRulesRequestSchema: GenMessage<CreateStackingRulesReq
  */
 export type UpdateStackingRulesRequest = Message<"scrip.validation.v1.UpdateStackingRulesRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the stacking rules (`stcr_…`).
+   *
    * @generated from field: string stacking_rules_id = 2;
    */
   stackingRulesId: string;
 
   /**
-   * How many redeemables a request may name; 30 when absent.
+   * Maximum number of redeemables in a request, 1 to 30. `null`: the default (30).
    *
    * @generated from field: optional int64 redeemables_limit = 3;
    */
   redeemablesLimit?: bigint | undefined;
 
   /**
-   * How many of them are applied at most, not more than `redeemables_limit`; 5 when absent.
+   * Maximum number of redeemables that are applied, 1 to 30, not above `redeemables_limit`; further ones are
+   * skipped. `null`: the default (5).
    *
    * @generated from field: optional int64 applicable_redeemables_limit = 4;
    */
   applicableRedeemablesLimit?: bigint | undefined;
 
   /**
-   * The same within one category; 5 when absent.
+   * Maximum number of redeemables of one category that are applied, 1 to 30. `null`: the default (5).
    *
    * @generated from field: optional int64 applicable_redeemables_per_category_limit = 5;
    */
   applicableRedeemablesPerCategoryLimit?: bigint | undefined;
 
   /**
-   * By category id: replaces the limit above for that category.
+   * Replaces `applicable_redeemables_per_category_limit` for single categories: category id to 1 to 10. `null`:
+   * the default (none).
    *
    * @generated from field: map<string, int64> applicable_redeemables_category_limits = 6;
    */
   applicableRedeemablesCategoryLimits: { [key: string]: bigint };
 
   /**
-   * How many exclusive redeemables are applied at most; 1 when absent.
+   * Maximum number of exclusive redeemables that are applied, 1 to 5. `null`: the default (1).
    *
    * @generated from field: optional int64 applicable_exclusive_redeemables_limit = 7;
    */
   applicableExclusiveRedeemablesLimit?: bigint | undefined;
 
   /**
-   * The same within one category; 1 when absent.
+   * Maximum number of exclusive redeemables of one category that are applied, 1 to 5. `null`: the default (1).
    *
    * @generated from field: optional int64 applicable_exclusive_redeemables_per_category_limit = 8;
    */
   applicableExclusiveRedeemablesPerCategoryLimit?: bigint | undefined;
 
   /**
-   * While a redeemable of these applies, common ones are skipped.
+   * Ids of exclusive categories: while one of their redeemables applies, common ones are skipped. `null`: the
+   * default (none).
    *
    * @generated from field: repeated string exclusive_categories = 9;
    */
   exclusiveCategories: string[];
 
   /**
-   * Go together with all others; a category in both lists counts as joint.
+   * Ids of joint categories: their redeemables can be combined with any other. A category in both lists is
+   * joint. `null`: the default (none).
    *
    * @generated from field: repeated string joint_categories = 10;
    */
   jointCategories: string[];
 
   /**
-   * Whether all redeemables must apply (ALL, the default) or any.
+   * `ALL`: every redeemable must apply; `PARTIAL`: those that apply are used. `null`: the default (`ALL`).
    *
    * @generated from field: optional string redeemables_application_mode = 11;
    */
   redeemablesApplicationMode?: string | undefined;
 
   /**
-   * REQUESTED_ORDER when absent.
+   * `REQUESTED_ORDER`: as in the request; `CATEGORY_HIERARCHY`: by the lowest hierarchy of the categories.
+   * `null`: the default (`REQUESTED_ORDER`).
    *
    * @generated from field: optional string redeemables_sorting_rule = 12;
    */
   redeemablesSortingRule?: string | undefined;
 
   /**
-   * STACK when absent; ONCE leaves a discounted line out of later item discounts.
+   * `STACK`: several redeemables can discount an order item; `ONCE`: later item-level discounts leave out order
+   * items that are already discounted. `null`: the default (`STACK`).
    *
    * @generated from field: optional string redeemables_products_application_mode = 13;
    */
   redeemablesProductsApplicationMode?: string | undefined;
 
   /**
-   * REDEEM_ANYWAY when absent.
+   * What happens to a redeemable without effect on the order: `REDEEM_ANYWAY` or `SKIP`. `null`: the default
+   * (`REDEEM_ANYWAY`).
    *
    * @generated from field: optional string redeemables_no_effect_rule = 14;
    */
   redeemablesNoEffectRule?: string | undefined;
 
   /**
-   * Replace the rule above for their redeemables; skipping wins.
+   * Ids of categories whose redeemables are always skipped when they have no effect; takes precedence over
+   * `no_effect_redeem_anyway_categories`. `null`: the default (none).
    *
    * @generated from field: repeated string no_effect_skip_categories = 15;
    */
   noEffectSkipCategories: string[];
 
   /**
+   * Ids of categories whose redeemables are always redeemed, even without effect. `null`: the default (none).
+   *
    * @generated from field: repeated string no_effect_redeem_anyway_categories = 16;
    */
   noEffectRedeemAnywayCategories: string[];
 
   /**
-   * Whether a rollback changes the order too; WITH_ORDER when absent.
+   * `WITH_ORDER`: a rollback removes the discounts from the order; `WITHOUT_ORDER`: the order stays as it is.
+   * `null`: the default (`WITH_ORDER`).
    *
    * @generated from field: optional string redeemables_rollback_order_mode = 17;
    */
   redeemablesRollbackOrderMode?: string | undefined;
 
   /**
-   * JOINT_ALWAYS_LAST when absent.
+   * `JOINT_ALWAYS_LAST`: while an exclusive redeemable applies, joint ones come last; `SORTING_RULE_ORDER`: the
+   * sorting rule decides. `null`: the default (`JOINT_ALWAYS_LAST`).
    *
    * @generated from field: optional string grouped_redeemables_sorting_rule = 18;
    */
   groupedRedeemablesSortingRule?: string | undefined;
 
   /**
-   * What a percentage is taken of; DISCOUNTED_AMOUNT when absent.
+   * `DISCOUNTED_AMOUNT`: percentages of the amount after earlier discounts; `INITIAL_AMOUNT`: of the amount
+   * before discounts. `null`: the default (`DISCOUNTED_AMOUNT`).
    *
    * @generated from field: optional string discount_calculation_mode = 19;
    */
   discountCalculationMode?: string | undefined;
 
   /**
-   * Replace the mode above for their redeemables; the first list wins.
+   * Ids of categories whose redeemables always use INITIAL_AMOUNT; takes precedence over
+   * `discounted_amount_mode_categories`. `null`: the default (none).
    *
    * @generated from field: repeated string initial_amount_mode_categories = 20;
    */
   initialAmountModeCategories: string[];
 
   /**
+   * Ids of categories whose redeemables always use DISCOUNTED_AMOUNT. `null`: the default (none).
+   *
    * @generated from field: repeated string discounted_amount_mode_categories = 21;
    */
   discountedAmountModeCategories: string[];
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 22;
    */
@@ -328,117 +366,168 @@ export const UpdateStackingRulesRequestSchema: GenMessage<UpdateStackingRulesReq
   messageDesc(file_scrip_validation_v1_stacking_rules, 1);
 
 /**
- * ProjectStackingRules are all options of a project, set or by default.
+ * All stacking rules of a project, set or by default.
  *
  * @generated from message scrip.validation.v1.ProjectStackingRules
  */
 export type ProjectStackingRules = Message<"scrip.validation.v1.ProjectStackingRules"> & {
   /**
+   * Id of the stacking rules (`stcr_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Maximum number of redeemables in a request, 1 to 30.
+   *
    * @generated from field: int64 redeemables_limit = 2;
    */
   redeemablesLimit: bigint;
 
   /**
+   * Maximum number of redeemables that are applied, 1 to 30, not above `redeemables_limit`; further ones are
+   * skipped.
+   *
    * @generated from field: int64 applicable_redeemables_limit = 3;
    */
   applicableRedeemablesLimit: bigint;
 
   /**
+   * Maximum number of redeemables of one category that are applied, 1 to 30.
+   *
    * @generated from field: int64 applicable_redeemables_per_category_limit = 4;
    */
   applicableRedeemablesPerCategoryLimit: bigint;
 
   /**
+   * Replaces `applicable_redeemables_per_category_limit` for single categories: category id to 1 to 10.
+   *
    * @generated from field: map<string, int64> applicable_redeemables_category_limits = 5;
    */
   applicableRedeemablesCategoryLimits: { [key: string]: bigint };
 
   /**
+   * Maximum number of exclusive redeemables that are applied, 1 to 5.
+   *
    * @generated from field: int64 applicable_exclusive_redeemables_limit = 6;
    */
   applicableExclusiveRedeemablesLimit: bigint;
 
   /**
+   * Maximum number of exclusive redeemables of one category that are applied, 1 to 5.
+   *
    * @generated from field: int64 applicable_exclusive_redeemables_per_category_limit = 7;
    */
   applicableExclusiveRedeemablesPerCategoryLimit: bigint;
 
   /**
+   * Ids of exclusive categories: while one of their redeemables applies, common ones are skipped.
+   *
    * @generated from field: repeated string exclusive_categories = 8;
    */
   exclusiveCategories: string[];
 
   /**
+   * Ids of joint categories: their redeemables can be combined with any other. A category in both lists is
+   * joint.
+   *
    * @generated from field: repeated string joint_categories = 9;
    */
   jointCategories: string[];
 
   /**
+   * `ALL`: every redeemable must apply; `PARTIAL`: those that apply are used.
+   *
    * @generated from field: string redeemables_application_mode = 10;
    */
   redeemablesApplicationMode: string;
 
   /**
+   * `REQUESTED_ORDER`: as in the request; `CATEGORY_HIERARCHY`: by the lowest hierarchy of the categories.
+   *
    * @generated from field: string redeemables_sorting_rule = 11;
    */
   redeemablesSortingRule: string;
 
   /**
+   * `STACK`: several redeemables can discount an order item; `ONCE`: later item-level discounts leave out order
+   * items that are already discounted.
+   *
    * @generated from field: string redeemables_products_application_mode = 12;
    */
   redeemablesProductsApplicationMode: string;
 
   /**
+   * What happens to a redeemable without effect on the order: `REDEEM_ANYWAY` or `SKIP`.
+   *
    * @generated from field: string redeemables_no_effect_rule = 13;
    */
   redeemablesNoEffectRule: string;
 
   /**
+   * Ids of categories whose redeemables are always skipped when they have no effect; takes precedence over
+   * `no_effect_redeem_anyway_categories`.
+   *
    * @generated from field: repeated string no_effect_skip_categories = 14;
    */
   noEffectSkipCategories: string[];
 
   /**
+   * Ids of categories whose redeemables are always redeemed, even without effect.
+   *
    * @generated from field: repeated string no_effect_redeem_anyway_categories = 15;
    */
   noEffectRedeemAnywayCategories: string[];
 
   /**
+   * `WITH_ORDER`: a rollback removes the discounts from the order; `WITHOUT_ORDER`: the order stays as it is.
+   *
    * @generated from field: string redeemables_rollback_order_mode = 16;
    */
   redeemablesRollbackOrderMode: string;
 
   /**
+   * `JOINT_ALWAYS_LAST`: while an exclusive redeemable applies, joint ones come last; `SORTING_RULE_ORDER`: the
+   * sorting rule decides.
+   *
    * @generated from field: string grouped_redeemables_sorting_rule = 17;
    */
   groupedRedeemablesSortingRule: string;
 
   /**
+   * `DISCOUNTED_AMOUNT`: percentages of the amount after earlier discounts; `INITIAL_AMOUNT`: of the amount
+   * before discounts.
+   *
    * @generated from field: string discount_calculation_mode = 18;
    */
   discountCalculationMode: string;
 
   /**
+   * Ids of categories whose redeemables always use INITIAL_AMOUNT; takes precedence over
+   * `discounted_amount_mode_categories`.
+   *
    * @generated from field: repeated string initial_amount_mode_categories = 19;
    */
   initialAmountModeCategories: string[];
 
   /**
+   * Ids of categories whose redeemables always use DISCOUNTED_AMOUNT.
+   *
    * @generated from field: repeated string discounted_amount_mode_categories = 20;
    */
   discountedAmountModeCategories: string[];
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 21;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 22;
    */
   updatedAt?: Timestamp | undefined;
@@ -456,6 +545,8 @@ export const ProjectStackingRulesSchema: GenMessage<ProjectStackingRules> = /*@_
  */
 export type ListStackingRulesRequest = Message<"scrip.validation.v1.ListStackingRulesRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
@@ -473,11 +564,15 @@ export const ListStackingRulesRequestSchema: GenMessage<ListStackingRulesRequest
  */
 export type ListStackingRulesResponse = Message<"scrip.validation.v1.ListStackingRulesResponse"> & {
   /**
+   * The stacking rules of the project, or nothing while the defaults apply.
+   *
    * @generated from field: repeated scrip.validation.v1.ProjectStackingRules data = 1;
    */
   data: ProjectStackingRules[];
 
   /**
+   * 1, or 0 while the defaults apply.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -495,11 +590,15 @@ export const ListStackingRulesResponseSchema: GenMessage<ListStackingRulesRespon
  */
 export type GetStackingRulesRequest = Message<"scrip.validation.v1.GetStackingRulesRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the stacking rules (`stcr_…`).
+   *
    * @generated from field: string stacking_rules_id = 2;
    */
   stackingRulesId: string;
@@ -517,11 +616,15 @@ export const GetStackingRulesRequestSchema: GenMessage<GetStackingRulesRequest> 
  */
 export type DeleteStackingRulesRequest = Message<"scrip.validation.v1.DeleteStackingRulesRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the stacking rules (`stcr_…`).
+   *
    * @generated from field: string stacking_rules_id = 2;
    */
   stackingRulesId: string;
@@ -535,17 +638,17 @@ export const DeleteStackingRulesRequestSchema: GenMessage<DeleteStackingRulesReq
   messageDesc(file_scrip_validation_v1_stacking_rules, 6);
 
 /**
- * StackingRulesService keeps how the redeemables of one request go together, once per project
- * (spec/validation-and-redemption.md §5.1). A project without a set has the defaults. Changes count from
- * the next validation on; in other replicas within a second.
+ * Manages the stacking rules of a project: how the redeemables of one request are combined
+ * (docs/stacking.md#settings). A project without stacking rules uses the defaults. Changes apply from the next
+ * validation on; in other replicas within a second.
  *
  * @generated from service scrip.validation.v1.StackingRulesService
  */
 export const StackingRulesService: GenService<{
   /**
-   * CreateStackingRules sets the options that are sent; absent ones and those sent as `null` have
-   * their defaults. A second set is refused with `stacking_rules_exist`. Categories must exist
-   * (`not_found`); one that is deleted later is taken out.
+   * Sets the stacking rules of the project. Options that are left out or `null` have their defaults. Errors:
+   * `stacking_rules_exist` (the project has stacking rules), `not_found` (an unknown project or category).
+   * Categories that are deleted later are removed from the lists.
    *
    * @generated from rpc scrip.validation.v1.StackingRulesService.CreateStackingRules
    */
@@ -555,7 +658,8 @@ export const StackingRulesService: GenService<{
     output: typeof ProjectStackingRulesSchema;
   },
   /**
-   * ListStackingRules answers the set of the project, or an empty list while the defaults apply.
+   * Returns the stacking rules of the project as a list of one, or an empty list while the defaults apply.
+   * Errors: `not_found` (an unknown project).
    *
    * @generated from rpc scrip.validation.v1.StackingRulesService.ListStackingRules
    */
@@ -565,7 +669,7 @@ export const StackingRulesService: GenService<{
     output: typeof ListStackingRulesResponseSchema;
   },
   /**
-   * GetStackingRules answers the set with this id, or `not_found`.
+   * Returns the stacking rules with this id. Errors: `not_found`.
    *
    * @generated from rpc scrip.validation.v1.StackingRulesService.GetStackingRules
    */
@@ -575,8 +679,9 @@ export const StackingRulesService: GenService<{
     output: typeof ProjectStackingRulesSchema;
   },
   /**
-   * UpdateStackingRules changes the options that are sent; `null` brings a default back. Without an
-   * id it is the set of the project; `not_found` where there is none.
+   * Updates the options that are sent; `null` restores a default. Without an id in the path, updates the
+   * stacking rules of the project. Idempotent. Errors: `not_found` (no stacking rules, an unknown project or
+   * category).
    *
    * @generated from rpc scrip.validation.v1.StackingRulesService.UpdateStackingRules
    */
@@ -586,8 +691,8 @@ export const StackingRulesService: GenService<{
     output: typeof ProjectStackingRulesSchema;
   },
   /**
-   * DeleteStackingRules brings the defaults back. Without an id it is the set of the project; `not_found`
-   * where there is none, and so for a repeat.
+   * Deletes the stacking rules, so that the defaults apply again. Without an id in the path, deletes those of
+   * the project. Errors: `not_found` (no stacking rules, an unknown project), also for a repeated request.
    *
    * @generated from rpc scrip.validation.v1.StackingRulesService.DeleteStackingRules
    */

@@ -45,32 +45,43 @@ export const file_scrip_validation_v1_validations: GenFile = /*@__PURE__*/
  */
 export type RedeemRequest = Message<"scrip.validation.v1.RedeemRequest"> & {
   /**
+   * Redeemables to redeem, 1 to 30, each once: vouchers and promotion tiers, or one promotion stack alone.
+   *
    * @generated from field: repeated scrip.validation.v1.RedeemableRef redeemables = 1;
    */
   redeemables: RedeemableRef[];
 
   /**
+   * Order that the redeemables apply to.
+   *
    * @generated from field: optional scrip.common.v1.OrderInput order = 2;
    */
   order?: OrderInput | undefined;
 
   /**
+   * Customer who redeems; created or updated when the redemption is committed.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 3;
    */
   customer?: Customer | undefined;
 
   /**
+   * Session whose locks are used and released.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 4;
    */
   session?: Session | undefined;
 
   /**
+   * Identifies the customer without exposing them: a source id, which is hashed, or an earlier `track_…` value,
+   * which is used as it is.
+   *
    * @generated from field: optional string tracking_id = 5;
    */
   trackingId?: string | undefined;
 
   /**
-   * Of the redemptions.
+   * Key-value pairs of the redemptions.
    *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
@@ -92,32 +103,42 @@ export const RedeemRequestSchema: GenMessage<RedeemRequest> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 0);
 
 /**
+ * Result of a redemption of several redeemables.
+ *
  * @generated from message scrip.validation.v1.Redemptions
  */
 export type Redemptions = Message<"scrip.validation.v1.Redemptions"> & {
   /**
+   * One redemption for each redeemable that was applied.
+   *
    * @generated from field: repeated scrip.voucher.v1.Redemption redemptions = 1;
    */
   redemptions: Redemption[];
 
   /**
-   * When more than one was made.
+   * The stacked redemption, when more than one redeemable was applied.
    *
    * @generated from field: optional scrip.voucher.v1.Redemption parent_redemption = 2;
    */
   parentRedemption?: Redemption | undefined;
 
   /**
+   * The order after all redemptions.
+   *
    * @generated from field: optional scrip.common.v1.Order order = 3;
    */
   order?: Order | undefined;
 
   /**
+   * Redeemables that could not be used, in application mode PARTIAL.
+   *
    * @generated from field: repeated scrip.validation.v1.RedeemableResult inapplicable_redeemables = 4;
    */
   inapplicableRedeemables: RedeemableResult[];
 
   /**
+   * Redeemables that the stacking rules skipped.
+   *
    * @generated from field: repeated scrip.validation.v1.RedeemableResult skipped_redeemables = 5;
    */
   skippedRedeemables: RedeemableResult[];
@@ -131,38 +152,42 @@ export const RedemptionsSchema: GenMessage<Redemptions> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 1);
 
 /**
- * ReplayData is what a redemption keeps of its answer beside the redemptions, so that a repeat
- * answers the same. Internal.
+ * Parts of a redemption's response that are stored beside the redemptions, so that a repeated request returns
+ * the same. Internal.
  *
  * @generated from message scrip.validation.v1.ReplayData
  */
 export type ReplayData = Message<"scrip.validation.v1.ReplayData"> & {
   /**
+   * Redeemables that could not be used.
+   *
    * @generated from field: repeated scrip.validation.v1.RedeemableResult inapplicable_redeemables = 1;
    */
   inapplicableRedeemables: RedeemableResult[];
 
   /**
+   * Redeemables that the stacking rules skipped.
+   *
    * @generated from field: repeated scrip.validation.v1.RedeemableResult skipped_redeemables = 2;
    */
   skippedRedeemables: RedeemableResult[];
 
   /**
-   * Of the redemptions, in their order.
+   * One explanation for each redemption, in the same order.
    *
    * @generated from field: repeated scrip.common.v1.Explanation explanations = 3;
    */
   explanations: Explanation[];
 
   /**
-   * Of the redemptions, in their order; empty when none of them is limited to products.
+   * One scope for each redemption, in the same order; empty when no redemption is limited to products.
    *
    * @generated from field: repeated scrip.validation.v1.RedemptionScope scopes = 4;
    */
   scopes: RedemptionScope[];
 
   /**
-   * Of the redemptions, in their order: the rules of their vouchers; empty when none has any.
+   * Rule assignments of the voucher of each redemption, in the same order; empty when none has any.
    *
    * @generated from field: repeated scrip.common.v1.ValidationRulesAssignmentList assignments = 5;
    */
@@ -177,17 +202,21 @@ export const ReplayDataSchema: GenMessage<ReplayData> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 2);
 
 /**
- * Scope is what a redemption was limited to.
+ * What a redemption applied to. Internal.
  *
  * @generated from message scrip.validation.v1.RedemptionScope
  */
 export type RedemptionScope = Message<"scrip.validation.v1.RedemptionScope"> & {
   /**
+   * Products that the discount applied to.
+   *
    * @generated from field: scrip.common.v1.ApplicableTo applicable_to = 1;
    */
   applicableTo?: ApplicableTo | undefined;
 
   /**
+   * Products that the discount did not apply to.
+   *
    * @generated from field: scrip.common.v1.ApplicableTo inapplicable_to = 2;
    */
   inapplicableTo?: ApplicableTo | undefined;
@@ -205,36 +234,51 @@ export const RedemptionScopeSchema: GenMessage<RedemptionScope> = /*@__PURE__*/
  */
 export type RedeemPromotionTierRequest = Message<"scrip.validation.v1.RedeemPromotionTierRequest"> & {
   /**
+   * Id of the promotion tier (`promo_…`).
+   *
    * @generated from field: string tier_id = 1;
    */
   tierId: string;
 
   /**
+   * Customer who redeems; created or updated when the redemption is committed.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 2;
    */
   customer?: Customer | undefined;
 
   /**
+   * Order that the tier applies to.
+   *
    * @generated from field: optional scrip.common.v1.OrderInput order = 3;
    */
   order?: OrderInput | undefined;
 
   /**
+   * Session whose locks are used and released.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 4;
    */
   session?: Session | undefined;
 
   /**
+   * Identifies the customer without exposing them: a source id, which is hashed, or an earlier `track_…` value,
+   * which is used as it is.
+   *
    * @generated from field: optional string tracking_id = 5;
    */
   trackingId?: string | undefined;
 
   /**
+   * Key-value pairs of the redemption.
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * `expand`: parts to include in the response.
+   *
    * @generated from field: optional scrip.validation.v1.RequestOptions options = 7;
    */
   options?: RequestOptions | undefined;
@@ -252,38 +296,51 @@ export const RedeemPromotionTierRequestSchema: GenMessage<RedeemPromotionTierReq
  */
 export type ValidatePromotionTierRequest = Message<"scrip.validation.v1.ValidatePromotionTierRequest"> & {
   /**
+   * Id of the promotion tier (`promo_…`).
+   *
    * @generated from field: string tier_id = 1;
    */
   tierId: string;
 
   /**
+   * Customer to validate for.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 2;
    */
   customer?: Customer | undefined;
 
   /**
+   * Order that the tier applies to.
+   *
    * @generated from field: optional scrip.common.v1.OrderInput order = 3;
    */
   order?: OrderInput | undefined;
 
   /**
+   * Session that locks the tier when it applies.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 4;
    */
   session?: Session | undefined;
 
   /**
+   * Identifies the customer without exposing them: a source id, which is hashed, or an earlier `track_…` value,
+   * which is used as it is.
+   *
    * @generated from field: optional string tracking_id = 5;
    */
   trackingId?: string | undefined;
 
   /**
-   * Checked against redemption-metadata rules.
+   * Key-value pairs that rules on redemption metadata are checked against.
    *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * `expand`: parts to include in the response.
+   *
    * @generated from field: optional scrip.validation.v1.RequestOptions options = 7;
    */
   options?: RequestOptions | undefined;
@@ -297,115 +354,161 @@ export const ValidatePromotionTierRequestSchema: GenMessage<ValidatePromotionTie
   messageDesc(file_scrip_validation_v1_validations, 5);
 
 /**
+ * Result of the validation of one promotion tier.
+ *
  * @generated from message scrip.validation.v1.PromotionTierValidation
  */
 export type PromotionTierValidation = Message<"scrip.validation.v1.PromotionTierValidation"> & {
   /**
+   * Whether the tier can be used.
+   *
    * @generated from field: bool valid = 1;
    */
   valid: boolean;
 
   /**
+   * What the discount applies to.
+   *
    * @generated from field: scrip.common.v1.ApplicableTo applicable_to = 2;
    */
   applicableTo?: ApplicableTo | undefined;
 
   /**
+   * What the discount does not apply to.
+   *
    * @generated from field: scrip.common.v1.ApplicableTo inapplicable_to = 3;
    */
   inapplicableTo?: ApplicableTo | undefined;
 
   /**
+   * Hashed source id of the customer (`track_…`).
+   *
    * @generated from field: optional string tracking_id = 4;
    */
   trackingId?: string | undefined;
 
   /**
+   * The order with the discount of the tier; only when valid.
+   *
    * @generated from field: optional scrip.common.v1.Order order = 5;
    */
   order?: Order | undefined;
 
   /**
+   * Id of the promotion tier (`promo_…`).
+   *
    * @generated from field: string id = 6;
    */
   id: string;
 
   /**
+   * Name of the tier.
+   *
    * @generated from field: string name = 7;
    */
   name: string;
 
   /**
+   * Text to show to customers.
+   *
    * @generated from field: optional string banner = 8;
    */
   banner?: string | undefined;
 
   /**
+   * Discount of the tier.
+   *
    * @generated from field: scrip.common.v1.Discount discount = 9;
    */
   discount?: Discount | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 10;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 11;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Campaign of the tier.
+   *
    * @generated from field: scrip.common.v1.PromotionTierCampaign campaign = 12;
    */
   campaign?: PromotionTierCampaign | undefined;
 
   /**
+   * Position among the tiers: lower numbers are applied first.
+   *
    * @generated from field: int64 hierarchy = 13;
    */
   hierarchy: bigint;
 
   /**
+   * All discounts of the order, in minor units.
+   *
    * @generated from field: int64 discount_amount = 14;
    */
   discountAmount: bigint;
 
   /**
+   * Discounts that this tier applied, in minor units.
+   *
    * @generated from field: int64 applied_discount_amount = 15;
    */
   appliedDiscountAmount: bigint;
 
   /**
+   * Key-value pairs of the tier.
+   *
    * @generated from field: google.protobuf.Struct metadata = 16;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * The session, when a lock was created.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 17;
    */
   session?: Session | undefined;
 
   /**
+   * Message of the error, when not valid.
+   *
    * @generated from field: optional string reason = 18;
    */
   reason?: string | undefined;
 
   /**
+   * Why the tier cannot be used.
+   *
    * @generated from field: optional scrip.common.v1.Error error = 19;
    */
   error?: Error | undefined;
 
   /**
+   * Bundles in the order, when a rule requires one.
+   *
    * @generated from field: optional scrip.validation.v1.Bundle bundle = 20;
    */
   bundle?: Bundle | undefined;
 
   /**
+   * How the tier was evaluated; with `options.expand: ["explanation"]`.
+   *
    * @generated from field: optional scrip.common.v1.Explanation explanation = 21;
    */
   explanation?: Explanation | undefined;
 
   /**
+   * Changes that would make the tier apply; with `options.expand: ["hints"]`.
+   *
    * @generated from field: repeated scrip.validation.v1.Hint hints = 22;
    */
   hints: Hint[];
@@ -423,21 +526,30 @@ export const PromotionTierValidationSchema: GenMessage<PromotionTierValidation> 
  */
 export type ValidatePromotionsRequest = Message<"scrip.validation.v1.ValidatePromotionsRequest"> & {
   /**
+   * Customer to validate for.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 1;
    */
   customer?: Customer | undefined;
 
   /**
+   * Order that the tiers apply to.
+   *
    * @generated from field: optional scrip.common.v1.OrderInput order = 2;
    */
   order?: OrderInput | undefined;
 
   /**
+   * Identifies the customer without exposing them: a source id, which is hashed, or an earlier `track_…` value,
+   * which is used as it is.
+   *
    * @generated from field: optional string tracking_id = 3;
    */
   trackingId?: string | undefined;
 
   /**
+   * Key-value pairs that rules on redemption metadata are checked against.
+   *
    * @generated from field: google.protobuf.Struct metadata = 4;
    */
   metadata?: JsonObject | undefined;
@@ -451,20 +563,28 @@ export const ValidatePromotionsRequestSchema: GenMessage<ValidatePromotionsReque
   messageDesc(file_scrip_validation_v1_validations, 7);
 
 /**
+ * Promotion tiers that apply to an order.
+ *
  * @generated from message scrip.validation.v1.PromotionsValidation
  */
 export type PromotionsValidation = Message<"scrip.validation.v1.PromotionsValidation"> & {
   /**
+   * Whether at least one tier applies.
+   *
    * @generated from field: bool valid = 1;
    */
   valid: boolean;
 
   /**
+   * Tiers that apply, in the order of hierarchy.
+   *
    * @generated from field: repeated scrip.validation.v1.PromotionTierValidation promotions = 2;
    */
   promotions: PromotionTierValidation[];
 
   /**
+   * Hashed source id of the customer (`track_…`).
+   *
    * @generated from field: optional string tracking_id = 3;
    */
   trackingId?: string | undefined;
@@ -482,38 +602,42 @@ export const PromotionsValidationSchema: GenMessage<PromotionsValidation> = /*@_
  */
 export type RollbackRedemptionRequest = Message<"scrip.validation.v1.RollbackRedemptionRequest"> & {
   /**
+   * Id of the redemption (`r_…`).
+   *
    * @generated from field: string redemption_id = 1;
    */
   redemptionId: string;
 
   /**
-   * In the query or the body; the body wins.
+   * Reason of the rollback. In the query or the body; the body takes precedence.
    *
    * @generated from field: optional string reason = 2;
    */
   reason?: string | undefined;
 
   /**
+   * Source id of the customer, or its hash. In the query or the body; the body takes precedence.
+   *
    * @generated from field: optional string tracking_id = 3;
    */
   trackingId?: string | undefined;
 
   /**
-   * Must be the redemption's own: `invalid_customer`.
+   * When sent, must be the customer of the redemption, otherwise `invalid_customer`.
    *
    * @generated from field: optional scrip.common.v1.Customer customer = 4;
    */
   customer?: Customer | undefined;
 
   /**
-   * Must be the redemption's own: `invalid_order`.
+   * When sent, must be the order of the redemption, otherwise `invalid_order`.
    *
    * @generated from field: optional scrip.common.v1.OrderInput order = 5;
    */
   order?: OrderInput | undefined;
 
   /**
-   * Merged into the redemption's.
+   * Key-value pairs, merged by key into those of the redemption.
    *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
@@ -532,38 +656,42 @@ export const RollbackRedemptionRequestSchema: GenMessage<RollbackRedemptionReque
  */
 export type RollbackRedemptionsRequest = Message<"scrip.validation.v1.RollbackRedemptionsRequest"> & {
   /**
+   * Id of the stacked or single redemption (`r_…`).
+   *
    * @generated from field: string redemption_id = 1;
    */
   redemptionId: string;
 
   /**
-   * In the query or the body; the body wins.
+   * Reason of the rollback. In the query or the body; the body takes precedence.
    *
    * @generated from field: optional string reason = 2;
    */
   reason?: string | undefined;
 
   /**
+   * Source id of the customer, or its hash. In the query or the body; the body takes precedence.
+   *
    * @generated from field: optional string tracking_id = 3;
    */
   trackingId?: string | undefined;
 
   /**
-   * Must be the redemption's own: `invalid_customer`.
+   * When sent, must be the customer of the redemption, otherwise `invalid_customer`.
    *
    * @generated from field: optional scrip.common.v1.Customer customer = 4;
    */
   customer?: Customer | undefined;
 
   /**
-   * Must be the redemption's own: `invalid_order`.
+   * When sent, must be the order of the redemption, otherwise `invalid_order`.
    *
    * @generated from field: optional scrip.common.v1.OrderInput order = 5;
    */
   order?: OrderInput | undefined;
 
   /**
-   * Merged into the redemptions'.
+   * Key-value pairs, merged by key into those of the redemptions.
    *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
@@ -578,20 +706,28 @@ export const RollbackRedemptionsRequestSchema: GenMessage<RollbackRedemptionsReq
   messageDesc(file_scrip_validation_v1_validations, 10);
 
 /**
+ * Result of a rollback.
+ *
  * @generated from message scrip.validation.v1.Rollbacks
  */
 export type Rollbacks = Message<"scrip.validation.v1.Rollbacks"> & {
   /**
+   * One rollback for each redemption that was rolled back.
+   *
    * @generated from field: repeated scrip.voucher.v1.Rollback rollbacks = 1;
    */
   rollbacks: Rollback[];
 
   /**
+   * Rollback of the stacked redemption.
+   *
    * @generated from field: optional scrip.voucher.v1.Rollback parent_rollback = 2;
    */
   parentRollback?: Rollback | undefined;
 
   /**
+   * The order after the rollback.
+   *
    * @generated from field: optional scrip.common.v1.Order order = 3;
    */
   order?: Order | undefined;
@@ -605,27 +741,35 @@ export const RollbacksSchema: GenMessage<Rollbacks> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 11);
 
 /**
- * Bundle tells how often the order holds what a rule asks for together (§1.10).
+ * Sets of products in the order that a bundle rule requires together (docs/order-calculation.md#bundles).
  *
  * @generated from message scrip.validation.v1.Bundle
  */
 export type Bundle = Message<"scrip.validation.v1.Bundle"> & {
   /**
+   * Number of complete bundles in the order, up to `limit`.
+   *
    * @generated from field: int64 quantity = 1;
    */
   quantity: bigint;
 
   /**
+   * Maximum number of bundles that count.
+   *
    * @generated from field: int64 limit = 2;
    */
   limit: bigint;
 
   /**
+   * Order items that make up the bundles.
+   *
    * @generated from field: repeated scrip.validation.v1.BundleItem identified = 3;
    */
   identified: BundleItem[];
 
   /**
+   * Products that are missing for the first bundle; empty when there is one.
+   *
    * @generated from field: repeated scrip.validation.v1.MissingBundleItem missing = 4;
    */
   missing: MissingBundleItem[];
@@ -639,27 +783,35 @@ export const BundleSchema: GenMessage<Bundle> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 12);
 
 /**
+ * Order item that belongs to a bundle.
+ *
  * @generated from message scrip.validation.v1.BundleItem
  */
 export type BundleItem = Message<"scrip.validation.v1.BundleItem"> & {
   /**
+   * Id of the product or SKU.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * product or sku.
+   * `product` or `sku`.
    *
    * @generated from field: string object = 2;
    */
   object: string;
 
   /**
+   * Position of the order item, from 0.
+   *
    * @generated from field: int32 item_index = 3;
    */
   itemIndex: number;
 
   /**
+   * Number of units that bundles use.
+   *
    * @generated from field: int64 item_quantity = 4;
    */
   itemQuantity: bigint;
@@ -673,22 +825,28 @@ export const BundleItemSchema: GenMessage<BundleItem> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 13);
 
 /**
+ * Product that is missing for a bundle.
+ *
  * @generated from message scrip.validation.v1.MissingBundleItem
  */
 export type MissingBundleItem = Message<"scrip.validation.v1.MissingBundleItem"> & {
   /**
+   * Id of the product, SKU or collection.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * product, sku or products_collection.
+   * `product`, `sku` or `products_collection`.
    *
    * @generated from field: string object = 2;
    */
   object: string;
 
   /**
+   * Number of missing units.
+   *
    * @generated from field: int64 item_quantity = 3;
    */
   itemQuantity: bigint;
@@ -702,31 +860,35 @@ export const MissingBundleItemSchema: GenMessage<MissingBundleItem> = /*@__PURE_
   messageDesc(file_scrip_validation_v1_validations, 14);
 
 /**
- * Hint is the smallest change that would meet one condition that failed.
+ * Smallest change that would satisfy one failed condition (docs/qualification.md#hints).
  *
  * @generated from message scrip.validation.v1.Hint
  */
 export type Hint = Message<"scrip.validation.v1.Hint"> & {
   /**
-   * In words: `2500 more`, `from 2026-12-01T00:00:00.000Z`.
+   * The change, for people: `2500 more`, `from 2026-12-01T00:00:00.000Z`.
    *
    * @generated from field: string message = 1;
    */
   message: string;
 
   /**
-   * What it is about: the name of a rule, or `dates`, `quantity`, `balance`, `bundle`.
+   * Name of the condition, such as `order.amount`, or `dates`, `balance`, `bundle` or `customer`.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Metadata key of the condition.
+   *
    * @generated from field: optional string property = 3;
    */
   property?: string | undefined;
 
   /**
+   * Id of the validation rule (`val_…`).
+   *
    * @generated from field: optional string validation_rule_id = 4;
    */
   validationRuleId?: string | undefined;
@@ -739,14 +901,14 @@ export type Hint = Message<"scrip.validation.v1.Hint"> & {
   difference?: bigint | undefined;
 
   /**
-   * Dates: when it will apply.
+   * Dates: time from which the redeemable applies (ISO 8601, UTC).
    *
    * @generated from field: optional google.protobuf.Timestamp from = 6;
    */
   from?: Timestamp | undefined;
 
   /**
-   * Memberships: one of these is enough.
+   * Memberships: ids of which one is enough.
    *
    * @generated from field: repeated string any_of = 7;
    */
@@ -761,10 +923,16 @@ export const HintSchema: GenMessage<Hint> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 15);
 
 /**
+ * Options of a validation or redemption.
+ *
  * @generated from message scrip.validation.v1.RequestOptions
  */
 export type RequestOptions = Message<"scrip.validation.v1.RequestOptions"> & {
   /**
+   * Parts to include: `order` (the order after each redeemable; the default), `redeemable` (metadata, name and
+   * campaign), `category` (categories), `redemption` (metadata of redemptions), `explanation` (how each
+   * redeemable was evaluated), `hints` (changes that would make a redeemable apply).
+   *
    * @generated from field: repeated string expand = 1;
    */
   expand: string[];
@@ -778,10 +946,14 @@ export const RequestOptionsSchema: GenMessage<RequestOptions> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 16);
 
 /**
+ * Credits to redeem from a gift voucher.
+ *
  * @generated from message scrip.validation.v1.GiftCredits
  */
 export type GiftCredits = Message<"scrip.validation.v1.GiftCredits"> & {
   /**
+   * Credits in minor units. Default: as many as the order needs and the balance allows.
+   *
    * @generated from field: optional int64 credits = 1;
    */
   credits?: bigint | undefined;
@@ -795,15 +967,21 @@ export const GiftCreditsSchema: GenMessage<GiftCredits> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 17);
 
 /**
+ * Reward to spend the points of a loyalty card on.
+ *
  * @generated from message scrip.validation.v1.RewardChoice
  */
 export type RewardChoice = Message<"scrip.validation.v1.RewardChoice"> & {
   /**
+   * Id of a reward (`rew_…`) of the card's loyalty program.
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * COIN rewards: points to spend. Default: as many as the order needs and the balance allows.
+   *
    * @generated from field: optional int64 points = 2;
    */
   points?: bigint | undefined;
@@ -821,46 +999,65 @@ export const RewardChoiceSchema: GenMessage<RewardChoice> = /*@__PURE__*/
  */
 export type ValidateVoucherRequest = Message<"scrip.validation.v1.ValidateVoucherRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
+   * Customer to validate for.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 2;
    */
   customer?: Customer | undefined;
 
   /**
+   * Order that the voucher applies to.
+   *
    * @generated from field: optional scrip.common.v1.OrderInput order = 3;
    */
   order?: OrderInput | undefined;
 
   /**
+   * Session that locks the voucher when it applies.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 4;
    */
   session?: Session | undefined;
 
   /**
+   * Identifies the customer without exposing them: a source id, which is hashed, or an earlier `track_…` value,
+   * which is used as it is.
+   *
    * @generated from field: optional string tracking_id = 5;
    */
   trackingId?: string | undefined;
 
   /**
+   * Key-value pairs that rules on redemption metadata are checked against.
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * `expand`: parts to include in the response.
+   *
    * @generated from field: optional scrip.validation.v1.RequestOptions options = 7;
    */
   options?: RequestOptions | undefined;
 
   /**
+   * Gift vouchers: credits to use.
+   *
    * @generated from field: optional scrip.validation.v1.GiftCredits gift = 8;
    */
   gift?: GiftCredits | undefined;
 
   /**
+   * Loyalty cards, required: reward to spend points on.
+   *
    * @generated from field: optional scrip.validation.v1.RewardChoice reward = 9;
    */
   reward?: RewardChoice | undefined;
@@ -878,55 +1075,72 @@ export const ValidateVoucherRequestSchema: GenMessage<ValidateVoucherRequest> = 
  */
 export type ValidateCodeRequest = Message<"scrip.validation.v1.ValidateCodeRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * Of the order, instead of `order`.
+   * Amount of the order in minor units; short for `order[amount]`.
    *
    * @generated from field: optional int64 amount = 2;
    */
   amount?: bigint | undefined;
 
   /**
+   * Customer to validate for.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 3;
    */
   customer?: Customer | undefined;
 
   /**
+   * Order that the voucher applies to.
+   *
    * @generated from field: optional scrip.common.v1.OrderInput order = 4;
    */
   order?: OrderInput | undefined;
 
   /**
+   * Session that locks the voucher when it applies.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 5;
    */
   session?: Session | undefined;
 
   /**
+   * Identifies the customer without exposing them: a source id, which is hashed, or an earlier `track_…` value,
+   * which is used as it is.
+   *
    * @generated from field: optional string tracking_id = 6;
    */
   trackingId?: string | undefined;
 
   /**
-   * Checked against redemption-metadata rules.
+   * Key-value pairs that rules on redemption metadata are checked against.
    *
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * `expand`: parts to include in the response.
+   *
    * @generated from field: optional scrip.validation.v1.RequestOptions options = 8;
    */
   options?: RequestOptions | undefined;
 
   /**
+   * Gift vouchers: credits to use.
+   *
    * @generated from field: optional scrip.validation.v1.GiftCredits gift = 9;
    */
   gift?: GiftCredits | undefined;
 
   /**
+   * Loyalty cards, required: reward to spend points on.
+   *
    * @generated from field: optional scrip.validation.v1.RewardChoice reward = 10;
    */
   reward?: RewardChoice | undefined;
@@ -944,50 +1158,65 @@ export const ValidateCodeRequestSchema: GenMessage<ValidateCodeRequest> = /*@__P
  */
 export type RedeemCodeRequest = Message<"scrip.validation.v1.RedeemCodeRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
+   * Customer who redeems; created or updated when the redemption is committed.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 2;
    */
   customer?: Customer | undefined;
 
   /**
+   * Order that the voucher applies to.
+   *
    * @generated from field: optional scrip.common.v1.OrderInput order = 3;
    */
   order?: OrderInput | undefined;
 
   /**
+   * Session whose locks are used and released.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 4;
    */
   session?: Session | undefined;
 
   /**
-   * The customer's source id, or its hash.
+   * Identifies the customer without exposing them: a source id, which is hashed, or an earlier `track_…` value,
+   * which is used as it is.
    *
    * @generated from field: optional string tracking_id = 5;
    */
   trackingId?: string | undefined;
 
   /**
-   * Of the redemption.
+   * Key-value pairs of the redemption.
    *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * `expand`: parts to include in the response.
+   *
    * @generated from field: optional scrip.validation.v1.RequestOptions options = 7;
    */
   options?: RequestOptions | undefined;
 
   /**
+   * Gift vouchers: credits to redeem.
+   *
    * @generated from field: optional scrip.validation.v1.GiftCredits gift = 8;
    */
   gift?: GiftCredits | undefined;
 
   /**
+   * Loyalty cards, required: reward to spend points on.
+   *
    * @generated from field: optional scrip.validation.v1.RewardChoice reward = 9;
    */
   reward?: RewardChoice | undefined;
@@ -1001,111 +1230,153 @@ export const RedeemCodeRequestSchema: GenMessage<RedeemCodeRequest> = /*@__PURE_
   messageDesc(file_scrip_validation_v1_validations, 21);
 
 /**
+ * Result of the validation of one voucher.
+ *
  * @generated from message scrip.validation.v1.VoucherValidation
  */
 export type VoucherValidation = Message<"scrip.validation.v1.VoucherValidation"> & {
   /**
+   * Whether the voucher can be used.
+   *
    * @generated from field: bool valid = 1;
    */
   valid: boolean;
 
   /**
+   * Code of the voucher.
+   *
    * @generated from field: string code = 2;
    */
   code: string;
 
   /**
+   * What the discount applies to.
+   *
    * @generated from field: scrip.common.v1.ApplicableTo applicable_to = 3;
    */
   applicableTo?: ApplicableTo | undefined;
 
   /**
+   * What the discount does not apply to.
+   *
    * @generated from field: scrip.common.v1.ApplicableTo inapplicable_to = 4;
    */
   inapplicableTo?: ApplicableTo | undefined;
 
   /**
+   * Key-value pairs of the voucher.
+   *
    * @generated from field: google.protobuf.Struct metadata = 5;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Hashed source id of the customer (`track_…`).
+   *
    * @generated from field: optional string tracking_id = 6;
    */
   trackingId?: string | undefined;
 
   /**
+   * Name of the campaign.
+   *
    * @generated from field: optional string campaign = 7;
    */
   campaign?: string | undefined;
 
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: optional string campaign_id = 8;
    */
   campaignId?: string | undefined;
 
   /**
+   * Discount of the voucher; only when valid.
+   *
    * @generated from field: optional scrip.common.v1.Discount discount = 9;
    */
   discount?: Discount | undefined;
 
   /**
+   * Credits of the gift voucher; only when valid.
+   *
    * @generated from field: optional scrip.validation.v1.GiftResult gift = 10;
    */
   gift?: GiftResult | undefined;
 
   /**
+   * The order with the effect of the voucher; only when valid.
+   *
    * @generated from field: optional scrip.common.v1.Order order = 11;
    */
   order?: Order | undefined;
 
   /**
+   * The session, when a lock was created.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 12;
    */
   session?: Session | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive; only when valid.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 13;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive; only when valid.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 14;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Message of the error, when not valid.
+   *
    * @generated from field: optional string reason = 15;
    */
   reason?: string | undefined;
 
   /**
+   * Why the voucher cannot be used.
+   *
    * @generated from field: optional scrip.common.v1.Error error = 16;
    */
   error?: Error | undefined;
 
   /**
+   * Bundles in the order, when a rule requires one.
+   *
    * @generated from field: optional scrip.validation.v1.Bundle bundle = 17;
    */
   bundle?: Bundle | undefined;
 
   /**
+   * How the voucher was evaluated; with `options.expand: ["explanation"]`.
+   *
    * @generated from field: optional scrip.common.v1.Explanation explanation = 18;
    */
   explanation?: Explanation | undefined;
 
   /**
+   * Changes that would make the voucher apply; with `options.expand: ["hints"]`.
+   *
    * @generated from field: repeated scrip.validation.v1.Hint hints = 19;
    */
   hints: Hint[];
 
   /**
+   * Loyalty cards: points that a redemption would spend.
+   *
    * @generated from field: optional scrip.validation.v1.LoyaltyCost loyalty = 20;
    */
   loyalty?: LoyaltyCost | undefined;
 
   /**
-   * Of a loyalty card: what was chosen.
+   * Loyalty cards: reward that was chosen.
    *
    * @generated from field: optional scrip.loyalty.v1.Reward reward = 21;
    */
@@ -1120,11 +1391,13 @@ export const VoucherValidationSchema: GenMessage<VoucherValidation> = /*@__PURE_
   messageDesc(file_scrip_validation_v1_validations, 22);
 
 /**
+ * Price in points.
+ *
  * @generated from message scrip.validation.v1.LoyaltyCost
  */
 export type LoyaltyCost = Message<"scrip.validation.v1.LoyaltyCost"> & {
   /**
-   * Points that this use takes.
+   * Points that a redemption would spend.
    *
    * @generated from field: int64 points_cost = 1;
    */
@@ -1139,25 +1412,27 @@ export const LoyaltyCostSchema: GenMessage<LoyaltyCost> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 23);
 
 /**
+ * Credits of a gift voucher in a validation. Minor units.
+ *
  * @generated from message scrip.validation.v1.GiftResult
  */
 export type GiftResult = Message<"scrip.validation.v1.GiftResult"> & {
   /**
-   * What is left on the card before this use.
+   * Credits on the card before this use.
    *
    * @generated from field: int64 balance = 1;
    */
   balance: bigint;
 
   /**
-   * What this use takes.
+   * Credits that this use redeems.
    *
    * @generated from field: int64 credits = 2;
    */
   credits: bigint;
 
   /**
-   * What live sessions hold.
+   * Credits that live sessions of other callers have locked.
    *
    * @generated from field: optional int64 locked_credits = 3;
    */
@@ -1172,25 +1447,35 @@ export const GiftResultSchema: GenMessage<GiftResult> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 24);
 
 /**
+ * Identifies a redeemable.
+ *
  * @generated from message scrip.validation.v1.RedeemableRef
  */
 export type RedeemableRef = Message<"scrip.validation.v1.RedeemableRef"> & {
   /**
+   * Type: `voucher`, `promotion_tier` or `promotion_stack`.
+   *
    * @generated from field: string object = 1;
    */
   object: string;
 
   /**
+   * Code or id of the voucher, id of the promotion tier (`promo_…`) or promotion stack (`stack_…`).
+   *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
+   * Gift vouchers: credits to use.
+   *
    * @generated from field: optional scrip.validation.v1.GiftCredits gift = 3;
    */
   gift?: GiftCredits | undefined;
 
   /**
+   * Loyalty cards, required: reward to spend points on.
+   *
    * @generated from field: optional scrip.validation.v1.RewardChoice reward = 4;
    */
   reward?: RewardChoice | undefined;
@@ -1208,36 +1493,52 @@ export const RedeemableRefSchema: GenMessage<RedeemableRef> = /*@__PURE__*/
  */
 export type ValidateRequest = Message<"scrip.validation.v1.ValidateRequest"> & {
   /**
+   * Redeemables to validate, 1 to 30, each once: vouchers and promotion tiers, or one promotion stack alone.
+   *
    * @generated from field: repeated scrip.validation.v1.RedeemableRef redeemables = 1;
    */
   redeemables: RedeemableRef[];
 
   /**
+   * Order that the redeemables apply to.
+   *
    * @generated from field: optional scrip.common.v1.OrderInput order = 2;
    */
   order?: OrderInput | undefined;
 
   /**
+   * Customer to validate for. Nothing is stored: an unknown source id is a customer with just the data that is
+   * sent.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 3;
    */
   customer?: Customer | undefined;
 
   /**
+   * Session that locks the applicable redeemables of a valid request.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 4;
    */
   session?: Session | undefined;
 
   /**
+   * Identifies the customer without exposing them: a source id, which is hashed, or an earlier `track_…` value,
+   * which is used as it is.
+   *
    * @generated from field: optional string tracking_id = 5;
    */
   trackingId?: string | undefined;
 
   /**
+   * Key-value pairs that rules on redemption metadata are checked against.
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * `expand`: parts to include in the response.
+   *
    * @generated from field: optional scrip.validation.v1.RequestOptions options = 7;
    */
   options?: RequestOptions | undefined;
@@ -1251,50 +1552,71 @@ export const ValidateRequestSchema: GenMessage<ValidateRequest> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 26);
 
 /**
+ * Result of a validation of several redeemables (docs/stacking.md#response).
+ *
  * @generated from message scrip.validation.v1.Validation
  */
 export type Validation = Message<"scrip.validation.v1.Validation"> & {
   /**
+   * Id of the validation (`valid_…`).
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * Application mode ALL: every redeemable applies or was skipped, and at least one applies. Mode PARTIAL: at
+   * least one applies.
+   *
    * @generated from field: bool valid = 2;
    */
   valid: boolean;
 
   /**
+   * Redeemables in the order of processing; of a valid request in mode PARTIAL only those that apply.
+   *
    * @generated from field: repeated scrip.validation.v1.RedeemableResult redeemables = 3;
    */
   redeemables: RedeemableResult[];
 
   /**
+   * Redeemables that the stacking rules skipped.
+   *
    * @generated from field: repeated scrip.validation.v1.RedeemableResult skipped_redeemables = 4;
    */
   skippedRedeemables: RedeemableResult[];
 
   /**
+   * Redeemables that cannot be used.
+   *
    * @generated from field: repeated scrip.validation.v1.RedeemableResult inapplicable_redeemables = 5;
    */
   inapplicableRedeemables: RedeemableResult[];
 
   /**
+   * The order after all redeemables; only when valid.
+   *
    * @generated from field: optional scrip.common.v1.Order order = 6;
    */
   order?: Order | undefined;
 
   /**
+   * Hashed source id of the customer (`track_…`).
+   *
    * @generated from field: optional string tracking_id = 7;
    */
   trackingId?: string | undefined;
 
   /**
+   * The session, when locks were created.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 8;
    */
   session?: Session | undefined;
 
   /**
+   * Stacking rules that were used.
+   *
    * @generated from field: scrip.validation.v1.StackingRules stacking_rules = 9;
    */
   stackingRules?: StackingRules | undefined;
@@ -1308,67 +1630,91 @@ export const ValidationSchema: GenMessage<Validation> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 27);
 
 /**
+ * Result of one redeemable.
+ *
  * @generated from message scrip.validation.v1.RedeemableResult
  */
 export type RedeemableResult = Message<"scrip.validation.v1.RedeemableResult"> & {
   /**
-   * APPLICABLE, INAPPLICABLE or SKIPPED.
+   * `APPLICABLE`, `INAPPLICABLE` or `SKIPPED`.
    *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
+   * Code of the voucher, or id of the promotion tier.
+   *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
+   * `voucher` or `promotion_tier`.
+   *
    * @generated from field: string object = 3;
    */
   object: string;
 
   /**
+   * The order up to and including this redeemable; only when it applies.
+   *
    * @generated from field: optional scrip.common.v1.Order order = 4;
    */
   order?: Order | undefined;
 
   /**
+   * What the discount applies to.
+   *
    * @generated from field: optional scrip.common.v1.ApplicableTo applicable_to = 5;
    */
   applicableTo?: ApplicableTo | undefined;
 
   /**
+   * What the discount does not apply to.
+   *
    * @generated from field: optional scrip.common.v1.ApplicableTo inapplicable_to = 6;
    */
   inapplicableTo?: ApplicableTo | undefined;
 
   /**
+   * Effect of the redeemable, or why it does not apply.
+   *
    * @generated from field: scrip.validation.v1.ResultDetails result = 7;
    */
   result?: ResultDetails | undefined;
 
   /**
+   * Key-value pairs of the redeemable; with `options.expand: ["redeemable"]`.
+   *
    * @generated from field: google.protobuf.Struct metadata = 8;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Categories of the redeemable and its campaign; with `options.expand: ["category"]`.
+   *
    * @generated from field: repeated scrip.common.v1.Category categories = 9;
    */
   categories: Category[];
 
   /**
+   * Name of the campaign; with `options.expand: ["redeemable"]`.
+   *
    * @generated from field: optional string campaign_name = 10;
    */
   campaignName?: string | undefined;
 
   /**
+   * Id of the campaign (`camp_…`); with `options.expand: ["redeemable"]`.
+   *
    * @generated from field: optional string campaign_id = 11;
    */
   campaignId?: string | undefined;
 
   /**
+   * Name of the promotion tier; with `options.expand: ["redeemable"]`.
+   *
    * @generated from field: optional string name = 12;
    */
   name?: string | undefined;
@@ -1382,55 +1728,70 @@ export const RedeemableResultSchema: GenMessage<RedeemableResult> = /*@__PURE__*
   messageDesc(file_scrip_validation_v1_validations, 28);
 
 /**
+ * Effect of a redeemable, or why it does not apply.
+ *
  * @generated from message scrip.validation.v1.ResultDetails
  */
 export type ResultDetails = Message<"scrip.validation.v1.ResultDetails"> & {
   /**
+   * Discount that was calculated; only when the redeemable applies.
+   *
    * @generated from field: optional scrip.common.v1.Discount discount = 1;
    */
   discount?: Discount | undefined;
 
   /**
+   * Gift vouchers: credits that are used.
+   *
    * @generated from field: optional scrip.validation.v1.GiftResult gift = 2;
    */
   gift?: GiftResult | undefined;
 
   /**
+   * Why the redeemable cannot be used; only when it is inapplicable.
+   *
    * @generated from field: optional scrip.common.v1.Error error = 3;
    */
   error?: Error | undefined;
 
   /**
+   * Skipped redeemables: why they were skipped. Violated validation rules: message to show to the customer.
+   *
    * @generated from field: optional scrip.validation.v1.Detail details = 4;
    */
   details?: Detail | undefined;
 
   /**
+   * Bundles in the order, when a rule requires one.
+   *
    * @generated from field: optional scrip.validation.v1.Bundle bundle = 5;
    */
   bundle?: Bundle | undefined;
 
   /**
-   * With `options.expand: ["explanation"]`; client-side callers see no rule internals.
+   * How the redeemable was evaluated; with `options.expand: ["explanation"]`. Client-side callers see no
+   * internals of rules.
    *
    * @generated from field: optional scrip.common.v1.Explanation explanation = 6;
    */
   explanation?: Explanation | undefined;
 
   /**
-   * With `options.expand: ["hints"]`, of an inapplicable redeemable.
+   * Changes that would make an inapplicable redeemable apply; with `options.expand: ["hints"]`.
    *
    * @generated from field: repeated scrip.validation.v1.Hint hints = 7;
    */
   hints: Hint[];
 
   /**
+   * Loyalty cards: points that are used.
+   *
    * @generated from field: optional scrip.validation.v1.LoyaltyCardResult loyalty_card = 8;
    */
   loyaltyCard?: LoyaltyCardResult | undefined;
 
   /**
-   * Of a loyalty card: what was chosen.
+   * Loyalty cards: reward that was chosen.
    *
    * @generated from field: optional scrip.loyalty.v1.Reward reward = 9;
    */
@@ -1445,11 +1806,13 @@ export const ResultDetailsSchema: GenMessage<ResultDetails> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 29);
 
 /**
+ * Points of a loyalty card in a validation.
+ *
  * @generated from message scrip.validation.v1.LoyaltyCardResult
  */
 export type LoyaltyCardResult = Message<"scrip.validation.v1.LoyaltyCardResult"> & {
   /**
-   * Points that this use takes.
+   * Points that this use spends.
    *
    * @generated from field: int64 points = 1;
    */
@@ -1464,15 +1827,21 @@ export const LoyaltyCardResultSchema: GenMessage<LoyaltyCardResult> = /*@__PURE_
   messageDesc(file_scrip_validation_v1_validations, 30);
 
 /**
+ * Key and message of a result.
+ *
  * @generated from message scrip.validation.v1.Detail
  */
 export type Detail = Message<"scrip.validation.v1.Detail"> & {
   /**
+   * Key, such as `applicable_redeemables_limit_exceeded` (docs/stacking.md#limits).
+   *
    * @generated from field: string key = 1;
    */
   key: string;
 
   /**
+   * Message for people.
+   *
    * @generated from field: string message = 2;
    */
   message: string;
@@ -1486,102 +1855,142 @@ export const DetailSchema: GenMessage<Detail> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_validations, 31);
 
 /**
- * StackingRules are the options that decided how redeemables combine (§5.1).
+ * Options that decide how redeemables are combined (docs/stacking.md#settings).
  *
  * @generated from message scrip.validation.v1.StackingRules
  */
 export type StackingRules = Message<"scrip.validation.v1.StackingRules"> & {
   /**
+   * Maximum number of redeemables in a request.
+   *
    * @generated from field: int64 redeemables_limit = 1;
    */
   redeemablesLimit: bigint;
 
   /**
+   * Maximum number of redeemables that are applied; further ones are skipped.
+   *
    * @generated from field: int64 applicable_redeemables_limit = 2;
    */
   applicableRedeemablesLimit: bigint;
 
   /**
+   * Maximum number of redeemables of one category that are applied.
+   *
    * @generated from field: int64 applicable_redeemables_per_category_limit = 3;
    */
   applicableRedeemablesPerCategoryLimit: bigint;
 
   /**
+   * Replaces `applicable_redeemables_per_category_limit` for single categories, by category id.
+   *
    * @generated from field: map<string, int64> applicable_redeemables_category_limits = 4;
    */
   applicableRedeemablesCategoryLimits: { [key: string]: bigint };
 
   /**
+   * Maximum number of exclusive redeemables that are applied.
+   *
    * @generated from field: int64 applicable_exclusive_redeemables_limit = 5;
    */
   applicableExclusiveRedeemablesLimit: bigint;
 
   /**
+   * Maximum number of exclusive redeemables of one category that are applied.
+   *
    * @generated from field: int64 applicable_exclusive_redeemables_per_category_limit = 6;
    */
   applicableExclusiveRedeemablesPerCategoryLimit: bigint;
 
   /**
+   * Ids of categories whose redeemables exclude common ones.
+   *
    * @generated from field: repeated string exclusive_categories = 7;
    */
   exclusiveCategories: string[];
 
   /**
+   * Ids of categories whose redeemables can be combined with any other.
+   *
    * @generated from field: repeated string joint_categories = 8;
    */
   jointCategories: string[];
 
   /**
+   * `ALL`: every redeemable must apply; `PARTIAL`: those that apply are used.
+   *
    * @generated from field: string redeemables_application_mode = 9;
    */
   redeemablesApplicationMode: string;
 
   /**
+   * `REQUESTED_ORDER` or `CATEGORY_HIERARCHY`.
+   *
    * @generated from field: string redeemables_sorting_rule = 10;
    */
   redeemablesSortingRule: string;
 
   /**
+   * `STACK`: several redeemables can discount an order item; `ONCE`: only the first one does.
+   *
    * @generated from field: string redeemables_products_application_mode = 11;
    */
   redeemablesProductsApplicationMode: string;
 
   /**
+   * `REDEEM_ANYWAY` or `SKIP`: what happens to a redeemable without effect on the order.
+   *
    * @generated from field: string redeemables_no_effect_rule = 12;
    */
   redeemablesNoEffectRule: string;
 
   /**
+   * Ids of categories whose redeemables are skipped when they have no effect.
+   *
    * @generated from field: repeated string no_effect_skip_categories = 13;
    */
   noEffectSkipCategories: string[];
 
   /**
+   * Ids of categories whose redeemables are redeemed even without effect.
+   *
    * @generated from field: repeated string no_effect_redeem_anyway_categories = 14;
    */
   noEffectRedeemAnywayCategories: string[];
 
   /**
+   * `WITH_ORDER`: a rollback removes the discounts from the order; `WITHOUT_ORDER`: the order stays as it is.
+   *
    * @generated from field: string redeemables_rollback_order_mode = 15;
    */
   redeemablesRollbackOrderMode: string;
 
   /**
+   * `JOINT_ALWAYS_LAST`: joint redeemables come after an exclusive one; `SORTING_RULE_ORDER`: the sorting rule
+   * decides.
+   *
    * @generated from field: string grouped_redeemables_sorting_rule = 16;
    */
   groupedRedeemablesSortingRule: string;
 
   /**
+   * `DISCOUNTED_AMOUNT`: percentages of the amount after earlier discounts; `INITIAL_AMOUNT`: of the amount
+   * before discounts.
+   *
    * @generated from field: string discount_calculation_mode = 17;
    */
   discountCalculationMode: string;
 
   /**
+   * Ids of categories whose redeemables use INITIAL_AMOUNT.
+   *
    * @generated from field: repeated string initial_amount_mode_categories = 18;
    */
   initialAmountModeCategories: string[];
 
   /**
+   * Ids of categories whose redeemables use DISCOUNTED_AMOUNT.
+   *
    * @generated from field: repeated string discounted_amount_mode_categories = 19;
    */
   discountedAmountModeCategories: string[];
@@ -1599,48 +2008,65 @@ export const StackingRulesSchema: GenMessage<StackingRules> = /*@__PURE__*/
  */
 export type RedeemVoucherRequest = Message<"scrip.validation.v1.RedeemVoucherRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * The customer's source id.
+   * Identifies the customer without exposing them: a source id, which is hashed, or an earlier `track_…` value,
+   * which is used as it is.
    *
    * @generated from field: optional string tracking_id = 2;
    */
   trackingId?: string | undefined;
 
   /**
+   * Session whose locks are used and released.
+   *
    * @generated from field: optional scrip.common.v1.Session session = 3;
    */
   session?: Session | undefined;
 
   /**
+   * Customer who redeems; created or updated when the redemption is committed.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 4;
    */
   customer?: Customer | undefined;
 
   /**
+   * Order that the voucher applies to.
+   *
    * @generated from field: optional scrip.common.v1.OrderInput order = 5;
    */
   order?: OrderInput | undefined;
 
   /**
+   * Key-value pairs of the redemption.
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * `expand`: parts to include in the response.
+   *
    * @generated from field: optional scrip.validation.v1.RequestOptions options = 7;
    */
   options?: RequestOptions | undefined;
 
   /**
+   * Gift vouchers: credits to redeem.
+   *
    * @generated from field: optional scrip.validation.v1.GiftCredits gift = 8;
    */
   gift?: GiftCredits | undefined;
 
   /**
+   * Loyalty cards, required: reward to spend points on.
+   *
    * @generated from field: optional scrip.validation.v1.RewardChoice reward = 9;
    */
   reward?: RewardChoice | undefined;
@@ -1654,16 +2080,21 @@ export const RedeemVoucherRequestSchema: GenMessage<RedeemVoucherRequest> = /*@_
   messageDesc(file_scrip_validation_v1_validations, 33);
 
 /**
- * ValidationService decides what an order may use, and redeems it. Amounts are minor units.
+ * Validates and redeems vouchers, promotion tiers and promotion stacks, and rolls redemptions back. Amounts are
+ * minor units.
  *
  * @generated from service scrip.validation.v1.ValidationService
  */
 export const ValidationService: GenService<{
   /**
-   * ValidateVoucher decides whether one voucher may be used, and what it would do to the order. It
-   * changes nothing but the lock that a session asks for. A voucher that may not be used is an answer
-   * (`valid` false, `reason`, `error`); an unknown code is `not_found`, a loyalty card without a reward
-   * `missing_reward`. All violated rules have the key `redemption_rules_violated` here.
+   * Validates one voucher and returns its effect on the order. Changes nothing, except that it creates the lock
+   * when a `session` is sent. A voucher that cannot be used is a successful response with `valid` false,
+   * `reason` and `error`; its `error.key` is `redemption_rules_violated` for any violated validation rule
+   * (docs/errors.md#keys).
+   *
+   * Errors: `not_found` (an unknown voucher, customer id or order id), `missing_reward` (a loyalty card without
+   * `reward`), `invalid_order`, `ambiguous_tracking_id` (`tracking_id` and the customer's source id differ),
+   * `multiple_requests` (a redemption with the session key is in progress), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.ValidateVoucher
    */
@@ -1673,13 +2104,15 @@ export const ValidationService: GenService<{
     output: typeof VoucherValidationSchema;
   },
   /**
-   * Validate decides over 1 to 30 redeemables together, in the order of the stacking rules
-   * (spec/validation-and-redemption.md §5); a promotion stack stands for its tiers. It changes nothing
-   * but the lock that a session asks for, for every redeemable that applies of a valid request (§7).
-   * What a redeemable is refused for is in the answer; only a malformed request is an error:
-   * `invalid_payload`, `duplicated_redeemables`, `invalid_redeemables`, `invalid_order`, `not_found` for
-   * an order or customer id, `ambiguous_tracking_id`, `multiple_requests` while a redemption with the
-   * session key is under way.
+   * Validates 1 to 30 redeemables together under the project's stacking rules (docs/stacking.md#algorithm); a
+   * promotion stack stands for its tiers. Changes nothing, except that a valid request with a `session` locks
+   * every applicable redeemable (docs/sessions.md#locks). Redeemables that cannot be used are in the response
+   * with their error; the request itself succeeds.
+   *
+   * Errors: `duplicated_redeemables`, `invalid_redeemables` (a promotion stack with other redeemables),
+   * `not_found` (an unknown customer id or order id), `invalid_order`, `ambiguous_tracking_id` (`tracking_id`
+   * and the customer's source id differ), `multiple_requests` (a redemption with the session key is in
+   * progress), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.Validate
    */
@@ -1689,11 +2122,15 @@ export const ValidationService: GenService<{
     output: typeof ValidationSchema;
   },
   /**
-   * RedeemVoucher takes one use of a voucher, and credits of a gift voucher, exactly once. A repeat
-   * with the same Idempotency-Key answers the first answer again and takes nothing; without a key
-   * each call redeems. A refusal is recorded as a failed redemption and named in `resource_id`; an
-   * unknown code is `not_found`. One request at a time works on an order, and with a session key on a
-   * voucher: another one is `multiple_requests`.
+   * Redeems one voucher exactly once: one use, and credits of a gift voucher or points of a loyalty card. With
+   * an Idempotency-Key a repeated request returns the first response and redeems nothing; without one each
+   * request redeems. A rejection is recorded as a failed redemption, whose id is in `resource_id`
+   * (docs/redemption-and-rollback.md#failed-redemptions).
+   *
+   * Errors: `not_found` (an unknown voucher, customer id or order id), the reason why the voucher cannot be
+   * used, such as `voucher_expired`, `quantity_exceeded` or `order_rules_violated`, `ambiguous_tracking_id`,
+   * `multiple_requests` (another request with the same order, or the same session key and voucher, is in
+   * progress), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.RedeemVoucher
    */
@@ -1703,9 +2140,8 @@ export const ValidationService: GenService<{
     output: typeof RedemptionSchema;
   },
   /**
-   * ValidateCode answers a page what ValidateVoucher answers a shop's server, for one code that it sends
-   * in the query: `?code=…&amount=20000`, and any other field in nested brackets
-   * (`order[items][0][price]=500`).
+   * Client-side variant of ValidateVoucher: one code, passed in the query (`?code=…&amount=20000`). Other
+   * fields are passed in brackets (`order[items][0][price]=500`). Errors as for ValidateVoucher.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.ValidateCode
    */
@@ -1715,9 +2151,8 @@ export const ValidationService: GenService<{
     output: typeof VoucherValidationSchema;
   },
   /**
-   * RedeemCode redeems one code for a page as RedeemVoucher does for a shop's server: exactly once, the
-   * same answer to a repeat with the same Idempotency-Key, refusals recorded. `forbidden` unless the
-   * project sets `client_redeem_enabled`.
+   * Client-side variant of RedeemVoucher: redeems one code exactly once, with the same idempotency and errors.
+   * The request is `forbidden` unless the project sets `client_redeem_enabled`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.RedeemCode
    */
@@ -1727,12 +2162,18 @@ export const ValidationService: GenService<{
     output: typeof RedemptionSchema;
   },
   /**
-   * Redeem takes 1 to 30 redeemables together, exactly once: all that apply under the project's
-   * stacking rules, in one commit (§5, §8.2). In mode ALL the first that does not apply refuses the
-   * request with its error; in mode PARTIAL, when none applies, `no_applicable_redeemables`. A refusal
-   * is recorded as a failed redemption and named in `resource_id`. A repeat with the same
-   * Idempotency-Key answers the first answer again and takes nothing; without a key each call redeems.
-   * The client side is `forbidden` unless the project sets `client_redeem_enabled`.
+   * Redeems 1 to 30 redeemables together, exactly once: all that apply under the project's stacking rules, in
+   * one commit. In application mode ALL the first redeemable that does not apply rejects the request with its
+   * error; in mode PARTIAL a request is rejected with `no_applicable_redeemables` when none applies. A
+   * rejection is recorded as a failed redemption, whose id is in `resource_id`. With an Idempotency-Key a
+   * repeated request returns the first response and redeems nothing; without one each request redeems.
+   *
+   * Client-side callers need the project setting `client_redeem_enabled`, otherwise the request is `forbidden`.
+   *
+   * Errors: `duplicated_redeemables`, `invalid_redeemables` (a promotion stack with other redeemables),
+   * `not_found` (an unknown redeemable, customer id or order id), the reason why a redeemable cannot be used,
+   * `no_applicable_redeemables`, `invalid_order`, `ambiguous_tracking_id`, `multiple_requests` (another request
+   * with the same order, or the same session key and voucher, is in progress), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.Redeem
    */
@@ -1742,7 +2183,9 @@ export const ValidationService: GenService<{
     output: typeof RedemptionsSchema;
   },
   /**
-   * RedeemPromotionTier redeems one promotion tier, as Redeem does with it alone.
+   * Redeems one promotion tier exactly once, otherwise like Redeem. Errors: `not_found` (an unknown tier,
+   * customer id or order id), the reason why the tier cannot be used, such as `promotion_inactive` or
+   * `order_rules_violated`, `ambiguous_tracking_id`, `multiple_requests`, `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.RedeemPromotionTier
    */
@@ -1752,9 +2195,12 @@ export const ValidationService: GenService<{
     output: typeof RedemptionSchema;
   },
   /**
-   * ValidatePromotionTier decides whether one promotion tier may be used, and what it would do to the
-   * order. It changes nothing but the lock that a session asks for. One that may not be used is an
-   * answer (`valid` false, `reason`, `error`); an unknown tier is `not_found` (§5.4).
+   * Validates one promotion tier and returns its effect on the order. Changes nothing, except that it creates
+   * the lock when a `session` is sent. A tier that cannot be used is a successful response with `valid` false,
+   * `reason` and `error`.
+   *
+   * Errors: `not_found` (an unknown tier, customer id or order id), `invalid_order`, `ambiguous_tracking_id`,
+   * `multiple_requests`, `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.ValidatePromotionTier
    */
@@ -1764,8 +2210,9 @@ export const ValidationService: GenService<{
     output: typeof PromotionTierValidationSchema;
   },
   /**
-   * ValidatePromotions answers all active promotion tiers that apply to the order, each calculated on
-   * its own, by hierarchy (§5.4).
+   * Returns every promotion tier that applies to the order, in the order of hierarchy. Each tier is calculated
+   * on its own, on the order as sent. Changes nothing. Errors: `not_found` (an unknown customer id or order
+   * id), `invalid_order`, `ambiguous_tracking_id`, `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.ValidatePromotions
    */
@@ -1775,12 +2222,16 @@ export const ValidationService: GenService<{
     output: typeof PromotionsValidationSchema;
   },
   /**
-   * RollbackRedemption gives back what a redemption without parent and parts took: one use, credits,
-   * counts and budgets (§8.7), and takes its discounts out of the order. A second one is refused with
-   * `already_rolled_back` and recorded. Also refused: a part of a stack (`invalid_redemption_parent`), a
-   * stack or a failed redemption (`invalid_redemption`), another customer or order (`invalid_customer`,
-   * `invalid_order`), after three calendar months `invalid_rollback_params`. With an Idempotency-Key a
-   * repeat answers the first answer again.
+   * Rolls back a redemption that is neither stacked nor part of a stack: gives back its use, credits or points,
+   * lowers counters and budgets, and removes its discounts from the order unless the stacking rules say
+   * WITHOUT_ORDER (docs/redemption-and-rollback.md#rollback). With an Idempotency-Key a repeated request
+   * returns the first response.
+   *
+   * Errors: `not_found`, `already_rolled_back` (recorded as a failed rollback), `invalid_redemption` (a failed
+   * or stacked redemption), `invalid_redemption_parent` (part of a stacked redemption), `invalid_customer` and
+   * `invalid_order` (not those of the redemption), `invalid_rollback_params` (older than three calendar
+   * months), `multiple_requests` (another request with the same order is in progress),
+   * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.RollbackRedemption
    */
@@ -1790,8 +2241,8 @@ export const ValidationService: GenService<{
     output: typeof RollbackSchema;
   },
   /**
-   * RollbackRedemptions gives back a stacked redemption with all of its parts, or a single one. There
-   * is no partial rollback (§8.7).
+   * Rolls back a stacked redemption with all its parts, or a single redemption. Parts cannot be rolled back by
+   * themselves. Otherwise like RollbackRedemption, with the same errors.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.RollbackRedemptions
    */

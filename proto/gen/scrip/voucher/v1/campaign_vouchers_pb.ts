@@ -24,45 +24,49 @@ export const file_scrip_voucher_v1_campaign_vouchers: GenFile = /*@__PURE__*/
   fileDesc("CihzY3JpcC92b3VjaGVyL3YxL2NhbXBhaWduX3ZvdWNoZXJzLnByb3RvEhBzY3JpcC52b3VjaGVyLnYxIoQCCg9Wb3VjaGVyQ2FtcGFpZ24SCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRJhCg1jYW1wYWlnbl90eXBlGAMgASgJQkqatRhGCAFyD0xPWUFMVFlfUFJPR1JBTXINR0lGVF9WT1VDSEVSU3IQRElTQ09VTlRfQ09VUE9OU3IQUkVGRVJSQUxfUFJPR1JBTRIWCg52b3VjaGVyc19jb3VudBgEIAEoAxIRCglqb2luX29uY2UYBSABKAgSPAoIdGVtcGxhdGUYBiABKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1IAIgBAUILCglfdGVtcGxhdGUiqAEKFUNyZWF0ZVZvdWNoZXJzUmVxdWVzdBI7CghjYW1wYWlnbhgBIAEoCzIhLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckNhbXBhaWduQgaatRgCCAESPQoFaXRlbXMYAiADKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1CB5q1GANI6AcSEwoLYWxsX29yX25vbmUYAyABKAgirgEKE0NhbXBhaWduVm91Y2hlckl0ZW0SPwoHdm91Y2hlchgBIAEoCzImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlclJlcXVlc3RCBpq1GAIIARIvCiJhY3Rpdml0eV9kdXJhdGlvbl9hZnRlcl9wdWJsaXNoaW5nGAIgASgJSACIAQFCJQojX2FjdGl2aXR5X2R1cmF0aW9uX2FmdGVyX3B1Ymxpc2hpbmciUgoWQ3JlYXRlVm91Y2hlcnNSZXNwb25zZRI4CghvdXRjb21lcxgBIAMoCzImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlck91dGNvbWUiewoUQ3JlYXRlVm91Y2hlck91dGNvbWUSLAoHdm91Y2hlchgBIAEoCzIZLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckgAEioKCHJlamVjdGVkGAIgASgLMhYuc2NyaXAuY29tbW9uLnYxLkVycm9ySABCCQoHb3V0Y29tZSK1BwoVVXBkYXRlVm91Y2hlcnNSZXF1ZXN0EhMKC2NhbXBhaWduX2lkGAEgASgJEhgKC2NhdGVnb3J5X2lkGAIgASgJSACIAQESMwoKc3RhcnRfZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBARI4Cg9leHBpcmF0aW9uX2RhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQESQwoSdmFsaWRpdHlfdGltZWZyYW1lGAUgASgLMiIuc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5VGltZWZyYW1lSAOIAQESHAoUdmFsaWRpdHlfZGF5X29mX3dlZWsYBiADKAUSOwoOdmFsaWRpdHlfaG91cnMYByABKAsyHi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlIb3Vyc0gEiAEBEjAKCGRpc2NvdW50GAggASgLMhkuc2NyaXAuY29tbW9uLnYxLkRpc2NvdW50SAWIAQESGAoLZ2lmdF9hbW91bnQYCSABKANIBogBARI2CgtnaWZ0X2VmZmVjdBgKIAEoDjIcLnNjcmlwLnZvdWNoZXIudjEuR2lmdEVmZmVjdEgHiAEBEhsKDmxveWFsdHlfcG9pbnRzGAsgASgDSAiIAQESLwoiYWN0aXZpdHlfZHVyYXRpb25fYWZ0ZXJfcHVibGlzaGluZxgMIAEoCUgJiAEBEikKCG1ldGFkYXRhGA0gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIlChV1bnNldF9tZXRhZGF0YV9maWVsZHMYDiADKAlCBpq1GAJIZBIvCgt1cGRhdGVfbWFzaxgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSOAoIY2FtcGFpZ24YECABKAsyIS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJDYW1wYWlnbkgKiAEBQg4KDF9jYXRlZ29yeV9pZEINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzQgsKCV9kaXNjb3VudEIOCgxfZ2lmdF9hbW91bnRCDgoMX2dpZnRfZWZmZWN0QhEKD19sb3lhbHR5X3BvaW50c0IlCiNfYWN0aXZpdHlfZHVyYXRpb25fYWZ0ZXJfcHVibGlzaGluZ0ILCglfY2FtcGFpZ24iLwoWVXBkYXRlVm91Y2hlcnNSZXNwb25zZRIVCg11cGRhdGVkX2NvdW50GAEgASgDMrUCChZDYW1wYWlnblZvdWNoZXJTZXJ2aWNlErUBCg5DcmVhdGVWb3VjaGVycxInLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlcnNSZXF1ZXN0Giguc2NyaXAudm91Y2hlci52MS5DcmVhdGVWb3VjaGVyc1Jlc3BvbnNlIlCqtRgPZHVwbGljYXRlX2ZvdW5kqrUYE2ludmFsaWRfY29kZV9jb25maWeqtRgPaW52YWxpZF92b3VjaGVyqrUYD2ludmFsaWRfcGF5bG9hZBJjCg5VcGRhdGVWb3VjaGVycxInLnNjcmlwLnZvdWNoZXIudjEuVXBkYXRlVm91Y2hlcnNSZXF1ZXN0Giguc2NyaXAudm91Y2hlci52MS5VcGRhdGVWb3VjaGVyc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_discount, file_scrip_common_v1_error, file_scrip_common_v1_validity, file_scrip_options_v1_options, file_scrip_voucher_v1_vouchers]);
 
 /**
- * VoucherCampaign is what vouchers keep of their campaign. Its id, name and kind never change; the rest
- * is what publications go by, and is kept as it was sent last.
+ * Settings of a campaign that the voucher service stores for publications. Id, name and type never change; the
+ * other fields are replaced by each call.
  *
  * @generated from message scrip.voucher.v1.VoucherCampaign
  */
 export type VoucherCampaign = Message<"scrip.voucher.v1.VoucherCampaign"> & {
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the campaign.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Type of the campaign.
+   *
    * @generated from field: string campaign_type = 3;
    */
   campaignType: string;
 
   /**
-   * How many vouchers the campaign has already, none of them counted too few: whether enough codes are
-   * left is looked up when that may not be so.
+   * Number of vouchers that the campaign has at least; used to check whether enough codes are left.
    *
    * @generated from field: int64 vouchers_count = 4;
    */
   vouchersCount: bigint;
 
   /**
-   * Whether a customer can have one voucher of the campaign only.
+   * Whether a customer can have only one voucher of the campaign.
    *
    * @generated from field: bool join_once = 5;
    */
   joinOnce: boolean;
 
   /**
-   * A voucher of the campaign as it would be made now, for publications that find none: only of
-   * campaigns of type AUTO_UPDATE.
+   * Voucher to create when a publication finds none. Only of AUTO_UPDATE campaigns.
    *
    * @generated from field: optional scrip.voucher.v1.CampaignVoucherItem template = 6;
    */
@@ -81,17 +85,21 @@ export const VoucherCampaignSchema: GenMessage<VoucherCampaign> = /*@__PURE__*/
  */
 export type CreateVouchersRequest = Message<"scrip.voucher.v1.CreateVouchersRequest"> & {
   /**
+   * Campaign that the vouchers belong to.
+   *
    * @generated from field: scrip.voucher.v1.VoucherCampaign campaign = 1;
    */
   campaign?: VoucherCampaign | undefined;
 
   /**
+   * Vouchers to create. At most 1000.
+   *
    * @generated from field: repeated scrip.voucher.v1.CampaignVoucherItem items = 2;
    */
   items: CampaignVoucherItem[];
 
   /**
-   * One item that is refused keeps all of them from being made: only refusals are answered then.
+   * `true`: when one item is rejected, no voucher is created, and the outcomes hold only rejections.
    *
    * @generated from field: bool all_or_none = 3;
    */
@@ -106,16 +114,20 @@ export const CreateVouchersRequestSchema: GenMessage<CreateVouchersRequest> = /*
   messageDesc(file_scrip_voucher_v1_campaign_vouchers, 1);
 
 /**
+ * One voucher to create.
+ *
  * @generated from message scrip.voucher.v1.CampaignVoucherItem
  */
 export type CampaignVoucherItem = Message<"scrip.voucher.v1.CampaignVoucherItem"> & {
   /**
+   * The voucher, with all values of its campaign filled in.
+   *
    * @generated from field: scrip.voucher.v1.CreateVoucherRequest voucher = 1;
    */
   voucher?: CreateVoucherRequest | undefined;
 
   /**
-   * How long the voucher can be used once it is published: an ISO 8601 duration.
+   * How long the voucher is valid after it is published, an ISO 8601 duration.
    *
    * @generated from field: optional string activity_duration_after_publishing = 2;
    */
@@ -134,6 +146,8 @@ export const CampaignVoucherItemSchema: GenMessage<CampaignVoucherItem> = /*@__P
  */
 export type CreateVouchersResponse = Message<"scrip.voucher.v1.CreateVouchersResponse"> & {
   /**
+   * One outcome for each command or item, in the same order.
+   *
    * @generated from field: repeated scrip.voucher.v1.CreateVoucherOutcome outcomes = 1;
    */
   outcomes: CreateVoucherOutcome[];
@@ -147,6 +161,8 @@ export const CreateVouchersResponseSchema: GenMessage<CreateVouchersResponse> = 
   messageDesc(file_scrip_voucher_v1_campaign_vouchers, 3);
 
 /**
+ * Outcome of one item.
+ *
  * @generated from message scrip.voucher.v1.CreateVoucherOutcome
  */
 export type CreateVoucherOutcome = Message<"scrip.voucher.v1.CreateVoucherOutcome"> & {
@@ -155,12 +171,16 @@ export type CreateVoucherOutcome = Message<"scrip.voucher.v1.CreateVoucherOutcom
    */
   outcome: {
     /**
+     * The voucher that was created.
+     *
      * @generated from field: scrip.voucher.v1.Voucher voucher = 1;
      */
     value: Voucher;
     case: "voucher";
   } | {
     /**
+     * Why it was not created.
+     *
      * @generated from field: scrip.common.v1.Error rejected = 2;
      */
     value: Error;
@@ -180,69 +200,92 @@ export const CreateVoucherOutcomeSchema: GenMessage<CreateVoucherOutcome> = /*@_
  */
 export type UpdateVouchersRequest = Message<"scrip.voucher.v1.UpdateVouchersRequest"> & {
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Id of the category (`cat_…`).
+   *
    * @generated from field: optional string category_id = 2;
    */
   categoryId?: string | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 3;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 4;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 5;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
+   *
    * @generated from field: repeated int32 validity_day_of_week = 6;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 7;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
+   * Discount of the vouchers.
+   *
    * @generated from field: optional scrip.common.v1.Discount discount = 8;
    */
   discount?: Discount | undefined;
 
   /**
-   * What gift vouchers are worth from now on; their books get the difference.
+   * Amount of the gift vouchers, in minor units; balances change by the difference.
    *
    * @generated from field: optional int64 gift_amount = 9;
    */
   giftAmount?: bigint | undefined;
 
   /**
+   * What the credits of gift vouchers pay for.
+   *
    * @generated from field: optional scrip.voucher.v1.GiftEffect gift_effect = 10;
    */
   giftEffect?: GiftEffect | undefined;
 
   /**
+   * Points that the loyalty cards start with.
+   *
    * @generated from field: optional int64 loyalty_points = 11;
    */
   loyaltyPoints?: bigint | undefined;
 
   /**
+   * How long vouchers are valid after they are published, an ISO 8601 duration.
+   *
    * @generated from field: optional string activity_duration_after_publishing = 12;
    */
   activityDurationAfterPublishing?: string | undefined;
 
   /**
-   * Merged by key, into all vouchers of the campaign.
+   * Key-value pairs, merged by key into all vouchers of the campaign.
    *
    * @generated from field: google.protobuf.Struct metadata = 13;
    */
@@ -256,14 +299,14 @@ export type UpdateVouchersRequest = Message<"scrip.voucher.v1.UpdateVouchersRequ
   unsetMetadataFields: string[];
 
   /**
-   * Which of the fields above change.
+   * Fields above that change.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 15;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * The campaign as it is now, to publish by. Absent keeps what is known of it.
+   * Current settings of the campaign. Default: the stored ones stay.
    *
    * @generated from field: optional scrip.voucher.v1.VoucherCampaign campaign = 16;
    */
@@ -282,6 +325,8 @@ export const UpdateVouchersRequestSchema: GenMessage<UpdateVouchersRequest> = /*
  */
 export type UpdateVouchersResponse = Message<"scrip.voucher.v1.UpdateVouchersResponse"> & {
   /**
+   * Number of vouchers that were changed.
+   *
    * @generated from field: int64 updated_count = 1;
    */
   updatedCount: bigint;
@@ -295,16 +340,19 @@ export const UpdateVouchersResponseSchema: GenMessage<UpdateVouchersResponse> = 
   messageDesc(file_scrip_voucher_v1_campaign_vouchers, 6);
 
 /**
- * CampaignVoucherService makes and changes the vouchers of campaigns, many at a time. Internal: the
- * campaign service calls it, in the project of the call.
+ * Creates and changes vouchers of campaigns in batches. Internal: the campaign service calls it, in the project
+ * of the call.
  *
  * @generated from service scrip.voucher.v1.CampaignVoucherService
  */
 export const CampaignVoucherService: GenService<{
   /**
-   * CreateVouchers makes vouchers of one campaign and answers them item by item, in their order. A
-   * `code_config` stands as it is sent, without the project's own. Without items it only takes notice of
-   * the campaign.
+   * Creates vouchers of one campaign and returns one outcome for each item, in the same order. A `code_config`
+   * is used as sent, without the project's default settings. Without items, only stores the campaign's settings
+   * for publications. Not idempotent.
+   *
+   * Rejections: `duplicate_found` (the code exists), `invalid_code_config` (no free code), `invalid_voucher`,
+   * `invalid_payload`. Internal.
    *
    * @generated from rpc scrip.voucher.v1.CampaignVoucherService.CreateVouchers
    */
@@ -314,8 +362,8 @@ export const CampaignVoucherService: GenService<{
     output: typeof CreateVouchersResponseSchema;
   },
   /**
-   * UpdateVouchers carries a change of a campaign over to those of its vouchers that are neither
-   * published nor redeemed, and its metadata to all of them. Repeatable.
+   * Applies a change of a campaign to those of its vouchers that are neither published nor redeemed, and its
+   * metadata to all of them. Idempotent. Internal.
    *
    * @generated from rpc scrip.voucher.v1.CampaignVoucherService.UpdateVouchers
    */

@@ -24,6 +24,8 @@ export const file_scrip_voucher_v1_candidates: GenFile = /*@__PURE__*/
  */
 export type ListCandidatesRequest = Message<"scrip.voucher.v1.ListCandidatesRequest"> & {
   /**
+   * Independent queries; the response holds one result for each, in the same order.
+   *
    * @generated from field: repeated scrip.voucher.v1.CandidateQuery queries = 1;
    */
   queries: CandidateQuery[];
@@ -37,83 +39,91 @@ export const ListCandidatesRequestSchema: GenMessage<ListCandidatesRequest> = /*
   messageDesc(file_scrip_voucher_v1_candidates, 0);
 
 /**
+ * One query for candidates.
+ *
  * @generated from message scrip.voucher.v1.CandidateQuery
  */
 export type CandidateQuery = Message<"scrip.voucher.v1.CandidateQuery"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * Vouchers that this customer holds.
+   * Include vouchers that the customer with this id holds.
    *
    * @generated from field: optional string holder_id = 2;
    */
   holderId?: string | undefined;
 
   /**
-   * Of these types, vouchers of no campaign that nobody holds.
+   * Include vouchers of these types that belong to no campaign and have no holder.
    *
    * @generated from field: repeated scrip.voucher.v1.VoucherType standalone_types = 3;
    */
   standaloneTypes: VoucherType[];
 
   /**
-   * Of these campaigns, too: they have one code, which is everybody's.
+   * Include vouchers of these STANDALONE campaigns, whose one code everybody can use.
    *
    * @generated from field: repeated string public_campaign_ids = 4;
    */
   publicCampaignIds: string[];
 
   /**
-   * Only what comes after this place.
+   * Only vouchers after this cursor.
    *
    * @generated from field: optional scrip.voucher.v1.CandidateCursor after = 5;
    */
   after?: CandidateCursor | undefined;
 
   /**
+   * Maximum number of candidates, 1 to 100.
+   *
    * @generated from field: int64 limit = 6;
    */
   limit: bigint;
 
   /**
-   * Only these codes or ids; any when empty.
+   * Only vouchers with one of these codes or ids. Default: any.
    *
    * @generated from field: repeated string codes = 7;
    */
   codes: string[];
 
   /**
-   * `code`, `voucher_type`, `campaign_id`, `campaign_type`, `resource_id`, `resource_type`,
-   * `holder_role`, as qualifications take them.
+   * Filters of the qualification: `code`, `voucher_type`, `campaign_id`, `campaign_type`, `resource_id`,
+   * `resource_type` and `holder_role`.
    *
    * @generated from field: google.protobuf.Struct filters = 8;
    */
   filters?: JsonObject | undefined;
 
   /**
-   * The session of the caller: what it holds itself does not count against it.
+   * Session of the caller; its own locks do not count against it.
    *
    * @generated from field: optional string session_key = 9;
    */
   sessionKey?: string | undefined;
 
   /**
-   * The project's present and its time zone.
+   * The project's current time; differs from the server's clock in sandbox projects with a clock of their own.
    *
    * @generated from field: google.protobuf.Timestamp now = 10;
    */
   now?: Timestamp | undefined;
 
   /**
+   * Time zone of the project, an IANA name.
+   *
    * @generated from field: string time_zone = 11;
    */
   timeZone: string;
 
   /**
-   * The day that its weeks begin on, 0 (Sunday) to 6; Monday when absent.
+   * First day of the project's weeks, 0 (Sunday) to 6 (Saturday). Default: 1 (Monday).
    *
    * @generated from field: optional int32 first_weekday = 12;
    */
@@ -128,18 +138,20 @@ export const CandidateQuerySchema: GenMessage<CandidateQuery> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_candidates, 1);
 
 /**
- * CandidateCursor is a place in the order of creation, between two vouchers.
+ * Position in the list of vouchers by creation time, newest first.
  *
  * @generated from message scrip.voucher.v1.CandidateCursor
  */
 export type CandidateCursor = Message<"scrip.voucher.v1.CandidateCursor"> & {
   /**
+   * Creation time of the last voucher before the cursor.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 1;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Of those that were made at that instant, the ones with smaller ids are still to come; absent: none.
+   * Only vouchers with smaller ids follow among those created at that instant; absent: none of them follow.
    *
    * @generated from field: optional string id = 2;
    */
@@ -158,6 +170,8 @@ export const CandidateCursorSchema: GenMessage<CandidateCursor> = /*@__PURE__*/
  */
 export type ListCandidatesResponse = Message<"scrip.voucher.v1.ListCandidatesResponse"> & {
   /**
+   * One result for each query, in the order of the queries.
+   *
    * @generated from field: repeated scrip.voucher.v1.CandidateResult results = 1;
    */
   results: CandidateResult[];
@@ -171,16 +185,20 @@ export const ListCandidatesResponseSchema: GenMessage<ListCandidatesResponse> = 
   messageDesc(file_scrip_voucher_v1_candidates, 3);
 
 /**
+ * Candidates of one query.
+ *
  * @generated from message scrip.voucher.v1.CandidateResult
  */
 export type CandidateResult = Message<"scrip.voucher.v1.CandidateResult"> & {
   /**
+   * Candidates, newest first.
+   *
    * @generated from field: repeated scrip.voucher.v1.Candidate candidates = 1;
    */
   candidates: Candidate[];
 
   /**
-   * Where to go on; absent when there is no more.
+   * Cursor of the next candidates; absent when there are no more.
    *
    * @generated from field: optional scrip.voucher.v1.CandidateCursor next = 2;
    */
@@ -195,16 +213,20 @@ export const CandidateResultSchema: GenMessage<CandidateResult> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_candidates, 4);
 
 /**
+ * A voucher that a customer might be able to use.
+ *
  * @generated from message scrip.voucher.v1.Candidate
  */
 export type Candidate = Message<"scrip.voucher.v1.Candidate"> & {
   /**
+   * The voucher with its current locks.
+   *
    * @generated from field: scrip.voucher.v1.LoadedVoucher voucher = 1;
    */
   voucher?: LoadedVoucher | undefined;
 
   /**
-   * The kind of its campaign.
+   * Type of the voucher's campaign; absent without one.
    *
    * @generated from field: optional string campaign_type = 2;
    */
@@ -219,16 +241,16 @@ export const CandidateSchema: GenMessage<Candidate> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_candidates, 5);
 
 /**
- * CandidateService finds the vouchers that qualifications look at. Internal.
+ * Loads the vouchers that qualifications evaluate. Internal.
  *
  * @generated from service scrip.voucher.v1.CandidateService
  */
 export const CandidateService: GenService<{
   /**
-   * ListCandidates answers, item by item, vouchers that a customer might use, newest first: those that
-   * are his, and those that are anybody's. What is switched off, expired, used up or empty is left out,
-   * and so are referral codes, which their holders may not redeem. A query looks at a thousand vouchers
-   * at most, so an answer may be empty and go on all the same. Reads only.
+   * Lists vouchers that a customer might be able to use, newest first: vouchers that the customer holds, and
+   * public ones. Leaves out disabled, expired, exhausted and empty vouchers, and referral codes, which their
+   * holders must not redeem. Each query reads at most 1000 vouchers, so a result may be empty and still have a
+   * `next` cursor. Internal; read-only.
    *
    * @generated from rpc scrip.voucher.v1.CandidateService.ListCandidates
    */

@@ -21,83 +21,106 @@ export const file_scrip_voucher_v1_publications: GenFile = /*@__PURE__*/
   fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3B1YmxpY2F0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSK5BAoLUHVibGljYXRpb24SCgoCaWQYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLY3VzdG9tZXJfaWQYAyABKAkSIAoLdHJhY2tpbmdfaWQYBCABKAlCBpq1GAIQAUgAiAEBEikKCG1ldGFkYXRhGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIPCgdjaGFubmVsGAYgASgJEh4KCXNvdXJjZV9pZBgHIAEoCUIGmrUYAhABSAGIAQESMwoGcmVzdWx0GAggASgOMiMuc2NyaXAudm91Y2hlci52MS5QdWJsaWNhdGlvblJlc3VsdBIrCghjdXN0b21lchgJIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lchITCgt2b3VjaGVyc19pZBgKIAMoCRIvCgd2b3VjaGVyGAsgASgLMhkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVySAKIAQESGAoIdm91Y2hlcnMYDCADKAlCBpq1GAJ4ARIZCgxmYWlsdXJlX2NvZGUYDSABKAlIA4gBARIcCg9mYWlsdXJlX21lc3NhZ2UYDiABKAlIBIgBAToRkrUYDQoLcHVibGljYXRpb25CDgoMX3RyYWNraW5nX2lkQgwKCl9zb3VyY2VfaWRCCgoIX3ZvdWNoZXJCDwoNX2ZhaWx1cmVfY29kZUISChBfZmFpbHVyZV9tZXNzYWdlImIKE1B1YmxpY2F0aW9uQ2FtcGFpZ24SFwoEbmFtZRgBIAEoCUIJmrUYBQgBMKwCEhwKBWNvdW50GAIgASgDQgiatRgEGAEgMkgAiAEBOgqStRgGGgRuYW1lQggKBl9jb3VudCKUAwoYQ3JlYXRlUHVibGljYXRpb25SZXF1ZXN0Eh8KCWpvaW5fb25jZRgBIAEoCEIHmrUYA6gBAUgAiAEBEjMKCGN1c3RvbWVyGAIgASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVyQgaatRgCCAESHQoHdm91Y2hlchgDIAEoCUIHmrUYAzD/AUgBiAEBEjwKCGNhbXBhaWduGAQgASgLMiUuc2NyaXAudm91Y2hlci52MS5QdWJsaWNhdGlvbkNhbXBhaWduSAKIAQESIQoJc291cmNlX2lkGAUgASgJQgmatRgFKAEw/wFIA4gBARJBCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFpq1GBK6AQ8KC3B1YmxpY2F0aW9uEAESHgoHY2hhbm5lbBgHIAEoCUIImrUYBCgBMGRIBIgBAUIMCgpfam9pbl9vbmNlQgoKCF92b3VjaGVyQgsKCV9jYW1wYWlnbkIMCgpfc291cmNlX2lkQgoKCF9jaGFubmVsIrMCChNDcmVhdGVNZW1iZXJSZXF1ZXN0EhwKC2NhbXBhaWduX2lkGAEgASgJQgeatRgDMKwCEjMKCGN1c3RvbWVyGAIgASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVyQgaatRgCCAESHQoHdm91Y2hlchgDIAEoCUIHmrUYAzD/AUgAiAEBEiEKCXNvdXJjZV9pZBgEIAEoCUIJmrUYBSgBMP8BSAGIAQESQQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhaatRgSugEPCgtwdWJsaWNhdGlvbhABEh4KB2NoYW5uZWwYBiABKAlCCJq1GAQoATBkSAKIAQFCCgoIX3ZvdWNoZXJCDAoKX3NvdXJjZV9pZEIKCghfY2hhbm5lbCKuBQoXTGlzdFB1YmxpY2F0aW9uc1JlcXVlc3QSHAoFbGltaXQYASABKANCCJq1GAQYASBkSACIAQESGQoEcGFnZRgCIAEoA0IGmrUYAhgBSAGIAQESogEKBW9yZGVyGAMgASgJQo0BmrUYiAFyAmlkcgMtaWRyDHZvdWNoZXJfY29kZXINLXZvdWNoZXJfY29kZXILdHJhY2tpbmdfaWRyDC10cmFja2luZ19pZHILY3VzdG9tZXJfaWRyDC1jdXN0b21lcl9pZHIKY3JlYXRlZF9hdHILLWNyZWF0ZWRfYXRyB2NoYW5uZWxyCC1jaGFubmVsSAKIAQESHgoIY2FtcGFpZ24YBCABKAlCB5q1GAMwrAJIA4gBARIeCghjdXN0b21lchgFIAEoCUIHmrUYAzD/AUgEiAEBEh0KB3ZvdWNoZXIYBiABKAlCB5q1GAMw/wFIBYgBARIbCgZyZXN1bHQYByABKAlCBpq1GAIwFEgGiAEBEk0KDHZvdWNoZXJfdHlwZRgIIAEoCUIymrUYLnIQRElTQ09VTlRfVk9VQ0hFUnIMR0lGVF9WT1VDSEVScgxMT1lBTFRZX0NBUkRIB4gBARIdChBpc19yZWZlcnJhbF9jb2RlGAkgASgISAiIAQESHwoJc291cmNlX2lkGAogASgJQgeatRgDMP8BSAmIAQESKAoHZmlsdGVycxgLIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCCAoGX2xpbWl0QgcKBV9wYWdlQggKBl9vcmRlckILCglfY2FtcGFpZ25CCwoJX2N1c3RvbWVyQgoKCF92b3VjaGVyQgkKB19yZXN1bHRCDwoNX3ZvdWNoZXJfdHlwZUITChFfaXNfcmVmZXJyYWxfY29kZUIMCgpfc291cmNlX2lkIoMBCh5MaXN0Vm91Y2hlclB1YmxpY2F0aW9uc1JlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIcCgVsaW1pdBgCIAEoA0IImrUYBBgBIGRIAIgBARIZCgRwYWdlGAMgASgDQgaatRgCGAFIAYgBAUIICgZfbGltaXRCBwoFX3BhZ2UieAoYTGlzdFB1YmxpY2F0aW9uc1Jlc3BvbnNlEjMKDHB1YmxpY2F0aW9ucxgBIAMoCzIdLnNjcmlwLnZvdWNoZXIudjEuUHVibGljYXRpb24SDQoFdG90YWwYAiABKAM6GJK1GBQKBGxpc3QSDHB1YmxpY2F0aW9ucyLmAwoQUmVkZWVtYWJsZUhvbGRlchIKCgJpZBgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1yZWRlZW1hYmxlX2lkGAMgASgJEhkKEXJlZGVlbWFibGVfb2JqZWN0GAQgASgJEiAKC2NhbXBhaWduX2lkGAUgASgJQgaatRgCEAFIAIgBARIiCg1jYW1wYWlnbl90eXBlGAYgASgJQgaatRgCEAFIAYgBARIUCgx2b3VjaGVyX3R5cGUYByABKAkSEwoLY3VzdG9tZXJfaWQYCCABKAkSMQoLaG9sZGVyX3JvbGUYCSABKA4yHC5zY3JpcC52b3VjaGVyLnYxLkhvbGRlclJvbGUSLgoIbWV0YWRhdGEYCiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0SAKIAQESOQoKcmVkZWVtYWJsZRgLIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuSGVsZFJlZGVlbWFibGVIA4gBAToXkrUYEwoRcmVkZWVtYWJsZV9ob2xkZXJCDgoMX2NhbXBhaWduX2lkQhAKDl9jYW1wYWlnbl90eXBlQgsKCV9tZXRhZGF0YUINCgtfcmVkZWVtYWJsZSJ+Cg5IZWxkUmVkZWVtYWJsZRIMCgR0eXBlGAEgASgJEioKB3ZvdWNoZXIYAiABKAsyGS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXISMgoGc3RhdHVzGAMgASgOMiIuc2NyaXAudm91Y2hlci52MS5SZWRlZW1hYmxlU3RhdHVzIvwBCh5MaXN0Q3VzdG9tZXJSZWRlZW1hYmxlc1JlcXVlc3QSHAoLY3VzdG9tZXJfaWQYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBEigKB2ZpbHRlcnMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QggKBl9saW1pdEIICgZfb3JkZXJCFAoSX3N0YXJ0aW5nX2FmdGVyX2lkIrQBChNDdXN0b21lclJlZGVlbWFibGVzEjAKBGRhdGEYASADKAsyIi5zY3JpcC52b3VjaGVyLnYxLlJlZGVlbWFibGVIb2xkZXISDQoFdG90YWwYAiABKAMSEAoIaGFzX21vcmUYAyABKAgSIAoTbW9yZV9zdGFydGluZ19hZnRlchgEIAEoCUgAiAEBOhCStRgMCgRsaXN0EgRkYXRhQhYKFF9tb3JlX3N0YXJ0aW5nX2FmdGVyKncKEVB1YmxpY2F0aW9uUmVzdWx0EiIKHlBVQkxJQ0FUSU9OX1JFU1VMVF9VTlNQRUNJRklFRBAAEh4KGlBVQkxJQ0FUSU9OX1JFU1VMVF9TVUNDRVNTEAESHgoaUFVCTElDQVRJT05fUkVTVUxUX0ZBSUxVUkUQAipzCgpIb2xkZXJSb2xlEhsKF0hPTERFUl9ST0xFX1VOU1BFQ0lGSUVEEAASFQoRSE9MREVSX1JPTEVfT1dORVIQARIYChRIT0xERVJfUk9MRV9SRUZFUlJFUhACEhcKE0hPTERFUl9ST0xFX1JFRkVSRUUQAyr2AQoQUmVkZWVtYWJsZVN0YXR1cxIhCh1SRURFRU1BQkxFX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGFJFREVFTUFCTEVfU1RBVFVTX0FDVElWRRABEh4KGlJFREVFTUFCTEVfU1RBVFVTX0RJU0FCTEVEEAISHQoZUkVERUVNQUJMRV9TVEFUVVNfRVhQSVJFRBADEiQKIFJFREVFTUFCTEVfU1RBVFVTX05PVF9BQ1RJVkVfWUVUEAQSGgoWUkVERUVNQUJMRV9TVEFUVVNfVVNFRBAFEiAKHFJFREVFTUFCTEVfU1RBVFVTX05PX0JBTEFOQ0UQBjLOCgoSUHVibGljYXRpb25TZXJ2aWNlEsADChFDcmVhdGVQdWJsaWNhdGlvbhIqLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlUHVibGljYXRpb25SZXF1ZXN0Gh0uc2NyaXAudm91Y2hlci52MS5QdWJsaWNhdGlvbiLfAoq1GCcKDHB1YmxpY2F0aW9ucxIOY2xpZW50X3B1Ymxpc2hiB3B1Ymxpc2iitRgJZm9yYmlkZGVuorUYCW5vdF9mb3VuZKK1GBBtaXNzaW5nX3ZvdWNoZXJzorUYG3Rvb19tYW55X3ZvdWNoZXJzX3JlcXVlc3RlZKK1GBNkdXBsaWNhdGVfc291cmNlX2lkorUYGXZvdWNoZXJfYWxyZWFkeV9wdWJsaXNoZWSitRgbdm91Y2hlcl9jYW5ub3RfYmVfcHVibGlzaGVkorUYI25vX3ZvdWNoZXJfc3VpdGFibGVfZm9yX3B1YmxpY2F0aW9uorUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwJJOgEqWhkSFy92MS9wdWJsaWNhdGlvbnMvY3JlYXRlWhc6ASoiEi9jbGllbnQvdjEvcHVibGlzaCIQL3YxL3B1YmxpY2F0aW9ucxK1AgoMQ3JlYXRlTWVtYmVyEiUuc2NyaXAudm91Y2hlci52MS5DcmVhdGVNZW1iZXJSZXF1ZXN0Ghkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyIuIBirUYCwoJbG95YWx0aWVzorUYCW5vdF9mb3VuZKK1GBNkdXBsaWNhdGVfc291cmNlX2lkorUYGXZvdWNoZXJfYWxyZWFkeV9wdWJsaXNoZWSitRgbdm91Y2hlcl9jYW5ub3RfYmVfcHVibGlzaGVkorUYI25vX3ZvdWNoZXJfc3VpdGFibGVfZm9yX3B1YmxpY2F0aW9uorUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwIoOgEqIiMvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vbWVtYmVycxKoAQoQTGlzdFB1YmxpY2F0aW9ucxIpLnNjcmlwLnZvdWNoZXIudjEuTGlzdFB1YmxpY2F0aW9uc1JlcXVlc3QaKi5zY3JpcC52b3VjaGVyLnYxLkxpc3RQdWJsaWNhdGlvbnNSZXNwb25zZSI9irUYDgoMcHVibGljYXRpb25zorUYD3BhZ2Vfb3Zlcl9saW1pdILT5JMCEhIQL3YxL3B1YmxpY2F0aW9ucxLPAQoXTGlzdFZvdWNoZXJQdWJsaWNhdGlvbnMSMC5zY3JpcC52b3VjaGVyLnYxLkxpc3RWb3VjaGVyUHVibGljYXRpb25zUmVxdWVzdBoqLnNjcmlwLnZvdWNoZXIudjEuTGlzdFB1YmxpY2F0aW9uc1Jlc3BvbnNlIlaKtRgKCgh2b3VjaGVyc6K1GAlub3RfZm91bmSitRgPcGFnZV9vdmVyX2xpbWl0gtPkkwIiEiAvdjEvdm91Y2hlcnMve2NvZGV9L3B1YmxpY2F0aW9ucxK/AQoXTGlzdEN1c3RvbWVyUmVkZWVtYWJsZXMSMC5zY3JpcC52b3VjaGVyLnYxLkxpc3RDdXN0b21lclJlZGVlbWFibGVzUmVxdWVzdBolLnNjcmlwLnZvdWNoZXIudjEuQ3VzdG9tZXJSZWRlZW1hYmxlcyJLirUYCwoJY3VzdG9tZXJzorUYCW5vdF9mb3VuZILT5JMCKRInL3YxL2N1c3RvbWVycy97Y3VzdG9tZXJfaWR9L3JlZGVlbWFibGVzYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_customer, file_scrip_options_v1_options, file_scrip_voucher_v1_vouchers]);
 
 /**
+ * Vouchers that were published to a customer, or a failed attempt.
+ *
  * @generated from message scrip.voucher.v1.Publication
  */
 export type Publication = Message<"scrip.voucher.v1.Publication"> & {
   /**
+   * Id of the publication (`pub_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: string customer_id = 3;
    */
   customerId: string;
 
   /**
-   * The source id of the customer.
+   * Source id of the customer.
    *
    * @generated from field: optional string tracking_id = 4;
    */
   trackingId?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 5;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Channel of the publication, such as `API`.
+   *
    * @generated from field: string channel = 6;
    */
   channel: string;
 
   /**
+   * Your own id of the publication.
+   *
    * @generated from field: optional string source_id = 7;
    */
   sourceId?: string | undefined;
 
   /**
+   * Whether the vouchers were published.
+   *
    * @generated from field: scrip.voucher.v1.PublicationResult result = 8;
    */
   result: PublicationResult;
 
   /**
+   * The customer. Client-side callers receive only ids.
+   *
    * @generated from field: scrip.common.v1.Customer customer = 9;
    */
   customer?: Customer | undefined;
 
   /**
+   * Ids of the vouchers (`v_…`).
+   *
    * @generated from field: repeated string vouchers_id = 10;
    */
   vouchersId: string[];
 
   /**
-   * Of one voucher, as it is now.
+   * The voucher in its current state, when one voucher was published.
    *
    * @generated from field: optional scrip.voucher.v1.Voucher voucher = 11;
    */
   voucher?: Voucher | undefined;
 
   /**
-   * The codes of several vouchers.
+   * Codes of the vouchers, when several were published.
    *
    * @generated from field: repeated string vouchers = 12;
    */
   vouchers: string[];
 
   /**
-   * Failed publications only: the key and message of the error.
+   * Failed publications only: key of the error.
    *
    * @generated from field: optional string failure_code = 13;
    */
   failureCode?: string | undefined;
 
   /**
+   * Failed publications only: message of the error.
+   *
    * @generated from field: optional string failure_message = 14;
    */
   failureMessage?: string | undefined;
@@ -111,20 +134,20 @@ export const PublicationSchema: GenMessage<Publication> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_publications, 0);
 
 /**
- * PublicationCampaign says where vouchers are taken from: a bare string is the campaign's name or id.
+ * Campaign that vouchers are published from. A plain string is the name or id of the campaign.
  *
  * @generated from message scrip.voucher.v1.PublicationCampaign
  */
 export type PublicationCampaign = Message<"scrip.voucher.v1.PublicationCampaign"> & {
   /**
-   * The name or the id of the campaign.
+   * Name or id of the campaign.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * How many vouchers; 1 when absent.
+   * Number of vouchers, 1 to 50. Default: 1.
    *
    * @generated from field: optional int64 count = 2;
    */
@@ -143,45 +166,50 @@ export const PublicationCampaignSchema: GenMessage<PublicationCampaign> = /*@__P
  */
 export type CreatePublicationRequest = Message<"scrip.voucher.v1.CreatePublicationRequest"> & {
   /**
-   * Instead of the campaign's own setting.
+   * Whether the customer can have only one voucher of the campaign. Default: the setting of the campaign;
+   * always `true` for loyalty programs.
    *
    * @generated from field: optional bool join_once = 1;
    */
   joinOnce?: boolean | undefined;
 
   /**
-   * Made or updated first, unless it is an id alone.
+   * Customer who receives the voucher; created or updated first, unless only an `id` is sent.
    *
    * @generated from field: scrip.common.v1.Customer customer = 2;
    */
   customer?: Customer | undefined;
 
   /**
-   * A code or a `v_` id; wins over `campaign`.
+   * Code or id (`v_…`) of the voucher. Takes precedence over `campaign`.
    *
    * @generated from field: optional string voucher = 3;
    */
   voucher?: string | undefined;
 
   /**
+   * Campaign to publish from.
+   *
    * @generated from field: optional scrip.voucher.v1.PublicationCampaign campaign = 4;
    */
   campaign?: PublicationCampaign | undefined;
 
   /**
-   * Of the shop; unique in the project, and for one voucher only.
+   * Your own id of the publication, unique in the project. Only for one voucher.
    *
    * @generated from field: optional string source_id = 5;
    */
   sourceId?: string | undefined;
 
   /**
+   * Key-value pairs of the publication.
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * `API` when absent.
+   * Channel of the publication. Default: `API`.
    *
    * @generated from field: optional string channel = 7;
    */
@@ -200,42 +228,42 @@ export const CreatePublicationRequestSchema: GenMessage<CreatePublicationRequest
  */
 export type CreateMemberRequest = Message<"scrip.voucher.v1.CreateMemberRequest"> & {
   /**
-   * The id or the name of the campaign.
+   * Id or name of the loyalty program.
    *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
-   * Made or updated first, unless it is an id alone.
+   * Customer who receives the card; created or updated first, unless only an `id` is sent.
    *
    * @generated from field: scrip.common.v1.Customer customer = 2;
    */
   customer?: Customer | undefined;
 
   /**
-   * The code or the `v_` id of a card that nobody has.
+   * Code or id (`v_…`) of a card that was never published.
    *
    * @generated from field: optional string voucher = 3;
    */
   voucher?: string | undefined;
 
   /**
-   * Of the shop; unique in the project.
+   * Your own id of the publication, unique in the project.
    *
    * @generated from field: optional string source_id = 4;
    */
   sourceId?: string | undefined;
 
   /**
-   * Of the publication.
+   * Key-value pairs of the publication.
    *
    * @generated from field: google.protobuf.Struct metadata = 5;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * `API` when absent.
+   * Channel of the publication. Default: `API`.
    *
    * @generated from field: optional string channel = 6;
    */
@@ -254,74 +282,80 @@ export const CreateMemberRequestSchema: GenMessage<CreateMemberRequest> = /*@__P
  */
 export type ListPublicationsRequest = Message<"scrip.voucher.v1.ListPublicationsRequest"> & {
   /**
-   * 10 when absent.
+   * Number of publications on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
-   * Up to 1000; above that `page_over_limit`.
+   * Page number, 1 to 1000. Default: 1.
    *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending. Several vouchers count as the first of them.
+   * Field to sort by; `-` in front means descending. A publication of several vouchers is sorted by the first
+   * of them. Default: `-created_at`.
    *
    * @generated from field: optional string order = 3;
    */
   order?: string | undefined;
 
   /**
-   * The name or the id of a campaign.
+   * Only publications from the campaign with this name or id.
    *
    * @generated from field: optional string campaign = 4;
    */
   campaign?: string | undefined;
 
   /**
-   * The id or the source id of a customer.
+   * Only publications to the customer with this id or source id.
    *
    * @generated from field: optional string customer = 5;
    */
   customer?: string | undefined;
 
   /**
-   * A code or a `v_` id.
+   * Only publications of the voucher with this code or id (`v_…`).
    *
    * @generated from field: optional string voucher = 6;
    */
   voucher?: string | undefined;
 
   /**
-   * SUCCESS or FAILURE.
+   * Only publications with this result: `SUCCESS` or `FAILURE`.
    *
    * @generated from field: optional string result = 7;
    */
   result?: string | undefined;
 
   /**
+   * Only publications of vouchers of this type.
+   *
    * @generated from field: optional string voucher_type = 8;
    */
   voucherType?: string | undefined;
 
   /**
-   * Only `true` has an effect.
+   * `true`: only publications of referral codes. `false` has no effect.
    *
    * @generated from field: optional bool is_referral_code = 9;
    */
   isReferralCode?: boolean | undefined;
 
   /**
+   * Only the publication with this source id.
+   *
    * @generated from field: optional string source_id = 10;
    */
   sourceId?: string | undefined;
 
   /**
-   * On failure_code, result, customer_id, campaign_name, voucher_type, is_referral_code,
-   * parent_object_id (the campaign), related_object_id (the voucher) and source_id.
+   * Conditions on `failure_code`, `result`, `customer_id`, `campaign_name`, `voucher_type`, `is_referral_code`,
+   * `parent_object_id` (campaign), `related_object_id` (voucher) and `source_id`
+   * (docs/filters-and-listing.md#filters).
    *
    * @generated from field: google.protobuf.Struct filters = 11;
    */
@@ -340,21 +374,21 @@ export const ListPublicationsRequestSchema: GenMessage<ListPublicationsRequest> 
  */
 export type ListVoucherPublicationsRequest = Message<"scrip.voucher.v1.ListVoucherPublicationsRequest"> & {
   /**
-   * A code or a `v_` id.
+   * Code or id (`v_…`) of the voucher.
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * 10 when absent.
+   * Number of publications on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
-   * Up to 1000; above that `page_over_limit`.
+   * Page number, 1 to 1000. Default: 1.
    *
    * @generated from field: optional int64 page = 3;
    */
@@ -373,11 +407,15 @@ export const ListVoucherPublicationsRequestSchema: GenMessage<ListVoucherPublica
  */
 export type ListPublicationsResponse = Message<"scrip.voucher.v1.ListPublicationsResponse"> & {
   /**
+   * Publications of this page.
+   *
    * @generated from field: repeated scrip.voucher.v1.Publication publications = 1;
    */
   publications: Publication[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -391,22 +429,28 @@ export const ListPublicationsResponseSchema: GenMessage<ListPublicationsResponse
   messageDesc(file_scrip_voucher_v1_publications, 6);
 
 /**
- * RedeemableHolder is who holds a redeemable, and as what.
+ * A voucher that a customer holds.
  *
  * @generated from message scrip.voucher.v1.RedeemableHolder
  */
 export type RedeemableHolder = Message<"scrip.voucher.v1.RedeemableHolder"> & {
   /**
+   * Id of the holder entry (`rh_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Id of the voucher (`v_…`).
+   *
    * @generated from field: string redeemable_id = 3;
    */
   redeemableId: string;
@@ -419,39 +463,49 @@ export type RedeemableHolder = Message<"scrip.voucher.v1.RedeemableHolder"> & {
   redeemableObject: string;
 
   /**
+   * Id of the campaign (`camp_…`); `null` without one.
+   *
    * @generated from field: optional string campaign_id = 5;
    */
   campaignId?: string | undefined;
 
   /**
+   * Type of the campaign; `null` without one.
+   *
    * @generated from field: optional string campaign_type = 6;
    */
   campaignType?: string | undefined;
 
   /**
+   * Type of the voucher.
+   *
    * @generated from field: string voucher_type = 7;
    */
   voucherType: string;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: string customer_id = 8;
    */
   customerId: string;
 
   /**
+   * Role of the customer.
+   *
    * @generated from field: scrip.voucher.v1.HolderRole holder_role = 9;
    */
   holderRole: HolderRole;
 
   /**
-   * Of the publication.
+   * Key-value pairs of the publication.
    *
    * @generated from field: optional google.protobuf.Struct metadata = 10;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * Only where the holder is listed for its customer.
+   * The voucher, where the holder is listed for a customer.
    *
    * @generated from field: optional scrip.voucher.v1.HeldRedeemable redeemable = 11;
    */
@@ -466,6 +520,8 @@ export const RedeemableHolderSchema: GenMessage<RedeemableHolder> = /*@__PURE__*
   messageDesc(file_scrip_voucher_v1_publications, 7);
 
 /**
+ * A voucher with its current status.
+ *
  * @generated from message scrip.voucher.v1.HeldRedeemable
  */
 export type HeldRedeemable = Message<"scrip.voucher.v1.HeldRedeemable"> & {
@@ -477,11 +533,15 @@ export type HeldRedeemable = Message<"scrip.voucher.v1.HeldRedeemable"> & {
   type: string;
 
   /**
+   * The voucher.
+   *
    * @generated from field: scrip.voucher.v1.Voucher voucher = 2;
    */
   voucher?: Voucher | undefined;
 
   /**
+   * Whether the voucher can be used now.
+   *
    * @generated from field: scrip.voucher.v1.RedeemableStatus status = 3;
    */
   status: RedeemableStatus;
@@ -499,36 +559,36 @@ export const HeldRedeemableSchema: GenMessage<HeldRedeemable> = /*@__PURE__*/
  */
 export type ListCustomerRedeemablesRequest = Message<"scrip.voucher.v1.ListCustomerRedeemablesRequest"> & {
   /**
-   * An id or a source id.
+   * Id or source id of the customer.
    *
    * @generated from field: string customer_id = 1;
    */
   customerId: string;
 
   /**
-   * 10 when absent.
+   * Number of vouchers on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
-   * `-id` when absent.
+   * `id` (oldest first) or `-id` (newest first). Default: `-id`.
    *
    * @generated from field: optional string order = 3;
    */
   order?: string | undefined;
 
   /**
-   * Where to go on: `more_starting_after` of the page before.
+   * Cursor: `more_starting_after` of the previous page.
    *
    * @generated from field: optional string starting_after_id = 4;
    */
   startingAfterId?: string | undefined;
 
   /**
-   * On id, created_at, redeemable_id, redeemable_object, holder_role, campaign_id, campaign_type and
-   * voucher_type.
+   * Conditions on `id`, `created_at`, `redeemable_id`, `redeemable_object`, `holder_role`, `campaign_id`,
+   * `campaign_type` and `voucher_type` (docs/filters-and-listing.md#filters).
    *
    * @generated from field: google.protobuf.Struct filters = 5;
    */
@@ -543,27 +603,35 @@ export const ListCustomerRedeemablesRequestSchema: GenMessage<ListCustomerRedeem
   messageDesc(file_scrip_voucher_v1_publications, 9);
 
 /**
+ * A page of the vouchers that a customer holds.
+ *
  * @generated from message scrip.voucher.v1.CustomerRedeemables
  */
 export type CustomerRedeemables = Message<"scrip.voucher.v1.CustomerRedeemables"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.voucher.v1.RedeemableHolder data = 1;
    */
   data: RedeemableHolder[];
 
   /**
-   * Of all pages.
+   * Number of items on all pages.
    *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
 
   /**
+   * Whether more items follow this page.
+   *
    * @generated from field: bool has_more = 3;
    */
   hasMore: boolean;
 
   /**
+   * Cursor of the next page; absent on the last page.
+   *
    * @generated from field: optional string more_starting_after = 4;
    */
   moreStartingAfter?: string | undefined;
@@ -577,6 +645,8 @@ export const CustomerRedeemablesSchema: GenMessage<CustomerRedeemables> = /*@__P
   messageDesc(file_scrip_voucher_v1_publications, 10);
 
 /**
+ * Result of a publication.
+ *
  * @generated from enum scrip.voucher.v1.PublicationResult
  */
 export const PublicationResult = {
@@ -586,17 +656,23 @@ export const PublicationResult = {
   UNSPECIFIED: 0,
 
   /**
+   * The vouchers were published.
+   *
    * @generated from enum value: PUBLICATION_RESULT_SUCCESS = 1;
    */
   SUCCESS: 1,
 
   /**
+   * The publication was rejected.
+   *
    * @generated from enum value: PUBLICATION_RESULT_FAILURE = 2;
    */
   FAILURE: 2,
 } as const;
 
 /**
+ * Result of a publication.
+ *
  * @generated from enum scrip.voucher.v1.PublicationResult
  */
 export type PublicationResult = (typeof PublicationResult)[keyof typeof PublicationResult] | UnknownEnum;
@@ -608,6 +684,8 @@ export const PublicationResultSchema: GenEnum<PublicationResult> = /*@__PURE__*/
   enumDesc(file_scrip_voucher_v1_publications, 0);
 
 /**
+ * Role of a customer who holds a voucher.
+ *
  * @generated from enum scrip.voucher.v1.HolderRole
  */
 export const HolderRole = {
@@ -617,6 +695,8 @@ export const HolderRole = {
   UNSPECIFIED: 0,
 
   /**
+   * Holds the voucher.
+   *
    * @generated from enum value: HOLDER_ROLE_OWNER = 1;
    */
   OWNER: 1,
@@ -637,6 +717,8 @@ export const HolderRole = {
 } as const;
 
 /**
+ * Role of a customer who holds a voucher.
+ *
  * @generated from enum scrip.voucher.v1.HolderRole
  */
 export type HolderRole = (typeof HolderRole)[keyof typeof HolderRole] | UnknownEnum;
@@ -648,6 +730,8 @@ export const HolderRoleSchema: GenEnum<HolderRole> = /*@__PURE__*/
   enumDesc(file_scrip_voucher_v1_publications, 1);
 
 /**
+ * Whether a voucher can be used now.
+ *
  * @generated from enum scrip.voucher.v1.RedeemableStatus
  */
 export const RedeemableStatus = {
@@ -657,21 +741,29 @@ export const RedeemableStatus = {
   UNSPECIFIED: 0,
 
   /**
+   * Can be used.
+   *
    * @generated from enum value: REDEEMABLE_STATUS_ACTIVE = 1;
    */
   ACTIVE: 1,
 
   /**
+   * The voucher is disabled.
+   *
    * @generated from enum value: REDEEMABLE_STATUS_DISABLED = 2;
    */
   DISABLED: 2,
 
   /**
+   * Its expiration date has passed.
+   *
    * @generated from enum value: REDEEMABLE_STATUS_EXPIRED = 3;
    */
   EXPIRED: 3,
 
   /**
+   * Its start date has not been reached.
+   *
    * @generated from enum value: REDEEMABLE_STATUS_NOT_ACTIVE_YET = 4;
    */
   NOT_ACTIVE_YET: 4,
@@ -684,12 +776,16 @@ export const RedeemableStatus = {
   USED: 5,
 
   /**
+   * No credits or points are left.
+   *
    * @generated from enum value: REDEEMABLE_STATUS_NO_BALANCE = 6;
    */
   NO_BALANCE: 6,
 } as const;
 
 /**
+ * Whether a voucher can be used now.
+ *
  * @generated from enum scrip.voucher.v1.RedeemableStatus
  */
 export type RedeemableStatus = (typeof RedeemableStatus)[keyof typeof RedeemableStatus] | UnknownEnum;
@@ -701,28 +797,30 @@ export const RedeemableStatusSchema: GenEnum<RedeemableStatus> = /*@__PURE__*/
   enumDesc(file_scrip_voucher_v1_publications, 2);
 
 /**
- * PublicationService gives vouchers to customers and tells who holds what
- * (spec/campaigns-loyalty-platform.md §7).
+ * Publishes vouchers to customers, and lists publications and holders (docs/publications.md#publish).
  *
  * @generated from service scrip.voucher.v1.PublicationService
  */
 export const PublicationService: GenService<{
   /**
-   * CreatePublication publishes a voucher to a customer: the one of `voucher`, or the oldest of
-   * `campaign` that is active, not expired and was never published. A `campaign` of type AUTO_UPDATE
-   * makes one when there is none. A voucher belongs to one customer for good. With `join_once` (that of
-   * the campaign when it is not sent; always in loyalty programmes) a customer who has a voucher of the
-   * campaign gets the publication that gave it, and nothing new is made. A `source_id` is published
-   * once: read the first publication back with `GET /v1/publications?source_id=`. Several vouchers
-   * (`campaign.count`) are published all or none. Refused with `missing_vouchers`,
-   * `voucher_already_published`, `voucher_cannot_be_published`, `no_voucher_suitable_for_publication`,
-   * `duplicate_source_id`, `too_many_vouchers_requested`, `metadata_validation_failed`, and `not_found`
-   * for an unknown voucher, campaign or customer id. What is refused for a known customer and voucher or
-   * campaign is kept as a publication with `result` FAILURE, unless it repeats a `source_id`.
+   * Publishes a voucher to a customer: the voucher in `voucher`, or the oldest voucher of `campaign` that is
+   * active, not expired and was never published. When an AUTO_UPDATE campaign has none, a voucher is created. A
+   * voucher belongs to one customer for good. Several vouchers (`campaign.count`) are published together or not
+   * at all.
    *
-   * The client side is `forbidden` unless the project sets `client_publish_enabled`: a page names its
-   * customer as it likes, and is given what that customer is given. It cannot change what is stored of
-   * him, and is answered his ids alone.
+   * With `join_once` a customer who already has a voucher of the campaign receives the publication that gave
+   * it, and nothing is published. A `source_id` is used once: read its publication with `GET
+   * /v1/publications?source_id=`. A rejected publication of a known customer and voucher or campaign is stored
+   * with `result` FAILURE, except for `duplicate_source_id`.
+   *
+   * Client-side callers need the project setting `client_publish_enabled`, otherwise the request is
+   * `forbidden`. They can identify any customer, cannot change the stored profile, and receive only the ids of
+   * the customer.
+   *
+   * Errors: `missing_vouchers` (neither `voucher` nor `campaign`), `not_found` (an unknown voucher, campaign or
+   * customer id), `voucher_already_published`, `voucher_cannot_be_published` (the customer already joined),
+   * `no_voucher_suitable_for_publication`, `duplicate_source_id`, `too_many_vouchers_requested` (a `source_id`
+   * with a `count` above 1), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.voucher.v1.PublicationService.CreatePublication
    */
@@ -732,10 +830,14 @@ export const PublicationService: GenService<{
     output: typeof PublicationSchema;
   },
   /**
-   * CreateMember publishes a card of a loyalty programme to a customer and answers the card: the one of
-   * `voucher`, or the next free one. Who is a member already gets their card again. Otherwise like
-   * CreatePublication, with the same refusals; `not_found` for a campaign that is no loyalty programme
-   * and for a card that is not one of its own.
+   * Publishes a card of a loyalty program to a customer and returns the card: the card in `voucher`, or the
+   * next free one. If the customer is already a member, returns the existing card. Otherwise like
+   * CreatePublication.
+   *
+   * Errors: `not_found` (an unknown card or customer id, a campaign that is not a loyalty program, a card of
+   * another program), `voucher_already_published`, `voucher_cannot_be_published` (the customer has another card
+   * of the program), `no_voucher_suitable_for_publication`, `duplicate_source_id`,
+   * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.voucher.v1.PublicationService.CreateMember
    */
@@ -745,7 +847,8 @@ export const PublicationService: GenService<{
     output: typeof VoucherSchema;
   },
   /**
-   * ListPublications pages through publications, also failed ones, newest first.
+   * Lists publications, also failed ones, newest first by default. Errors: `page_over_limit` (a page above
+   * 1000).
    *
    * @generated from rpc scrip.voucher.v1.PublicationService.ListPublications
    */
@@ -755,8 +858,8 @@ export const PublicationService: GenService<{
     output: typeof ListPublicationsResponseSchema;
   },
   /**
-   * ListVoucherPublications pages through the publications of one voucher, newest first. `not_found`
-   * for an unknown voucher.
+   * Lists the publications of a voucher, newest first. Errors: `not_found` (an unknown voucher),
+   * `page_over_limit` (a page above 1000).
    *
    * @generated from rpc scrip.voucher.v1.PublicationService.ListVoucherPublications
    */
@@ -766,8 +869,8 @@ export const PublicationService: GenService<{
     output: typeof ListPublicationsResponseSchema;
   },
   /**
-   * ListCustomerRedeemables goes through what a customer holds, newest first, with what each voucher is
-   * worth now. `customer_id` is an id or a source id; `not_found` for an unknown one.
+   * Lists the vouchers that a customer holds, newest first by default, with their current status.
+   * `{customer_id}` is an id or a source id. Errors: `not_found` (an unknown customer).
    *
    * @generated from rpc scrip.voucher.v1.PublicationService.ListCustomerRedeemables
    */

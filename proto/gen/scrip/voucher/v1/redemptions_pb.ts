@@ -31,18 +31,20 @@ export const file_scrip_voucher_v1_redemptions: GenFile = /*@__PURE__*/
   fileDesc("CiJzY3JpcC92b3VjaGVyL3YxL3JlZGVtcHRpb25zLnByb3RvEhBzY3JpcC52b3VjaGVyLnYxIjMKB0NoYW5uZWwSEgoKY2hhbm5lbF9pZBgBIAEoCRIUCgxjaGFubmVsX3R5cGUYAiABKAkiIAoOUmVkZW1wdGlvbkdpZnQSDgoGYW1vdW50GAEgASgDIqMMCgpSZWRlbXB0aW9uEgoKAmlkGAEgASgJEigKBGRhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC2N1c3RvbWVyX2lkGAMgASgJQgaatRgCEAFIAIgBARIgCgt0cmFja2luZ19pZBgEIAEoCUIGmrUYAhABSAGIAQESMQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgaatRgCEAESEwoGYW1vdW50GAYgASgDSAKIAQESMgoGcmVzdWx0GAcgASgOMiIuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uUmVzdWx0EjIKBnN0YXR1cxgIIAEoDjIiLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvblN0YXR1cxIyCgVvcmRlchgJIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlckIGmrUYAhABSAOIAQESKgoHY2hhbm5lbBgKIAEoCzIZLnNjcmlwLnZvdWNoZXIudjEuQ2hhbm5lbBI4CghjdXN0b21lchgLIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckIGmrUYAhABSASIAQESGwoTcmVsYXRlZF9vYmplY3RfdHlwZRgMIAEoCRIZChFyZWxhdGVkX29iamVjdF9pZBgNIAEoCRIvCgd2b3VjaGVyGA4gASgLMhkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVySAWIAQESMwoEZ2lmdBgPIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkdpZnRIBogBARIZCgxmYWlsdXJlX2NvZGUYECABKAlIB4gBARIcCg9mYWlsdXJlX21lc3NhZ2UYESABKAlICIgBARIXCgpyZWRlbXB0aW9uGBIgASgJSAmIAQESQgoOcHJvbW90aW9uX3RpZXIYEyABKAsyJS5zY3JpcC5jb21tb24udjEuUHJvbW90aW9uVGllclN1bW1hcnlICogBARI9Cgxsb3lhbHR5X2NhcmQYFCABKAsyIi5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25Qb2ludHNIC4gBARJGChNyZWxhdGVkX3JlZGVtcHRpb25zGBUgASgLMiQuc2NyaXAudm91Y2hlci52MS5SZWxhdGVkUmVkZW1wdGlvbnNIDIgBARI5CgdzZXNzaW9uGBYgASgLMiMuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uU2Vzc2lvbkgNiAEBEi0KGHJlbGF0ZWRfb2JqZWN0X3BhcmVudF9pZBgXIAEoCUIGmrUYAhABSA6IAQESHAoPcmVkZWVtYWJsZV90eXBlGBggASgJSA+IAQESGgoNcmVkZWVtYWJsZV9pZBgZIAEoCUgQiAEBEhMKBnJlYXNvbhgaIAEoCUgRiAEBEjYKC2V4cGxhbmF0aW9uGBsgASgLMhwuc2NyaXAuY29tbW9uLnYxLkV4cGxhbmF0aW9uSBKIAQESEwoGb2JqZWN0GBwgASgJSBOIAQESNwoGcmV3YXJkGB0gASgLMiIuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uUmV3YXJkSBSIAQE6EJK1GAwKCnJlZGVtcHRpb25CDgoMX2N1c3RvbWVyX2lkQg4KDF90cmFja2luZ19pZEIJCgdfYW1vdW50QggKBl9vcmRlckILCglfY3VzdG9tZXJCCgoIX3ZvdWNoZXJCBwoFX2dpZnRCDwoNX2ZhaWx1cmVfY29kZUISChBfZmFpbHVyZV9tZXNzYWdlQg0KC19yZWRlbXB0aW9uQhEKD19wcm9tb3Rpb25fdGllckIPCg1fbG95YWx0eV9jYXJkQhYKFF9yZWxhdGVkX3JlZGVtcHRpb25zQgoKCF9zZXNzaW9uQhsKGV9yZWxhdGVkX29iamVjdF9wYXJlbnRfaWRCEgoQX3JlZGVlbWFibGVfdHlwZUIQCg5fcmVkZWVtYWJsZV9pZEIJCgdfcmVhc29uQg4KDF9leHBsYW5hdGlvbkIJCgdfb2JqZWN0QgkKB19yZXdhcmQidQoQUmVkZW1wdGlvblJld2FyZBIKCgJpZBgBIAEoCRIZCgRuYW1lGAIgASgJQgaatRgCEAFIAIgBARIMCgR0eXBlGAMgASgJEhUKDWFzc2lnbm1lbnRfaWQYBCABKAk6DJK1GAgKBnJld2FyZEIHCgVfbmFtZSIiChBSZWRlbXB0aW9uUG9pbnRzEg4KBnBvaW50cxgBIAEoAyIgChFSZWRlbXB0aW9uU2Vzc2lvbhILCgNrZXkYASABKAkihAEKElJlbGF0ZWRSZWRlbXB0aW9ucxI0Cglyb2xsYmFja3MYASADKAsyIS5zY3JpcC52b3VjaGVyLnYxLlJlbGF0ZWRSb2xsYmFjaxI4CgtyZWRlbXB0aW9ucxgCIAMoCzIjLnNjcmlwLnZvdWNoZXIudjEuUmVsYXRlZFJlZGVtcHRpb24iZAoPUmVsYXRlZFJvbGxiYWNrEgoKAmlkGAEgASgJEigKBGRhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhsKE3JvbGxiYWNrX29yZGVyX21vZGUYAyABKAkiSQoRUmVsYXRlZFJlZGVtcHRpb24SCgoCaWQYASABKAkSKAoEZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAihwoKCFJvbGxiYWNrEgoKAmlkGAEgASgJEigKBGRhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC2N1c3RvbWVyX2lkGAMgASgJQgaatRgCEAFIAIgBARIgCgt0cmFja2luZ19pZBgEIAEoCUIGmrUYAhABSAGIAQESMQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgaatRgCEAESEwoGYW1vdW50GAYgASgDSAKIAQESEgoKcmVkZW1wdGlvbhgHIAEoCRITCgZyZWFzb24YCCABKAlIA4gBARIyCgZyZXN1bHQYCSABKA4yIi5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25SZXN1bHQSMgoGc3RhdHVzGAogASgOMiIuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uU3RhdHVzEhkKDGZhaWx1cmVfY29kZRgLIAEoCUgEiAEBEhwKD2ZhaWx1cmVfbWVzc2FnZRgMIAEoCUgFiAEBEjIKBW9yZGVyGA0gASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVyQgaatRgCEAFIBogBARIqCgdjaGFubmVsGA4gASgLMhkuc2NyaXAudm91Y2hlci52MS5DaGFubmVsEjgKCGN1c3RvbWVyGA8gASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVyQgaatRgCEAFIB4gBARIbChNyZWxhdGVkX29iamVjdF90eXBlGBAgASgJEhkKEXJlbGF0ZWRfb2JqZWN0X2lkGBEgASgJEi8KB3ZvdWNoZXIYEiABKAsyGS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJICIgBARJCCg5wcm9tb3Rpb25fdGllchgTIAEoCzIlLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyU3VtbWFyeUgJiAEBEjMKBGdpZnQYFCABKAsyIC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25HaWZ0SAqIAQESPQoMbG95YWx0eV9jYXJkGBUgASgLMiIuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uUG9pbnRzSAuIAQESNwoGcmV3YXJkGBYgASgLMiIuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uUmV3YXJkSAyIAQESLQoYcmVsYXRlZF9vYmplY3RfcGFyZW50X2lkGBcgASgJQgaatRgCEAFIDYgBARIcCg9yZWRlZW1hYmxlX3R5cGUYGCABKAlIDogBARIaCg1yZWRlZW1hYmxlX2lkGBkgASgJSA+IAQE6GZK1GBUKE3JlZGVtcHRpb25fcm9sbGJhY2tCDgoMX2N1c3RvbWVyX2lkQg4KDF90cmFja2luZ19pZEIJCgdfYW1vdW50QgkKB19yZWFzb25CDwoNX2ZhaWx1cmVfY29kZUISChBfZmFpbHVyZV9tZXNzYWdlQggKBl9vcmRlckILCglfY3VzdG9tZXJCCgoIX3ZvdWNoZXJCEQoPX3Byb21vdGlvbl90aWVyQgcKBV9naWZ0Qg8KDV9sb3lhbHR5X2NhcmRCCQoHX3Jld2FyZEIbChlfcmVsYXRlZF9vYmplY3RfcGFyZW50X2lkQhIKEF9yZWRlZW1hYmxlX3R5cGVCEAoOX3JlZGVlbWFibGVfaWQilAMKFkxpc3RSZWRlbXB0aW9uc1JlcXVlc3QSHAoFbGltaXQYASABKANCCJq1GAQYASBkSACIAQESGQoEcGFnZRgCIAEoA0IGmrUYAhgBSAGIAQESMQoFb3JkZXIYAyABKAlCHZq1GBlyCmNyZWF0ZWRfYXRyCy1jcmVhdGVkX2F0SAKIAQESGwoGcmVzdWx0GAQgASgJQgaatRgCMGRIA4gBARIhCghjYW1wYWlnbhgFIAEoCUIKmrUYBjCsApABB0gEiAEBEh4KCGN1c3RvbWVyGAYgASgJQgeatRgDMP8BSAWIAQESKAoHZmlsdGVycxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMwoKY3JlYXRlZF9hdBgIIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIBogBAUIICgZfbGltaXRCBwoFX3BhZ2VCCAoGX29yZGVyQgkKB19yZXN1bHRCCwoJX2NhbXBhaWduQgsKCV9jdXN0b21lckINCgtfY3JlYXRlZF9hdCJrCg5SZWRlbXB0aW9uTGlzdBIxCgtyZWRlbXB0aW9ucxgBIAMoCzIcLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbhINCgV0b3RhbBgCIAEoAzoXkrUYEwoEbGlzdBILcmVkZW1wdGlvbnMiNwoVR2V0RXhwbGFuYXRpb25SZXF1ZXN0Eh4KDXJlZGVtcHRpb25faWQYASABKAlCB5q1GAMw/wEiTAoVUmVsZWFzZVNlc3Npb25SZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoLc2Vzc2lvbl9rZXkYAiABKAlCB5q1GAMw/wEiNgoUR2V0UmVkZW1wdGlvblJlcXVlc3QSHgoNcmVkZW1wdGlvbl9pZBgBIAEoCUIHmrUYAzD/ASKCAQodTGlzdFZvdWNoZXJSZWRlbXB0aW9uc1JlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIcCgVsaW1pdBgCIAEoA0IImrUYBBgBIGRIAIgBARIZCgRwYWdlGAMgASgDQgaatRgCGAFIAYgBAUIICgZfbGltaXRCBwoFX3BhZ2UitQIKElZvdWNoZXJSZWRlbXB0aW9ucxIdCghxdWFudGl0eRgBIAEoA0IGmrUYAhABSACIAQESGQoRcmVkZWVtZWRfcXVhbnRpdHkYAiABKAMSHAoPcmVkZWVtZWRfYW1vdW50GAMgASgDSAGIAQESHAoPcmVkZWVtZWRfcG9pbnRzGAQgASgDSAKIAQESCwoDdXJsGAUgASgJEg0KBXRvdGFsGAYgASgDEjgKEnJlZGVtcHRpb25fZW50cmllcxgHIAMoCzIcLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbjoekrUYGgoEbGlzdBIScmVkZW1wdGlvbl9lbnRyaWVzQgsKCV9xdWFudGl0eUISChBfcmVkZWVtZWRfYW1vdW50QhIKEF9yZWRlZW1lZF9wb2ludHMiMwoOSWRlbXBvdGVuY3lLZXkSCwoDa2V5GAEgASgJEhQKDHJlcXVlc3RfaGFzaBgCIAEoDCJPChNMb2FkVm91Y2hlcnNSZXF1ZXN0EjgKB3F1ZXJpZXMYASADKAsyHi5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJRdWVyeUIHmrUYA0joByLYAQoMVm91Y2hlclF1ZXJ5EhIKCnByb2plY3RfaWQYASABKAkSFQoFY29kZXMYAiADKAlCBpq1GAJIHhI6CgtpZGVtcG90ZW5jeRgDIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuSWRlbXBvdGVuY3lLZXlIAIgBARIYCgtzZXNzaW9uX2tleRgEIAEoCUgBiAEBEicKA25vdxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2lkZW1wb3RlbmN5Qg4KDF9zZXNzaW9uX2tleSJIChRMb2FkVm91Y2hlcnNSZXNwb25zZRIwCgdyZXN1bHRzGAEgAygLMh8uc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyUmVzdWx0IpMBCg1Wb3VjaGVyUmVzdWx0EjEKCHZvdWNoZXJzGAEgAygLMh8uc2NyaXAudm91Y2hlci52MS5Mb2FkZWRWb3VjaGVyEjwKDnN0b3JlZF9vdXRjb21lGAIgASgLMh8uc2NyaXAudm91Y2hlci52MS5Db21taXRPdXRjb21lSACIAQFCEQoPX3N0b3JlZF9vdXRjb21lItABCg1Mb2FkZWRWb3VjaGVyEi8KB3ZvdWNoZXIYASABKAsyGS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJIAIgBARIaChJkZWZpbml0aW9uX3ZlcnNpb24YAiABKAMSFwoPbG9ja2VkX3F1YW50aXR5GAMgASgDEhYKDmxvY2tlZF9jcmVkaXRzGAQgASgDEjUKFHB1YmxpY2F0aW9uX21ldGFkYXRhGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIKCghfdm91Y2hlciJaChhDb21taXRSZWRlbXB0aW9uc1JlcXVlc3QSPgoIY29tbWFuZHMYASADKAsyIy5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25Db21tYW5kQgeatRgDSOgHIuUFChFSZWRlbXB0aW9uQ29tbWFuZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSJwoDbm93GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI6CgtpZGVtcG90ZW5jeRgEIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuSWRlbXBvdGVuY3lLZXlIAIgBARIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEjAKCGN1c3RvbWVyGAYgASgLMhkuc2NyaXAuY29tbW9uLnYxLkN1c3RvbWVySAKIAQESGAoLdHJhY2tpbmdfaWQYByABKAlIA4gBARIpCghtZXRhZGF0YRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKgoHY2hhbm5lbBgJIAEoCzIZLnNjcmlwLnZvdWNoZXIudjEuQ2hhbm5lbBIqCgVvcmRlchgKIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlckgEiAEBEjcKBXBhcnRzGAsgAygLMiAuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uUGFydEIGmrUYAkgeEi4KCXJlamVjdGlvbhgMIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvckgFiAEBEhgKC3Nlc3Npb25fa2V5GA0gASgJSAaIAQESEwoLcmVwbGF5X2RhdGEYDiABKAwSFAoHcGFydGlhbBgPIAEoCEgHiAEBEjsKCW92ZXJyaWRlcxgUIAMoCzIfLnNjcmlwLmNvbW1vbi52MS5PcmRlckl0ZW1JbnB1dEIHmrUYA0j0A0IOCgxfaWRlbXBvdGVuY3lCDgoMX2N1c3RvbWVyX2lkQgsKCV9jdXN0b21lckIOCgxfdHJhY2tpbmdfaWRCCAoGX29yZGVyQgwKCl9yZWplY3Rpb25CDgoMX3Nlc3Npb25fa2V5QgoKCF9wYXJ0aWFsIq8ECg5SZWRlbXB0aW9uUGFydBIUCgp2b3VjaGVyX2lkGAEgASgJSAASPwoOcHJvbW90aW9uX3RpZXIYAiABKAsyJS5zY3JpcC5jb21tb24udjEuUHJvbW90aW9uVGllclN1bW1hcnlIABIaChJkZWZpbml0aW9uX3ZlcnNpb24YAyABKAMSDwoHY3JlZGl0cxgEIAEoAxIqCgVvcmRlchgFIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlckgBiAEBEhgKC2NhbXBhaWduX2lkGAYgASgJSAKIAQESFAoMb3JkZXJfYW1vdW50GAcgASgDEhkKEWRpc2NvdW50ZWRfYW1vdW50GAggASgDEjkKBXVuaXRzGAkgAygLMiEuc2NyaXAudm91Y2hlci52MS5EaXNjb3VudGVkVW5pdHNCB5q1GANI9AMSNQoGZ3VhcmRzGAogAygLMhwuc2NyaXAudm91Y2hlci52MS5Db3VudEd1YXJkQgeatRgDSPQDEjYKC2V4cGxhbmF0aW9uGAsgASgLMhwuc2NyaXAuY29tbW9uLnYxLkV4cGxhbmF0aW9uSAOIAQESNQoGcG9pbnRzGAwgASgLMiAuc2NyaXAudm91Y2hlci52MS5SZWRlZW1lZFBvaW50c0gEiAEBQgwKCnJlZGVlbWFibGVCCAoGX29yZGVyQg4KDF9jYW1wYWlnbl9pZEIOCgxfZXhwbGFuYXRpb25CCQoHX3BvaW50cyKkAQoOUmVkZWVtZWRQb2ludHMSDwoHaG9sZF9pZBgBIAEoCRIOCgZwb2ludHMYAiABKAMSEwoLY2FyZF9wb2ludHMYAyABKAMSDwoHYmFsYW5jZRgEIAEoAxIXCg9yZWRlZW1lZF9wb2ludHMYBSABKAMSMgoGcmV3YXJkGAYgASgLMiIuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uUmV3YXJkIjcKD0Rpc2NvdW50ZWRVbml0cxISCgpwcm9kdWN0X2lkGAEgASgJEhAKCHF1YW50aXR5GAIgASgDIrACCgVDb3VudBIUCgp2b3VjaGVyX2lkGAEgASgJSAASGwoRcHJvbW90aW9uX3RpZXJfaWQYAiABKAlIABIVCgtjYW1wYWlnbl9pZBgDIAEoCUgAEi8KB21lYXN1cmUYBCABKA4yHi5zY3JpcC52b3VjaGVyLnYxLkNvdW50TWVhc3VyZRIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEhcKCmNoYW5uZWxfaWQYBiABKAlIAogBARIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKcHJvZHVjdF9pZBgIIAEoCUgDiAEBQgcKBXNjb3BlQg4KDF9jdXN0b21lcl9pZEINCgtfY2hhbm5lbF9pZEINCgtfcHJvZHVjdF9pZCKsAQoKQ291bnRHdWFyZBImCgVjb3VudBgBIAEoCzIXLnNjcmlwLnZvdWNoZXIudjEuQ291bnQSCwoDYWRkGAIgASgDEisKCmNvbmRpdGlvbnMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCXJlamVjdGlvbhgEIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvckgAiAEBQgwKCl9yZWplY3Rpb24iUQoXQ291bnRSZWRlbXB0aW9uc1JlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIcLnNjcmlwLnZvdWNoZXIudjEuQ291bnRRdWVyeUIHmrUYA0joByJSCgpDb3VudFF1ZXJ5EhIKCnByb2plY3RfaWQYASABKAkSMAoGY291bnRzGAIgAygLMhcuc2NyaXAudm91Y2hlci52MS5Db3VudEIHmrUYA0joByJKChhDb3VudFJlZGVtcHRpb25zUmVzcG9uc2USLgoHcmVzdWx0cxgBIAMoCzIdLnNjcmlwLnZvdWNoZXIudjEuQ291bnRSZXN1bHQiHQoLQ291bnRSZXN1bHQSDgoGdmFsdWVzGAEgAygDIlkKFlJlc2VydmVWb3VjaGVyc1JlcXVlc3QSPwoIY29tbWFuZHMYASADKAsyJC5zY3JpcC52b3VjaGVyLnYxLlJlc2VydmF0aW9uQ29tbWFuZEIHmrUYA0joByLnAQoSUmVzZXJ2YXRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRITCgtzZXNzaW9uX2tleRgDIAEoCRInCgNub3cYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjsKDHJlc2VydmF0aW9ucxgGIAMoCzIdLnNjcmlwLnZvdWNoZXIudjEuUmVzZXJ2YXRpb25CBpq1GAJIHiJOCgtSZXNlcnZhdGlvbhISCgp2b3VjaGVyX2lkGAEgASgJEhoKEmRlZmluaXRpb25fdmVyc2lvbhgCIAEoAxIPCgdjcmVkaXRzGAMgASgDIlEKF1Jlc2VydmVWb3VjaGVyc1Jlc3BvbnNlEjYKCG91dGNvbWVzGAEgAygLMiQuc2NyaXAudm91Y2hlci52MS5SZXNlcnZhdGlvbk91dGNvbWUitQEKElJlc2VydmF0aW9uT3V0Y29tZRI2CghyZXNlcnZlZBgBIAEoCzIiLnNjcmlwLnZvdWNoZXIudjEuUmVzZXJ2ZWRWb3VjaGVyc0gAEioKCHJlamVjdGVkGAIgASgLMhYuc2NyaXAuY29tbW9uLnYxLkVycm9ySAASMAoFc3RhbGUYAyABKAsyHy5zY3JpcC52b3VjaGVyLnYxLlN0YWxlRGVjaXNpb25IAEIJCgdvdXRjb21lIjAKEFJlc2VydmVkVm91Y2hlcnMSHAoUcmVsZWFzZWRfdm91Y2hlcl9pZHMYASADKAkiVgoWQ29tbWl0Um9sbGJhY2tzUmVxdWVzdBI8Cghjb21tYW5kcxgBIAMoCzIhLnNjcmlwLnZvdWNoZXIudjEuUm9sbGJhY2tDb21tYW5kQgeatRgDSOgHIr8ECg9Sb2xsYmFja0NvbW1hbmQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEicKA25vdxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOgoLaWRlbXBvdGVuY3kYBCABKAsyIC5zY3JpcC52b3VjaGVyLnYxLklkZW1wb3RlbmN5S2V5SACIAQESFQoNcmVkZW1wdGlvbl9pZBgFIAEoCRIPCgdzdGFja2VkGAYgASgIEhMKBnJlYXNvbhgHIAEoCUgBiAEBEhgKC3RyYWNraW5nX2lkGAggASgJSAKIAQESKQoIbWV0YWRhdGEYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKC2N1c3RvbWVyX2lkGAogASgJSAOIAQESFQoIb3JkZXJfaWQYCyABKAlIBIgBARIqCgdjaGFubmVsGAwgASgLMhkuc2NyaXAudm91Y2hlci52MS5DaGFubmVsEhIKCm9yZGVyX21vZGUYDSABKAkSLgoKbm90X2JlZm9yZRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoFb3JkZXIYDyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIBYgBAUIOCgxfaWRlbXBvdGVuY3lCCQoHX3JlYXNvbkIOCgxfdHJhY2tpbmdfaWRCDgoMX2N1c3RvbWVyX2lkQgsKCV9vcmRlcl9pZEIICgZfb3JkZXIiTgoXQ29tbWl0Um9sbGJhY2tzUmVzcG9uc2USMwoIb3V0Y29tZXMYASADKAsyIS5zY3JpcC52b3VjaGVyLnYxLlJvbGxiYWNrT3V0Y29tZSKVAQoPUm9sbGJhY2tPdXRjb21lEjkKCWNvbW1pdHRlZBgBIAEoCzIkLnNjcmlwLnZvdWNoZXIudjEuQ29tbWl0dGVkUm9sbGJhY2tzSAASKgoIcmVqZWN0ZWQYAiABKAsyFi5zY3JpcC5jb21tb24udjEuRXJyb3JIABIQCghyZXBsYXllZBgDIAEoCEIJCgdvdXRjb21lIsQBChJDb21taXR0ZWRSb2xsYmFja3MSLQoJcm9sbGJhY2tzGAEgAygLMhouc2NyaXAudm91Y2hlci52MS5Sb2xsYmFjaxI4Cg9wYXJlbnRfcm9sbGJhY2sYAiABKAsyGi5zY3JpcC52b3VjaGVyLnYxLlJvbGxiYWNrSACIAQESMQoLcmVkZW1wdGlvbnMYAyADKAsyHC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25CEgoQX3BhcmVudF9yb2xsYmFjayJOChlDb21taXRSZWRlbXB0aW9uc1Jlc3BvbnNlEjEKCG91dGNvbWVzGAEgAygLMh8uc2NyaXAudm91Y2hlci52MS5Db21taXRPdXRjb21lIscBCg1Db21taXRPdXRjb21lEjsKCWNvbW1pdHRlZBgBIAEoCzImLnNjcmlwLnZvdWNoZXIudjEuQ29tbWl0dGVkUmVkZW1wdGlvbnNIABIqCghyZWplY3RlZBgCIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvckgAEjAKBXN0YWxlGAMgASgLMh8uc2NyaXAudm91Y2hlci52MS5TdGFsZURlY2lzaW9uSAASEAoIcmVwbGF5ZWQYBCABKAhCCQoHb3V0Y29tZSKyAQoUQ29tbWl0dGVkUmVkZW1wdGlvbnMSMQoLcmVkZW1wdGlvbnMYASADKAsyHC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb24SPAoRcGFyZW50X3JlZGVtcHRpb24YAiABKAsyHC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25IAIgBARITCgtyZXBsYXlfZGF0YRgDIAEoDEIUChJfcGFyZW50X3JlZGVtcHRpb24iRQoNU3RhbGVEZWNpc2lvbhI0Cgljb25mbGljdHMYASADKAsyIS5zY3JpcC52b3VjaGVyLnYxLkNvbmZsaWN0aW5nUGFydCJ8Cg9Db25mbGljdGluZ1BhcnQSDAoEcGFydBgBIAEoBRIlCgVlcnJvchgCIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5FcnJvchIeChFyZW1haW5pbmdfY3JlZGl0cxgDIAEoA0gAiAEBQhQKEl9yZW1haW5pbmdfY3JlZGl0cyJUChlSZWxlYXNlUG9pbnRzSG9sZHNSZXF1ZXN0EjcKBWhvbGRzGAEgAygLMh8uc2NyaXAudm91Y2hlci52MS5Qb2ludHNIb2xkS2V5QgeatRgDSOgHIjQKDVBvaW50c0hvbGRLZXkSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdob2xkX2lkGAIgASgJIhwKGlJlbGVhc2VQb2ludHNIb2xkc1Jlc3BvbnNlKnMKEFJlZGVtcHRpb25SZXN1bHQSIQodUkVERU1QVElPTl9SRVNVTFRfVU5TUEVDSUZJRUQQABIdChlSRURFTVBUSU9OX1JFU1VMVF9TVUNDRVNTEAESHQoZUkVERU1QVElPTl9SRVNVTFRfRkFJTFVSRRACKpcBChBSZWRlbXB0aW9uU3RhdHVzEiEKHVJFREVNUFRJT05fU1RBVFVTX1VOU1BFQ0lGSUVEEAASHwobUkVERU1QVElPTl9TVEFUVVNfU1VDQ0VFREVEEAESHAoYUkVERU1QVElPTl9TVEFUVVNfRkFJTEVEEAISIQodUkVERU1QVElPTl9TVEFUVVNfUk9MTEVEX0JBQ0sQAyrLAQoMQ291bnRNZWFzdXJlEh0KGUNPVU5UX01FQVNVUkVfVU5TUEVDSUZJRUQQABIdChlDT1VOVF9NRUFTVVJFX1JFREVNUFRJT05TEAESHwobQ09VTlRfTUVBU1VSRV9PUkRFUlNfQU1PVU5UEAISIwofQ09VTlRfTUVBU1VSRV9ESVNDT1VOVEVEX0FNT1VOVBADEh4KGkNPVU5UX01FQVNVUkVfR0lGVF9DUkVESVRTEAQSFwoTQ09VTlRfTUVBU1VSRV9VTklUUxAFMpUQChFSZWRlbXB0aW9uU2VydmljZRKcAQoNR2V0UmVkZW1wdGlvbhImLnNjcmlwLnZvdWNoZXIudjEuR2V0UmVkZW1wdGlvblJlcXVlc3QaHC5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb24iRYq1GA0KC3JlZGVtcHRpb25zorUYCW5vdF9mb3VuZILT5JMCIRIfL3YxL3JlZGVtcHRpb25zL3tyZWRlbXB0aW9uX2lkfRLoAQoWTGlzdFZvdWNoZXJSZWRlbXB0aW9ucxIvLnNjcmlwLnZvdWNoZXIudjEuTGlzdFZvdWNoZXJSZWRlbXB0aW9uc1JlcXVlc3QaJC5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJSZWRlbXB0aW9ucyJ3irUYCgoIdm91Y2hlcnOitRgJbm90X2ZvdW5korUYD3BhZ2Vfb3Zlcl9saW1pdILT5JMCQ1ohEh8vdjEvdm91Y2hlcnMve2NvZGV9L3JlZGVtcHRpb25zEh4vdjEvdm91Y2hlcnMve2NvZGV9L3JlZGVtcHRpb24SmgEKD0xpc3RSZWRlbXB0aW9ucxIoLnNjcmlwLnZvdWNoZXIudjEuTGlzdFJlZGVtcHRpb25zUmVxdWVzdBogLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkxpc3QiO4q1GA0KC3JlZGVtcHRpb25zorUYD3BhZ2Vfb3Zlcl9saW1pdILT5JMCERIPL3YxL3JlZGVtcHRpb25zErQBCg5HZXRFeHBsYW5hdGlvbhInLnNjcmlwLnZvdWNoZXIudjEuR2V0RXhwbGFuYXRpb25SZXF1ZXN0GiYuc2NyaXAuY29tbW9uLnYxLlJlZGVtcHRpb25FeHBsYW5hdGlvbiJRirUYDQoLcmVkZW1wdGlvbnOitRgJbm90X2ZvdW5kgtPkkwItEisvdjEvcmVkZW1wdGlvbnMve3JlZGVtcHRpb25faWR9L2V4cGxhbmF0aW9uEqABCg5SZWxlYXNlU2Vzc2lvbhInLnNjcmlwLnZvdWNoZXIudjEuUmVsZWFzZVNlc3Npb25SZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5Ik2KtRgKCgh2b3VjaGVyc6K1GAlub3RfZm91bmSC0+STAiwqKi92MS92b3VjaGVycy97Y29kZX0vc2Vzc2lvbnMve3Nlc3Npb25fa2V5fRJdCgxMb2FkVm91Y2hlcnMSJS5zY3JpcC52b3VjaGVyLnYxLkxvYWRWb3VjaGVyc1JlcXVlc3QaJi5zY3JpcC52b3VjaGVyLnYxLkxvYWRWb3VjaGVyc1Jlc3BvbnNlErwCChFDb21taXRSZWRlbXB0aW9ucxIqLnNjcmlwLnZvdWNoZXIudjEuQ29tbWl0UmVkZW1wdGlvbnNSZXF1ZXN0Gisuc2NyaXAudm91Y2hlci52MS5Db21taXRSZWRlbXB0aW9uc1Jlc3BvbnNlIs0BqrUYCW5vdF9mb3VuZKq1GBFxdWFudGl0eV9leGNlZWRlZKq1GBRnaWZ0X2Ftb3VudF9leGNlZWRlZKq1GBdjdXN0b21lcl9ydWxlc192aW9sYXRlZKq1GBRvcmRlcl9ydWxlc192aW9sYXRlZKq1GBlyZWRlbXB0aW9uX3J1bGVzX3Zpb2xhdGVkqrUYFmlkZW1wb3RlbmN5X2tleV9yZXVzZWSqtRgTc2VydmljZV91bmF2YWlsYWJsZaq1GA5pbnRlcm5hbF9lcnJvchJpChBDb3VudFJlZGVtcHRpb25zEikuc2NyaXAudm91Y2hlci52MS5Db3VudFJlZGVtcHRpb25zUmVxdWVzdBoqLnNjcmlwLnZvdWNoZXIudjEuQ291bnRSZWRlbXB0aW9uc1Jlc3BvbnNlEr4BCg9SZXNlcnZlVm91Y2hlcnMSKC5zY3JpcC52b3VjaGVyLnYxLlJlc2VydmVWb3VjaGVyc1JlcXVlc3QaKS5zY3JpcC52b3VjaGVyLnYxLlJlc2VydmVWb3VjaGVyc1Jlc3BvbnNlIlaqtRgRcXVhbnRpdHlfZXhjZWVkZWSqtRgUZ2lmdF9hbW91bnRfZXhjZWVkZWSqtRgTc2VydmljZV91bmF2YWlsYWJsZaq1GA5pbnRlcm5hbF9lcnJvchLDAgoPQ29tbWl0Um9sbGJhY2tzEiguc2NyaXAudm91Y2hlci52MS5Db21taXRSb2xsYmFja3NSZXF1ZXN0Gikuc2NyaXAudm91Y2hlci52MS5Db21taXRSb2xsYmFja3NSZXNwb25zZSLaAaq1GAlub3RfZm91bmSqtRgTYWxyZWFkeV9yb2xsZWRfYmFja6q1GBJpbnZhbGlkX3JlZGVtcHRpb26qtRgZaW52YWxpZF9yZWRlbXB0aW9uX3BhcmVudKq1GBBpbnZhbGlkX2N1c3RvbWVyqrUYDWludmFsaWRfb3JkZXKqtRgXaW52YWxpZF9yb2xsYmFja19wYXJhbXOqtRgWaWRlbXBvdGVuY3lfa2V5X3JldXNlZKq1GBNzZXJ2aWNlX3VuYXZhaWxhYmxlqrUYDmludGVybmFsX2Vycm9yEm8KElJlbGVhc2VQb2ludHNIb2xkcxIrLnNjcmlwLnZvdWNoZXIudjEuUmVsZWFzZVBvaW50c0hvbGRzUmVxdWVzdBosLnNjcmlwLnZvdWNoZXIudjEuUmVsZWFzZVBvaW50c0hvbGRzUmVzcG9uc2ViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_customer, file_scrip_common_v1_error, file_scrip_common_v1_explanation, file_scrip_common_v1_list, file_scrip_common_v1_order, file_scrip_common_v1_promotion_tier, file_scrip_options_v1_options, file_scrip_voucher_v1_vouchers]);
 
 /**
+ * Origin of a redemption or rollback.
+ *
  * @generated from message scrip.voucher.v1.Channel
  */
 export type Channel = Message<"scrip.voucher.v1.Channel"> & {
   /**
-   * The id of the application that called.
+   * Id of the application (`app_…`) that sent the request.
    *
    * @generated from field: string channel_id = 1;
    */
   channelId: string;
 
   /**
-   * API, USER or AUTO_REDEEM.
+   * `API`, `USER` or `AUTO_REDEEM`.
    *
    * @generated from field: string channel_type = 2;
    */
@@ -57,11 +59,13 @@ export const ChannelSchema: GenMessage<Channel> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 0);
 
 /**
+ * Credits of a gift voucher that were redeemed.
+ *
  * @generated from message scrip.voucher.v1.RedemptionGift
  */
 export type RedemptionGift = Message<"scrip.voucher.v1.RedemptionGift"> & {
   /**
-   * Credits taken.
+   * Credits in minor units; negative in a rollback.
    *
    * @generated from field: int64 amount = 1;
    */
@@ -76,171 +80,210 @@ export const RedemptionGiftSchema: GenMessage<RedemptionGift> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 1);
 
 /**
+ * A redemption, a failed attempt, or a rollback in a list of redemptions.
+ *
  * @generated from message scrip.voucher.v1.Redemption
  */
 export type Redemption = Message<"scrip.voucher.v1.Redemption"> & {
   /**
+   * Id of the redemption (`r_…`), of a failed one (`rf_…`), or of a rollback (`rr_…`, `rrf_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Time of the redemption (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp date = 2;
    */
   date?: Timestamp | undefined;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: optional string customer_id = 3;
    */
   customerId?: string | undefined;
 
   /**
+   * Hashed source id of the customer (`track_…`).
+   *
    * @generated from field: optional string tracking_id = 4;
    */
   trackingId?: string | undefined;
 
   /**
+   * Key-value pairs of the redemption.
+   *
    * @generated from field: google.protobuf.Struct metadata = 5;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * Gift: credits taken; loyalty card: points taken.
+   * Gift vouchers: credits redeemed, in minor units. Loyalty cards: points redeemed.
    *
    * @generated from field: optional int64 amount = 6;
    */
   amount?: bigint | undefined;
 
   /**
+   * Whether the redemption was committed.
+   *
    * @generated from field: scrip.voucher.v1.RedemptionResult result = 7;
    */
   result: RedemptionResult;
 
   /**
+   * Status; changes to `ROLLED_BACK` with a rollback.
+   *
    * @generated from field: scrip.voucher.v1.RedemptionStatus status = 8;
    */
   status: RedemptionStatus;
 
   /**
+   * The order after the redemption.
+   *
    * @generated from field: optional scrip.common.v1.Order order = 9;
    */
   order?: Order | undefined;
 
   /**
+   * Origin of the request.
+   *
    * @generated from field: scrip.voucher.v1.Channel channel = 10;
    */
   channel?: Channel | undefined;
 
   /**
+   * The customer, as sent or stored.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 11;
    */
   customer?: Customer | undefined;
 
   /**
+   * `voucher`, `promotion_tier` or, of a stacked redemption, `redemption`.
+   *
    * @generated from field: string related_object_type = 12;
    */
   relatedObjectType: string;
 
   /**
+   * Id of the voucher (`v_…`) or promotion tier (`promo_…`).
+   *
    * @generated from field: string related_object_id = 13;
    */
   relatedObjectId: string;
 
   /**
-   * As it was right after this redemption.
+   * The voucher right after the redemption.
    *
    * @generated from field: optional scrip.voucher.v1.Voucher voucher = 14;
    */
   voucher?: Voucher | undefined;
 
   /**
+   * Gift vouchers: credits redeemed.
+   *
    * @generated from field: optional scrip.voucher.v1.RedemptionGift gift = 15;
    */
   gift?: RedemptionGift | undefined;
 
   /**
-   * Failed redemptions only: the key and message of the error.
+   * Failed redemptions only: key of the error.
    *
    * @generated from field: optional string failure_code = 16;
    */
   failureCode?: string | undefined;
 
   /**
+   * Failed redemptions only: message of the error.
+   *
    * @generated from field: optional string failure_message = 17;
    */
   failureMessage?: string | undefined;
 
   /**
-   * The stacked redemption that this one is a part of.
+   * Id of the stacked redemption that this one is a part of; of a rollback, id of the redemption that was
+   * rolled back.
    *
    * @generated from field: optional string redemption = 18;
    */
   redemption?: string | undefined;
 
   /**
-   * As it was when it was redeemed.
+   * The promotion tier as it was when it was redeemed.
    *
    * @generated from field: optional scrip.common.v1.PromotionTierSummary promotion_tier = 19;
    */
   promotionTier?: PromotionTierSummary | undefined;
 
   /**
+   * Loyalty cards: points redeemed.
+   *
    * @generated from field: optional scrip.voucher.v1.RedemptionPoints loyalty_card = 20;
    */
   loyaltyCard?: RedemptionPoints | undefined;
 
   /**
+   * Rollbacks of this redemption, and parts of a stacked redemption.
+   *
    * @generated from field: optional scrip.voucher.v1.RelatedRedemptions related_redemptions = 21;
    */
   relatedRedemptions?: RelatedRedemptions | undefined;
 
   /**
-   * Only its key is set.
+   * Session of the redemption; only its key.
    *
    * @generated from field: optional scrip.voucher.v1.RedemptionSession session = 22;
    */
   session?: RedemptionSession | undefined;
 
   /**
-   * The campaign of the voucher or tier.
+   * Id of the campaign of the voucher or promotion tier.
    *
    * @generated from field: optional string related_object_parent_id = 23;
    */
   relatedObjectParentId?: string | undefined;
 
   /**
+   * Type of the redeemable: `voucher` or `promotion_tier`.
+   *
    * @generated from field: optional string redeemable_type = 24;
    */
   redeemableType?: string | undefined;
 
   /**
+   * Code of the voucher, or id of the promotion tier.
+   *
    * @generated from field: optional string redeemable_id = 25;
    */
   redeemableId?: string | undefined;
 
   /**
-   * Rollbacks only: why.
+   * Rollbacks only: reason that the request gave.
    *
    * @generated from field: optional string reason = 26;
    */
   reason?: string | undefined;
 
   /**
-   * With `options.expand: ["explanation"]`.
+   * How the redeemable was evaluated; with `options.expand: ["explanation"]`.
    *
    * @generated from field: optional scrip.common.v1.Explanation explanation = 27;
    */
   explanation?: Explanation | undefined;
 
   /**
-   * `redemption_rollback` of a rollback among redemptions; `redemption` of all others.
+   * `redemption`, or `redemption_rollback` for a rollback in a list of redemptions.
    *
    * @generated from field: optional string object = 28;
    */
   object?: string | undefined;
 
   /**
-   * Of a loyalty card: what the points were given for.
+   * Loyalty cards: reward that the points were spent on.
    *
    * @generated from field: optional scrip.voucher.v1.RedemptionReward reward = 29;
    */
@@ -255,27 +298,35 @@ export const RedemptionSchema: GenMessage<Redemption> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 2);
 
 /**
+ * Reward that points were spent on.
+ *
  * @generated from message scrip.voucher.v1.RedemptionReward
  */
 export type RedemptionReward = Message<"scrip.voucher.v1.RedemptionReward"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the reward.
+   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * CAMPAIGN, MATERIAL or COIN.
+   * `CAMPAIGN`, `MATERIAL` or `COIN`.
    *
    * @generated from field: string type = 3;
    */
   type: string;
 
   /**
+   * Id of the assignment of the reward to the loyalty program (`rewa_…`).
+   *
    * @generated from field: string assignment_id = 4;
    */
   assignmentId: string;
@@ -289,11 +340,13 @@ export const RedemptionRewardSchema: GenMessage<RedemptionReward> = /*@__PURE__*
   messageDesc(file_scrip_voucher_v1_redemptions, 3);
 
 /**
+ * Points of a redemption or rollback.
+ *
  * @generated from message scrip.voucher.v1.RedemptionPoints
  */
 export type RedemptionPoints = Message<"scrip.voucher.v1.RedemptionPoints"> & {
   /**
-   * Points taken; negative in a rollback.
+   * Points redeemed; negative in a rollback.
    *
    * @generated from field: int64 points = 1;
    */
@@ -308,10 +361,14 @@ export const RedemptionPointsSchema: GenMessage<RedemptionPoints> = /*@__PURE__*
   messageDesc(file_scrip_voucher_v1_redemptions, 4);
 
 /**
+ * Session of a redemption.
+ *
  * @generated from message scrip.voucher.v1.RedemptionSession
  */
 export type RedemptionSession = Message<"scrip.voucher.v1.RedemptionSession"> & {
   /**
+   * Key of the session.
+   *
    * @generated from field: string key = 1;
    */
   key: string;
@@ -325,15 +382,21 @@ export const RedemptionSessionSchema: GenMessage<RedemptionSession> = /*@__PURE_
   messageDesc(file_scrip_voucher_v1_redemptions, 5);
 
 /**
+ * Rollbacks and parts of a redemption.
+ *
  * @generated from message scrip.voucher.v1.RelatedRedemptions
  */
 export type RelatedRedemptions = Message<"scrip.voucher.v1.RelatedRedemptions"> & {
   /**
+   * Rollbacks of the redemption.
+   *
    * @generated from field: repeated scrip.voucher.v1.RelatedRollback rollbacks = 1;
    */
   rollbacks: RelatedRollback[];
 
   /**
+   * Parts of a stacked redemption.
+   *
    * @generated from field: repeated scrip.voucher.v1.RelatedRedemption redemptions = 2;
    */
   redemptions: RelatedRedemption[];
@@ -347,21 +410,28 @@ export const RelatedRedemptionsSchema: GenMessage<RelatedRedemptions> = /*@__PUR
   messageDesc(file_scrip_voucher_v1_redemptions, 6);
 
 /**
+ * Reference to a rollback.
+ *
  * @generated from message scrip.voucher.v1.RelatedRollback
  */
 export type RelatedRollback = Message<"scrip.voucher.v1.RelatedRollback"> & {
   /**
+   * Id of the rollback (`rr_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Time of the rollback (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp date = 2;
    */
   date?: Timestamp | undefined;
 
   /**
-   * WITH_ORDER or WITHOUT_ORDER.
+   * `WITH_ORDER`: the rollback also removed the discounts from the order; `WITHOUT_ORDER`: the order stayed as
+   * it was.
    *
    * @generated from field: string rollback_order_mode = 3;
    */
@@ -376,15 +446,21 @@ export const RelatedRollbackSchema: GenMessage<RelatedRollback> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 7);
 
 /**
+ * Reference to a redemption.
+ *
  * @generated from message scrip.voucher.v1.RelatedRedemption
  */
 export type RelatedRedemption = Message<"scrip.voucher.v1.RelatedRedemption"> & {
   /**
+   * Id of the redemption (`r_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Time of the redemption (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp date = 2;
    */
   date?: Timestamp | undefined;
@@ -398,140 +474,182 @@ export const RelatedRedemptionSchema: GenMessage<RelatedRedemption> = /*@__PURE_
   messageDesc(file_scrip_voucher_v1_redemptions, 8);
 
 /**
- * Rollback is a redemption taken back: `rr_…`, or `rrf_…` for one that was refused.
+ * A rollback of a redemption, or a failed attempt.
  *
  * @generated from message scrip.voucher.v1.Rollback
  */
 export type Rollback = Message<"scrip.voucher.v1.Rollback"> & {
   /**
+   * Id of the rollback (`rr_…`), or of a failed one (`rrf_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Time of the rollback (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp date = 2;
    */
   date?: Timestamp | undefined;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: optional string customer_id = 3;
    */
   customerId?: string | undefined;
 
   /**
+   * Hashed source id of the customer (`track_…`).
+   *
    * @generated from field: optional string tracking_id = 4;
    */
   trackingId?: string | undefined;
 
   /**
+   * Key-value pairs of the redemption and of the rollback.
+   *
    * @generated from field: google.protobuf.Struct metadata = 5;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * Credits or points given back, as a negative number.
+   * Credits in minor units, or points, that were given back, as a negative number.
    *
    * @generated from field: optional int64 amount = 6;
    */
   amount?: bigint | undefined;
 
   /**
-   * The id of the redemption that is taken back.
+   * Id of the redemption that was rolled back.
    *
    * @generated from field: string redemption = 7;
    */
   redemption: string;
 
   /**
+   * Reason that the request gave.
+   *
    * @generated from field: optional string reason = 8;
    */
   reason?: string | undefined;
 
   /**
+   * Whether the rollback was committed.
+   *
    * @generated from field: scrip.voucher.v1.RedemptionResult result = 9;
    */
   result: RedemptionResult;
 
   /**
+   * Status of the rollback.
+   *
    * @generated from field: scrip.voucher.v1.RedemptionStatus status = 10;
    */
   status: RedemptionStatus;
 
   /**
+   * Failed rollbacks only: key of the error.
+   *
    * @generated from field: optional string failure_code = 11;
    */
   failureCode?: string | undefined;
 
   /**
+   * Failed rollbacks only: message of the error.
+   *
    * @generated from field: optional string failure_message = 12;
    */
   failureMessage?: string | undefined;
 
   /**
+   * The order after the rollback.
+   *
    * @generated from field: optional scrip.common.v1.Order order = 13;
    */
   order?: Order | undefined;
 
   /**
+   * Origin of the request.
+   *
    * @generated from field: scrip.voucher.v1.Channel channel = 14;
    */
   channel?: Channel | undefined;
 
   /**
+   * The customer of the redemption.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 15;
    */
   customer?: Customer | undefined;
 
   /**
+   * `voucher`, `promotion_tier` or, of a stacked redemption, `redemption`.
+   *
    * @generated from field: string related_object_type = 16;
    */
   relatedObjectType: string;
 
   /**
+   * Id of the voucher (`v_…`) or promotion tier (`promo_…`).
+   *
    * @generated from field: string related_object_id = 17;
    */
   relatedObjectId: string;
 
   /**
-   * As it was right after this rollback.
+   * The voucher right after the rollback.
    *
    * @generated from field: optional scrip.voucher.v1.Voucher voucher = 18;
    */
   voucher?: Voucher | undefined;
 
   /**
+   * The promotion tier as it was when it was redeemed.
+   *
    * @generated from field: optional scrip.common.v1.PromotionTierSummary promotion_tier = 19;
    */
   promotionTier?: PromotionTierSummary | undefined;
 
   /**
+   * Gift vouchers: credits given back.
+   *
    * @generated from field: optional scrip.voucher.v1.RedemptionGift gift = 20;
    */
   gift?: RedemptionGift | undefined;
 
   /**
+   * Loyalty cards: points given back.
+   *
    * @generated from field: optional scrip.voucher.v1.RedemptionPoints loyalty_card = 21;
    */
   loyaltyCard?: RedemptionPoints | undefined;
 
   /**
+   * Loyalty cards: reward that the points had been spent on.
+   *
    * @generated from field: optional scrip.voucher.v1.RedemptionReward reward = 22;
    */
   reward?: RedemptionReward | undefined;
 
   /**
-   * The campaign of the voucher or tier.
+   * Id of the campaign of the voucher or promotion tier.
    *
    * @generated from field: optional string related_object_parent_id = 23;
    */
   relatedObjectParentId?: string | undefined;
 
   /**
+   * Type of the redeemable: `voucher` or `promotion_tier`.
+   *
    * @generated from field: optional string redeemable_type = 24;
    */
   redeemableType?: string | undefined;
 
   /**
+   * Code of the voucher, or id of the promotion tier.
+   *
    * @generated from field: optional string redeemable_id = 25;
    */
   redeemableId?: string | undefined;
@@ -549,56 +667,62 @@ export const RollbackSchema: GenMessage<Rollback> = /*@__PURE__*/
  */
 export type ListRedemptionsRequest = Message<"scrip.voucher.v1.ListRedemptionsRequest"> & {
   /**
+   * Number of redemptions on a page, 1 to 100. Default: 10.
+   *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
-   * Above 1000 is refused with `page_over_limit`.
+   * Page number, 1 to 1000. Default: 1.
    *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * `created_at`, the default order being `-created_at`.
+   * `created_at` (oldest first) or `-created_at` (newest first). Default: `-created_at`.
    *
    * @generated from field: optional string order = 3;
    */
   order?: string | undefined;
 
   /**
-   * `Success` or `SUCCESS`, `Failure-…`; see the specification of the listing.
+   * `Success`, `Failure`, or `Failure-` with a reason: `NotExist`, `Inactive`, or the key of an error, such as
+   * `Failure-quantity_exceeded`. Not case-sensitive.
    *
    * @generated from field: optional string result = 4;
    */
   result?: string | undefined;
 
   /**
-   * Campaign id or name, of any kind of campaign.
+   * Only redemptions of the campaign with this id or name.
    *
    * @generated from field: optional string campaign = 5;
    */
   campaign?: string | undefined;
 
   /**
-   * Customer id or source id.
+   * Only redemptions of the customer with this id or source id.
    *
    * @generated from field: optional string customer = 6;
    */
   customer?: string | undefined;
 
   /**
-   * On `id`, `date`, `created_at`, `result`, `status`, `failure_code`, `failure_message`, `customer_id`, `tracking_id`,
-   * `campaign_id`, `campaign_name`, `voucher_id`, `voucher_code`, `promotion_tier_id`, `related_object_id`,
-   * `related_object_type`, `related_object_parent_id`, `redemption` (the parent, or what was rolled back), `amount`,
-   * `channel_id`, `channel_type`, `reason` and `metadata.<key>`.
+   * Conditions on `id`, `date`, `created_at`, `result`, `status`, `failure_code`, `failure_message`,
+   * `customer_id`, `tracking_id`, `campaign_id`, `campaign_name`, `voucher_id`, `voucher_code`,
+   * `promotion_tier_id`, `related_object_id`, `related_object_type`, `related_object_parent_id`, `redemption`
+   * (the stacked redemption, or the one that was rolled back), `amount`, `channel_id`, `channel_type`, `reason`
+   * and `metadata.<key>` (docs/filters-and-listing.md#filters).
    *
    * @generated from field: google.protobuf.Struct filters = 7;
    */
   filters?: JsonObject | undefined;
 
   /**
+   * Only redemptions in this range.
+   *
    * @generated from field: optional scrip.common.v1.TimeRange created_at = 8;
    */
   createdAt?: TimeRange | undefined;
@@ -612,15 +736,21 @@ export const ListRedemptionsRequestSchema: GenMessage<ListRedemptionsRequest> = 
   messageDesc(file_scrip_voucher_v1_redemptions, 10);
 
 /**
+ * A page of redemptions.
+ *
  * @generated from message scrip.voucher.v1.RedemptionList
  */
 export type RedemptionList = Message<"scrip.voucher.v1.RedemptionList"> & {
   /**
+   * Redemptions of this page.
+   *
    * @generated from field: repeated scrip.voucher.v1.Redemption redemptions = 1;
    */
   redemptions: Redemption[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -638,6 +768,8 @@ export const RedemptionListSchema: GenMessage<RedemptionList> = /*@__PURE__*/
  */
 export type GetExplanationRequest = Message<"scrip.voucher.v1.GetExplanationRequest"> & {
   /**
+   * Id of the redemption (`r_…`).
+   *
    * @generated from field: string redemption_id = 1;
    */
   redemptionId: string;
@@ -655,11 +787,15 @@ export const GetExplanationRequestSchema: GenMessage<GetExplanationRequest> = /*
  */
 export type ReleaseSessionRequest = Message<"scrip.voucher.v1.ReleaseSessionRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
+   * Key of the session.
+   *
    * @generated from field: string session_key = 2;
    */
   sessionKey: string;
@@ -677,6 +813,8 @@ export const ReleaseSessionRequestSchema: GenMessage<ReleaseSessionRequest> = /*
  */
 export type GetRedemptionRequest = Message<"scrip.voucher.v1.GetRedemptionRequest"> & {
   /**
+   * Id of the redemption (`r_…`) or rollback (`rr_…`).
+   *
    * @generated from field: string redemption_id = 1;
    */
   redemptionId: string;
@@ -694,17 +832,21 @@ export const GetRedemptionRequestSchema: GenMessage<GetRedemptionRequest> = /*@_
  */
 export type ListVoucherRedemptionsRequest = Message<"scrip.voucher.v1.ListVoucherRedemptionsRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
+   * Number of redemptions on a page, 1 to 100. Default: 10.
+   *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
-   * Above 1000 is refused with `page_over_limit`.
+   * Page number, 1 to 1000. Default: 1.
    *
    * @generated from field: optional int64 page = 3;
    */
@@ -719,40 +861,56 @@ export const ListVoucherRedemptionsRequestSchema: GenMessage<ListVoucherRedempti
   messageDesc(file_scrip_voucher_v1_redemptions, 15);
 
 /**
+ * Redemptions of a voucher.
+ *
  * @generated from message scrip.voucher.v1.VoucherRedemptions
  */
 export type VoucherRedemptions = Message<"scrip.voucher.v1.VoucherRedemptions"> & {
   /**
+   * Maximum number of redemptions; `null`: no limit.
+   *
    * @generated from field: optional int64 quantity = 1;
    */
   quantity?: bigint | undefined;
 
   /**
+   * Number of redemptions that were not rolled back.
+   *
    * @generated from field: int64 redeemed_quantity = 2;
    */
   redeemedQuantity: bigint;
 
   /**
+   * Gift vouchers only: credits redeemed, in minor units.
+   *
    * @generated from field: optional int64 redeemed_amount = 3;
    */
   redeemedAmount?: bigint | undefined;
 
   /**
+   * Loyalty cards only: points redeemed.
+   *
    * @generated from field: optional int64 redeemed_points = 4;
    */
   redeemedPoints?: bigint | undefined;
 
   /**
+   * Path of this list.
+   *
    * @generated from field: string url = 5;
    */
   url: string;
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 6;
    */
   total: bigint;
 
   /**
+   * Redemptions of this page, also failed ones and rollbacks.
+   *
    * @generated from field: repeated scrip.voucher.v1.Redemption redemption_entries = 7;
    */
   redemptionEntries: Redemption[];
@@ -766,20 +924,20 @@ export const VoucherRedemptionsSchema: GenMessage<VoucherRedemptions> = /*@__PUR
   messageDesc(file_scrip_voucher_v1_redemptions, 16);
 
 /**
- * Names an answer that must be given again to a repeat of the same request.
+ * Identifies a request whose response is stored for repeats.
  *
  * @generated from message scrip.voucher.v1.IdempotencyKey
  */
 export type IdempotencyKey = Message<"scrip.voucher.v1.IdempotencyKey"> & {
   /**
-   * The application, the method and the path that the key was sent with, and the key.
+   * Application, method, path and the key that the request was sent with.
    *
    * @generated from field: string key = 1;
    */
   key: string;
 
   /**
-   * SHA-256 over the request; another one under the same key is `idempotency_key_reused`.
+   * SHA-256 of the request; another hash under the same key is rejected with `idempotency_key_reused`.
    *
    * @generated from field: bytes request_hash = 2;
    */
@@ -798,6 +956,8 @@ export const IdempotencyKeySchema: GenMessage<IdempotencyKey> = /*@__PURE__*/
  */
 export type LoadVouchersRequest = Message<"scrip.voucher.v1.LoadVouchersRequest"> & {
   /**
+   * Independent queries; the response holds one result for each, in the same order.
+   *
    * @generated from field: repeated scrip.voucher.v1.VoucherQuery queries = 1;
    */
   queries: VoucherQuery[];
@@ -811,35 +971,41 @@ export const LoadVouchersRequestSchema: GenMessage<LoadVouchersRequest> = /*@__P
   messageDesc(file_scrip_voucher_v1_redemptions, 18);
 
 /**
+ * One query for vouchers.
+ *
  * @generated from message scrip.voucher.v1.VoucherQuery
  */
 export type VoucherQuery = Message<"scrip.voucher.v1.VoucherQuery"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * Codes or `v_` ids.
+   * Codes or ids (`v_…`). At most 30.
    *
    * @generated from field: repeated string codes = 2;
    */
   codes: string[];
 
   /**
+   * Idempotency key of the request.
+   *
    * @generated from field: optional scrip.voucher.v1.IdempotencyKey idempotency = 3;
    */
   idempotency?: IdempotencyKey | undefined;
 
   /**
-   * The session of the caller: what it holds itself does not count against it.
+   * Session of the caller; its own locks do not count against it.
    *
    * @generated from field: optional string session_key = 4;
    */
   sessionKey?: string | undefined;
 
   /**
-   * The project's present: what sessions held until before it does not count. Absent: no locks are read.
+   * The project's current time; locks that expired before it do not count. Absent: no locks are loaded.
    *
    * @generated from field: google.protobuf.Timestamp now = 5;
    */
@@ -858,6 +1024,8 @@ export const VoucherQuerySchema: GenMessage<VoucherQuery> = /*@__PURE__*/
  */
 export type LoadVouchersResponse = Message<"scrip.voucher.v1.LoadVouchersResponse"> & {
   /**
+   * One result for each query, in the order of the queries.
+   *
    * @generated from field: repeated scrip.voucher.v1.VoucherResult results = 1;
    */
   results: VoucherResult[];
@@ -871,18 +1039,20 @@ export const LoadVouchersResponseSchema: GenMessage<LoadVouchersResponse> = /*@_
   messageDesc(file_scrip_voucher_v1_redemptions, 20);
 
 /**
+ * Vouchers of one query.
+ *
  * @generated from message scrip.voucher.v1.VoucherResult
  */
 export type VoucherResult = Message<"scrip.voucher.v1.VoucherResult"> & {
   /**
-   * In the order of the codes; without a voucher where there is none.
+   * One entry for each code, in the same order; without a voucher when the code is unknown.
    *
    * @generated from field: repeated scrip.voucher.v1.LoadedVoucher vouchers = 1;
    */
   vouchers: LoadedVoucher[];
 
   /**
-   * Set when the idempotency key was used before.
+   * Outcome of the earlier request with the same idempotency key.
    *
    * @generated from field: optional scrip.voucher.v1.CommitOutcome stored_outcome = 2;
    */
@@ -897,35 +1067,41 @@ export const VoucherResultSchema: GenMessage<VoucherResult> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 21);
 
 /**
+ * A voucher and what a decision needs beside it.
+ *
  * @generated from message scrip.voucher.v1.LoadedVoucher
  */
 export type LoadedVoucher = Message<"scrip.voucher.v1.LoadedVoucher"> & {
   /**
+   * The voucher; absent when the code is unknown.
+   *
    * @generated from field: optional scrip.voucher.v1.Voucher voucher = 1;
    */
   voucher?: Voucher | undefined;
 
   /**
-   * Changes whenever the voucher's definition does, but not when it is redeemed.
+   * Changes with every change of the voucher except redemptions and rollbacks.
    *
    * @generated from field: int64 definition_version = 2;
    */
   definitionVersion: bigint;
 
   /**
-   * Redemptions, and credits, that live sessions of others hold.
+   * Redemptions that live sessions of other callers have locked.
    *
    * @generated from field: int64 locked_quantity = 3;
    */
   lockedQuantity: bigint;
 
   /**
+   * Credits that live sessions of other callers have locked, in minor units.
+   *
    * @generated from field: int64 locked_credits = 4;
    */
   lockedCredits: bigint;
 
   /**
-   * Of the publication that gave the voucher to its holder.
+   * Metadata of the publication that gave the voucher to its holder.
    *
    * @generated from field: google.protobuf.Struct publication_metadata = 5;
    */
@@ -944,6 +1120,8 @@ export const LoadedVoucherSchema: GenMessage<LoadedVoucher> = /*@__PURE__*/
  */
 export type CommitRedemptionsRequest = Message<"scrip.voucher.v1.CommitRedemptionsRequest"> & {
   /**
+   * Independent commands; each succeeds or fails by itself.
+   *
    * @generated from field: repeated scrip.voucher.v1.RedemptionCommand commands = 1;
    */
   commands: RedemptionCommand[];
@@ -957,54 +1135,70 @@ export const CommitRedemptionsRequestSchema: GenMessage<CommitRedemptionsRequest
   messageDesc(file_scrip_voucher_v1_redemptions, 23);
 
 /**
- * RedemptionCommand is one request to redeem: all of its parts, or none.
+ * One request to redeem: all of its parts, or none.
  *
  * @generated from message scrip.voucher.v1.RedemptionCommand
  */
 export type RedemptionCommand = Message<"scrip.voucher.v1.RedemptionCommand"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the request (`v-…`), for logs and errors.
+   *
    * @generated from field: string request_id = 2;
    */
   requestId: string;
 
   /**
-   * The project's present.
+   * The project's current time; differs from the server's clock in sandbox projects with a clock of their own.
    *
    * @generated from field: google.protobuf.Timestamp now = 3;
    */
   now?: Timestamp | undefined;
 
   /**
+   * Key under which the outcome is stored; absent: it is not stored.
+   *
    * @generated from field: optional scrip.voucher.v1.IdempotencyKey idempotency = 4;
    */
   idempotency?: IdempotencyKey | undefined;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: optional string customer_id = 5;
    */
   customerId?: string | undefined;
 
   /**
+   * Customer to store with the redemption.
+   *
    * @generated from field: optional scrip.common.v1.Customer customer = 6;
    */
   customer?: Customer | undefined;
 
   /**
+   * Hashed source id of the customer (`track_…`).
+   *
    * @generated from field: optional string tracking_id = 7;
    */
   trackingId?: string | undefined;
 
   /**
+   * Key-value pairs of the redemption.
+   *
    * @generated from field: google.protobuf.Struct metadata = 8;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Origin of the request.
+   *
    * @generated from field: scrip.voucher.v1.Channel channel = 9;
    */
   channel?: Channel | undefined;
@@ -1017,14 +1211,14 @@ export type RedemptionCommand = Message<"scrip.voucher.v1.RedemptionCommand"> & 
   order?: Order | undefined;
 
   /**
-   * What is redeemed, in the order of the stack.
+   * Redeemables, in the order of processing. At most 30.
    *
    * @generated from field: repeated scrip.voucher.v1.RedemptionPart parts = 11;
    */
   parts: RedemptionPart[];
 
   /**
-   * The decision was a refusal: nothing is taken, and one failed redemption is recorded, on the first
+   * The decision rejected the request: nothing is redeemed, and one failed redemption is recorded for the first
    * part.
    *
    * @generated from field: optional scrip.common.v1.Error rejection = 12;
@@ -1032,29 +1226,28 @@ export type RedemptionCommand = Message<"scrip.voucher.v1.RedemptionCommand"> & 
   rejection?: Error | undefined;
 
   /**
-   * What the session holds does not count against the command, and is released when it commits.
+   * Session of the caller: its own locks do not count against it, and the commit releases them.
    *
    * @generated from field: optional string session_key = 13;
    */
   sessionKey?: string | undefined;
 
   /**
-   * Kept with the answer for the caller to read when it is repeated; the commit does not look into it.
+   * Data that is stored with the outcome and returned with it; opaque to this service.
    *
    * @generated from field: bytes replay_data = 14;
    */
   replayData: Uint8Array;
 
   /**
-   * Mode PARTIAL: a part that can no longer be taken does not refuse the others, so the outcome is
-   * `stale`: decide again.
+   * Mode PARTIAL: when some parts can no longer be redeemed, the outcome is `stale` instead of a rejection.
    *
    * @generated from field: optional bool partial = 15;
    */
   partial?: boolean | undefined;
 
   /**
-   * Lines that write their product or SKU into the catalogue; told with the order, and not looked into.
+   * Order items that write their product or SKU into the catalogue; published with the order.
    *
    * @generated from field: repeated scrip.common.v1.OrderItemInput overrides = 20;
    */
@@ -1069,7 +1262,7 @@ export const RedemptionCommandSchema: GenMessage<RedemptionCommand> = /*@__PURE_
   messageDesc(file_scrip_voucher_v1_redemptions, 24);
 
 /**
- * RedemptionPart is one redeemable of a command: a voucher or a promotion tier.
+ * One redeemable of a command: a voucher or a promotion tier.
  *
  * @generated from message scrip.voucher.v1.RedemptionPart
  */
@@ -1079,12 +1272,16 @@ export type RedemptionPart = Message<"scrip.voucher.v1.RedemptionPart"> & {
    */
   redeemable: {
     /**
+     * Id of the voucher (`v_…`).
+     *
      * @generated from field: string voucher_id = 1;
      */
     value: string;
     case: "voucherId";
   } | {
     /**
+     * The promotion tier, as it is stored with the redemption.
+     *
      * @generated from field: scrip.common.v1.PromotionTierSummary promotion_tier = 2;
      */
     value: PromotionTierSummary;
@@ -1092,41 +1289,43 @@ export type RedemptionPart = Message<"scrip.voucher.v1.RedemptionPart"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Of a voucher: the definition that the decision was made on; when it changed the outcome is `stale`.
+   * Vouchers: version that the decision was based on. When it has changed, the outcome is `stale`.
    *
    * @generated from field: int64 definition_version = 3;
    */
   definitionVersion: bigint;
 
   /**
-   * Credits to take from a gift voucher.
+   * Gift vouchers: credits to redeem, in minor units.
    *
    * @generated from field: int64 credits = 4;
    */
   credits: bigint;
 
   /**
-   * The order after this part. Absent: the command's.
+   * The order after this part. Default: the order of the command.
    *
    * @generated from field: optional scrip.common.v1.Order order = 5;
    */
   order?: Order | undefined;
 
   /**
-   * The campaign whose counts the redemption raises.
+   * Campaign whose counters the redemption raises.
    *
    * @generated from field: optional string campaign_id = 6;
    */
   campaignId?: string | undefined;
 
   /**
-   * What the order was worth, and what this part took off it: the campaign's sums.
+   * Amount of the order before discounts, in minor units, for the sums of the campaign.
    *
    * @generated from field: int64 order_amount = 7;
    */
   orderAmount: bigint;
 
   /**
+   * Discount of this part, in minor units, for the sums of the campaign.
+   *
    * @generated from field: int64 discounted_amount = 8;
    */
   discountedAmount: bigint;
@@ -1146,14 +1345,14 @@ export type RedemptionPart = Message<"scrip.voucher.v1.RedemptionPart"> & {
   guards: CountGuard[];
 
   /**
-   * How this part was decided.
+   * How this part was evaluated.
    *
    * @generated from field: optional scrip.common.v1.Explanation explanation = 11;
    */
   explanation?: Explanation | undefined;
 
   /**
-   * Of a loyalty card.
+   * Loyalty cards: points to redeem.
    *
    * @generated from field: optional scrip.voucher.v1.RedeemedPoints points = 12;
    */
@@ -1168,40 +1367,50 @@ export const RedemptionPartSchema: GenMessage<RedemptionPart> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 25);
 
 /**
- * RedeemedPoints is what a loyalty card gives. The points are held by a spend, which the redemption uses up:
- * when it was used or abandoned before, the outcome is `stale`.
+ * Points of a loyalty card that are redeemed. They are held by a points hold, which the commit claims; when the
+ * hold was claimed or released before, the outcome is `stale`.
  *
  * @generated from message scrip.voucher.v1.RedeemedPoints
  */
 export type RedeemedPoints = Message<"scrip.voucher.v1.RedeemedPoints"> & {
   /**
+   * Id of the points hold (`ps_…`).
+   *
    * @generated from field: string hold_id = 1;
    */
   holdId: string;
 
   /**
+   * Points to redeem.
+   *
    * @generated from field: int64 points = 2;
    */
   points: bigint;
 
   /**
-   * The card right after.
+   * Points that the card was given in total.
    *
    * @generated from field: int64 card_points = 3;
    */
   cardPoints: bigint;
 
   /**
+   * Balance of the card right after.
+   *
    * @generated from field: int64 balance = 4;
    */
   balance: bigint;
 
   /**
+   * Redeemed points of the card right after.
+   *
    * @generated from field: int64 redeemed_points = 5;
    */
   redeemedPoints: bigint;
 
   /**
+   * Reward that the points are spent on.
+   *
    * @generated from field: scrip.voucher.v1.RedemptionReward reward = 6;
    */
   reward?: RedemptionReward | undefined;
@@ -1215,15 +1424,21 @@ export const RedeemedPointsSchema: GenMessage<RedeemedPoints> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 26);
 
 /**
+ * Number of discounted units of one product.
+ *
  * @generated from message scrip.voucher.v1.DiscountedUnits
  */
 export type DiscountedUnits = Message<"scrip.voucher.v1.DiscountedUnits"> & {
   /**
+   * Id of the product.
+   *
    * @generated from field: string product_id = 1;
    */
   productId: string;
 
   /**
+   * Number of units.
+   *
    * @generated from field: int64 quantity = 2;
    */
   quantity: bigint;
@@ -1237,7 +1452,7 @@ export const DiscountedUnitsSchema: GenMessage<DiscountedUnits> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 27);
 
 /**
- * Count names a number that redemptions raise and rollbacks lower.
+ * Identifies a count that redemptions raise and rollbacks lower.
  *
  * @generated from message scrip.voucher.v1.Count
  */
@@ -1247,18 +1462,24 @@ export type Count = Message<"scrip.voucher.v1.Count"> & {
    */
   scope: {
     /**
+     * Redemptions of this voucher.
+     *
      * @generated from field: string voucher_id = 1;
      */
     value: string;
     case: "voucherId";
   } | {
     /**
+     * Redemptions of this promotion tier.
+     *
      * @generated from field: string promotion_tier_id = 2;
      */
     value: string;
     case: "promotionTierId";
   } | {
     /**
+     * Redemptions of this campaign.
+     *
      * @generated from field: string campaign_id = 3;
      */
     value: string;
@@ -1266,33 +1487,35 @@ export type Count = Message<"scrip.voucher.v1.Count"> & {
   } | { case: undefined; value?: undefined };
 
   /**
+   * What is counted.
+   *
    * @generated from field: scrip.voucher.v1.CountMeasure measure = 4;
    */
   measure: CountMeasure;
 
   /**
-   * Only of this customer.
+   * Only redemptions by this customer.
    *
    * @generated from field: optional string customer_id = 5;
    */
   customerId?: string | undefined;
 
   /**
-   * Only by this application (`channel_id`).
+   * Only redemptions by this application (`channel_id`).
    *
    * @generated from field: optional string channel_id = 6;
    */
   channelId?: string | undefined;
 
   /**
-   * Only from this instant on: the start of a day, week or month in the project's time zone.
+   * Only redemptions at or after this instant: the start of a day, week or month in the project's time zone.
    *
    * @generated from field: google.protobuf.Timestamp since = 7;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Units: of this product.
+   * COUNT_MEASURE_UNITS: units of this product.
    *
    * @generated from field: optional string product_id = 8;
    */
@@ -1307,32 +1530,36 @@ export const CountSchema: GenMessage<Count> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 28);
 
 /**
- * CountGuard holds while the count with `add` on top meets the conditions. The count includes the
- * commands that were committed before, and the parts of the same command that come before, so `add` is
- * what this part alone adds.
+ * A count, with `add` on top, that must meet conditions. The count includes commands committed before and
+ * earlier parts of the same command, so `add` is what this part alone adds.
  *
  * @generated from message scrip.voucher.v1.CountGuard
  */
 export type CountGuard = Message<"scrip.voucher.v1.CountGuard"> & {
   /**
+   * The count.
+   *
    * @generated from field: scrip.voucher.v1.Count count = 1;
    */
   count?: Count | undefined;
 
   /**
+   * What this part adds to the count.
+   *
    * @generated from field: int64 add = 2;
    */
   add: bigint;
 
   /**
-   * Operators and operands of a validation rule, such as {"$less_than_or_equal": [1]}.
+   * Operators and operands of a validation rule, such as `{"$less_than_or_equal": [1]}`.
    *
    * @generated from field: google.protobuf.Struct conditions = 3;
    */
   conditions?: JsonObject | undefined;
 
   /**
-   * What is answered when it does not hold; without it the outcome is `stale`: decide again.
+   * Error when the conditions are not met. Absent: the outcome is `stale` instead, and the caller decides
+   * again.
    *
    * @generated from field: optional scrip.common.v1.Error rejection = 4;
    */
@@ -1351,6 +1578,8 @@ export const CountGuardSchema: GenMessage<CountGuard> = /*@__PURE__*/
  */
 export type CountRedemptionsRequest = Message<"scrip.voucher.v1.CountRedemptionsRequest"> & {
   /**
+   * Independent queries; the response holds one result for each, in the same order.
+   *
    * @generated from field: repeated scrip.voucher.v1.CountQuery queries = 1;
    */
   queries: CountQuery[];
@@ -1364,15 +1593,21 @@ export const CountRedemptionsRequestSchema: GenMessage<CountRedemptionsRequest> 
   messageDesc(file_scrip_voucher_v1_redemptions, 30);
 
 /**
+ * Counts of one project.
+ *
  * @generated from message scrip.voucher.v1.CountQuery
  */
 export type CountQuery = Message<"scrip.voucher.v1.CountQuery"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Counts to return. At most 1000.
+   *
    * @generated from field: repeated scrip.voucher.v1.Count counts = 2;
    */
   counts: Count[];
@@ -1390,6 +1625,8 @@ export const CountQuerySchema: GenMessage<CountQuery> = /*@__PURE__*/
  */
 export type CountRedemptionsResponse = Message<"scrip.voucher.v1.CountRedemptionsResponse"> & {
   /**
+   * One result for each query, in the order of the queries.
+   *
    * @generated from field: repeated scrip.voucher.v1.CountResult results = 1;
    */
   results: CountResult[];
@@ -1403,11 +1640,13 @@ export const CountRedemptionsResponseSchema: GenMessage<CountRedemptionsResponse
   messageDesc(file_scrip_voucher_v1_redemptions, 32);
 
 /**
+ * Values of one query.
+ *
  * @generated from message scrip.voucher.v1.CountResult
  */
 export type CountResult = Message<"scrip.voucher.v1.CountResult"> & {
   /**
-   * In the order of the counts.
+   * One value for each count, in the same order.
    *
    * @generated from field: repeated int64 values = 1;
    */
@@ -1426,6 +1665,8 @@ export const CountResultSchema: GenMessage<CountResult> = /*@__PURE__*/
  */
 export type ReserveVouchersRequest = Message<"scrip.voucher.v1.ReserveVouchersRequest"> & {
   /**
+   * Independent commands; each succeeds or fails by itself.
+   *
    * @generated from field: repeated scrip.voucher.v1.ReservationCommand commands = 1;
    */
   commands: ReservationCommand[];
@@ -1439,36 +1680,48 @@ export const ReserveVouchersRequestSchema: GenMessage<ReserveVouchersRequest> = 
   messageDesc(file_scrip_voucher_v1_redemptions, 34);
 
 /**
+ * Locks of one session.
+ *
  * @generated from message scrip.voucher.v1.ReservationCommand
  */
 export type ReservationCommand = Message<"scrip.voucher.v1.ReservationCommand"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the request (`v-…`), for logs and errors.
+   *
    * @generated from field: string request_id = 2;
    */
   requestId: string;
 
   /**
+   * Key of the session.
+   *
    * @generated from field: string session_key = 3;
    */
   sessionKey: string;
 
   /**
+   * The project's current time; differs from the server's clock in sandbox projects with a clock of their own.
+   *
    * @generated from field: google.protobuf.Timestamp now = 4;
    */
   now?: Timestamp | undefined;
 
   /**
+   * Time at which the locks end.
+   *
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * All that the session holds from now on.
+   * Everything that the session has locked from now on.
    *
    * @generated from field: repeated scrip.voucher.v1.Reservation reservations = 6;
    */
@@ -1483,23 +1736,27 @@ export const ReservationCommandSchema: GenMessage<ReservationCommand> = /*@__PUR
   messageDesc(file_scrip_voucher_v1_redemptions, 35);
 
 /**
+ * A lock on one voucher: one redemption, and credits of a gift voucher.
+ *
  * @generated from message scrip.voucher.v1.Reservation
  */
 export type Reservation = Message<"scrip.voucher.v1.Reservation"> & {
   /**
+   * Id of the voucher (`v_…`).
+   *
    * @generated from field: string voucher_id = 1;
    */
   voucherId: string;
 
   /**
-   * When it changed the outcome is `stale`.
+   * Version that the decision was based on. When it has changed, the outcome is `stale`.
    *
    * @generated from field: int64 definition_version = 2;
    */
   definitionVersion: bigint;
 
   /**
-   * Credits to lock. Points of loyalty cards are locked by the loyalty service (ReservePoints).
+   * Credits to lock, in minor units. Points of loyalty cards are locked with CardService.ReservePoints.
    *
    * @generated from field: int64 credits = 3;
    */
@@ -1518,6 +1775,8 @@ export const ReservationSchema: GenMessage<Reservation> = /*@__PURE__*/
  */
 export type ReserveVouchersResponse = Message<"scrip.voucher.v1.ReserveVouchersResponse"> & {
   /**
+   * One outcome for each command or item, in the same order.
+   *
    * @generated from field: repeated scrip.voucher.v1.ReservationOutcome outcomes = 1;
    */
   outcomes: ReservationOutcome[];
@@ -1531,6 +1790,8 @@ export const ReserveVouchersResponseSchema: GenMessage<ReserveVouchersResponse> 
   messageDesc(file_scrip_voucher_v1_redemptions, 37);
 
 /**
+ * Outcome of one command.
+ *
  * @generated from message scrip.voucher.v1.ReservationOutcome
  */
 export type ReservationOutcome = Message<"scrip.voucher.v1.ReservationOutcome"> & {
@@ -1539,13 +1800,15 @@ export type ReservationOutcome = Message<"scrip.voucher.v1.ReservationOutcome"> 
    */
   outcome: {
     /**
+     * The vouchers are locked.
+     *
      * @generated from field: scrip.voucher.v1.ReservedVouchers reserved = 1;
      */
     value: ReservedVouchers;
     case: "reserved";
   } | {
     /**
-     * `quantity_exceeded` or `gift_amount_exceeded`, with the code as details.
+     * Nothing was locked: `quantity_exceeded` or `gift_amount_exceeded`, with the code as details.
      *
      * @generated from field: scrip.common.v1.Error rejected = 2;
      */
@@ -1553,6 +1816,8 @@ export type ReservationOutcome = Message<"scrip.voucher.v1.ReservationOutcome"> 
     case: "rejected";
   } | {
     /**
+     * Nothing was locked: decide again.
+     *
      * @generated from field: scrip.voucher.v1.StaleDecision stale = 3;
      */
     value: StaleDecision;
@@ -1568,11 +1833,13 @@ export const ReservationOutcomeSchema: GenMessage<ReservationOutcome> = /*@__PUR
   messageDesc(file_scrip_voucher_v1_redemptions, 38);
 
 /**
+ * Locks that were replaced.
+ *
  * @generated from message scrip.voucher.v1.ReservedVouchers
  */
 export type ReservedVouchers = Message<"scrip.voucher.v1.ReservedVouchers"> & {
   /**
-   * What the session held before and does not hold any more: the ids of the vouchers.
+   * Ids of vouchers that the session had locked before and no longer has.
    *
    * @generated from field: repeated string released_voucher_ids = 1;
    */
@@ -1591,6 +1858,8 @@ export const ReservedVouchersSchema: GenMessage<ReservedVouchers> = /*@__PURE__*
  */
 export type CommitRollbacksRequest = Message<"scrip.voucher.v1.CommitRollbacksRequest"> & {
   /**
+   * Independent commands; each succeeds or fails by itself.
+   *
    * @generated from field: repeated scrip.voucher.v1.RollbackCommand commands = 1;
    */
   commands: RollbackCommand[];
@@ -1604,94 +1873,111 @@ export const CommitRollbacksRequestSchema: GenMessage<CommitRollbacksRequest> = 
   messageDesc(file_scrip_voucher_v1_redemptions, 40);
 
 /**
+ * One request to roll back: a redemption, or a stacked redemption with all its parts.
+ *
  * @generated from message scrip.voucher.v1.RollbackCommand
  */
 export type RollbackCommand = Message<"scrip.voucher.v1.RollbackCommand"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the request (`v-…`), for logs and errors.
+   *
    * @generated from field: string request_id = 2;
    */
   requestId: string;
 
   /**
-   * The project's present.
+   * The project's current time; differs from the server's clock in sandbox projects with a clock of their own.
    *
    * @generated from field: google.protobuf.Timestamp now = 3;
    */
   now?: Timestamp | undefined;
 
   /**
+   * Key under which the outcome is stored; absent: it is not stored.
+   *
    * @generated from field: optional scrip.voucher.v1.IdempotencyKey idempotency = 4;
    */
   idempotency?: IdempotencyKey | undefined;
 
   /**
-   * A single redemption, or with `stacked` also a parent.
+   * Id of the redemption; with `stacked` also of a stacked redemption.
    *
    * @generated from field: string redemption_id = 5;
    */
   redemptionId: string;
 
   /**
+   * Whether a stacked redemption may be rolled back.
+   *
    * @generated from field: bool stacked = 6;
    */
   stacked: boolean;
 
   /**
+   * Reason of the rollback.
+   *
    * @generated from field: optional string reason = 7;
    */
   reason?: string | undefined;
 
   /**
+   * Hashed source id of the customer (`track_…`).
+   *
    * @generated from field: optional string tracking_id = 8;
    */
   trackingId?: string | undefined;
 
   /**
-   * Merged into the redemption's.
+   * Key-value pairs, merged by key into those of the redemption.
    *
    * @generated from field: google.protobuf.Struct metadata = 9;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * When sent, it must be the redemption's own: `invalid_customer`, `invalid_order`.
+   * When sent, must be the customer of the redemption, otherwise `invalid_customer`.
    *
    * @generated from field: optional string customer_id = 10;
    */
   customerId?: string | undefined;
 
   /**
+   * When sent, must be the order of the redemption, otherwise `invalid_order`.
+   *
    * @generated from field: optional string order_id = 11;
    */
   orderId?: string | undefined;
 
   /**
+   * Origin of the request.
+   *
    * @generated from field: scrip.voucher.v1.Channel channel = 12;
    */
   channel?: Channel | undefined;
 
   /**
-   * WITH_ORDER or WITHOUT_ORDER, kept with the rollback.
+   * `WITH_ORDER` or `WITHOUT_ORDER`; stored with the rollback.
    *
    * @generated from field: string order_mode = 13;
    */
   orderMode: string;
 
   /**
-   * Redemptions before this instant are refused with `invalid_rollback_params`.
+   * Redemptions before this instant are rejected with `invalid_rollback_params`.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 14;
    */
   notBefore?: Timestamp | undefined;
 
   /**
-   * The order as the rollback leaves it; absent without one. The commit enters the rollback into
-   * `redemptions`, as it does with a redemption, and keeps the order with the answer and the event.
+   * The order after the rollback; absent without one. The commit adds the rollback to its `redemptions`.
    *
    * @generated from field: optional scrip.common.v1.Order order = 15;
    */
@@ -1710,6 +1996,8 @@ export const RollbackCommandSchema: GenMessage<RollbackCommand> = /*@__PURE__*/
  */
 export type CommitRollbacksResponse = Message<"scrip.voucher.v1.CommitRollbacksResponse"> & {
   /**
+   * One outcome for each command or item, in the same order.
+   *
    * @generated from field: repeated scrip.voucher.v1.RollbackOutcome outcomes = 1;
    */
   outcomes: RollbackOutcome[];
@@ -1723,6 +2011,8 @@ export const CommitRollbacksResponseSchema: GenMessage<CommitRollbacksResponse> 
   messageDesc(file_scrip_voucher_v1_redemptions, 42);
 
 /**
+ * Outcome of one command.
+ *
  * @generated from message scrip.voucher.v1.RollbackOutcome
  */
 export type RollbackOutcome = Message<"scrip.voucher.v1.RollbackOutcome"> & {
@@ -1731,12 +2021,16 @@ export type RollbackOutcome = Message<"scrip.voucher.v1.RollbackOutcome"> & {
    */
   outcome: {
     /**
+     * The rollback was committed.
+     *
      * @generated from field: scrip.voucher.v1.CommittedRollbacks committed = 1;
      */
     value: CommittedRollbacks;
     case: "committed";
   } | {
     /**
+     * The rollback was rejected.
+     *
      * @generated from field: scrip.common.v1.Error rejected = 2;
      */
     value: Error;
@@ -1744,7 +2038,7 @@ export type RollbackOutcome = Message<"scrip.voucher.v1.RollbackOutcome"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * The answer of an earlier request with the same idempotency key.
+   * `true`: the stored outcome of an earlier request with the same idempotency key.
    *
    * @generated from field: bool replayed = 3;
    */
@@ -1759,25 +2053,27 @@ export const RollbackOutcomeSchema: GenMessage<RollbackOutcome> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 43);
 
 /**
+ * Rollbacks of one command.
+ *
  * @generated from message scrip.voucher.v1.CommittedRollbacks
  */
 export type CommittedRollbacks = Message<"scrip.voucher.v1.CommittedRollbacks"> & {
   /**
-   * With the command's order.
+   * Rollbacks, with the order of the command.
    *
    * @generated from field: repeated scrip.voucher.v1.Rollback rollbacks = 1;
    */
   rollbacks: Rollback[];
 
   /**
-   * Of a stacked redemption.
+   * Rollback of the stacked redemption.
    *
    * @generated from field: optional scrip.voucher.v1.Rollback parent_rollback = 2;
    */
   parentRollback?: Rollback | undefined;
 
   /**
-   * The redemptions that were taken back, with their orders; the parent last.
+   * Redemptions that were rolled back, with their orders; the stacked redemption last.
    *
    * @generated from field: repeated scrip.voucher.v1.Redemption redemptions = 3;
    */
@@ -1796,6 +2092,8 @@ export const CommittedRollbacksSchema: GenMessage<CommittedRollbacks> = /*@__PUR
  */
 export type CommitRedemptionsResponse = Message<"scrip.voucher.v1.CommitRedemptionsResponse"> & {
   /**
+   * One outcome for each command or item, in the same order.
+   *
    * @generated from field: repeated scrip.voucher.v1.CommitOutcome outcomes = 1;
    */
   outcomes: CommitOutcome[];
@@ -1809,6 +2107,8 @@ export const CommitRedemptionsResponseSchema: GenMessage<CommitRedemptionsRespon
   messageDesc(file_scrip_voucher_v1_redemptions, 45);
 
 /**
+ * Outcome of one command.
+ *
  * @generated from message scrip.voucher.v1.CommitOutcome
  */
 export type CommitOutcome = Message<"scrip.voucher.v1.CommitOutcome"> & {
@@ -1817,14 +2117,16 @@ export type CommitOutcome = Message<"scrip.voucher.v1.CommitOutcome"> & {
    */
   outcome: {
     /**
+     * The redemptions were committed.
+     *
      * @generated from field: scrip.voucher.v1.CommittedRedemptions committed = 1;
      */
     value: CommittedRedemptions;
     case: "committed";
   } | {
     /**
-     * An ordinary refusal: the guard that failed, or the refusal that was recorded. With the key
-     * `service_unavailable` something else holds the voucher, and nothing was done: try again.
+     * The command was rejected: by a guard, or by its own rejection, which was recorded. `service_unavailable`:
+     * another transaction has locked the voucher and nothing was changed; retry.
      *
      * @generated from field: scrip.common.v1.Error rejected = 2;
      */
@@ -1832,7 +2134,7 @@ export type CommitOutcome = Message<"scrip.voucher.v1.CommitOutcome"> & {
     case: "rejected";
   } | {
     /**
-     * The voucher's definition changed since it was gathered: decide again.
+     * The decision is outdated: decide again.
      *
      * @generated from field: scrip.voucher.v1.StaleDecision stale = 3;
      */
@@ -1841,7 +2143,7 @@ export type CommitOutcome = Message<"scrip.voucher.v1.CommitOutcome"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * The answer of an earlier request with the same idempotency key.
+   * `true`: the stored outcome of an earlier request with the same idempotency key.
    *
    * @generated from field: bool replayed = 4;
    */
@@ -1856,23 +2158,27 @@ export const CommitOutcomeSchema: GenMessage<CommitOutcome> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 46);
 
 /**
+ * Redemptions of one command.
+ *
  * @generated from message scrip.voucher.v1.CommittedRedemptions
  */
 export type CommittedRedemptions = Message<"scrip.voucher.v1.CommittedRedemptions"> & {
   /**
+   * One redemption for each part, in the same order.
+   *
    * @generated from field: repeated scrip.voucher.v1.Redemption redemptions = 1;
    */
   redemptions: Redemption[];
 
   /**
-   * When more than one was made: it stands for all of them.
+   * The stacked redemption, when there is more than one part.
    *
    * @generated from field: optional scrip.voucher.v1.Redemption parent_redemption = 2;
    */
   parentRedemption?: Redemption | undefined;
 
   /**
-   * The note of the command.
+   * Data that the command stored with its outcome.
    *
    * @generated from field: bytes replay_data = 3;
    */
@@ -1887,13 +2193,13 @@ export const CommittedRedemptionsSchema: GenMessage<CommittedRedemptions> = /*@_
   messageDesc(file_scrip_voucher_v1_redemptions, 47);
 
 /**
- * Stale says that the decision must be made again on what is there now.
+ * The decision must be repeated with current data.
  *
  * @generated from message scrip.voucher.v1.StaleDecision
  */
 export type StaleDecision = Message<"scrip.voucher.v1.StaleDecision"> & {
   /**
-   * Of a command that is `partial`: the parts that can no longer be taken, and what for.
+   * Commands with `partial`: the parts that can no longer be redeemed, and why.
    *
    * @generated from field: repeated scrip.voucher.v1.ConflictingPart conflicts = 1;
    */
@@ -1908,23 +2214,27 @@ export const StaleDecisionSchema: GenMessage<StaleDecision> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_redemptions, 48);
 
 /**
+ * A part that can no longer be redeemed.
+ *
  * @generated from message scrip.voucher.v1.ConflictingPart
  */
 export type ConflictingPart = Message<"scrip.voucher.v1.ConflictingPart"> & {
   /**
-   * Counted from 0.
+   * Position of the part in the command, from 0.
    *
    * @generated from field: int32 part = 1;
    */
   part: number;
 
   /**
+   * Why it can no longer be redeemed.
+   *
    * @generated from field: scrip.common.v1.Error error = 2;
    */
   error?: Error | undefined;
 
   /**
-   * The credits that are left of a gift card which has too few, without what sessions of others hold.
+   * Gift vouchers with too few credits: credits that are left and not locked by other sessions, in minor units.
    *
    * @generated from field: optional int64 remaining_credits = 3;
    */
@@ -1943,6 +2253,8 @@ export const ConflictingPartSchema: GenMessage<ConflictingPart> = /*@__PURE__*/
  */
 export type ReleasePointsHoldsRequest = Message<"scrip.voucher.v1.ReleasePointsHoldsRequest"> & {
   /**
+   * Points holds to release. At most 1000.
+   *
    * @generated from field: repeated scrip.voucher.v1.PointsHoldKey holds = 1;
    */
   holds: PointsHoldKey[];
@@ -1956,15 +2268,21 @@ export const ReleasePointsHoldsRequestSchema: GenMessage<ReleasePointsHoldsReque
   messageDesc(file_scrip_voucher_v1_redemptions, 50);
 
 /**
+ * Identifies a points hold.
+ *
  * @generated from message scrip.voucher.v1.PointsHoldKey
  */
 export type PointsHoldKey = Message<"scrip.voucher.v1.PointsHoldKey"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the points hold (`ps_…`).
+   *
    * @generated from field: string hold_id = 2;
    */
   holdId: string;
@@ -1991,6 +2309,8 @@ export const ReleasePointsHoldsResponseSchema: GenMessage<ReleasePointsHoldsResp
   messageDesc(file_scrip_voucher_v1_redemptions, 52);
 
 /**
+ * Result of a redemption or rollback.
+ *
  * @generated from enum scrip.voucher.v1.RedemptionResult
  */
 export const RedemptionResult = {
@@ -2000,17 +2320,23 @@ export const RedemptionResult = {
   UNSPECIFIED: 0,
 
   /**
+   * Committed.
+   *
    * @generated from enum value: REDEMPTION_RESULT_SUCCESS = 1;
    */
   SUCCESS: 1,
 
   /**
+   * Rejected and recorded.
+   *
    * @generated from enum value: REDEMPTION_RESULT_FAILURE = 2;
    */
   FAILURE: 2,
 } as const;
 
 /**
+ * Result of a redemption or rollback.
+ *
  * @generated from enum scrip.voucher.v1.RedemptionResult
  */
 export type RedemptionResult = (typeof RedemptionResult)[keyof typeof RedemptionResult] | UnknownEnum;
@@ -2022,6 +2348,8 @@ export const RedemptionResultSchema: GenEnum<RedemptionResult> = /*@__PURE__*/
   enumDesc(file_scrip_voucher_v1_redemptions, 0);
 
 /**
+ * Status of a redemption or rollback.
+ *
  * @generated from enum scrip.voucher.v1.RedemptionStatus
  */
 export const RedemptionStatus = {
@@ -2031,22 +2359,30 @@ export const RedemptionStatus = {
   UNSPECIFIED: 0,
 
   /**
+   * Committed.
+   *
    * @generated from enum value: REDEMPTION_STATUS_SUCCEEDED = 1;
    */
   SUCCEEDED: 1,
 
   /**
+   * Rejected and recorded.
+   *
    * @generated from enum value: REDEMPTION_STATUS_FAILED = 2;
    */
   FAILED: 2,
 
   /**
+   * Committed and later rolled back.
+   *
    * @generated from enum value: REDEMPTION_STATUS_ROLLED_BACK = 3;
    */
   ROLLED_BACK: 3,
 } as const;
 
 /**
+ * Status of a redemption or rollback.
+ *
  * @generated from enum scrip.voucher.v1.RedemptionStatus
  */
 export type RedemptionStatus = (typeof RedemptionStatus)[keyof typeof RedemptionStatus] | UnknownEnum;
@@ -2058,6 +2394,8 @@ export const RedemptionStatusSchema: GenEnum<RedemptionStatus> = /*@__PURE__*/
   enumDesc(file_scrip_voucher_v1_redemptions, 1);
 
 /**
+ * What is counted.
+ *
  * @generated from enum scrip.voucher.v1.CountMeasure
  */
 export const CountMeasure = {
@@ -2067,7 +2405,7 @@ export const CountMeasure = {
   UNSPECIFIED: 0,
 
   /**
-   * Redemptions.
+   * Number of redemptions.
    *
    * @generated from enum value: COUNT_MEASURE_REDEMPTIONS = 1;
    */
@@ -2088,14 +2426,14 @@ export const CountMeasure = {
   DISCOUNTED_AMOUNT: 3,
 
   /**
-   * Sum of the gift credits.
+   * Sum of the redeemed gift credits, in minor units.
    *
    * @generated from enum value: COUNT_MEASURE_GIFT_CREDITS = 4;
    */
   GIFT_CREDITS: 4,
 
   /**
-   * Discounted units of one product.
+   * Number of discounted units of one product.
    *
    * @generated from enum value: COUNT_MEASURE_UNITS = 5;
    */
@@ -2103,6 +2441,8 @@ export const CountMeasure = {
 } as const;
 
 /**
+ * What is counted.
+ *
  * @generated from enum scrip.voucher.v1.CountMeasure
  */
 export type CountMeasure = (typeof CountMeasure)[keyof typeof CountMeasure] | UnknownEnum;
@@ -2114,14 +2454,14 @@ export const CountMeasureSchema: GenEnum<CountMeasure> = /*@__PURE__*/
   enumDesc(file_scrip_voucher_v1_redemptions, 2);
 
 /**
- * RedemptionService keeps the books of vouchers: every redemption, successful or refused. Taking
- * value is the work of one commit over a batch of commands (spec/validation-and-redemption.md §8).
+ * Reads redemptions and rollbacks, and releases sessions. Its internal RPCs commit redemptions and rollbacks,
+ * each batch in one transaction (docs/redemption-and-rollback.md#redemption).
  *
  * @generated from service scrip.voucher.v1.RedemptionService
  */
 export const RedemptionService: GenService<{
   /**
-   * GetRedemption answers one redemption, also a failed one or a rollback, or `not_found`.
+   * Returns a redemption; also a failed one or a rollback. Errors: `not_found`.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.GetRedemption
    */
@@ -2131,7 +2471,8 @@ export const RedemptionService: GenService<{
     output: typeof RedemptionSchema;
   },
   /**
-   * ListVoucherRedemptions answers how far a voucher is used, and its redemptions, newest first.
+   * Returns how much of a voucher is redeemed, and its redemptions, newest first. Errors: `not_found` (an
+   * unknown voucher), `page_over_limit` (a page above 1000).
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.ListVoucherRedemptions
    */
@@ -2141,8 +2482,8 @@ export const RedemptionService: GenService<{
     output: typeof VoucherRedemptionsSchema;
   },
   /**
-   * ListRedemptions answers redemptions, also failed ones and rollbacks, newest first
-   * (spec/validation-and-redemption.md §8.1).
+   * Lists redemptions, newest first by default; also failed ones and rollbacks. Errors: `page_over_limit` (a
+   * page above 1000).
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.ListRedemptions
    */
@@ -2152,9 +2493,8 @@ export const RedemptionService: GenService<{
     output: typeof RedemptionListSchema;
   },
   /**
-   * GetExplanation answers how a redemption was decided: each rule with the values it read, each
-   * limit, each stacking step and each cent. `not_found` for a redemption that is not there; one from
-   * before explanations were kept answers an empty one.
+   * Returns how a redemption was evaluated: each rule with the values it compared, each limit, each stacking
+   * decision and each amount. Empty for redemptions from before explanations were stored. Errors: `not_found`.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.GetExplanation
    */
@@ -2164,8 +2504,8 @@ export const RedemptionService: GenService<{
     output: typeof RedemptionExplanationSchema;
   },
   /**
-   * ReleaseSession gives back what a session holds of one voucher. `not_found` for an unknown voucher
-   * or session (§7.5).
+   * Releases what a session has locked of one voucher. Errors: `not_found` (an unknown voucher, or a session
+   * that has locked nothing of it), also for a repeated request.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.ReleaseSession
    */
@@ -2175,8 +2515,8 @@ export const RedemptionService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * LoadVouchers reads, item by item, what a decision needs to know of a voucher, and the stored
-   * outcome of a repeated idempotency key. Internal; reads only.
+   * Loads what a decision needs of vouchers, and the stored outcome of a repeated idempotency key, one result
+   * for each query. Internal; read-only.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.LoadVouchers
    */
@@ -2186,10 +2526,14 @@ export const RedemptionService: GenService<{
     output: typeof LoadVouchersResponseSchema;
   },
   /**
-   * CommitRedemptions takes value, item by item: each command commits whole or not at all, and all
-   * of a batch share one transaction. The vouchers are locked, the command's guards are checked
-   * again under the lock, and the redemptions, the ledger entries, the counters, the outbox and the
-   * stored answer are written together. Idempotent by the command's idempotency key. Internal.
+   * Commits redemptions. Each command is committed as a whole or not at all, and all commands of a batch share
+   * one transaction: vouchers are locked, the guards of the command are checked again, and redemptions,
+   * counters, events and the stored response are written together. Idempotent by the idempotency key of the
+   * command.
+   *
+   * Rejections: `quantity_exceeded`, `gift_amount_exceeded`, a key of a guard (`…_rules_violated`), the
+   * command's own rejection, which is recorded, `not_found`, `idempotency_key_reused`, `service_unavailable`
+   * (another transaction has locked the voucher and nothing was changed: retry), `internal_error`. Internal.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.CommitRedemptions
    */
@@ -2199,9 +2543,8 @@ export const RedemptionService: GenService<{
     output: typeof CommitRedemptionsResponseSchema;
   },
   /**
-   * CountRedemptions answers, item by item, how much was redeemed: by a voucher, a promotion tier or a
-   * campaign, of all customers or one, ever or since an instant. Rolled back and failed redemptions do
-   * not count. Internal; reads only.
+   * Returns how much was redeemed: of a voucher, a promotion tier or a campaign, by all customers or one, ever
+   * or since an instant. Failed and rolled back redemptions do not count. Internal; read-only.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.CountRedemptions
    */
@@ -2211,9 +2554,10 @@ export const RedemptionService: GenService<{
     output: typeof CountRedemptionsResponseSchema;
   },
   /**
-   * ReserveVouchers locks, item by item, what validations promised to their sessions: one redemption
-   * of each voucher and credits of gift vouchers, all or none of a command. What the same key held
-   * before is replaced (§7). Internal; idempotent.
+   * Locks for sessions what validations found applicable: one redemption of each voucher, and credits of gift
+   * vouchers. A command is applied as a whole or not at all and replaces what the same session key locked
+   * before (docs/sessions.md#locks). Idempotent. Rejections: `quantity_exceeded`, `gift_amount_exceeded`,
+   * `service_unavailable`, `internal_error`. Internal.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.ReserveVouchers
    */
@@ -2223,9 +2567,12 @@ export const RedemptionService: GenService<{
     output: typeof ReserveVouchersResponseSchema;
   },
   /**
-   * CommitRollbacks gives value back, item by item and all or none of a command: a redemption, or a
-   * parent with all its parts. The second one of the same redemption is refused with
-   * `already_rolled_back` and recorded (§8.7). Idempotent by the command's idempotency key. Internal.
+   * Commits rollbacks of a redemption, or of a stacked redemption with all its parts; each command as a whole
+   * or not at all. Idempotent by the idempotency key of the command.
+   *
+   * Rejections: `not_found`, `already_rolled_back` (recorded as a failed rollback), `invalid_redemption`,
+   * `invalid_redemption_parent`, `invalid_customer`, `invalid_order`, `invalid_rollback_params`,
+   * `idempotency_key_reused`, `service_unavailable`, `internal_error`. Internal.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.CommitRollbacks
    */
@@ -2235,9 +2582,8 @@ export const RedemptionService: GenService<{
     output: typeof CommitRollbacksResponseSchema;
   },
   /**
-   * ReleasePointsHolds ends, item by item, spends of loyalty points (CardService) whose redemption came to
-   * nothing: from then on no commit can use them, and the points are given back; those of a redemption that
-   * was made all the same are taken. Internal; idempotent.
+   * Releases points holds whose redemption failed: from then on no commit can use them, and their points are
+   * given back. A hold whose redemption was committed is settled instead. Idempotent. Internal.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.ReleasePointsHolds
    */

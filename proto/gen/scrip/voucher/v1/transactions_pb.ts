@@ -21,25 +21,29 @@ export const file_scrip_voucher_v1_transactions: GenFile = /*@__PURE__*/
  */
 export type ListCardTransactionsRequest = Message<"scrip.voucher.v1.ListCardTransactionsRequest"> & {
   /**
+   * Code or id (`v_…`) of the loyalty card.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * 10 when absent.
+   * Number of transactions on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
-   * `-id` when absent.
+   * `id` (oldest first) or `-id` (newest first). Default: `-id`.
    *
    * @generated from field: optional string order = 3;
    */
   order?: string | undefined;
 
   /**
+   * Cursor: `more_starting_after` of the previous page.
+   *
    * @generated from field: optional string starting_after_id = 4;
    */
   startingAfterId?: string | undefined;
@@ -57,30 +61,36 @@ export const ListCardTransactionsRequestSchema: GenMessage<ListCardTransactionsR
  */
 export type ListMemberTransactionsRequest = Message<"scrip.voucher.v1.ListMemberTransactionsRequest"> & {
   /**
+   * Code or id (`v_…`) of the loyalty card.
+   *
    * @generated from field: string member_id = 1;
    */
   memberId: string;
 
   /**
+   * Id or exact name of the loyalty program.
+   *
    * @generated from field: optional string campaign_id = 2;
    */
   campaignId?: string | undefined;
 
   /**
-   * 10 when absent.
+   * Number of transactions on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 3;
    */
   limit?: bigint | undefined;
 
   /**
-   * `-id` when absent.
+   * `id` (oldest first) or `-id` (newest first). Default: `-id`.
    *
    * @generated from field: optional string order = 4;
    */
   order?: string | undefined;
 
   /**
+   * Cursor: `more_starting_after` of the previous page.
+   *
    * @generated from field: optional string starting_after_id = 5;
    */
   startingAfterId?: string | undefined;
@@ -94,20 +104,28 @@ export const ListMemberTransactionsRequestSchema: GenMessage<ListMemberTransacti
   messageDesc(file_scrip_voucher_v1_transactions, 1);
 
 /**
+ * A page of transactions.
+ *
  * @generated from message scrip.voucher.v1.CardTransactions
  */
 export type CardTransactions = Message<"scrip.voucher.v1.CardTransactions"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.voucher.v1.CardTransaction data = 1;
    */
   data: CardTransaction[];
 
   /**
+   * Whether more items follow this page.
+   *
    * @generated from field: bool has_more = 2;
    */
   hasMore: boolean;
 
   /**
+   * Cursor of the next page; absent on the last page.
+   *
    * @generated from field: optional string more_starting_after = 3;
    */
   moreStartingAfter?: string | undefined;
@@ -121,57 +139,77 @@ export const CardTransactionsSchema: GenMessage<CardTransactions> = /*@__PURE__*
   messageDesc(file_scrip_voucher_v1_transactions, 2);
 
 /**
+ * One change of the points of a loyalty card.
+ *
  * @generated from message scrip.voucher.v1.CardTransaction
  */
 export type CardTransaction = Message<"scrip.voucher.v1.CardTransaction"> & {
   /**
+   * Id of the transaction (`vtx_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Your own id of the transaction.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Id of the loyalty card (`v_…`).
+   *
    * @generated from field: string voucher_id = 3;
    */
   voucherId: string;
 
   /**
+   * Id of the loyalty program (`camp_…`).
+   *
    * @generated from field: optional string campaign_id = 4;
    */
   campaignId?: string | undefined;
 
   /**
+   * Origin of the transaction.
+   *
    * @generated from field: optional string source = 5;
    */
   source?: string | undefined;
 
   /**
+   * Reason for the transaction.
+   *
    * @generated from field: optional string reason = 6;
    */
   reason?: string | undefined;
 
   /**
-   * POINTS_REDEMPTION or POINTS_REFUND.
+   * `POINTS_REDEMPTION` or `POINTS_REFUND`.
    *
    * @generated from field: string type = 7;
    */
   type: string;
 
   /**
+   * Balance, and what the transaction belongs to.
+   *
    * @generated from field: scrip.voucher.v1.CardTransactionDetails details = 8;
    */
   details?: CardTransactionDetails | undefined;
 
   /**
+   * Id of the other transaction, when points move between cards.
+   *
    * @generated from field: optional string related_transaction_id = 9;
    */
   relatedTransactionId?: string | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 10;
    */
   createdAt?: Timestamp | undefined;
@@ -185,30 +223,42 @@ export const CardTransactionSchema: GenMessage<CardTransaction> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_transactions, 3);
 
 /**
+ * What a transaction changed and what it belongs to.
+ *
  * @generated from message scrip.voucher.v1.CardTransactionDetails
  */
 export type CardTransactionDetails = Message<"scrip.voucher.v1.CardTransactionDetails"> & {
   /**
+   * Points before and after.
+   *
    * @generated from field: scrip.voucher.v1.CardTransactionBalance balance = 1;
    */
   balance?: CardTransactionBalance | undefined;
 
   /**
+   * Order of the redemption.
+   *
    * @generated from field: optional scrip.voucher.v1.TransactionOrder order = 2;
    */
   order?: TransactionOrder | undefined;
 
   /**
+   * Redemption that took the points.
+   *
    * @generated from field: optional scrip.voucher.v1.TransactionObject redemption = 3;
    */
   redemption?: TransactionObject | undefined;
 
   /**
+   * Reward that the points were spent on.
+   *
    * @generated from field: optional scrip.voucher.v1.TransactionReward reward = 4;
    */
   reward?: TransactionReward | undefined;
 
   /**
+   * Rollback that gave the points back.
+   *
    * @generated from field: optional scrip.voucher.v1.TransactionObject rollback = 5;
    */
   rollback?: TransactionObject | undefined;
@@ -222,6 +272,8 @@ export const CardTransactionDetailsSchema: GenMessage<CardTransactionDetails> = 
   messageDesc(file_scrip_voucher_v1_transactions, 4);
 
 /**
+ * Change of a card's points.
+ *
  * @generated from message scrip.voucher.v1.CardTransactionBalance
  */
 export type CardTransactionBalance = Message<"scrip.voucher.v1.CardTransactionBalance"> & {
@@ -233,7 +285,7 @@ export type CardTransactionBalance = Message<"scrip.voucher.v1.CardTransactionBa
   type: string;
 
   /**
-   * All that was put on the card and not taken off it but by redemptions.
+   * Points that the card was given in total.
    *
    * @generated from field: int64 total = 2;
    */
@@ -247,13 +299,15 @@ export type CardTransactionBalance = Message<"scrip.voucher.v1.CardTransactionBa
   points: bigint;
 
   /**
-   * Right after.
+   * Points right after the transaction.
    *
    * @generated from field: int64 balance = 4;
    */
   balance: bigint;
 
   /**
+   * The loyalty card.
+   *
    * @generated from field: scrip.voucher.v1.TransactionRelated related_object = 5;
    */
   relatedObject?: TransactionRelated | undefined;
@@ -267,10 +321,14 @@ export const CardTransactionBalanceSchema: GenMessage<CardTransactionBalance> = 
   messageDesc(file_scrip_voucher_v1_transactions, 5);
 
 /**
+ * Reference to the loyalty card.
+ *
  * @generated from message scrip.voucher.v1.TransactionRelated
  */
 export type TransactionRelated = Message<"scrip.voucher.v1.TransactionRelated"> & {
   /**
+   * Id of the loyalty card (`v_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -291,15 +349,21 @@ export const TransactionRelatedSchema: GenMessage<TransactionRelated> = /*@__PUR
   messageDesc(file_scrip_voucher_v1_transactions, 6);
 
 /**
+ * Order of a transaction.
+ *
  * @generated from message scrip.voucher.v1.TransactionOrder
  */
 export type TransactionOrder = Message<"scrip.voucher.v1.TransactionOrder"> & {
   /**
+   * Id of the order (`ord_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Your own id of the order.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
@@ -313,10 +377,14 @@ export const TransactionOrderSchema: GenMessage<TransactionOrder> = /*@__PURE__*
   messageDesc(file_scrip_voucher_v1_transactions, 7);
 
 /**
+ * Reference to a redemption or rollback.
+ *
  * @generated from message scrip.voucher.v1.TransactionObject
  */
 export type TransactionObject = Message<"scrip.voucher.v1.TransactionObject"> & {
   /**
+   * Id of the redemption (`r_…`) or rollback (`rr_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -330,15 +398,21 @@ export const TransactionObjectSchema: GenMessage<TransactionObject> = /*@__PURE_
   messageDesc(file_scrip_voucher_v1_transactions, 8);
 
 /**
+ * Reward of a transaction.
+ *
  * @generated from message scrip.voucher.v1.TransactionReward
  */
 export type TransactionReward = Message<"scrip.voucher.v1.TransactionReward"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the reward.
+   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
@@ -352,16 +426,16 @@ export const TransactionRewardSchema: GenMessage<TransactionReward> = /*@__PURE_
   messageDesc(file_scrip_voucher_v1_transactions, 9);
 
 /**
- * TransactionService tells what became of the points of loyalty cards
- * (spec/campaigns-loyalty-platform.md §8.10). Points are whole points.
+ * Lists the points transactions of loyalty cards (docs/gift-and-points.md#transactions). Points are whole
+ * points.
  *
  * @generated from service scrip.voucher.v1.TransactionService
  */
 export const TransactionService: GenService<{
   /**
-   * ListCardTransactions answers the entries of a card's ledger by their ids, newest first; the points that a
-   * card was made with are no entry. `not_found` for an unknown voucher, `invalid_voucher` for one that is no
-   * loyalty card. An entry follows its redemption within a second or two.
+   * Lists the transactions of a loyalty card, newest first by default. A transaction follows its redemption or
+   * rollback within one or two seconds; the points that a card was created with are not a transaction. Errors:
+   * `not_found` (an unknown voucher), `invalid_voucher` (not a loyalty card).
    *
    * @generated from rpc scrip.voucher.v1.TransactionService.ListCardTransactions
    */
@@ -371,8 +445,9 @@ export const TransactionService: GenService<{
     output: typeof CardTransactionsSchema;
   },
   /**
-   * ListMemberTransactions answers the same of a member of a loyalty programme, whom the code or id of the
-   * card names. With a campaign, the id or exact name of a programme, a card of another one is `not_found`.
+   * Lists the transactions of a member of a loyalty program, otherwise like ListCardTransactions. `{member_id}`
+   * is the code or id of the card, `{campaign_id}` the id or exact name of the program. Errors: `not_found` (an
+   * unknown card or program, or a card of another program), `invalid_voucher` (not a loyalty card).
    *
    * @generated from rpc scrip.voucher.v1.TransactionService.ListMemberTransactions
    */

@@ -31,24 +31,28 @@ export const file_scrip_voucher_v1_vouchers: GenFile = /*@__PURE__*/
   fileDesc("Ch9zY3JpcC92b3VjaGVyL3YxL3ZvdWNoZXJzLnByb3RvEhBzY3JpcC52b3VjaGVyLnYxIo0BCgRHaWZ0EiMKBmFtb3VudBgBIAEoA0IOmrUYChgAIIDAyvOEowJIAIgBARIPCgdiYWxhbmNlGAIgASgDEjkKBmVmZmVjdBgDIAEoDjIcLnNjcmlwLnZvdWNoZXIudjEuR2lmdEVmZmVjdEIGmrUYAhABSAGIAQFCCQoHX2Ftb3VudEIJCgdfZWZmZWN0ItwBCgtMb3lhbHR5Q2FyZBIjCgZwb2ludHMYASABKANCDpq1GAoYACCAwMrzhKMCSACIAQESDwoHYmFsYW5jZRgCIAEoAxIrChRuZXh0X2V4cGlyYXRpb25fZGF0ZRgDIAEoCUIImrUYBBABWAFIAYgBARIrChZuZXh0X2V4cGlyYXRpb25fcG9pbnRzGAQgASgDQgaatRgCEAFIAogBAUIJCgdfcG9pbnRzQhcKFV9uZXh0X2V4cGlyYXRpb25fZGF0ZUIZChdfbmV4dF9leHBpcmF0aW9uX3BvaW50cyIgCgVBc3NldBIKCgJpZBgBIAEoCRILCgN1cmwYAiABKAkiVwoGQXNzZXRzEiMKAnFyGAEgASgLMhcuc2NyaXAudm91Y2hlci52MS5Bc3NldBIoCgdiYXJjb2RlGAIgASgLMhcuc2NyaXAudm91Y2hlci52MS5Bc3NldCI4Cg5QdWJsaXNoU3VtbWFyeRINCgVjb3VudBgBIAEoAxILCgN1cmwYAiABKAk6CpK1GAYKBGxpc3Qi1wEKEVJlZGVtcHRpb25TdW1tYXJ5Eh0KCHF1YW50aXR5GAEgASgDQgaatRgCEAFIAIgBARIZChFyZWRlZW1lZF9xdWFudGl0eRgCIAEoAxIcCg9yZWRlZW1lZF9wb2ludHMYAyABKANIAYgBARIcCg9yZWRlZW1lZF9hbW91bnQYBCABKANIAogBARILCgN1cmwYBSABKAk6CpK1GAYKBGxpc3RCCwoJX3F1YW50aXR5QhIKEF9yZWRlZW1lZF9wb2ludHNCEgoQX3JlZGVlbWVkX2Ftb3VudCLDDQoHVm91Y2hlchIKCgJpZBgBIAEoCRIMCgRjb2RlGAIgASgJEh0KCGNhbXBhaWduGAMgASgJQgaatRgCEAFIAIgBARIgCgtjYW1wYWlnbl9pZBgEIAEoCUIGmrUYAhABSAGIAQESHQoIY2F0ZWdvcnkYBSABKAlCBpq1GAIQAUgCiAEBEiAKC2NhdGVnb3J5X2lkGAYgASgJQgaatRgCEAFIA4gBARI2CgpjYXRlZ29yaWVzGAcgAygLMhkuc2NyaXAuY29tbW9uLnYxLkNhdGVnb3J5QgeatRgDkAEDEisKBHR5cGUYCCABKA4yHS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJUeXBlEjgKCGRpc2NvdW50GAkgASgLMhkuc2NyaXAuY29tbW9uLnYxLkRpc2NvdW50QgaatRgCEAFIBIgBARIxCgRnaWZ0GAogASgLMhYuc2NyaXAudm91Y2hlci52MS5HaWZ0QgaatRgCEAFIBYgBARJACgxsb3lhbHR5X2NhcmQYCyABKAsyHS5zY3JpcC52b3VjaGVyLnYxLkxveWFsdHlDYXJkQgaatRgCEAFIBogBARI7CgpzdGFydF9kYXRlGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAeIAQESQAoPZXhwaXJhdGlvbl9kYXRlGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAiIAQESSwoSdmFsaWRpdHlfdGltZWZyYW1lGA4gASgLMiIuc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5VGltZWZyYW1lQgaatRgCEAFICYgBARIkChR2YWxpZGl0eV9kYXlfb2Zfd2VlaxgPIAMoBUIGmrUYAhABEkMKDnZhbGlkaXR5X2hvdXJzGBAgASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnNCBpq1GAIQAUgKiAEBEhsKBmFjdGl2ZRgRIAEoCEIGmrUYAhABSAuIAQESJAoPYWRkaXRpb25hbF9pbmZvGBIgASgJQgaatRgCEAFIDIgBARIpCghtZXRhZGF0YRgTIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoGYXNzZXRzGBQgASgLMhguc2NyaXAudm91Y2hlci52MS5Bc3NldHMSGAoQaXNfcmVmZXJyYWxfY29kZRgVIAEoCBIuCgpjcmVhdGVkX2F0GBYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7Cgp1cGRhdGVkX2F0GBcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSA2IAQESHgoJaG9sZGVyX2lkGBggASgJQgaatRgCEAFIDogBARIgCgtyZWZlcnJlcl9pZBgZIAEoCUIGmrUYAhABSA+IAQESMQoHcHVibGlzaBgaIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuUHVibGlzaFN1bW1hcnkSNwoKcmVkZW1wdGlvbhgbIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvblN1bW1hcnkSXQocdmFsaWRhdGlvbl9ydWxlc19hc3NpZ25tZW50cxgcIAEoCzIuLnNjcmlwLmNvbW1vbi52MS5WYWxpZGF0aW9uUnVsZXNBc3NpZ25tZW50TGlzdEIHmrUYA5ABBRI5Cg1hcHBsaWNhYmxlX3RvGB0gASgLMh0uc2NyaXAuY29tbW9uLnYxLkFwcGxpY2FibGVUb0gQiAEBEjsKD2luYXBwbGljYWJsZV90bxgeIAEoCzIdLnNjcmlwLmNvbW1vbi52MS5BcHBsaWNhYmxlVG9IEYgBAToNkrUYCQoHdm91Y2hlckILCglfY2FtcGFpZ25CDgoMX2NhbXBhaWduX2lkQgsKCV9jYXRlZ29yeUIOCgxfY2F0ZWdvcnlfaWRCCwoJX2Rpc2NvdW50QgcKBV9naWZ0Qg8KDV9sb3lhbHR5X2NhcmRCDQoLX3N0YXJ0X2RhdGVCEgoQX2V4cGlyYXRpb25fZGF0ZUIVChNfdmFsaWRpdHlfdGltZWZyYW1lQhEKD192YWxpZGl0eV9ob3Vyc0IJCgdfYWN0aXZlQhIKEF9hZGRpdGlvbmFsX2luZm9CDQoLX3VwZGF0ZWRfYXRCDAoKX2hvbGRlcl9pZEIOCgxfcmVmZXJyZXJfaWRCEAoOX2FwcGxpY2FibGVfdG9CEgoQX2luYXBwbGljYWJsZV90byLWAQoKQ29kZUNvbmZpZxITCgZsZW5ndGgYASABKANIAIgBARIdCgdjaGFyc2V0GAIgASgJQgeatRgDMOgHSAGIAQESHQoHcGF0dGVybhgDIAEoCUIHmrUYAzDoB0gCiAEBEhwKBnByZWZpeBgEIAEoCUIHmrUYAzD/AUgDiAEBEh0KB3Bvc3RmaXgYBSABKAlCB5q1GAMw/wFIBIgBAUIJCgdfbGVuZ3RoQgoKCF9jaGFyc2V0QgoKCF9wYXR0ZXJuQgkKB19wcmVmaXhCCgoIX3Bvc3RmaXgiRwoPUmVkZW1wdGlvbkxpbWl0EicKCHF1YW50aXR5GAEgASgDQhCatRgMEAEYACCAwMrzhKMCSACIAQFCCwoJX3F1YW50aXR5IogKChRDcmVhdGVWb3VjaGVyUmVxdWVzdBIcCgRjb2RlGAEgASgJQgmatRgFKAEw/wFIAIgBARIzCgR0eXBlGAIgASgOMh0uc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyVHlwZUIGmrUYAggBEjAKCGRpc2NvdW50GAMgASgLMhkuc2NyaXAuY29tbW9uLnYxLkRpc2NvdW50SAGIAQESKQoEZ2lmdBgEIAEoCzIWLnNjcmlwLnZvdWNoZXIudjEuR2lmdEgCiAEBEjgKDGxveWFsdHlfY2FyZBgFIAEoCzIdLnNjcmlwLnZvdWNoZXIudjEuTG95YWx0eUNhcmRIA4gBARIeCghjYW1wYWlnbhgGIAEoCUIHmrUYAzCsAkgEiAEBEiEKC2NhbXBhaWduX2lkGAcgASgJQgeatRgDMP8BSAWIAQESIQoIY2F0ZWdvcnkYCCABKAlCCpq1GAYwrAKQAQFIBogBARIkCgtjYXRlZ29yeV9pZBgJIAEoCUIKmrUYBjD/AZABAkgHiAEBEjMKCnN0YXJ0X2RhdGUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAiIAQESOAoPZXhwaXJhdGlvbl9kYXRlGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgJiAEBEkMKEnZhbGlkaXR5X3RpbWVmcmFtZRgMIAEoCzIiLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eVRpbWVmcmFtZUgKiAEBEioKFHZhbGlkaXR5X2RheV9vZl93ZWVrGA0gAygFQgyatRgIEAEYACAGSAcSOwoOdmFsaWRpdHlfaG91cnMYDiABKAsyHi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlIb3Vyc0gLiAEBEhMKBmFjdGl2ZRgPIAEoCEgMiAEBEiUKD2FkZGl0aW9uYWxfaW5mbxgQIAEoCUIHmrUYAzDoB0gNiAEBElQKCG1ldGFkYXRhGBEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIpmrUYJboBIgoHdm91Y2hlchABGghjYW1wYWlnbhoLY2FtcGFpZ25faWQSJgoQdmFsaWRhdGlvbl9ydWxlcxgSIAMoCUIMmrUYCDD/AUhkkAEEEjoKCnJlZGVtcHRpb24YEyABKAsyIS5zY3JpcC52b3VjaGVyLnYxLlJlZGVtcHRpb25MaW1pdEgOiAEBEjYKC2NvZGVfY29uZmlnGBQgASgLMhwuc2NyaXAudm91Y2hlci52MS5Db2RlQ29uZmlnSA+IAQESKgoLcmVzZXJ2ZWRfaWQYFSABKAlCEJq1GAxoAcIBB3ZvdWNoZXJIEIgBAUIHCgVfY29kZUILCglfZGlzY291bnRCBwoFX2dpZnRCDwoNX2xveWFsdHlfY2FyZEILCglfY2FtcGFpZ25CDgoMX2NhbXBhaWduX2lkQgsKCV9jYXRlZ29yeUIOCgxfY2F0ZWdvcnlfaWRCDQoLX3N0YXJ0X2RhdGVCEgoQX2V4cGlyYXRpb25fZGF0ZUIVChNfdmFsaWRpdHlfdGltZWZyYW1lQhEKD192YWxpZGl0eV9ob3Vyc0IJCgdfYWN0aXZlQhIKEF9hZGRpdGlvbmFsX2luZm9CDQoLX3JlZGVtcHRpb25CDgoMX2NvZGVfY29uZmlnQg4KDF9yZXNlcnZlZF9pZCIqChFHZXRWb3VjaGVyUmVxdWVzdBIVCgRjb2RlGAEgASgJQgeatRgDMP8BIpMHChRVcGRhdGVWb3VjaGVyUmVxdWVzdBIVCgRjb2RlGAEgASgJQgeatRgDMP8BEiEKCGNhdGVnb3J5GAIgASgJQgqatRgGMKwCkAEBSACIAQESJAoLY2F0ZWdvcnlfaWQYAyABKAlCCpq1GAYw/wGQAQJIAYgBARIzCgpzdGFydF9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBEjgKD2V4cGlyYXRpb25fZGF0ZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIA4gBARJDChJ2YWxpZGl0eV90aW1lZnJhbWUYBiABKAsyIi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlUaW1lZnJhbWVIBIgBARIqChR2YWxpZGl0eV9kYXlfb2Zfd2VlaxgHIAMoBUIMmrUYCBABGAAgBkgHEjsKDnZhbGlkaXR5X2hvdXJzGAggASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnNIBYgBARITCgZhY3RpdmUYCSABKAhIBogBARIlCg9hZGRpdGlvbmFsX2luZm8YCiABKAlCB5q1GAMw6AdIB4gBARI7CghtZXRhZGF0YRgLIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCEJq1GAy6AQkKB3ZvdWNoZXISMAoIZGlzY291bnQYDCABKAsyGS5zY3JpcC5jb21tb24udjEuRGlzY291bnRICIgBARI6CgpyZWRlbXB0aW9uGA0gASgLMiEuc2NyaXAudm91Y2hlci52MS5SZWRlbXB0aW9uTGltaXRICYgBARIwCgR0eXBlGA4gASgOMh0uc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyVHlwZUgKiAEBEjcKC3VwZGF0ZV9tYXNrGA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0IGmrUYAmgBQgsKCV9jYXRlZ29yeUIOCgxfY2F0ZWdvcnlfaWRCDQoLX3N0YXJ0X2RhdGVCEgoQX2V4cGlyYXRpb25fZGF0ZUIVChNfdmFsaWRpdHlfdGltZWZyYW1lQhEKD192YWxpZGl0eV9ob3Vyc0IJCgdfYWN0aXZlQhIKEF9hZGRpdGlvbmFsX2luZm9CCwoJX2Rpc2NvdW50Qg0KC19yZWRlbXB0aW9uQgcKBV90eXBlIksKFERlbGV0ZVZvdWNoZXJSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESEgoFZm9yY2UYAiABKAhIAIgBAUIICgZfZm9yY2UiLQoURW5hYmxlVm91Y2hlclJlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ASIuChVEaXNhYmxlVm91Y2hlclJlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ASLVBQoTTGlzdFZvdWNoZXJzUmVxdWVzdBIcCgVsaW1pdBgBIAEoA0IImrUYBBgBIGRIAIgBARIbCgRwYWdlGAIgASgDQgiatRgEGAEgY0gBiAEBEqEBCgVvcmRlchgDIAEoCUKMAZq1GIcBcgpjcmVhdGVkX2F0cgstY3JlYXRlZF9hdHIKdXBkYXRlZF9hdHILLXVwZGF0ZWRfYXRyBHR5cGVyBS10eXBlcgRjb2RlcgUtY29kZXIIY2FtcGFpZ25yCS1jYW1wYWlnbnIIY2F0ZWdvcnlyCS1jYXRlZ29yeXIGYWN0aXZlcgctYWN0aXZlSAKIAQESGgoEY29kZRgEIAEoCUIHmrUYAzD/AUgDiAEBEh4KCGNhbXBhaWduGAUgASgJQgeatRgDMKwCSASIAQESIQoLY2FtcGFpZ25faWQYBiABKAlCB5q1GAMw/wFIBYgBARIeCghjYXRlZ29yeRgHIAEoCUIHmrUYAzCsAkgGiAEBEiEKC2NhdGVnb3J5X2lkGAggASgJQgeatRgDMP8BSAeIAQESHgoIY3VzdG9tZXIYCSABKAlCB5q1GAMw/wFICIgBARIzCgpjcmVhdGVkX2F0GAogASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgJiAEBEjMKCnVwZGF0ZWRfYXQYCyABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAqIAQESKAoHZmlsdGVycxgMIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCCAoGX2xpbWl0QgcKBV9wYWdlQggKBl9vcmRlckIHCgVfY29kZUILCglfY2FtcGFpZ25CDgoMX2NhbXBhaWduX2lkQgsKCV9jYXRlZ29yeUIOCgxfY2F0ZWdvcnlfaWRCCwoJX2N1c3RvbWVyQg0KC19jcmVhdGVkX2F0Qg0KC191cGRhdGVkX2F0ImgKFExpc3RWb3VjaGVyc1Jlc3BvbnNlEisKCHZvdWNoZXJzGAEgAygLMhkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyEg0KBXRvdGFsGAIgASgDOhSStRgQCgRsaXN0Egh2b3VjaGVycyJ5CgxHZXRRclJlcXVlc3QSEwoCaWQYASABKAlCB5q1GAMw0A8SGwoEc2l6ZRgCIAEoA0IImrUYBBgBIGRIAIgBARIjCgZmb3JtYXQYAyABKAlCDpq1GApyA3BuZ3IDc3ZnSAGIAQFCBwoFX3NpemVCCQoHX2Zvcm1hdCJ+ChFHZXRCYXJjb2RlUmVxdWVzdBITCgJpZBgBIAEoCUIHmrUYAzDQDxIbCgRzaXplGAIgASgDQgiatRgEGAEgZEgAiAEBEiMKBmZvcm1hdBgDIAEoCUIOmrUYCnIDcG5ncgNzdmdIAYgBAUIHCgVfc2l6ZUIJCgdfZm9ybWF0KowBCgtWb3VjaGVyVHlwZRIcChhWT1VDSEVSX1RZUEVfVU5TUEVDSUZJRUQQABIhCh1WT1VDSEVSX1RZUEVfRElTQ09VTlRfVk9VQ0hFUhABEh0KGVZPVUNIRVJfVFlQRV9HSUZUX1ZPVUNIRVIQAhIdChlWT1VDSEVSX1RZUEVfTE9ZQUxUWV9DQVJEEAMqaQoKR2lmdEVmZmVjdBIbChdHSUZUX0VGRkVDVF9VTlNQRUNJRklFRBAAEh4KGkdJRlRfRUZGRUNUX0FQUExZX1RPX09SREVSEAESHgoaR0lGVF9FRkZFQ1RfQVBQTFlfVE9fSVRFTVMQAjK3CwoOVm91Y2hlclNlcnZpY2USkAIKDUNyZWF0ZVZvdWNoZXISJi5zY3JpcC52b3VjaGVyLnYxLkNyZWF0ZVZvdWNoZXJSZXF1ZXN0Ghkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyIrsBirUYCgoIdm91Y2hlcnOitRgJbm90X2ZvdW5korUYD2R1cGxpY2F0ZV9mb3VuZKK1GBBpbnZhbGlkX2NhbXBhaWduorUYE2ludmFsaWRfY29kZV9jb25maWeitRgPaW52YWxpZF92b3VjaGVyorUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwIrOgEqWhg6ASoiEy92MS92b3VjaGVycy97Y29kZX0iDC92MS92b3VjaGVycxKEAQoKR2V0Vm91Y2hlchIjLnNjcmlwLnZvdWNoZXIudjEuR2V0Vm91Y2hlclJlcXVlc3QaGS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXIiNoq1GAoKCHZvdWNoZXJzorUYCW5vdF9mb3VuZILT5JMCFRITL3YxL3ZvdWNoZXJzL3tjb2RlfRK+AQoNVXBkYXRlVm91Y2hlchImLnNjcmlwLnZvdWNoZXIudjEuVXBkYXRlVm91Y2hlclJlcXVlc3QaGS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXIiaoq1GAoKCHZvdWNoZXJzorUYCW5vdF9mb3VuZKK1GA9pbnZhbGlkX3ZvdWNoZXKitRgabWV0YWRhdGFfdmFsaWRhdGlvbl9mYWlsZWSC0+STAhg6ASoaEy92MS92b3VjaGVycy97Y29kZX0ShwEKDURlbGV0ZVZvdWNoZXISJi5zY3JpcC52b3VjaGVyLnYxLkRlbGV0ZVZvdWNoZXJSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IjaKtRgKCgh2b3VjaGVyc6K1GAlub3RfZm91bmSC0+STAhUqEy92MS92b3VjaGVycy97Y29kZX0SgQEKDExpc3RWb3VjaGVycxIlLnNjcmlwLnZvdWNoZXIudjEuTGlzdFZvdWNoZXJzUmVxdWVzdBomLnNjcmlwLnZvdWNoZXIudjEuTGlzdFZvdWNoZXJzUmVzcG9uc2UiIoq1GAoKCHZvdWNoZXJzgtPkkwIOEgwvdjEvdm91Y2hlcnMSlAEKDUVuYWJsZVZvdWNoZXISJi5zY3JpcC52b3VjaGVyLnYxLkVuYWJsZVZvdWNoZXJSZXF1ZXN0Ghkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyIkCKtRgKCgh2b3VjaGVyc6K1GAlub3RfZm91bmSC0+STAh86ASoiGi92MS92b3VjaGVycy97Y29kZX0vZW5hYmxlEpcBCg5EaXNhYmxlVm91Y2hlchInLnNjcmlwLnZvdWNoZXIudjEuRGlzYWJsZVZvdWNoZXJSZXF1ZXN0Ghkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyIkGKtRgKCgh2b3VjaGVyc6K1GAlub3RfZm91bmSC0+STAiA6ASoiGy92MS92b3VjaGVycy97Y29kZX0vZGlzYWJsZRJxCgVHZXRRchIeLnNjcmlwLnZvdWNoZXIudjEuR2V0UXJSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIyirUYBygBSIDnhA+itRgJbm90X2ZvdW5kgtPkkwIUEhIvdjEvYXNzZXRzL3FyL3tpZH0SlwEKCkdldEJhcmNvZGUSIy5zY3JpcC52b3VjaGVyLnYxLkdldEJhcmNvZGVSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJOirUYBygBSIDnhA+itRgJbm90X2ZvdW5korUYE2ludmFsaWRfY29kZV9jb25maWeC0+STAhkSFy92MS9hc3NldHMvYmFyY29kZS97aWR9YgZwcm90bzM", [file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_applicable_to, file_scrip_common_v1_category, file_scrip_common_v1_discount, file_scrip_common_v1_list, file_scrip_common_v1_validation_rules_assignment, file_scrip_common_v1_validity, file_scrip_options_v1_options]);
 
 /**
+ * Credits of a gift voucher, in minor units.
+ *
  * @generated from message scrip.voucher.v1.Gift
  */
 export type Gift = Message<"scrip.voucher.v1.Gift"> & {
   /**
-   * What the card was made with, and what was added since. Required in requests.
+   * Credits that the card was created with and that were added since. Required in requests.
    *
    * @generated from field: optional int64 amount = 1;
    */
   amount?: bigint | undefined;
 
   /**
-   * What is left; ignored in requests.
+   * Credits that are left. Ignored in requests.
    *
    * @generated from field: int64 balance = 2;
    */
   balance: bigint;
 
   /**
+   * What the credits pay for. Default: `APPLY_TO_ORDER`.
+   *
    * @generated from field: optional scrip.voucher.v1.GiftEffect effect = 3;
    */
   effect?: GiftEffect | undefined;
@@ -62,29 +66,35 @@ export const GiftSchema: GenMessage<Gift> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_vouchers, 0);
 
 /**
+ * Points of a loyalty card.
+ *
  * @generated from message scrip.voucher.v1.LoyaltyCard
  */
 export type LoyaltyCard = Message<"scrip.voucher.v1.LoyaltyCard"> & {
   /**
-   * What the card was made with. Required in requests.
+   * Points that the card was created with and that were added since. Required in requests.
    *
    * @generated from field: optional int64 points = 1;
    */
   points?: bigint | undefined;
 
   /**
-   * Ignored in requests.
+   * Points that can be spent. Ignored in requests.
    *
    * @generated from field: int64 balance = 2;
    */
   balance: bigint;
 
   /**
+   * Day on which points expire next, `YYYY-MM-DD`; `null`: none do.
+   *
    * @generated from field: optional string next_expiration_date = 3;
    */
   nextExpirationDate?: string | undefined;
 
   /**
+   * Number of points that expire on that day.
+   *
    * @generated from field: optional int64 next_expiration_points = 4;
    */
   nextExpirationPoints?: bigint | undefined;
@@ -98,16 +108,20 @@ export const LoyaltyCardSchema: GenMessage<LoyaltyCard> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_vouchers, 1);
 
 /**
+ * Image of a voucher's code.
+ *
  * @generated from message scrip.voucher.v1.Asset
  */
 export type Asset = Message<"scrip.voucher.v1.Asset"> & {
   /**
+   * Unguessable id of the image.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * A path below the base URL.
+   * Path of the image, relative to the base address.
    *
    * @generated from field: string url = 2;
    */
@@ -122,15 +136,21 @@ export const AssetSchema: GenMessage<Asset> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_vouchers, 2);
 
 /**
+ * Images of a voucher's code.
+ *
  * @generated from message scrip.voucher.v1.Assets
  */
 export type Assets = Message<"scrip.voucher.v1.Assets"> & {
   /**
+   * QR image.
+   *
    * @generated from field: scrip.voucher.v1.Asset qr = 1;
    */
   qr?: Asset | undefined;
 
   /**
+   * Code 128 barcode.
+   *
    * @generated from field: scrip.voucher.v1.Asset barcode = 2;
    */
   barcode?: Asset | undefined;
@@ -144,15 +164,21 @@ export const AssetsSchema: GenMessage<Assets> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_vouchers, 3);
 
 /**
+ * Publications of a voucher.
+ *
  * @generated from message scrip.voucher.v1.PublishSummary
  */
 export type PublishSummary = Message<"scrip.voucher.v1.PublishSummary"> & {
   /**
+   * Number of publications.
+   *
    * @generated from field: int64 count = 1;
    */
   count: bigint;
 
   /**
+   * Path of the list of publications.
+   *
    * @generated from field: string url = 2;
    */
   url: string;
@@ -166,36 +192,42 @@ export const PublishSummarySchema: GenMessage<PublishSummary> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_vouchers, 4);
 
 /**
+ * Redemptions of a voucher.
+ *
  * @generated from message scrip.voucher.v1.RedemptionSummary
  */
 export type RedemptionSummary = Message<"scrip.voucher.v1.RedemptionSummary"> & {
   /**
-   * The redemption limit; null without one.
+   * Maximum number of redemptions; `null`: no limit.
    *
    * @generated from field: optional int64 quantity = 1;
    */
   quantity?: bigint | undefined;
 
   /**
+   * Number of redemptions that were not rolled back.
+   *
    * @generated from field: int64 redeemed_quantity = 2;
    */
   redeemedQuantity: bigint;
 
   /**
-   * Loyalty cards only.
+   * Loyalty cards only: points redeemed.
    *
    * @generated from field: optional int64 redeemed_points = 3;
    */
   redeemedPoints?: bigint | undefined;
 
   /**
-   * Gift vouchers only.
+   * Gift vouchers only: credits redeemed, in minor units.
    *
    * @generated from field: optional int64 redeemed_amount = 4;
    */
   redeemedAmount?: bigint | undefined;
 
   /**
+   * Path of the list of redemptions.
+   *
    * @generated from field: string url = 5;
    */
   url: string;
@@ -209,161 +241,219 @@ export const RedemptionSummarySchema: GenMessage<RedemptionSummary> = /*@__PURE_
   messageDesc(file_scrip_voucher_v1_vouchers, 5);
 
 /**
+ * A voucher: discount voucher, gift voucher or loyalty card.
+ *
  * @generated from message scrip.voucher.v1.Voucher
  */
 export type Voucher = Message<"scrip.voucher.v1.Voucher"> & {
   /**
+   * Id of the voucher (`v_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Code of the voucher, unique in the project.
+   *
    * @generated from field: string code = 2;
    */
   code: string;
 
   /**
+   * Name of the campaign; `null` without one.
+   *
    * @generated from field: optional string campaign = 3;
    */
   campaign?: string | undefined;
 
   /**
+   * Id of the campaign (`camp_…`); `null` without one.
+   *
    * @generated from field: optional string campaign_id = 4;
    */
   campaignId?: string | undefined;
 
   /**
+   * Name of the category; `null` without one.
+   *
    * @generated from field: optional string category = 5;
    */
   category?: string | undefined;
 
   /**
+   * Id of the category (`cat_…`); `null` without one.
+   *
    * @generated from field: optional string category_id = 6;
    */
   categoryId?: string | undefined;
 
   /**
+   * Category of the voucher, as a list.
+   *
    * @generated from field: repeated scrip.common.v1.Category categories = 7;
    */
   categories: Category[];
 
   /**
+   * Type of the voucher.
+   *
    * @generated from field: scrip.voucher.v1.VoucherType type = 8;
    */
   type: VoucherType;
 
   /**
+   * Discount; `null` for other types.
+   *
    * @generated from field: optional scrip.common.v1.Discount discount = 9;
    */
   discount?: Discount | undefined;
 
   /**
+   * Credits; `null` for other types.
+   *
    * @generated from field: optional scrip.voucher.v1.Gift gift = 10;
    */
   gift?: Gift | undefined;
 
   /**
+   * Points; `null` for other types.
+   *
    * @generated from field: optional scrip.voucher.v1.LoyaltyCard loyalty_card = 11;
    */
   loyaltyCard?: LoyaltyCard | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 12;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 13;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 14;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
-   * null without a limit to weekdays.
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
    *
    * @generated from field: repeated int32 validity_day_of_week = 15;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 16;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
+   * `false`: the voucher can be neither validated nor redeemed, whatever its dates.
+   *
    * @generated from field: optional bool active = 17;
    */
   active?: boolean | undefined;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string additional_info = 18;
    */
   additionalInfo?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 19;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Images of the code.
+   *
    * @generated from field: scrip.voucher.v1.Assets assets = 20;
    */
   assets?: Assets | undefined;
 
   /**
+   * `true` for vouchers of referral programs.
+   *
    * @generated from field: bool is_referral_code = 21;
    */
   isReferralCode: boolean;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 22;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 23;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
+   * Id of the customer who holds the voucher (`cust_…`); `null` before it is published.
+   *
    * @generated from field: optional string holder_id = 24;
    */
   holderId?: string | undefined;
 
   /**
+   * Id of the customer whose referral code it is (`cust_…`).
+   *
    * @generated from field: optional string referrer_id = 25;
    */
   referrerId?: string | undefined;
 
   /**
+   * Summary of publications.
+   *
    * @generated from field: scrip.voucher.v1.PublishSummary publish = 26;
    */
   publish?: PublishSummary | undefined;
 
   /**
+   * Summary of redemptions.
+   *
    * @generated from field: scrip.voucher.v1.RedemptionSummary redemption = 27;
    */
   redemption?: RedemptionSummary | undefined;
 
   /**
-   * Also those of its campaign, which count for it too.
+   * Validation rules of the voucher and of its campaign; all of them must be satisfied.
    *
    * @generated from field: scrip.common.v1.ValidationRulesAssignmentList validation_rules_assignments = 28;
    */
   validationRulesAssignments?: ValidationRulesAssignmentList | undefined;
 
   /**
-   * Inside of a redemption: what it was limited to.
+   * Inside a redemption: what the discount applied to.
    *
    * @generated from field: optional scrip.common.v1.ApplicableTo applicable_to = 29;
    */
   applicableTo?: ApplicableTo | undefined;
 
   /**
+   * Inside a redemption: what the discount did not apply to.
+   *
    * @generated from field: optional scrip.common.v1.ApplicableTo inapplicable_to = 30;
    */
   inapplicableTo?: ApplicableTo | undefined;
@@ -377,32 +467,42 @@ export const VoucherSchema: GenMessage<Voucher> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_vouchers, 6);
 
 /**
- * How a code is generated (spec/campaigns-loyalty-platform.md §4.2).
+ * How a code is generated (docs/campaigns.md#codes).
  *
  * @generated from message scrip.voucher.v1.CodeConfig
  */
 export type CodeConfig = Message<"scrip.voucher.v1.CodeConfig"> & {
   /**
+   * Number of generated characters, up to 200. Default: 8, or the number of `#` in `pattern`.
+   *
    * @generated from field: optional int64 length = 1;
    */
   length?: bigint | undefined;
 
   /**
+   * Characters to generate from. Default: digits and ASCII letters.
+   *
    * @generated from field: optional string charset = 2;
    */
   charset?: string | undefined;
 
   /**
+   * Pattern of the code; each `#` stands for one generated character.
+   *
    * @generated from field: optional string pattern = 3;
    */
   pattern?: string | undefined;
 
   /**
+   * Text before the generated characters.
+   *
    * @generated from field: optional string prefix = 4;
    */
   prefix?: string | undefined;
 
   /**
+   * Text after the generated characters.
+   *
    * @generated from field: optional string postfix = 5;
    */
   postfix?: string | undefined;
@@ -416,11 +516,13 @@ export const CodeConfigSchema: GenMessage<CodeConfig> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_vouchers, 7);
 
 /**
+ * Limit of redemptions.
+ *
  * @generated from message scrip.voucher.v1.RedemptionLimit
  */
 export type RedemptionLimit = Message<"scrip.voucher.v1.RedemptionLimit"> & {
   /**
-   * null: without a limit.
+   * Maximum number of redemptions; `null`: no limit.
    *
    * @generated from field: optional int64 quantity = 1;
    */
@@ -439,108 +541,150 @@ export const RedemptionLimitSchema: GenMessage<RedemptionLimit> = /*@__PURE__*/
  */
 export type CreateVoucherRequest = Message<"scrip.voucher.v1.CreateVoucherRequest"> & {
   /**
-   * Letters, digits and special characters; the path wins over the body.
+   * Code: letters, digits and special characters. A code in the path takes precedence. Default: generated.
    *
    * @generated from field: optional string code = 1;
    */
   code?: string | undefined;
 
   /**
+   * Type of the voucher; of a campaign's voucher, the type that belongs to the campaign.
+   *
    * @generated from field: scrip.voucher.v1.VoucherType type = 2;
    */
   type: VoucherType;
 
   /**
+   * Discount. Required for DISCOUNT_VOUCHER.
+   *
    * @generated from field: optional scrip.common.v1.Discount discount = 3;
    */
   discount?: Discount | undefined;
 
   /**
+   * Credits. Required for GIFT_VOUCHER.
+   *
    * @generated from field: optional scrip.voucher.v1.Gift gift = 4;
    */
   gift?: Gift | undefined;
 
   /**
+   * Points. Required for LOYALTY_CARD.
+   *
    * @generated from field: optional scrip.voucher.v1.LoyaltyCard loyalty_card = 5;
    */
   loyaltyCard?: LoyaltyCard | undefined;
 
   /**
+   * Name of a campaign to add the voucher to.
+   *
    * @generated from field: optional string campaign = 6;
    */
   campaign?: string | undefined;
 
   /**
+   * Id of a campaign to add the voucher to (`camp_…`).
+   *
    * @generated from field: optional string campaign_id = 7;
    */
   campaignId?: string | undefined;
 
   /**
+   * Name of a category, which is created when it does not exist. Excludes `category_id`.
+   *
    * @generated from field: optional string category = 8;
    */
   category?: string | undefined;
 
   /**
+   * Id of a category (`cat_…`).
+   *
    * @generated from field: optional string category_id = 9;
    */
   categoryId?: string | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 10;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 11;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 12;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
+   *
    * @generated from field: repeated int32 validity_day_of_week = 13;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 14;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
+   * `false`: the voucher can be neither validated nor redeemed. Default: `true`.
+   *
    * @generated from field: optional bool active = 15;
    */
   active?: boolean | undefined;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string additional_info = 16;
    */
   additionalInfo?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 17;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Ids of validation rules (`val_…`) to assign to the new object.
+   *
    * @generated from field: repeated string validation_rules = 18;
    */
   validationRules: string[];
 
   /**
+   * Limit of redemptions. Default: no limit.
+   *
    * @generated from field: optional scrip.voucher.v1.RedemptionLimit redemption = 19;
    */
   redemption?: RedemptionLimit | undefined;
 
   /**
+   * How to generate the code; replaces the project's default settings one by one.
+   *
    * @generated from field: optional scrip.voucher.v1.CodeConfig code_config = 20;
    */
   codeConfig?: CodeConfig | undefined;
 
   /**
+   * Id that the gateway reserved for the new object in order to assign validation rules first; internal.
+   *
    * @generated from field: optional string reserved_id = 21;
    */
   reservedId?: string | undefined;
@@ -558,6 +702,8 @@ export const CreateVoucherRequestSchema: GenMessage<CreateVoucherRequest> = /*@_
  */
 export type GetVoucherRequest = Message<"scrip.voucher.v1.GetVoucherRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
@@ -575,79 +721,106 @@ export const GetVoucherRequestSchema: GenMessage<GetVoucherRequest> = /*@__PURE_
  */
 export type UpdateVoucherRequest = Message<"scrip.voucher.v1.UpdateVoucherRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
+   * Name of a category, which is created when it does not exist. Excludes `category_id`. `null`: no category.
+   *
    * @generated from field: optional string category = 2;
    */
   category?: string | undefined;
 
   /**
+   * Id of a category (`cat_…`); `null`: no category.
+   *
    * @generated from field: optional string category_id = 3;
    */
   categoryId?: string | undefined;
 
   /**
+   * Start of validity (ISO 8601, UTC), inclusive. `null`: no start.
+   *
    * @generated from field: optional google.protobuf.Timestamp start_date = 4;
    */
   startDate?: Timestamp | undefined;
 
   /**
+   * End of validity (ISO 8601, UTC), inclusive. `null`: no end.
+   *
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 5;
    */
   expirationDate?: Timestamp | undefined;
 
   /**
+   * Recurring window, counted from `start_date`, which is then required. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 6;
    */
   validityTimeframe?: ValidityTimeframe | undefined;
 
   /**
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
+   *
    * @generated from field: repeated int32 validity_day_of_week = 7;
    */
   validityDayOfWeek: number[];
 
   /**
+   * Hours of validity, such as happy hours, in the project's time zone. Cannot be combined with
+   * `validity_timeframe` or `validity_day_of_week`. `null`: no such limit.
+   *
    * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 8;
    */
   validityHours?: ValidityHours | undefined;
 
   /**
+   * `false`: the voucher can be neither validated nor redeemed.
+   *
    * @generated from field: optional bool active = 9;
    */
   active?: boolean | undefined;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string additional_info = 10;
    */
   additionalInfo?: string | undefined;
 
   /**
+   * Key-value pairs, merged by key into the stored ones.
+   *
    * @generated from field: google.protobuf.Struct metadata = 11;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Discount. Values that are left out stay as they are when the discount has the same type.
+   *
    * @generated from field: optional scrip.common.v1.Discount discount = 12;
    */
   discount?: Discount | undefined;
 
   /**
+   * Limit of redemptions; not below the number of redemptions.
+   *
    * @generated from field: optional scrip.voucher.v1.RedemptionLimit redemption = 13;
    */
   redemption?: RedemptionLimit | undefined;
 
   /**
-   * Must be the voucher's own when sent.
+   * Must be the type of the voucher, when sent.
    *
    * @generated from field: optional scrip.voucher.v1.VoucherType type = 14;
    */
   type?: VoucherType | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 15;
    */
@@ -666,11 +839,15 @@ export const UpdateVoucherRequestSchema: GenMessage<UpdateVoucherRequest> = /*@_
  */
 export type DeleteVoucherRequest = Message<"scrip.voucher.v1.DeleteVoucherRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
+   * `true`: the code can be used again. Default: `false`.
+   *
    * @generated from field: optional bool force = 2;
    */
   force?: boolean | undefined;
@@ -688,6 +865,8 @@ export const DeleteVoucherRequestSchema: GenMessage<DeleteVoucherRequest> = /*@_
  */
 export type EnableVoucherRequest = Message<"scrip.voucher.v1.EnableVoucherRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
@@ -705,6 +884,8 @@ export const EnableVoucherRequestSchema: GenMessage<EnableVoucherRequest> = /*@_
  */
 export type DisableVoucherRequest = Message<"scrip.voucher.v1.DisableVoucherRequest"> & {
   /**
+   * Code or id (`v_…`) of the voucher.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
@@ -722,71 +903,86 @@ export const DisableVoucherRequestSchema: GenMessage<DisableVoucherRequest> = /*
  */
 export type ListVouchersRequest = Message<"scrip.voucher.v1.ListVouchersRequest"> & {
   /**
-   * 10 when absent.
+   * Number of vouchers on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 99. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `-created_at`.
    *
    * @generated from field: optional string order = 3;
    */
   order?: string | undefined;
 
   /**
-   * An exact code.
+   * Only the voucher with exactly this code.
    *
    * @generated from field: optional string code = 4;
    */
   code?: string | undefined;
 
   /**
+   * Only vouchers of the campaign with exactly this name.
+   *
    * @generated from field: optional string campaign = 5;
    */
   campaign?: string | undefined;
 
   /**
+   * Only vouchers of the campaign with this id.
+   *
    * @generated from field: optional string campaign_id = 6;
    */
   campaignId?: string | undefined;
 
   /**
-   * A category's name.
+   * Not supported: rejected with `invalid_query_params`. Filter by `category_id`.
    *
    * @generated from field: optional string category = 7;
    */
   category?: string | undefined;
 
   /**
+   * Only vouchers of the category with this id.
+   *
    * @generated from field: optional string category_id = 8;
    */
   categoryId?: string | undefined;
 
   /**
-   * The id of the holder.
+   * Only vouchers that the customer with this id holds.
    *
    * @generated from field: optional string customer = 9;
    */
   customer?: string | undefined;
 
   /**
+   * Only vouchers that were created in this range.
+   *
    * @generated from field: optional scrip.common.v1.TimeRange created_at = 10;
    */
   createdAt?: TimeRange | undefined;
 
   /**
+   * Only vouchers that were changed in this range.
+   *
    * @generated from field: optional scrip.common.v1.TimeRange updated_at = 11;
    */
   updatedAt?: TimeRange | undefined;
 
   /**
+   * Conditions on fields, combined by `junction` (`and` or `or`): `{"<field>": {"conditions": {"<operator>":
+   * [values]}}}` (docs/filters-and-listing.md#filters).
+   *
    * @generated from field: google.protobuf.Struct filters = 12;
    */
   filters?: JsonObject | undefined;
@@ -804,11 +1000,15 @@ export const ListVouchersRequestSchema: GenMessage<ListVouchersRequest> = /*@__P
  */
 export type ListVouchersResponse = Message<"scrip.voucher.v1.ListVouchersResponse"> & {
   /**
+   * Vouchers of this page.
+   *
    * @generated from field: repeated scrip.voucher.v1.Voucher vouchers = 1;
    */
   vouchers: Voucher[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -826,16 +1026,22 @@ export const ListVouchersResponseSchema: GenMessage<ListVouchersResponse> = /*@_
  */
 export type GetQrRequest = Message<"scrip.voucher.v1.GetQrRequest"> & {
   /**
+   * Id of the image, from `assets` of the voucher.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Size of the image, 1 to 100. Default: 10.
+   *
    * @generated from field: optional int64 size = 2;
    */
   size?: bigint | undefined;
 
   /**
+   * `png` or `svg`. Default: `png`.
+   *
    * @generated from field: optional string format = 3;
    */
   format?: string | undefined;
@@ -853,16 +1059,22 @@ export const GetQrRequestSchema: GenMessage<GetQrRequest> = /*@__PURE__*/
  */
 export type GetBarcodeRequest = Message<"scrip.voucher.v1.GetBarcodeRequest"> & {
   /**
+   * Id of the image, from `assets` of the voucher.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Size of the image, 1 to 100. Default: 10.
+   *
    * @generated from field: optional int64 size = 2;
    */
   size?: bigint | undefined;
 
   /**
+   * `png` or `svg`. Default: `png`.
+   *
    * @generated from field: optional string format = 3;
    */
   format?: string | undefined;
@@ -876,6 +1088,8 @@ export const GetBarcodeRequestSchema: GenMessage<GetBarcodeRequest> = /*@__PURE_
   messageDesc(file_scrip_voucher_v1_vouchers, 18);
 
 /**
+ * Type of a voucher.
+ *
  * @generated from enum scrip.voucher.v1.VoucherType
  */
 export const VoucherType = {
@@ -885,22 +1099,30 @@ export const VoucherType = {
   UNSPECIFIED: 0,
 
   /**
+   * Takes a discount off the order.
+   *
    * @generated from enum value: VOUCHER_TYPE_DISCOUNT_VOUCHER = 1;
    */
   DISCOUNT_VOUCHER: 1,
 
   /**
+   * Pays with the credits on the card.
+   *
    * @generated from enum value: VOUCHER_TYPE_GIFT_VOUCHER = 2;
    */
   GIFT_VOUCHER: 2,
 
   /**
+   * Pays for rewards with points.
+   *
    * @generated from enum value: VOUCHER_TYPE_LOYALTY_CARD = 3;
    */
   LOYALTY_CARD: 3,
 } as const;
 
 /**
+ * Type of a voucher.
+ *
  * @generated from enum scrip.voucher.v1.VoucherType
  */
 export type VoucherType = (typeof VoucherType)[keyof typeof VoucherType] | UnknownEnum;
@@ -912,6 +1134,8 @@ export const VoucherTypeSchema: GenEnum<VoucherType> = /*@__PURE__*/
   enumDesc(file_scrip_voucher_v1_vouchers, 0);
 
 /**
+ * What the credits of a gift voucher pay for.
+ *
  * @generated from enum scrip.voucher.v1.GiftEffect
  */
 export const GiftEffect = {
@@ -921,17 +1145,23 @@ export const GiftEffect = {
   UNSPECIFIED: 0,
 
   /**
+   * The order as a whole. The default.
+   *
    * @generated from enum value: GIFT_EFFECT_APPLY_TO_ORDER = 1;
    */
   APPLY_TO_ORDER: 1,
 
   /**
+   * The order items that the validation rules select.
+   *
    * @generated from enum value: GIFT_EFFECT_APPLY_TO_ITEMS = 2;
    */
   APPLY_TO_ITEMS: 2,
 } as const;
 
 /**
+ * What the credits of a gift voucher pay for.
+ *
  * @generated from enum scrip.voucher.v1.GiftEffect
  */
 export type GiftEffect = (typeof GiftEffect)[keyof typeof GiftEffect] | UnknownEnum;
@@ -943,18 +1173,22 @@ export const GiftEffectSchema: GenEnum<GiftEffect> = /*@__PURE__*/
   enumDesc(file_scrip_voucher_v1_vouchers, 1);
 
 /**
- * VoucherService owns vouchers: discount vouchers, gift vouchers and loyalty cards. `code` in a path
- * is a code or a `v_` id. Amounts are minor units, points are whole points.
+ * Creates, reads, updates and deletes vouchers: discount vouchers, gift vouchers and loyalty cards. `{code}` in
+ * a path is the code or the id (`v_…`) of a voucher. Amounts are minor units, points are whole points.
  *
  * @generated from service scrip.voucher.v1.VoucherService
  */
 export const VoucherService: GenService<{
   /**
-   * CreateVoucher makes a voucher; without a code one is generated from `code_config`. One that names a
-   * campaign, by `campaign_id` or `campaign`, is added to it and has from it what is not sent. Refused
-   * with `duplicate_found` (409) when the code exists anywhere in the project, `invalid_code_config`,
-   * `invalid_voucher` when type and values do not fit, `invalid_campaign` for a campaign to which no
-   * voucher can be added, `not_found` for an unknown category, campaign or validation rule.
+   * Creates a voucher. Without a `code`, one is generated from `code_config` and the project's default
+   * settings. With `campaign_id` or `campaign` the voucher is added to that campaign and takes from it what the
+   * request leaves out.
+   *
+   * Errors: `duplicate_found` (the code exists in the project, also when its voucher was deleted without
+   * `force`), `invalid_voucher` (type and values do not match, a discount that cannot be calculated,
+   * contradictory dates), `invalid_code_config` (no free code can be generated), `invalid_campaign` (the
+   * campaign takes no vouchers), `not_found` (an unknown campaign, category or validation rule),
+   * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.CreateVoucher
    */
@@ -964,7 +1198,7 @@ export const VoucherService: GenService<{
     output: typeof VoucherSchema;
   },
   /**
-   * GetVoucher answers one voucher, or `not_found`.
+   * Returns a voucher, with the validation rules of its campaign. Errors: `not_found`.
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.GetVoucher
    */
@@ -974,8 +1208,11 @@ export const VoucherService: GenService<{
     output: typeof VoucherSchema;
   },
   /**
-   * UpdateVoucher changes the fields that are sent (`null` clears one, metadata is merged by key)
-   * and sets updated_at. The code, the type and what was redeemed never change.
+   * Updates the fields that are sent: `null` clears a field, metadata is merged by key. The code and the type
+   * never change. Sets `updated_at`. Idempotent.
+   *
+   * Errors: `not_found` (an unknown voucher or category), `invalid_voucher` (another type, a discount that does
+   * not belong to the type, a redemption limit below the number of redemptions), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.UpdateVoucher
    */
@@ -985,8 +1222,8 @@ export const VoucherService: GenService<{
     output: typeof VoucherSchema;
   },
   /**
-   * DeleteVoucher removes a voucher from every answer. Its code stays reserved unless `force` is
-   * true. Redemptions stay in the books.
+   * Deletes a voucher. Its code stays reserved unless `force` is `true`. Redemptions and publications are kept.
+   * Errors: `not_found`, also for a repeated request.
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.DeleteVoucher
    */
@@ -996,8 +1233,7 @@ export const VoucherService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * ListVouchers pages through vouchers, newest first, with the filters of
-   * spec/campaigns-loyalty-platform.md §3.
+   * Lists vouchers, newest first by default. A page above 99 is rejected with `invalid_query_params`.
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.ListVouchers
    */
@@ -1007,7 +1243,7 @@ export const VoucherService: GenService<{
     output: typeof ListVouchersResponseSchema;
   },
   /**
-   * EnableVoucher sets `active` to true. Repeatable.
+   * Enables a voucher: sets `active` to `true`. Idempotent. Errors: `not_found`.
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.EnableVoucher
    */
@@ -1017,7 +1253,8 @@ export const VoucherService: GenService<{
     output: typeof VoucherSchema;
   },
   /**
-   * DisableVoucher sets `active` to false: it can be neither validated nor redeemed. Repeatable.
+   * Disables a voucher: sets `active` to `false`, so that it can be neither validated nor redeemed. Idempotent.
+   * Errors: `not_found`.
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.DisableVoucher
    */
@@ -1027,8 +1264,9 @@ export const VoucherService: GenService<{
     output: typeof VoucherSchema;
   },
   /**
-   * GetQr draws a voucher's code as a QR image. Opened by its unguessable id alone, since such links
-   * stand in mails; `not_found` when the id was not made by this installation.
+   * Returns the code of a voucher as a QR image (PNG or SVG). The unguessable id is the only credential, so
+   * that the link can be sent in emails; images may be cached for a year. Errors: `not_found` (an id that this
+   * installation did not create).
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.GetQr
    */
@@ -1038,8 +1276,9 @@ export const VoucherService: GenService<{
     output: typeof HttpBodySchema;
   },
   /**
-   * GetBarcode draws a voucher's code as a Code 128 image, otherwise like GetQr. A code that Code 128
-   * cannot hold is refused with `invalid_code_config`.
+   * Returns the code of a voucher as a Code 128 barcode (PNG or SVG), otherwise like GetQr. Errors: `not_found`
+   * (an id that this installation did not create), `invalid_code_config` (the code has characters beyond
+   * ASCII).
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.GetBarcode
    */
