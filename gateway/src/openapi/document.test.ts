@@ -101,6 +101,7 @@ test("places each field in the path, query or body", () => {
     required: false,
     style: "deepObject",
     explode: true,
+    description: "Only vouchers that were created in this range.",
     schema: { $ref: "#/components/schemas/TimeRange" },
   });
   expect(operation("post", "/v1/oauth/token").requestBody?.content).toHaveProperty([
@@ -123,6 +124,7 @@ test("describes bounds, patterns and required fields", () => {
     maximum: 100,
   });
   expect(schemas["Voucher"]?.properties?.["discount"]).toEqual({
+    description: "Discount; `null` for other types.",
     anyOf: [{ $ref: "#/components/schemas/Discount" }, { type: "null" }],
   });
   expect(schemas["CustomerInput"]?.anyOf).toHaveLength(2);
