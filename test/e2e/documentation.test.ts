@@ -13,16 +13,12 @@ const WITHOUT_EXAMPLES = new Set([
   "customers.md",
   "events.md",
   "filters-and-listing.md",
-  "gift-and-points.md",
   "idempotency.md",
   "metadata-schemas.md",
   "operations.md",
   "orders-and-catalogue.md",
   "publications.md",
-  "qualification.md",
   "rate-limits.md",
-  "redemption-and-rollback.md",
-  "sessions.md",
 ]);
 
 /** Each page has a project of its own, so that its codes are free and its settings concern nobody. */
