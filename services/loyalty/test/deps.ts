@@ -1,0 +1,43 @@
+import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import { clientOf, createDirectTransport } from "@scrip/rpc";
+import { asAdmin, testDatabase, type TestDatabase } from "@scrip/testing";
+import { expect } from "vitest";
+
+import { createDeps } from "../src/deps.ts";
+import { routes } from "../src/routes.ts";
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
+
+export type Loyalty = Awaited<ReturnType<typeof startLoyalty>>;
+
+/** The service on a database of its own, with clients over the in-process transport. */
+export async function startLoyalty() {
+  const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  const transport = createDirectTransport(routes(createDeps(db)));
+  return {
+    db,
+    cards: clientOf(CardService, transport),
+    customers: clientOf(CustomerService, transport),
+    rewards: clientOf(RewardService, transport),
+    segments: clientOf(SegmentService, transport),
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  };
+}
+
+/** Resolves once `work` is over or a statement of the database waits for a lock. */
+export async function untilBlocked(db: TestDatabase, work: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  void work.catch(() => {}).then(() => (isOver = true));
+  await expect.poll(async () => isOver || (await countBlocked(db)) > 0).toBe(true);
+}
+
+const countBlocked = (db: TestDatabase): Promise<number> =>
+  asAdmin(db.url, async (client) => {
+    const { rows } = await client.query(
+      `select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length;
+  });

@@ -1,0 +1,28 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { holdIdOf, newLoyaltyCard } from "./builders.ts";
+import { startLoyalty } from "./deps.ts";
+
+const loyalty = await startLoyalty();
+afterAll(() => loyalty[Symbol.asyncDispose]());
+const { db } = loyalty;
+
+describe("loyaltyInvariants", () => {
+  test.each([
+    ["I1 cards", "update loyalty_card set held_points = 0 where project_id = $1"],
+    ["I1 cards", "update points_spend set points = 7 where project_id = $1 and status = 'PENDING'"],
+    ["I4 points", "update ledger_entry set balance_after = 1 where project_id = $1"],
+    ["I4 points", "delete from ledger_entry where project_id = $1"],
+    ["I5 redeemed points", "update ledger_entry set points = -1 where project_id = $1"],
+    ["I7 points holds", "update ledger_entry set cause = 'ps_other' where project_id = $1"],
+    ["I1 locked points", "update points_lock set points = 401 where project_id = $1"],
+  ])("report a corruption that breaks %s", async (name, corruption) => {
+    const card = newLoyaltyCard(loyalty, 500n);
+    await card.claim(holdIdOf(await card.hold(50n)), "r_1");
+    await card.hold(50n);
+    await card.lock("mine", 100n);
+    expect(await card.violations()).toEqual([]);
+    await db.query(corruption, [card.projectId]);
+    expect(await card.violations(name)).not.toEqual([]);
+  });
+});
