@@ -50,7 +50,9 @@ describe("HoldPoints", () => {
     for (let round = 0; round < 10; round += 1) {
       const card = newLoyaltyCard(loyalty, 500n);
       const outcomes = await Promise.all([card.hold(300n), card.hold(300n)]);
-      expect(outcomes.map((outcome) => outcome.case).toSorted()).toEqual(["held", "rejected"]);
+      expect(new Set(outcomes.map((outcome) => outcome.case))).toEqual(
+        new Set(["held", "rejected"]),
+      );
       expect(await card.balances()).toMatchObject({ balance: 200n });
       expect(await card.violations()).toEqual([]);
     }
@@ -109,7 +111,7 @@ describe("HoldPoints", () => {
         return (await cards.holdPoints({ commands }, newBatchCall())).outcomes[0]!.outcome.case;
       }),
     );
-    expect(outcomes.toSorted()).toEqual(["held", "rejected"]);
+    expect(new Set(outcomes)).toEqual(new Set(["held", "rejected"]));
     const { rows } = await db.query("select redeemed from reward where id = $1", [id]);
     expect(rows).toEqual([{ redeemed: 1n }]);
   });

@@ -58,7 +58,7 @@ describe("ReservePoints", () => {
     for (let round = 0; round < 10; round += 1) {
       const card = newLoyaltyCard(loyalty, 500n);
       const reserved = await Promise.all([card.lock("a", 300n), card.lock("b", 300n)]);
-      expect(reserved.toSorted()).toEqual([false, true]);
+      expect(new Set(reserved)).toEqual(new Set([false, true]));
       expect(await card.violations()).toEqual([]);
     }
   });
