@@ -2,8 +2,10 @@
  * Measures how many decisions a second the engine makes, without anything around it: parsed rules and
  * gathered facts in, figures and guards out. Run: node services/validation/bench/decide.ts
  */
-import { decide, type DecisionRequest } from "../src/domain/decide.ts";
-import type { LineSnapshot, VoucherSnapshot } from "../src/domain/input/facts.ts";
+import { decide } from "../src/domain/decide.ts";
+import { type DecisionRequest } from "../src/domain/decision/decision-request.ts";
+import type { LineSnapshot } from "../src/domain/input/order.ts";
+import type { VoucherSnapshot } from "../src/domain/input/voucher.ts";
 import {
   givenCampaign,
   givenCustomer,

@@ -13,23 +13,21 @@ import {
 } from "@scrip/rules";
 
 import type { SelectedLine } from "../src/domain/applicable-items/item-selection.ts";
-import { type DecisionRequest, decide } from "../src/domain/decide.ts";
+import { decide } from "../src/domain/decide.ts";
+import { type DecisionRequest } from "../src/domain/decision/decision-request.ts";
 import type {
   InapplicableRedeemable,
   EvaluatedRedeemable,
 } from "../src/domain/decision/decision.ts";
+import type { CatalogueItem } from "../src/domain/input/catalogue-item.ts";
+import type { CustomerSnapshot } from "../src/domain/input/customer.ts";
+import type { LineSnapshot, LinePrices, OrderSnapshot } from "../src/domain/input/order.ts";
+import type { TierRedeemable, VoucherRedeemable } from "../src/domain/input/redeemable.ts";
 import type {
   CampaignSnapshot,
-  CatalogueItem,
-  CustomerSnapshot,
-  LineSnapshot,
-  LinePrices,
-  OrderSnapshot,
   TierSnapshot,
-  TierRedeemable,
   VoucherSnapshot,
-  VoucherRedeemable,
-} from "../src/domain/input/facts.ts";
+} from "../src/domain/input/voucher.ts";
 import type { OrderState } from "../src/domain/order/order-state.ts";
 import { DEFAULT_STACKING_RULES } from "../src/domain/stacking/stacking-rules.ts";
 

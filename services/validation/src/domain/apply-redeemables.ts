@@ -4,9 +4,10 @@ import type { InapplicableRedeemable, EvaluatedRedeemable } from "./decision/dec
 import type { EvaluationContext } from "./decision/evaluation.ts";
 import { type Explanation, withStep } from "./decision/explanation-steps.ts";
 import { withRemainingStock } from "./eligibility/reward-stock.ts";
-import { categoriesOf, evaluate } from "./evaluate.ts";
-import type { Redeemable } from "./input/facts.ts";
-import { type OrderState, orderFigures } from "./order/order-state.ts";
+import { evaluate } from "./evaluate.ts";
+import { type Redeemable, categoriesOf } from "./input/redeemable.ts";
+import { orderFigures } from "./order/order-figures.ts";
+import type { OrderState } from "./order/order-state.ts";
 import { skipReason } from "./stacking/skip-reasons.ts";
 import {
   type SkipCause,
@@ -32,9 +33,8 @@ export type AppliedRedeemables = {
 type Candidate = StackingCandidate & { readonly redeemable: Redeemable; readonly position: number };
 
 /**
- * Applies several redeemables to one order; spec/validation-and-redemption.md §5.2. Being skipped
- * never makes a request invalid, except that something must apply in the end. A step is one
- * redeemable.
+ * Applies several redeemables to one order, one step per redeemable. Skipped redeemables do not make a request
+ * invalid, but at least one redeemable must apply. docs/stacking.md#algorithm
  */
 export function* applyRedeemables(
   redeemables: readonly Redeemable[],
@@ -45,45 +45,46 @@ export function* applyRedeemables(
     const categories = categoriesOf(redeemable);
     return { redeemable, position, categories, kind: strongestKind(categories, stacking) };
   });
-  const isExclusiveLive = yield* appliesAny(
+  const hasApplicableExclusive = yield* appliesAny(
     candidates.filter(({ kind }) => kind === "EXCLUSIVE"),
     context,
   );
 
   const tally = newTally();
-  const judged: EvaluatedRedeemable[] = [];
+  const evaluated: EvaluatedRedeemable[] = [];
   const running =
     redeemables.length > 1
       ? runningCounts(context.counts, requiredCounts(redeemables, context))
       : undefined;
-  const counted = running === undefined ? context : { ...context, counts: running.counts };
+  const contextWithCounts =
+    running === undefined ? context : { ...context, counts: running.counts };
   let state = start;
-  for (const candidate of sortCandidates(candidates, stacking, isExclusiveLive)) {
-    const barrier = findSkipCause(candidate, tally, { stacking, isExclusiveLive });
-    if (judged.length > 0) yield;
+  for (const candidate of sortCandidates(candidates, stacking, hasApplicableExclusive)) {
+    const skipCause = findSkipCause(candidate, tally, { stacking, hasApplicableExclusive });
+    if (evaluated.length > 0) yield;
     const step =
-      barrier === null
+      skipCause === null
         ? evaluateCandidate(
-            { ...candidate, redeemable: withRemainingStock(candidate.redeemable, judged) },
+            { ...candidate, redeemable: withRemainingStock(candidate.redeemable, evaluated) },
             state,
-            counted,
+            contextWithCounts,
           )
-        : { judged: skipCandidate(candidate, barrier, context, null), state, use: null };
-    judged.push(
+        : { result: skipCandidate(candidate, skipCause, context, null), state, usage: null };
+    evaluated.push(
       candidates.length > 1
-        ? withStackingStep(step.judged, candidate, tally, context)
-        : step.judged,
+        ? withStackingStep(step.result, candidate, tally, context)
+        : step.result,
     );
     state = step.state;
-    if (step.use !== null) running?.add(step.use);
-    if (step.judged.status === "INAPPLICABLE") tally.failed = true;
-    if (step.judged.status === "APPLICABLE") countApplied(candidate, tally);
+    if (step.usage !== null) running?.add(step.usage);
+    if (step.result.status === "INAPPLICABLE") tally.failed = true;
+    if (step.result.status === "APPLICABLE") countApplied(candidate, tally);
   }
   const isBroken = stacking.redeemablesApplicationMode === "ALL" && tally.failed;
-  return { valid: tally.applied > 0 && !isBroken, redeemables: judged, state };
+  return { valid: tally.applied > 0 && !isBroken, redeemables: evaluated, state };
 }
 
-/** Whether any of them would apply if it came first. */
+/** Whether any candidate would apply if it were processed first. */
 function* appliesAny(
   candidates: readonly Candidate[],
   context: EvaluationContext,
@@ -100,16 +101,16 @@ function evaluateCandidate(
   state: OrderState,
   context: EvaluationContext,
 ): {
-  readonly judged: EvaluatedRedeemable;
+  readonly result: EvaluatedRedeemable;
   readonly state: OrderState;
-  /** Of one that applies. */
-  readonly use: RedemptionUsage | null;
+  /** null unless it applies. */
+  readonly usage: RedemptionUsage | null;
 } {
   const { redeemable, position, categories } = candidate;
   const evaluation = evaluate(redeemable, state, context);
   if (evaluation.kind === "inapplicable") {
     const { rejection, bundle, scope, hints, explanation } = evaluation;
-    const judged: InapplicableRedeemable = {
+    const result: InapplicableRedeemable = {
       status: "INAPPLICABLE",
       position,
       redeemable,
@@ -119,16 +120,16 @@ function evaluateCandidate(
       hints,
       explanation,
     };
-    return { judged, state, use: null };
+    return { result, state, usage: null };
   }
   if (!evaluation.hasEffect && skipsWithoutEffect(categories, context.stacking)) {
     const skip = skipCandidate(candidate, { key: "no_effect" }, context, evaluation.explanation);
-    return { judged: skip, state, use: null };
+    return { result: skip, state, usage: null };
   }
   const { benefit, guards, bundle, scope, units, explanation } = evaluation;
   const figures = context.order === null ? null : orderFigures(state, evaluation.state);
   return {
-    judged: {
+    result: {
       status: "APPLICABLE",
       position,
       redeemable,
@@ -141,18 +142,18 @@ function evaluateCandidate(
       explanation,
     },
     state: evaluation.state,
-    use: evaluation.usage,
+    usage: evaluation.usage,
   };
 }
 
-/** Tells of one that applies together with others how it came to do so. */
+/** Adds the stacking step to the explanation of a redeemable that applies together with others. */
 function withStackingStep(
-  judged: EvaluatedRedeemable,
+  result: EvaluatedRedeemable,
   { kind }: Candidate,
   { applied }: StackingTally,
   { stacking, explain }: EvaluationContext,
 ): EvaluatedRedeemable {
-  if (!explain || judged.status !== "APPLICABLE") return judged;
+  if (!explain || result.status !== "APPLICABLE") return result;
   const limit = stacking.applicableRedeemablesLimit;
   const step = {
     kind: "stacking",
@@ -161,7 +162,7 @@ function withStackingStep(
     used: BigInt(applied),
     limit: BigInt(limit),
   } as const;
-  return { ...judged, explanation: withStep(judged.explanation, step) };
+  return { ...result, explanation: withStep(result.explanation, step) };
 }
 
 function skipCandidate(
@@ -171,17 +172,17 @@ function skipCandidate(
   before: Explanation | null,
 ): EvaluatedRedeemable {
   const skip = skipReason(key);
-  const reached = limit === undefined ? {} : { used: BigInt(limit), limit: BigInt(limit) };
-  const step = { kind: "stacking", passed: false, message: skip.message, ...reached } as const;
+  const limitReached = limit === undefined ? {} : { used: BigInt(limit), limit: BigInt(limit) };
+  const step = { kind: "stacking", passed: false, message: skip.message, ...limitReached } as const;
   const explanation = explain ? withStep(before, step) : null;
   return { status: "SKIPPED", position, redeemable, skip, explanation };
 }
 
-/** Sorting is stable, so that ties stay in the order of the request. */
+/** Ties keep the order of the request. docs/stacking.md#algorithm */
 function sortCandidates(
   candidates: readonly Candidate[],
   stacking: StackingRules,
-  isExclusiveLive: boolean,
+  hasApplicableExclusive: boolean,
 ): readonly Candidate[] {
   if (candidates.length < 2) return candidates;
   const sorted =
@@ -189,12 +190,12 @@ function sortCandidates(
       ? candidates.toSorted((a, b) => hierarchyOf(a) - hierarchyOf(b) || a.position - b.position)
       : candidates;
   const jointsGoLast =
-    isExclusiveLive && stacking.groupedRedeemablesSortingRule === "JOINT_ALWAYS_LAST";
+    hasApplicableExclusive && stacking.groupedRedeemablesSortingRule === "JOINT_ALWAYS_LAST";
   if (!jointsGoLast) return sorted;
   const isJoint = (candidate: Candidate): boolean => candidate.kind === "JOINT";
   return [...sorted.filter((candidate) => !isJoint(candidate)), ...sorted.filter(isJoint)];
 }
 
-/** The lowest number goes first; a redeemable without a category goes after all that have one. */
+/** The lowest hierarchy is processed first; redeemables without a category come last. */
 const hierarchyOf = ({ categories }: Candidate): number =>
   Math.min(Number.MAX_SAFE_INTEGER, ...categories.map((category) => category.hierarchy));

@@ -1,5 +1,5 @@
 import { amountOff, givenDiscountVoucher, givenGiftCard } from "../../test/builders.ts";
-import type { VoucherSnapshot } from "./input/facts.ts";
+import type { VoucherSnapshot } from "./input/voucher.ts";
 import type { StackingRules } from "./stacking/stacking-rules.ts";
 
 /** Vouchers that take some cents off and can be used ten times. */

@@ -1,63 +1,20 @@
-import type { Metadata, TimeContext, RuleName } from "@scrip/rules";
-
 import { applyRedeemables } from "./apply-redeemables.ts";
-import type { ApplicableRedeemable, Decision, OrderFigures } from "./decision/decision.ts";
-import type {
-  CallerIdentity,
-  CatalogueItem,
-  CustomerSnapshot,
-  OrderSnapshot,
-  Redeemable,
-} from "./input/facts.ts";
-import {
-  type OrderState,
-  checkOrder,
-  orderFigures,
-  initialOrderState,
-} from "./order/order-state.ts";
-import { redeemableKey } from "./redemption/commit-conflicts.ts";
+import type { DecisionRequest } from "./decision/decision-request.ts";
+import type { ApplicableRedeemable, Decision } from "./decision/decision.ts";
+import { type Redeemable, type RedeemableReference, redeemableKey } from "./input/redeemable.ts";
+import { type OrderFigures, orderFigures } from "./order/order-figures.ts";
+import { type OrderState, checkOrder, initialOrderState } from "./order/order-state.ts";
 import type { Rejection } from "./rejections/rejection.ts";
 import type { StackingRules } from "./stacking/stacking-rules.ts";
 
-export type DecisionRequest = {
-  /** In the order of the request. */
-  readonly redeemables: readonly Redeemable[];
-  readonly order: OrderSnapshot | null;
-  readonly customer: CustomerSnapshot | null;
-  /** Of the validation or redemption itself. */
-  readonly metadata: Metadata;
-  readonly moment: TimeContext;
-  readonly stacking: StackingRules;
-  /** What was redeemed before, by `countKey`: the counts of `neededCounts`. */
-  readonly counts: ReadonlyMap<string, bigint>;
-  /** By the id or source id that a discount or an entry of a scope names. */
-  readonly catalogue: ReadonlyMap<string, CatalogueItem>;
-  readonly caller: CallerIdentity;
-  /** Whether to tell how it was decided, and what would have to change. */
-  readonly explain: boolean;
-  /** What is not asked; left out: everything is. */
-  readonly ignored?: IgnoredConditions;
-  /** By `nameOfRedeemable`: what others were faster to take, with the refusal of it. */
-  readonly conflicts?: ReadonlyMap<string, Rejection>;
-};
-
-/** Conditions that are taken to hold without a look, as qualifications take those on budgets. */
-export type IgnoredConditions = {
-  readonly rules: ReadonlySet<RuleName>;
-  /** Bundles that are not there are told, and do not matter. */
-  readonly bundles: boolean;
-  /** What an effect may be refused for, which then is no effect. */
-  readonly rejections?: ReadonlySet<Rejection["key"]>;
-};
-
 /**
- * Decides what the redeemables of a request do to its order. Validation shows the decision,
- * redemption commits it under its guards; both decide here, so they never disagree.
+ * Decides which redeemables of a request apply and what they do to its order. Validation, qualification and
+ * redemption all decide here, so that they never disagree. docs/order-calculation.md
  */
 export const decide = (request: DecisionRequest): Decision =>
   runToCompletion(decideInSteps(request));
 
-/** The same decision in steps of one redeemable each, for who has other things to do in between. */
+/** The same decision in steps of one redeemable, so that the caller can interleave other work. */
 export function* decideInSteps(request: DecisionRequest): Generator<void, Decision> {
   const { redeemables, order, stacking } = request;
   const rejection =
@@ -67,22 +24,20 @@ export function* decideInSteps(request: DecisionRequest): Generator<void, Decisi
   if (rejection !== null) return { kind: "malformed", rejection };
 
   const start = initialOrderState(order);
-  const stacked = yield* applyRedeemables(redeemables, { ...request, start });
-  if (!stacked.valid) {
-    const { valid, redeemables: judged } = stacked;
-    return { kind: "decided", valid, redeemables: judged, order: null, guards: [] };
+  const applied = yield* applyRedeemables(redeemables, { ...request, start });
+  if (!applied.valid) {
+    return { kind: "decided", valid: false, redeemables: applied.redeemables, order: null };
   }
-  const applicable = stacked.redeemables.filter((judged) => judged.status === "APPLICABLE");
+  const applicable = applied.redeemables.filter((result) => result.status === "APPLICABLE");
   return {
     kind: "decided",
     valid: true,
-    redeemables: stacked.redeemables,
-    order: order === null ? null : finalFigures(start, stacked.state, applicable),
-    guards: applicable.flatMap((judged) => judged.guards),
+    redeemables: applied.redeemables,
+    order: order === null ? null : finalFigures(start, applied.state, applicable),
   };
 }
 
-/** One that applies alone has already calculated the figures of the whole request. */
+/** The figures of a single applicable redeemable are those of the whole request. */
 function finalFigures(
   start: OrderState,
   end: OrderState,
@@ -92,20 +47,15 @@ function finalFigures(
   return others.length === 0 && first?.order ? first.order : orderFigures(start, end);
 }
 
-/** A redeemable as it is sent: a promotion is named before it can be found. */
-export type RedeemableReference = {
-  readonly object: Redeemable["object"];
-  readonly id: string;
-};
-
-/** Also for callers who want to refuse a request before they gather anything for it. */
+/** Checks the redeemables of a request before anything is loaded for them. */
 export function checkRedeemables(
   redeemables: readonly RedeemableReference[],
   stacking: Pick<StackingRules, "redeemablesLimit">,
 ): Rejection | null {
   const { length } = redeemables;
-  if (length === 0)
+  if (length === 0) {
     return invalidPayload("Property .redeemables should NOT have fewer than 1 items");
+  }
   if (length > stacking.redeemablesLimit) {
     const limit = stacking.redeemablesLimit;
     return invalidPayload(`Property .redeemables must NOT have more than ${limit} items`);
@@ -116,14 +66,14 @@ export function checkRedeemables(
       details: "Promotion Stack cannot be use with other redeemables",
     };
   }
-  const distinct = new Set(redeemables.map(redeemableKey));
-  return distinct.size < length ? duplicatedRedeemables : null;
+  const keys = new Set(redeemables.map(redeemableKey));
+  return keys.size < length ? duplicatedRedeemables : null;
 }
 
-/** One voucher may hide behind its code and its id, or behind two spellings of a code. */
+/** A voucher can be included twice by its code and its id, or by two spellings of its code. */
 function checkDistinctResources(redeemables: readonly Redeemable[]): Rejection | null {
-  const found = redeemables.flatMap((redeemable) => resourceId(redeemable) ?? []);
-  return new Set(found).size < found.length ? duplicatedRedeemables : null;
+  const ids = redeemables.flatMap((redeemable) => resourceId(redeemable) ?? []);
+  return new Set(ids).size < ids.length ? duplicatedRedeemables : null;
 }
 
 const resourceId = (redeemable: Redeemable): string | undefined =>

@@ -1,11 +1,11 @@
 import type { ValidationRule } from "@scrip/rules";
 
 import { combinedScope } from "./applicable-items/item-scope.ts";
-import { EMPTY_SCOPE, unmatchedScope } from "./applicable-items/reached-scope.ts";
+import { EMPTY_SCOPE, unmatchedScope } from "./applicable-items/matched-scope.ts";
 import { type Bundles, findBundles } from "./bundles/find-bundles.ts";
+import type { DiscountedUnits } from "./counts/counts.ts";
 import { formulaCountGuards } from "./counts/formula-count-guards.ts";
-import type { IgnoredConditions } from "./decide.ts";
-import type { Benefit, DiscountedUnits, Guard } from "./decision/decision.ts";
+import type { IgnoredConditions } from "./decision/decision-request.ts";
 import type { Evaluation, EvaluationContext, EvaluationInput } from "./decision/evaluation.ts";
 import { withStep } from "./decision/explanation-steps.ts";
 import { evaluateRules, ruleCountGuards, rulesRejection } from "./eligibility/evaluate-rules.ts";
@@ -14,17 +14,16 @@ import { type RuleEffect, ruleReader } from "./eligibility/rule-operands.ts";
 import { type EvaluationLog, startEvaluationLog } from "./explanation/evaluation-log.ts";
 import { explain } from "./explanation/explanation.ts";
 import { hintsFor } from "./explanation/hints.ts";
-import type { CategorySnapshot, Redeemable } from "./input/facts.ts";
+import { type Redeemable, categoriesOf, redeemableKey } from "./input/redeemable.ts";
 import { type Subject, campaignOf, rulesOf, subjectOf } from "./input/subject.ts";
 import type { OrderState } from "./order/order-state.ts";
 import { type ValueOutcome, applyValue, withoutEffect } from "./pricing/apply-value.ts";
-import { redeemableKey } from "./redemption/commit-conflicts.ts";
 import { type Rejection, resourceNotFound } from "./rejections/rejection.ts";
 import { calculationMode } from "./stacking/stacking-rules.ts";
 
 /**
- * Evaluates one redeemable on the order as it stands. The order of the steps is public
- * (spec/validation-and-redemption.md §0.2): the first that fails decides which error is shown.
+ * Evaluates one redeemable on the order after the redeemables before it. The order of the checks is public: the
+ * first that fails determines the error. docs/errors.md#keys
  */
 export function evaluate(
   redeemable: Redeemable,
@@ -33,55 +32,52 @@ export function evaluate(
 ): Evaluation {
   const subject = subjectOf(redeemable);
   if (subject === null) return unknownRedeemable(redeemable);
-  const facts = { ...context, subject, state };
-  const start = startEvaluationLog(redeemable, facts);
+  const input = { ...context, subject, state };
+  const log = startEvaluationLog(redeemable, input);
 
-  const lost = context.conflicts?.get(redeemableKey(redeemable));
-  if (lost !== undefined) return conflictRejection(lost, start);
+  const conflict = context.conflicts?.get(redeemableKey(redeemable));
+  if (conflict !== undefined) return rejectedByConflict(conflict, log);
 
   const failed = findFailedPrecondition(subject, context);
-  if (failed !== null)
-    return inapplicable(failed.rejection, { ...start, failedPrecondition: failed });
+  if (failed !== null) {
+    return inapplicable(failed.rejection, { ...log, failedPrecondition: failed });
+  }
 
-  const { ignored: omits = NOTHING_IGNORED } = context;
+  const { ignored = NOTHING_IGNORED } = context;
   const rules = rulesOf(subject);
-  const reader = ruleReader(facts, null);
-  const before = evaluateRules(rules, subject, reader, { phase: "before_effect", ...omits });
-  const checked = { ...start, outcomes: before.outcomes, ruleReader: reader };
+  const reader = ruleReader(input, null);
+  const before = evaluateRules(rules, subject, reader, { phase: "before_effect", ...ignored });
+  const checked = { ...log, outcomes: before.outcomes, ruleReader: reader };
   if (before.rejection !== null) return inapplicable(before.rejection, checked);
 
   const bundles = findBundles(rules, context.start);
-  if (bundles.failed.length > 0 && !omits.bundles) {
+  if (bundles.failed.length > 0 && !ignored.bundles) {
     return inapplicable(bundleRejection(subject, bundles.failed), { ...checked, bundles });
   }
   return evaluateEffect({ ...checked, bundles });
 }
 
-/** Works out the effect of what passed every check before it, and checks what comes of it. */
+/** Applies the value after every check before it passed, then checks the rules that read the effect. */
 function evaluateEffect(checked: EvaluationLog & { readonly bundles: Bundles }): Evaluation {
-  const { redeemable, input: facts, bundles } = checked;
-  const { subject, state, ignored: omits = NOTHING_IGNORED } = facts;
-  const mode = calculationMode(categoriesOf(redeemable), facts.stacking);
-  const value = applyValue(redeemable, subject, state, { ...facts, mode, bundles });
-  const isForgiven =
-    value.kind === "rejected" && omits.rejections?.has(value.rejection.key) === true;
-  const applied = isForgiven ? withoutEffect(subject, state) : value;
+  const { redeemable, input, bundles } = checked;
+  const { subject, state, ignored = NOTHING_IGNORED } = input;
+  const mode = calculationMode(categoriesOf(redeemable), input.stacking);
+  const value = applyValue(redeemable, subject, state, { ...input, mode, bundles });
+  const isIgnored =
+    value.kind === "rejected" && ignored.rejections?.has(value.rejection.key) === true;
+  const applied = isIgnored ? withoutEffect(subject, state) : value;
   if (applied.kind === "rejected") return inapplicable(applied.rejection, { ...checked, applied });
 
-  const effect = ruleEffect(facts, applied);
+  const effect = ruleEffect(input, applied);
   const pending = checked.outcomes.flatMap(({ rule, status }) =>
     status === "pending" ? [rule] : [],
   );
-  const reader = ruleReader(facts, effect);
-  const after = evaluateRules(pending, subject, reader, { phase: "after_effect", ...omits });
-  const settled = checked.outcomes.filter(({ status }) => status !== "pending");
-  const course = {
-    ...checked,
-    applied,
-    outcomes: [...settled, ...after.outcomes],
-    ruleReader: reader,
-  };
-  if (after.rejection !== null) return inapplicable(after.rejection, course);
+  const reader = ruleReader(input, effect);
+  const after = evaluateRules(pending, subject, reader, { phase: "after_effect", ...ignored });
+  const completed = checked.outcomes.filter(({ status }) => status !== "pending");
+  const outcomes = [...completed, ...after.outcomes];
+  const log = { ...checked, applied, outcomes, ruleReader: reader };
+  if (after.rejection !== null) return inapplicable(after.rejection, log);
   const { benefit, hasEffect, scope, units } = applied;
   return {
     kind: "applicable",
@@ -90,41 +86,40 @@ function evaluateEffect(checked: EvaluationLog & { readonly bundles: Bundles }):
     state: applied.state,
     usage: effect.usage,
     guards: [
-      ...guardsOf(subject, benefit),
-      ...ruleCountGuards(course.outcomes, subject, effect, facts),
+      ...ruleCountGuards(outcomes, subject, effect, input),
       ...formulaCountGuards(subject),
       ...applied.guards,
     ],
     bundle: bundles.result,
     scope,
     units,
-    explanation: facts.explain ? explain(course) : null,
+    explanation: input.explain ? explain(log) : null,
   };
 }
 
-const inapplicable = (rejection: Rejection, course: EvaluationLog): Evaluation => ({
+const inapplicable = (rejection: Rejection, log: EvaluationLog): Evaluation => ({
   kind: "inapplicable",
   rejection,
-  bundle: course.bundles?.result ?? null,
-  scope: unmatchedScope(combinedScope(rulesOf(course.input.subject))),
-  hints: course.input.explain ? hintsFor(course) : [],
-  explanation: course.input.explain ? explain(course) : null,
+  bundle: log.bundles?.result ?? null,
+  scope: unmatchedScope(combinedScope(rulesOf(log.input.subject))),
+  hints: log.input.explain ? hintsFor(log) : [],
+  explanation: log.input.explain ? explain(log) : null,
 });
 
-/** Others were faster: nothing that the caller could change would help. */
-const conflictRejection = (rejection: Rejection, course: EvaluationLog): Evaluation => ({
+/** A concurrent request exhausted the redeemable: no change of the request would help, so there are no hints. */
+const rejectedByConflict = (rejection: Rejection, log: EvaluationLog): Evaluation => ({
   kind: "inapplicable",
   rejection,
   bundle: null,
-  scope: unmatchedScope(combinedScope(rulesOf(course.input.subject))),
+  scope: unmatchedScope(combinedScope(rulesOf(log.input.subject))),
   hints: [],
-  explanation: course.input.explain ? withStep(explain(course), CONFLICT_STEP) : null,
+  explanation: log.input.explain ? withStep(explain(log), CONFLICT_STEP) : null,
 });
 
 const CONFLICT_STEP = {
   kind: "limit",
   passed: false,
-  message: "others were faster to take what was left",
+  message: "concurrent requests used what was left",
 } as const;
 
 const NOTHING_IGNORED: IgnoredConditions = { rules: new Set(), bundles: false };
@@ -145,7 +140,7 @@ const bundleRejection = (subject: Subject, failed: readonly ValidationRule[]): R
     message: failed[0]?.message ?? null,
   });
 
-/** What the redeemable does, as rules and counts see it. */
+/** The effect of the redeemable as rules and counts read it. */
 function ruleEffect(
   { subject, state: before, order }: EvaluationInput,
   { state, benefit, units }: ValueOutcome & { readonly kind: "applied" },
@@ -173,24 +168,3 @@ const unitsEntry = ({ productId, quantity }: DiscountedUnits) => [productId, qua
 
 const totalDiscount = ({ discountAmount, itemsDiscountAmount }: OrderState): bigint =>
   discountAmount + itemsDiscountAmount;
-
-/** Of the redeemable itself and of its campaign. */
-export function categoriesOf(redeemable: Redeemable): readonly CategorySnapshot[] {
-  const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
-  if (facts === null) return [];
-  const { categories, campaign } = facts;
-  if (campaign === null || campaign.categories.length === 0) return categories;
-  const own = new Set(categories.map((category) => category.id));
-  return [...categories, ...campaign.categories.filter((category) => !own.has(category.id))];
-}
-
-function guardsOf(subject: Subject, benefit: Benefit): readonly Guard[] {
-  if (subject.kind === "promotion_tier") return [];
-  const { id: voucherId, definitionVersion, quantity } = subject.snapshot;
-  const guards: Guard[] = [{ kind: "definition_version", voucherId, definitionVersion }];
-  if (quantity !== null) guards.push({ kind: "quantity_left", voucherId });
-  if (benefit.kind === "gift" && benefit.credits > 0n) {
-    guards.push({ kind: "gift_balance", voucherId, credits: benefit.credits });
-  }
-  return guards;
-}

@@ -2,7 +2,7 @@ import type { ValidationService } from "@scrip/proto/scrip/validation/v1/validat
 import { type Handlers, runInterleaved, mapInterleaved } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { DecisionRequest } from "../domain/decide.ts";
+import type { DecisionRequest } from "../domain/decision/decision-request.ts";
 import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
 import { singleRedeemableStacking } from "../domain/stacking/single-redeemable.ts";
 import { loadDecisionContext } from "../loading/decision-context.ts";

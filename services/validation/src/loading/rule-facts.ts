@@ -6,7 +6,7 @@ import type { Rule, ValidationRule } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
 import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
-import type { CatalogueItem } from "../domain/input/facts.ts";
+import type { CatalogueItem } from "../domain/input/catalogue-item.ts";
 import { loadCatalogueUnits } from "./catalogue.ts";
 import { loadCollectionsOfLines } from "./collections.ts";
 

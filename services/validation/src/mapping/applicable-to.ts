@@ -4,11 +4,8 @@ import type {
   ItemUnits,
 } from "@scrip/proto/scrip/common/v1/applicable_to_pb";
 
-import type {
-  EvaluatedRedeemable,
-  MatchedEntry,
-  MatchedUnits,
-} from "../domain/decision/decision.ts";
+import type { MatchedEntry, MatchedUnits } from "../domain/applicable-items/matched-scope.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
 
 /** Read-only and therefore shared. */
 const NOTHING_LISTED: ApplicableTo = {

@@ -4,7 +4,7 @@ import type { PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import type { ValidationRule } from "@scrip/rules";
 
-import type { CampaignSnapshot, CategorySnapshot, TierSnapshot } from "../domain/input/facts.ts";
+import type { CampaignSnapshot, CategorySnapshot, TierSnapshot } from "../domain/input/voucher.ts";
 import { parsedDiscountFromProto } from "./discount.ts";
 
 export const campaignFacts = (

@@ -3,7 +3,8 @@ import type { LoadedCard, CardQuery } from "@scrip/proto/scrip/loyalty/v1/cards_
 import type { RewardCoin } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
-import type { RewardAssignment, RequestedReward, VoucherValue } from "../domain/input/facts.ts";
+import type { RewardAssignment, RequestedReward } from "../domain/input/redeemable.ts";
+import type { VoucherValue } from "../domain/input/voucher.ts";
 import type { ResolvedRedeemables } from "./decision-context.ts";
 import type { RedeemableInput } from "./decision-input.ts";
 

@@ -2,12 +2,12 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { instantToProto } from "@scrip/mapping";
 import {
   type Count as CountMessage,
-  type CountGuard,
+  type CountGuard as CountGuardMessage,
   CountMeasure,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
+import type { CountGuard } from "../domain/counts/count-guard.ts";
 import { type Count, UNSTORED_CUSTOMER } from "../domain/counts/counts.ts";
-import type { Guard } from "../domain/decision/decision.ts";
 import { rejectionToProto } from "./error.ts";
 
 export const countToProto = (count: Count): CountMessage => ({
@@ -25,12 +25,12 @@ export const countToProto = (count: Count): CountMessage => ({
  * stored the customer.
  */
 export const countGuardToProto = (
-  { count, add, conditions, rejection }: Extract<Guard, { kind: "count" }>,
+  { count, add, conditions, rejection }: CountGuard,
   {
     requestId,
     customerId,
   }: { readonly requestId: string; readonly customerId: string | undefined },
-): CountGuard => ({
+): CountGuardMessage => ({
   $typeName: "scrip.voucher.v1.CountGuard",
   count: countToProto(
     count.customerId === UNSTORED_CUSTOMER ? { ...count, customerId: idOf(customerId) } : count,

@@ -1,7 +1,7 @@
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 
-import type { CustomerSnapshot } from "../domain/input/facts.ts";
+import type { CustomerSnapshot } from "../domain/input/customer.ts";
 
 /** The stored customer with the sent data on top; metadata is merged by key. */
 export function customerFacts(

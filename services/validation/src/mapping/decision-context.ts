@@ -5,7 +5,7 @@ import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb"
 import type { CommitOutcome, LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
-import type { DecisionRequest, IgnoredConditions } from "../domain/decide.ts";
+import type { DecisionRequest, IgnoredConditions } from "../domain/decision/decision-request.ts";
 import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
 import type { RedeemableInput, DecisionInput } from "./decision-input.ts";
 import type { Promotions } from "./promotions.ts";

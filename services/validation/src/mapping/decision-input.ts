@@ -7,7 +7,7 @@ import type {
   RequestOptions,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
-import type { RedeemableReference } from "../domain/decide.ts";
+import type { RedeemableReference } from "../domain/input/redeemable.ts";
 
 /** The request of any endpoint that decides, in one shape. */
 export type DecisionInput = {

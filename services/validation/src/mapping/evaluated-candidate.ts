@@ -1,4 +1,5 @@
-import type { EvaluatedRedeemable, OrderFigures } from "../domain/decision/decision.ts";
+import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
+import type { OrderFigures } from "../domain/order/order-figures.ts";
 import type { Candidate } from "../domain/qualification/candidate.ts";
 import type { RankedPageCursor } from "../domain/qualification/page-cursor.ts";
 import type { DecisionContext } from "./decision-context.ts";

@@ -5,7 +5,7 @@ import type {
   OrderItemInput,
 } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import type { LineSnapshot, OrderSnapshot } from "../domain/input/facts.ts";
+import type { LineSnapshot, OrderSnapshot } from "../domain/input/order.ts";
 
 /**
  * The order as the decision sees it: the stored order, if the request references one, with the sent

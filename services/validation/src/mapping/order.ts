@@ -7,8 +7,9 @@ import type {
   OrderItemInput,
 } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import type { UnitExchange, LineFigures, OrderFigures } from "../domain/decision/decision.ts";
-import type { CatalogueItem } from "../domain/input/facts.ts";
+import type { CatalogueItem } from "../domain/input/catalogue-item.ts";
+import type { LineFigures, OrderFigures } from "../domain/order/order-figures.ts";
+import type { UnitExchange } from "../domain/order/order-state.ts";
 import type { OrderKey } from "../store/orders.ts";
 
 /** The calculated order of a response, with the data that was sent. */

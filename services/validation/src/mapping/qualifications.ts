@@ -9,7 +9,8 @@ import {
 import type { RedeemableResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
-import { orderFigures, initialOrderState } from "../domain/order/order-state.ts";
+import { orderFigures } from "../domain/order/order-figures.ts";
+import { initialOrderState } from "../domain/order/order-state.ts";
 import { categoryKind, type StackingRules } from "../domain/stacking/stacking-rules.ts";
 import type { AssignmentRow } from "../store/rule-assignments.ts";
 import { UNLIMITED } from "./applicable-to.ts";

@@ -3,12 +3,8 @@ import type { LoadedCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { ValidationRule } from "@scrip/rules";
 
-import type {
-  CampaignSnapshot,
-  Redeemable,
-  TierSnapshot,
-  VoucherSnapshot,
-} from "../domain/input/facts.ts";
+import type { Redeemable } from "../domain/input/redeemable.ts";
+import type { CampaignSnapshot, TierSnapshot, VoucherSnapshot } from "../domain/input/voucher.ts";
 import { campaignFacts, categoryFacts, tierFacts } from "./campaign-facts.ts";
 import { cardValue, chosenReward } from "./card.ts";
 import type { RedeemableInput } from "./decision-input.ts";

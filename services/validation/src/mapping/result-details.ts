@@ -5,7 +5,7 @@ import type { Reward } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Discount as DomainDiscount } from "@scrip/rules";
 
-import type { Benefit, AppliedUnitGift } from "../domain/decision/decision.ts";
+import type { Benefit, AppliedUnitGift } from "../domain/decision/benefit.ts";
 import { productSummariesToProto } from "./product-summaries.ts";
 
 /** The discount with the effect and value that were applied. */

@@ -2,7 +2,7 @@ import { validityFromProto } from "@scrip/mapping";
 import type { LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
-import type { VoucherSnapshot, VoucherValue } from "../domain/input/facts.ts";
+import type { VoucherSnapshot, VoucherValue } from "../domain/input/voucher.ts";
 import { parsedDiscountFromProto } from "./discount.ts";
 
 export function voucherFacts(loaded: LoadedVoucher): VoucherSnapshot | null {

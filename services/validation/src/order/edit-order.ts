@@ -17,7 +17,7 @@ import type { Call } from "@scrip/rpc";
 
 import { overridingLines, upsertOverrides } from "../catalogue/catalogue-overrides.ts";
 import type { Deps } from "../deps.ts";
-import type { OrderFigures } from "../domain/decision/decision.ts";
+import type { OrderFigures } from "../domain/order/order-figures.ts";
 import { storedOrderFigures } from "../domain/order/stored-order-figures.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
 import { inlineLine, storedLine } from "../mapping/order-facts.ts";

@@ -1,8 +1,7 @@
 import { type Call, runInterleaved } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { categoriesOf } from "../domain/evaluate.ts";
-import type { Redeemable } from "../domain/input/facts.ts";
+import { categoriesOf, type Redeemable } from "../domain/input/redeemable.ts";
 import { subjectOf } from "../domain/input/subject.ts";
 import { type Candidate, cursorOf } from "../domain/qualification/candidate.ts";
 import {

@@ -8,11 +8,8 @@ import type {
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type {
-  ApplicableRedeemable,
-  EvaluatedRedeemable,
-  OrderFigures,
-} from "../domain/decision/decision.ts";
+import type { ApplicableRedeemable, EvaluatedRedeemable } from "../domain/decision/decision.ts";
+import type { OrderFigures } from "../domain/order/order-figures.ts";
 import type { Rejection } from "../domain/rejections/rejection.ts";
 import { countGuardToProto } from "../mapping/count.ts";
 import { customerToProto } from "../mapping/customer.ts";
@@ -138,10 +135,8 @@ function partOf(
       discountedAmount: order.totalAppliedDiscountAmount,
     }),
     units: units.map((unit) => ({ $typeName: "scrip.voucher.v1.DiscountedUnits", ...unit })),
-    guards: guards.flatMap((guard) =>
-      guard.kind === "count"
-        ? countGuardToProto(guard, { requestId, customerId: customer?.id })
-        : [],
+    guards: guards.map((guard) =>
+      countGuardToProto(guard, { requestId, customerId: customer?.id }),
     ),
     ...(explanation !== undefined && { explanation }),
     ...(points !== undefined && { points }),

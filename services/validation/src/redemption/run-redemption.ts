@@ -12,11 +12,11 @@ import { commitWithRetry, hasTimeLeft, pauseBeforeRetry } from "../commit/commit
 import { runPostCommit } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
 import { checkRedeemables } from "../domain/decide.ts";
+import { redeemableKey } from "../domain/input/redeemable.ts";
 import {
   refreshed,
   type CommitConflict,
   addConflicts,
-  redeemableKey,
   NO_CONFLICTS,
   withConflicts,
 } from "../domain/redemption/commit-conflicts.ts";

@@ -1,6 +1,7 @@
 import { type Call, runInterleaved } from "@scrip/rpc";
 
-import { type DecisionRequest, decideInSteps } from "../domain/decide.ts";
+import { decideInSteps } from "../domain/decide.ts";
+import { type DecisionRequest } from "../domain/decision/decision-request.ts";
 import type { ApplicableRedeemable, Decision } from "../domain/decision/decision.ts";
 import type { DecisionContext } from "../mapping/decision-context.ts";
 import { rejectionToApiError } from "../mapping/error.ts";

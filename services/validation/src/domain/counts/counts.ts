@@ -1,16 +1,19 @@
-import type { CustomerSnapshot } from "../input/facts.ts";
+import type { CustomerSnapshot } from "../input/customer.ts";
 
-/** A number that redemptions raise and rollbacks lower; mirrors `Count` of the voucher service. */
+/**
+ * Identifies a number that redemptions raise and rollbacks lower; mirrors `Count` of the voucher service.
+ * null: not restricted.
+ */
 export type Count = {
   readonly scope: CountScope;
   readonly measure: CountMeasure;
-  /** Only of this customer. */
+  /** Only redemptions of this customer. */
   readonly customerId: string | null;
-  /** Only by this application or user. */
+  /** Only redemptions by this application or user. */
   readonly channelId: string | null;
-  /** Only from this instant on: the start of a day, week or month in the project's time zone. */
+  /** Only from this instant: the start of a day, week or month in the project's time zone. */
   readonly since: number | null;
-  /** Units: of this product. */
+  /** UNITS: of this product. */
   readonly productId: string | null;
 };
 
@@ -27,16 +30,16 @@ export type CountMeasure =
   | "UNITS";
 
 /**
- * Stands for the id of a customer who will be stored with the redemption only. Nothing was redeemed
- * before, but of two requests at once the second must see what the first one took.
+ * Id of a customer who is only stored with the redemption. There are no earlier redemptions, but of two concurrent
+ * requests the second must see the usage of the first.
  */
 export const UNSTORED_CUSTOMER = "unstored";
 
-/** Whose redemptions are counted where a count is of one customer; null: nobody's. */
+/** The customer of a count per customer; null without a customer. */
 export const countCustomerId = (customer: CustomerSnapshot | null): string | null =>
   customer === null ? null : (customer.id ?? UNSTORED_CUSTOMER);
 
-/** The same text for the same number, to look counts up by. */
+/** Key for lookups: equal counts have equal keys. */
 export const countKey = ({
   scope,
   measure,
@@ -47,7 +50,10 @@ export const countKey = ({
 }: Count): string =>
   JSON.stringify([scope.kind, scope.id, measure, customerId, channelId, since, productId]);
 
-/** What one redemption adds to the counts of its voucher or tier, and of its campaign. */
+/** Units of a product that an item-level effect discounted. */
+export type DiscountedUnits = { readonly productId: string; readonly quantity: bigint };
+
+/** The contribution of one redemption to the counts of its voucher or tier, and of its campaign. */
 export type RedemptionUsage = {
   readonly scopes: readonly CountScope[];
   readonly orderAmount: bigint;
@@ -57,46 +63,48 @@ export type RedemptionUsage = {
   readonly units: ReadonlyMap<string, bigint>;
 };
 
-/** What a use adds to a count of the same customer and caller. */
-export function countIncrement(use: RedemptionUsage, { scope, measure, productId }: Count): bigint {
-  if (!use.scopes.some(({ kind, id }) => kind === scope.kind && id === scope.id)) return 0n;
+/** How much the usage adds to a count of the same customer and caller. */
+export function countIncrement(
+  usage: RedemptionUsage,
+  { scope, measure, productId }: Count,
+): bigint {
+  if (!usage.scopes.some(({ kind, id }) => kind === scope.kind && id === scope.id)) return 0n;
   switch (measure) {
     case "REDEMPTIONS":
       return 1n;
     case "ORDERS_AMOUNT":
-      return use.orderAmount;
+      return usage.orderAmount;
     case "DISCOUNTED_AMOUNT":
-      return use.discountedAmount;
+      return usage.discountedAmount;
     case "GIFT_CREDITS":
-      return use.credits;
+      return usage.credits;
     case "UNITS":
-      return (productId === null ? undefined : use.units.get(productId)) ?? 0n;
+      return (productId === null ? undefined : usage.units.get(productId)) ?? 0n;
     default:
       return measure satisfies never;
   }
 }
 
-/**
- * The counts as redeemables of one request find them one after another: `add` says that one was
- * applied, and what it counts for is counted when the next one is decided.
- */
+/** Counts within one request: `add` includes the usage of an applied redeemable for those after it. */
 export function runningCounts(
-  counts: ReadonlyMap<string, bigint>,
-  names: readonly Count[],
-): { readonly counts: ReadonlyMap<string, bigint>; readonly add: (use: RedemptionUsage) => void } {
-  const running = new Map(counts);
+  loaded: ReadonlyMap<string, bigint>,
+  required: readonly Count[],
+): {
+  readonly counts: ReadonlyMap<string, bigint>;
+  readonly add: (usage: RedemptionUsage) => void;
+} {
+  const running = new Map(loaded);
   const byScope = new Map<string, Map<string, Count>>();
-  for (const name of names) {
-    const scope = scopeKey(name.scope);
-    const known = byScope.get(scope) ?? new Map<string, Count>();
-    byScope.set(scope, known.set(countKey(name), name));
+  for (const count of required) {
+    const scope = scopeKey(count.scope);
+    const ofScope = byScope.get(scope) ?? new Map<string, Count>();
+    byScope.set(scope, ofScope.set(countKey(count), count));
   }
-  const add = (use: RedemptionUsage): void => {
-    for (const [key, name] of use.scopes.flatMap((one) => [
-      ...(byScope.get(scopeKey(one)) ?? []),
-    ])) {
-      const added = countIncrement(use, name);
-      if (added !== 0n) running.set(key, (running.get(key) ?? 0n) + added);
+  const add = (usage: RedemptionUsage): void => {
+    const affected = usage.scopes.flatMap((scope) => [...(byScope.get(scopeKey(scope)) ?? [])]);
+    for (const [key, count] of affected) {
+      const increment = countIncrement(usage, count);
+      if (increment !== 0n) running.set(key, (running.get(key) ?? 0n) + increment);
     }
   };
   return { counts: running, add };

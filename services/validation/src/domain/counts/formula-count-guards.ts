@@ -1,23 +1,19 @@
-import type { Discount, Formula, ValidationRule } from "@scrip/rules";
+import type { Formula, ValidationRule } from "@scrip/rules";
 
-import type { Guard } from "../decision/decision.ts";
-import { type Subject, rulesOf } from "../input/subject.ts";
+import { type Subject, discountOf, formulasOfDiscount, rulesOf } from "../input/subject.ts";
+import type { CountGuard } from "./count-guard.ts";
 
-/** When a formula read how often the voucher was redeemed, that must still be so at the commit. */
-export function formulaCountGuards(subject: Subject): readonly Guard[] {
+/** A formula that read VOUCHER_REDEEMED_QUANTITY requires that the quantity is unchanged at the commit. */
+export function formulaCountGuards(subject: Subject): readonly CountGuard[] {
   if (subject.kind !== "voucher") return [];
-  const { id, redeemedQuantity, value } = subject.snapshot;
-  const discount = value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
-  if (
-    ![...discountFormulas(discount), ...rulesOf(subject).flatMap(ruleFormulas)].some(
-      readsRedeemedQuantity,
-    )
-  ) {
-    return [];
-  }
+  const { id, redeemedQuantity } = subject.snapshot;
+  const formulas = [
+    ...formulasOfDiscount(discountOf(subject)),
+    ...rulesOf(subject).flatMap(formulasOfRule),
+  ];
+  if (!formulas.some(readsRedeemedQuantity)) return [];
   return [
     {
-      kind: "count",
       count: {
         scope: { kind: "voucher", id },
         measure: "REDEMPTIONS",
@@ -36,14 +32,7 @@ export function formulaCountGuards(subject: Subject): readonly Guard[] {
 const readsRedeemedQuantity = (formula: Formula | null): boolean =>
   formula !== null && formula.names.has("VOUCHER_REDEEMED_QUANTITY");
 
-function discountFormulas(discount: Discount | null): readonly (Formula | null)[] {
-  if (discount === null) return [];
-  return discount.type === "UNIT"
-    ? discount.gifts.map(({ formula }) => formula)
-    : [discount.formula];
-}
-
-const ruleFormulas = ({ scope }: ValidationRule): readonly (Formula | null)[] =>
+const formulasOfRule = ({ scope }: ValidationRule): readonly (Formula | null)[] =>
   (scope?.included ?? []).flatMap(({ priceFormula, budgets }) => [
     priceFormula,
     ...budgets.map(({ formula }) => formula),

@@ -1,13 +1,10 @@
 import type { TimeContext, Rule, RuleName } from "@scrip/rules";
 import { startOfPeriod } from "@scrip/rules";
 
-import type {
-  CallerIdentity,
-  CatalogueItem,
-  CustomerSnapshot,
-  OrderSnapshot,
-  Redeemable,
-} from "../input/facts.ts";
+import type { CatalogueItem } from "../input/catalogue-item.ts";
+import type { CallerIdentity, CustomerSnapshot } from "../input/customer.ts";
+import type { OrderSnapshot } from "../input/order.ts";
+import type { Redeemable } from "../input/redeemable.ts";
 import { type Subject, campaignOf, rulesOf, subjectOf } from "../input/subject.ts";
 import {
   type CountMeasure,

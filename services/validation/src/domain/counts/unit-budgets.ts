@@ -2,13 +2,15 @@ import type { ScopeEntry, UnitBudget } from "@scrip/rules";
 
 import { type ScopeMatch, matchScope, combinedScope } from "../applicable-items/item-scope.ts";
 import type { RemainingBudget } from "../applicable-items/item-selection.ts";
-import type { DiscountedUnits, Guard } from "../decision/decision.ts";
 import { type Formulas, toUnits } from "../formulas/formula-values.ts";
-import type { CatalogueItem, CustomerSnapshot, LineSnapshot } from "../input/facts.ts";
+import type { CatalogueItem } from "../input/catalogue-item.ts";
+import type { CustomerSnapshot } from "../input/customer.ts";
+import type { LineSnapshot } from "../input/order.ts";
 import { type Subject, campaignOf, rulesOf } from "../input/subject.ts";
 import { atLeastZero } from "../order/minor-units.ts";
 import { type OrderState, productKey } from "../order/order-state.ts";
-import { type Count, countKey, countCustomerId } from "./counts.ts";
+import type { CountGuard } from "./count-guard.ts";
+import { type DiscountedUnits, type Count, countKey, countCustomerId } from "./counts.ts";
 
 /** What budgets on units are reckoned with; spec/validation-and-redemption.md §1.7.7. */
 export type BudgetContext = {
@@ -66,9 +68,9 @@ export function unitBudgetGuards(
   picked: readonly { readonly entry: ScopeEntry; readonly index: number }[],
   units: readonly DiscountedUnits[],
   { state, ...context }: BudgetContext & { readonly state: OrderState },
-): readonly Guard[] {
+): readonly CountGuard[] {
   const taken = new Map(units.map(({ productId, quantity }) => [productId, quantity]));
-  const guards = new Map<string, Guard>();
+  const guards = new Map<string, CountGuard>();
   for (const { entry, index } of picked) {
     const facts = state.lines[index]?.snapshot;
     const product = facts && productKey(facts);
@@ -78,7 +80,6 @@ export function unitBudgetGuards(
       const limit = budgetLimit(budget, index, context);
       if (limit === null || count === null) continue;
       guards.set(`${countKey(count)} ${limit}`, {
-        kind: "count",
         count,
         add,
         conditions: { $less_than_or_equal: [Number(limit)] },

@@ -1,29 +1,38 @@
+import type { MatchedScope } from "../applicable-items/matched-scope.ts";
 import type { BundleResult } from "../bundles/bundle-result.ts";
-import type { RedemptionUsage } from "../counts/counts.ts";
-import type { DecisionRequest } from "../decide.ts";
+import type { CountGuard } from "../counts/count-guard.ts";
+import type { DiscountedUnits, RedemptionUsage } from "../counts/counts.ts";
 import type { Subject } from "../input/subject.ts";
 import type { OrderState } from "../order/order-state.ts";
 import type { Rejection } from "../rejections/rejection.ts";
-import type { Benefit, DiscountedUnits, Guard, MatchedScope } from "./decision.ts";
+import type { Benefit } from "./benefit.ts";
+import type { DecisionRequest } from "./decision-request.ts";
 import type { Explanation } from "./explanation-steps.ts";
 import type { Hint } from "./hint.ts";
 
-/** What stays the same for all redeemables of a request. */
+/** The part of the input that all redeemables of a request share. */
 export type EvaluationContext = Omit<DecisionRequest, "redeemables"> & {
   /** The order before any of them. */
   readonly start: OrderState;
+};
+
+/** The input of the evaluation of one redeemable. */
+export type EvaluationInput = EvaluationContext & {
+  readonly subject: Subject;
+  /** The order after the redeemables before it. */
+  readonly state: OrderState;
 };
 
 export type Evaluation =
   | {
       readonly kind: "applicable";
       readonly benefit: Benefit;
-      /** False when nothing was taken off and no credits were spent. */
+      /** False if nothing was discounted, added or exchanged and no credits or points were used. */
       readonly hasEffect: boolean;
       readonly state: OrderState;
-      /** What it adds to the counts that others are limited by. */
+      /** Its contribution to the counts that limit other redemptions. */
       readonly usage: RedemptionUsage;
-      readonly guards: readonly Guard[];
+      readonly guards: readonly CountGuard[];
       readonly bundle: BundleResult | null;
       readonly scope: MatchedScope;
       readonly units: readonly DiscountedUnits[];
@@ -37,10 +46,3 @@ export type Evaluation =
       readonly hints: readonly Hint[];
       readonly explanation: Explanation | null;
     };
-
-/** What one redeemable is evaluated on. */
-export type EvaluationInput = EvaluationContext & {
-  readonly subject: Subject;
-  /** The order as it stands. */
-  readonly state: OrderState;
-};

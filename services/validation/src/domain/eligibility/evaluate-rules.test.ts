@@ -21,10 +21,11 @@ import {
   tierRedeemableOf,
 } from "../../../test/builders.ts";
 import { collectionsToLoad } from "../catalogue/needed-collections.ts";
+import type { CountGuard } from "../counts/count-guard.ts";
 import { countKey } from "../counts/counts.ts";
 import { countsToLoad } from "../counts/rule-counts.ts";
-import type { DecisionRequest } from "../decide.ts";
-import type { ApplicableRedeemable, Guard } from "../decision/decision.ts";
+import type { DecisionRequest } from "../decision/decision-request.ts";
+import type { ApplicableRedeemable } from "../decision/decision.ts";
 import { singleRedeemableRejection } from "../rejections/rejection.ts";
 import { rejections } from "./rejections.test-cases.ts";
 
@@ -194,7 +195,6 @@ describe("a count", () => {
     ]);
     expect(countGuardsIn(request)).toEqual([
       {
-        kind: "count",
         count,
         add,
         conditions,
@@ -285,7 +285,6 @@ describe("a count", () => {
     const voucher = givenDiscountVoucher("CODE", discount, { redeemedQuantity: 4n });
     expect(countGuardsIn({ redeemables: [redeemableOf(voucher)] })).toEqual([
       {
-        kind: "count",
         count: { ...ofVoucher, ...redemptions },
         add: 0n,
         conditions: { $is: [4] },
@@ -315,7 +314,7 @@ test("collections are needed where a condition, a bundle or a scope names them",
   expect(collectionsToLoad([rule, rule])).toEqual(["pc_1", "pc_2", "pc_3"]);
 });
 
-const countGuardsIn = (request: Partial<DecisionRequest>): readonly Guard[] =>
+const countGuardsIn = (request: Partial<DecisionRequest>): readonly CountGuard[] =>
   judgedIn(request)
     .filter((judged): judged is ApplicableRedeemable => judged.status === "APPLICABLE")
-    .flatMap(({ guards }) => guards.filter(({ kind }) => kind === "count"));
+    .flatMap(({ guards }) => guards);

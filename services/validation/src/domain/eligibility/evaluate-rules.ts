@@ -9,10 +9,10 @@ import {
   traitsOf,
 } from "@scrip/rules";
 
+import type { CountGuard } from "../counts/count-guard.ts";
 import { countIncrement } from "../counts/counts.ts";
 import { type CountContext, ruleCount } from "../counts/rule-counts.ts";
-import type { IgnoredConditions } from "../decide.ts";
-import type { Guard } from "../decision/decision.ts";
+import type { IgnoredConditions } from "../decision/decision-request.ts";
 import type { Subject } from "../input/subject.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 import type { RuleEffect } from "./rule-operands.ts";
@@ -102,17 +102,17 @@ function subjectLabel(subject: Subject): string {
 }
 
 /**
- * A guard for every count that a rule held by. One that all depends on is refused when it is broken
- * in between; where another rule might hold instead, it is decided again.
+ * A guard for every count that a passed rule relies on. If a required rule's guard fails at the commit, the redemption
+ * is rejected; if an alternative of the rule's logic could still pass, the request is decided again.
  */
 export function ruleCountGuards(
   outcomes: readonly RuleOutcome[],
   subject: Subject,
-  { usage: use }: Pick<RuleEffect, "usage">,
+  { usage }: Pick<RuleEffect, "usage">,
   context: CountContext,
-): readonly Guard[] {
+): readonly CountGuard[] {
   return outcomes.flatMap(({ rule, checked }) =>
-    checked.flatMap((one): Guard[] => {
+    checked.flatMap((one): CountGuard[] => {
       const isReliedOn = one.passed === true && !one.isOmitted;
       const count = isReliedOn ? ruleCount(one.rule.name, subject, context) : null;
       if (count === null) return [];
@@ -123,9 +123,8 @@ export function ruleCountGuards(
       });
       return [
         {
-          kind: "count",
           count,
-          add: countIncrement(use, count),
+          add: countIncrement(usage, count),
           conditions: one.rule.definition,
           rejection: one.isRequired ? rejection : null,
         },

@@ -1,42 +1,41 @@
-import type { DecisionRequest } from "../decide.ts";
+import type { DecisionRequest } from "../decision/decision-request.ts";
 import type { ExplanationStepKind } from "../decision/explanation-steps.ts";
-import type { TierSnapshot, VoucherSnapshot } from "../input/facts.ts";
 import type { Subject } from "../input/subject.ts";
+import type { TierSnapshot, VoucherSnapshot } from "../input/voucher.ts";
 import { type Rejection, rejectionForCode } from "../rejections/rejection.ts";
 import { checkTierTime, checkVoucherTime } from "./time-limits.ts";
 
 export type PreconditionContext = Pick<DecisionRequest, "moment" | "customer">;
 
-/** What must be open before the order is looked at. */
+/** A check that does not depend on the order. */
 export type Precondition = {
   readonly kind: ExplanationStepKind;
   readonly check: (subject: Subject, context: PreconditionContext) => Rejection | null;
 };
 
-/** In the order in which they are checked, which is public: the first that is closed is told. */
+/** The order of the checks is public: the first that fails determines the error. */
 export const PRECONDITIONS: readonly Precondition[] = [
   {
     kind: "active",
-    check: ({ kind, snapshot: facts }) =>
-      kind === "voucher" ? checkVoucherActive(facts) : checkTierActive(facts),
+    check: ({ kind, snapshot }) =>
+      kind === "voucher" ? checkVoucherActive(snapshot) : checkTierActive(snapshot),
   },
   {
     kind: "dates",
-    check: ({ kind, snapshot: facts }, { moment }) =>
-      kind === "voucher" ? checkVoucherTime(facts, moment) : checkTierTime(facts, moment),
+    check: ({ kind, snapshot }, { moment }) =>
+      kind === "voucher" ? checkVoucherTime(snapshot, moment) : checkTierTime(snapshot, moment),
   },
   {
     kind: "quantity",
-    check: ({ kind, snapshot: facts }) => (kind === "voucher" ? checkQuantity(facts) : null),
+    check: ({ kind, snapshot }) => (kind === "voucher" ? checkQuantity(snapshot) : null),
   },
   {
     kind: "rule",
-    check: ({ kind, snapshot: facts }, context) =>
-      kind === "voucher" && facts.isReferralCode ? checkReferral(facts, context) : null,
+    check: ({ kind, snapshot }, context) =>
+      kind === "voucher" && snapshot.isReferralCode ? checkReferral(snapshot, context) : null,
   },
 ];
 
-/** The first gate that is closed. */
 export function findFailedPrecondition(
   subject: Subject,
   context: PreconditionContext,
@@ -49,8 +48,8 @@ export function findFailedPrecondition(
 }
 
 function checkVoucherActive(voucher: VoucherSnapshot): Rejection | null {
-  const isSwitchedOff = voucher.active === false || voucher.campaign?.active === false;
-  return isSwitchedOff ? rejectionForCode("voucher_disabled", voucher.code) : null;
+  const isInactive = voucher.active === false || voucher.campaign?.active === false;
+  return isInactive ? rejectionForCode("voucher_disabled", voucher.code) : null;
 }
 
 function checkTierActive({ id, active, campaign }: TierSnapshot): Rejection | null {
@@ -60,11 +59,11 @@ function checkTierActive({ id, active, campaign }: TierSnapshot): Rejection | nu
 
 function checkQuantity(voucher: VoucherSnapshot): Rejection | null {
   const { quantity, redeemedQuantity, lockedQuantity } = voucher;
-  const isUsedUp = quantity !== null && redeemedQuantity + lockedQuantity >= quantity;
-  return isUsedUp ? rejectionForCode("quantity_exceeded", voucher.code) : null;
+  const isExhausted = quantity !== null && redeemedQuantity + lockedQuantity >= quantity;
+  return isExhausted ? rejectionForCode("quantity_exceeded", voucher.code) : null;
 }
 
-/** A friend must be known to be one; spec/campaigns-loyalty-platform.md §10. */
+/** A referral code requires a known customer who is not its holder. docs/campaigns.md#kinds */
 function checkReferral({ code, holderId }: VoucherSnapshot, { customer }: PreconditionContext) {
   if (holderId === null) return rejectionForCode("not_published", code);
   if (customer === null) return rejectionForCode("invalid_customer", code);

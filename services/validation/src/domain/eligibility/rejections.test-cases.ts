@@ -14,8 +14,8 @@ import {
   tierRedeemableOf,
   unlimited,
 } from "../../../test/builders.ts";
-import type { DecisionRequest } from "../decide.ts";
-import type { TierSnapshot, VoucherSnapshot } from "../input/facts.ts";
+import type { DecisionRequest } from "../decision/decision-request.ts";
+import type { TierSnapshot, VoucherSnapshot } from "../input/voucher.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 
 const code = (voucher: Partial<VoucherSnapshot>, asked = {}) =>

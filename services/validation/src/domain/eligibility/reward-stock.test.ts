@@ -7,7 +7,7 @@ import {
   redeemableOf,
 } from "../../../test/builders.ts";
 import { decide } from "../decide.ts";
-import type { Redeemable } from "../input/facts.ts";
+import type { Redeemable } from "../input/redeemable.ts";
 import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
 
 const holder = givenCustomer({ id: "cust_1" });

@@ -1,5 +1,5 @@
 import type { EvaluatedRedeemable } from "../decision/decision.ts";
-import type { Redeemable } from "../input/facts.ts";
+import type { Redeemable } from "../input/redeemable.ts";
 
 /**
  * A card as those before it in the request leave it: several that are redeemed for the same reward take from

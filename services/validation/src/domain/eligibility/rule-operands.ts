@@ -11,7 +11,7 @@ import {
 
 import { type RedemptionUsage, countIncrement, countKey } from "../counts/counts.ts";
 import { ruleCount } from "../counts/rule-counts.ts";
-import type { DecisionRequest } from "../decide.ts";
+import type { DecisionRequest } from "../decision/decision-request.ts";
 import type { Subject } from "../input/subject.ts";
 import { sumOf } from "../order/minor-units.ts";
 import { type OrderState, totalAmount } from "../order/order-state.ts";
@@ -19,7 +19,7 @@ import { type OrderState, totalAmount } from "../order/order-state.ts";
 /** What rules are checked against. */
 export type RuleContext = Omit<
   DecisionRequest,
-  "redeemables" | "catalogue" | "trace" | "stacking"
+  "redeemables" | "catalogue" | "explain" | "stacking"
 > & {
   readonly subject: Subject;
   /** The order before any redeemable, and just before this one. */

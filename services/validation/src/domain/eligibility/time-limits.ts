@@ -1,6 +1,6 @@
 import { type TimeContext, type ValidityStatus, evaluateValidity } from "@scrip/rules";
 
-import type { TierSnapshot, VoucherSnapshot } from "../input/facts.ts";
+import type { TierSnapshot, VoucherSnapshot } from "../input/voucher.ts";
 import { type Rejection, rejectionForCode } from "../rejections/rejection.ts";
 
 /** Refuses a voucher that its own time limits or its campaign's close at this moment. */

@@ -3,7 +3,7 @@ import type { RuleOutcome, RuleReader } from "@scrip/rules";
 import type { Bundles } from "../bundles/find-bundles.ts";
 import type { EvaluationInput } from "../decision/evaluation.ts";
 import type { Precondition } from "../eligibility/preconditions.ts";
-import type { Redeemable } from "../input/facts.ts";
+import type { Redeemable } from "../input/redeemable.ts";
 import type { ValueOutcome } from "../pricing/apply-value.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 

@@ -19,7 +19,7 @@ import {
   requestOf,
   unlimited,
 } from "../../../test/builders.ts";
-import type { DecisionRequest } from "../decide.ts";
+import type { DecisionRequest } from "../decision/decision-request.ts";
 
 describe("a trace", () => {
   const rules = [

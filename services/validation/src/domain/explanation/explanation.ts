@@ -1,6 +1,6 @@
 import { type Metadata, type Validity, formatInstant } from "@scrip/rules";
 
-import type { MatchedScope } from "../decision/decision.ts";
+import type { MatchedScope } from "../applicable-items/matched-scope.ts";
 import type { Explanation, ExplanationStep } from "../decision/explanation-steps.ts";
 import { PRECONDITIONS, type Precondition } from "../eligibility/preconditions.ts";
 import type { ValueOutcome } from "../pricing/apply-value.ts";

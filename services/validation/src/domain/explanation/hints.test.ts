@@ -21,9 +21,9 @@ import {
 } from "../../../test/builders.ts";
 import { countKey } from "../counts/counts.ts";
 import { countsToLoad } from "../counts/rule-counts.ts";
-import type { DecisionRequest } from "../decide.ts";
+import type { DecisionRequest } from "../decision/decision-request.ts";
 import type { Hint } from "../decision/hint.ts";
-import type { VoucherSnapshot } from "../input/facts.ts";
+import type { VoucherSnapshot } from "../input/voucher.ts";
 
 const day = 86_400_000;
 const codeWith = (voucher: Partial<VoucherSnapshot>) => [redeemableOf(givenVoucher(voucher))];

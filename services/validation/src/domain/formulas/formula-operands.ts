@@ -9,13 +9,10 @@ import {
   parseDay,
 } from "@scrip/rules";
 
-import type {
-  CustomerSnapshot,
-  OrderSnapshot,
-  TierSnapshot,
-  VoucherSnapshot,
-} from "../input/facts.ts";
+import type { CustomerSnapshot } from "../input/customer.ts";
+import type { OrderSnapshot } from "../input/order.ts";
 import type { Subject } from "../input/subject.ts";
+import type { TierSnapshot, VoucherSnapshot } from "../input/voucher.ts";
 import { sumOf } from "../order/minor-units.ts";
 import { type LineState, type OrderState, subtotalAmount } from "../order/order-state.ts";
 

@@ -13,7 +13,9 @@ import {
 } from "../../../test/builders.ts";
 import { decide } from "../decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import type { CustomerSnapshot, OrderSnapshot, VoucherSnapshot } from "../input/facts.ts";
+import type { CustomerSnapshot } from "../input/customer.ts";
+import type { OrderSnapshot } from "../input/order.ts";
+import type { VoucherSnapshot } from "../input/voucher.ts";
 import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
 
 const moment = { now: Date.parse("2026-11-20T23:30:00Z"), timeZone: "Europe/Warsaw" };

@@ -1,8 +1,9 @@
-import type { ValidationRule } from "@scrip/rules";
+import type { Discount, Formula, ValidationRule } from "@scrip/rules";
 
-import type { CampaignSnapshot, Redeemable, TierSnapshot, VoucherSnapshot } from "./facts.ts";
+import type { Redeemable } from "./redeemable.ts";
+import type { CampaignSnapshot, TierSnapshot, VoucherSnapshot } from "./voucher.ts";
 
-/** The voucher or promotion tier that a redeemable names, once it was found. */
+/** The voucher or promotion tier of a redeemable that exists. */
 export type Subject =
   | { readonly kind: "voucher"; readonly snapshot: VoucherSnapshot }
   | { readonly kind: "promotion_tier"; readonly snapshot: TierSnapshot };
@@ -16,9 +17,23 @@ export function subjectOf(redeemable: Redeemable): Subject | null {
 
 export const campaignOf = ({ snapshot }: Subject): CampaignSnapshot | null => snapshot.campaign;
 
-/** Its own, then those of its campaign. */
-export function rulesOf({ snapshot: facts }: Subject): readonly ValidationRule[] {
-  const { rules, campaign } = facts;
+/** The rules of the subject itself, then those of its campaign. */
+export function rulesOf({ snapshot }: Subject): readonly ValidationRule[] {
+  const { rules, campaign } = snapshot;
   if (campaign === null || campaign.rules.length === 0) return rules;
   return rules.length === 0 ? campaign.rules : [...rules, ...campaign.rules];
+}
+
+/** null for gift cards, loyalty cards and subjects without a discount. */
+export function discountOf(subject: Subject): Discount | null {
+  if (subject.kind === "promotion_tier") return subject.snapshot.discount;
+  const { value } = subject.snapshot;
+  return value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
+}
+
+export function formulasOfDiscount(discount: Discount | null): readonly Formula[] {
+  if (discount === null) return [];
+  const formulas =
+    discount.type === "UNIT" ? discount.gifts.map(({ formula }) => formula) : [discount.formula];
+  return formulas.filter((formula) => formula !== null);
 }

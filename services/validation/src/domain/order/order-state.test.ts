@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 
 import { givenLine, givenLines, givenOrder } from "../../../test/builders.ts";
-import type { LinePrices, OrderSnapshot } from "../input/facts.ts";
+import type { LinePrices, OrderSnapshot } from "../input/order.ts";
 import { discountLines, discountOrder } from "./order-draft.ts";
-import { checkOrder, orderFigures, initialOrderState } from "./order-state.ts";
+import { orderFigures } from "./order-figures.ts";
+import { checkOrder, initialOrderState } from "./order-state.ts";
 
 describe("startOrder", () => {
   test.each([

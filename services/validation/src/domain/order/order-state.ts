@@ -1,11 +1,11 @@
-import type { UnitExchange, LineFigures, OrderFigures } from "../decision/decision.ts";
-import type { CatalogueItem, LineSnapshot, LinePrices, OrderContent } from "../input/facts.ts";
+import type { CatalogueItem } from "../input/catalogue-item.ts";
+import type { LineSnapshot, LinePrices, OrderContent } from "../input/order.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 import { smallestOf, sumOf } from "./minor-units.ts";
 
 /**
- * The order while redeemables are applied to it one after another. A state is never changed: what a
- * redeemable did is the difference between the state before it and the state after it.
+ * The order while redeemables are applied to it one after another. States are immutable: the effect of a
+ * redeemable is the difference between the state before it and the state after it.
  */
 export type OrderState = {
   readonly amount: bigint;
@@ -15,14 +15,13 @@ export type OrderState = {
   /** Sum of the discounts of the lines. */
   readonly itemsDiscountAmount: bigint;
   readonly lines: readonly LineState[];
-  /** False when nothing in the request tells what the order is worth. */
+  /** False if the request contains neither an amount nor a price. */
   readonly hasAmount: boolean;
 };
 
 export type LineState = {
-  /** What the line is of. */
   readonly snapshot: LineSnapshot;
-  /** What a redeemable of this request added the line for; null for one that was sent. */
+  /** The item for which a redeemable of this request added the line; null for a line of the request. */
   readonly addedItem: CatalogueItem | null;
   readonly price: bigint | null;
   readonly quantity: bigint;
@@ -32,25 +31,37 @@ export type LineState = {
   readonly initialAmount: bigint;
   readonly discountAmount: bigint;
   readonly discountQuantity: bigint;
-  /** Exchanges that the line took part in, the latest last. */
+  /** Exchanges of units of this line, the latest last. */
   readonly exchanges: readonly UnitExchange[];
 };
 
-/** Amounts are JSON numbers in the API, so they end where those stop being exact. */
+/** Units of one line that were exchanged for units of another. docs/order-calculation.md#replaced-items */
+export type UnitExchange = {
+  readonly sourceIndex: number;
+  /** Negative: removed. */
+  readonly sourceAppliedQuantity: bigint;
+  readonly sourceAppliedQuantityAmount: bigint;
+  readonly targetIndex: number;
+  readonly targetAppliedQuantity: bigint;
+  readonly targetAppliedQuantityAmount: bigint;
+  readonly targetAppliedDiscountAmount: bigint;
+};
+
+/** Amounts are JSON numbers in the API; larger ones would not be exact. */
 export const MAX_AMOUNT = BigInt(Number.MAX_SAFE_INTEGER);
 
 export const MAX_LINES = 500;
 
-/** What is left to pay. */
+/** The amount left to pay. docs/order-calculation.md#equations */
 export const totalAmount = (state: OrderState): bigint =>
   state.amount - state.discountAmount - state.itemsDiscountAmount;
 
-/** What is left to pay of a line. */
+/** The amount left to pay for a line. */
 export const subtotalAmount = (line: LineState): bigint => line.amount - line.discountAmount;
 
 /**
- * The state before any redeemable. Must have passed `checkOrder`. Discounts of a stored order whose
- * amount was lowered since are cut to it, so that no total starts below zero.
+ * The state before any redeemable. The order must have passed `checkOrder`. Discounts of a stored order whose
+ * amount was lowered afterwards are limited to it, so that no total is negative.
  */
 export function initialOrderState(order: OrderContent | null): OrderState {
   if (order === null) return EMPTY_ORDER;
@@ -60,25 +71,25 @@ export function initialOrderState(order: OrderContent | null): OrderState {
   return state;
 }
 
-/** Of orders that are decided on again and again: for each candidate, or each tier. */
+/** Orders are evaluated repeatedly: once for each candidate or tier. */
 const initialStates = new WeakMap<OrderContent, OrderState>();
 
-/** So few are read sooner than looked up. */
+/** Computing so few lines is faster than the lookup. */
 const MAX_UNCACHED_LINES = 8;
 
 function computeInitialState(order: OrderContent): OrderState {
-  const declared = order.amount ?? sumOf(order.lines, (line) => lineAmount(line) ?? 0n);
-  let left = declared;
+  const amount = order.amount ?? sumOf(order.lines, (line) => lineAmount(line) ?? 0n);
+  let left = amount;
   const lines = order.lines.map((facts) => {
     const line = initialLineState(facts, left);
     left -= line.discountAmount;
     return line;
   });
   return {
-    amount: declared,
-    initialAmount: order.initialAmount ?? declared,
+    amount,
+    initialAmount: order.initialAmount ?? amount,
     discountAmount: smallestOf(order.discountAmount, left),
-    itemsDiscountAmount: declared - left,
+    itemsDiscountAmount: amount - left,
     lines,
     hasAmount: order.amount !== null || order.lines.some((line) => lineAmount(line) !== null),
   };
@@ -110,7 +121,7 @@ function initialLineState(line: LineSnapshot, left: bigint): LineState {
   };
 }
 
-/** What discounted units of a line are counted under; null when the line does not tell. */
+/** The product id under which discounted units of a line are counted; null without one. */
 export const productKey = ({
   productId,
   productSourceId,
@@ -130,7 +141,7 @@ export function lineAmount(line: LineSnapshot): bigint | null {
   return price === null ? null : price * (line.quantity ?? 1n);
 }
 
-/** Tells what is wrong with an order, or answers null. */
+/** Rejects orders that are too large. docs/order-calculation.md#input-order */
 export function checkOrder(order: OrderContent): Rejection | null {
   if (order.lines.length > MAX_LINES) {
     return invalidOrder(`Property .order.items must NOT have more than ${MAX_LINES} items`);
@@ -156,54 +167,3 @@ const amountOutOfRange = (path: string): Rejection =>
   invalidOrder(`Property ${path} must be an integer from 0 to ${MAX_AMOUNT}`);
 
 const invalidOrder = (details: string): Rejection => ({ key: "invalid_order", details });
-
-/** The figures after `after`; what came between `before` and it counts as applied. */
-export function orderFigures(before: OrderState, after: OrderState): OrderFigures {
-  const applied = after.discountAmount - before.discountAmount;
-  const itemsApplied = after.itemsDiscountAmount - before.itemsDiscountAmount;
-  return {
-    amount: after.amount,
-    initialAmount: after.initialAmount,
-    discountAmount: after.discountAmount,
-    itemsDiscountAmount: after.itemsDiscountAmount,
-    totalDiscountAmount: after.discountAmount + after.itemsDiscountAmount,
-    totalAmount: totalAmount(after),
-    appliedDiscountAmount: applied,
-    itemsAppliedDiscountAmount: itemsApplied,
-    totalAppliedDiscountAmount: applied + itemsApplied,
-    lines: after.lines.map((line, index) => lineFigures(before.lines[index] ?? NO_LINE, line)),
-  };
-}
-
-type LineFiguresBase = Pick<
-  LineState,
-  "quantity" | "amount" | "discountAmount" | "discountQuantity" | "exchanges"
->;
-
-function lineFigures(before: LineFiguresBase, after: LineState): LineFigures {
-  return {
-    addedItem: after.addedItem,
-    price: after.price,
-    quantity: after.quantity,
-    initialQuantity: after.initialQuantity,
-    amount: after.amount,
-    initialAmount: after.initialAmount,
-    discountAmount: after.discountAmount,
-    discountQuantity: after.discountQuantity,
-    subtotalAmount: subtotalAmount(after),
-    appliedDiscountAmount: after.discountAmount - before.discountAmount,
-    appliedDiscountQuantity: after.discountQuantity - before.discountQuantity,
-    appliedQuantity: after.quantity - before.quantity,
-    appliedQuantityAmount: after.amount - before.amount,
-    exchanges: after.exchanges.slice(before.exchanges.length),
-  };
-}
-
-/** What a line that a redeemable added was before it. */
-const NO_LINE: LineFiguresBase = {
-  quantity: 0n,
-  amount: 0n,
-  discountAmount: 0n,
-  discountQuantity: 0n,
-  exchanges: [],
-};

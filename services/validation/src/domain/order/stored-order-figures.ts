@@ -1,13 +1,7 @@
-import type { OrderFigures } from "../decision/decision.ts";
-import type { LineSnapshot } from "../input/facts.ts";
+import type { LineSnapshot } from "../input/order.ts";
 import type { Rejection } from "../rejections/rejection.ts";
-import {
-  checkOrder,
-  lineAmount,
-  orderFigures,
-  initialOrderState,
-  unitPrice,
-} from "./order-state.ts";
+import { type OrderFigures, orderFigures } from "./order-figures.ts";
+import { checkOrder, lineAmount, initialOrderState, unitPrice } from "./order-state.ts";
 
 /** What is known of an order that is stored as it is, without anything being redeemed on it. */
 export type StoredOrderInput = {

@@ -6,8 +6,10 @@ import {
   type ItemSelection,
   selectItems,
 } from "../applicable-items/item-selection.ts";
-import { matchedScope } from "../applicable-items/reached-scope.ts";
+import { matchedScope, type MatchedScope } from "../applicable-items/matched-scope.ts";
 import type { Bundles } from "../bundles/find-bundles.ts";
+import type { CountGuard } from "../counts/count-guard.ts";
+import type { DiscountedUnits } from "../counts/counts.ts";
 import {
   type BudgetContext,
   type BudgetUsage,
@@ -15,11 +17,12 @@ import {
   remainingBudgetOf,
   budgetUsages,
 } from "../counts/unit-budgets.ts";
-import type { Benefit, DiscountedUnits, Guard, MatchedScope } from "../decision/decision.ts";
+import type { Benefit } from "../decision/benefit.ts";
 import type { Allocation } from "../decision/explanation-steps.ts";
 import type { FormulaContext } from "../formulas/formula-operands.ts";
 import { type Formulas, formulaEvaluator } from "../formulas/formula-values.ts";
-import type { CatalogueItem, LineSnapshot } from "../input/facts.ts";
+import type { CatalogueItem } from "../input/catalogue-item.ts";
+import type { LineSnapshot } from "../input/order.ts";
 import { type Subject, rulesOf } from "../input/subject.ts";
 import type { LineDiscount } from "../order/order-draft.ts";
 import { type OrderState, productKey, totalAmount } from "../order/order-state.ts";
@@ -47,7 +50,7 @@ export type DiscountOutcome =
       readonly hasEffect: boolean;
       readonly scope: MatchedScope;
       readonly units: readonly DiscountedUnits[];
-      readonly guards: readonly Guard[];
+      readonly guards: readonly CountGuard[];
       readonly allocations: readonly Allocation[];
       readonly budgets: readonly BudgetUsage[];
     }
@@ -245,7 +248,7 @@ function budgetGuards(
   picks: readonly SelectedLine[],
   units: readonly DiscountedUnits[],
   context: BudgetContext & { readonly state: OrderState },
-): readonly Guard[] {
+): readonly CountGuard[] {
   const limited = picks.flatMap(({ entry, index }) =>
     entry === null || entry.budgets.length === 0 ? [] : [{ entry, index }],
   );

@@ -1,10 +1,12 @@
 import { combinedScope } from "../applicable-items/item-scope.ts";
-import { unmatchedScope } from "../applicable-items/reached-scope.ts";
+import { unmatchedScope, type MatchedScope } from "../applicable-items/matched-scope.ts";
 import type { Bundles } from "../bundles/find-bundles.ts";
+import type { CountGuard } from "../counts/count-guard.ts";
+import type { DiscountedUnits } from "../counts/counts.ts";
 import type { BudgetUsage } from "../counts/unit-budgets.ts";
-import type { Benefit, DiscountedUnits, Guard, MatchedScope } from "../decision/decision.ts";
+import type { Benefit } from "../decision/benefit.ts";
 import type { Allocation } from "../decision/explanation-steps.ts";
-import type { Redeemable } from "../input/facts.ts";
+import type { Redeemable } from "../input/redeemable.ts";
 import { type Subject, rulesOf } from "../input/subject.ts";
 import type { OrderState } from "../order/order-state.ts";
 import type { Rejection } from "../rejections/rejection.ts";
@@ -28,7 +30,7 @@ export type ValueOutcome =
       /** Units that an item-level effect discounted, by product. */
       readonly units: readonly DiscountedUnits[];
       /** On budgets of units. */
-      readonly guards: readonly Guard[];
+      readonly guards: readonly CountGuard[];
       readonly allocations: readonly Allocation[];
       /** Budgets of units as they were found. */
       readonly budgets: readonly BudgetUsage[];

@@ -8,8 +8,9 @@ import {
   givenOrder,
   wholeLines,
 } from "../../../test/builders.ts";
-import type { OrderSnapshot } from "../input/facts.ts";
-import { orderFigures, initialOrderState } from "../order/order-state.ts";
+import type { OrderSnapshot } from "../input/order.ts";
+import { orderFigures } from "../order/order-figures.ts";
+import { initialOrderState } from "../order/order-state.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 import { type GiftOutcome, type GiftValue, spendGift } from "./gift-spend.ts";
 

@@ -1,7 +1,8 @@
 import type { SelectedLine } from "../applicable-items/item-selection.ts";
-import type { Benefit } from "../decision/decision.ts";
+import type { Benefit } from "../decision/benefit.ts";
 import type { Allocation } from "../decision/explanation-steps.ts";
-import type { VoucherSnapshot, VoucherRedeemable, VoucherValue } from "../input/facts.ts";
+import type { VoucherRedeemable } from "../input/redeemable.ts";
+import type { VoucherSnapshot, VoucherValue } from "../input/voucher.ts";
 import { atLeastZero, smallestOf, sumOf } from "../order/minor-units.ts";
 import { discountLines, discountOrder } from "../order/order-draft.ts";
 import { type OrderState, subtotalAmount, totalAmount } from "../order/order-state.ts";

@@ -11,9 +11,9 @@ import {
   percentOff,
   wholeLines,
 } from "../../../test/builders.ts";
-import type { OrderFigures } from "../decision/decision.ts";
-import type { OrderSnapshot } from "../input/facts.ts";
-import { type OrderState, orderFigures, initialOrderState } from "../order/order-state.ts";
+import type { OrderSnapshot } from "../input/order.ts";
+import { type OrderFigures, orderFigures } from "../order/order-figures.ts";
+import { type OrderState, initialOrderState } from "../order/order-state.ts";
 import type { CalculationMode } from "../stacking/stacking-rules.ts";
 import { type MoneyDiscountContext, applyMoneyDiscount } from "./money-discount.ts";
 

@@ -28,9 +28,12 @@ import {
   givenVoucher,
   redeemableOf,
 } from "../../../test/builders.ts";
-import { type DecisionRequest, decide } from "../decide.ts";
-import type { LineFigures, OrderFigures } from "../decision/decision.ts";
-import type { CatalogueItem, LineSnapshot, Redeemable } from "../input/facts.ts";
+import { decide } from "../decide.ts";
+import { type DecisionRequest } from "../decision/decision-request.ts";
+import type { CatalogueItem } from "../input/catalogue-item.ts";
+import type { LineSnapshot } from "../input/order.ts";
+import type { Redeemable } from "../input/redeemable.ts";
+import type { LineFigures, OrderFigures } from "../order/order-figures.ts";
 import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
 
 const file = new URL("../../../../../test/contract/money-vectors.json", import.meta.url);

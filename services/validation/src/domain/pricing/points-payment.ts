@@ -1,14 +1,10 @@
 import { type Decimal, roundHalfUp } from "@scrip/money";
 
-import type { Benefit } from "../decision/decision.ts";
+import type { Benefit } from "../decision/benefit.ts";
 import type { Allocation } from "../decision/explanation-steps.ts";
-import type {
-  RewardAssignment,
-  RequestedReward,
-  CustomerSnapshot,
-  VoucherSnapshot,
-  VoucherValue,
-} from "../input/facts.ts";
+import type { CustomerSnapshot } from "../input/customer.ts";
+import type { RewardAssignment, RequestedReward } from "../input/redeemable.ts";
+import type { VoucherSnapshot, VoucherValue } from "../input/voucher.ts";
 import { atLeastZero, smallestOf } from "../order/minor-units.ts";
 import { discountOrder } from "../order/order-draft.ts";
 import { type OrderState, totalAmount } from "../order/order-state.ts";

@@ -12,7 +12,8 @@ import {
   oneRule,
   percentOff,
 } from "../../../test/builders.ts";
-import type { CatalogueItem, LineSnapshot } from "../input/facts.ts";
+import type { CatalogueItem } from "../input/catalogue-item.ts";
+import type { LineSnapshot } from "../input/order.ts";
 import type { Subject } from "../input/subject.ts";
 import { isRelevantToProducts } from "./product-relevance.ts";
 

@@ -6,7 +6,8 @@ import {
   limitsProducts,
   combinedScope,
 } from "../applicable-items/item-scope.ts";
-import type { CatalogueItem, LineSnapshot } from "../input/facts.ts";
+import type { CatalogueItem } from "../input/catalogue-item.ts";
+import type { LineSnapshot } from "../input/order.ts";
 import { type Subject, rulesOf } from "../input/subject.ts";
 import type { QualificationScenario } from "./qualification-scenario.ts";
 

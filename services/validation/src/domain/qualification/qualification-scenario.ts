@@ -1,7 +1,7 @@
 import { RULE_NAMES, type RuleName, type ValidationRule, traitsOf } from "@scrip/rules";
 
 import { isCountRule } from "../counts/rule-counts.ts";
-import type { IgnoredConditions } from "../decide.ts";
+import type { IgnoredConditions } from "../decision/decision-request.ts";
 
 /** What a qualification asks; spec/validation-and-redemption.md §6. */
 export type QualificationScenario = {

@@ -1,74 +1,69 @@
-import type { DecisionRequest } from "../decide.ts";
-import type { Redeemable } from "../input/facts.ts";
+import type { DecisionRequest } from "../decision/decision-request.ts";
+import { type Redeemable, redeemableKey } from "../input/redeemable.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 
+/** A redeemable whose commit failed because of a concurrent redemption. */
 export type CommitConflict = {
+  /** `redeemableKey` of the redeemable. */
   readonly redeemableKey: string;
   readonly rejection: Rejection;
-  /** The credits that are left of a gift card; null of everything else, which is gone. */
+  /** Credits that remain on a gift card; null for everything else, which is exhausted. */
   readonly remainingCredits: bigint | null;
 };
 
-/** What a request lost to faster ones while it was decided again and again, by name. */
+/** The conflicts of all attempts of a request, by `redeemableKey`. docs/redemption-and-rollback.md#concurrency */
 export type CommitConflicts = ReadonlyMap<string, ConflictRecord>;
 
 type ConflictRecord = {
   readonly attempts: number;
-  /** Of the last time. */
+  /** Of the last attempt. */
   readonly rejection: Rejection;
   readonly isExhausted: boolean;
-  /** Of a gift card; null when it was looked up since. */
+  /** Of a gift card; null after it was loaded again. */
   readonly remainingCredits: bigint | null;
 };
 
 export const NO_CONFLICTS: CommitConflicts = new Map();
 
-export const redeemableKey = ({ object, id }: Pick<Redeemable, "object" | "id">): string =>
-  `${object} ${id}`;
-
-/** So often what is left of a gift card is tried for, so that the request comes to an end. */
+/** Maximum number of attempts with a reduced gift balance, so that the request ends. */
 const MAX_GIFT_ATTEMPTS = 2;
 
 export function addConflicts(
-  losses: CommitConflicts,
-  lost: readonly CommitConflict[],
+  previous: CommitConflicts,
+  conflicts: readonly CommitConflict[],
 ): CommitConflicts {
-  const all = new Map(losses);
-  for (const { redeemableKey: name, rejection, remainingCredits: left } of lost) {
-    const times = (all.get(name)?.attempts ?? 0) + 1;
-    all.set(name, {
-      attempts: times,
-      rejection,
-      remainingCredits: left,
-      isExhausted: left === null || times > MAX_GIFT_ATTEMPTS,
-    });
+  const all = new Map(previous);
+  for (const { redeemableKey: key, rejection, remainingCredits } of conflicts) {
+    const attempts = (all.get(key)?.attempts ?? 0) + 1;
+    const isExhausted = remainingCredits === null || attempts > MAX_GIFT_ATTEMPTS;
+    all.set(key, { attempts, rejection, remainingCredits, isExhausted });
   }
   return all;
 }
 
-/** Everything was looked up again: what was told of gift cards before is out of date. */
-export const refreshed = (losses: CommitConflicts): CommitConflicts =>
-  new Map([...losses].map(([name, lost]) => [name, { ...lost, remainingCredits: null }]));
+/** The conflicts after all input was loaded again: the reported gift balances are outdated. */
+export const refreshed = (conflicts: CommitConflicts): CommitConflicts =>
+  new Map([...conflicts].map(([key, conflict]) => [key, { ...conflict, remainingCredits: null }]));
 
-/**
- * The request as it is to be decided after the losses. What is left of a gift card is what the commit
- * told, which nobody needs to look up.
- */
-export function withConflicts(request: DecisionRequest, losses: CommitConflicts): DecisionRequest {
-  if (losses.size === 0) return request;
-  const gone = [...losses].filter(([, { isExhausted: isGone }]) => isGone);
+/** The request for the next attempt. Gift balances are those that the commit reported; they are not loaded again. */
+export function withConflicts(
+  request: DecisionRequest,
+  conflicts: CommitConflicts,
+): DecisionRequest {
+  if (conflicts.size === 0) return request;
+  const exhausted = [...conflicts].filter(([, { isExhausted }]) => isExhausted);
   return {
     ...request,
-    redeemables: request.redeemables.map((one) => withRemainingCredits(one, losses)),
-    conflicts: new Map(gone.map(([name, { rejection }]) => [name, rejection])),
+    redeemables: request.redeemables.map((one) => withRemainingCredits(one, conflicts)),
+    conflicts: new Map(exhausted.map(([key, { rejection }]) => [key, rejection])),
   };
 }
 
-function withRemainingCredits(redeemable: Redeemable, losses: CommitConflicts): Redeemable {
-  const left = losses.get(redeemableKey(redeemable))?.remainingCredits ?? null;
-  if (left === null || redeemable.object !== "voucher") return redeemable;
+function withRemainingCredits(redeemable: Redeemable, conflicts: CommitConflicts): Redeemable {
+  const remaining = conflicts.get(redeemableKey(redeemable))?.remainingCredits ?? null;
+  if (remaining === null || redeemable.object !== "voucher") return redeemable;
   const { voucher } = redeemable;
   if (voucher?.value.type !== "GIFT_VOUCHER") return redeemable;
-  const value = { ...voucher.value, balance: left + voucher.value.lockedCredits };
+  const value = { ...voucher.value, balance: remaining + voucher.value.lockedCredits };
   return { ...redeemable, voucher: { ...voucher, value } };
 }

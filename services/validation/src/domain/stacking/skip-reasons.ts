@@ -1,9 +1,18 @@
-import type { SkipReason, SkipKey } from "../decision/decision.ts";
+export type SkipKey =
+  | "applicable_redeemables_limit_exceeded"
+  | "applicable_redeemables_per_category_limit_exceeded"
+  | "applicable_exclusive_redeemables_limit_exceeded"
+  | "applicable_exclusive_redeemables_per_category_limit_exceeded"
+  | "exclusion_rules_not_met"
+  | "preceding_validation_failed"
+  | "no_effect";
 
-/** The texts beside the keys are public (spec/validation-and-redemption.md §5.2). */
-export const skipReason = (key: SkipKey): SkipReason => ({ key, message: messages[key] });
+export type SkipReason = { readonly key: SkipKey; readonly message: string };
 
-const messages: Readonly<Record<SkipKey, string>> = {
+/** Keys and messages are public. docs/stacking.md#response */
+export const skipReason = (key: SkipKey): SkipReason => ({ key, message: MESSAGES[key] });
+
+const MESSAGES: Readonly<Record<SkipKey, string>> = {
   applicable_redeemables_limit_exceeded: "Applicable redeemables limit exceeded",
   applicable_redeemables_per_category_limit_exceeded:
     "Applicable redeemables limit per category exceeded",

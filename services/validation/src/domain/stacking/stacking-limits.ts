@@ -1,5 +1,5 @@
-import type { SkipKey } from "../decision/decision.ts";
-import type { CategorySnapshot } from "../input/facts.ts";
+import type { CategorySnapshot } from "../input/voucher.ts";
+import type { SkipKey } from "./skip-reasons.ts";
 import type { CategoryKind, StackingRules } from "./stacking-rules.ts";
 
 /** What the limits of stacks go by. */
@@ -24,12 +24,15 @@ export type SkipCause = { readonly key: SkipKey; readonly limit?: number };
 export function findSkipCause(
   { kind, categories }: StackingCandidate,
   tally: StackingTally,
-  { stacking, isExclusiveLive }: { stacking: StackingRules; isExclusiveLive: boolean },
+  {
+    stacking,
+    hasApplicableExclusive,
+  }: { stacking: StackingRules; hasApplicableExclusive: boolean },
 ): SkipCause | null {
   if (stacking.redeemablesApplicationMode === "ALL" && tally.failed) {
     return { key: "preceding_validation_failed" };
   }
-  if (isExclusiveLive && kind === "COMMON") return { key: "exclusion_rules_not_met" };
+  if (hasApplicableExclusive && kind === "COMMON") return { key: "exclusion_rules_not_met" };
   const {
     applicableRedeemablesLimit: most,
     applicableExclusiveRedeemablesLimit: mostExclusive,

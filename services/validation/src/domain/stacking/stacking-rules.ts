@@ -1,4 +1,4 @@
-import type { CategorySnapshot } from "../input/facts.ts";
+import type { CategorySnapshot } from "../input/voucher.ts";
 
 /** How several redeemables of one request go together; spec/validation-and-redemption.md §5.1. */
 export type StackingRules = {

@@ -1,4 +1,5 @@
-import type { CatalogueItem, LineSnapshot } from "../input/facts.ts";
+import type { CatalogueItem } from "../input/catalogue-item.ts";
+import type { LineSnapshot } from "../input/order.ts";
 import { atLeastZero, smallestOf } from "../order/minor-units.ts";
 import { type OrderDraft, appendLine, addQuantity, lineAt } from "../order/order-draft.ts";
 import { MAX_AMOUNT, MAX_LINES } from "../order/order-state.ts";

@@ -1,8 +1,12 @@
 import type { SelectedLine } from "../applicable-items/item-selection.ts";
-import type { UnitExchange } from "../decision/decision.ts";
 import { atLeastZero, smallestOf } from "../order/minor-units.ts";
 import { type OrderDraft, addQuantity, lineAt, discountLine } from "../order/order-draft.ts";
-import { type LineState, subtotalAmount, totalAmount } from "../order/order-state.ts";
+import {
+  type UnitExchange,
+  type LineState,
+  subtotalAmount,
+  totalAmount,
+} from "../order/order-state.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 import { type UnitGiftItem, addUnits, lineForItem, linesOfItem } from "./free-units.ts";
 

@@ -16,9 +16,11 @@ import {
   rejectedIn,
   tierRedeemableOf,
 } from "../../../test/builders.ts";
-import type { DecisionRequest } from "../decide.ts";
+import type { DecisionRequest } from "../decision/decision-request.ts";
 import type { ApplicableRedeemable } from "../decision/decision.ts";
-import type { CatalogueItem, LineSnapshot, VoucherSnapshot } from "../input/facts.ts";
+import type { CatalogueItem } from "../input/catalogue-item.ts";
+import type { LineSnapshot } from "../input/order.ts";
+import type { VoucherSnapshot } from "../input/voucher.ts";
 import { MAX_AMOUNT } from "../order/order-state.ts";
 import { DEFAULT_STACKING_RULES as STACKING } from "../stacking/stacking-rules.ts";
 import { itemsToLoad } from "./unit-discount.ts";

@@ -1,10 +1,12 @@
 import type { UnitDiscount, UnitGift } from "@scrip/rules";
 
 import type { SelectedLine } from "../applicable-items/item-selection.ts";
-import type { AppliedUnitGift } from "../decision/decision.ts";
+import type { AppliedUnitGift } from "../decision/benefit.ts";
 import { type Formulas, toUnits } from "../formulas/formula-values.ts";
-import type { CatalogueItem, Redeemable, VoucherValue } from "../input/facts.ts";
+import type { CatalogueItem } from "../input/catalogue-item.ts";
+import type { Redeemable } from "../input/redeemable.ts";
 import { subjectOf } from "../input/subject.ts";
+import type { VoucherValue } from "../input/voucher.ts";
 import { atLeastZero, smallestOf, sumOf } from "../order/minor-units.ts";
 import { type OrderDraft, toDraft, makeUnitsFree, lineAt } from "../order/order-draft.ts";
 import { type LineState, type OrderState, subtotalAmount } from "../order/order-state.ts";

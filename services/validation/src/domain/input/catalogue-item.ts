@@ -1,0 +1,17 @@
+import type { Metadata } from "@scrip/rules";
+
+/** A product or SKU of the catalogue that a discount adds or a rule references. */
+export type CatalogueItem = {
+  readonly productId: string;
+  /** null for a product. */
+  readonly skuId: string | null;
+  readonly productSourceId: string | null;
+  readonly skuSourceId: string | null;
+  readonly name: string | null;
+  /** `sku.sku`. */
+  readonly skuLabel: string | null;
+  readonly price: bigint | null;
+  readonly metadata: Metadata;
+  readonly productMetadata: Metadata;
+  readonly collections: readonly string[];
+};
