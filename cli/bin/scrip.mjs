@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// TypeScript runs unbuilt from Node 24 on. An older Node goes through the workspace's runner, which
-// brings a newer one; so this file is plain JavaScript.
+// Node 24 runs TypeScript directly. An older Node goes through the runner of the workspace, which
+// installs a newer one, so this file is plain JavaScript.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

@@ -1,4 +1,4 @@
-/** Something that the operator can put right: shown as one line, never as a stack. */
+/** A problem that the operator can solve: shown as one line, without a stack. */
 export class CliError extends Error {
   readonly exitCode: number;
 
@@ -10,7 +10,7 @@ export class CliError extends Error {
 }
 
 export const EXIT_FAILED = 1;
-/** The command was not understood, or lacks something: nothing was done. */
+/** The command is invalid or incomplete: nothing was done. */
 export const EXIT_USAGE = 2;
 
 export const usageError = (message: string): CliError =>

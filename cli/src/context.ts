@@ -1,12 +1,12 @@
 import type { Settings } from "./settings.ts";
 
-/** What every command works with; tests give their own. */
+/** The environment of a command; tests provide their own. */
 export type Context = {
   readonly settings: Settings;
   readonly print: (answer: Printable) => void;
-  /** For people only, beside the answer. */
+  /** Writes a note for people, beside the result. */
   readonly note: (line: string) => void;
 };
 
-/** One answer in two forms: `json` for programs, `text` for people. */
+/** A result in two forms: `json` for programs, `text` for people. */
 export type Printable = { readonly json: unknown; readonly text: string };

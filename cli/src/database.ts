@@ -9,14 +9,14 @@ import type { Settings } from "./settings.ts";
 export type OpenDatabase = AsyncDisposable & { readonly url: string };
 
 /**
- * DATABASE_URL, or else the embedded Postgres of the data folder: that of the standalone process that
- * runs on it, or one that is started for the command and stopped after it.
+ * Connects to DATABASE_URL, or else to the embedded Postgres of the data folder: the one of the
+ * running standalone process, or one that is started for the command and stopped after it.
  */
 export async function openDatabase(settings: Settings): Promise<OpenDatabase> {
   const url = settings.read("DATABASE_URL");
   if (url !== undefined) return notOurs(url);
   const { dataDir } = settings;
-  // Otherwise a mistyped folder would be made, with an empty database in it.
+  // Otherwise a mistyped folder would be created, with an empty database in it.
   await access(path.join(dataDir, "postgres")).catch(() => {
     throw usageError(
       `there is no database: set DATABASE_URL, or SCRIP_DATA_DIR to the data folder of a standalone ` +

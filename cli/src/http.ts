@@ -13,7 +13,7 @@ type Request = {
 /** Longer than the server's own limit for a request. */
 const TIMEOUT_MS = 35_000;
 
-/** Calls the installation at SCRIP_BASE_URL and answers its JSON; refusals become errors. */
+/** Calls the installation at SCRIP_BASE_URL and returns its JSON; API errors become CLI errors. */
 export async function callHttp(settings: Settings, request: Request): Promise<JsonObject> {
   const base = settings.need("SCRIP_BASE_URL").replace(/\/+$/, "");
   const { method, path, headers, body } = request;
@@ -37,7 +37,7 @@ export async function callHttp(settings: Settings, request: Request): Promise<Js
   return answer ?? {};
 }
 
-/** A call of the management API, which opens with the installation's own credentials. */
+/** Calls the management API with the credentials of the installation. */
 export async function callManagement(
   settings: Settings,
   method: string,
@@ -72,7 +72,7 @@ function describeError(status: number, error: JsonObject | undefined): string {
   return `${status} ${parts.join(": ")}${trace}`.trim();
 }
 
-/** fetch hides what happened in the cause of its error. */
+/** fetch hides the reason in the cause of its error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message || error.name;

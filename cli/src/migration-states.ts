@@ -6,7 +6,7 @@ import type { ServiceSchema } from "./services.ts";
 export type MigrationState = {
   readonly service: string;
   readonly migration: string;
-  /** `changed`: the file is not the one that was applied; `unknown`: there is no such file here. */
+  /** `changed`: the file differs from the applied one; `unknown`: the file does not exist here. */
   readonly state: "applied" | "pending" | "changed" | "unknown";
   readonly appliedAt: string | null;
 };
@@ -34,7 +34,7 @@ export async function readMigrationStates(
 async function readApplied(client: Client, schema: string): Promise<readonly Applied[]> {
   const table = `${client.escapeIdentifier(schema)}.migration`;
   const { rows: found } = await client.query("select where to_regclass($1) is not null", [table]);
-  // Before the first start there is no schema yet.
+  // Before the first start there is no schema.
   if (found.length === 0) return [];
   const { rows } = await client.query<Applied>(`select name, sha256, applied_at from ${table}`);
   return rows;

@@ -1,4 +1,4 @@
-/** Columns of even width, as far as the rows need. */
+/** Aligns columns to their widest cell. */
 export function formatTable(
   head: readonly string[],
   rows: readonly (readonly (string | null)[])[],
@@ -17,7 +17,7 @@ export function formatTable(
     .join("\n");
 }
 
-/** The fields of an object, one a line; what is absent is left out. */
+/** The fields of an object, one per line, without absent ones. */
 export function formatFields(fields: Readonly<Record<string, unknown>>): string {
   const shown = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
   const width = Math.max(...shown.map(([name]) => name.length));

@@ -7,9 +7,9 @@ const CHUNK = 1_000;
 type Books = { readonly redemptions: Queryable; readonly points: Queryable };
 
 /**
- * Compares the books of redemptions with those of points. What is looked for is read after what it is
- * looked for with: a redemption may wait for its points to be taken, but they are held; and points may wait
- * to be given back, but those that were are of a redemption that was rolled back.
+ * Compares the redemptions with the points ledger. References are read after the rows that refer to
+ * them: a redemption may wait for its points to be deducted, while they are held; and points may
+ * wait to be refunded, while refunded ones belong to a rolled back redemption.
  */
 export async function checkPoints(
   books: Books,

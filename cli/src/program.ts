@@ -17,7 +17,7 @@ export type CliRun = {
   readonly writeError: (text: string) => void;
 };
 
-/** Runs one command and answers the exit code: 0 done, 1 failed, 2 not understood. */
+/** Runs one command and returns the exit code: 0 success, 1 failure, 2 invalid usage. */
 export async function runCli({ args, env, write, writeError }: CliRun): Promise<number> {
   const program = new Command("scrip")
     .description("Operates an installation of Scrip.")
@@ -63,7 +63,10 @@ Environment (what is not set is read from keys.env in the data folder):
 
 Exit codes: 0 done, 1 failed or violations found, 2 not understood.`;
 
-/** Without a message there is only the kind: AggregateError of a refused connection, for one. */
+/**
+ * Some errors have no message, such as the AggregateError of a refused connection: their name is
+ * shown.
+ */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");

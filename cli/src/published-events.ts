@@ -1,13 +1,13 @@
 import type { Queryable } from "@scrip/postgres";
 
 const TOPIC = "scrip.redemptions.v1";
-/** Others tell of what was refused or rolled back. */
+/** The other event types are about rejections and rollbacks. */
 const TYPE = "scrip.events.v1.RedemptionMade";
 const CHUNK = 5_000;
 
 /**
- * The payloads of a project's events of redemptions made that the bus in Postgres keeps, or null where the
- * bus is not in this database.
+ * The payloads of the redemption events of a project that the Postgres event bus retains, or null
+ * when the bus is in another database.
  */
 export async function readPublished(
   bus: Queryable,
@@ -29,7 +29,7 @@ type Entry = {
 async function* readLog(bus: Queryable, projectId: string): AsyncGenerator<Uint8Array> {
   let after: Pick<Entry, "partition" | "log_offset"> = { partition: -1, log_offset: 0n };
   for (;;) {
-    // In the order of the key, all projects: there is no index by project, which nobody else needs.
+    // In the order of the key, for all projects: an index by project would serve only this command.
     const { rows } = await bus.query<Entry>(
       `select partition, log_offset, project_id, payload
          from bus_log

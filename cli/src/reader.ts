@@ -1,11 +1,11 @@
 import type { Queryable } from "@scrip/postgres";
 import { Client, TypeOverrides, types } from "pg";
 
-// As everywhere: a bigint column may hold more than a number can.
+// A bigint column may hold more than a number can.
 const exact = new TypeOverrides();
 exact.setTypeParser(types.builtins.INT8, BigInt);
 
-/** One connection that cannot write, with more patience than the pools of the services have. */
+/** One read-only connection, with longer timeouts than the pools of the services. */
 export async function openReader(
   url: string,
   schema: string,

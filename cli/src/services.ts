@@ -1,6 +1,6 @@
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "@scrip/events";
 
-/** Where the tables of a service, or of the event bus, are, as it says itself. */
+/** Where the tables of a service, or of the event bus, are, as the service defines it. */
 export type ServiceSchema = {
   readonly name: string;
   readonly schema: string;
@@ -8,7 +8,7 @@ export type ServiceSchema = {
   readonly migrations: string;
 };
 
-/** Imported when asked for: the services bring much more than their names. */
+/** Imported on demand: the services load much more than their names. */
 export async function loadServiceSchemas(): Promise<readonly ServiceSchema[]> {
   const modules = {
     gateway: await import("@scrip/gateway/service"),

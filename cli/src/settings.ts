@@ -9,21 +9,21 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Settings = {
   readonly dataDir: string;
   read(name: string): string | undefined;
-  /** Fails, telling where the value could have come from. */
+  /** Fails, and says where the value can come from. */
   need(name: string): string;
 };
 
 const ROOT = path.join(import.meta.dirname, "../..");
 
 export async function readSettings(env: Environment): Promise<Settings> {
-  // Without the variable it is where `npm start` puts it, wherever the command is called from.
+  // Default: the data folder of `npm start`, independent of the working directory.
   const dataDir =
     env["SCRIP_DATA_DIR"] === undefined || env["SCRIP_DATA_DIR"] === ""
       ? path.join(ROOT, ".scrip")
       : path.resolve(env["SCRIP_DATA_DIR"]);
   const keysFile = path.join(dataDir, "keys.env");
   const kept = parseKeys(await readFile(keysFile, "utf8").catch(() => ""));
-  // An empty variable is one that was not set: shells make them easily.
+  // An empty variable counts as absent: shells set them easily.
   const read = (name: string): string | undefined => env[name] || kept[name];
   return {
     dataDir,
@@ -39,7 +39,7 @@ export async function readSettings(env: Environment): Promise<Settings> {
   };
 }
 
-/** Reads the lines `export NAME='value'` of a keys.env. */
+/** Parses the lines `export NAME='value'` of a keys.env. */
 function parseKeys(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...text.matchAll(/^(?:export )?(\w+)=(?:'([^']*)'|"([^"]*)"|(\S*))\s*$/gm)].map(

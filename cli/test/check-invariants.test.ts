@@ -50,10 +50,10 @@ const redeem = (code: string, body: object = {}, more: Record<string, string> = 
 const order = (amount: number) => ({ order: { amount } });
 const usageOf = "(project_id, voucher_id) in (select project_id, id from voucher where code = $1)";
 
-/** Ten minutes ago: long enough for its event to be expected. */
+/** Ten minutes ago: old enough to expect its event. */
 const OLD_REDEMPTION = `r_${(Date.now() - 600_000).toString(16).padStart(12, "0")}000000`;
 
-test("sound books have no violations, and a fault of each kind is found", async () => {
+test("finds no violation in a sound ledger, and each kind of fault", async () => {
   for (const gift of ["GIFT-1", "GIFT-2", "GIFT-3", "GIFT-4"]) {
     await givenGift(gift, 5_000);
     expect(await redeem(gift, order(1_000))).toMatchObject({ status: 200 });
@@ -99,7 +99,7 @@ test("sound books have no violations, and a fault of each kind is found", async 
   expect(details).toHaveLength(expected.length);
 });
 
-test("the books of points are compared with those of redemptions", async () => {
+test("compares the points ledger with the redemptions", async () => {
   const { json: campaign } = await post("/v1/campaigns", {
     name: "Points",
     campaign_type: "LOYALTY_PROGRAM",
@@ -142,7 +142,7 @@ test("the books of points are compared with those of redemptions", async () => {
   ]);
 });
 
-/** What the service never does; its constraints have to go first. */
+/** Writes what the service never does; its constraints are dropped first. */
 async function tamper(redemption: string): Promise<void> {
   await database.query("set search_path = voucher");
   for (const constraint of ["voucher_not_overused", "voucher_balance_adds_up"]) {

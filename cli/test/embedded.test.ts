@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 import { scrip } from "./installation.ts";
 
-test("a command works on the embedded database while its process runs, and when it does not", async () => {
+test("works on the embedded database with and without its process", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-cli-"));
   const env = { SCRIP_DATA_DIR: folder };
   try {

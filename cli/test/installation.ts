@@ -14,7 +14,7 @@ export type CliAnswer = {
   readonly exitCode: number;
   readonly out: string;
   readonly errors: string;
-  // Answers of every shape.
+  // Responses of every shape.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any;
 };
@@ -37,7 +37,7 @@ export async function scrip(env: Environment, ...args: readonly string[]): Promi
 }
 
 export type Installation = AsyncDisposable & {
-  /** What a shell needs to operate it. */
+  /** The variables that a shell needs to operate the installation. */
   readonly env: Environment;
   readonly url: string;
   readonly databaseUrl: string;
@@ -46,7 +46,7 @@ export type Installation = AsyncDisposable & {
 const MAIN = path.join(import.meta.dirname, "../../deploy/standalone/src/main.ts");
 const READY = /Base URL\s+(\S+)/;
 
-/** What `npm start` starts, on a database of its own. */
+/** The services of `npm start`, on a database of their own. */
 export async function startInstallation(): Promise<Installation> {
   await using parts = new AsyncDisposableStack();
   const database = parts.use(await emptyDatabase());
@@ -55,7 +55,7 @@ export async function startInstallation(): Promise<Installation> {
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...process.env,
-      // What one process has compiled the next need not.
+      // Later processes reuse the compiled code.
       NODE_COMPILE_CACHE: path.join(tmpdir(), "scrip-compiled"),
       DATABASE_URL: database.url,
       SCRIP_DATA_DIR: dataDir,
@@ -63,7 +63,7 @@ export async function startInstallation(): Promise<Installation> {
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  // A test that fails before it can clean up must not leave it behind.
+  // A test that fails before its clean-up must not leave the folder behind.
   process.once("exit", () => child.kill("SIGKILL"));
   const ended = once(child, "exit");
   parts.defer(async () => {

@@ -10,7 +10,7 @@ const createProject = async (...args: readonly string[]): Promise<string> =>
   (await scrip(env, "--json", "projects", "create", "--name", "A shop", ...args)).json.id;
 
 describe("projects", () => {
-  test("are made, shown, changed, listed and deleted", async () => {
+  test("creates, shows, changes, lists and deletes projects", async () => {
     const made = await scrip(
       env,
       "projects",
@@ -52,7 +52,7 @@ describe("projects", () => {
     });
   });
 
-  test("are not deleted without --yes", async () => {
+  test("deletes nothing without --yes", async () => {
     const id = await createProject();
     expect(await scrip(env, "projects", "delete", id)).toMatchObject({
       exitCode: 2,
@@ -61,7 +61,7 @@ describe("projects", () => {
     expect(await scrip(env, "projects", "show", id)).toMatchObject({ exitCode: 0 });
   });
 
-  test("have a clock only when they are sandboxes", async () => {
+  test("sets the clock of sandbox projects only", async () => {
     const sandbox = await createProject("--sandbox");
     const set = await scrip(env, "projects", "clock", sandbox, "2030-01-31T12:00:00Z", "--json");
     expect(set.json.now).toBe("2030-01-31T12:00:00.000Z");
@@ -77,7 +77,7 @@ describe("projects", () => {
     });
   });
 
-  test("tell what the API refuses, with its request id", async () => {
+  test("reports API errors with their request id", async () => {
     const refused = await scrip(env, "projects", "create", "--name", "X", "--timezone", "Mars");
     expect(refused).toMatchObject({ exitCode: 1, out: "" });
     expect(refused.errors).toMatch(
@@ -87,7 +87,7 @@ describe("projects", () => {
 });
 
 describe("keys", () => {
-  test("are made, listed, blocked, regenerated and deleted", async () => {
+  test("creates, lists, blocks, regenerates and deletes keys", async () => {
     const project = await createProject();
     const made = await scrip(
       env,
@@ -120,21 +120,21 @@ describe("keys", () => {
     expect(left.map((key: { name: string }) => key.name)).not.toContain("till");
   });
 
-  test("are of a known kind", async () => {
+  test("rejects an unknown kind of key", async () => {
     expect(
       await scrip(env, "keys", "create", "proj_1", "--name", "x", "--kind", "other"),
     ).toMatchObject({ exitCode: 2, errors: expect.stringContaining("server, client") });
   });
 });
 
-test("a token is printed bare, fit for a header", async () => {
+test("prints a token without a label, ready for a header", async () => {
   const { out } = await scrip(env, "token");
   expect(out).toMatch(/^\S+\n$/);
   const { json } = await scrip(env, "token", "--client", "--json");
   expect(json).toMatchObject({ scope: "client_api", token_type: "Bearer" });
 });
 
-test("an installation that does not answer is named", async () => {
+test("names an installation that does not respond", async () => {
   const nobody = { ...env, SCRIP_BASE_URL: "http://127.0.0.1:9" };
   expect(await scrip(nobody, "projects", "list")).toMatchObject({
     exitCode: 1,

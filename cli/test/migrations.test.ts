@@ -9,7 +9,7 @@ type State = { readonly service: string; readonly state: string };
 const statesOf = (json: readonly State[]): Record<string, string> =>
   Object.fromEntries(json.map(({ service, state }) => [service, state]));
 
-test("migrations are pending, then applied, and a repeat does nothing", async () => {
+test("lists pending migrations, applies them, and repeats without effect", async () => {
   await using database = await emptyDatabase();
   const env = { DATABASE_URL: database.url };
   const before = await scrip(env, "migrations", "--json");
@@ -31,7 +31,7 @@ test("migrations are pending, then applied, and a repeat does nothing", async ()
   expect((await scrip(env, "migrate")).out).toBe("nothing to do: all migrations are applied\n");
 });
 
-test("a migration that was changed after it was applied is told", async () => {
+test("reports a migration that was changed after it was applied", async () => {
   await using database = await emptyDatabase();
   const env = { DATABASE_URL: database.url };
   await scrip(env, "migrate");
@@ -50,7 +50,7 @@ test("a migration that was changed after it was applied is told", async () => {
   expect(await scrip(env, "migrate")).toMatchObject({ exitCode: 1 });
 });
 
-test("without a database the command says where one could come from", async () => {
+test("explains where the database can come from when there is none", async () => {
   const env = { SCRIP_DATA_DIR: "/nonexistent" };
   expect(await scrip(env, "migrations")).toMatchObject({
     exitCode: 2,

@@ -17,7 +17,7 @@ describe("the program", () => {
     ["a missing option", ["projects", "create"]],
     ["an update of nothing", ["projects", "update", "proj_1"]],
     ["a field without a value", ["projects", "update", "proj_1", "--set", "name"]],
-  ])("ends with 2 for %s", async (_name, args) => {
+  ])("returns 2 for %s", async (_name, args) => {
     const answer = await scrip(NOWHERE, ...args);
     expect(answer).toMatchObject({ exitCode: 2, out: "" });
     expect(answer.errors).not.toBe("");
@@ -29,26 +29,26 @@ describe("the program", () => {
     [["projects", "create", "--help"], "--timezone"],
     [["keys", "create", "--help"], "--allow-ip"],
     [["check-invariants", "--help"], "--project"],
-  ])("helps with %j", async (args, text) => {
+  ])("prints help for %j", async (args, text) => {
     const answer = await scrip(NOWHERE, ...args);
     expect(answer).toMatchObject({ exitCode: 0, errors: "" });
     expect(answer.out).toContain(text);
   });
 
-  test("names the variable that is missing", async () => {
+  test("names the missing variable", async () => {
     expect(await scrip(NOWHERE, "projects", "list")).toMatchObject({
       exitCode: 2,
       errors: expect.stringContaining("SCRIP_MANAGEMENT_ID is not known"),
     });
   });
 
-  test("writes errors as JSON when asked for JSON", async () => {
+  test("writes errors as JSON with --json", async () => {
     const { errors } = await scrip(NOWHERE, "projects", "list", "--json");
     expect(JSON.parse(errors)).toEqual({ error: expect.stringContaining("SCRIP_MANAGEMENT_ID") });
   });
 });
 
-test("settings come from the environment first, then from keys.env", async () => {
+test("prefers the environment to keys.env", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-cli-"));
   try {
     await writeFile(

@@ -25,7 +25,7 @@ const TOKEN = [
 const keysOf = (json: Record<string, unknown>): ServiceKeys =>
   ({ signing: json["SCRIP_SERVICE_KEY"], trusted: json["SCRIP_SERVICE_JWKS"] }) as ServiceKeys;
 
-test("a token made with the printed key is believed by the service it is for, and no other", async () => {
+test("creates a token that its audience trusts, and no other service", async () => {
   const { json } = await scrip(NOWHERE, "service-key", "--json");
   const env = {
     ...NOWHERE,
@@ -45,7 +45,7 @@ test("a token made with the printed key is believed by the service it is for, an
   });
 });
 
-test("the key is printed as variables, its public part without the secret", async () => {
+test("prints the key as variables, and its public part without the secret", async () => {
   const { out } = await scrip(NOWHERE, "service-key");
   const [, signing = "", trusted = ""] =
     /^SCRIP_SERVICE_KEY='(.+)'\nSCRIP_SERVICE_JWKS='(.+)'\n$/.exec(out) ?? [];
@@ -54,7 +54,7 @@ test("the key is printed as variables, its public part without the secret", asyn
   expect(trusted).not.toContain(secret);
 });
 
-test("without variables the keys of the data folder sign", async () => {
+test("signs with the keys of the data folder when no variables are set", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-cli-"));
   try {
     const serviceKeys = await generateServiceKey();
@@ -67,7 +67,7 @@ test("without variables the keys of the data folder sign", async () => {
   }
 });
 
-test("without any keys the command says what it lacks", async () => {
+test("explains which keys are missing", async () => {
   expect(await scrip(NOWHERE, ...TOKEN)).toMatchObject({
     exitCode: 2,
     errors: expect.stringContaining("SCRIP_SERVICE_KEY is not known"),

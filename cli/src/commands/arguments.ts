@@ -4,7 +4,7 @@ import { usageError } from "../cli-error.ts";
 
 export const encode = encodeURIComponent;
 
-/** What cannot be undone runs with --yes only: commands stand in scripts, where nobody can be asked. */
+/** Irreversible commands require --yes: they may run in scripts, where nobody can confirm. */
 export const confirmed = (command: Command): Command =>
   command.option("--yes", "really do it").hook("preAction", (called) => {
     if (called.opts<{ yes?: boolean }>().yes !== true) {

@@ -25,7 +25,7 @@ type Finding = {
   readonly violations: readonly { readonly subject: string; readonly details: string }[];
 };
 
-/** So many rows are read at once: a statement then ends in well under a second. */
+/** Rows per statement, each of which then ends in well under a second. */
 const CHUNK = 5_000;
 
 export function addCheckInvariants(program: Command, context: Context): void {

@@ -157,7 +157,7 @@ function printProject({ print }: Context, project: JsonObject): void {
   print({ json: project, text: [formatFields(fields), ...keys].join("\n") });
 }
 
-/** As shell variables, so that they can be pasted. */
+/** Formatted as shell variables, ready to paste. */
 function keyLines(idName: string, tokenName: string, key: unknown): string[] {
   if (typeof key !== "object" || key === null) return [];
   const { app_id: id, app_token: token } = key as JsonObject;

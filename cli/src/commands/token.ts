@@ -27,6 +27,6 @@ async function printToken({ settings, print }: Context, options: TokenOptions): 
     },
     body: new URLSearchParams({ grant_type: "client_credentials", scope }).toString(),
   });
-  // Bare, so that a script can write `Authorization: Bearer $(npx scrip token)`.
+  // Without a label, so that a script can write `Authorization: Bearer $(npx scrip token)`.
   print({ json: token, text: String(token["access_token"]) });
 }

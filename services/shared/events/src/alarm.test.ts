@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 
 import { createAlarm } from "./alarm.ts";
 
-test("a ring ends the sleep", async () => {
+test("ends the sleep on a ring", async () => {
   const alarm = createAlarm();
   const sleep = alarm.sleep(60_000);
   alarm.ring();
   await expect(sleep).resolves.toBeUndefined();
 });
 
-test("a ring before the sleep is not lost, and ends only one", async () => {
+test("remembers one ring before the sleep", async () => {
   const alarm = createAlarm();
   alarm.ring();
   alarm.ring();

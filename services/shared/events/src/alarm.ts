@@ -1,4 +1,4 @@
-/** Wakes a loop that sleeps between its rounds. One that rings before the sleep is not lost. */
+/** Wakes a loop that sleeps between its rounds. A ring before the sleep is not lost. */
 export type Alarm = {
   readonly ring: () => void;
   /** Resolves at the next ring or after `ms`, whichever comes first. */

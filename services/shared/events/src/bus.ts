@@ -1,9 +1,12 @@
-/** A fact of a service on its way to others. At-least-once: an event may arrive again, with its id. */
+/**
+ * A fact that a service publishes. Delivery is at least once: an event may arrive again, with the
+ * same id.
+ */
 export type EventEnvelope = {
-  /** Unique within the project; consumers know a repeat by it. */
+  /** Unique within the project; consumers detect repetitions by it. */
   readonly id: string;
   readonly topic: string;
-  /** What the events of a topic are ordered by: the events of one key arrive in their order. */
+  /** The ordering key: events of one key arrive in their order. */
   readonly key: string;
   readonly projectId: string;
   /** The full name of the message in the payload. */
@@ -13,7 +16,7 @@ export type EventEnvelope = {
   readonly occurredAt: Date;
 };
 
-/** An event as it is handed to a consumer. */
+/** An event as a consumer receives it. */
 export type DeliveredEvent = EventEnvelope & {
   readonly partition: number;
   readonly offset: bigint;
@@ -22,15 +25,19 @@ export type DeliveredEvent = EventEnvelope & {
 export type DeliveryContext = {
   readonly group: string;
   readonly topic: string;
-  /** Aborts when a partition of the batch went to another member or the time to close is up. */
+  /**
+   * Aborts when a partition of the batch is assigned to another member, or the time to close is
+   * over.
+   */
   readonly signal: AbortSignal;
 };
 
 /**
- * Handles events of one topic, those of each key in their order. When it resolves, all of them are done and will
- * not come again but after a crash. When it throws, none is: a passing trouble is tried again for as
- * long as it lasts; otherwise the batch is split until the culprit stands alone, and that one goes to
- * the dead letters after a few attempts. So a handler works in one transaction (see `handleBatch`).
+ * Handles events of one topic, those of each key in their order. When it resolves, all of them are
+ * done, and come again only after a crash. When it throws, none is: transient failures are retried
+ * for as long as they last; after other failures the batch is split until the failing event is
+ * alone, which goes to the dead letters after a few attempts. So a handler works in one transaction
+ * (see `handleBatch`).
  */
 export type EventHandler = (
   batch: readonly DeliveredEvent[],
@@ -44,7 +51,7 @@ export type SubscribeOptions = {
 };
 
 export type Subscription = {
-  /** Lets the handlers finish within `deadlineMs`, keeps how far they came and gives the partitions back. */
+  /** Lets handlers finish within `deadlineMs`, stores the offsets and releases the partitions. */
   readonly close: (deadlineMs: number) => Promise<void>;
 };
 
@@ -61,29 +68,38 @@ export type DeadLetter = {
   readonly buriedAt: Date;
 };
 
-/** The port to the event log. Its adapters pass `eventBusConformance`. */
+/** The port of the event log (docs/events.md#delivery). Its adapters pass `eventBusConformance`. */
 export type EventBus = {
-  /** Appends the events in their order. All of them are durable when it resolves; throws otherwise. */
+  /**
+   * Appends the events in their order. All of them are durable when it resolves; none when it
+   * throws.
+   */
   readonly publish: (batch: readonly EventEnvelope[]) => Promise<void>;
-  /** A group that is new reads from the oldest entry kept. */
+  /** A new group starts at the oldest retained entry. */
   readonly subscribe: (options: SubscribeOptions) => Promise<Subscription>;
-  /** How many events of its topics the group has yet to handle; partitions without any are left out. */
+  /**
+   * The number of unhandled events per partition of the group's topics; partitions without any are
+   * left out.
+   */
   readonly lag: (group: string) => Promise<readonly PartitionLag[]>;
   /** The oldest events, at most `limit`, that the group could not handle. */
   readonly deadLetters: (group: string, limit: number) => Promise<readonly DeadLetter[]>;
   /**
-   * Publishes a dead letter again and strikes it off. All groups see it; those that handled it know it
-   * by its id. It comes after what was published meanwhile, whatever its key.
+   * Publishes a dead letter again and deletes it. All groups receive it; those that handled it
+   * recognise its id. It follows all events published since, whatever its key.
    */
   readonly replay: (group: string, letter: DeadLetter) => Promise<void>;
-  /** Closes the subscriptions, all by the same deadline, and lets go of the log. */
+  /** Closes all subscriptions within one deadline, and then the connection to the log. */
   readonly close: (deadlineMs: number) => Promise<void>;
 };
 
-/** How many events one `publish` takes. */
+/** Maximum number of events in one `publish`. */
 export const MAX_PUBLISH_EVENTS = 1_000;
 
-/** Payload, key and headers together: a broker's usual limit is 1 MiB with its own overhead. */
+/**
+ * Payload, key and headers together: brokers commonly limit a message to 1 MiB with their own
+ * overhead.
+ */
 export const MAX_EVENT_BYTES = 1_000_000;
 
 /** An event that no attempt will ever publish. Nothing of its batch was published. */
@@ -97,7 +113,7 @@ export class UnpublishableEvent extends Error {
   }
 }
 
-/** Refuses a batch before any of it is on its way. */
+/** Rejects an invalid batch before any of it is published. */
 export function checkPublishable(batch: readonly EventEnvelope[]): void {
   if (batch.length > MAX_PUBLISH_EVENTS) {
     throw new RangeError(`a batch holds at most ${MAX_PUBLISH_EVENTS} events`);

@@ -1,4 +1,7 @@
-/** Waits for `work` at most `ms`; answers whether it was done by then. It goes on either way. */
+/**
+ * Waits for `work` at most `ms`; returns whether it was done by then. The work continues either
+ * way.
+ */
 export async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

@@ -11,7 +11,7 @@ const POLICY: DeliveryPolicy = {
   maxBackOffMs: 0,
 };
 
-test("brings each event to its handler or to its grave, once and in order", async () => {
+test("brings each event to its handler or to the dead letters, once and in order", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 40 }),
@@ -48,7 +48,7 @@ test("brings each event to its handler or to its grave, once and in order", asyn
   );
 });
 
-test("tries to bury until it works: an event that is neither handled nor buried is lost", async () => {
+test("retries to store a dead letter until it succeeds", async () => {
   let attempts = 0;
   await deliver(givenEvents(1), {
     handle: () => Promise.reject(new Error("poison")),
@@ -63,7 +63,7 @@ test("tries to bury until it works: an event that is neither handled nor buried 
   expect(attempts).toBe(4);
 });
 
-test("halves a batch that runs into a time limit again and again, and buries nothing", async () => {
+test("halves a batch that exceeds a time limit repeatedly, without dead letters", async () => {
   const handled: number[] = [];
   await deliver(givenEvents(100), {
     handle: async (batch) => {
@@ -78,7 +78,7 @@ test("halves a batch that runs into a time limit again and again, and buries not
   expect(handled).toEqual([25, 25, 25, 25]);
 });
 
-test("gives up at once when it is told to, even in a pause", async () => {
+test("stops immediately when aborted, even in a pause", async () => {
   const stop = new AbortController();
   const delivery = deliver(givenEvents(1), {
     handle: () => Promise.reject(new Error("passing")),

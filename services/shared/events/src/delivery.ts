@@ -3,9 +3,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { DeliveredEvent } from "./bus.ts";
 
 export type DeliveryPolicy = {
-  /** Answers whether the trouble passes by itself, so that trying again is all there is to do. */
+  /** Whether a failure is transient, so that a retry suffices. */
   readonly isTransient: (error: unknown) => boolean;
-  /** How often an event that fails alone is tried before it is given up. */
+  /** How often an event that fails alone is tried before it goes to the dead letters. */
   readonly attempts: number;
   readonly backOffMs: number;
   readonly maxBackOffMs: number;
@@ -13,7 +13,7 @@ export type DeliveryPolicy = {
 
 export type Delivery = {
   readonly handle: (batch: readonly DeliveredEvent[]) => Promise<void>;
-  /** Puts an event that cannot be handled aside; it must be durable when it resolves. */
+  /** Stores an event that cannot be handled; it must be durable when it resolves. */
   readonly bury: (event: DeliveredEvent, error: unknown, attempts: number) => Promise<void>;
   readonly onError: (error: Error) => void;
   readonly policy: DeliveryPolicy;
@@ -21,12 +21,12 @@ export type Delivery = {
 };
 
 /**
- * Brings a batch to its handler until each event of it is handled or buried, in their order. Rejects
- * only when `signal` aborts: what was not done then will come again.
+ * Delivers a batch to its handler until each event is handled or a dead letter, in their order.
+ * Rejects only when `signal` aborts: the remaining events come again.
  *
- * A passing trouble, such as a database that restarts, is waited out: burying would turn an outage
- * into a graveyard. When it does not pass, the batch is halved too, for it may only be too large for
- * a time limit. Any other failure halves the batch until the culprit is alone.
+ * Transient failures, such as a restarting database, are waited out: dead letters would multiply in
+ * an outage. When one persists, the batch is halved too, since it may be too large for a time
+ * limit. Any other failure halves the batch until the failing event is alone.
  */
 export async function deliver(batch: readonly DeliveredEvent[], delivery: Delivery): Promise<void> {
   const { policy, signal } = delivery;
@@ -67,7 +67,7 @@ async function deliverInHalves(
   await deliver(batch.slice(middle), delivery);
 }
 
-/** An event that is neither handled nor buried would be lost, so this goes on until it is. */
+/** An event that is neither handled nor stored would be lost, so this retries without limit. */
 async function buryForSure(
   event: DeliveredEvent,
   cause: unknown,
@@ -91,7 +91,7 @@ async function backOff(
   failures: number,
   signal: AbortSignal,
 ): Promise<void> {
-  // The exponent is bounded so that a long outage does not overflow into no pause at all.
+  // Bounded, so that the exponent of a long outage does not overflow.
   const ms = Math.min(policy.backOffMs * 2 ** Math.min(failures - 1, 20), policy.maxBackOffMs);
   await pause(ms, undefined, { signal });
 }

@@ -3,18 +3,18 @@ import { type Database, type Queryable, textArray } from "@scrip/postgres";
 import type { DeliveredEvent, EventHandler } from "./bus.ts";
 
 export type InboxWork<Told> = {
-  /** Whose inbox remembers what was done. */
+  /** The consumer whose inbox records the handled events. */
   readonly consumer: string;
-  /** What an event tells the consumer; of one that tells nothing, nothing is remembered. */
+  /** What the consumer needs of an event; undefined skips the event, without a record. */
   readonly read: (event: DeliveredEvent) => Told | undefined;
-  /** Applies what is new in the transaction that remembers it. */
+  /** Applies new events, in the transaction that records them. */
   readonly work: (tx: Queryable, told: readonly Told[]) => Promise<void>;
 };
 
 /**
- * A handler that runs `work` for an event the first time that `consumer` sees its id, and never
- * again, also within one batch. The record of having seen it commits with the work, so a crash in
- * between repeats both.
+ * A handler that runs `work` for an event the first time that `consumer` receives its id, and never
+ * again, also within one batch. The record commits with the work, so a crash in between repeats
+ * both.
  */
 export const inboxHandler =
   <Told>(db: Database, { consumer, read, work }: InboxWork<Told>): EventHandler =>
@@ -36,10 +36,10 @@ export const inboxHandler =
   };
 
 /**
- * Enters the events into the inbox and answers those that were not in it, in their order and each
- * once. A concurrent transaction that holds one of them is waited for: it commits, and the event is
- * no longer new, or it fails, and the event is ours. All batches are in the order of the log, so two
- * of them never wait for each other.
+ * Inserts the events into the inbox and returns the new ones, in their order and each once. It
+ * waits for a concurrent transaction with one of them: when that commits, the event is no longer
+ * new; when it fails, it is. All batches are in the order of the log, so two of them never
+ * deadlock.
  */
 async function takeFresh(
   tx: Queryable,
@@ -60,16 +60,16 @@ async function takeFresh(
     ],
   });
   const fresh = new Set(rows.map((row) => `${row.project_id}:${row.event_id}`));
-  // Deleting on the way leaves a repeat within the batch out.
+  // Deleting removes repetitions within the batch.
   return batch.filter((event) => fresh.delete(`${event.projectId}:${event.id}`));
 }
 
-/** How long an id is remembered: far longer than the log keeps its event. */
+/** How long an id is retained: far longer than the log retains its event. */
 export const INBOX_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
 
 const TRIM_CHUNK = 5_000;
 
-/** Forgets what was seen more than `keepMs` ago, in short statements; answers how many rows went. */
+/** Deletes records older than `keepMs` in short statements; returns the number of deleted rows. */
 export async function trimInbox(db: Database, keepMs = INBOX_RETENTION_MS): Promise<number> {
   let trimmed = 0;
   for (;;) {

@@ -2,13 +2,13 @@ import { type Database, type Queryable, textArray } from "@scrip/postgres";
 
 import type { EventBus, EventEnvelope } from "./bus.ts";
 
-/** An event as a service writes it: when it happened is what the database's clock says. */
+/** An event as a service writes it; the clock of the database sets its time. */
 export type OutboxEvent = Omit<EventEnvelope, "headers" | "occurredAt">;
 
 /**
- * Writes events into the service's `outbox`. It must run in the transaction that makes them true, and
- * after that transaction has locked the row that `key` names: the lock is what orders the events of a
- * key (see `publishPending`).
+ * Inserts events into the service's `outbox`. Call it in the transaction of the change, after that
+ * transaction has locked the row of `key`: the lock orders the events of a key (see
+ * `publishPending`).
  */
 export async function enqueue(tx: Queryable, events: readonly OutboxEvent[]): Promise<void> {
   await tx.query({
@@ -36,25 +36,25 @@ type OutboxRow = {
   readonly created_at: Date;
 };
 
-/** What the relay brings into memory at once; a single larger event still goes. */
+/** How much the relay reads into memory at once; a single larger event is still read. */
 const MAX_BATCH_BYTES = 4_194_304;
 
 /**
- * Publishes the oldest rows of the outbox and then deletes them; answers how many. A crash in between
- * publishes them again, which consumers know by the id.
+ * Publishes the oldest rows of the outbox and then deletes them; returns their number. A crash in
+ * between publishes them again, which consumers detect by the id.
  *
  * Why the order of a key holds:
- * - Transactions commit out of the order they began in, so no position in the table is ever taken as
- *   done: a row is done when it is gone.
- * - A writer holds the lock of the key's row when it inserts, and `created_at` is the database's clock
- *   at that moment, not the start of the transaction. The next writer of the key inserts after the
- *   first has committed. So the rows of one key sort by (created_at, id) as they committed, and
- *   whoever sees one sees all earlier ones of its key that are left. The id decides within one
- *   insert: a process makes its ids in rising order. A key without a lock has no order to keep.
- * - What is published is therefore, for each key, a run of rows from the oldest on, in their order;
- *   and what is missing before it was published before. This holds for several relays at once too:
- *   they may repeat events, but the first time that an event appears on the bus comes after the first
- *   time of all before it. The lease of the relay only saves the double work.
+ * - Transactions commit out of the order in which they began, so no position in the table counts as
+ *   done: a row is done when it is deleted.
+ * - A writer holds the lock of the key's row when it inserts, and `created_at` is the clock of the
+ *   database at that time, not at the start of the transaction. The next writer of the key inserts
+ *   after the first has committed. So the rows of one key sort by (created_at, id) in commit order,
+ *   and a reader that sees one row sees all remaining earlier rows of the key. Within one insert,
+ *   the ascending ids of the process decide. A key without a lock has no order.
+ * - For each key, the published rows are therefore a run from the oldest on, in their order;
+ *   missing rows before it were published before. With several relays at once, events may repeat,
+ *   but the first appearance of an event on the bus follows the first appearances of all before it.
+ *   The lease of the relay only avoids double work.
  */
 export async function publishPending(db: Database, bus: EventBus, limit: number): Promise<number> {
   const { rows } = await db.query<OutboxRow>({
@@ -74,9 +74,9 @@ export async function publishPending(db: Database, bus: EventBus, limit: number)
 }
 
 /**
- * Found by the range of their times, so that the statement reads the oldest rows and nothing else: the
- * planner would rather read the whole table than look up hundreds of keys. A `Date` is cut to
- * milliseconds, so the range reaches one further.
+ * Deletes by the range of times, so that the statement reads the oldest rows only: the planner
+ * would rather scan the table than look up hundreds of keys. A `Date` is cut to milliseconds, so
+ * the range extends by one.
  */
 async function deletePublished(db: Queryable, rows: readonly OutboxRow[]): Promise<void> {
   const last = rows.at(-1)?.created_at.getTime() ?? 0;
@@ -94,7 +94,7 @@ async function deletePublished(db: Queryable, rows: readonly OutboxRow[]): Promi
   });
 }
 
-/** How many events wait, for a metric: counting stops at `limit`, where the exact number no longer matters. */
+/** The number of waiting events, for a metric: counts up to `limit` only. */
 export async function countPending(db: Queryable, limit = 100_000): Promise<number> {
   const { rows } = await db.query<{ pending: number }>(
     "select count(*)::int as pending from (select from outbox limit $1) as waiting",

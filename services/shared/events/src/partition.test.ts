@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { murmur2, PARTITIONS, partitionOf } from "./partition.ts";
 
 describe("murmur2", () => {
-  // The vectors of Kafka's own client, so that a move between the adapters moves no key.
+  // The vectors of Kafka's own client, so that both adapters assign the same partitions.
   test.each([
     ["21", -973_932_308],
     ["foobar", -790_332_482],
@@ -18,7 +18,7 @@ describe("murmur2", () => {
 });
 
 describe("partitionOf", () => {
-  test("gives every key one of the partitions", () => {
+  test("assigns each key one of the partitions", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (project, key) => {
         const partition = partitionOf(project, key);
@@ -27,7 +27,7 @@ describe("partitionOf", () => {
     );
   });
 
-  test("spreads keys about evenly", () => {
+  test("distributes keys about evenly", () => {
     const counts = Array.from({ length: PARTITIONS }, () => 0);
     for (let nth = 0; nth < 12_000; nth += 1) {
       const partition = partitionOf("proj_1", `v_${nth.toString(16)}`);

@@ -1,9 +1,12 @@
-/** Never changed: another number would send the events of a key to another partition, past older ones. */
+/**
+ * Never change this: another number would assign the events of a key to another partition, ahead of
+ * older ones.
+ */
 export const PARTITIONS = 12;
 
 /**
- * The partition of a key, the same in every process and release: murmur2 as Kafka's own clients use
- * it, so that both adapters agree. Tenants may share a key; the project keeps them apart.
+ * The partition of a key, the same in every process and release: murmur2 as in Kafka's own clients,
+ * so that both adapters agree. The hash includes the project, since tenants may use the same key.
  */
 export function partitionOf(projectId: string, key: string): number {
   return (murmur2(Buffer.from(`${projectId}:${key}`)) & 0x7fffffff) % PARTITIONS;

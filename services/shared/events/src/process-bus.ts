@@ -5,15 +5,18 @@ import { createPgEventBus } from "./pg/pg-event-bus.ts";
 
 export type OwnBusOptions = {
   readonly env: Env;
-  /** Holds the events too, unless SCRIP_EVENTS_DATABASE_URL names another database for all services. */
+  /**
+   * Also holds the events, unless SCRIP_EVENTS_DATABASE_URL names another database for all
+   * services.
+   */
   readonly databaseUrl: string;
   readonly onError: (error: Error) => void;
 };
 
-/** What the consumers of a process get to finish when it stops. */
+/** How long consumers may take to finish when the process stops. */
 const CLOSE_MS = 5_000;
 
-/** Opens a bus for a service that is a process of its own, and closes it after the service. */
+/** Opens a bus for a service that runs as its own process, and closes it after the service. */
 export async function withEventBus<Service extends AsyncDisposable>(
   { env, databaseUrl, onError }: OwnBusOptions,
   create: (bus: EventBus) => Promise<Service>,

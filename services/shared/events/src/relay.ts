@@ -16,19 +16,21 @@ export type RelayOptions = {
 };
 
 export type RelayTimings = {
-  /** A relay that died holds the others up for this long. */
+  /** How long a dead relay blocks the others. */
   readonly leaseMs: number;
-  /** How long rows that nobody signalled wait: those of other processes, or of one that died. */
+  /**
+   * The polling interval for rows without a signal: those of other processes, or of one that died.
+   */
   readonly idlePollMs: number;
-  /** The pause between rounds while there is work, in which rows gather into a batch. */
+  /** The pause between rounds while there is work, in which rows accumulate into a batch. */
   readonly gatherMs: number;
   readonly maxBackOffMs: number;
 };
 
 export type Relay = {
-  /** To be called after each commit that wrote events; costs next to nothing. */
+  /** Call it after each commit that wrote events; costs next to nothing. */
   readonly wake: () => void;
-  /** Finishes the round under way and lets the next relay take over. */
+  /** Finishes the current round and releases the lease. */
   readonly close: () => Promise<void>;
 };
 
@@ -41,7 +43,7 @@ const TIMINGS: RelayTimings = {
   maxBackOffMs: 5_000,
 };
 
-/** Moves a service's outbox to the bus, one relay of all its processes at a time. */
+/** Moves a service's outbox to the bus, in one of all its processes at a time. */
 export function startRelay(options: RelayOptions): Relay {
   const timings = { ...TIMINGS, ...options.timings };
   const alarm = createAlarm();
@@ -52,7 +54,7 @@ export function startRelay(options: RelayOptions): Relay {
 
   const round = async (): Promise<number> => {
     try {
-      // Without the lease another process does the work and hears of our rows by its own poll.
+      // Without the lease, another process publishes, and finds these rows by its own poll.
       if (!(await lease.hold())) return timings.idlePollMs;
       const published = await publishPending(options.db, options.bus, BATCH);
       failures = 0;
@@ -69,7 +71,7 @@ export function startRelay(options: RelayOptions): Relay {
     while (!closing) {
       const pauseMs = await round();
       if (closing) break;
-      // A busy relay is not to be hurried: it would publish row by row.
+      // A signal must not shorten the pause of a busy relay: it would publish row by row.
       if (pauseMs === timings.idlePollMs) await alarm.sleep(pauseMs);
       else if (pauseMs > 0) await stop.sleep(pauseMs);
     }
@@ -90,14 +92,16 @@ export function startRelay(options: RelayOptions): Relay {
 
 type Lease = { readonly hold: () => Promise<boolean>; readonly release: () => Promise<void> };
 
-/** The right to relay, as a row that its owner renews. The database's clock says when it is over. */
+/**
+ * The lease of the relay, a row that its owner renews. The clock of the database decides its end.
+ */
 function createLease(db: Database, leaseMs: number): Lease {
   const owner = randomUUID();
   let held = false;
   let askAgainAt = 0;
   return {
     async hold() {
-      // Taken before the statement: the lease ends later than we think, never earlier.
+      // Taken before the statement: the lease ends later than assumed, never earlier.
       const asked = performance.now();
       if (asked < askAgainAt) return held;
       const { rowCount } = await db.query(

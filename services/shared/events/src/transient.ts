@@ -1,9 +1,9 @@
 import { isRetryable, isUnavailable } from "@scrip/postgres";
 
-// Of the codes of gRPC: deadline exceeded, resource exhausted, aborted, unavailable.
+// gRPC codes: deadline exceeded, resource exhausted, aborted, unavailable.
 const PASSING_RPC_CODES = new Set([4, 8, 10, 14]);
 
-/** Answers whether an error passes by itself: a lock, a restart, a service that is not there. */
+/** Whether an error is transient: a lock, a restart, an unavailable service. */
 export function isTransient(error: unknown): boolean {
   if (isRetryable(error) || isUnavailable(error)) return true;
   if (!(error instanceof Error) || error.name !== "ConnectError") return false;

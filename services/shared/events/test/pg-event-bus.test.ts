@@ -21,7 +21,7 @@ async function startBroker(): Promise<Broker> {
 
 eventBusConformance("Postgres", startBroker);
 
-test("few events of many partitions come to the handler together", async () => {
+test("passes few events of many partitions to the handler together", async () => {
   await using broker = await startBroker();
   const bus = await broker.connect();
   const events = Array.from({ length: 30 }, (_, index) => givenEvent("joint", `v_${index}`, 1));

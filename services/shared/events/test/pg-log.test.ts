@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync());
 
 describe("the log", () => {
-  test("gives each partition offsets without gaps, whatever fails and whoever writes", async () => {
+  test("gives each partition offsets without gaps, despite failures and concurrent writers", async () => {
     const topic = givenTopic();
     const keys = Array.from({ length: 20 }, (_, index) => `v_${index}`);
     const write = (writer: number, round: number): Promise<void> =>
@@ -64,7 +64,7 @@ describe("the log", () => {
     expect(rows).toEqual([{ gapless: true, total: BigInt(8 * 8 * keys.length) }]);
   });
 
-  test("hands groups that follow each other what is in it, wherever each of them is", async () => {
+  test("returns all entries to groups at different positions", async () => {
     const topic = givenTopic();
     const { read } = createLogReader(db);
     const seen: DeliveredEvent[][] = [[], [], []];
@@ -93,7 +93,7 @@ describe("the log", () => {
     }
   });
 
-  test("asks once for groups that read at the same time", async () => {
+  test("shares one statement between groups that read at the same time", async () => {
     const topic = givenTopic();
     await appendToLog(db, givenEvents(topic, "v_1", 5));
     const [all] = await readLog(db, everyPartition(topic), 10);
@@ -111,7 +111,7 @@ describe("the log", () => {
     expect(await read(behind, 10)).toEqual([all?.slice(2)]);
   });
 
-  test("asks again for who reads after a publication", async () => {
+  test("reads again after a publication", async () => {
     const topic = givenTopic();
     const { read, outdate } = createLogReader(db);
     const query = vi.spyOn(db, "query");
@@ -124,7 +124,7 @@ describe("the log", () => {
     expect(await Promise.all([before, after, joined])).toEqual([[], [], []]);
   });
 
-  test("shows a reader nothing beyond an append that is under way", async () => {
+  test("shows nothing beyond an append in progress", async () => {
     const topic = givenTopic();
     const positions = Array.from({ length: 12 }, (_, partition) => ({
       topic,
@@ -143,7 +143,7 @@ describe("the log", () => {
     expect(idsOf(batch ?? [])).toEqual(["v_1-1", "v_1-2"]);
   });
 
-  test("brings no more than some megabytes into memory, and always at least one event", async () => {
+  test("reads at most some megabytes into memory, and always at least one event", async () => {
     const topic = givenTopic();
     const large = givenEvents(topic, "v_1", 8).map((event) => ({
       ...event,
@@ -192,7 +192,7 @@ describe("trimming", () => {
     await appendToLog(db, givenEvents(topic, "v_1", 30));
   });
 
-  test("drops what is older than three days and read by all, in chunks", async () => {
+  test("deletes entries older than three days that all groups have read, in chunks", async () => {
     await createOffsets(db, "readers", [topic]);
     await db.query("update bus_offset set log_offset = 30");
     await age(20, 73);
@@ -202,7 +202,7 @@ describe("trimming", () => {
     expect(rows).toEqual([{ first_offset: 20n, next_offset: 30n }]);
   });
 
-  test("keeps what a group has yet to read, but not for ever", async () => {
+  test("retains unread entries of a group, but not for ever", async () => {
     await createOffsets(db, "readers", [topic]);
     await createOffsets(db, "stragglers", [topic]);
     await db.query("update bus_offset set log_offset = 30 where consumer_group = 'readers'");
@@ -214,7 +214,7 @@ describe("trimming", () => {
     expect(await remaining()).toEqual(idsOf(givenEvents(topic, "v_1", 30)).slice(10));
   });
 
-  test("lets a reader that fell behind go on with the oldest entry left", async () => {
+  test("lets a reader that fell behind continue with the oldest remaining entry", async () => {
     await age(20, 15 * 24);
     await trimLog(db, TRIM);
     const partition = await partitionOfKey();
@@ -223,7 +223,7 @@ describe("trimming", () => {
   });
 });
 
-test("a member that was taken for dead cannot move the offset of its successor", async () => {
+test("does not let a member whose lease expired move the offset of its successor", async () => {
   const topic = givenTopic();
   await createOffsets(db, "group", [topic]);
   const wanted = [{ topic, partition: 3 }];

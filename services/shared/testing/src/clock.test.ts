@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { fakeClock } from "./clock.ts";
 
-test("a fake clock stands still until it is moved", () => {
+test("stands still until it is moved", () => {
   const { now, advance, set } = fakeClock("2026-03-01T12:00:00Z");
   expect([now(), now()]).toEqual([Date.UTC(2026, 2, 1, 12), Date.UTC(2026, 2, 1, 12)]);
   advance(1_500);

@@ -5,7 +5,7 @@ export type FakeClock = {
   readonly set: (instant: string) => void;
 };
 
-/** A clock that stands still until a test moves it. `start` is an instant in ISO 8601. */
+/** A clock that stands still until a test moves it. `start` is an ISO 8601 instant. */
 export function fakeClock(start: string): FakeClock {
   let current = Date.parse(start);
   return {

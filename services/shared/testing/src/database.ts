@@ -13,7 +13,7 @@ declare module "vitest" {
   }
 }
 
-/** A database of its own for one test file, dropped when disposed. */
+/** A database for one test file, dropped when disposed. */
 export const emptyDatabase = (): Promise<EmptyDatabase> => createFrom("template1");
 
 export type TestDatabase = Database & EmptyDatabase;
@@ -28,8 +28,8 @@ export type TestDatabaseOptions = {
 const POOL_SIZE = 20;
 
 /**
- * A database of its own with the migrations of one service applied, and a pool on it that works as
- * the service does. The migrations run once for all tests of a run: the databases are copies.
+ * A database with the migrations of one service applied, and a pool that connects as the service
+ * does. The migrations run once per test run: the databases are copies.
  */
 export async function testDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   const { schema, role, poolSize = POOL_SIZE } = options;
@@ -48,14 +48,14 @@ const createFrom = (template: string): Promise<EmptyDatabase> =>
 const urlOf = (database: string): string =>
   Object.assign(new URL(inject("postgresUrl")), { pathname: `/${database}` }).href;
 
-/** The name of a migrated database that nobody works in. It is made by whoever comes first. */
+/** The name of a migrated template database. The first caller creates it. */
 async function templateOf({ schema, role, folder }: TestDatabaseOptions): Promise<string> {
   const migrations = await readMigrations(folder);
   const contents = JSON.stringify([schema, role, migrations.map(({ sha256 }) => sha256)]);
   const hash = createHash("sha256").update(contents).digest("hex").slice(0, 12);
   const name = `test_${inject("testRun")}_of_${hash}`;
   await asAdmin(inject("postgresUrl"), async (client) => {
-    // Test files run in several processes, of which one makes the template while the others wait.
+    // Test files run in several processes; one creates the template while the others wait.
     await client.query("select pg_advisory_lock(hashtextextended($1, 0))", [name]);
     const { rows } = await client.query("select 1 from pg_database where datname = $1", [name]);
     if (rows.length > 0) return;

@@ -1,4 +1,4 @@
-/** The lines that differ, each with its sign; enough to see what changed in a sorted dump. */
+/** The lines that differ, each with its sign: enough to see what changed in a sorted dump. */
 export function describeDifference(before: string, after: string): string {
   const old = before.split("\n");
   const fresh = after.split("\n");
@@ -27,7 +27,7 @@ export function describeDifference(before: string, after: string): string {
 const at = (table: readonly (readonly number[])[], i: number, j: number): number =>
   table[i]?.[j] ?? 0;
 
-/** How many lines the ends of both texts have in common, for each pair of places. */
+/** The number of common lines at the ends of both texts, for each pair of positions. */
 function commonLengths(old: readonly string[], fresh: readonly string[]): number[][] {
   const table: number[][] = Array.from({ length: old.length + 1 }, () =>
     Array.from({ length: fresh.length + 1 }, () => 0),

@@ -1,8 +1,8 @@
 import type { Client } from "pg";
 
 /**
- * A schema as text, from the catalogue: the same migrations give the same text on every server that
- * Scrip supports. It is made to be read and compared, in the order of the names.
+ * A schema as text, from the catalogue: the same migrations give the same text on every server
+ * version that Scrip supports. It is sorted by name, for reading and comparing.
  */
 export async function dumpSchema(client: Client, schema: string): Promise<string> {
   await client.query(`set search_path to ${schema}; set timezone to "UTC"`);
@@ -42,7 +42,7 @@ const SEQUENCES = `
      and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i')
    order by c.relname collate "C"`;
 
-/** Not-null constraints became rows of the catalogue in version 18; the columns tell them anyway. */
+/** Not-null constraints became catalogue rows in version 18; the columns show them anyway. */
 const TABLES = `
   select 'create table ' || c.relname
          || case when c.relispartition
@@ -80,7 +80,7 @@ const TABLES = `
    where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'migration'
    order by c.relname collate "C"`;
 
-/** Those that a constraint brings stand with its table. */
+/** Indexes of constraints are listed with their table. */
 const INDEXES = `
   select pg_get_indexdef(i.indexrelid, 0, true) || ';' as sql
     from pg_index i

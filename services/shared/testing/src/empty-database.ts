@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 
 import { asAdmin } from "./admin.ts";
 
-/** The server of a test run, and what the names of the run's databases begin with. */
+/** The server of a test run, and the prefix of its databases. */
 export type TestServer = { readonly postgresUrl: string; readonly testRun: string };
 
 export type EmptyDatabase = AsyncDisposable & { readonly url: string };

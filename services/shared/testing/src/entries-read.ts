@@ -1,8 +1,8 @@
 import type { Queryable } from "@scrip/postgres";
 
 /**
- * How many rows and index entries of a table were read so far, for tests of how a lookup finds what it
- * looks for. The database must have one connection: others tell what they read later.
+ * The number of rows and index entries of a table read so far, for tests of lookups. The database
+ * must have one connection: others report their reads later.
  */
 export async function entriesRead(db: Queryable, table: string): Promise<number> {
   await db.query("select pg_stat_force_next_flush()");
@@ -17,9 +17,8 @@ export async function entriesRead(db: Queryable, table: string): Promise<number>
 }
 
 /**
- * How many pages of all tables and of their indexes were read so far, from memory or from the disk.
- * An index that is read through counts with all its pages, also where few of its entries fit. The
- * database must have one connection.
+ * The number of pages of all tables and indexes read so far, from memory or disk. A full index scan
+ * counts all pages of the index. The database must have one connection.
  */
 export async function pagesRead(db: Queryable): Promise<number> {
   await db.query("select pg_stat_force_next_flush()");

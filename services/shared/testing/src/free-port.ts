@@ -3,15 +3,17 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * Below those that systems hand out for connections: one of these could be taken by anybody between
- * its choice and its use, or while a process that crashed is away.
+ * Below the ports that systems assign to connections: any process could take one of those between
+ * its choice and its use, or after a crash.
  */
 const FIRST_PORT = 12_000;
 const LAST_PORT = 32_000;
 
 const given = new Set<number>();
 
-/** A port that nobody listens on, for processes that must be known before they start. Each is given once. */
+/**
+ * A free port, for processes whose address must be known before they start. Each is returned once.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST_PORT, LAST_PORT);

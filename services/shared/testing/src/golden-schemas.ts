@@ -10,8 +10,8 @@ import { dumpSchema } from "./dump-schema.ts";
 import { startTestPostgres } from "./test-postgres.ts";
 
 /**
- * Writes `schema.sql` beside the migrations of each part: the schema that they lead to, for readers
- * and reviewers. With `--check` nothing is written and a difference is a failure.
+ * Writes `schema.sql` beside the migrations of each part: the resulting schema, for readers and
+ * reviewers. With `--check` it writes nothing, and a difference is a failure.
  */
 async function main(): Promise<void> {
   const isCheck = process.argv.includes("--check");
@@ -40,7 +40,7 @@ type Part = { readonly name: string; readonly folder: string };
 
 const ROOT = path.join(import.meta.dirname, "../../../..");
 
-/** Every folder that has migrations of its own. */
+/** Every folder with migrations. */
 async function findParts(): Promise<readonly Part[]> {
   const folders = ["gateway", ...(await under("services")), ...(await under("services/shared"))];
   const parts: Part[] = [];

@@ -23,7 +23,7 @@ async function databases(): Promise<readonly string[]> {
 const nameOf = (database: { readonly url: string }): string =>
   new URL(database.url).pathname.slice(1);
 
-test("each test database is migrated, apart from the others and gone when disposed", async () => {
+test("migrates each test database, separates them, and drops them when disposed", async () => {
   const pair = await Promise.all([testDatabase(SHOP), testDatabase(SHOP)]);
   const [one, two] = pair;
   await one.query("insert into product (project_id, id, price) values ('p', 'a', 1)");
@@ -37,7 +37,7 @@ test("each test database is migrated, apart from the others and gone when dispos
   expect(pair.map(nameOf).filter((name) => left.includes(name))).toEqual([]);
 });
 
-test("an empty database is empty", async () => {
+test("creates an empty database", async () => {
   await using database = await emptyDatabase();
   const tables = await asAdmin(database.url, (client) =>
     client.query("select 1 from pg_class where relnamespace = 'public'::regnamespace"),
@@ -45,7 +45,7 @@ test("an empty database is empty", async () => {
   expect(tables.rows).toEqual([]);
 });
 
-test("a schema is dumped as text that can be read and compared", async () => {
+test("dumps a schema as text", async () => {
   await using database = await testDatabase(SHOP);
   const dump = await asAdmin(database.url, (client) => dumpSchema(client, "shop"));
   await expect(dump).toMatchFileSnapshot("fixture/shop.sql");

@@ -9,7 +9,7 @@ type DeadLetterRow = Parameters<typeof fromRow>[0] & {
   readonly buried_at: Date;
 };
 
-/** Enough of an error to find its cause; a stack of unbounded depth helps nobody. */
+/** Enough of an error to find its cause. */
 const MAX_ERROR_LENGTH = 4_000;
 
 export type Burial = {
@@ -19,7 +19,7 @@ export type Burial = {
   readonly attempts: number;
 };
 
-/** A repeat changes nothing: the offset may not have moved on before a crash. */
+/** Idempotent: a crash may have occurred before the offset was stored. */
 export async function insertDeadLetter(db: Queryable, burial: Burial): Promise<void> {
   const { group, event, error, attempts } = burial;
   await db.query(
@@ -80,7 +80,7 @@ export async function deleteDeadLetter(
   return rowCount === 1 ? "deleted" : "gone";
 }
 
-/** Postgres takes no NUL in a text. */
+/** Postgres does not store NUL in text. */
 const describe = (error: unknown): string =>
   (error instanceof Error ? (error.stack ?? error.message) : String(error))
     .replaceAll("\0", "")

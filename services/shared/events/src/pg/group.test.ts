@@ -5,7 +5,7 @@ import { PARTITIONS } from "../partition.ts";
 import { planShare } from "./group.ts";
 import { keyOf } from "./log.ts";
 
-test("members who know of each other share out every partition of every topic once, evenly", () => {
+test("assigns every partition of every topic to one member, evenly", () => {
   const topics = ["scrip.orders.v1", "scrip.redemptions.v1", "scrip.vouchers.v1"];
   const membersOf = fc.uniqueArray(
     fc.record({ member: fc.uuid(), topics: fc.subarray(topics, { minLength: 1 }) }),

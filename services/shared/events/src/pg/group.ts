@@ -6,10 +6,12 @@ import type { PartitionId, Position } from "./log.ts";
 
 export type Member = { readonly member: string; readonly topics: readonly string[] };
 
-/** A partition that is ours to read, from `offset` on. */
+/** An owned partition, and the offset to read from. */
 export type Claim = Position & { readonly epoch: bigint };
 
-/** Makes the offsets of a group that is new to a topic: it starts with the oldest entry kept. */
+/**
+ * Creates the offsets of a group that is new to a topic: it starts at the oldest retained entry.
+ */
 export async function createOffsets(
   db: Queryable,
   group: string,
@@ -25,7 +27,7 @@ export async function createOffsets(
   );
 }
 
-/** Tells the group that `self` lives, and answers all who do. */
+/** Records that `self` is alive, and returns all live members. */
 export async function heartbeat(
   db: Queryable,
   group: string,
@@ -52,8 +54,8 @@ export async function heartbeat(
 }
 
 /**
- * The partitions that are `self`'s by right. All members compute the same split from the same list,
- * so they need no leader; while their lists differ, the leases keep a partition with one of them.
+ * The partitions assigned to `self`. All members compute the same assignment from the same list, so
+ * they need no leader; while their lists differ, the leases leave a partition with one of them.
  */
 export function planShare(members: readonly Member[], self: Member): PartitionId[] {
   return self.topics.flatMap((topic) => {
@@ -68,7 +70,7 @@ export function planShare(members: readonly Member[], self: Member): PartitionId
   });
 }
 
-/** Renews or takes the leases of the partitions that nobody else holds; answers those that are ours. */
+/** Renews or takes the leases of partitions without another owner; returns the owned ones. */
 export async function claimPartitions(
   db: Queryable,
   group: string,
@@ -112,7 +114,7 @@ export async function claimPartitions(
   }));
 }
 
-/** Keeps how far the group has come; answers the partitions that are still ours. */
+/** Stores the offsets of the group; returns the partitions that are still owned. */
 export async function commitOffsets(
   db: Queryable,
   group: string,

@@ -14,24 +14,26 @@ export type HandOverOptions = Pick<SubscribeOptions, "group" | "handler"> & {
   readonly concurrency: number;
 };
 
-/** What was read of a partition. */
+/** The entries read from a partition. */
 export type Fetched = {
   readonly partition: OwnedPartition;
   readonly batch: readonly DeliveredEvent[];
 };
 
 /**
- * Hands what was read to the handler of a group. Partitions with few events go together, in one
- * transaction of the handler instead of one each; where that fails each goes on alone.
+ * Passes entries to the handler of a group. Partitions with few events are handled together in one
+ * transaction of the handler; when that fails, each continues alone.
  */
 export type HandOver = {
-  /** The events of several partitions of one topic; answers whether all of them are done. */
+  /**
+   * Handles the events of several partitions of one topic; returns whether all of them are done.
+   */
   readonly together: (joint: readonly Fetched[]) => Promise<boolean>;
-  /** Until all events of the partition are done or lie with the dead letters. */
+  /** Continues until all events of the partition are handled or dead letters. */
   readonly alone: (fetched: Fetched) => Promise<void>;
 };
 
-/** Once `closing` aborts nothing is tried again. */
+/** Once `closing` aborts, nothing is retried. */
 export function createHandOver(options: HandOverOptions, closing: AbortSignal): HandOver {
   const { db, group, handler, onError, policy } = options;
   const limit = createLimiter(options.concurrency);
@@ -50,7 +52,7 @@ export function createHandOver(options: HandOverOptions, closing: AbortSignal): 
         });
         return true;
       } catch {
-        // Whoever is to blame fails again alone, and is reported then.
+        // The failing partition fails again alone, and is reported then.
         return false;
       }
     },
@@ -74,7 +76,9 @@ export function createHandOver(options: HandOverOptions, closing: AbortSignal): 
   };
 }
 
-/** In the order in which they were read: of one topic, and no more events than a handler gets at once. */
+/**
+ * In the order of reading: of one topic, and at most as many events as a handler receives at once.
+ */
 export function joinSmall(
   fetched: readonly Fetched[],
   most: number,

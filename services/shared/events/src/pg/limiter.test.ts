@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import { createLimiter } from "./limiter.ts";
 
-test("runs no more tasks at once than it has slots, and the failed ones free theirs", async () => {
+test("runs at most as many tasks as it has slots, and failed tasks free theirs", async () => {
   const limit = createLimiter(3);
   let running = 0;
   let most = 0;

@@ -1,4 +1,4 @@
-/** Runs at most `slots` tasks at once; the others wait in the order they came. */
+/** Runs at most `slots` tasks at once; the others wait in the order of arrival. */
 export function createLimiter(slots: number): <T>(task: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = slots;
@@ -10,7 +10,7 @@ export function createLimiter(slots: number): <T>(task: () => Promise<T>) => Pro
     } finally {
       const next = waiting.shift();
       if (next === undefined) free += 1;
-      // The slot passes on, so that nobody who comes now can slip in between.
+      // The slot is passed on directly, so that no later task can take it.
       else next();
     }
   };

@@ -4,27 +4,30 @@ import type { DeliveredEvent } from "../bus.ts";
 import { keyOf, type Position, readLog } from "./log.ts";
 
 export type LogReader = {
-  /** Reads on from each position, at most `limit` events of a partition, as `readLog` does. */
+  /** Reads from each position, at most `limit` events of a partition, as `readLog` does. */
   readonly read: (
     positions: readonly Position[],
     limit: number,
   ) => Promise<readonly (readonly DeliveredEvent[])[]>;
-  /** To be called after a publication: what began to read before may not see it, and is joined no more. */
+  /**
+   * Call it after a publication: reads that began before may not see it, and are not shared any
+   * more.
+   */
   readonly outdate: () => void;
 };
 
-/** What is remembered of one partition; what is longer was read by somebody who is behind. */
+/** Maximum number of cached events of one partition; more were read by a member that is behind. */
 const MAX_KEPT_BYTES = 65_536;
 
 type Batch = readonly DeliveredEvent[];
 
-/** A statement under way, and where it reads a partition on from. */
+/** A statement in flight, and its position in a partition. */
 type Reading = { readonly offset: bigint; readonly batches: Promise<ReadonlyMap<string, Batch>> };
 
 /**
- * A reader for all groups of a process, which follow each other closely: it remembers what it read last
- * of each partition, and what it is reading, so that one of them reads and the others find it. Entries
- * never change, and their offsets have no gaps.
+ * A reader for all groups of a process, which are usually close together: it caches the last
+ * entries of each partition and shares reads in flight, so that one group reads and the others
+ * reuse the result. Entries never change, and their offsets have no gaps.
  */
 export function createLogReader(db: Queryable): LogReader {
   const kept = new Map<string, Batch>();

@@ -3,14 +3,14 @@ import type { Database, Queryable } from "@scrip/postgres";
 import type { PartitionId } from "./log.ts";
 
 export type TrimPolicy = {
-  /** Entries younger than this stay. */
+  /** Younger entries are retained. */
   readonly keepMs: number;
-  /** Entries that a group has yet to handle stay for this long: a group may be gone for good. */
+  /** Unhandled entries are retained for this long: a group may be gone for good. */
   readonly keepUnreadMs: number;
   readonly chunk: number;
 };
 
-/** Drops what is old, in short statements, partition by partition; answers how many entries went. */
+/** Deletes old entries in short statements, partition by partition; returns their number. */
 export async function trimLog(db: Database, policy: TrimPolicy): Promise<number> {
   const { rows: partitions } = await db.query<PartitionId & { next_offset: bigint }>(
     "select topic, partition from bus_partition where first_offset < next_offset",

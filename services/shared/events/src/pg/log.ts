@@ -17,13 +17,13 @@ export const keyOf = ({ topic, partition }: PartitionId): string => `${partition
 
 export type Position = PartitionId & { readonly offset: bigint };
 
-/** What one partition may bring into memory at once; a single larger event still comes. */
+/** How much one partition may read into memory at once; a single larger event is still read. */
 const MAX_FETCH_BYTES = 4_194_304;
 
 /**
  * Appends the events in one statement and so in one transaction. Offsets come from the row of the
- * partition, which stays locked until the commit: they have no gaps and become visible in their order.
- * The rows are locked sorted, so that two writers cannot wait for each other.
+ * partition, which stays locked until the commit: they have no gaps and become visible in their
+ * order. The rows are locked in sorted order, so that two writers never deadlock.
  */
 export async function appendToLog(db: Queryable, batch: readonly EventEnvelope[]): Promise<void> {
   if (batch.length === 0) return;
@@ -68,7 +68,7 @@ export async function appendToLog(db: Queryable, batch: readonly EventEnvelope[]
 /** How many entries a batch adds to a partition. */
 type Extent = PartitionId & { count: number };
 
-/** Where each event goes, and the partitions sorted as they are to be locked. */
+/** The partition of each event, and the partitions in the order of locking. */
 function planExtents(batch: readonly EventEnvelope[]): {
   readonly partitions: readonly { readonly extent: Extent; readonly rank: number }[];
   readonly extents: readonly Extent[];
@@ -99,7 +99,10 @@ type LogRow = {
   readonly occurred_at: Date;
 };
 
-/** Reads on from each position, at most `limit` events of a partition; one array per partition that has any. */
+/**
+ * Reads from each position, at most `limit` events of a partition; returns one array per partition
+ * that has any.
+ */
 export async function readLog(
   db: Queryable,
   positions: readonly Position[],

@@ -1,18 +1,18 @@
 import type { Claim } from "./group.ts";
 import { keyOf } from "./log.ts";
 
-/** What a member knows of a partition that it reads. */
+/** The state of a partition that a member reads. */
 export type OwnedPartition = {
   readonly topic: string;
   readonly partition: number;
   readonly epoch: bigint;
   /** The next entry to read. */
   offset: bigint;
-  /** How far the kept offset is. */
+  /** The stored offset. */
   committed: bigint;
   /** Ends the delivery when the partition is lost. */
   readonly lost: AbortController;
-  /** The delivery under way. */
+  /** The delivery in progress. */
   delivery: Promise<void> | undefined;
 };
 
@@ -20,8 +20,8 @@ export type OwnedPartition = {
 export type OwnedPartitions = Map<string, OwnedPartition>;
 
 /**
- * Follows the answer of the database: starts with what is newly ours, forgets what is not ours any
- * more or has had another owner in between.
+ * Applies the assignment from the database: starts new partitions, and drops those that are lost or
+ * had another owner in between.
  */
 export function followClaims(owned: OwnedPartitions, claims: readonly Claim[]): void {
   const current = new Map(claims.map((claim) => [keyOf(claim), claim]));

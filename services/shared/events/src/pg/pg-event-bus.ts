@@ -28,7 +28,9 @@ export type PgEventBusOptions = {
 };
 
 export type PgEventBus = EventBus & {
-  /** Lets go of everything as a killed process does: nothing is kept or given back. For tests. */
+  /**
+   * Drops everything as a killed process does, without storing or releasing anything. For tests.
+   */
   readonly abandon: () => Promise<void>;
 };
 
@@ -52,7 +54,7 @@ const POOL_SIZE = 4;
 const CONCURRENCY = 3;
 const BATCH = 500;
 
-/** The event log in Postgres; brings its schema up to date first. */
+/** The event log in Postgres; migrates its schema first. */
 export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEventBus> {
   const { url, onError } = options;
   const role = { url, schema: EVENTS_SCHEMA, role: EVENTS_ROLE };
@@ -94,7 +96,7 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
     deadLetters: (group, limit) => listDeadLetters(db, group, limit),
     async replay(group, { event }) {
       await db.transaction(async (tx) => {
-        // Struck off first: of two operators who replay the same letter, one does.
+        // Deleted first: when two operators replay the same letter, one succeeds.
         if ((await deleteDeadLetter(tx, group, event)) === "deleted")
           await appendToLog(tx, [event]);
       });
@@ -115,12 +117,12 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
   };
 }
 
-/** Every process trims; that two do it at once is harmless and rare. */
+/** Every process trims; concurrent runs are harmless and rare. */
 function keepTrimmed(db: Database, onError: (error: Error) => void): { stop: () => void } {
   const timer = setInterval(() => {
     trimLog(db, TRIM).catch((error: unknown) => onError(asError(error)));
   }, TRIM_EVERY_MS);
-  // A process that has nothing else to do may end.
+  // The timer must not keep an idle process alive.
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }

@@ -26,12 +26,12 @@ import { keyOf } from "./log.ts";
 import { followClaims, forget, type OwnedPartitions } from "./partitions.ts";
 
 export type ConsumerTimings = {
-  /** A member that was not heard of for this long has lost its partitions. */
+  /** A member without a heartbeat for this long loses its partitions. */
   readonly leaseMs: number;
   readonly heartbeatMs: number;
-  /** How often an idle member looks for events that another process published. */
+  /** How often an idle member checks for events of other processes. */
   readonly idlePollMs: number;
-  /** The same while events keep coming; they gather into batches meanwhile. */
+  /** The same interval while events arrive; they accumulate into batches. */
   readonly busyPollMs: number;
   /** How long after the last event a member still counts as busy. */
   readonly busyForMs: number;
@@ -41,14 +41,14 @@ export type ConsumerOptions = HandOverOptions & {
   readonly topics: readonly string[];
   readonly read: LogReader["read"];
   readonly timings: ConsumerTimings;
-  /** How many events a handler gets at once. */
+  /** Maximum number of events that a handler receives at once. */
   readonly batch: number;
 };
 
 export type PgSubscription = Subscription & {
-  /** Says that there is something to read in these topics, which may be those of others. */
+  /** Signals new events in these topics, which may belong to other subscriptions. */
   readonly wake: (topics: ReadonlySet<string>) => void;
-  /** Stops without keeping or giving back anything, as a killed process does. */
+  /** Stops without storing or releasing anything, as a killed process does. */
   readonly abandon: () => void;
 };
 
@@ -65,8 +65,8 @@ export async function startSubscription(options: ConsumerOptions): Promise<PgSub
 }
 
 /**
- * One member of a group. A single loop keeps the leases, the offsets and the reading; what was read is
- * handled beside it, so that a partition which is stuck holds up neither the others nor the heartbeat.
+ * One member of a group. A single loop maintains leases and offsets and reads; events are handled
+ * beside it, so that a stuck partition delays neither the others nor the heartbeat.
  */
 class Consumer {
   readonly #options: ConsumerOptions;
@@ -74,9 +74,9 @@ class Consumer {
   readonly #owned: OwnedPartitions = new Map();
   readonly #alarm = createAlarm();
   readonly #handOver: HandOver;
-  /** The keys of the partitions that are ours by right; others that we own are to be given back. */
+  /** The keys of the assigned partitions; other owned ones must be released. */
   #share: ReadonlySet<string> = new Set();
-  /** Aborts when we close: what is under way may end, but nothing is tried again. */
+  /** Aborts on close: running handlers may finish, but nothing is retried. */
   readonly #closing = new AbortController();
   #state: "running" | "closing" | "abandoned" = "running";
   #beatAt = 0;
@@ -120,8 +120,8 @@ class Consumer {
   }
 
   /**
-   * Most of the time is the handlers'; the rest is for keeping what they did and giving the partitions
-   * back, so that the others need not wait for the leases to run out.
+   * Most of the time is for the handlers; the rest is for storing offsets and releasing the
+   * partitions, so that others need not wait for the leases to expire.
    */
   async close(running: Promise<void>, deadlineMs: number): Promise<void> {
     const endsAt = performance.now() + deadlineMs;
@@ -160,10 +160,10 @@ class Consumer {
     this.#busyUntil = performance.now() + this.#options.timings.busyForMs;
   }
 
-  /** Shares out the partitions anew and renews the leases. */
+  /** Computes the assignment and renews the leases. */
   async #beat(): Promise<void> {
     const { db, group, timings } = this.#options;
-    // Taken before the statements: the leases end later than we think, never earlier.
+    // Taken before the statements: the leases end later than assumed, never earlier.
     const asked = performance.now();
     if (asked < this.#beatAt) return;
     const members = await heartbeat(db, group, this.#self, timings.leaseMs);
@@ -182,7 +182,8 @@ class Consumer {
     if (this.#state === "abandoned") return;
     followClaims(this.#owned, claims);
     this.#leaseEndsAt = asked + timings.leaseMs;
-    // What another still holds comes free soon, by its next heartbeat or by the end of its lease.
+    // A partition of another owner becomes free soon, by its next heartbeat or the end of its
+    // lease.
     this.#beatAt = asked + timings.heartbeatMs / (claims.length < wanted.length ? 3 : 1);
   }
 
@@ -218,7 +219,7 @@ class Consumer {
     }
   }
 
-  /** Starts the handling of each partition that is idle and has events. */
+  /** Starts handling each idle partition that has events. */
   async #read(): Promise<void> {
     if (performance.now() > this.#leaseEndsAt) return;
     const idle = [...this.#owned.entries()].filter(
@@ -260,8 +261,8 @@ class Consumer {
 }
 
 /**
- * Idle members of a process look at the same moments, so that one statement reads for all of them. A
- * timer takes whole milliseconds and may end one early: without one more, four of five moments came
+ * Idle members of a process poll at the same times, so that one statement reads for all of them. A
+ * timer has whole milliseconds and may fire one early: without one more, four of five polls came
  * twice, right before and after.
  */
 const untilNext = (everyMs: number): number =>

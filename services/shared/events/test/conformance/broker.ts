@@ -5,18 +5,18 @@ import { expect } from "vitest";
 
 /** The broker under test. */
 export type Broker = AsyncDisposable & {
-  /** The bus as one more process has it; with short leases and pauses, so that tests are quick. */
+  /** The bus of one more process, with short leases and pauses, so that tests are quick. */
   readonly connect: () => Promise<TestedBus>;
 };
 
 export type TestedBus = EventBus & {
-  /** Lets go of everything as a killed process does. */
+  /** Drops everything as a killed process does. */
   readonly abandon: () => Promise<void>;
 };
 
 export const CLOSE_MS = 20_000;
 
-/** Far more than anything here takes, so that only what never happens runs into it. */
+/** Far longer than anything here takes, so that only hanging work reaches it. */
 const PATIENCE_MS = 60_000;
 
 export const soon = (check: () => void | Promise<void>): Promise<void> =>
@@ -34,7 +34,7 @@ export const soon = (check: () => void | Promise<void>): Promise<void> =>
     )
     .toBe("as expected");
 
-/** Names of their own, so that the tests of one broker do not meet. */
+/** Unique names, so that the tests of one broker do not interfere. */
 export const givenTopic = (): string => `scrip.test.${randomUUID()}.v1`;
 export const givenGroup = (): string => `group-${randomUUID()}`;
 
@@ -54,7 +54,7 @@ export function givenEvent(topic: string, key: string, nth: number): EventEnvelo
 export const givenEvents = (topic: string, key: string, count: number): EventEnvelope[] =>
   Array.from({ length: count }, (_, index) => givenEvent(topic, key, index + 1));
 
-/** A handler that keeps what it saw. */
+/** A handler that records its events. */
 export function recorder(): { readonly seen: DeliveredEvent[]; readonly handler: EventHandler } {
   const seen: DeliveredEvent[] = [];
   return {
@@ -68,7 +68,7 @@ export function recorder(): { readonly seen: DeliveredEvent[]; readonly handler:
 export const idsOf = (events: readonly { readonly id: string }[]): string[] =>
   events.map((event) => event.id);
 
-/** The ids of each key in the order they came, a repeat left out. */
+/** The ids of each key in the order of arrival, without repetitions. */
 export function firstSeenByKey(events: readonly EventEnvelope[]): Record<string, string[]> {
   const byKey: Record<string, string[]> = {};
   for (const { key, id } of events) {
@@ -81,6 +81,6 @@ export function firstSeenByKey(events: readonly EventEnvelope[]): Record<string,
 export const inOrderByKey = (keys: readonly string[], count: number): Record<string, string[]> =>
   Object.fromEntries(keys.map((key) => [key, idsOf(givenEvents("", key, count))]));
 
-/** As a broken connection to the database looks. */
+/** The error of a broken connection to the database. */
 export const passingTrouble = (): Error =>
   Object.assign(new Error("the connection was refused"), { code: "ECONNREFUSED" });

@@ -16,7 +16,7 @@ import {
 
 export function deliveryConformance(broker: () => Broker): void {
   describe("publishing", () => {
-    test("hands an event on with everything that it was published with", async () => {
+    test("delivers an event with all its fields", async () => {
       const bus = await broker().connect();
       const event: EventEnvelope = {
         ...givenEvent(givenTopic(), "v_1", 1),
@@ -39,7 +39,7 @@ export function deliveryConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("refuses an event of 1 MiB and all of its batch, and goes on", async () => {
+    test("rejects a batch with an event of 1 MiB, and accepts the next one", async () => {
       const bus = await broker().connect();
       const topic = givenTopic();
       const { seen, handler } = recorder();
@@ -56,7 +56,7 @@ export function deliveryConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("takes nothing as well as many", async () => {
+    test("accepts an empty batch and a large one", async () => {
       const bus = await broker().connect();
       const topic = givenTopic();
       await bus.publish([]);
@@ -92,7 +92,7 @@ export function deliveryConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("waits a passing trouble out, however long, and buries nothing", async () => {
+    test("waits out a transient failure, however long, without dead letters", async () => {
       const bus = await broker().connect();
       const topic = givenTopic();
       const group = givenGroup();
@@ -114,7 +114,7 @@ export function deliveryConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("puts a poisonous event to the dead letters and goes on with the others", async () => {
+    test("moves a failing event to the dead letters and continues with the others", async () => {
       const bus = await broker().connect();
       const topic = givenTopic();
       const group = givenGroup();
@@ -140,7 +140,7 @@ export function deliveryConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("gets a dead letter again by a replay, once its cause is mended", async () => {
+    test("receives a replayed dead letter once its cause is fixed", async () => {
       const bus = await broker().connect();
       const topic = givenTopic();
       const group = givenGroup();

@@ -52,7 +52,7 @@ export function effectConformance(broker: () => Broker): void {
     const consume = (bus: EventBus, topic: string, group: string) =>
       bus.subscribe({ group, topics: [topic], handler: inboxHandler(db, inboxWork(group)) });
 
-    test("an event that is published several times has one effect, in its place", async () => {
+    test("applies an event that is published several times once, in its place", async () => {
       const bus = await broker().connect();
       const [topic, group] = [givenTopic(), givenGroup()];
       const [one, two, three] = givenEvents(topic, "v_1", 3);
@@ -66,7 +66,7 @@ export function effectConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("a member that dies after the effect, before the offset, leaves one effect", async () => {
+    test("applies an event once when a member dies after the effect, before the offset", async () => {
       const [dying, living] = await Promise.all([broker().connect(), broker().connect()]);
       const [topic, group] = [givenTopic(), givenGroup()];
       const handle = inboxHandler(db, inboxWork(group));
@@ -90,7 +90,7 @@ export function effectConformance(broker: () => Broker): void {
       await living.close(CLOSE_MS);
     });
 
-    test("a relay that dies between publishing and deleting leaves one effect", async () => {
+    test("applies an event once when a relay dies between publishing and deleting", async () => {
       const bus = await broker().connect();
       const [topic, group] = [givenTopic(), givenGroup()];
       await db.transaction((tx) => enqueue(tx, givenEvents(topic, "v_1", 3)));
@@ -113,7 +113,7 @@ export function effectConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("two relays that both think they lead reorder nothing", async () => {
+    test("keeps the order with two relays that both believe to hold the lease", async () => {
       const bus = await broker().connect();
       const [topic, group] = [givenTopic(), givenGroup()];
       await consume(bus, topic, group);
@@ -124,7 +124,7 @@ export function effectConformance(broker: () => Broker): void {
           await publishPending(db, slowly(bus), limit);
         }
       };
-      // The limits differ so that the two cut the outbox in different places.
+      // Different limits, so that the two cut the outbox in different places.
       const relaying = [relayAlways(7), relayAlways(50)];
       const expected = await writing;
       wrote = true;
@@ -135,7 +135,7 @@ export function effectConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("of two relays one works, and the other takes over when it is gone", async () => {
+    test("runs one of two relays, and the other when it is gone", async () => {
       const bus = await broker().connect();
       const [topic, group] = [givenTopic(), givenGroup()];
       await consume(bus, topic, group);
@@ -169,7 +169,7 @@ export function effectConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("a relay whose bus is away keeps the rows and goes on later", async () => {
+    test("retains rows while the bus is unavailable, and publishes them later", async () => {
       const bus = await broker().connect();
       const [topic, group] = [givenTopic(), givenGroup()];
       let away = true;
@@ -196,7 +196,7 @@ export function effectConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("a failed transaction publishes nothing", async () => {
+    test("publishes nothing of a failed transaction", async () => {
       const bus = await broker().connect();
       const topic = givenTopic();
       const doomed = db.transaction(async (tx) => {
@@ -210,7 +210,7 @@ export function effectConformance(broker: () => Broker): void {
   });
 }
 
-/** The effect under test: a row for each event, in the order of the transactions. */
+/** The effect under test: a row per event, in the order of the transactions. */
 const inboxWork = (consumer: string): InboxWork<DeliveredEvent> => ({
   consumer,
   read: (event) => event,
@@ -238,8 +238,8 @@ async function effectsOf(db: Queryable, consumer: string): Promise<Record<string
 }
 
 /**
- * Writers that take turns under the lock of a key's row, as redemptions of a voucher do, with ids that
- * say nothing of the order. Answers the ids of each key as they were committed.
+ * Writers that lock a key's row one after the other, as redemptions of a voucher do, with ids in
+ * random order. Returns the ids of each key as they were committed.
  */
 async function writeConcurrently(
   db: Database,
@@ -253,7 +253,7 @@ async function writeConcurrently(
     for (let nth = 0; nth < load.eventsEach; nth += 1) {
       const key = keys[(writer + nth) % keys.length]!;
       await db.transaction(async (tx) => {
-        // Begun early and slow to lock: transactions commit out of the order they began in.
+        // Some begin early and lock late: transactions commit out of the order in which they began.
         await pause(Math.random() * 4);
         const { rows } = await tx.query<{ value: bigint }>(
           "update counter set value = value + 1 where key = $1 returning value",
@@ -269,7 +269,7 @@ async function writeConcurrently(
   return Object.fromEntries(committed);
 }
 
-/** Gives another relay time to overtake. */
+/** Lets another relay overtake. */
 const slowly = (bus: EventBus): EventBus => ({
   ...bus,
   publish: async (batch) => {

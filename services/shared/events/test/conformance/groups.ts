@@ -22,7 +22,7 @@ const KEYS = Array.from({ length: 40 }, (_, index) => `v_${index}`);
 
 export function groupConformance(broker: () => Broker): void {
   describe("a group", () => {
-    test("gets the events of each key in their order, whichever of three members handles it", async () => {
+    test("receives the events of each key in their order, from any of three members", async () => {
       const topic = givenTopic();
       const group = givenGroup();
       const buses = await Promise.all([1, 2, 3].map(() => broker().connect()));
@@ -50,7 +50,7 @@ export function groupConformance(broker: () => Broker): void {
       await Promise.all(buses.map((bus) => bus.close(CLOSE_MS)));
     });
 
-    test("shares its work with a member that joins and takes over from one that leaves", async () => {
+    test("assigns partitions to a member that joins, and takes over those of one that leaves", async () => {
       const topic = givenTopic();
       const group = givenGroup();
       const all: DeliveredEvent[] = [];
@@ -84,7 +84,7 @@ export function groupConformance(broker: () => Broker): void {
       await Promise.all([bus.close(CLOSE_MS), other.close(CLOSE_MS)]);
     });
 
-    test("gets again what a member held when it died", async () => {
+    test("receives again the unfinished events of a member that died", async () => {
       const topic = givenTopic();
       const group = givenGroup();
       const [dying, living] = await Promise.all([broker().connect(), broker().connect()]);
@@ -107,7 +107,7 @@ export function groupConformance(broker: () => Broker): void {
       await living.close(CLOSE_MS);
     });
 
-    test("does not wait for another group, and sees all that the other sees", async () => {
+    test("is independent of other groups, which receive the same events", async () => {
       const bus = await broker().connect();
       const topic = givenTopic();
       const { seen, handler } = recorder();
@@ -125,7 +125,7 @@ export function groupConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("does not let one stuck key hold up the keys of other partitions", async () => {
+    test("is not blocked by a stuck key in another partition", async () => {
       const bus = await broker().connect();
       const topic = givenTopic();
       const { seen, handler } = recorder();
@@ -140,12 +140,12 @@ export function groupConformance(broker: () => Broker): void {
       await bus.publish([givenEvent(topic, "v_0", 1)]);
       await bus.publish(KEYS.slice(1).map((key) => givenEvent(topic, key, 1)));
 
-      // Most of the forty keys lie in another of the partitions than the first.
+      // Most of the forty keys are in another partition than the first.
       await soon(() => expect(seen.length).toBeGreaterThan(KEYS.length / 2));
       await bus.close(CLOSE_MS);
     });
 
-    test("hands out the events of a partition again when those of another fail beside them", async () => {
+    test("delivers the events of a partition again when those of another one fail beside them", async () => {
       const bus = await broker().connect();
       const topic = givenTopic();
       const group = givenGroup();
@@ -167,7 +167,7 @@ export function groupConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("reads several topics, and from the oldest event when it is new", async () => {
+    test("reads several topics, from the oldest event when it is new", async () => {
       const bus = await broker().connect();
       const [orders, vouchers] = [givenTopic(), givenTopic()];
       await bus.publish([givenEvent(orders, "o_1", 1), givenEvent(vouchers, "v_1", 1)]);
@@ -181,7 +181,7 @@ export function groupConformance(broker: () => Broker): void {
       await bus.close(CLOSE_MS);
     });
 
-    test("knows how far it is behind", async () => {
+    test("reports its lag", async () => {
       const bus = await broker().connect();
       const topic = givenTopic();
       const group = givenGroup();
@@ -199,7 +199,7 @@ export function groupConformance(broker: () => Broker): void {
   });
 
   describe("closing", () => {
-    test("lets handlers finish, so that nobody gets their events again", async () => {
+    test("lets handlers finish, so that their events do not come again", async () => {
       const topic = givenTopic();
       const group = givenGroup();
       const bus = await broker().connect();
@@ -227,7 +227,7 @@ export function groupConformance(broker: () => Broker): void {
       await next.close(CLOSE_MS);
     });
 
-    test("keeps its deadline when a handler does not end, and the events come again", async () => {
+    test("meets its deadline when a handler does not end, and the events come again", async () => {
       const topic = givenTopic();
       const group = givenGroup();
       const bus = await broker().connect();
@@ -262,6 +262,6 @@ export function groupConformance(broker: () => Broker): void {
 const roundOf = (topic: string, nth: number): EventEnvelope[] =>
   KEYS.map((key) => givenEvent(topic, key, nth));
 
-/** Batches in which the keys take turns. */
+/** Batches with interleaved keys. */
 const interleave = (topic: string, keys: readonly string[], count: number): EventEnvelope[][] =>
   Array.from({ length: count }, (_, index) => keys.map((key) => givenEvent(topic, key, index + 1)));

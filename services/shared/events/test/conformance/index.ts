@@ -5,7 +5,7 @@ import { deliveryConformance } from "./delivery.ts";
 import { effectConformance } from "./effects.ts";
 import { groupConformance } from "./groups.ts";
 
-/** What each adapter of the port `EventBus` promises. */
+/** The behaviour of each adapter of the port `EventBus`. */
 export function eventBusConformance(name: string, makeBroker: () => Promise<Broker>): void {
   describe(`${name} as an event bus`, () => {
     let broker: Broker;
