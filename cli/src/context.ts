@@ -3,7 +3,7 @@ import type { Settings } from "./settings.ts";
 /** The environment of a command; tests provide their own. */
 export type Context = {
   readonly settings: Settings;
-  readonly print: (answer: Printable) => void;
+  readonly print: (result: Printable) => void;
   /** Writes a note for people, beside the result. */
   readonly note: (line: string) => void;
 };

@@ -14,20 +14,20 @@ export type OpenDatabase = AsyncDisposable & { readonly url: string };
  */
 export async function openDatabase(settings: Settings): Promise<OpenDatabase> {
   const url = settings.read("DATABASE_URL");
-  if (url !== undefined) return notOurs(url);
+  if (url !== undefined) return external(url);
   const { dataDir } = settings;
   // Otherwise a mistyped folder would be created, with an empty database in it.
   await access(path.join(dataDir, "postgres")).catch(() => {
     throw usageError(
-      `there is no database: set DATABASE_URL, or SCRIP_DATA_DIR to the data folder of a standalone ` +
-        `installation (${dataDir} has no database)`,
+      `no database found: set DATABASE_URL, or SCRIP_DATA_DIR to the data folder of a standalone ` +
+        `installation (${dataDir} contains no database)`,
     );
   });
   const running = await findEmbeddedPostgres(dataDir);
-  return running === undefined ? startEmbeddedPostgres({ dataDir }) : notOurs(running);
+  return running === undefined ? startEmbeddedPostgres({ dataDir }) : external(running);
 }
 
-const notOurs = (url: string): OpenDatabase => ({
+const external = (url: string): OpenDatabase => ({
   url,
   [Symbol.asyncDispose]: () => Promise.resolve(),
 });

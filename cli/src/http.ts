@@ -23,18 +23,21 @@ export async function callHttp(settings: Settings, request: Request): Promise<Js
     ...(body !== undefined && { body }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch((cause: unknown) => {
-    throw new CliError(`${base} does not answer (${reasonOf(cause)}); is Scrip running there?`, {
-      cause,
-    });
+    throw new CliError(
+      `${base} does not respond (${reasonOf(cause)}); check SCRIP_BASE_URL and that Scrip is running`,
+      {
+        cause,
+      },
+    );
   });
   const text = await response.text();
-  const answer = parseObject(text);
+  const result = parseObject(text);
   if (!response.ok)
-    throw new CliError(`${method} ${path}: ${describeError(response.status, answer)}`);
-  if (answer === undefined && text !== "") {
-    throw new CliError(`${base} did not answer with JSON; is it Scrip?`);
+    throw new CliError(`${method} ${path}: ${describeError(response.status, result)}`);
+  if (result === undefined && text !== "") {
+    throw new CliError(`${base} did not respond with JSON; check SCRIP_BASE_URL`);
   }
-  return answer ?? {};
+  return result ?? {};
 }
 
 /** Calls the management API with the credentials of the installation. */

@@ -4,7 +4,7 @@ import { type PointsRedemption, readPointsRedemptions } from "@scrip/voucher/inv
 
 const CHUNK = 1_000;
 
-type Books = { readonly redemptions: Queryable; readonly points: Queryable };
+type Ledgers = { readonly redemptions: Queryable; readonly points: Queryable };
 
 /**
  * Compares the redemptions with the points ledger. References are read after the rows that refer to
@@ -12,26 +12,29 @@ type Books = { readonly redemptions: Queryable; readonly points: Queryable };
  * wait to be refunded, while refunded ones belong to a rolled back redemption.
  */
 export async function checkPoints(
-  books: Books,
+  ledgers: Ledgers,
   projectId: string,
 ): Promise<{ readonly checked: number; readonly violations: readonly Violation[] }> {
   const violations: Violation[] = [];
   let checked = 0;
   for (let after: string | undefined = ""; after !== undefined;) {
-    const made = await readPointsRedemptions(books.redemptions, projectId, { after, limit: CHUNK });
+    const made = await readPointsRedemptions(ledgers.redemptions, projectId, {
+      after,
+      limit: CHUNK,
+    });
     const ids = made.map(({ spendId }) => spendId);
-    const spends = byId(await readPointsHolds(books.points, projectId, { ids }));
+    const spends = byId(await readPointsHolds(ledgers.points, projectId, { ids }));
     for (const one of made) violations.push(...faultOf(one, spends.get(one.spendId)));
     checked += made.length;
     after = made.length < CHUNK ? undefined : made.at(-1)?.id;
   }
   for (let after: string | undefined = ""; after !== undefined;) {
-    const spends = await readPointsHolds(books.points, projectId, { after, limit: CHUNK });
+    const spends = await readPointsHolds(ledgers.points, projectId, { after, limit: CHUNK });
     const taken = spends.filter(({ status }) => status === "CONFIRMED");
     const ids = taken.flatMap(({ redemptionId }) => redemptionId ?? []);
-    const made = byId(await readPointsRedemptions(books.redemptions, projectId, { ids }));
+    const made = byId(await readPointsRedemptions(ledgers.redemptions, projectId, { ids }));
     for (const spend of taken) {
-      violations.push(...strayOf(spend, made.get(spend.redemptionId ?? "")));
+      violations.push(...orphanOf(spend, made.get(spend.redemptionId ?? "")));
     }
     after = spends.length < CHUNK ? undefined : spends.at(-1)?.id;
   }
@@ -47,26 +50,26 @@ function faultOf(
 ): readonly Violation[] {
   const details =
     spend === undefined
-      ? "took points that nothing held"
+      ? "deducted points without a points hold"
       : spend.status === "RETURNED"
-        ? "took points that were given back"
+        ? "deducted points whose hold was released"
         : spend.points !== points || spend.cardId !== cardId
-          ? `took ${points} points of ${cardId}, but ${spend.points} of ${spend.cardId} were held`
+          ? `deducted ${points} points of ${cardId}, but ${spend.points} of ${spend.cardId} were held`
           : spend.redemptionId !== null && spend.redemptionId !== subject
-            ? `took points that ${spend.redemptionId} took`
+            ? `deducted points held for ${spend.redemptionId}`
             : undefined;
   return details === undefined ? [] : [{ subject, details }];
 }
 
-function strayOf(
+function orphanOf(
   { id: subject, refunded }: AuditedPointsHold,
   made: PointsRedemption | undefined,
 ): readonly Violation[] {
   if (made === undefined || made.spendId !== subject) {
-    return [{ subject, details: "was taken for no redemption" }];
+    return [{ subject, details: "was committed without a redemption" }];
   }
   if (refunded && made.status !== "ROLLED_BACK") {
-    return [{ subject, details: `was given back, but ${made.id} was not rolled back` }];
+    return [{ subject, details: `was refunded, but ${made.id} was not rolled back` }];
   }
   return [];
 }

@@ -20,9 +20,9 @@ export type CliRun = {
 /** Runs one command and returns the exit code: 0 success, 1 failure, 2 invalid usage. */
 export async function runCli({ args, env, write, writeError }: CliRun): Promise<number> {
   const program = new Command("scrip")
-    .description("Operates an installation of Scrip.")
-    .option("--json", "print JSON for programs instead of text for people")
-    .showHelpAfterError("(add --help for what there is)")
+    .description("Operates a Scrip installation.")
+    .option("--json", "print JSON instead of text")
+    .showHelpAfterError("(run with --help for usage)")
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: writeError })
     .addHelpText("after", ENVIRONMENT_HELP);
@@ -53,15 +53,16 @@ export async function runCli({ args, env, write, writeError }: CliRun): Promise<
 }
 
 const ENVIRONMENT_HELP = `
-Environment (what is not set is read from keys.env in the data folder):
-  SCRIP_DATA_DIR                                data folder of a standalone installation (.scrip)
-  SCRIP_BASE_URL                                where the installation answers
-  SCRIP_MANAGEMENT_ID, SCRIP_MANAGEMENT_TOKEN   open projects and keys
-  SCRIP_APP_ID, SCRIP_APP_TOKEN                 the application that a token is for
-  DATABASE_URL                                  the database, for migrations and checks
-  SCRIP_SERVICE_KEY, SCRIP_SERVICE_JWKS         the key pair of the services
+Environment variables (read from keys.env in the data folder when not set):
+  SCRIP_DATA_DIR                                data folder of a standalone installation (default: .scrip)
+  SCRIP_BASE_URL                                base URL of the installation
+  SCRIP_MANAGEMENT_ID, SCRIP_MANAGEMENT_TOKEN   credentials for projects and keys
+  SCRIP_APP_ID, SCRIP_APP_TOKEN                 server-side API key for tokens
+  SCRIP_CLIENT_APP_ID, SCRIP_CLIENT_TOKEN       client-side API key for tokens (--client)
+  DATABASE_URL                                  database for migrations and checks
+  SCRIP_SERVICE_KEY, SCRIP_SERVICE_JWKS         key pair of the services
 
-Exit codes: 0 done, 1 failed or violations found, 2 not understood.`;
+Exit codes: 0 success, 1 failure or violations found, 2 invalid usage.`;
 
 /**
  * Some errors have no message, such as the AggregateError of a refused connection: their name is

@@ -22,9 +22,9 @@ export async function readSettings(env: Environment): Promise<Settings> {
       ? path.join(ROOT, ".scrip")
       : path.resolve(env["SCRIP_DATA_DIR"]);
   const keysFile = path.join(dataDir, "keys.env");
-  const kept = parseKeys(await readFile(keysFile, "utf8").catch(() => ""));
+  const stored = parseKeys(await readFile(keysFile, "utf8").catch(() => ""));
   // An empty variable counts as absent: shells set them easily.
-  const read = (name: string): string | undefined => env[name] || kept[name];
+  const read = (name: string): string | undefined => env[name] || stored[name];
   return {
     dataDir,
     read,
@@ -32,8 +32,8 @@ export async function readSettings(env: Environment): Promise<Settings> {
       const value = read(name);
       if (value !== undefined) return value;
       throw usageError(
-        `${name} is not known: set it in the environment, or set SCRIP_DATA_DIR to the data folder ` +
-          `of a standalone installation (${keysFile} does not have it)`,
+        `${name} is not set: set it in the environment, or set SCRIP_DATA_DIR to the data folder ` +
+          `of a standalone installation (${keysFile} does not contain it)`,
       );
     },
   };

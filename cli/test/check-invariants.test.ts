@@ -25,21 +25,21 @@ async function authenticate(): Promise<Record<string, string>> {
 }
 
 async function post(path: string, body: object, more: Record<string, string> = {}) {
-  const answer = await fetch(`${url}${path}`, {
+  const response = await fetch(`${url}${path}`, {
     method: "POST",
     headers: { ...headers, ...more },
     body: JSON.stringify(body),
   });
-  return { status: answer.status, json: (await answer.json()) as { id: string } };
+  return { status: response.status, json: (await response.json()) as { id: string } };
 }
 
-async function givenCoupon(code: string, quantity = 10): Promise<void> {
+async function createCoupon(code: string, quantity = 10): Promise<void> {
   const voucher = { code, type: "DISCOUNT_VOUCHER", redemption: { quantity } };
   const discount = { type: "PERCENT", percent_off: 10 };
   expect(await post("/v1/vouchers", { ...voucher, discount })).toMatchObject({ status: 200 });
 }
 
-async function givenGift(code: string, amount: number): Promise<void> {
+async function createGift(code: string, amount: number): Promise<void> {
   const voucher = { code, type: "GIFT_VOUCHER", gift: { amount } };
   expect(await post("/v1/vouchers", voucher)).toMatchObject({ status: 200 });
 }
@@ -55,11 +55,11 @@ const OLD_REDEMPTION = `r_${(Date.now() - 600_000).toString(16).padStart(12, "0"
 
 test("finds no violation in a sound ledger, and each kind of fault", async () => {
   for (const gift of ["GIFT-1", "GIFT-2", "GIFT-3", "GIFT-4"]) {
-    await givenGift(gift, 5_000);
+    await createGift(gift, 5_000);
     expect(await redeem(gift, order(1_000))).toMatchObject({ status: 200 });
     expect(await redeem(gift, order(2_000))).toMatchObject({ status: 200 });
   }
-  for (const coupon of ["COUNT", "LIMIT", "KEY", "ONCE"]) await givenCoupon(coupon);
+  for (const coupon of ["COUNT", "LIMIT", "KEY", "ONCE"]) await createCoupon(coupon);
   const made = await redeem("KEY", order(700), { "Idempotency-Key": "one" });
   await redeem("KEY", order(700), { "Idempotency-Key": "one" });
   await redeem("LIMIT");
@@ -137,8 +137,8 @@ test("compares the points ledger with the redemptions", async () => {
   );
   await database.query("delete from voucher.redemption where id = $1", [stray.json.id]);
   expect(await found()).toEqual([
-    `took 4 points of ${card.id}, but 5 of ${card.id} were held`,
-    "was taken for no redemption",
+    `deducted 4 points of ${card.id}, but 5 of ${card.id} were held`,
+    "was committed without a redemption",
   ]);
 });
 

@@ -10,7 +10,7 @@ import { emptyDatabase } from "@scrip/testing";
 import { runCli } from "../src/program.ts";
 import type { Environment } from "../src/settings.ts";
 
-export type CliAnswer = {
+export type CliResult = {
   readonly exitCode: number;
   readonly out: string;
   readonly errors: string;
@@ -20,7 +20,7 @@ export type CliAnswer = {
 };
 
 /** Runs one command as a shell would, in this process. */
-export async function scrip(env: Environment, ...args: readonly string[]): Promise<CliAnswer> {
+export async function scrip(env: Environment, ...args: readonly string[]): Promise<CliResult> {
   let out = "";
   let errors = "";
   const exitCode = await runCli({

@@ -56,7 +56,7 @@ describe("projects", () => {
     const id = await createProject();
     expect(await scrip(env, "projects", "delete", id)).toMatchObject({
       exitCode: 2,
-      errors: "scrip: this cannot be undone; add --yes to do it\n",
+      errors: "scrip: this cannot be undone: repeat the command with --yes\n",
     });
     expect(await scrip(env, "projects", "show", id)).toMatchObject({ exitCode: 0 });
   });
@@ -78,9 +78,9 @@ describe("projects", () => {
   });
 
   test("reports API errors with their request id", async () => {
-    const refused = await scrip(env, "projects", "create", "--name", "X", "--timezone", "Mars");
-    expect(refused).toMatchObject({ exitCode: 1, out: "" });
-    expect(refused.errors).toMatch(
+    const rejected = await scrip(env, "projects", "create", "--name", "X", "--timezone", "Mars");
+    expect(rejected).toMatchObject({ exitCode: 1, out: "" });
+    expect(rejected.errors).toMatch(
       /^scrip: POST .*: 400 invalid_payload: .*timezone.* \(request v-\w+\)\n$/,
     );
   });
@@ -138,6 +138,6 @@ test("names an installation that does not respond", async () => {
   const nobody = { ...env, SCRIP_BASE_URL: "http://127.0.0.1:9" };
   expect(await scrip(nobody, "projects", "list")).toMatchObject({
     exitCode: 1,
-    errors: expect.stringMatching(/^scrip: http:\/\/127\.0\.0\.1:9 does not answer \(.+\)/),
+    errors: expect.stringMatching(/^scrip: http:\/\/127\.0\.0\.1:9 does not respond \(.+\)/),
   });
 });

@@ -44,7 +44,7 @@ test("reports a migration that was changed after it was applied", async () => {
   expect(await scrip(env, "migrations")).toMatchObject({
     exitCode: 1,
     errors:
-      "scrip: the database does not follow this version: " +
+      "scrip: the migrations of the database do not match this version: " +
       "loyalty/0001_loyalty.sql (changed), voucher/9999_later.sql (unknown)\n",
   });
   expect(await scrip(env, "migrate")).toMatchObject({ exitCode: 1 });

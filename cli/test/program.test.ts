@@ -18,9 +18,9 @@ describe("the program", () => {
     ["an update of nothing", ["projects", "update", "proj_1"]],
     ["a field without a value", ["projects", "update", "proj_1", "--set", "name"]],
   ])("returns 2 for %s", async (_name, args) => {
-    const answer = await scrip(NOWHERE, ...args);
-    expect(answer).toMatchObject({ exitCode: 2, out: "" });
-    expect(answer.errors).not.toBe("");
+    const response = await scrip(NOWHERE, ...args);
+    expect(response).toMatchObject({ exitCode: 2, out: "" });
+    expect(response.errors).not.toBe("");
   });
 
   test.each([
@@ -30,15 +30,15 @@ describe("the program", () => {
     [["keys", "create", "--help"], "--allow-ip"],
     [["check-invariants", "--help"], "--project"],
   ])("prints help for %j", async (args, text) => {
-    const answer = await scrip(NOWHERE, ...args);
-    expect(answer).toMatchObject({ exitCode: 0, errors: "" });
-    expect(answer.out).toContain(text);
+    const response = await scrip(NOWHERE, ...args);
+    expect(response).toMatchObject({ exitCode: 0, errors: "" });
+    expect(response.out).toContain(text);
   });
 
   test("names the missing variable", async () => {
     expect(await scrip(NOWHERE, "projects", "list")).toMatchObject({
       exitCode: 2,
-      errors: expect.stringContaining("SCRIP_MANAGEMENT_ID is not known"),
+      errors: expect.stringContaining("SCRIP_MANAGEMENT_ID is not set"),
     });
   });
 

@@ -70,6 +70,6 @@ test("signs with the keys of the data folder when no variables are set", async (
 test("explains which keys are missing", async () => {
   expect(await scrip(NOWHERE, ...TOKEN)).toMatchObject({
     exitCode: 2,
-    errors: expect.stringContaining("SCRIP_SERVICE_KEY is not known"),
+    errors: expect.stringContaining("SCRIP_SERVICE_KEY is not set"),
   });
 });

@@ -6,8 +6,8 @@ export const encode = encodeURIComponent;
 
 /** Irreversible commands require --yes: they may run in scripts, where nobody can confirm. */
 export const confirmed = (command: Command): Command =>
-  command.option("--yes", "really do it").hook("preAction", (called) => {
+  command.option("--yes", "confirm the command").hook("preAction", (called) => {
     if (called.opts<{ yes?: boolean }>().yes !== true) {
-      throw usageError("this cannot be undone; add --yes to do it");
+      throw usageError("this cannot be undone: repeat the command with --yes");
     }
   });

@@ -31,8 +31,10 @@ const CHUNK = 5_000;
 export function addCheckInvariants(program: Command, context: Context): void {
   program
     .command("check-invariants")
-    .description("Check the books of all projects, reading only; exit code 1 on any violation.")
-    .option("--project <id...>", "only these projects")
+    .description(
+      "Check the invariants of all projects without writing; exit code 1 on any violation.",
+    )
+    .option("--project <id...>", "check only these projects")
     .action((options: CheckOptions) => checkInvariants(context, options));
 }
 
@@ -79,12 +81,12 @@ async function checkPointsOf(url: string, options: CheckOptions): Promise<Findin
   await using points = await openReader(url, LOYALTY.schema);
   const findings: Finding[] = [];
   for (const project of options.project ?? (await LOYALTY.listProjects(points))) {
-    const books = { redemptions, points };
+    const ledgers = { redemptions, points };
     findings.push({
       project,
       invariant: "I2 points",
-      states: "the points that redemptions took are those that were held for them, each once",
-      ...(await checkPoints(books, project)),
+      states: "each redemption deducted exactly the points held for it",
+      ...(await checkPoints(ledgers, project)),
     });
   }
   return findings;
@@ -131,7 +133,7 @@ async function checkEvents(url: string, options: CheckOptions): Promise<Finding[
     findings.push({
       project,
       invariant: "I5 events",
-      states: "each recent redemption is announced by one event, and nothing else is",
+      states: "each recent redemption has one event, and each event a redemption",
       checked,
       violations,
     });
@@ -140,7 +142,7 @@ async function checkEvents(url: string, options: CheckOptions): Promise<Finding[
 }
 
 function describe(findings: readonly Finding[]): string {
-  if (findings.length === 0) return "there is nothing to check yet";
+  if (findings.length === 0) return "no projects to check";
   return findings
     .flatMap(({ project, invariant, states, checked, violations }) => [
       `${violations.length === 0 ? "ok  " : "FAIL"}  ${project}  ${invariant}: ${checked} checked; ${states}`,

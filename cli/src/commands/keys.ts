@@ -13,25 +13,27 @@ type CreateOptions = {
 };
 
 export function addKeys(program: Command, context: Context): void {
-  const keys = program.command("keys").description("API keys of a project.");
+  const keys = program.command("keys").description("Manage API keys of a project.");
   withProject(keys.command("list").description("List the keys of a project, newest first.")).action(
     (project: string) => listKeys(context, project),
   );
-  withProject(keys.command("create").description("Make a key; its token is shown this once."))
-    .requiredOption("--name <name>", "what the key is for")
+  withProject(keys.command("create").description("Create a key; its token is shown only once."))
+    .requiredOption("--name <name>", "name of the key")
     .addOption(
-      new Option("--kind <kind>", "which side of the API it opens")
+      new Option("--kind <kind>", "side of the API that the key may call")
         .choices(["server", "client"])
         .default("server"),
     )
-    .option("--scope <scope...>", "scopes that its tokens may ask for; all of its kind when absent")
     .option(
-      "--allow-ip <range...>",
-      "addresses or CIDR ranges it may be used from; all when absent",
+      "--scope <scope...>",
+      "scopes that tokens of the key may request (default: all of its kind)",
     )
+    .option("--allow-ip <range...>", "addresses or CIDR ranges that may use the key (default: all)")
     .action((project: string, options: CreateOptions) => createKey(context, project, options));
   withKey(
-    keys.command("block").description("Stop a key: it gets no new tokens, live ones end."),
+    keys
+      .command("block")
+      .description("Block a key: it receives no new tokens, and its live tokens end."),
   ).action(async (project: string, key: string) => {
     const path = `${keyPath(project, key)}/block`;
     printKey(context, await callManagement(context.settings, "POST", path, {}));
@@ -42,7 +44,7 @@ export function addKeys(program: Command, context: Context): void {
       printSecret(context, await callManagement(context.settings, "POST", path, {}));
     },
   );
-  confirmed(withKey(keys.command("delete").description("Remove a key; its tokens end."))).action(
+  confirmed(withKey(keys.command("delete").description("Delete a key; its tokens end."))).action(
     async (project: string, key: string) => {
       await callManagement(context.settings, "DELETE", keyPath(project, key));
       context.print({ json: { id: key, deleted: true }, text: `deleted ${key}` });
@@ -60,8 +62,8 @@ const keyPath = (project: string, key: string): string =>
   `/${encode(project)}/api-keys/${encode(key)}`;
 
 async function listKeys({ settings, print }: Context, project: string): Promise<void> {
-  const answer = await callManagement(settings, "GET", `/${encode(project)}/api-keys`);
-  const keys = answer["data"] as JsonObject[];
+  const response = await callManagement(settings, "GET", `/${encode(project)}/api-keys`);
+  const keys = response["data"] as JsonObject[];
   print({
     json: keys,
     text: formatTable(
@@ -87,7 +89,7 @@ async function createKey(context: Context, project: string, options: CreateOptio
 
 function printSecret(context: Context, key: JsonObject): void {
   printKey(context, key);
-  context.note("The app token is shown this once: keep it now.");
+  context.note("The app token is shown only once: store it now.");
 }
 
 function printKey({ print }: Context, key: JsonObject): void {

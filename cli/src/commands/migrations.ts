@@ -15,7 +15,7 @@ export function addMigrations(program: Command, context: Context): void {
     .action(() => applyMigrations(context));
   program
     .command("migrations")
-    .description("Show which migrations are applied; exit code 1 when one was changed after that.")
+    .description("List migrations and their state; exit code 1 when an applied one has changed.")
     .action(() => showMigrations(context));
 }
 
@@ -50,13 +50,15 @@ async function showMigrations({ settings, print }: Context): Promise<void> {
       ]),
     ),
   });
-  const wrong = states.filter(({ state }) => WRONG.has(state));
-  if (wrong.length > 0) {
-    const names = wrong.map(
+  const mismatches = states.filter(({ state }) => MISMATCHES.has(state));
+  if (mismatches.length > 0) {
+    const names = mismatches.map(
       ({ service, migration, state }) => `${service}/${migration} (${state})`,
     );
-    throw new CliError(`the database does not follow this version: ${names.join(", ")}`);
+    throw new CliError(
+      `the migrations of the database do not match this version: ${names.join(", ")}`,
+    );
   }
 }
 
-const WRONG: ReadonlySet<MigrationState["state"]> = new Set(["changed", "unknown"]);
+const MISMATCHES: ReadonlySet<MigrationState["state"]> = new Set(["changed", "unknown"]);

@@ -20,17 +20,17 @@ type ProjectOptions = {
 export function addProjects(program: Command, context: Context): void {
   const projects = program
     .command("projects")
-    .description("Projects: the tenants of an installation.");
+    .description("Manage projects, the tenants of an installation.");
   projects
     .command("list")
     .description("List all projects, newest first.")
     .action(() => listProjects(context));
   addSettings(
-    projects.command("create").description("Make a project; its keys are shown this once."),
+    projects.command("create").description("Create a project; its keys are shown only once."),
   )
     .requiredOption("--name <name>", "name of the project")
-    .option("--sandbox", "give the project a clock of its own")
-    .option("--case-insensitive-codes", "voucher codes compare without regard to case, for good")
+    .option("--sandbox", "create a sandbox project, whose clock can be set")
+    .option("--case-insensitive-codes", "voucher codes ignore case (cannot be changed later)")
     .action((options: ProjectOptions) => createProject(context, options));
   projects
     .command("show")
@@ -39,12 +39,14 @@ export function addProjects(program: Command, context: Context): void {
     .action(async (id: string) => {
       printProject(context, await callManagement(context.settings, "GET", `/${encode(id)}`));
     });
-  addSettings(projects.command("update").description("Change what is given, and nothing else."))
+  addSettings(projects.command("update").description("Change the provided fields of a project."))
     .argument("<project>", "id of the project")
     .option("--name <name>", "new name")
     .action((id: string, options: ProjectOptions) => updateProject(context, id, options));
   confirmed(
-    projects.command("delete").description("End a project; its keys and tokens die at once."),
+    projects
+      .command("delete")
+      .description("Delete a project; its keys and tokens end immediately."),
   )
     .argument("<project>", "id of the project")
     .action(async (id: string) => {
@@ -55,20 +57,20 @@ export function addProjects(program: Command, context: Context): void {
     .command("clock")
     .description("Set the clock of a sandbox project.")
     .argument("<project>", "id of the project")
-    .argument("<now>", "an ISO 8601 date and time, or `real` to return to real time")
+    .argument("<now>", "ISO 8601 date and time, or `real` for real time")
     .action((id: string, now: string) => setClock(context, id, now));
 }
 
 const addSettings = (command: Command): Command =>
   command
     .option("--description <text>", "description")
-    .option("--timezone <zone>", "IANA name or GMT form, such as Europe/Warsaw or GMT+2")
+    .option("--timezone <zone>", "IANA name or GMT offset, such as Europe/Warsaw or GMT+2")
     .option("--currency <code>", "ISO 4217 code")
-    .option("--trusted-domains <domain...>", "origins that may call the client side; * for any")
+    .option("--trusted-domains <domain...>", "origins of client-side callers; * for any")
     .addOption(
       new Option(
         "--set <field=value...>",
-        "any other field of the management API; the value is JSON, or else text",
+        "another field of the management API; the value is JSON or text",
       ),
     );
 
@@ -76,8 +78,8 @@ async function listProjects({ settings, print }: Context): Promise<void> {
   const projects: JsonObject[] = [];
   // The API has at most 100 pages of 100.
   for (let page = 1; page <= 100; page += 1) {
-    const answer = await callManagement(settings, "GET", `?limit=100&page=${page}`);
-    const items = answer["projects"] as JsonObject[];
+    const response = await callManagement(settings, "GET", `?limit=100&page=${page}`);
+    const items = response["projects"] as JsonObject[];
     projects.push(...items);
     if (items.length < 100) break;
   }
@@ -103,13 +105,13 @@ async function createProject(context: Context, options: ProjectOptions): Promise
     ...(options.caseInsensitiveCodes === true && { case_sensitive_codes: false }),
   });
   printProject(context, project);
-  context.note("The app tokens are shown this once: keep them now.");
+  context.note("The app tokens are shown only once: store them now.");
 }
 
 async function updateProject(context: Context, id: string, options: ProjectOptions): Promise<void> {
   const body = bodyOf(options);
   if (Object.keys(body).length === 0)
-    throw usageError("nothing to change: give at least one field");
+    throw usageError("nothing to change: provide at least one field");
   printProject(context, await callManagement(context.settings, "PUT", `/${encode(id)}`, body));
 }
 
@@ -139,7 +141,7 @@ function bodyOf(options: ProjectOptions): JsonObject {
 function parseAssignment(text: string): [string, unknown] {
   const [, field, value] = /^([a-z_]+)=(.*)$/s.exec(text) ?? [];
   if (field === undefined || value === undefined) {
-    throw usageError(`--set takes field=value, not "${text}"`);
+    throw usageError(`--set requires field=value, not "${text}"`);
   }
   try {
     return [field, JSON.parse(value)];

@@ -18,15 +18,15 @@ type TokenOptions = {
 export function addServiceKeys(program: Command, context: Context): void {
   program
     .command("service-key")
-    .description("Make the Ed25519 key pair that services know each other by.")
+    .description("Create the Ed25519 key pair that authenticates services to each other.")
     .action(() => printServiceKey(context));
   program
     .command("service-token")
-    .description("Make a token, good for a minute, to call a service over gRPC.")
-    .requiredOption("--caller <name>", "who calls: shows in the logs")
-    .requiredOption("--audience <service>", "the service that is called, such as voucher")
-    .requiredOption("--project <id...>", "ids of the projects that it opens")
-    .requiredOption("--scope <scope...>", "scopes of the public API that it opens")
+    .description("Create a token that is valid for a minute, to call a service over gRPC.")
+    .requiredOption("--caller <name>", "name of the caller, for the logs")
+    .requiredOption("--audience <service>", "called service, such as voucher")
+    .requiredOption("--project <id...>", "ids of the projects that the token may access")
+    .requiredOption("--scope <scope...>", "scopes of the public API that the token grants")
     .action((options: TokenOptions) => printServiceToken(context, options));
 }
 
@@ -38,7 +38,9 @@ async function printServiceKey({ print, note }: Context): Promise<void> {
       `SCRIP_SERVICE_KEY='${JSON.stringify(signing)}'\n` +
       `SCRIP_SERVICE_JWKS='${JSON.stringify(trusted)}'`,
   });
-  note("The first is secret and signs; the second is public and is what the others believe.");
+  note(
+    "The first is the secret signing key; the second is the public key that other services trust.",
+  );
 }
 
 async function printServiceToken(
@@ -76,6 +78,6 @@ function parseJson<T>(name: string, text: string): T {
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw usageError(`${name} is not JSON: it must be as \`scrip service-key\` prints it`);
+    throw usageError(`${name} is not JSON: use the output of \`scrip service-key\``);
   }
 }

@@ -8,9 +8,9 @@ type TokenOptions = { readonly scope?: string[]; readonly client?: boolean };
 export function addToken(program: Command, context: Context): void {
   program
     .command("token")
-    .description("Get an access token with the application's keys and print it.")
-    .option("--scope <scope...>", "scopes of the token; the whole side when absent")
-    .option("--client", "with the client-side keys, for /client/v1")
+    .description("Request an access token with an API key and print it.")
+    .option("--scope <scope...>", "scopes of the token (default: all of its side)")
+    .option("--client", "use the client-side key, for /client/v1")
     .action((options: TokenOptions) => printToken(context, options));
 }
 
