@@ -1,6 +1,7 @@
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { LoadedCard } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { CommitOutcome, LoadedVoucher } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
@@ -9,7 +10,6 @@ import type { DecisionRequest, IgnoredConditions } from "../domain/decision/deci
 import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
 import type { RedeemableInput, DecisionInput } from "./decision-input.ts";
 import type { Promotions } from "./promotions.ts";
-import type { LoadedRedeemables } from "./redeemables.ts";
 
 /** The redeemables of a request as they are stored; loaded again for each attempt. */
 export type ResolvedRedeemables = {
@@ -42,7 +42,7 @@ export type DecisionContext = RequestContext &
   ResolvedRedeemables & {
     readonly request: DecisionRequest;
     /** Loyalty cards by the ids of their vouchers. */
-    readonly cards: LoadedRedeemables["cards"];
+    readonly cards: ReadonlyMap<string, LoadedCard>;
     /** Categories by id; only loaded if they are displayed or their hierarchy is used. */
     readonly categories: ReadonlyMap<string, Category>;
   };
