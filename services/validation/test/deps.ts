@@ -1,4 +1,5 @@
 import { createCampaignService } from "@scrip/campaign/service";
+import { toErrorResponse } from "@scrip/errors";
 import { createPgEventBus } from "@scrip/events";
 import { newId, requestId } from "@scrip/ids";
 import { createLoyaltyService } from "@scrip/loyalty/service";
@@ -95,3 +96,10 @@ export const idempotency = (key: string, request = key): NonNullable<Call["idemp
   key,
   requestHash: new TextEncoder().encode(request),
 });
+
+/** The error key that a call is rejected with, also by another service. */
+export const rejectionKey = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "not rejected",
+    (error: unknown) => toErrorResponse(error, "").error.key,
+  );
