@@ -31,7 +31,10 @@ export function renderMarkdown(source: string): Markdown {
       code: ({ text, lang }: Tokens.Code) =>
         `<pre tabindex="0"><code>${highlight(text, lang)}</code></pre>\n`,
       link({ href, tokens }: Tokens.Link) {
-        return `<a href="${escapeHtml(siteUrl(href))}">${this.parser.parseInline(tokens)}</a>`;
+        const content = this.parser.parseInline(tokens);
+        // Files of the repository outside docs/ are not served.
+        if (href.startsWith("../")) return content;
+        return `<a href="${escapeHtml(siteUrl(href))}">${content}</a>`;
       },
     },
   });
