@@ -86,6 +86,19 @@ export default defineConfig({
       excludeFiles: DOMAIN_TESTS,
       rules: mayNotImport([...IMPURE_PACKAGES, "../../**"], PURE_DOMAIN),
     },
+    ...VALIDATION_DOMAIN.map((folder, at) => ({
+      files: [`services/validation/src/domain/${folder}/**`],
+      excludeFiles: DOMAIN_TESTS,
+      rules: mayNotImport(
+        [
+          ...IMPURE_PACKAGES,
+          "../../**",
+          "../*.ts",
+          ...VALIDATION_DOMAIN.slice(at + 1).map((later) => `../${later}/**`),
+        ],
+        `${PURE_DOMAIN}; ${folder}/ imports only the folders before it in VALIDATION_DOMAIN`,
+      ),
+    })),
     {
       files: ["**/*.test.ts", "**/*.test-cases.ts", "**/test/**", "test/**", "**/testing/**"],
       rules: {

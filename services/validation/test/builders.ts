@@ -274,7 +274,7 @@ export const requestOf = (request: Partial<DecisionRequest>): DecisionRequest =>
   order: null,
   customer: null,
   metadata: {},
-  moment: { now: NOW, timeZone: "Europe/Warsaw" },
+  time: { now: NOW, timeZone: "Europe/Warsaw" },
   stacking: DEFAULT_STACKING_RULES,
   ...NOTHING_GATHERED,
   ...request,

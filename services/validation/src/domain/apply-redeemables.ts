@@ -8,6 +8,7 @@ import { evaluate } from "./evaluate.ts";
 import { type Redeemable, categoriesOf } from "./input/redeemable.ts";
 import { orderFigures } from "./order/order-figures.ts";
 import type { OrderState } from "./order/order-state.ts";
+import { strongestKind } from "./stacking/exclusive-and-joint-categories.ts";
 import { skipReason } from "./stacking/skip-reasons.ts";
 import {
   type SkipCause,
@@ -17,11 +18,7 @@ import {
   type StackingCandidate,
   type StackingTally,
 } from "./stacking/stacking-limits.ts";
-import {
-  type StackingRules,
-  skipsWithoutEffect,
-  strongestKind,
-} from "./stacking/stacking-rules.ts";
+import { type StackingRules, skipsWithoutEffect } from "./stacking/stacking-rules.ts";
 
 export type AppliedRedeemables = {
   readonly valid: boolean;

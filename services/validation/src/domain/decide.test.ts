@@ -20,11 +20,11 @@ import type { Redeemable } from "./input/redeemable.ts";
 import type { VoucherSnapshot } from "./input/voucher.ts";
 import { DEFAULT_STACKING_RULES, type StackingRules } from "./stacking/stacking-rules.ts";
 
-const moment = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
+const time = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
 const context = {
   customer: null,
   metadata: {},
-  moment,
+  time,
   stacking: DEFAULT_STACKING_RULES,
   ...NOTHING_GATHERED,
 };

@@ -185,7 +185,7 @@ function evaluated(
   const facts = order === null ? null : givenOrder(order);
   const start = initialOrderState(facts);
   return evaluate(redeemable, start, {
-    moment: { now, timeZone: "Europe/Warsaw" },
+    time: { now, timeZone: "Europe/Warsaw" },
     stacking: DEFAULT_STACKING_RULES,
     start,
     order: facts,

@@ -15,8 +15,8 @@ import {
   type ScenarioName,
   SCENARIOS,
 } from "../domain/qualification/qualification-scenario.ts";
+import { qualificationStacking } from "../domain/qualification/qualification-stacking.ts";
 import type { SortingRule } from "../domain/qualification/ranking.ts";
-import { qualificationStacking } from "../domain/stacking/single-redeemable.ts";
 import { openCandidateSource } from "../loading/candidates.ts";
 import { loadRequestContext } from "../loading/request-context.ts";
 import { loadAssignments } from "../loading/rule-assignments.ts";

@@ -1,12 +1,11 @@
 import { type Call, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { collectionsToLoad } from "../domain/catalogue/needed-collections.ts";
+import { collectionsToLoad, itemsToLoad } from "../domain/catalogue/items-to-load.ts";
 import { countsToLoad } from "../domain/counts/rule-counts.ts";
 import type { CustomerSnapshot } from "../domain/input/customer.ts";
 import type { OrderSnapshot } from "../domain/input/order.ts";
 import { referencedCategories } from "../domain/stacking/stacking-rules.ts";
-import { itemsToLoad } from "../domain/unit-discounts/unit-discount.ts";
 import { assignmentIdsOf } from "../mapping/card.ts";
 import { customerFacts } from "../mapping/customer-facts.ts";
 import type {
@@ -60,7 +59,7 @@ export async function loadDecisionContext(
   const questions = {
     order: order && withCollections(order, facts.collections),
     customer: withMemberships(customerFacts(requestedCustomer, customer), facts),
-    moment: timeContextOf(call),
+    time: timeContextOf(call),
     caller: { channelId: call.caller.id, userId: null },
     catalogue: facts.catalogue,
   };

@@ -11,7 +11,8 @@ import type { Call } from "@scrip/rpc";
 
 import { orderFigures } from "../domain/order/order-figures.ts";
 import { initialOrderState } from "../domain/order/order-state.ts";
-import { categoryKind, type StackingRules } from "../domain/stacking/stacking-rules.ts";
+import { categoryKind } from "../domain/stacking/exclusive-and-joint-categories.ts";
+import { type StackingRules } from "../domain/stacking/stacking-rules.ts";
 import type { AssignmentRow } from "../store/rule-assignments.ts";
 import { UNLIMITED } from "./applicable-to.ts";
 import type { RequestContext } from "./decision-context.ts";

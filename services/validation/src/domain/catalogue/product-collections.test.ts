@@ -8,7 +8,7 @@ import {
   parseCollectionFilter,
 } from "./product-collections.ts";
 
-const moment = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
+const time = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
 
 const item = (object: "product" | "sku", said: Partial<CatalogueRecord>): CatalogueRecord => ({
   object,
@@ -91,7 +91,7 @@ const scenarios: readonly [string, CatalogueLine, ProductCollection, boolean][] 
 
 describe("a collection has", () => {
   test.each(scenarios)("%s", (_name, line, collection, expected) => {
-    expect(matchingCollections(line, [collection], moment)).toEqual(expected ? ["pc_1"] : []);
+    expect(matchingCollections(line, [collection], time)).toEqual(expected ? ["pc_1"] : []);
   });
 });
 

@@ -48,8 +48,8 @@ export type ProductCollection = { readonly id: string } & (
 export const matchingCollections = (
   line: CatalogueLine,
   collections: readonly ProductCollection[],
-  moment: TimeContext,
-): readonly string[] => collections.filter((each) => isIn(line, each, moment)).map(({ id }) => id);
+  time: TimeContext,
+): readonly string[] => collections.filter((each) => isIn(line, each, time)).map(({ id }) => id);
 
 /**
  * A static collection that lists a product has all its SKUs. One with a filter tests what the line
@@ -58,14 +58,14 @@ export const matchingCollections = (
 function isIn(
   { product, sku }: CatalogueLine,
   collection: ProductCollection,
-  moment: TimeContext,
+  time: TimeContext,
 ): boolean {
   if (collection.type === "STATIC") {
     const { itemIds } = collection;
     return [product, sku].some((item) => item !== null && itemIds.has(item.id));
   }
   const item = sku ?? product;
-  return item !== null && collection.matches(item, moment);
+  return item !== null && collection.matches(item, time);
 }
 
 const fields: RecordFields<CatalogueRecord> = {

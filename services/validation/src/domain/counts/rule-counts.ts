@@ -18,7 +18,7 @@ import { requiredUnitCounts } from "./unit-budgets.ts";
 /** Who redeems, and when: what decides which redemptions a rule counts. */
 export type CountContext = {
   readonly customer: CustomerSnapshot | null;
-  readonly moment: TimeContext;
+  readonly time: TimeContext;
   readonly caller: CallerIdentity;
 };
 
@@ -79,7 +79,7 @@ export function ruleCount(name: RuleName, subject: Subject, context: CountContex
     measure: rule.measure,
     customerId,
     channelId,
-    since: rule.period === undefined ? null : startOfPeriod(rule.period, context.moment),
+    since: rule.period === undefined ? null : startOfPeriod(rule.period, context.time),
     productId: null,
   };
 }

@@ -15,7 +15,7 @@ export type DecisionRequest = {
   readonly customer: CustomerSnapshot | null;
   /** Metadata of the validation or redemption itself. */
   readonly metadata: Metadata;
-  readonly moment: TimeContext;
+  readonly time: TimeContext;
   readonly stacking: StackingRules;
   /** Counts of earlier redemptions by `countKey`; `countsToLoad` lists those that are needed. */
   readonly counts: ReadonlyMap<string, bigint>;

@@ -20,7 +20,7 @@ import {
   requestOf,
   tierRedeemableOf,
 } from "../../../test/builders.ts";
-import { collectionsToLoad } from "../catalogue/needed-collections.ts";
+import { collectionsToLoad } from "../catalogue/items-to-load.ts";
 import type { CountGuard } from "../counts/count-guard.ts";
 import { countKey } from "../counts/counts.ts";
 import { countsToLoad } from "../counts/rule-counts.ts";

@@ -5,7 +5,7 @@ import type { TierSnapshot, VoucherSnapshot } from "../input/voucher.ts";
 import { type Rejection, rejectionForCode } from "../rejections/rejection.ts";
 import { checkTierTime, checkVoucherTime } from "./time-limits.ts";
 
-export type PreconditionContext = Pick<DecisionRequest, "moment" | "customer">;
+export type PreconditionContext = Pick<DecisionRequest, "time" | "customer">;
 
 /** A check that does not depend on the order. */
 export type Precondition = {
@@ -22,8 +22,8 @@ export const PRECONDITIONS: readonly Precondition[] = [
   },
   {
     kind: "dates",
-    check: ({ kind, snapshot }, { moment }) =>
-      kind === "voucher" ? checkVoucherTime(snapshot, moment) : checkTierTime(snapshot, moment),
+    check: ({ kind, snapshot }, { time }) =>
+      kind === "voucher" ? checkVoucherTime(snapshot, time) : checkTierTime(snapshot, time),
   },
   {
     kind: "quantity",

@@ -43,7 +43,7 @@ test.each([
     order: null,
     customer: holder,
     metadata: {},
-    moment: { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" },
+    time: { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" },
     stacking: { ...DEFAULT_STACKING_RULES, redeemablesApplicationMode: "PARTIAL" },
   });
   if (decision.kind !== "decided") throw new Error(decision.rejection.key);

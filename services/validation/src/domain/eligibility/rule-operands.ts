@@ -37,9 +37,9 @@ export type RuleEffect = {
 
 /** What the names in rules mean; spec/validation-and-redemption.md §3.3. */
 export function ruleReader(facts: RuleContext, effect: RuleEffect | null): RuleReader {
-  const { moment, customer, order, start } = facts;
+  const { time, customer, order, start } = facts;
   return {
-    time: moment,
+    time,
     hasCustomer: customer !== null,
     hasOrder: order !== null,
     // Most rules do not look at the lines.

@@ -47,7 +47,7 @@ function preconditionStep(
     case "active":
       return told(passed ? "is switched on" : "is switched off, or its campaign is");
     case "dates": {
-      const now = formatInstant(facts.moment.now);
+      const now = formatInstant(facts.time.now);
       const message = passed
         ? `is open at ${now}`
         : `is not open at ${now}: ${failedPrecondition?.rejection.key}`;
@@ -69,7 +69,7 @@ function preconditionStep(
 /** The time limits that were set, of the redeemable and of its campaign. */
 function timeOperands({
   subject,
-  moment,
+  time,
 }: EvaluationLog["input"]): Pick<ExplanationStep, "operands"> {
   const { validity, campaign } = subject.snapshot;
   const limits = {
@@ -78,7 +78,7 @@ function timeOperands({
   };
   return Object.keys(limits).length === 0
     ? {}
-    : { operands: { ...limits, time_zone: moment.timeZone } };
+    : { operands: { ...limits, time_zone: time.timeZone } };
 }
 
 const limitsOf = ({

@@ -1,6 +1,5 @@
 import { decimalText } from "@scrip/money";
 import {
-  type Discount,
   type DiscountEffect,
   type Formula,
   type FormulaScope,
@@ -13,6 +12,7 @@ import {
 
 import type { ExplanationStep } from "../decision/explanation-steps.ts";
 import { formulaScopes } from "../formulas/formula-operands.ts";
+import { discountOf, formulasOfDiscount } from "../input/subject.ts";
 import type { ValueOutcome } from "../pricing/apply-value.ts";
 import type { EvaluationLog } from "./evaluation-log.ts";
 
@@ -33,7 +33,7 @@ export function formulaSteps(
   { benefit, allocations }: AppliedValue,
 ): readonly ExplanationStep[] {
   const { subject, state } = facts;
-  const formulas = discountFormulas(subjectDiscount(facts));
+  const formulas = formulasOfDiscount(discountOf(facts.subject));
   if (benefit.kind !== "discount" || formulas.length === 0) return [];
   const scopeAt = formulaScopes({ subject, state, bundles: bundles?.quantity ?? 1n }, facts);
   const lines = allocations.flatMap(({ orderItemIndex }) => orderItemIndex ?? []);
@@ -68,17 +68,4 @@ function stepOf(
   }
   const message = "the formula takes too many steps on this order, so the static value counts";
   return { ...told, passed: false, message };
-}
-
-function subjectDiscount({ subject }: EvaluationLog["input"]): Discount | null {
-  if (subject.kind === "promotion_tier") return subject.snapshot.discount;
-  const { value } = subject.snapshot;
-  return value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
-}
-
-function discountFormulas(discount: Discount | null): readonly Formula[] {
-  if (discount === null) return [];
-  const all =
-    discount.type === "UNIT" ? discount.gifts.map(({ formula }) => formula) : [discount.formula];
-  return all.filter((formula) => formula !== null);
 }

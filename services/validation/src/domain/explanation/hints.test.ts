@@ -387,7 +387,7 @@ describe("a hint about", () => {
       fc.property(anyValidity, (limits) => {
         const redeemables = codeWith({ validity: { ...unlimited, ...limits } });
         const statusAt = (now: number) =>
-          judgedIn({ redeemables, moment: { now, timeZone: "Europe/Warsaw" } })[0]?.status;
+          judgedIn({ redeemables, time: { now, timeZone: "Europe/Warsaw" } })[0]?.status;
         fc.pre(statusAt(NOW) === "INAPPLICABLE");
         const from = rejectedIn({ redeemables, explain: true }).hints[0]?.from ?? 0;
         expect([statusAt(from - 1), statusAt(from)]).toEqual(["INAPPLICABLE", "APPLICABLE"]);

@@ -48,9 +48,9 @@ function preconditionHints(
 }
 
 /** A tier ends with its campaign. */
-function nextValidTime({ subject, moment }: EvaluationLog["input"]): number | null {
+function nextValidTime({ subject, time }: EvaluationLog["input"]): number | null {
   const { validity, campaign } = subject.snapshot;
-  const from = nextOpening(validity, campaign?.validity ?? null, moment);
+  const from = nextOpening(validity, campaign?.validity ?? null, time);
   const end = campaign?.validity.expirationDate ?? null;
   const isOver = from !== null && end !== null && from > end;
   return subject.kind === "promotion_tier" && isOver ? null : from;

@@ -53,7 +53,7 @@ function changeOf(failing: FailingRule, facts: RuleContext): Change | null {
     case "order.metadata":
     case "redemption.metadata":
       return (
-        differenceIn(failing.value, failing) ?? dateIn(failing, facts.moment) ?? memberIn(failing)
+        differenceIn(failing.value, failing) ?? dateIn(failing, facts.time) ?? memberIn(failing)
       );
     case "order.items.price_any":
       return leastChange(failing);
@@ -107,10 +107,10 @@ function differenceIn(value: KnownValue | null, { rule }: FailingRule): Change |
 }
 
 /** The day that is waited for, or what the date would have to be instead. */
-function dateIn({ rule, value }: FailingRule, moment: TimeContext): Change | null {
-  const from = firstMatchingDay(value, rule.conditions, moment);
+function dateIn({ rule, value }: FailingRule, time: TimeContext): Change | null {
+  const from = firstMatchingDay(value, rule.conditions, time);
   if (from !== null) return { from, message: `from ${formatInstant(from)}` };
-  const wanted = expectedDates(value, rule.conditions, moment);
+  const wanted = expectedDates(value, rule.conditions, time);
   return wanted.length === 0 ? null : { message: wanted.join(" and ") };
 }
 
@@ -133,7 +133,7 @@ function countChange({ rule }: FailingRule, facts: RuleContext): Change | null {
   const value = (facts.counts.get(countKey(count)) ?? 0n) + 1n;
   const period = countPeriod(rule.name);
   if (period !== null && meetsConditions(1n, rule.definition)) {
-    const from = startOfNextPeriod(period, facts.moment);
+    const from = startOfNextPeriod(period, facts.time);
     return { from, message: `from ${formatInstant(from)}` };
   }
   const difference = smallestDifference(value, rule.conditions, (candidate) => candidate > value);

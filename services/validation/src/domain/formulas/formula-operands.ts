@@ -17,7 +17,7 @@ import { sumOf } from "../order/minor-units.ts";
 import { type LineState, type OrderState, subtotalAmount } from "../order/order-state.ts";
 
 export type FormulaContext = {
-  readonly moment: TimeContext;
+  readonly time: TimeContext;
   readonly order: OrderSnapshot | null;
   readonly customer: CustomerSnapshot | null;
   readonly metadata: Metadata;
@@ -53,7 +53,7 @@ export function formulaScopes(
     return found;
   };
   return (line) => ({
-    time: context.moment,
+    time: context.time,
     operand: (name) => {
       const part = LINE_NAME.exec(name);
       if (part === null) return OPERANDS.get(name)?.(facts) ?? null;
@@ -111,7 +111,7 @@ const OPERANDS: ReadonlyMap<string, Operand> = new Map<string, Operand>([
   ],
   [
     "CUSTOMER_BIRTHDATE",
-    ({ customer, moment }) => dateOf(parseDay(customer?.birthdate ?? "", moment.timeZone) ?? null),
+    ({ customer, time }) => dateOf(parseDay(customer?.birthdate ?? "", time.timeZone) ?? null),
   ],
 ]);
 

@@ -18,7 +18,7 @@ import type { OrderSnapshot } from "../input/order.ts";
 import type { VoucherSnapshot } from "../input/voucher.ts";
 import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
 
-const moment = { now: Date.parse("2026-11-20T23:30:00Z"), timeZone: "Europe/Warsaw" };
+const time = { now: Date.parse("2026-11-20T23:30:00Z"), timeZone: "Europe/Warsaw" };
 
 type Given = {
   readonly order?: Partial<OrderSnapshot> | null;
@@ -231,7 +231,7 @@ function decided(
     order: given.order ? givenOrder(given.order) : null,
     customer: given.customer ?? null,
     metadata: given.metadata ?? {},
-    moment,
+    time,
     stacking: DEFAULT_STACKING_RULES,
     ...NOTHING_GATHERED,
   });

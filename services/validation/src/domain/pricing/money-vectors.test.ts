@@ -88,7 +88,7 @@ function requestOf(
     }),
     customer: null,
     metadata: {},
-    moment: { now: Date.UTC(2026, 10, 21), timeZone: "UTC" },
+    time: { now: Date.UTC(2026, 10, 21), timeZone: "UTC" },
     stacking: {
       ...DEFAULT_STACKING_RULES,
       discountCalculationMode: stacking?.discount_calculation_mode ?? "DISCOUNTED_AMOUNT",

@@ -4,7 +4,7 @@ import { type Candidate, candidateFilter, voucherFilters, requestedVouchers } fr
 
 const is = (...values: readonly string[]) => ({ conditions: { $is: values } });
 const sale = { category_id: is("cat_1") };
-const moment = { now: 0, timeZone: "UTC" };
+const time = { now: 0, timeZone: "UTC" };
 
 const given = (candidate: Partial<Candidate> = {}): Candidate => ({
   object: "voucher",
@@ -22,7 +22,7 @@ const given = (candidate: Partial<Candidate> = {}): Candidate => ({
 const matches = (filters: object, candidate: Partial<Candidate>): boolean => {
   const compiled = candidateFilter(filters);
   if (compiled.kind === "violation") throw new Error(compiled.text);
-  return compiled.matches(given(candidate), moment);
+  return compiled.matches(given(candidate), time);
 };
 
 const cases: readonly (readonly [string, object, Partial<Candidate>, boolean])[] = [

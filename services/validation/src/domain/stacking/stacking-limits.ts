@@ -1,6 +1,7 @@
 import type { CategorySnapshot } from "../input/voucher.ts";
+import type { CategoryKind } from "./exclusive-and-joint-categories.ts";
 import type { SkipKey } from "./skip-reasons.ts";
-import type { CategoryKind, StackingRules } from "./stacking-rules.ts";
+import type { StackingRules } from "./stacking-rules.ts";
 
 /** What the limits of stacks go by. */
 export type StackingCandidate = {

@@ -1,11 +1,11 @@
 import type { CategorySnapshot } from "../input/voucher.ts";
 
-/** How several redeemables of one request go together; spec/validation-and-redemption.md §5.1. */
+/** How several redeemables of one request are combined. docs/stacking.md#settings */
 export type StackingRules = {
   readonly redeemablesLimit: number;
   readonly applicableRedeemablesLimit: number;
   readonly applicableRedeemablesPerCategoryLimit: number;
-  /** By category id; replaces the limit above for that category. */
+  /** By category id; overrides the limit above for that category. */
   readonly applicableRedeemablesCategoryLimits: Readonly<Record<string, number>>;
   readonly applicableExclusiveRedeemablesLimit: number;
   readonly applicableExclusiveRedeemablesPerCategoryLimit: number;
@@ -24,7 +24,7 @@ export type StackingRules = {
   readonly discountedAmountModeCategories: readonly string[];
 };
 
-/** What a percentage is taken of: the order as earlier redeemables left it, or as it was sent. */
+/** The base of percentages: the order after earlier redeemables, or the order of the request. */
 export type CalculationMode = "DISCOUNTED_AMOUNT" | "INITIAL_AMOUNT";
 
 export const DEFAULT_STACKING_RULES: StackingRules = {
@@ -49,12 +49,12 @@ export const DEFAULT_STACKING_RULES: StackingRules = {
   discountedAmountModeCategories: [],
 };
 
-/** What a project has set; everything else has its default. */
+/** The settings of a project; the others have their defaults. */
 export type StackingOptions = Partial<StackingRules>;
 
 /**
- * The rules that options amount to. A default gives way to a smaller limit of requests; only who sets
- * both contradicts himself (`stackingContradiction`).
+ * Completes the settings with defaults. The default of `applicable_redeemables_limit` is lowered to a smaller
+ * `redeemables_limit`; only explicit settings can contradict each other (`stackingContradiction`).
  */
 export function resolveStackingRules(options: StackingOptions): StackingRules {
   const rules = { ...DEFAULT_STACKING_RULES, ...options };
@@ -64,7 +64,7 @@ export function resolveStackingRules(options: StackingOptions): StackingRules {
   return { ...rules, applicableRedeemablesLimit };
 }
 
-/** What is wrong with options that are within their bounds one by one. */
+/** An error in the combination of settings that are valid one by one. */
 export function stackingContradiction(options: StackingOptions): string | null {
   const { redeemablesLimit, applicableRedeemablesLimit } = resolveStackingRules(options);
   return applicableRedeemablesLimit > redeemablesLimit
@@ -72,7 +72,7 @@ export function stackingContradiction(options: StackingOptions): string | null {
     : null;
 }
 
-/** Every category that options name, each once. */
+/** The distinct ids of all categories in the settings. */
 export function referencedCategories(options: StackingOptions): readonly string[] {
   return [
     ...new Set([
@@ -87,40 +87,18 @@ export function referencedCategories(options: StackingOptions): readonly string[
   ];
 }
 
-/** The options without categories that are gone; undefined when they name none of them. */
+/** The settings without deleted categories; undefined if they contain none of them. */
 export function withoutCategories(
   options: StackingOptions,
-  gone: ReadonlySet<string>,
+  deleted: ReadonlySet<string>,
 ): StackingOptions | undefined {
-  if (!referencedCategories(options).some((id) => gone.has(id))) return undefined;
-  const kept = Object.entries(options).map(([option, value]) => {
-    if (Array.isArray(value)) return [option, value.filter((id) => !gone.has(id))];
+  if (!referencedCategories(options).some((id) => deleted.has(id))) return undefined;
+  const remaining = Object.entries(options).map(([option, value]) => {
+    if (Array.isArray(value)) return [option, value.filter((id) => !deleted.has(id))];
     if (typeof value !== "object") return [option, value];
-    return [option, Object.fromEntries(Object.entries(value).filter(([id]) => !gone.has(id)))];
+    return [option, Object.fromEntries(Object.entries(value).filter(([id]) => !deleted.has(id)))];
   });
-  return Object.fromEntries(kept) as StackingOptions;
-}
-
-export type CategoryKind = "JOINT" | "EXCLUSIVE" | "COMMON";
-
-/** What `categories[].stacking_rules_type` shows. A category listed as both counts as joint. */
-export function categoryKind(categoryId: string, rules: StackingRules): CategoryKind {
-  if (rules.jointCategories.includes(categoryId)) return "JOINT";
-  return rules.exclusiveCategories.includes(categoryId) ? "EXCLUSIVE" : "COMMON";
-}
-
-/** The strongest kind among the categories of a redeemable; without any it is common. */
-export function strongestKind(
-  categories: readonly CategorySnapshot[],
-  rules: StackingRules,
-): CategoryKind {
-  let strongest: CategoryKind = "COMMON";
-  for (const { id } of categories) {
-    const kind = categoryKind(id, rules);
-    if (kind === "JOINT") return kind;
-    if (kind === "EXCLUSIVE") strongest = kind;
-  }
-  return strongest;
+  return Object.fromEntries(remaining) as StackingOptions;
 }
 
 export function calculationMode(
@@ -132,7 +110,7 @@ export function calculationMode(
   return rules.discountCalculationMode;
 }
 
-/** Settings of a category win over the project's, and skipping wins over redeeming anyway. */
+/** Settings of a category override those of the project, and skipping overrides redeeming anyway. */
 export function skipsWithoutEffect(
   categories: readonly CategorySnapshot[],
   rules: StackingRules,

@@ -16,6 +16,7 @@ import {
   rejectedIn,
   tierRedeemableOf,
 } from "../../../test/builders.ts";
+import { itemsToLoad } from "../catalogue/items-to-load.ts";
 import type { DecisionRequest } from "../decision/decision-request.ts";
 import type { ApplicableRedeemable } from "../decision/decision.ts";
 import type { CatalogueItem } from "../input/catalogue-item.ts";
@@ -23,7 +24,6 @@ import type { LineSnapshot } from "../input/order.ts";
 import type { VoucherSnapshot } from "../input/voucher.ts";
 import { MAX_AMOUNT } from "../order/order-state.ts";
 import { DEFAULT_STACKING_RULES as STACKING } from "../stacking/stacking-rules.ts";
-import { itemsToLoad } from "./unit-discount.ts";
 
 const givenItem = (item: Partial<CatalogueItem> = {}): CatalogueItem => ({
   productId: "mug",

@@ -4,9 +4,6 @@ import type { SelectedLine } from "../applicable-items/item-selection.ts";
 import type { AppliedUnitGift } from "../decision/benefit.ts";
 import { type Formulas, toUnits } from "../formulas/formula-values.ts";
 import type { CatalogueItem } from "../input/catalogue-item.ts";
-import type { Redeemable } from "../input/redeemable.ts";
-import { subjectOf } from "../input/subject.ts";
-import type { VoucherValue } from "../input/voucher.ts";
 import { atLeastZero, smallestOf, sumOf } from "../order/minor-units.ts";
 import { type OrderDraft, toDraft, makeUnitsFree, lineAt } from "../order/order-draft.ts";
 import { type LineState, type OrderState, subtotalAmount } from "../order/order-state.ts";
@@ -56,24 +53,6 @@ export function applyUnitDiscount(
   }));
   return { kind: "given", state: draft, given, value: { ...discount, gifts } };
 }
-
-/** The ids that discounts of the redeemables give units of, to look them up before deciding. */
-export const itemsToLoad = (redeemables: readonly Redeemable[]): readonly string[] => [
-  ...new Set(redeemables.flatMap(giftItemReferences)),
-];
-
-function giftItemReferences(redeemable: Redeemable): readonly string[] {
-  const subject = subjectOf(redeemable);
-  if (subject === null) return [];
-  const discount =
-    subject.kind === "voucher"
-      ? voucherDiscount(subject.snapshot.value)
-      : subject.snapshot.discount;
-  return discount?.type === "UNIT" ? discount.gifts.flatMap(({ unitType }) => unitType ?? []) : [];
-}
-
-const voucherDiscount = (value: VoucherValue) =>
-  value.type === "DISCOUNT_VOUCHER" ? value.discount : null;
 
 type GiftToApply = UnitGift & { readonly item: CatalogueItem | null };
 

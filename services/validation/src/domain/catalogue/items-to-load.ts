@@ -1,6 +1,9 @@
 import type { ItemRef, Rule, ValidationRule } from "@scrip/rules";
 
-/** The collections that rules name: whether a line is in them has to be looked up before. */
+import type { Redeemable } from "../input/redeemable.ts";
+import { discountOf, subjectOf } from "../input/subject.ts";
+
+/** Ids of the product collections that rules reference: their lines are matched before the decision. */
 export const collectionsToLoad = (rules: readonly ValidationRule[]): readonly string[] => [
   ...new Set(rules.flatMap(referencedCollections)),
 ];
@@ -16,3 +19,14 @@ function referencedCollections({ rules, bundle, scope }: ValidationRule): readon
 
 const conditionItems = ({ conditions }: Rule): readonly ItemRef[] =>
   conditions.flatMap((condition) => (condition.kind === "items" ? condition.items : []));
+
+/** Ids of the products and SKUs that unit discounts add. */
+export const itemsToLoad = (redeemables: readonly Redeemable[]): readonly string[] => [
+  ...new Set(redeemables.flatMap(addedItems)),
+];
+
+function addedItems(redeemable: Redeemable): readonly string[] {
+  const subject = subjectOf(redeemable);
+  const discount = subject && discountOf(subject);
+  return discount?.type === "UNIT" ? discount.gifts.flatMap(({ unitType }) => unitType ?? []) : [];
+}
