@@ -30,6 +30,29 @@ const PURE_DOMAIN = "domain/ is pure: no I/O, no clock, no randomness, nothing o
 /** Tests and the tables of test cases beside them. */
 const DOMAIN_TESTS = ["**/*.test.ts", "**/*.test-cases.ts"];
 
+/**
+ * The folders of validation's domain/, lowest first: each imports only those before it. The files of domain/ itself
+ * (decide.ts, evaluate.ts, …) are above all folders.
+ */
+const VALIDATION_DOMAIN = [
+  "input",
+  "rejections",
+  "order",
+  "stacking",
+  "catalogue",
+  "applicable-items",
+  "formulas",
+  "counts",
+  "bundles",
+  "decision",
+  "eligibility",
+  "unit-discounts",
+  "pricing",
+  "explanation",
+  "qualification",
+  "redemption",
+];
+
 export default defineConfig({
   plugins: ["typescript", "unicorn", "import", "node", "vitest", "promise", "oxc"],
   categories: { correctness: "error", suspicious: "error", perf: "warn" },
