@@ -8,7 +8,7 @@ import { MONDAY, type Project } from "./domain/project.ts";
 import { insertApiKey, isKnownKey } from "./store/api-keys.ts";
 import { countProjects, insertProject } from "./store/projects.ts";
 
-/** The first project of an installation and its two keys (spec/rulings.md 15). */
+/** The first project of an installation and its two keys (docs/operations.md#configuration). */
 export type BootstrapKeys = {
   readonly appId: string;
   readonly appToken: string;
@@ -20,7 +20,7 @@ export type BootstrapKeys = {
   readonly sandbox: boolean;
 };
 
-/** Keys for an installation that was given none: nobody can guess them, and nobody else has them. */
+/** Random keys for an installation without configured keys. */
 export function generateBootstrap(): BootstrapKeys & {
   readonly managementId: string;
   readonly managementToken: string;
@@ -40,41 +40,45 @@ export function generateBootstrap(): BootstrapKeys & {
 }
 
 /**
- * Makes the first project when there is none; several processes that start at once make one. Answers
- * whether the keys are those of a project: they are not when another start made the first one.
+ * Creates the first project when none exists, once for concurrent processes. Returns whether the
+ * keys belong to a project: false when another start created it with other keys.
  */
 export async function ensureProject(
   db: Database,
   keys: BootstrapKeys | undefined,
   now: number,
 ): Promise<boolean> {
-  if ((await countProjects(db)) === 0n) await makeFirst(db, keys, now);
+  if ((await countProjects(db)) === 0n) await createFirstProject(db, keys, now);
   return keys !== undefined && isKnownKey(db, keys.appId, hashSecret(keys.appToken));
 }
 
-async function makeFirst(
+async function createFirstProject(
   db: Database,
   keys: BootstrapKeys | undefined,
   now: number,
 ): Promise<void> {
   if (keys === undefined) {
     throw new ConfigError(
-      "There is no project yet. Set SCRIP_BOOTSTRAP_APP_ID, SCRIP_BOOTSTRAP_APP_TOKEN, " +
-        "SCRIP_BOOTSTRAP_CLIENT_APP_ID and SCRIP_BOOTSTRAP_CLIENT_TOKEN to make the first one.",
+      "No project exists yet. Set SCRIP_BOOTSTRAP_APP_ID, SCRIP_BOOTSTRAP_APP_TOKEN, " +
+        "SCRIP_BOOTSTRAP_CLIENT_APP_ID and SCRIP_BOOTSTRAP_CLIENT_TOKEN to create the first one.",
     );
   }
   await db.transaction(async (tx) => {
-    await waitForOthers(tx);
-    if ((await countProjects(tx)) === 0n) await insertFirst(tx, keys, new Date(now));
+    await lockProjectTable(tx);
+    if ((await countProjects(tx)) === 0n) await insertFirstProject(tx, keys, new Date(now));
   });
 }
 
-/** Nobody else makes a project until this transaction ends; everybody may still read. */
-async function waitForOthers(tx: Queryable): Promise<void> {
+/** Blocks other writers of projects until the transaction ends; reads continue. */
+async function lockProjectTable(tx: Queryable): Promise<void> {
   await tx.query("lock table project in share row exclusive mode");
 }
 
-async function insertFirst(tx: Queryable, keys: BootstrapKeys, createdAt: Date): Promise<void> {
+async function insertFirstProject(
+  tx: Queryable,
+  keys: BootstrapKeys,
+  createdAt: Date,
+): Promise<void> {
   const project: Project = {
     id: newId("proj"),
     name: keys.projectName,

@@ -6,16 +6,16 @@ import { canonicalDomain } from "./domain/origin.ts";
 import { isProjectTimeZone } from "./domain/project.ts";
 import type { RateLimitSettings } from "./limits/rate-limits.ts";
 
-/** How the door behaves. Every setting has a default that suits most installations. */
+/** Settings of the HTTP edge. */
 export type HttpConfig = {
   readonly limits: RateLimitSettings;
   readonly maxBodyBytes: number;
   readonly trustedProxies: number;
   readonly redisUrl: string | undefined;
   readonly management: ManagementCredentials;
-  /** Where clients reach us, for the documents; a path-only base when undefined. */
+  /** Server URL in the OpenAPI document; relative without it. */
   readonly baseUrl: string | undefined;
-  /** How long it goes on serving once it is told to close, until nobody sends it requests. */
+  /** Seconds to keep serving after SIGTERM, until load balancers have removed this process. */
   readonly drainSeconds: number;
 };
 
@@ -26,7 +26,7 @@ export type GatewayConfig = {
 };
 
 const DEFAULT_BODY_BYTES = 256 * 1024;
-/** A body is held in memory while it is read, so this bounds what a client can make us hold. */
+/** Bodies are held in memory, so this bounds the memory per request. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_DRAIN_SECONDS = 60;
 const DAY_SECONDS = 24 * 3_600;
@@ -36,7 +36,6 @@ const limit = (value: number): Reader<number> =>
   variable.withDefault(variable.integer(0, MAX_LIMIT), value);
 const maybe = variable.optional;
 
-/** Reads what the door and the gateway's own service take from the environment. */
 export function readGatewayConfig(
   env: Env,
   defaults: Pick<HttpConfig, "drainSeconds"> = { drainSeconds: 0 },
@@ -89,7 +88,7 @@ const KEY_VARIABLES = [
   "SCRIP_BOOTSTRAP_CLIENT_TOKEN",
 ];
 
-/** The first project, when any of its keys is given; then all of them have to be. */
+/** The first project; undefined without any of the keys, which must be set together. */
 export function readBootstrap(env: Env): BootstrapKeys | undefined {
   if (KEY_VARIABLES.every((name) => !env[name])) return undefined;
   const read = readEnv(env, {

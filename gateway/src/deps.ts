@@ -5,7 +5,7 @@ import type { CredentialCache } from "./auth/credential-cache.ts";
 export type Deps = {
   readonly db: Database;
   readonly credentialCache: CredentialCache;
-  /** Every write of what is remembered of a project goes through it. */
+  /** Writes to cached definitions go through it, so that caches are invalidated. */
   readonly definitions: DefinitionVersions;
   readonly newId: (prefix: "proj" | "app" | "ms") => string;
   /** Real time in epoch milliseconds: tokens and keys do not follow sandbox clocks. */

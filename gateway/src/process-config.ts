@@ -3,7 +3,7 @@ import type { ServiceKeys } from "@scrip/rpc";
 
 import { type GatewayConfig, readGatewayConfig } from "./config.ts";
 
-/** What a gateway that runs as a process of its own needs beside the settings of the door. */
+/** Settings of the gateway as a process of its own. */
 export type ProcessConfig = {
   readonly gateway: GatewayConfig;
   readonly host: string;
@@ -12,12 +12,15 @@ export type ProcessConfig = {
   readonly poolSize: number;
   readonly logLevel: string;
   readonly serviceKeys: ServiceKeys;
-  /** Where the services listen for gRPC. */
+  /** gRPC URLs of the services. */
   readonly urls: Readonly<Record<"voucher" | "campaign" | "loyalty" | "validation", string>>;
 };
 
 const DEFAULT_PORT = 8080;
-/** Load balancers learn only after the signal that we are leaving (design/reliability.md §6.2). */
+/**
+ * Load balancers stop sending requests only after they see /readyz fail
+ * (docs/operations.md#shutdown).
+ */
 const DRAIN_SECONDS = 5;
 
 export function readProcessConfig(env: Env): ProcessConfig {

@@ -7,7 +7,7 @@ import { ownServices, publicServices } from "./public-services.ts";
 import { type Gateway, startGateway } from "./server.ts";
 import { createGatewayService } from "./service.ts";
 
-/** The gateway as a process of its own, which reaches the services over gRPC. */
+/** Runs the gateway as a process that calls the services over gRPC. */
 export async function startProcess(config: ProcessConfig): Promise<Gateway> {
   const logger = createLogger({ service: "gateway", level: config.logLevel });
   await using parts = new AsyncDisposableStack();
@@ -56,11 +56,11 @@ function transportsOf({ urls, serviceKeys }: ProcessConfig): ReadonlyMap<string,
   return new Map(served.map(({ typeName }) => [typeName, transportOf(byOwner, typeName)]));
 }
 
-/** Packages are named after the service that serves them: `scrip.voucher.v1`. */
+/** Packages are named after their service: `scrip.voucher.v1`. */
 function transportOf(byOwner: ReadonlyMap<string, Transport>, typeName: string): Transport {
   const owner = typeName.split(".")[1] ?? "";
   const transport = byOwner.get(owner);
   if (transport === undefined)
-    throw new Error(`the gateway has no URL of the owner of ${typeName}`);
+    throw new Error(`the gateway has no URL for the service that owns ${typeName}`);
   return transport;
 }

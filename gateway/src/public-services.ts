@@ -20,7 +20,7 @@ import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb"
 import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
-/** The services that the door opens. Which of their RPCs, and to whom, stands in the contract. */
+/** Services with public endpoints. Access options in the contract say which RPCs are public. */
 export const publicServices: readonly DescService[] = [
   TokenService,
   ProjectService,
@@ -44,7 +44,7 @@ export const publicServices: readonly DescService[] = [
   ValidationRuleService,
 ];
 
-/** Served by the gateway itself. */
+/** Implemented by the gateway itself. */
 export const ownServices: readonly DescService[] = [
   TokenService,
   ProjectService,

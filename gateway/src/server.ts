@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { Server as NetServer } from "node:net";
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
 
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
@@ -35,20 +35,20 @@ import { createTranscoder } from "./transcode/index.ts";
 
 export type GatewayOptions = {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly config: HttpConfig;
   /** The gateway's own service, in this process. */
   readonly service: GatewayService;
-  /** Where the other services are reached, by the full names of their protobuf services. */
+  /** Transports of the other services by their full protobuf names. */
   readonly transports: ReadonlyMap<string, Transport>;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Whether the rest of the process is ready, when more than the gateway runs in it. */
+  /** Readiness of other services in the same process. */
   readonly ready?: () => Promise<boolean>;
-  /** How long a request may take in all; as long as a call between services by default. */
+  /** Timeout of a request; defaults to the deadline of calls between services. */
   readonly deadlineMs?: number;
-  /** The services behind the door; all of the contract unless a test opens fewer. */
+  /** Public services; all of the contract by default. */
   readonly services?: readonly DescService[];
 };
 
@@ -64,7 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const limits = parts.use(startLimits(config, reports));
 
   const app = new Koa();
-  // What goes wrong is reported by the door, with the request that it belongs to.
+  // Koa's own error log is disabled: the middleware reports errors with their request.
   app.silent = true;
   app.use(
     createApiMiddleware({
@@ -105,7 +105,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...addressOf(server, options.host),
     async [Symbol.asyncDispose]() {
       state.draining = true;
-      // Even a sleep of nothing lets clients connect anew, whose connections would then be reset.
+      // Even sleep(0) would accept new connections, which would then be reset.
       if (config.drainSeconds > 0) await sleep(config.drainSeconds * 1_000);
       await close(server);
       await running.disposeAsync();
@@ -156,29 +156,29 @@ function routerOf(
   );
 }
 
-/** Slow senders must not hold a connection for long (design/reliability.md §5.6). */
+/** Limits how long slow clients can hold a connection. */
 function createHttpServer(app: Koa): Server {
   const server = createServer(
     {
       headersTimeout: 10_000,
       requestTimeout: 30_000,
       connectionsCheckingInterval: 1_000,
-      // Above that of the load balancers in front of us, or they meet closed connections.
+      // Longer than that of load balancers, which would otherwise use closed connections.
       keepAliveTimeout: 75_000,
       maxHeaderSize: 16 * 1024,
-      // The door asks for it itself: Node would answer without the Error object.
+      // Checked in header-checks.ts, because Node responds without an Error object.
       requireHostHeader: false,
     },
     app.callback(),
   );
-  // The door refuses the expectation itself: Node would answer without the Error object.
+  // Checked in header-checks.ts, because Node responds without an Error object.
   server.on("checkExpectation", (req, res) => void server.emit("request", req, res));
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
   return server;
 }
 
-/** More than any client or proxy adds. */
+/** More than clients and proxies send. */
 const MAX_HEADERS = 100;
 const MAX_CONNECTIONS = 12_000;
 
@@ -193,7 +193,7 @@ function withOwn(options: GatewayOptions): ReadonlyMap<string, Transport> {
 function transportOf({ method }: Binding, transports: ReadonlyMap<string, Transport>): Transport {
   const { typeName } = method.parent;
   const transport = transports.get(typeName);
-  if (transport === undefined) throw new Error(`the gateway was given no way to ${typeName}`);
+  if (transport === undefined) throw new Error(`the gateway has no transport for ${typeName}`);
   return transport;
 }
 
@@ -202,10 +202,10 @@ async function isReady({ service, ready }: GatewayOptions): Promise<boolean> {
   return Promise.race([all, sleep(READY_MS, false, { ref: false })]);
 }
 
-/** Whoever asks gives up soon; what hangs is not ready. */
+/** Readiness probes time out soon; a check that hangs counts as not ready. */
 const READY_MS = 1_500;
 
-/** Of the contract, not of a build: it says what clients may rely on. */
+/** Version of the API contract, not of a build. */
 const API_VERSION = "1.0.0";
 
 function openApiDocument(bindings: readonly Binding[], { baseUrl }: HttpConfig): OpenApiDocument {
@@ -222,23 +222,23 @@ function addressOf(server: Server, host: string): { readonly url: string; readon
   return { url: `http://${name}:${address.port}`, port: address.port };
 }
 
-/** How long requests under way may take to end once the door is told to close. */
+/** How long running requests may take to finish during shutdown. */
 const DRAIN_MS = 10_000;
 
-/** How long a connection that is kept alive may still bring a request, to be told that it ends. */
+/** How long idle keep-alive connections stay open, so that a request in transit gets a response. */
 const LINGER_MS = 250;
 
 /**
- * Node would end connections that are kept alive at once, and with them the requests that are on
- * their way. So nothing new is accepted first; whoever uses a connection is answered that it closes.
+ * Node closes idle keep-alive connections immediately, and with them requests in transit. So the
+ * server first stops accepting connections; responses on existing ones say `Connection: close`.
  */
 async function close(server: Server): Promise<void> {
   const closed = once(server, "close");
   NetServer.prototype.close.call(server);
   const deadline = setTimeout(() => server.closeAllConnections(), LINGER_MS + DRAIN_MS);
   await Promise.race([closed, sleep(LINGER_MS, undefined, { ref: false })]);
-  // What came in while the process was busy is read first.
-  await nextTurn();
+  // Requests that arrived while the process was busy are read first.
+  await nextIteration();
   server.close();
   await closed;
   clearTimeout(deadline);

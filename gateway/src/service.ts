@@ -16,9 +16,9 @@ import { routes } from "./routes.ts";
 export type GatewayServiceOptions = {
   readonly databaseUrl: string;
   readonly poolSize?: number;
-  /** Lifetime of access tokens, at most a day. */
+  /** Lifetime of access tokens in seconds, at most a day. */
   readonly tokenSeconds?: number;
-  /** The first project, when there is none yet; without it an empty installation does not start. */
+  /** The first project; required while none exists. */
   readonly bootstrap?: BootstrapKeys | undefined;
   readonly logger: { error(fields: object, message: string): void };
   readonly newId?: (prefix: "proj" | "app" | "ms") => string;
@@ -26,13 +26,13 @@ export type GatewayServiceOptions = {
   readonly clock?: () => number;
 };
 
-/** The owner of projects, keys and tokens, with what the door needs of it in the same process. */
+/** The gateway's own RPCs, and what the HTTP edge uses of them in the same process. */
 export type GatewayService = Service & {
   readonly db: Queryable;
   readonly credentialCache: CredentialCache;
   readonly findSchemas: FindSchemas;
   readonly clock: () => number;
-  /** Whether the keys given for the first project are those of a project. */
+  /** Whether the bootstrap keys belong to a project. */
   readonly hasBootstrapKeys: boolean;
 };
 
@@ -64,7 +64,7 @@ export async function createGatewayService(
   const definitions = createDefinitionVersions({ db });
   parts.use(
     startDeletingExpired(db, (error) =>
-      logger.error({ error }, "old tokens and answers were not removed"),
+      logger.error({ error }, "expired tokens and stored responses could not be deleted"),
     ),
   );
   const running = parts.move();

@@ -6,7 +6,7 @@ import type { CredentialCache } from "./credential-cache.ts";
 import type { Principal } from "./principal.ts";
 import { hashSecret, secretMatches } from "./secrets.ts";
 
-/** Opens the management endpoints of the whole installation. */
+/** Credentials for the management endpoints of the installation. */
 export type ManagementCredentials = { readonly id: string; readonly token: string };
 
 /** Counts failed credentials per address; throws `too_many_requests` once there were too many. */
@@ -16,15 +16,15 @@ export type FailedLoginThrottle = {
 };
 
 export type Authenticator = {
-  /** The server side: X-App-Id, X-App-Token and the bearer token, all three (spec/rulings.md 3). */
+  /** Requires X-App-Id, X-App-Token and the bearer token (docs/authentication.md#credentials). */
   server(headers: IncomingHttpHeaders, address: string): Principal | Promise<Principal>;
   client(headers: IncomingHttpHeaders, address: string): Principal | Promise<Principal>;
-  /** The token endpoints: X-App-Id and X-App-Token alone. */
+  /** Requires X-App-Id and X-App-Token only, for the token endpoints. */
   keyOnly(headers: IncomingHttpHeaders, address: string): Promise<Principal>;
   management(headers: IncomingHttpHeaders, address: string): Promise<void>;
 };
 
-/** Longer than every credential that we make; what is longer is not looked up. */
+/** Longer than every valid credential; longer values are rejected without a lookup. */
 const MAX_CREDENTIAL = 512;
 
 export type AuthenticatorOptions = {
@@ -90,29 +90,29 @@ type PresentedCredentials = {
   readonly token: string | undefined;
 };
 
-/** Answers at once, without a promise, whom it remembers: nearly everybody. */
+/** Returns cached principals synchronously, which covers nearly all requests. */
 function tokenAuthenticator({ credentialCache, throttle, clock }: AuthenticatorOptions) {
   return (given: PresentedCredentials, address: string): Principal | Promise<Principal> => {
     const { side, keyId, secret, token } = given;
-    const refuse = (): never => {
+    const reject = (): never => {
       throw unauthorized(throttle, address);
     };
     if (!isCredential(keyId) || !isCredential(secret) || !isCredential(token)) {
-      return throttled(refuse, throttle, address);
+      return throttled(reject, throttle, address);
     }
     const known = credentialCache.cached(keyId, token, clock());
     if (known !== undefined && isValid(known, side, secret))
       return fromAllowedAddress(known, address);
-    const look = async (): Promise<Principal> => {
+    const load = async (): Promise<Principal> => {
       const found = await credentialCache.load(keyId, token);
-      if (found === undefined || !isValid(found, side, secret)) return refuse();
+      if (found === undefined || !isValid(found, side, secret)) return reject();
       return fromAllowedAddress(found, address);
     };
-    return throttled(look, throttle, address);
+    return throttled(load, throttle, address);
   };
 }
 
-/** What is not remembered costs a look-up, so an address that failed too often has to wait. */
+/** A cache miss costs a lookup, so the throttle runs first. */
 async function throttled<T>(
   work: () => T | Promise<T>,
   throttle: FailedLoginThrottle,
@@ -122,9 +122,9 @@ async function throttled<T>(
   return work();
 }
 
-/** Whether the key is of this side, its secret right, and the token its own or handed out for it. */
+/** Whether key, secret and token fit together on this side. */
 function isValid(principal: Principal, side: Principal["kind"], secret: string): boolean {
-  // A server key hands tokens to browsers; nobody makes tokens for a server but that server's key.
+  // Client-side callers may use tokens that a server key requested for them.
   const ownToken = principal.tokenKeyId === principal.keyId || side === "client";
   return principal.kind === side && ownToken && secretMatches(secret, principal.secretHash);
 }
@@ -134,7 +134,7 @@ function fromAllowedAddress(principal: Principal, address: string): Principal {
   throw new ApiError("forbidden", { details: `Address ${address} is not allowed` });
 }
 
-/** All bad credentials are answered alike: which of them was wrong is nobody's business. */
+/** All invalid credentials get the same error, so that it reveals nothing about them. */
 function unauthorized(throttle: FailedLoginThrottle, address: string): ApiError {
   throttle.count(address);
   return new ApiError("unauthorized");

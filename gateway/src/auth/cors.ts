@@ -3,8 +3,8 @@ import { ApiError } from "@scrip/errors";
 import type { Principal } from "./principal.ts";
 
 /**
- * A browser tells the truth about where a page comes from, so a client key is of no use on a page
- * that its project does not trust. Everybody else can send any origin: this is no authentication.
+ * Restricts a client key to trusted origins. Only browsers send a truthful Origin, so this protects
+ * against other web sites and is not authentication.
  */
 export function checkOrigin(principal: Principal, origin: string | undefined): void {
   if (origin !== undefined && principal.trusts(origin)) return;
@@ -20,7 +20,7 @@ const EXPOSED_HEADERS =
   "X-Rate-Limit-Remaining, X-Rate-Limit-Retry, X-Rate-Limit-Type, X-Request-Id";
 const PREFLIGHT_MAX_AGE_S = "600";
 
-/** Lets the page read the answer, whether it is good news or not. */
+/** Lets the client-side caller read the response, including errors. */
 export function corsHeaders(origin: string): readonly string[] {
   return [
     "Access-Control-Allow-Origin",
@@ -33,9 +33,8 @@ export function corsHeaders(origin: string): readonly string[] {
 }
 
 /**
- * A preflight carries no credentials, so it can only tell what every client request may look like.
- * The project's trusted domains are checked when the request itself comes. The origin is reflected
- * by `corsHeaders`, as in every answer to a client page.
+ * A preflight carries no credentials, so it lists what any client-side request may contain; the
+ * project's trusted domains are checked with the request itself. `corsHeaders` adds the origin.
  */
 export function preflightHeaders(methods: readonly string[]): readonly string[] {
   return [

@@ -6,14 +6,13 @@ import { type Principal, toPrincipal } from "./principal.ts";
 import { fingerprint } from "./secrets.ts";
 
 /**
- * Who stands behind credentials, remembered for a few seconds. A change made by this process shows
- * at once; one made by another replica within MEMORY_MS, which is how long a revoked token may live
- * on there.
+ * Principals by key and token, cached for CACHE_MS. A change through this process takes effect
+ * immediately; another replica may accept a revoked token for up to CACHE_MS.
  */
 export type CredentialCache = {
-  /** A remembered pair of key and token; undefined only means not remembered. */
+  /** Undefined when the pair of key and token is not cached, whether it is valid or not. */
   cached(keyId: string, token: string, now: number): Principal | undefined;
-  /** The key and token as the database has them, or undefined when they open nothing together. */
+  /** Loads key and token; undefined when they are not valid together. */
   load(keyId: string, token: string): Promise<Principal | undefined>;
   loadKey(keyId: string): Promise<Principal | undefined>;
   evictToken(tokenHash: Uint8Array): void;
@@ -52,7 +51,7 @@ export function createCredentialCache(db: Queryable, clock: () => number): Crede
 }
 
 const CACHE_MS = 5_000;
-/** How long a miss is remembered: long enough to spare the database, short for a new token. */
+/** Long enough to spare the database from repeated misses, short enough for a new token. */
 const MISS_CACHE_MS = 1_000;
 const MAX_ENTRIES = 50_000;
 const MAX_MISSES = 10_000;
@@ -60,12 +59,15 @@ const MAX_MISSES = 10_000;
 type CacheEntry = { readonly principal: Principal; readonly until: number };
 type Find = () => Promise<Principal | undefined>;
 
-/** Remembers what was found, and for a moment what was not; asks once for what is asked twice. */
+/**
+ * Caches hits and, for a shorter time, misses; concurrent lookups of the same entry share one
+ * query.
+ */
 function createPrincipalCache(clock: () => number) {
   const entries = new LRUCache<string, CacheEntry>({ max: MAX_ENTRIES });
   const misses = new LRUCache<string, number>({ max: MAX_MISSES });
   const loading = new Map<string, Promise<Principal | undefined>>();
-  // Counts what was forgotten, so that a look-up that began before cannot bring it back.
+  // Counts evictions: a lookup that started before one must not cache its result.
   let forgotten = 0;
 
   const find = async (entry: string, name: string, ask: Find): Promise<Principal | undefined> => {
@@ -88,7 +90,7 @@ function createPrincipalCache(clock: () => number) {
       const remembered = entries.get(entry);
       return remembered !== undefined && remembered.until > now ? remembered.principal : undefined;
     },
-    /** The same token may be tried with several keys, so the key is part of what is asked. */
+    /** A token may be presented with several keys, so the key is part of the name. */
     load(entry: string, keyId: string, ask: Find): Promise<Principal | undefined> {
       const name = `${keyId} ${entry}`;
       if ((misses.get(name) ?? 0) > clock()) return NOBODY;

@@ -4,7 +4,7 @@ import type { RateLimits } from "../limits/rate-limits.ts";
 import type { FailedLoginThrottle } from "./authenticate.ts";
 import { limitAddress } from "./ip-addresses.ts";
 
-/** Whoever fails too often within a minute waits for the next one, before anything is looked up. */
+/** Blocks an address that failed too often within a minute before any lookup. */
 export function createFailedLoginThrottle(limits: RateLimits): FailedLoginThrottle {
   return {
     async check(address) {

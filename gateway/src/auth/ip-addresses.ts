@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv4 } from "node:net";
 /** Whether a key may be used from an address. */
 export type AddressFilter = (address: string) => boolean;
 
-/** Answers undefined for what is neither an address nor a range. */
+/** Undefined when the text is neither an address nor a CIDR range. */
 export function parseRange(
   text: string,
 ):
@@ -19,7 +19,7 @@ export function parseRange(
   return { address, prefix, family: version === 4 ? "ipv4" : "ipv6" };
 }
 
-/** Undefined lets everybody in. */
+/** Undefined when all addresses are allowed. */
 export function addressFilter(ranges: readonly string[]): AddressFilter | undefined {
   if (ranges.length === 0) return undefined;
   const list = new BlockList();
@@ -31,8 +31,8 @@ export function addressFilter(ranges: readonly string[]): AddressFilter | undefi
 }
 
 /**
- * The client's address. Every trusted proxy in front of us adds the address that it was called from
- * at the end of X-Forwarded-For; what stands further left was written by the client itself.
+ * The address of the client. Each trusted proxy appends the address that it was called from to
+ * X-Forwarded-For; entries further left were sent by the client and are not trusted.
  */
 export function clientAddress(
   remote: string | undefined,
@@ -46,7 +46,7 @@ export function clientAddress(
   return isIP(claimed) === 0 ? direct : claimed;
 }
 
-/** What limits are counted by: an IPv6 customer holds a whole /64. */
+/** The key of rate limits: an IPv6 client usually controls a whole /64. */
 export function limitAddress(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.split("::");

@@ -7,19 +7,19 @@ import { scopeSet } from "../domain/scope.ts";
 import type { Credentials, KeyOfProject } from "../store/credentials.ts";
 import { addressFilter, type AddressFilter } from "./ip-addresses.ts";
 
-/** Who makes a request, ready for everything that a request needs to know of it. */
+/** The authenticated caller, with everything compiled that authorization needs. */
 export type Principal = Tenant & {
   readonly caller: Caller;
   readonly keyId: string;
   readonly kind: ApiKey["kind"];
   readonly secretHash: Uint8Array;
   readonly scopes: ReadonlySet<string>;
-  /** Epoch milliseconds at which the token ends. */
+  /** Expiry of the token in epoch milliseconds. */
   readonly expiresAt: number;
-  /** The key that asked for the token. */
+  /** The key that requested the token. */
   readonly tokenKeyId: string;
   readonly trusts: TrustedDomains;
-  /** What pages may do beyond asking. */
+  /** Features that the project enables for client-side callers. */
   readonly clientFeatures: ReadonlySet<ClientFeature>;
   readonly allowedFrom: AddressFilter | undefined;
 };

@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Tells leaked secrets apart and lets scanners find them. */
+/** The prefix lets secret scanners find and classify leaked secrets. */
 export type SecretKind = "scrip_at_" | "scrip_key_";
 
 const SECRET_BYTES = 32;
@@ -10,10 +10,10 @@ export const newSecret = (kind: SecretKind): string =>
 
 export const hashSecret = (secret: string): Buffer => hash("sha256", secret, "buffer");
 
-/** The same for the same secret, short, and safe to keep in memory. */
+/** A cache key from which the secret cannot be recovered. */
 export const fingerprint = (secret: string): string => hash("sha256", secret, "base64");
 
-/** Takes the same time wherever the two differ. */
+/** Compares in constant time. */
 export function secretMatches(secret: string, secretHash: Uint8Array): boolean {
   return timingSafeEqual(hash("sha256", secret, "buffer"), secretHash);
 }

@@ -1,11 +1,11 @@
-/** A token as it is kept: never itself, only its SHA-256. */
+/** An access token as it is stored: only its SHA-256, never the token itself. */
 export type AccessToken = {
   readonly hash: Uint8Array;
   readonly projectId: string;
-  /** The key that asked for it. */
+  /** The key that requested it. */
   readonly keyId: string;
-  /** As it was asked for, separated by spaces. */
+  /** As requested, separated by spaces. */
   readonly scope: string;
-  /** Epoch milliseconds of real time: sandbox clocks do not move tokens. */
+  /** Epoch milliseconds in real time, independent of sandbox clocks. */
   readonly expiresAt: number;
 };

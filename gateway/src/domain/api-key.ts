@@ -1,13 +1,15 @@
-/** A pair of application id and secret that opens a project from one side. */
+/**
+ * A pair of application id and secret that gives access to a project, server side or client side.
+ */
 export type ApiKey = {
   /** X-App-Id or X-Client-Application-Id. */
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
   readonly kind: KeyKind;
-  /** What its tokens may ask for; everything of its kind when empty. */
+  /** Scopes that its tokens may have; empty: all scopes of its kind. */
   readonly scopes: readonly string[];
-  /** Addresses and CIDR ranges; all when empty. */
+  /** Allowed addresses and CIDR ranges; empty: all addresses. */
   readonly allowedIps: readonly string[];
   /** SHA-256. */
   readonly secretHash: Uint8Array;

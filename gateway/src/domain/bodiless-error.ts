@@ -1,4 +1,6 @@
 import { ApiError } from "@scrip/errors";
 
-/** A refusal that is answered by its status alone: a token that cannot be revoked (spec §1). */
+/**
+ * An error whose response has no body: revoking an unknown token (docs/authentication.md#tokens).
+ */
 export class BodilessError extends ApiError {}

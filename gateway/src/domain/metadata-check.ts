@@ -3,17 +3,17 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { Definition, MetadataSchema } from "./metadata-types.ts";
 import { isSame, lengthOf, rankOf, typeFaultOf } from "./metadata-value.ts";
 
-/** The schemas of a project by their names. */
+/** The metadata schemas of a project, by related object. */
 export type Schemas = ReadonlyMap<string, MetadataSchema>;
 
 export type Submission = {
-  /** Undefined when the key itself was not sent. */
+  /** Undefined when `metadata` was not sent. */
   readonly metadata: JsonObject | undefined;
-  /** Required keys must be there; otherwise only keys that are sent are looked at. */
+  /** Whether required keys must be present; otherwise only the keys that were sent are checked. */
   readonly isComplete: boolean;
 };
 
-/** Everything that is wrong with the metadata of a resource; nothing where it has no schema. */
+/** Describes every violation; empty where the resource has no schema. */
 export function metadataFaults(
   schemas: Schemas,
   resource: string,
@@ -62,7 +62,8 @@ function itemFaults(definition: Definition, value: JsonValue, place: Place): rea
   if (wrong !== undefined) return [fault(place, wrong, value)];
   const nested = type === "nested" ? place.schemas.get(objectType ?? "") : undefined;
   if (nested === undefined) return [];
-  // What is nested is stored as it is sent, so it must be whole. The depth is that of the document.
+  // Nested objects are replaced as a whole, so all their required keys must be present. The JSON
+  // reader bounds the depth.
   const inside = { ...place, isComplete: true, path: `${place.path}.` };
   return objectFaults(nested, value as JsonObject, inside);
 }
@@ -98,7 +99,7 @@ function lengthFault(definition: Definition, length: number): string | undefined
     : undefined;
 }
 
-/** Details quote what was sent or defined, which may be long. */
+/** Details quote values, which may be long. */
 const MAX_QUOTED = 100;
 
 const fault = ({ path }: Place, wrong: string, value: JsonValue): string =>

@@ -10,8 +10,8 @@ const HAS_VALUES = new Set<MetadataType>(["string", "number", "date", "datetime"
 const HAS_BOUNDS = new Set<MetadataType>(["number", "date", "datetime"]);
 
 /**
- * What is wrong with a definition, as the end of a sentence that begins with its path. A constraint
- * that its type cannot have would never be looked at, and a merchant would believe that it holds.
+ * Describes what is wrong with a definition; the caller prepends the path. A constraint that does
+ * not apply to the type is rejected, because it would silently never be enforced.
  */
 export function definitionFault(definition: Definition): string | undefined {
   const { type, objectType } = definition;

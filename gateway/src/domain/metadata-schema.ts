@@ -1,11 +1,13 @@
 import { definitionFault } from "./metadata-definition.ts";
 import type { Definition, Definitions } from "./metadata-types.ts";
 
-/** Deleted ones count too: a client may bring them back. */
+/** Includes deleted definitions, because they can be restored. */
 const MAX_DEFINITIONS = 100;
 const MAX_KEY_LENGTH = 100;
 
-/** The definitions with those that were sent over them, each replaced as a whole, or what is wrong. */
+/**
+ * Replaces the definitions that were sent, each as a whole, or describes what is wrong with them.
+ */
 export function mergeDefinitions(
   stored: Definitions,
   sent: Definitions,
@@ -33,7 +35,7 @@ function typeFault(stored: Definitions, key: string, { type }: Definition): stri
     : `.type must stay ${before.type}: the type of a definition never changes`;
 }
 
-/** The names of the schemas that nested values refer to. */
+/** Names of the schemas that nested values refer to. */
 export const objectTypesOf = (properties: Definitions): readonly string[] => [
   ...new Set(Object.values(properties).flatMap(({ objectType }) => objectType ?? [])),
 ];

@@ -3,7 +3,7 @@ import { parseDay, parseInstant } from "@scrip/rules";
 
 import type { MetadataType } from "./metadata-types.ts";
 
-/** What a value of a type must be, where this one is not. */
+/** Describes the expected type when the value does not have it. */
 export const typeFaultOf = (type: MetadataType, value: JsonValue): string | undefined =>
   TYPES[type].fits(value) ? undefined : `must be ${TYPES[type].name}`;
 
@@ -31,7 +31,7 @@ function isJsonObject(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Latitude and longitude in degrees: as a text with a comma, or as two numbers. */
+/** Latitude and longitude in degrees: a string with a comma, or two numbers. */
 function isGeopoint(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.length === 2 && isOnEarth(value[0], value[1]);
   if (typeof value !== "string") return false;
@@ -49,7 +49,7 @@ function isHttpUrl(value: JsonValue): boolean {
   return typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value);
 }
 
-/** Where a value of a type that has an order stands in it; instants for dates. NaN for others. */
+/** Sort key of a value: the number, or the instant of a date. NaN for types without an order. */
 export function rankOf(type: MetadataType, value: JsonValue): number {
   if (type === "number" && typeof value === "number") return value;
   if (typeof value !== "string") return Number.NaN;
@@ -57,11 +57,11 @@ export function rankOf(type: MetadataType, value: JsonValue): number {
   return type === "datetime" ? (parseInstant(value) ?? Number.NaN) : Number.NaN;
 }
 
-/** Whether two values of a type are the same one: an instant may be written in several ways. */
+/** Datetimes are equal when they denote the same instant. */
 export const isSame = (type: MetadataType, one: JsonValue, other: JsonValue): boolean =>
   type === "datetime" ? rankOf(type, one) === rankOf(type, other) : one === other;
 
-/** Counts characters, not the halves that some of them are stored in. */
+/** Counts code points, not UTF-16 units. */
 export function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;

@@ -1,10 +1,10 @@
-/** What a project trusts: everything, a host under any scheme and port, or one exact origin. */
+/** Whether a project trusts an origin. */
 export type TrustedDomains = (origin: string) => boolean;
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]+$/;
 const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/;
 
-/** The form that a trusted domain is stored and compared in, or undefined when it is none. */
+/** Normalizes `*`, a host or an origin for storage and comparison; undefined when invalid. */
 export function canonicalDomain(domain: string): string | undefined {
   const lower = domain.trim().toLowerCase().replace(/\/$/, "");
   if (lower === "*") return lower;
@@ -12,8 +12,8 @@ export function canonicalDomain(domain: string): string | undefined {
 }
 
 /**
- * Compiles the entries of a project. Nothing but equality counts: no suffixes, no patterns, and
- * never `null`, which every sandboxed frame sends.
+ * Compiles the trusted domains of a project. Only equality counts: no suffixes, no patterns, and
+ * never `null`, which sandboxed frames send.
  */
 export function trustedDomains(domains: readonly string[]): TrustedDomains {
   const entries = new Set(domains);
@@ -25,10 +25,10 @@ export function trustedDomains(domains: readonly string[]): TrustedDomains {
   };
 }
 
-/** Whether it names a place at all, as `null` does not. */
+/** False for `null`, which sandboxed frames send. */
 export const isOrigin = (origin: string): boolean => ORIGIN.test(origin.toLowerCase());
 
-// Browsers leave the scheme's own port out of an origin.
+// Browsers omit the default port of the scheme.
 function withoutDefaultPort(origin: string): string {
   if (origin.startsWith("https://")) return origin.replace(/:443$/, "");
   return origin.startsWith("http://") ? origin.replace(/:80$/, "") : origin;

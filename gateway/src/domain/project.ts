@@ -1,13 +1,13 @@
 import { isTimeZone } from "@scrip/rules";
 
-/** A merchant's tenant: the settings that every decision for it depends on. */
+/** A tenant and the settings that its decisions depend on. */
 export type Project = {
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
-  /** As it was given: an IANA name or a GMT form. */
+  /** As configured: an IANA name or a GMT offset. */
   readonly timeZone: string;
-  /** The day that weeks begin on, 0 (Sunday) to 6 (Saturday). */
+  /** First day of the week, 0 (Sunday) to 6 (Saturday). */
   readonly firstWeekday: number;
   readonly currency: string | null;
   readonly dialCode: string | null;
@@ -16,7 +16,7 @@ export type Project = {
   readonly clientTrustedDomains: readonly string[];
   readonly clientFeatures: readonly ClientFeature[];
   readonly sandbox: boolean;
-  /** Epoch milliseconds that the sandbox clock stands at; null for real time. */
+  /** Time of the sandbox clock in epoch milliseconds; null for real time. */
   readonly sandboxNow: number | null;
   readonly webhookVersion: string | null;
   readonly apiVersion: string | null;
@@ -24,10 +24,10 @@ export type Project = {
   readonly updatedAt: Date | null;
 };
 
-/** What weeks begin on where the project says nothing. */
+/** Default first day of the week. */
 export const MONDAY = 1;
 
-/** The project's default for generated codes, in the words of the API. */
+/** Default for generated codes, in the form of the API. */
 export type CodeConfig = {
   readonly length?: number;
   readonly charset?: string;
@@ -36,7 +36,7 @@ export type CodeConfig = {
   readonly postfix?: string;
 };
 
-/** What the client side may do beyond validating, when the project says so. */
+/** Features of client-side callers that the project must enable. */
 export const CLIENT_FEATURES = [
   "redeem",
   "publish",
@@ -48,16 +48,13 @@ export const CLIENT_FEATURES = [
 
 export type ClientFeature = (typeof CLIENT_FEATURES)[number];
 
-/**
- * What a project may be given: an IANA name, or a GMT form. A bare offset is neither, though
- * services pass it on among themselves.
- */
+/** An IANA name or a GMT offset. Bare offsets are used only between services. */
 export const isProjectTimeZone = (timeZone: string): boolean =>
   !/^[+-]/.test(timeZone) && isTimeZone(timeZone);
 
 /**
- * The form of a time zone that every service and `Intl` understand: `GMT+2` is written `+02:00`,
- * IANA names stay.
+ * The form that every service and `Intl` accept: `GMT+2` becomes `+02:00`, IANA names are
+ * unchanged.
  */
 export function canonicalTimeZone(timeZone: string): string {
   const offset = /^(?:GMT|UTC)([+-])(\d{1,2})(?::?(\d{2}))?$/i.exec(timeZone);

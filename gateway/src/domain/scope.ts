@@ -1,6 +1,6 @@
 import type { KeyKind } from "./api-key.ts";
 
-/** The scope values of the public contract (spec/interface.md, Authentication 5). */
+/** Scopes of the public API (docs/authentication.md#scopes). */
 const SERVER_SCOPES: readonly string[] = [
   "api",
   "assets",
@@ -51,7 +51,7 @@ const CLIENT_SCOPES: readonly string[] = [
 
 const KNOWN: ReadonlySet<string> = new Set([...SERVER_SCOPES, ...CLIENT_SCOPES]);
 
-/** The published spelling is `SKUs`; the usual one is accepted too (ruling D3). */
+/** `SKUs` is the documented spelling; `skus` is accepted too. */
 export const canonicalScope = (scope: string): string => (scope === "SKUs" ? "skus" : scope);
 
 export const isKnownScope = (scope: string): boolean => KNOWN.has(canonicalScope(scope));
@@ -59,18 +59,15 @@ export const isKnownScope = (scope: string): boolean => KNOWN.has(canonicalScope
 export const isClientScope = (scope: string): boolean => scope.startsWith("client_");
 
 /**
- * What a token gets of the scopes that it asks for, or undefined when one of them is unknown or not
- * granted: a token is never widened and never silently narrowed. Values are echoed as they were
- * sent, each once.
- *
- * A server key may also ask for client scopes: a merchant's backend hands such tokens to browsers,
- * which then never see a way to the server side.
+ * Returns the requested scopes as sent, each once, or undefined when one of them is unknown or not
+ * granted: a token never gets more or fewer scopes than requested. A server key may request client
+ * scopes, because a shop's backend passes such tokens to its client-side callers.
  */
 export function grantScopes(
   key: { readonly kind: KeyKind; readonly scopes: readonly string[] },
-  asked: string,
+  requested: string,
 ): readonly string[] | undefined {
-  const scopes = [...new Set(asked.split(" ").filter((scope) => scope !== ""))];
+  const scopes = [...new Set(requested.split(" ").filter((scope) => scope !== ""))];
   if (scopes.length === 0) return undefined;
   const granted = new Set(key.scopes.map(canonicalScope));
   const open = (scope: string): boolean => {
@@ -85,7 +82,7 @@ export function grantScopes(
   return scopes.every(open) ? scopes : undefined;
 }
 
-/** Whether scopes that a token holds open something that asks for `needed`. */
+/** Whether the scopes of a token include `needed`. */
 export function coversScope(held: ReadonlySet<string>, needed: string): boolean {
   return held.has(needed) || held.has(isClientScope(needed) ? "client_api" : "api");
 }

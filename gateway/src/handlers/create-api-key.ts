@@ -10,7 +10,7 @@ import { apiKeyToProto } from "../mapping/project.ts";
 import { countApiKeys, insertApiKey } from "../store/api-keys.ts";
 import { lockProject } from "../store/projects.ts";
 
-/** Keys are listed without pages, so there are never more than fit on one. */
+/** Keys are listed without pagination. */
 const MAX_KEYS = 1_000;
 
 export const createApiKey =

@@ -13,7 +13,7 @@ import {
 } from "../metadata-schemas/edit-metadata-schemas.ts";
 import { insertMetadataSchema } from "../store/metadata-schemas.ts";
 
-/** Schemas are listed without pages and remembered together. */
+/** Schemas are listed without pagination and cached together. */
 const MAX_SCHEMAS = 100;
 
 export const createProjectMetadataSchema =

@@ -8,19 +8,19 @@ import { grantScopes } from "../domain/scope.ts";
 import { insertToken } from "../store/access-tokens.ts";
 import { findKey } from "../store/credentials.ts";
 
-/** More live tokens than any well-behaved client needs; the oldest goes first. */
+/** Live tokens per project; the oldest is deleted first. */
 const MAX_LIVE_TOKENS = 1_000;
 
 export const createToken =
   (deps: Deps): Handler<typeof TokenService.method.createToken> =>
   async (request, call) => {
-    const asked = parse(request);
-    // Not from memory: a key that was blocked elsewhere must not get another token.
+    const requested = parseRequest(request);
+    // Bypasses the cache: a key that another replica blocked must not get a token.
     const found = await findKey(deps.db, call.caller.id);
     if (found === undefined) throw new ApiError("unauthorized");
-    const scopes = grantScopes(found.key, asked);
+    const scopes = grantScopes(found.key, requested);
     if (scopes === undefined) {
-      throw new ApiError("invalid_scope", { message: `Invalid scope: ${asked}` });
+      throw new ApiError("invalid_scope", { message: `Invalid scope: ${requested}` });
     }
 
     const secret = newSecret("scrip_at_");
@@ -48,7 +48,7 @@ export const createToken =
     };
   };
 
-function parse(request: {
+function parseRequest(request: {
   readonly grantType?: string | undefined;
   readonly scope?: string | undefined;
 }): string {

@@ -18,7 +18,8 @@ export const introspectToken =
       tokenType: "Bearer",
     } as const;
     if (found === undefined || left <= 0) {
-      // Every field, emptied: the contract requires them all (ruling D2).
+      // The contract requires all fields, so they are present and empty
+      // (docs/authentication.md#tokens).
       return { ...common, clientId: "", expiresAt: 0n, expiresIn: 0n, scope: "", active: false };
     }
     return {

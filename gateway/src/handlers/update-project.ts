@@ -38,7 +38,7 @@ function apply(before: Project, request: UpdateProjectRequest, updatedAt: Date):
     ...before,
     updatedAt,
     ...(sent.has("name") && name && { name }),
-    // `null` returns to what an absent value means on creation.
+    // `null` restores the default of CreateProject.
     ...(sent.has("timezone") && { timeZone: parseTimeZone(timezone ?? "UTC") }),
     ...(sent.has("first_weekday") && { firstWeekday: request.firstWeekday ?? MONDAY }),
     ...(sent.has("description") && { description: request.description ?? null }),

@@ -1,16 +1,19 @@
 import { ApiError } from "@scrip/errors";
 
-/** From the most specific on: the first that is named decides. */
+/** Most specific first; the first range that is present decides. */
 const RANGES = ["application/json", "application/*", "*/*"];
 
-/** What clients really send, so that it need not be taken apart each time. */
+/** Common values, accepted without parsing. */
 const COMMON_VALUES: ReadonlySet<string> = new Set([
   "*/*",
   "application/json",
   "application/json, text/plain, */*",
 ]);
 
-/** Refuses callers who say that they cannot read JSON (RFC 9110 §12.5.1); who says nothing can. */
+/**
+ * Rejects requests that do not accept JSON (RFC 9110 section 12.5.1). A missing header accepts
+ * everything.
+ */
 export function requireJsonAccepted(accept: string | undefined): void {
   if (accept === undefined || accept === "" || COMMON_VALUES.has(accept)) return;
   const named = new Map(accept.split(",").map(rangeOf));

@@ -12,7 +12,7 @@ import type { Route } from "./route.ts";
 
 export type AuthorizeDeps = { readonly auth: Authenticator; readonly limits: RateLimits };
 
-/** Lets a request in, or refuses it: who asks, may they, and how often. */
+/** Authenticates the caller, then checks rate limits, scope and client features. */
 export async function authorize(
   deps: AuthorizeDeps,
   context: RequestContext,
@@ -38,7 +38,7 @@ export async function authorize(
       const principal = found instanceof Promise ? await found : found;
       context.principal = principal;
       if (route.side === "client") checkClient(context, headers.origin);
-      // Refused calls count too: they cost as much.
+      // Rejected calls count as well, because they cost as much.
       await countCall(deps, context, route, principal.project.id);
       if (!coversScope(principal.scopes, route.scope)) throw missingScope(route.scope);
       if (route.feature !== undefined && !principal.clientFeatures.has(route.feature)) {
@@ -49,7 +49,7 @@ export async function authorize(
 }
 
 function checkClient(context: RequestContext, origin: string | undefined): void {
-  // Only a page that is trusted may read the answer.
+  // Only callers from a trusted origin may read the response.
   context.corsOrigin = undefined;
   if (context.principal !== undefined) checkOrigin(context.principal, origin);
   context.corsOrigin = origin;
@@ -80,7 +80,7 @@ async function countCall(
   const ofAddress = limits.countClientCall(limitAddress(context.address));
   if (ofAddress === undefined) return;
   const allowance = rejectExhausted(context, await ofAddress);
-  // The tighter of the two is the one to know of.
+  // The headers describe the limit with fewer remaining calls.
   const other = context.allowance;
   if (other === undefined || allowance.remaining < other.remaining) context.allowance = allowance;
 }

@@ -5,13 +5,13 @@ import type { Context } from "koa";
 import { koaBody } from "koa-body";
 
 export type BodyLimits = {
-  /** 256 KiB by default: no order of ours comes near it. */
+  /** Default: 256 KiB, far more than a typical order. */
   readonly maxBodyBytes: number;
 };
 
 const MAX_FORM_BYTES = 8 * 1024;
 
-/** The body as it arrived; undefined when there is none, which counts as an empty object. */
+/** The raw body; undefined when empty, which counts as `{}`. */
 export async function readJsonBody(
   req: IncomingMessage,
   { maxBodyBytes }: BodyLimits,
@@ -19,13 +19,13 @@ export async function readJsonBody(
   if (!hasBody(req)) return undefined;
   rejectEncoding(req);
   const body = await readBytes(req, maxBodyBytes);
-  // An empty body needs no type, as curl -X POST sends it.
+  // An empty body needs no Content-Type (`curl -X POST`).
   if (body.length === 0) return undefined;
   requireContentType(req, "application/json");
   return body;
 }
 
-// Reads and bounds the bytes; what they mean is for the transcoder, which is stricter.
+// koa-body only reads and bounds the bytes; the transcoder parses them strictly.
 const parseForm = koaBody({
   json: false,
   text: false,
@@ -59,13 +59,13 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers["transfer-encoding"] !== undefined || declaredLength(req) > 0;
 }
 
-/** Node has refused lengths that are no numbers. */
+/** Node rejects lengths that are not numbers. */
 function declaredLength(req: IncomingMessage): number {
   const length = req.headers["content-length"];
   return length === undefined ? 0 : Number(length);
 }
 
-/** Small bodies come in one piece, which is then handed on as it is. */
+/** A body in one chunk, as most are, is not copied. */
 function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
   if (declaredLength(req) > limit) {
     discard(req);
@@ -97,8 +97,8 @@ const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
 const DISCARD_MS = 3_000;
 
 /**
- * The answer is on its way, but most clients read it only once they have sent everything; closing
- * the connection now would take the answer from them. So the rest is read and dropped, within bounds.
+ * Most clients read the response only after sending the whole body, so closing the connection now
+ * would lose it. The rest is read and dropped, within bounds.
  */
 function discard(req: IncomingMessage): void {
   const timer = setTimeout(() => req.destroy(), DISCARD_MS);
@@ -113,13 +113,13 @@ function discard(req: IncomingMessage): void {
 function rejectEncoding(req: IncomingMessage): void {
   const encoding = req.headers["content-encoding"];
   if (encoding === undefined || encoding === "identity") return;
-  // A compressed body could be a bomb, and none of ours is big enough to be worth compressing.
+  // Rejects compressed bodies: they could be decompression bombs.
   throw new ApiError("unsupported_media_type", {
     details: `Content-Encoding ${encoding} is not supported`,
   });
 }
 
-/** What clients really send, so that it need not be taken apart each time. */
+/** Common values, accepted without parsing. */
 const COMMON_JSON_TYPES: ReadonlySet<string> = new Set([
   "application/json",
   "application/json; charset=utf-8",

@@ -1,6 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
-/** Ends the wait for work that takes too long; the work itself goes on and may still be kept. */
+/**
+ * Stops waiting for work that takes too long. The work itself continues and may still take effect.
+ */
 export type Deadlines = Disposable & {
   within<T>(work: Promise<T>): Promise<T>;
 };
@@ -10,8 +12,8 @@ const SWEEP_MS = 250;
 type Waiting = { readonly until: number; readonly end: () => void };
 
 /**
- * Everybody waits equally long, so those who wait are in the order of their ends and one timer looks
- * at the first ones: a timer for each of thousands of requests a second would cost more.
+ * All timeouts are equally long, so entries are ordered by their end and one timer checks the first
+ * ones; a timer per request would cost more at thousands of requests per second.
  */
 export function createDeadlines(timeoutMs: number): Deadlines {
   const waiting = new Set<Waiting>();
@@ -30,7 +32,7 @@ export function createDeadlines(timeoutMs: number): Deadlines {
       const { promise: ended, reject } = Promise.withResolvers<never>();
       const entry: Waiting = {
         until,
-        end: () => reject(new ConnectError("no answer in time", Code.DeadlineExceeded)),
+        end: () => reject(new ConnectError("deadline exceeded", Code.DeadlineExceeded)),
       };
       waiting.add(entry);
       try {

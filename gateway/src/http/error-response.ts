@@ -7,12 +7,12 @@ import { retryAfterSeconds } from "../limits/rate-limit-headers.ts";
 import { createTranscoder } from "../transcode/index.ts";
 import type { HttpResponse, RequestContext } from "./request-context.ts";
 
-/** As the contract writes it; refusals are as frequent as redemptions, so compiled like them. */
+/** Compiled, because rejections are as frequent as redemptions. */
 export const encodeError = createTranscoder().encoderOf(ErrorSchema);
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Thrown with the headers that its answer needs. */
+/** An error with additional response headers. */
 export class ApiErrorWithHeaders extends ApiError {
   readonly headers: readonly string[];
 
@@ -23,13 +23,13 @@ export class ApiErrorWithHeaders extends ApiError {
 }
 
 export type ErrorResponse = {
-  readonly answer: HttpResponse;
+  readonly response: HttpResponse;
   readonly key: string;
-  /** A bug or an outage: to be logged with its cause. */
+  /** A bug or an outage, which is logged with its cause. */
   readonly unexpected: boolean;
 };
 
-/** The only place that turns what was thrown into an answer (spec/rulings.md 11). */
+/** The only place that converts errors into responses (docs/errors.md#error-object). */
 export function errorResponseOf(
   thrown: unknown,
   context: Pick<RequestContext, "requestId" | "allowance">,
@@ -38,12 +38,12 @@ export function errorResponseOf(
     ? new ApiError("service_unavailable", { cause: thrown })
     : thrown;
   const { error, unexpected } = toErrorResponse(cause, context.requestId);
-  const silent = cause instanceof BodilessError;
+  const isBodiless = cause instanceof BodilessError;
   return {
-    answer: {
+    response: {
       status: error.code,
-      contentType: silent ? undefined : JSON_TYPE,
-      body: silent ? undefined : encodeError(error),
+      contentType: isBodiless ? undefined : JSON_TYPE,
+      body: isBodiless ? undefined : encodeError(error),
       headers: [
         ...headersOf(error.code, error.key, context),
         ...(cause instanceof ApiErrorWithHeaders ? cause.headers : []),

@@ -21,24 +21,24 @@ export type MiddlewareOptions = WriteOptions & {
   readonly pipeline: Omit<PipelineDeps, "toErrorResponse" | "report">;
   readonly deadlines: Deadlines;
   readonly clock: () => number;
-  /** How many proxies in front of us add to X-Forwarded-For. */
+  /** Number of proxies that append to X-Forwarded-For. */
   readonly trustedProxies: number;
-  readonly onRequest: (context: RequestContext, answer: Pick<HttpResponse, "status">) => void;
-  /** Told what went wrong unexpectedly. */
+  readonly onRequest: (context: RequestContext, response: Pick<HttpResponse, "status">) => void;
+  /** Called with unexpected errors. */
   readonly onError: (error: unknown, context: RequestContext) => void;
 };
 
 /**
- * The one middleware that answers the contract. What the contract does not know goes on to the
- * operational pages, and what they do not know either is 404, with the Error object as ever.
+ * Handles every endpoint of the contract. Other paths go to the plain routes, and get a 404 with an
+ * Error object when those do not know them either.
  */
 export function createApiMiddleware(options: MiddlewareOptions): Middleware {
   const { router, onRequest } = options;
   const fail = (thrown: unknown, context: RequestContext): HttpResponse => {
-    const { answer, key, unexpected } = errorResponseOf(thrown, context);
+    const { response, key, unexpected } = errorResponseOf(thrown, context);
     context.errorKey = key;
     if (unexpected) options.onError(thrown, context);
-    return answer;
+    return response;
   };
   const pipeline: PipelineDeps = {
     ...options.pipeline,
@@ -53,15 +53,15 @@ export function createApiMiddleware(options: MiddlewareOptions): Middleware {
       if (await servedByPlainRoutes(context, next, options, fail)) return;
     }
     ctx.respond = false;
-    let answer: HttpResponse;
+    let response: HttpResponse;
     try {
       rejectMalformedHeaders(ctx.req);
-      answer = await options.deadlines.within(handleMatch(pipeline, context, match));
+      response = await options.deadlines.within(handleMatch(pipeline, context, match));
     } catch (thrown) {
-      answer = fail(thrown, context);
+      response = fail(thrown, context);
     }
-    writeResponse(context, answer, options);
-    onRequest(context, answer);
+    writeResponse(context, response, options);
+    onRequest(context, response);
   };
 }
 
@@ -92,7 +92,7 @@ function createContext(ctx: Context, { clock, trustedProxies }: MiddlewareOption
   };
 }
 
-/** Answers may name an origin before it is known whether it is trusted, but never `null`. */
+/** Responses before authentication may echo any real origin, but never `null`. */
 function originOf({ headers: { origin } }: IncomingMessage): string | undefined {
   return origin !== undefined && isOrigin(origin) ? origin : undefined;
 }
@@ -123,7 +123,7 @@ const methodNotAllowed = (allowed: string): ApiError =>
     allowed,
   ]);
 
-/** Preflights of client pages come without credentials; elsewhere nothing is open to pages. */
+/** Preflights of client-side callers carry no credentials; other sides do not support CORS. */
 function respondToOptions(
   methods: readonly string[],
   route: Route,
@@ -136,7 +136,7 @@ function respondToOptions(
   return { status: 204, contentType: undefined, body: undefined, headers };
 }
 
-/** Answers whether one of the operational pages took the request. */
+/** Whether a plain route handled the request. */
 async function servedByPlainRoutes(
   context: RequestContext,
   next: Next,
@@ -159,9 +159,9 @@ async function servedByPlainRoutes(
   } catch (thrown) {
     ctx.respond = false;
     clearHeaders(ctx);
-    const answer = fail(thrown, context);
-    writeResponse(context, answer, options);
-    options.onRequest(context, answer);
+    const response = fail(thrown, context);
+    writeResponse(context, response, options);
+    options.onRequest(context, response);
     return true;
   }
   if (ctx.status !== 404) {

@@ -7,15 +7,15 @@ export type PlainRoutesOptions = {
   readonly docs: DocsSite;
   /** The OpenAPI document as JSON. */
   readonly openApi: string;
-  /** Whether requests should come here: everything that we need is there, and we are not leaving. */
+  /** Whether this process can serve requests and is not shutting down. */
   readonly ready: () => Promise<boolean>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>;
 };
 
-/** What operators and readers need beside the contract; a handful of pages, so a plain router. */
+/** Endpoints outside the contract: health, metrics and documentation. */
 export function plainRoutes(options: PlainRoutesOptions): Router {
   const router = new Router();
-  // The event loop answers: that is all that liveness means.
+  // Responding at all proves that the event loop runs.
   router.get("/livez", (ctx) => {
     ctx.body = { status: "alive" };
   });

@@ -6,16 +6,16 @@ import type { Principal } from "../auth/principal.ts";
 import type { Allowance } from "../limits/rate-limits.ts";
 import type { Route } from "./route.ts";
 
-/** One request on its way through the door, and what became known of it so far. */
+/** A request and what is known about it so far. */
 export type RequestContext = {
   readonly ctx: Context;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly requestId: string;
   readonly address: string;
-  /** `performance.now()` when it arrived. */
+  /** `performance.now()` at arrival. */
   readonly startedAt: number;
-  /** Real time in epoch milliseconds when it arrived. */
+  /** Real time at arrival, in epoch milliseconds. */
   readonly now: number;
   readonly path: string;
   /** Without the question mark. */
@@ -23,27 +23,27 @@ export type RequestContext = {
   route: Route | undefined;
   principal: Principal | undefined;
   allowance: Allowance | undefined;
-  /** The client page that may read the answer. */
+  /** The origin that may read the response. */
   corsOrigin: string | undefined;
-  /** The answer repeats an earlier one. */
+  /** Whether the response is a stored one. */
   replayed: boolean;
-  /** The key of the error that was answered. */
+  /** Key of the error in the response. */
   errorKey: string | undefined;
 };
 
-/** An answer, ready to be written. */
+/** A response ready to be written. */
 export type HttpResponse = {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: Buffer | string | undefined;
-  /** Further headers: name, value, name, value. */
+  /** Additional headers as a flat list of names and values. */
   readonly headers?: readonly string[];
 };
 
 export function splitTarget(url: string): { readonly path: string; readonly query: string } {
   let target = url;
   if (!target.startsWith("/")) {
-    // A proxy may send the absolute form; the authority is no business of ours.
+    // Proxies may send the absolute form; the authority is ignored.
     const authority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(target);
     if (authority !== null) target = target.slice(authority[0].length);
   }

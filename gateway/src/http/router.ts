@@ -1,14 +1,14 @@
-/** A path template: literal text, or `{name}` for exactly one segment. */
+/** Segments of a path template: literal text, or `{name}` for one segment. */
 export type Pattern = { readonly method: string; readonly segments: readonly string[] };
 
 export type Match<Route> =
   | { readonly kind: "found"; readonly route: Route; readonly params: readonly string[] }
-  /** The path exists, under other methods. */
+  /** The path exists with other methods. */
   | { readonly kind: "other_method"; readonly allowed: readonly string[]; readonly route: Route }
   | { readonly kind: "none" };
 
 export type Router<Route> = {
-  /** `path` as it stands in the request line: segments are matched before they are decoded. */
+  /** `path` as in the request line, still percent-encoded. */
   match(method: string, path: string): Match<Route>;
 };
 
@@ -18,13 +18,13 @@ type Node<Route> = {
   readonly routes: Map<string, Route>;
 };
 
-/** Longer paths cannot be in the contract, so nobody needs to walk them. */
+/** No path of the contract is longer. */
 const MAX_SEGMENTS = 32;
 
 /**
- * Finds routes in a tree of segments: a step takes as long with one route as with a thousand.
- * Literal segments win over parameters, and a path may end in a slash. Since segments are split
- * before they are decoded, a code may hold `%2F`.
+ * Matches paths in a tree of segments, in time independent of the number of routes. Literal
+ * segments win over parameters, and a trailing slash is accepted. Segments are matched before they
+ * are decoded, so a code may contain `%2F`.
  */
 export function createRouter<Route extends Pattern>(routes: readonly Route[]): Router<Route> {
   const root = node<Route>();
@@ -64,10 +64,10 @@ function insert<Route extends Pattern>(root: Node<Route>, route: Route): void {
     }
   }
   if (at.routes.has(route.method)) {
-    throw new Error(`two routes answer ${route.method} /${route.segments.join("/")}`);
+    throw new Error(`two routes have the path ${route.method} /${route.segments.join("/")}`);
   }
   at.routes.set(route.method, route);
-  // HEAD is GET without a body (RFC 9110 §9.3.2); Node leaves the body out by itself.
+  // HEAD is GET without a body (RFC 9110 section 9.3.2), which Node omits by itself.
   if (route.method === "GET") at.routes.set("HEAD", route);
 }
 
@@ -79,7 +79,7 @@ function split(path: string): string[] {
 type Search = {
   readonly segments: readonly string[];
   readonly method: string;
-  /** The raw parameters on the way to where the search stands. */
+  /** Raw path parameters up to the current node. */
   readonly params: string[];
 };
 

@@ -6,8 +6,8 @@ import { requestId } from "@scrip/ids";
 import { encodeError, JSON_TYPE } from "./error-response.ts";
 
 /**
- * Answers what is not HTTP, or too slow, or has headers beyond all bounds. There is no request yet,
- * only a socket, and whatever comes next on it cannot be understood: so it is closed.
+ * Responds to invalid HTTP, slow requests and oversized headers, then closes the connection:
+ * whatever follows on it cannot be parsed.
  */
 export function respondToInvalidHttp(error: NodeJS.ErrnoException, socket: Duplex): number {
   const broken = errorOf(error.code);
@@ -16,12 +16,12 @@ export function respondToInvalidHttp(error: NodeJS.ErrnoException, socket: Duple
   return broken.status;
 }
 
-/** We are no proxy. What comes next on the socket was meant for somebody else, so it is closed. */
+/** Rejects CONNECT and closes the connection, because what follows is meant for another server. */
 export function rejectConnect(socket: Duplex): number {
-  // The one whom it was taken from does not listen any more, and a reset must not end the process.
+  // Nobody else listens on the socket, and an unhandled reset would end the process.
   socket.on("error", () => socket.destroy());
   endWith(socket, CONNECT);
-  // Nor does any time limit of the server apply to it.
+  // The server's timeouts do not apply to this socket.
   setTimeout(() => socket.destroy(), CONNECT_CLOSE_MS).unref();
   return CONNECT.status;
 }
@@ -32,9 +32,9 @@ function endWith(socket: Duplex, { status, reason, key }: SocketError): void {
     return;
   }
   const id = requestId();
-  const refusal = new ApiError(key.key, { details: key.details });
-  const told = { ...errorToProto(refusal, id), code: status };
-  const body = encodeError(told);
+  const error = new ApiError(key.key, { details: key.details });
+  const message = { ...errorToProto(error, id), code: status };
+  const body = encodeError(message);
   socket.end(
     [
       `HTTP/1.1 ${status} ${reason}`,

@@ -4,41 +4,41 @@ import type { Window } from "../limits/rate-limits.ts";
 import type { HttpResponse, RequestContext } from "./request-context.ts";
 
 /**
- * Writes an answer in one go. The headers are a flat list, which Node passes on as it is: with
- * thousands of answers a second, objects and their normalising would show.
+ * Writes the whole response at once. Headers are a flat list, which Node passes on without
+ * normalizing it.
  */
 export function writeResponse(
   context: RequestContext,
-  answer: HttpResponse,
+  response: HttpResponse,
   options: WriteOptions,
 ): void {
   const { res } = context;
-  // The client has gone.
+  // The client has disconnected.
   if (res.destroyed || res.headersSent) return;
-  const { status, contentType, body } = answer;
+  const { status, contentType, body } = response;
   const headers = commonHeaders(context, options);
   const seconds = status < 300 ? (context.route?.cacheSeconds ?? 0) : 0;
   headers.push("Cache-Control", seconds === 0 ? "no-store" : `public, max-age=${seconds}`);
   if (contentType !== undefined) headers.push("Content-Type", contentType);
-  // 204 has no length either (RFC 9110 §8.6).
+  // 204 has no Content-Length (RFC 9110 section 8.6).
   if (status !== 204) {
     const length = typeof body === "string" ? Buffer.byteLength(body) : (body?.length ?? 0);
     headers.push("Content-Length", String(length));
   }
   if (context.replayed) headers.push("Idempotent-Replayed", "true");
-  if (answer.headers !== undefined) headers.push(...answer.headers);
+  if (response.headers !== undefined) headers.push(...response.headers);
   if (options.draining() && !headers.includes("Connection")) headers.push("Connection", "close");
   res.writeHead(status, headers);
   res.end(body);
 }
 
 export type WriteOptions = {
-  /** What X-Rate-Limit-* speak of where no limit was looked at. */
+  /** The limit that X-Rate-Limit-* headers describe where none was counted. */
   readonly callWindow: Window;
   readonly draining: () => boolean;
 };
 
-/** What every answer carries, also those of the operational pages. */
+/** Headers of every response, including those of plain routes. */
 export function commonHeaders(context: RequestContext, options: WriteOptions): string[] {
   const headers = [
     "X-Request-Id",

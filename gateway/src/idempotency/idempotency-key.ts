@@ -4,7 +4,7 @@ import { ApiError } from "@scrip/errors";
 
 const MAX_KEY_LENGTH = 255;
 
-/** The key that a client sent, or undefined without one. */
+/** The value of Idempotency-Key, or undefined without the header. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === "string" && header.length > 0 && header.length <= MAX_KEY_LENGTH) {
@@ -16,8 +16,8 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 }
 
 /**
- * What the key is unique within: the application, the method and the path. Hashed, because a path
- * may be longer than an index entry, and the same for a path with and without its last slash.
+ * Scopes the key to application, method and path, without a trailing slash. Hashed, because a path
+ * may be longer than an index entry.
  */
 export function scopeKey(
   request: { readonly appId: string; readonly method: string; readonly path: string },
@@ -27,12 +27,12 @@ export function scopeKey(
   return `${request.appId}:${hash("sha256", `${request.method}\n${path}\n${key}`, "base64url")}`;
 }
 
-/** SHA-256 over everything that makes a request what it is; the order of keys does not. */
+/** SHA-256 of the request; the order of JSON keys does not matter. */
 export function hashRequest(request: {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** JSON that the strict reader has accepted. */
+  /** Valid JSON: the JSON reader has checked it. */
   readonly body: Buffer | undefined;
 }): Buffer {
   const body: unknown = request.body === undefined ? {} : JSON.parse(request.body.toString());
@@ -42,7 +42,7 @@ export function hashRequest(request: {
     .digest();
 }
 
-/** JSON with the keys of every object in order. Depth was limited by the reader. */
+/** JSON with sorted keys. The JSON reader has bounded the depth. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";

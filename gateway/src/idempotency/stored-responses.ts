@@ -13,16 +13,17 @@ import {
   type StoredResponse,
 } from "../store/idempotency.ts";
 
-/** A process that dies keeps its keys locked for so long; no call takes longer. */
+/** Seconds that a key stays locked when its process dies; longer than any call takes. */
 const LOCK_SECONDS = 30;
 const KEEP_SECONDS = 48 * 3_600;
 
 export type StoredResponses = {
-  /** Does the work once for a key, and gives its answer again to every repeat. */
+  /** Does the work once per key and returns the stored response to repeats. */
   once(key: RequestKey, work: () => Promise<HttpResponse>): Promise<OnceResult>;
   /**
-   * Gives the answer that was given first, where the service keeps what its answers are made `of` and
-   * the door adds to it. What is of something else is an answer to an earlier use of the key.
+   * Stores the completed response for a response that the service stores itself, and returns the
+   * one that was stored first. A response with another original belongs to an earlier use of the
+   * key.
    */
   storeFirst(
     key: RequestKey,
@@ -33,9 +34,9 @@ export type StoredResponses = {
 export type OnceResult = { readonly response: HttpResponse; readonly replayed: boolean };
 
 /**
- * Keeps answers in rows of the gateway, in transactions of their own: what the call did and its
- * stored answer can come apart when the process dies in between, so calls that move value keep
- * theirs in the service (spec/rulings.md 5). `work` answers failures, it does not throw them.
+ * Stores responses in a transaction of their own. When the process dies between the effect and
+ * storing the response, both differ, so RPCs that move value store their response in the service
+ * (docs/idempotency.md#replay). `work` returns errors as responses and does not throw.
  */
 export function createStoredResponses(
   db: Queryable,
@@ -43,22 +44,22 @@ export function createStoredResponses(
 ): StoredResponses {
   return {
     async once(key, work) {
-      const begun = await beginRequest(db, key, {
+      const begin = await beginRequest(db, key, {
         lockSeconds: LOCK_SECONDS,
         keepSeconds: KEEP_SECONDS,
       });
-      if (begun.kind === "finished")
-        return { response: fromStored(begun.response), replayed: true };
-      if (begun.kind === "reused") throw new ApiError("idempotency_key_reused");
-      if (begun.kind === "in_flight") {
+      if (begin.kind === "finished")
+        return { response: fromStored(begin.response), replayed: true };
+      if (begin.kind === "reused") throw new ApiError("idempotency_key_reused");
+      if (begin.kind === "in_flight") {
         throw new ApiError("idempotency_in_progress");
       }
       const response = await work();
       try {
-        if (!isFinal(response.status)) await releaseRequest(db, key, begun.attempt);
-        else await storeResponse(db, key, begun.attempt, toStored(response));
+        if (!isFinal(response.status)) await releaseRequest(db, key, begin.attempt);
+        else await storeResponse(db, key, begin.attempt, toStored(response));
       } catch (error) {
-        // The work is done, and its answer is owed; a repeat is refused until the lock ends.
+        // The work took effect, so its response is sent; repeats are rejected until the lock ends.
         onError(error);
       }
       return { response, replayed: false };
@@ -74,7 +75,7 @@ export function createStoredResponses(
         });
         return first === undefined ? completed : fromStored(first);
       } catch (error) {
-        // The value was taken, and its answer is owed.
+        // The call took effect, so its response is sent.
         onError(error);
         return completed;
       }
@@ -82,7 +83,7 @@ export function createStoredResponses(
   };
 }
 
-/** Whether a repeat would be answered alike for ever; the rest may be tried again. */
+/** Whether repeats would get the same response forever; others may be retried. */
 const isFinal = (status: number): boolean =>
   (status >= 200 && status < 300) ||
   status === 400 ||

@@ -4,12 +4,12 @@ import { deleteExpiredTokens } from "../store/access-tokens.ts";
 import { deleteExpiredResponses } from "../store/idempotency.ts";
 
 const INTERVAL_MS = 60_000;
-/** Small enough to hold no lock for long, large enough to keep up with any load that we can serve. */
+/** Rows per statement: few enough to hold locks briefly. */
 const CHUNK = 1_000;
-/** What a round removes at most; the rest waits for the next one. */
+/** Statements per round; the rest is deleted in the next round. */
 const MAX_CHUNKS = 500;
 
-/** Removes tokens that ended and answers whose time is over, a chunk at a time. */
+/** Deletes expired tokens and stored responses in chunks. */
 export function startDeletingExpired(
   db: Queryable,
   onError: (error: unknown) => void,

@@ -1,12 +1,11 @@
 import type { Allowance, Window } from "./rate-limits.ts";
 
-/** What a client reads when its calls are not limited: far more than it can make. */
+/** Shown when the limit is disabled. */
 const UNLIMITED = "2147483647";
 
 /**
- * The headers of spec/campaigns-loyalty-platform.md §2, which every answer carries, and those of
- * draft-ietf-httpapi-ratelimit-headers, which describe the policy that applied. Without a limit the
- * former say so with a number that no client reaches, and the latter are left out.
+ * X-Rate-Limit-* on every response, and the headers of draft-ietf-httpapi-ratelimit-headers where a
+ * limit applied (docs/rate-limits.md#headers).
  */
 export function rateLimitHeaders(
   allowance: Allowance | undefined,

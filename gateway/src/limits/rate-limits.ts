@@ -3,21 +3,21 @@ import type { RateLimiterAbstract, RateLimiterRes } from "rate-limiter-flexible"
 import {
   RateLimiterMemory,
   RateLimiterRedis,
-  RateLimiterRes as Verdict,
+  RateLimiterRes as LimitExceeded,
 } from "rate-limiter-flexible";
 
 export type RateLimitSettings = {
-  /** Per project; 0 switches a limit off (spec/rulings.md 16). */
+  /** Calls per project; 0 disables a limit (docs/rate-limits.md#limits). */
   readonly callsPerMinute: number;
-  /** Per project, for bulk endpoints. */
+  /** Calls of bulk endpoints per project. */
   readonly bulkPerHour: number;
-  /** Per address, on the client side, in addition. */
+  /** Client-side calls per address, in addition to the limit of the project. */
   readonly clientPer5Seconds: number;
-  /** Failed credentials per address. */
+  /** Failed logins per address. */
   readonly failuresPerMinute: number;
 };
 
-/** What is left of a limit after a call was counted. */
+/** A limit after a call was counted. */
 export type Allowance = {
   readonly window: Window;
   readonly remaining: number;
@@ -27,14 +27,14 @@ export type Allowance = {
 
 export type Window = {
   readonly type: "api_calls" | "bulk_api_calls";
-  /** As the policy is called in RateLimit-Policy. */
+  /** The policy name in RateLimit-Policy. */
   readonly policy: string;
   readonly limit: number;
   readonly seconds: number;
 };
 
 export type RateLimits = {
-  /** Counts a call of a project; undefined when the limit is off. */
+  /** Counts a call; undefined when the limit is disabled. */
   countCall(project: string): Promise<Allowance> | undefined;
   countBulkCall(project: string): Promise<Allowance> | undefined;
   countClientCall(address: string): Promise<Allowance> | undefined;
@@ -45,13 +45,13 @@ export type RateLimits = {
 
 export type RateLimitsOptions = {
   readonly settings: RateLimitSettings;
-  /** Shared counters; without it each process counts for itself. */
+  /** Counters shared by all replicas; without it each process counts for itself. */
   readonly redis?: ReturnType<typeof createRedis> | undefined;
-  /** Told when the shared counters do not answer and the process counts for itself. */
+  /** Called when Redis does not answer and this process counts for itself. */
   readonly onFallback: (error: unknown) => void;
 };
 
-/** After a failure the shared counters are left alone for so long: waiting for them costs calls. */
+/** How long Redis is not tried again after a failure, because each attempt delays a call. */
 const FALLBACK_MS = 1_000;
 
 export function createRateLimits(options: RateLimitsOptions): RateLimits {
@@ -73,7 +73,7 @@ export function createRateLimits(options: RateLimitsOptions): RateLimits {
     { type: "api_calls", policy: "client", limit: settings.clientPer5Seconds, seconds: 5 },
     "client",
   );
-  // Counted by each process alone: it protects this process, and must hold without Redis.
+  // Counted per process: it protects this process and must work without Redis.
   const failures =
     settings.failuresPerMinute === 0
       ? OFF
@@ -116,17 +116,17 @@ function createCounter(window: Window, prefix: string, options: RateLimitsOption
     ...common,
     storeClient: redis,
     rejectIfRedisNotReady: true,
-    // Once a window is used up, further calls are refused without asking again.
+    // Rejects without asking Redis once the window is exhausted.
     inMemoryBlockOnConsumed: window.limit,
   });
-  let awayUntil = 0;
+  let unavailableUntil = 0;
   return {
     take: async (key) => {
-      if (performance.now() < awayUntil) return take(local, window, key);
+      if (performance.now() < unavailableUntil) return take(local, window, key);
       try {
         return await take(shared, window, key);
       } catch (error) {
-        awayUntil = performance.now() + FALLBACK_MS;
+        unavailableUntil = performance.now() + FALLBACK_MS;
         onFallback(error);
         return take(local, window, key);
       }
@@ -137,10 +137,10 @@ function createCounter(window: Window, prefix: string, options: RateLimitsOption
 async function take(limiter: RateLimiterAbstract, window: Window, key: string): Promise<Allowance> {
   try {
     return allowance(window, await limiter.consume(key));
-  } catch (verdict) {
-    // The library refuses by throwing what it counted; anything else is a failure.
-    if (!(verdict instanceof Verdict)) throw verdict;
-    return { ...allowance(window, verdict), remaining: 0, exhausted: true };
+  } catch (error) {
+    // The library throws its result when the limit is exceeded; other errors are failures.
+    if (!(error instanceof LimitExceeded)) throw error;
+    return { ...allowance(window, error), remaining: 0, exhausted: true };
   }
 }
 

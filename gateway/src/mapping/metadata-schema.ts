@@ -25,7 +25,7 @@ import type {
 export const metadataSchemaToProto = (schema: MetadataSchema): MetadataSchemaMessage =>
   create(MetadataSchemaSchema, toMessage(schema));
 
-/** The same in the spelling of the management API. */
+/** With the field names of the management API. */
 export const projectMetadataSchemaToProto = (schema: MetadataSchema): ProjectMetadataSchema =>
   create(ProjectMetadataSchemaSchema, toMessage(schema));
 
@@ -78,7 +78,7 @@ export const definitionsFromProto = (
 function definitionFromProto(message: ProjectMetadataDefinition): Definition {
   const { objectType, eq, ne, lt, lte, gt, gte, minLength, maxLength, exactLength } = message;
   return {
-    // The contract knows all types.
+    // The contract restricts the values.
     type: message.type as MetadataType,
     array: message.array,
     optional: message.optional,

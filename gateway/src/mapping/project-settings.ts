@@ -6,7 +6,7 @@ import { canonicalDomain } from "../domain/origin.ts";
 import { CLIENT_FEATURES, type ClientFeature, isProjectTimeZone } from "../domain/project.ts";
 import { isClientScope, isKnownScope, canonicalScope } from "../domain/scope.ts";
 
-/** The flags of a request, by the names they have in messages. */
+/** Feature flags of a request, by message field. */
 export type FeatureFlags = {
   readonly clientRedeemEnabled?: boolean | undefined;
   readonly clientPublishEnabled?: boolean | undefined;
@@ -16,7 +16,7 @@ export type FeatureFlags = {
   readonly clientSetVoucherExpirationDateEnabled?: boolean | undefined;
 };
 
-/** The features after a request: what it does not mention stays. */
+/** The enabled features after a request; absent flags are unchanged. */
 export function parseFeatures(
   flags: FeatureFlags,
   before: readonly ClientFeature[],

@@ -62,7 +62,7 @@ export function codeConfigFromProto(message: CodeConfigMessage | undefined): Cod
   };
 }
 
-/** `secret` only in the answer that made it. */
+/** `secret` is returned only when the key is created or regenerated. */
 export function apiKeyToProto(key: ApiKey, secret?: string): ApiKeyMessage {
   return create(ApiKeySchema, {
     id: key.id,

@@ -7,13 +7,10 @@ import type { Definitions, MetadataSchema } from "../domain/metadata-types.ts";
 import { listMetadataSchemas } from "../store/metadata-schemas.ts";
 import { lockProject } from "../store/projects.ts";
 
-/** What not-found and duplicate answers call a schema (platform §0.3). */
+/** The resource type in error details. */
 export const RESOURCE = "metadata schema";
 
-/**
- * Changes the schemas of a project under the lock of the project, so that what refers to each other
- * is there together.
- */
+/** Changes schemas under the lock of the project, so that references between them stay valid. */
 export function editSchemas<T>(
   deps: Pick<Deps, "definitions">,
   projectId: string,
@@ -31,7 +28,7 @@ export function mergedDefinitions(stored: Definitions, sent: Definitions): Defin
   return outcome.merged;
 }
 
-/** Nested values must meet a schema that exists; a schema may refer to itself. */
+/** Nested values must refer to an existing schema; a schema may refer to itself. */
 export function rejectUnknownObjectTypes(
   { relatedObject, properties }: Pick<MetadataSchema, "relatedObject" | "properties">,
   schemas: readonly MetadataSchema[],

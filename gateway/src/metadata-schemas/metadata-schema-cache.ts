@@ -8,15 +8,15 @@ import {
 import type { Schemas } from "../domain/metadata-check.ts";
 import { findSchemasOfProjects } from "../store/metadata-schemas.ts";
 
-/** The schemas of a project by the resources they are of; undefined where it has none. */
+/** The metadata schemas of a project by related object; undefined where it has none. */
 export type FindSchemas = (projectId: string) => Schemas | undefined | Promise<Schemas | undefined>;
 
 const MAX_PROJECTS = 10_000;
 
-/** All schemas of a project are one entry: a project without any is remembered as such. */
+/** All schemas of a project form one cache entry, also when there are none. */
 const ALL = "";
 
-/** Remembered in the process, so that a request of a project without schemas asks nobody. */
+/** Cached in the process, so that requests of projects without schemas need no query. */
 export function createMetadataSchemaCache(
   db: Queryable,
   versions: DefinitionVersions,

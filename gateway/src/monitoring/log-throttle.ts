@@ -1,11 +1,14 @@
-/** Gathers what would be told too often. */
+/** Limits how often the same problem is logged. */
 export type LogThrottle<Item> = Disposable & { readonly add: (item: Item) => void };
 
 const PERIOD_MS = 1_000;
 
-/** Tells of the first one at once, and of those that follow once a second, by number and latest. */
+/**
+ * Logs the first item immediately and later ones once per second, with their count and the latest
+ * item.
+ */
 export function createLogThrottle<Item>(
-  tell: (count: number, latest: Item) => void,
+  log: (count: number, latest: Item) => void,
 ): LogThrottle<Item> {
   let pending: { count: number; latest: Item } | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -14,7 +17,7 @@ export function createLogThrottle<Item>(
     if (pending === undefined) return;
     const { count, latest } = pending;
     pending = undefined;
-    tell(count, latest);
+    log(count, latest);
     timer = setTimeout(flush, PERIOD_MS).unref();
   };
   return {

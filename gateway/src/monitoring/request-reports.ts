@@ -4,9 +4,9 @@ import type { HttpResponse, RequestContext } from "../http/request-context.ts";
 import type { Route } from "../http/route.ts";
 import { createLogThrottle } from "./log-throttle.ts";
 
-/** What operators get to see: a log line and a measurement for each request. */
+/** A log line and a measurement for each request. */
 export type RequestReports = Disposable & {
-  readonly request: (context: RequestContext, answer: Pick<HttpResponse, "status">) => void;
+  readonly request: (context: RequestContext, response: Pick<HttpResponse, "status">) => void;
   readonly failure: (error: unknown, context: RequestContext) => void;
   readonly invalidHttp: (status: number) => void;
   readonly rateLimitFallback: (error: unknown) => void;
@@ -14,30 +14,30 @@ export type RequestReports = Disposable & {
   readonly responseNotStored: (error: unknown) => void;
 };
 
-/** Codes of vouchers stand in paths, so neither logs nor metrics name more than the template. */
+/** Paths contain voucher codes, so logs and metrics name only the path template. */
 const NO_ROUTE = "(none)";
 
-/** These come thousands at a time and all have the same cause, so a line for each would bury it. */
+/** Outages fail thousands of requests with the same cause; a line for each would hide it. */
 const OUTAGES: ReadonlySet<string> = new Set(["service_unavailable", "deadline_exceeded"]);
 
 export function createRequestReports(logger: Logger, metrics: Metrics): RequestReports {
   const observe = createObserver(metrics);
   const replays = metrics.counter({
     name: "idempotent_replays_total",
-    help: "Answers given again to a repeated Idempotency-Key.",
+    help: "Stored responses returned for a repeated Idempotency-Key.",
     labels: ["kind"],
   });
   const fallbacks = metrics.counter({
     name: "limiter_fallbacks_total",
-    help: "How often the shared rate limits did not answer and the process counted for itself.",
+    help: "Rate limit checks that Redis did not response, so that the process counted for itself.",
   });
   const brokenRequests = metrics.counter({
     name: "http_broken_requests_total",
-    help: "Connections that did not speak HTTP, or too slowly.",
+    help: "Connections closed because of invalid HTTP or timeouts.",
     labels: ["status"],
   });
   const outages = createLogThrottle<object>((requests, latest) =>
-    logger.warn({ requests, ...latest }, "requests could not be answered"),
+    logger.warn({ requests, ...latest }, "requests failed because a dependency was unavailable"),
   );
   return {
     request(context, { status }) {
@@ -45,10 +45,10 @@ export function createRequestReports(logger: Logger, metrics: Metrics): RequestR
       observe(context.route, status, ms / 1_000);
       if (context.replayed) replays.inc({ kind: context.route?.idempotency ?? NO_ROUTE });
       const line = lineOf(context, status, ms);
-      // The caller's own id for the request: never trusted as ours, but good to search for.
-      const theirs = context.req.headers["x-request-id"];
-      if (typeof theirs !== "string") logger.plain(line, "request");
-      else logger.info({ ...line, caller_request_id: theirs.slice(0, 128) }, "request");
+      // The caller's own request id is logged for correlation and not used otherwise.
+      const callerRequestId = context.req.headers["x-request-id"];
+      if (typeof callerRequestId !== "string") logger.plain(line, "request");
+      else logger.info({ ...line, caller_request_id: callerRequestId.slice(0, 128) }, "request");
     },
     failure(error, context) {
       const { requestId, route, errorKey } = context;
@@ -60,18 +60,16 @@ export function createRequestReports(logger: Logger, metrics: Metrics): RequestR
     invalidHttp: (status) => brokenRequests.inc({ status: String(status) }),
     rateLimitFallback(error) {
       fallbacks.inc();
-      logger.warn(
-        { error },
-        "the shared rate limits do not answer; this process counts for itself",
-      );
+      logger.warn({ error }, "Redis does not response; this process counts rate limits for itself");
     },
-    redisFailed: (error) => logger.warn({ error }, "redis failed"),
-    responseNotStored: (error) => logger.error({ error }, "an answer was not kept for repeats"),
+    redisFailed: (error) => logger.warn({ error }, "Redis failed"),
+    responseNotStored: (error) =>
+      logger.error({ error }, "a response could not be stored for replays"),
     [Symbol.dispose]: () => outages[Symbol.dispose](),
   };
 }
 
-/** What the door itself knows of a request; Node lets only methods through that it knows. */
+/** Only values that the gateway controls; Node accepts known methods only. */
 function lineOf(context: RequestContext, status: number, ms: number): PlainFields {
   const { route, principal, requestId, errorKey, replayed } = context;
   return {
@@ -88,14 +86,11 @@ function lineOf(context: RequestContext, status: number, ms: number): PlainField
 
 type Observe = (route: Route | undefined, status: number, seconds: number) => void;
 
-/**
- * Labels are looked up once for each route and class of status: doing so for each request would cost
- * more than the measurement itself.
- */
+/** Label lookups per request would cost more than the measurement, so timers are cached. */
 function createObserver(metrics: Metrics): Observe {
   const durations = metrics.histogram({
     name: "http_request_duration_seconds",
-    help: "How long requests took, by route, method and class of status.",
+    help: "Duration of requests by route, method and status class.",
     labels: ["method", "route", "status"],
   });
   const timers = new Map<Route | undefined, Map<number, (seconds: number) => void>>();

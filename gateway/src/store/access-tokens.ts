@@ -11,9 +11,9 @@ type TokenRow = {
 };
 
 /**
- * Stores a token while its key still works, and answers the hashes of the oldest ones that had to
- * go, or undefined when the key no longer opens its project. The project's row is held, since two
- * that count at once would both leave one too many.
+ * Stores a token if its key is still valid, deletes the oldest live tokens above `maxLive` and
+ * returns their hashes; undefined when the key is no longer valid. Locks the project, because two
+ * concurrent inserts would both miscount.
  */
 export async function insertToken(
   tx: Queryable,
@@ -47,7 +47,7 @@ export async function insertToken(
   return rows.map((row) => row.token_hash);
 }
 
-/** A live token of the project, whichever of its keys owns it. */
+/** Finds a live token of any key of the project. */
 export async function findToken(
   db: Queryable,
   projectId: string,
@@ -62,7 +62,7 @@ export async function findToken(
   return rows[0] && accessTokenFromRow(rows[0]);
 }
 
-/** Answers whether there was such a live token. */
+/** Returns whether the token was live. */
 export async function deleteToken(
   db: Queryable,
   projectId: string,
@@ -77,7 +77,7 @@ export async function deleteToken(
   return rows[0]?.live === true;
 }
 
-/** Removes up to `limit` tokens that have ended, and answers how many there were. */
+/** Deletes up to `limit` expired tokens and returns their number. */
 export async function deleteExpiredTokens(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from access_token

@@ -36,7 +36,7 @@ export async function insertApiKey(tx: Queryable, key: ApiKey): Promise<void> {
   );
 }
 
-/** Whether any project has the key with this very secret. */
+/** Whether a key with this id and secret exists. */
 export async function isKnownKey(
   db: Queryable,
   keyId: string,
@@ -49,7 +49,7 @@ export async function isKnownKey(
   return rowCount === 1;
 }
 
-/** Newest first; a project has few keys, so all of them. */
+/** All keys of a project, newest first; the number is bounded. */
 export async function listApiKeys(db: Queryable, projectId: string): Promise<readonly ApiKey[]> {
   const { rows } = await db.query<ApiKeyRow>(
     `select ${COLUMNS} from api_key where project_id = $1 order by created_at desc, key_id desc`,

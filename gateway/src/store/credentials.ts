@@ -7,12 +7,12 @@ import { type ProjectRow, projectFromRow } from "./projects.ts";
 
 export type KeyOfProject = { readonly key: ApiKey; readonly project: Project };
 
-/** What stands behind a pair of application id and access token. */
+/** A key, its project and an access token. */
 export type Credentials = KeyOfProject & {
   readonly token: {
     readonly scope: string;
     readonly expiresAt: number;
-    /** The key that asked for the token, which may be another one of the project. */
+    /** The key that requested the token, which may be another key of the project. */
     readonly keyId: string;
     readonly allowedIps: readonly string[];
   };
@@ -41,7 +41,7 @@ type CredentialsRow = KeyOfProjectRow & {
   token_allowed_ips: string[];
 };
 
-/** A key that works, with its project. */
+/** A valid key with its project. */
 export async function findKey(db: Queryable, keyId: string): Promise<KeyOfProject | undefined> {
   const { rows } = await db.query<KeyOfProjectRow>(
     `select ${KEY_OF_PROJECT}
@@ -52,7 +52,7 @@ export async function findKey(db: Queryable, keyId: string): Promise<KeyOfProjec
   return rows[0] && keyOfProject(rows[0]);
 }
 
-/** A key that works and a live token of the same project. */
+/** A valid key and a live token of the same project. */
 export async function findCredentials(
   db: Queryable,
   keyId: string,

@@ -1,13 +1,13 @@
 import type { Queryable } from "@scrip/postgres";
 
-/** Names a request that may be repeated: whose it is, and what it asks for. */
+/** Identifies a request that may be repeated. */
 export type RequestKey = {
   readonly projectId: string;
   readonly scopedKey: string;
   readonly requestHash: Uint8Array;
 };
 
-/** An answer as it is given again: byte for byte. */
+/** A response that is replayed byte for byte. */
 export type StoredResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,8 +28,8 @@ type Row = {
 };
 
 /**
- * Takes a key for a request, unless another request has it. A row that is locked for too long
- * belongs to a process that died, and an expired one to nobody, so both are taken over.
+ * Claims a key for a request, unless another request holds it. Rows whose lock has expired belong
+ * to a process that died; they are claimed again, as expired rows are.
  */
 export async function beginRequest(
   db: Queryable,
@@ -61,7 +61,7 @@ async function findResponse(db: Queryable, key: RequestKey): Promise<BeginResult
     [key.projectId, key.scopedKey],
   );
   const row = rows[0];
-  // Its owner let go of it in between; the caller is told to try again.
+  // The row was released concurrently; the client retries.
   if (row === undefined) return { kind: "in_flight" };
   if (!row.request_hash.equals(key.requestHash)) return { kind: "reused" };
   if (row.status === null) return { kind: "in_flight" };
@@ -71,7 +71,7 @@ async function findResponse(db: Queryable, key: RequestKey): Promise<BeginResult
   };
 }
 
-/** Keeps the answer, unless somebody took the key over meanwhile. */
+/** Stores the response, unless another request has claimed the key since. */
 export async function storeResponse(
   db: Queryable,
   key: RequestKey,
@@ -94,8 +94,8 @@ export async function storeResponse(
 }
 
 /**
- * Keeps the first answer to what has this hash, and gives it where it was another one. An answer to
- * something else, from an earlier use of the key, makes way.
+ * Stores the first response for this hash, and returns the stored one when there is one already. A
+ * response with another hash, from an earlier use of the key, is replaced.
  */
 export async function storeFirstResponse(
   db: Queryable,
@@ -127,7 +127,7 @@ export async function storeFirstResponse(
   return found.kind === "finished" ? found.response : undefined;
 }
 
-/** Lets go of a key whose answer must not be kept, so that a repeat tries anew. */
+/** Releases a key whose response must not be stored, so that a repeat runs again. */
 export async function releaseRequest(
   db: Queryable,
   key: RequestKey,
@@ -140,7 +140,7 @@ export async function releaseRequest(
   );
 }
 
-/** Removes up to `limit` rows whose time is over, and answers how many there were. */
+/** Deletes up to `limit` expired rows and returns their number. */
 export async function deleteExpiredResponses(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from idempotency

@@ -15,7 +15,7 @@ type Row = {
 const COLUMNS =
   "project_id, id, related_object, properties, allow_defined_only, created_at, updated_at";
 
-/** All schemas of a project, newest first; there are never many. */
+/** All schemas of a project, newest first; the number is bounded. */
 export async function listMetadataSchemas(
   db: Queryable,
   projectId: string,
@@ -41,7 +41,7 @@ export async function findMetadataSchema(
   return rows[0] && metadataSchemaFromRow(rows[0]);
 }
 
-/** For the cache: the schemas of each project, undefined where there is none. */
+/** The schemas of each project, undefined where it has none. */
 export async function findSchemasOfProjects(
   db: Queryable,
   keys: readonly DefinitionKey[],

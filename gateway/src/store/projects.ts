@@ -34,7 +34,7 @@ export async function insertProject(tx: Queryable, project: Project): Promise<vo
   );
 }
 
-/** Writes everything that may change. The row must be locked. */
+/** Writes all columns that can change. The row must be locked. */
 export async function updateProject(tx: Queryable, project: Project): Promise<void> {
   const row = projectToRow(project);
   await tx.query(
@@ -44,7 +44,7 @@ export async function updateProject(tx: Queryable, project: Project): Promise<vo
             sandbox_now = $10, webhook_version = $11, api_version = $12, updated_at = $13,
             first_weekday = $14
       where project_id = $1`,
-    // What is fixed for good (case_sensitive_codes, sandbox, created_at) is left out.
+    // case_sensitive_codes, sandbox and created_at never change.
     [...row.slice(0, 6), ...row.slice(7, 10), ...row.slice(11, 14), ...row.slice(15)],
   );
 }
@@ -57,7 +57,7 @@ export async function findProject(db: Queryable, id: string): Promise<Project | 
   return rows[0] && projectFromRow(rows[0]);
 }
 
-/** Reads a project and holds its row, so that two changes run one after the other. */
+/** Reads a project and locks its row, so that concurrent changes are serialized. */
 export async function lockProject(tx: Queryable, id: string): Promise<Project | undefined> {
   const { rows } = await tx.query<ProjectRow>(
     `select ${COLUMNS} from project
@@ -89,14 +89,14 @@ export async function countProjects(db: Queryable): Promise<bigint> {
   return rows[0]?.total ?? 0n;
 }
 
-/** Ends a project: keys and tokens go, the row stays to say whose the resources were. */
+/** Deletes a project: its keys are removed, its row stays as a tombstone. */
 export async function deleteProject(tx: Queryable, id: string, at: Date): Promise<boolean> {
   const { rowCount } = await tx.query(
     "update project set deleted_at = $2 where project_id = $1 and deleted_at is null",
     [id, at],
   );
   if (rowCount === 0) return false;
-  // Their tokens go with the keys.
+  // Tokens are deleted with their keys.
   await tx.query("delete from api_key where project_id = $1", [id]);
   return true;
 }

@@ -1,6 +1,6 @@
 import { isDecimal } from "@scrip/contract";
 
-/** The shortest plain notation of a decimal, or undefined when the text is none. */
+/** The shortest plain notation of a decimal, or undefined when the text is not a decimal. */
 export function parseDecimal(text: string): string | undefined {
   const plain = text.includes("e") || text.includes("E") ? withoutExponent(text) : text;
   if (plain === undefined) return undefined;
@@ -13,7 +13,7 @@ export function parseDecimal(text: string): string | undefined {
   return isDecimal(decimal) ? decimal : undefined;
 }
 
-/** `1.5e-7` is `0.00000015`: numbers that JavaScript prints with an exponent. */
+/** Expands exponents, with which JavaScript prints some numbers: `1.5e-7` is `0.00000015`. */
 function withoutExponent(text: string): string | undefined {
   const match = /^(-?)(\d)(?:\.(\d{1,20}))?[eE]([+-]?\d{1,2})$/.exec(text);
   if (match === null) return undefined;

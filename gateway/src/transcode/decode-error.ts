@@ -1,11 +1,11 @@
 import { toDetails, type Violation } from "@scrip/contract";
 import type { ErrorKey } from "@scrip/errors";
 
-/** A document that does not fit its message. The decoders on the way out put their names in front. */
+/** A value that does not fit its field. Decoders prepend their path while the error propagates. */
 export class DecodeError extends Error {
   readonly text: string;
   path = "";
-  /** Instead of the key of the payload as a whole. */
+  /** The error key, where it is not that of the payload as a whole. */
   key: ErrorKey | undefined;
 
   constructor(text: string) {
@@ -22,7 +22,7 @@ export class DecodeError extends Error {
   }
 }
 
-/** For a catch clause: the same error, seen from one level further out. */
+/** For catch clauses: prepends a path segment. */
 export function within(error: unknown, segment: string): unknown {
   if (error instanceof DecodeError) error.path = segment + error.path;
   return error;

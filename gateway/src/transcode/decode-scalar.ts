@@ -6,13 +6,15 @@ import { parseDecimal } from "./decimal.ts";
 import { DecodeError } from "./decode-error.ts";
 import { parseTimestamp } from "./parse-timestamp.ts";
 
-/** Reads one JSON value that is neither null nor absent. */
+/** Decodes one JSON value; the caller has handled null and absent values. */
 export type Decode = (value: JsonValue) => unknown;
 
-/** JSON documents have types; query strings and forms hold only text. */
+/** JSON values have types; query strings and forms contain only text. */
 export type Mode = "json" | "text";
 
-/** How a wrong type is told: `must be string`, or `should be string,null` where null is welcome. */
+/**
+ * Describes the expected type: `must be string`, or `should be string,null` for nullable fields.
+ */
 export function expected(type: string, rule: Rule): string {
   return rule.nullable ? `should be ${type},null` : `must be ${type}`;
 }
@@ -66,8 +68,8 @@ function toNumber(value: JsonValue, rule: Rule): number {
 }
 
 /**
- * A JSON number is taken as its shortest text: what the sender wrote, as far as a double holds it.
- * More digits than that may be sent as text.
+ * A JSON number is read as its shortest decimal text, exact as far as a double holds it. Senders
+ * use a string for more digits.
  */
 function decimalDecoder(rule: Rule): Decode {
   return (value) => {
@@ -82,7 +84,8 @@ function stringDecoder(rule: Rule): Decode {
   const { minLength } = rule;
   return (value) => {
     if (typeof value !== "string") throw new DecodeError(expected("string", rule));
-    // On the wire empty text is absent text; only here can it be told that it was sent.
+    // Protobuf does not distinguish an empty string from an absent one, so the minimum is checked
+    // here.
     if (value === "" && minLength !== undefined && minLength > 0) {
       throw new DecodeError(`must NOT have fewer than ${minLength} characters`);
     }

@@ -22,23 +22,23 @@ import {
   type Mode,
 } from "./decode-scalar.ts";
 
-/** A message while it is being filled; plain objects with `$typeName` are messages to protobuf-es. */
+/** A message while it is being built; protobuf-es accepts plain objects with `$typeName`. */
 export type Draft = Record<string, unknown>;
 
-/** Puts one JSON value into a draft; the caller has seen that it is neither null nor absent. */
+/** Decodes one JSON value into a draft; the caller has handled null and absent values. */
 export type Fill = (draft: Draft, value: JsonValue) => void;
 
 export type MessageDecoder = {
   readonly fromObject: (value: JsonObject) => Draft;
-  /** Where a bare string may stand for the message. */
+  /** Present where a string may be sent instead of the message. */
   readonly fromText: ((value: string) => Draft) | undefined;
-  /** A message with all its defaults and nothing else. */
+  /** An empty message with all defaults. */
   readonly empty: () => Draft;
-  /** By JSON name; fields that never come from JSON are not in it. */
+  /** By JSON name, without internal fields. */
   readonly fields: ReadonlyMap<string, { readonly field: DescField; readonly fill: Fill }>;
 };
 
-/** Compiles decoders, each message once; messages may hold each other. */
+/** Compiles the decoder of each message once; messages may be recursive. */
 export function createDecoders(mode: Mode): (desc: DescMessage) => MessageDecoder {
   const compiled = new Map<DescMessage, MessageDecoder>();
   const find = (desc: DescMessage): MessageDecoder => {
@@ -46,7 +46,7 @@ export function createDecoders(mode: Mode): (desc: DescMessage) => MessageDecode
     if (known !== undefined) return known;
     const fields = new Map<string, { field: DescField; fill: Fill }>();
     const decoder = compileMessage(desc, fields);
-    // Known before its fields are compiled, since one of them may hold this very message.
+    // Registered before its fields are compiled: a message may contain itself.
     compiled.set(desc, decoder);
     for (const field of desc.fields) {
       if (ruleOf(field).internal) continue;
@@ -75,7 +75,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Fills what the object has; unknown keys are ignored and null is absent. */
+/** Unknown keys are ignored; null is absent. */
 function fillFrom(draft: Draft, value: JsonObject, fields: MessageDecoder["fields"]): void {
   for (const key of Object.keys(value)) {
     const item = value[key];
@@ -85,8 +85,8 @@ function fillFrom(draft: Draft, value: JsonObject, fields: MessageDecoder["field
 }
 
 /**
- * Makes fresh messages with the defaults that protobuf-es expects: zero values, empty lists and maps;
- * optional fields are left out. Spreading a template is several times faster than `create`.
+ * Creates messages with the defaults of protobuf-es: zero values, empty lists and maps, no optional
+ * fields. Spreading a template is several times faster than `create`.
  */
 function compileEmpty(desc: DescMessage): () => Draft {
   const template: Draft = { $typeName: desc.typeName };
@@ -117,7 +117,7 @@ function defaultOf(field: DescField): unknown {
   return scalarZeroValue(field.scalar, false);
 }
 
-/** A bare string that stands for a message: an id when it looks like one, else the scalar field. */
+/** Reads a string as a message: into `id` when it has the id prefix, else into the scalar field. */
 function compileScalarForm(
   desc: DescMessage,
   empty: () => Draft,
@@ -142,7 +142,7 @@ function compileField(field: DescField, context: Context): Fill {
   const decode = compileValue(field, rule, context);
   const isOptionalText = context.mode === "text" && field.fieldKind !== "list";
   const fill: Fill = (draft, value) => {
-    // `limit=` in a query says as much as no limit at all.
+    // An empty parameter, such as `limit=`, is absent.
     if (isOptionalText && value === "") return;
     try {
       draft[localName] = decode(value);
@@ -191,13 +191,13 @@ function compileSingle(field: DescField, rule: Rule, context: Context): Decode {
       return (value) => fromJson(ValueSchema, value);
     default: {
       const decoder = context.find(field.message);
-      const wrong = expected("object", rule);
+      const mismatch = expected("object", rule);
       return (value) => {
         if (isObject(value)) return decoder.fromObject(value);
         if (typeof value === "string" && decoder.fromText !== undefined) {
           return decoder.fromText(value);
         }
-        throw new DecodeError(wrong);
+        throw new DecodeError(mismatch);
       };
     }
   }
@@ -206,10 +206,11 @@ function compileSingle(field: DescField, rule: Rule, context: Context): Decode {
 function listDecoder(decode: Decode, rule: Rule, mode: Mode): Decode {
   const { minItems } = rule;
   return (value) => {
-    // A parameter that is given once is a list of one.
+    // A single parameter is a list of one.
     const items = mode === "text" && typeof value === "string" ? [value] : value;
     if (!Array.isArray(items)) throw new DecodeError(expected("array", rule));
-    // On the wire an empty list is an absent one; only here can it be told that it was sent.
+    // Protobuf does not distinguish an empty list from an absent one, so the minimum is checked
+    // here.
     if (items.length === 0 && minItems !== undefined && minItems > 0) {
       throw new DecodeError(`must NOT have fewer than ${minItems} items`);
     }
@@ -240,7 +241,7 @@ function mapDecoder(decode: Decode, rule: Rule): Decode {
   };
 }
 
-/** Decodes a whole document into a message; the caller knows that the types agree. */
+/** A draft is a message once all its fields are decoded. */
 export function toMessage(draft: Draft): Message {
   return draft as unknown as Message;
 }

@@ -11,10 +11,10 @@ import {
   membersOf,
 } from "./encode.ts";
 
-/** Writes a message as JSON in steps: each item of its lists of messages is one. */
+/** Encodes a message as JSON, yielding after each item of its lists of messages. */
 export type EncodeInSteps = (message: Message) => Generator<void, string | Buffer>;
 
-/** For an answer with lists of messages, which may be long; undefined for all others. */
+/** For responses with lists of messages, which may be long; undefined for others. */
 export function compileSteps(desc: DescMessage, find: Find): EncodeInSteps | undefined {
   const fields = membersOf(desc);
   if (!fields.some(isList)) return undefined;
@@ -46,7 +46,7 @@ const isList = (field: DescField): boolean =>
 
 type SteppedMember = {
   readonly whole: EncodeMember;
-  /** What is written in steps; nothing of a field that is no list of messages. */
+  /** The items to encode one by one; empty for other fields. */
   readonly items: (message: Fields) => readonly Fields[];
   readonly write: (items: readonly Fields[], text: Text) => Generator<void, void>;
 };
@@ -80,7 +80,10 @@ function* writeNothing(): Generator<void, void> {}
 
 type Text = ReturnType<typeof createText>;
 
-/** Text is put together by reference; from this length on it is made bytes of, piece by piece. */
+/**
+ * Concatenated strings of this length are flattened into bytes, so that flattening does not block
+ * at the end.
+ */
 const LONG_TEXT = 64 * 1024;
 
 function createText() {

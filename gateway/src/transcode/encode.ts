@@ -11,27 +11,27 @@ import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import { formatTimestamp } from "./format-timestamp.ts";
 
-/** Writes a message as JSON text. */
+/** Encodes a message as JSON. */
 export type Encode = (message: Message) => string;
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type EncodeMessage = (message: Fields) => string;
 type EncodeValue = (value: unknown) => string;
 
-/** Answers `"name":value`, or empty text when the field is left out. */
+/** Returns `"name":value`, or an empty string when the field is omitted. */
 export type EncodeMember = (message: Fields) => string;
 
 /**
- * Compiles encoders, each message once. The text is put together directly: building an object for
- * JSON.stringify and letting that walk it again costs more. `object` and `data_ref` come first, then
- * the fields in the order of the contract.
+ * Compiles the encoder of each message once. Encoders concatenate text, which is faster than
+ * building an object for JSON.stringify. `object` and `data_ref` come first, then the fields in the
+ * order of the contract.
  */
 export function createEncoders(): Find {
   const compiled = new Map<DescMessage, EncodeMessage>();
   const find = (desc: DescMessage): EncodeMessage => {
     const known = compiled.get(desc);
     if (known !== undefined) return known;
-    // A message that holds itself finds this entry while it is being compiled.
+    // A recursive message finds this entry while it is being compiled.
     compiled.set(desc, (message) => compiled.get(desc)?.(message) ?? "");
     const encode = compileMessage(desc, find);
     compiled.set(desc, encode);
@@ -56,15 +56,15 @@ function compileMessage(desc: DescMessage, find: Find): EncodeMessage {
   };
 }
 
-/** The fields that are written one after the other behind the head. */
+/** The fields after `object` and `data_ref`. */
 export const membersOf = (desc: DescMessage): readonly DescField[] =>
   desc.fields.filter((field) => !ruleOf(field).internal && field !== ownObjectOf(desc));
 
-/** A field of that name replaces the constant in messages of several kinds. */
+/** A field named `object` replaces the constant in messages of several kinds. */
 const ownObjectOf = (desc: DescMessage): DescField | undefined =>
   shapeOf(desc).object === "" ? undefined : desc.field["object"];
 
-/** How the text of a message begins; undefined without a head. */
+/** The opening of a message with `object` or `data_ref`; undefined for other messages. */
 export function compileStart(desc: DescMessage): EncodeMessage | undefined {
   const { object, dataRef } = shapeOf(desc);
   const own = ownObjectOf(desc);
@@ -81,7 +81,7 @@ export function compileStart(desc: DescMessage): EncodeMessage | undefined {
   };
 }
 
-/** Without a head there may be nothing before the first comma. */
+/** Without `object` and `data_ref`, the first field has no preceding comma. */
 function compileHeadless(members: readonly EncodeMember[]): EncodeMessage {
   return (message) => {
     let text = "{";
@@ -121,7 +121,10 @@ export function compileMember(field: DescField, find: Find): EncodeMember {
   };
 }
 
-/** Lists and maps are left out, or null, only where the contract says so; scalars never. */
+/**
+ * Empty lists and maps are omitted or null only where the contract says so; scalars are always
+ * written.
+ */
 function absenceOf(field: DescField, rule: Rule): (value: unknown) => boolean {
   const mayBeEmpty = !rule.nullable && !rule.omitEmpty;
   if (field.fieldKind === "list") {
@@ -130,7 +133,7 @@ function absenceOf(field: DescField, rule: Rule): (value: unknown) => boolean {
   if (field.fieldKind === "map") {
     return mayBeEmpty ? never : (value) => Object.keys(value as Fields).length === 0;
   }
-  // An unspecified enum has no name that JSON could write.
+  // JSON has no name for the unspecified enum value.
   return (value) => value === undefined || value === 0;
 }
 
@@ -159,11 +162,11 @@ function compileValue(field: DescField, rule: Rule, find: Find): EncodeValue {
   return encode;
 }
 
-/** Of a list: one of its items. */
+/** For a list: the encoder of one item. */
 export function compileSingle(field: DescField, rule: Rule, find: Find): EncodeValue {
   if (field.enum !== undefined) {
     const { byNumber } = enumNamesOf(field.enum);
-    // A number without a name comes from a newer service; it is written rather than lost.
+    // An unknown number comes from a newer service; it is written as a number.
     return (value) => encodeText(byNumber.get(value as number) ?? String(value));
   }
   if (field.message === undefined) return compileScalar(field.scalar, rule);
@@ -187,7 +190,7 @@ function compileScalar(type: ScalarType, rule: Rule): EncodeValue {
       return (value) => `"${Buffer.from(value as Uint8Array).toString("base64")}"`;
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
-      // JSON has no infinities; JSON.stringify writes them as null.
+      // JSON.stringify writes infinities, which JSON does not have, as null.
       return (value) => JSON.stringify(value);
     default:
       return String;
@@ -202,7 +205,7 @@ function encodeDecimal(value: unknown): string {
 
 const SHORT_TEXT = 64;
 
-/** Most texts are short and plain, and a scan of them is cheaper than a call of JSON.stringify. */
+/** Most strings are short and need no escapes; scanning them is faster than JSON.stringify. */
 function encodeText(text: string): string {
   if (text.length > SHORT_TEXT) return JSON.stringify(text);
   for (let index = 0; index < text.length; index += 1) {

@@ -2,12 +2,12 @@ const MS_PER_DAY = 86_400_000;
 
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
 
-/** The times of an answer are mostly of few days, so the day is written out once for all of them. */
+/** Timestamps of a response are mostly of the same day, so its text is cached. */
 const latest = { day: Number.NaN, text: "" };
 
 /**
- * `2026-01-31T10:15:30.123Z`, as Date writes it, in a sixth of the time: a redemption holds half a
- * dozen times, which were a fifth of the cost of writing it.
+ * Same result as Date.toISOString, `2026-01-31T10:15:30.123Z`, six times as fast: timestamps were a
+ * fifth of the cost of encoding a redemption.
  */
 export function formatTimestamp(ms: number): string {
   const day = Math.floor(ms / MS_PER_DAY);

@@ -8,9 +8,9 @@ import { DecodeError } from "./decode-error.ts";
 export type ReaderLimits = { readonly depth: number; readonly nodes: number };
 
 /**
- * The one reader of JSON that comes from outside. It takes only what every part behind it can store
- * and give back: UTF-8, no NUL, whole surrogate pairs, finite numbers, each key once, bounded depth
- * and size. A linear scan of the bytes comes first, so that nothing hostile reaches the parser.
+ * Reads JSON from clients. Accepts only what every component can store and return: UTF-8, no NUL,
+ * no lone surrogates, finite numbers, unique keys, bounded depth and size. A linear scan of the
+ * bytes runs before the parser.
  */
 export function readJson(body: Buffer, limits: ReaderLimits = LIMITS): JsonValue {
   if (!isUtf8(body)) throw new DecodeError("must be valid UTF-8");
@@ -19,7 +19,7 @@ export function readJson(body: Buffer, limits: ReaderLimits = LIMITS): JsonValue
   const value = parse(text);
   const walk: Walk = { members: 0, checkText: text.includes("\\u") };
   inspect(value, walk);
-  // Of a repeated key the parser keeps only the last one, so that fewer members come out than went in.
+  // The parser keeps the last of repeated keys, so repeated keys show as missing members.
   if (walk.members !== members) throw new DecodeError("must NOT repeat a property");
   return value;
 }
@@ -36,7 +36,7 @@ function parse(text: string): JsonValue {
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Bounds depth and size, and answers how many members all objects have together. */
+/** Bounds depth and size, and returns the number of members in all objects. */
 function countMembers(body: Buffer, limits: ReaderLimits): number {
   let depth = 0;
   let nodes = 1;
@@ -49,7 +49,7 @@ function countMembers(body: Buffer, limits: ReaderLimits): number {
       case COLON:
         members += 1;
         break;
-      // Each value but the first of its container comes after a comma.
+      // Each value of a container except the first follows a comma.
       case COMMA:
         nodes += 1;
         break;
@@ -73,7 +73,7 @@ function countMembers(body: Buffer, limits: ReaderLimits): number {
   return members;
 }
 
-/** Where the closing quote stands; past the end when there is none, which the parser then says. */
+/** Index of the closing quote; past the end when it is missing, which the parser then reports. */
 function endOfString(body: Buffer, start: number): number {
   let at = start + 1;
   while (at < body.length && body[at] !== QUOTE) at += body[at] === BACKSLASH ? 2 : 1;
@@ -82,11 +82,12 @@ function endOfString(body: Buffer, start: number): number {
 
 type Walk = { members: number; readonly checkText: boolean };
 
-/** Visits what was parsed; its depth is already bounded. */
+/** Checks parsed values; the depth is already bounded. */
 function inspect(value: JsonValue, walk: Walk): void {
   if (typeof value === "string") {
-    // Raw text is clean: UTF-8 holds no surrogates and JSON no raw NUL. Only \u escapes bring them.
-    if (walk.checkText) refuseUnsafe(value);
+    // Only \u escapes can produce surrogates and NUL: UTF-8 contains no surrogates, and JSON
+    // forbids a raw NUL.
+    if (walk.checkText) rejectUnsafeText(value);
   } else if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new DecodeError("must NOT have numbers out of range");
   } else if (Array.isArray(value)) {
@@ -94,20 +95,20 @@ function inspect(value: JsonValue, walk: Walk): void {
   } else if (typeof value === "object" && value !== null) {
     for (const key of Object.keys(value)) {
       walk.members += 1;
-      if (walk.checkText) refuseUnsafe(key);
+      if (walk.checkText) rejectUnsafeText(key);
       const item = value[key] as JsonValue;
-      refuseHostile(key, item);
+      rejectPrototypeKeys(key, item);
       inspect(item, walk);
     }
   }
 }
 
-function refuseUnsafe(text: string): void {
+function rejectUnsafeText(text: string): void {
   if (!isSafeText(text)) throw new DecodeError("must NOT contain NUL or lone surrogates");
 }
 
-/** Keys that pollute prototypes where somebody merges documents carelessly. */
-function refuseHostile(key: string, value: JsonValue): void {
+/** Rejects keys that can pollute prototypes in code that merges objects. */
+function rejectPrototypeKeys(key: string, value: JsonValue): void {
   const hostile =
     key === "__proto__" ||
     (key === "constructor" &&

@@ -1,4 +1,4 @@
-/** `YYYY-MM-DD`, or with a time down to the hour, the minute, the second or a fraction, and a zone. */
+/** A date, optionally with a time of any precision and a zone. */
 const SHAPE =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?(?:([Zz])|([+\- ])(\d\d):?(\d\d)?)?)?$/;
 
@@ -6,9 +6,9 @@ const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 
 /**
- * Epoch milliseconds of an ISO 8601 text; without a zone it is read as UTC, finer fractions are cut
- * off. undefined for anything else, for days that do not exist and for years outside 0001 to 9999.
- * The `+` of a zone may have become a space, as it does in query strings.
+ * Epoch milliseconds of an ISO 8601 text. Without a zone it is UTC; fractions are truncated to
+ * milliseconds. Undefined for other text, invalid dates, and years outside 0001 to 9999. The `+` of
+ * a zone may be a space, as in query strings.
  */
 export function parseTimestamp(text: string): number | undefined {
   const match = SHAPE.exec(text);

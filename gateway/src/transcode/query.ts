@@ -7,17 +7,17 @@ const MAX_PARAMETERS = 500;
 const MAX_DEPTH = 8;
 
 export type QueryOptions = {
-  /** Forms name each parameter once (RFC 6749 §3.2). */
+  /** Rejects repeated parameters, as forms require (RFC 6749 section 3.2). */
   readonly unique?: boolean;
 };
 
-/** A parameter's values, or what its brackets hold. */
+/** The values of a parameter, or its nested parameters. */
 type Node = string[] | Map<string, Node>;
 
 /**
- * Reads a query string, or a form, as a tree of text: `created_at[after]=…` and
- * `filters[code][conditions][$in][0]=…` nest, a bracket around the first name is accepted, and a
- * name that comes again makes a list.
+ * Parses a query string or form into a tree of strings: `created_at[after]=…` and
+ * `filters[code][conditions][$in][0]=…` nest, brackets around the first name are accepted, and a
+ * repeated name makes a list.
  */
 export function parseQuery(query: string, options: QueryOptions = {}): JsonObject {
   if (query.length > MAX_LENGTH)
@@ -39,7 +39,10 @@ export function parseQuery(query: string, options: QueryOptions = {}): JsonObjec
   return toObject(root);
 }
 
-/** How filters are joined may stand beside them: `filters[code]…&junction=OR` (spec/rulings.md 10). */
+/**
+ * `junction` may stand beside the filters: `filters[code]…&junction=OR`
+ * (docs/filters-and-listing.md#filters).
+ */
 function foldJunction(root: Map<string, Node>): void {
   const filters = root.get("filters");
   const junction = root.get("junction");
@@ -47,15 +50,15 @@ function foldJunction(root: Map<string, Node>): void {
   filters.set("junction", junction);
 }
 
-/** Decodes percent-encoded text; what is not UTF-8 or holds a NUL is refused. */
+/** Decodes percent-encoded text; rejects invalid UTF-8 and NUL. */
 export function decodePercent(text: string): string {
   if (!/^[\x20-\x7e]*$/.test(text)) throw new DecodeError("must be percent-encoded");
-  const decoded = decodeOrRefuse(text);
+  const decoded = decodeUtf8(text);
   if (decoded.includes("\0")) throw new DecodeError("must NOT contain NUL or lone surrogates");
   return decoded;
 }
 
-function decodeOrRefuse(text: string): string {
+function decodeUtf8(text: string): string {
   if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);
@@ -66,7 +69,7 @@ function decodeOrRefuse(text: string): string {
 
 const decodeText = (text: string): string => decodePercent(text.replaceAll("+", " "));
 
-/** `filters[code][$in]` and `[filters][code][$in]` are the path filters, code, $in. */
+/** Both `filters[code][$in]` and `[filters][code][$in]` have the path filters, code, $in. */
 function pathOf(name: string): string[] {
   const match = /^([^[\]]*)((?:\[[^[\]]*\])*)$/.exec(name);
   if (match === null) throw new DecodeError(`must NOT have the malformed name '${name}'`);

@@ -9,9 +9,9 @@ import { createEncoders, type Encode } from "./encode.ts";
 import { type ReaderLimits, readJson } from "./json-reader.ts";
 import { decodePercent, parseQuery } from "./query.ts";
 
-/** What of an HTTP request makes the message. */
+/** The parts of an HTTP request that are decoded into the message. */
 export type RequestParts = {
-  /** The values of the path's fields in their order, still percent-encoded. */
+  /** Values of the path parameters in order, still percent-encoded. */
   readonly path: readonly string[];
   /** Without the question mark; empty when there is none. */
   readonly query: string;
@@ -20,10 +20,12 @@ export type RequestParts = {
 };
 
 export type BoundTranscoder = {
-  /** The request message, complete and checked; throws a ApiError that says what is wrong with it. */
+  /**
+   * Decodes and checks the request message; throws an ApiError that describes the first violation.
+   */
   readonly decode: (parts: RequestParts) => Message;
   readonly encode: Encode;
-  /** Of answers that may be long. */
+  /** For responses that may be long. */
   readonly encodeInSteps: EncodeInSteps | undefined;
 };
 
@@ -32,7 +34,7 @@ export type Transcoder = {
   readonly encoderOf: (desc: DescMessage) => Encode;
 };
 
-/** Compiles the way from HTTP to messages and back, once at start. */
+/** Compiles the conversion between HTTP and messages, once at start-up. */
 export function createTranscoder(): Transcoder {
   const find = { json: createDecoders("json"), text: createDecoders("text") };
   const encoderOf = createEncoders();
@@ -68,7 +70,7 @@ function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
   const readBody = compileBody(compiled);
   const addMask = compileMask(json, binding.method.input, inPath);
   const fillPath = compilePath(pathFields, text);
-  const refuseDetails = binding.body === "none" ? invalidQuery : invalidPayload;
+  const violationError = binding.body === "none" ? invalidQuery : invalidPayload;
   return ({ path, query, body }) => {
     const sent = readBody(body);
     const draft = sent.draft;
@@ -78,12 +80,12 @@ function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
     addMask?.(draft, sent.keys);
     const message = toMessage(draft);
     const violation = check(message);
-    if (violation !== undefined) throw refuseDetails(violation);
+    if (violation !== undefined) throw violationError(violation);
     return message;
   };
 }
 
-/** What the body gave: the fields that it set win over the same fields of the query. */
+/** The decoded body. Its fields take precedence over the query. */
 type Sent = {
   readonly draft: Draft;
   readonly keys: readonly string[];
@@ -113,7 +115,7 @@ function compileBody({
       if (!isObject(value)) throw new DecodeError("must be object");
       return sentOf(decoder.fromObject(value), value);
     } catch (error) {
-      throw refuse(error);
+      throw toApiError(error);
     }
   };
 }
@@ -126,14 +128,14 @@ function sentOf(draft: Draft, value: JsonObject): Sent {
   };
 }
 
-/** A binding whose body is one field: a list of codes, say. */
+/** Decodes a body that is one field of the request, such as a list of codes. */
 function compileFieldBody(
   field: DescField,
   json: MessageDecoder,
   limits: ReaderLimits,
 ): (body: Buffer | undefined) => Sent {
   const entry = [...json.fields].find(([, each]) => each.field === field);
-  if (entry === undefined) throw new Error(`${field.toString()} cannot be a body`);
+  if (entry === undefined) throw new Error(`${field.toString()} is internal and cannot be a body`);
   const [name, { fill }] = entry;
   return (body) => {
     const draft = json.empty();
@@ -142,9 +144,9 @@ function compileFieldBody(
       const value = readJson(body, limits);
       if (value !== null) fill(draft, value);
     } catch (error) {
-      // The document is the field, so its name is no part of the path.
+      // The document is the field itself, so its name is not part of the path.
       if (error instanceof DecodeError) error.path = error.path.replace(`.${name}`, "");
-      throw refuse(error);
+      throw toApiError(error);
     }
     return { draft, keys: [name], has: (other) => other === name };
   };
@@ -162,25 +164,25 @@ function fillFromQuery(
       if (!isTaken(name)) text.fields.get(name)?.fill(draft, parameters[name] ?? "");
     }
   } catch (error) {
-    throw refuseQuery(error);
+    throw toQueryError(error);
   }
 }
 
-/** The path wins over body and query. */
+/** Path parameters take precedence over body and query. */
 function compilePath(
   fields: readonly DescField[],
   text: MessageDecoder,
 ): (draft: Draft, path: readonly string[]) => void {
   const fills = fields.map(({ name }) => {
     const entry = text.fields.get(name);
-    if (entry === undefined) throw new Error(`the path field ${name} is not read from requests`);
+    if (entry === undefined) throw new Error(`the path field ${name} is internal`);
     return entry.fill;
   });
   return (draft, path) => {
     try {
       for (const [index, fill] of fills.entries()) fill(draft, decodeSegment(path[index] ?? ""));
     } catch (error) {
-      throw refuse(error);
+      throw toApiError(error);
     }
   };
 }
@@ -195,8 +197,8 @@ function decodeSegment(segment: string): string {
 }
 
 /**
- * Tells an update which fields were sent, so that null and absent differ. Fields of the path may be
- * repeated in the body and change nothing (spec/rulings.md 10).
+ * Fills the update mask with the fields that were sent, so that null and absent differ. Path fields
+ * may be repeated in the body and are ignored there.
  */
 function compileMask(
   json: MessageDecoder,
@@ -217,12 +219,12 @@ function compileMask(
   };
 }
 
-function refuse(error: unknown): unknown {
+function toApiError(error: unknown): unknown {
   if (!(error instanceof DecodeError)) return error;
   return new ApiError(error.key ?? "invalid_payload", { details: safeDetails(error.details) });
 }
 
-function refuseQuery(error: unknown): unknown {
+function toQueryError(error: unknown): unknown {
   if (!(error instanceof DecodeError)) return error;
   const details = error.path === "" ? `Query ${error.text}` : error.details;
   return invalidQuery(safeDetails(details));
@@ -232,7 +234,7 @@ function invalidQuery(details: string): ApiError {
   return new ApiError("invalid_query_params", { details });
 }
 
-/** Details may quote what was sent, which may be anything: it must fit into an answer and a log. */
+/** Details may quote any input, so they are shortened and cleaned for responses and logs. */
 function safeDetails(details: string): string {
   const text = details.length > 500 ? `${details.slice(0, 500)}…` : details;
   return isSafeText(text) ? text : text.toWellFormed().replaceAll("\0", "\uFFFD");

@@ -13,16 +13,13 @@ import fc from "fast-check";
 
 type Draft = Record<string, unknown>;
 
-/**
- * Any message of a type that keeps the rules of its fields and that JSON can hold: milliseconds,
- * safe integers, clean text.
- */
+/** Any valid message of a type that JSON can represent: milliseconds, safe integers, clean text. */
 export function messageArbitrary(desc: DescMessage): fc.Arbitrary<Draft> {
   const members = desc.fields
     .filter((field) => !ruleOf(field).internal && field.oneof === undefined)
     .map((field) => {
       const rule = ruleOf(field);
-      // Left out, it reads as the name of the message in JSON.
+      // When absent, it decodes as the object name of the message.
       const isOwnName = field.name === "object" && shapeOf(desc).object !== "";
       const value = isOwnName ? singleArbitrary(field, rule) : fieldArbitrary(field);
       return [field.localName, value] as const;
@@ -122,7 +119,7 @@ function textArbitrary(rule: Rule): fc.Arbitrary<string> {
 const text = (minLength: number, maxLength: number): fc.Arbitrary<string> =>
   fc.string({ unit: "binary", minLength, maxLength }).filter(isSafeText);
 
-/** With nine digits after the point a number of JSON still holds all of it. */
+/** A JSON number holds nine fraction digits exactly. */
 const MOST_WHOLE = 1_000_000;
 
 function decimal({ minDecimal, maxDecimal }: Rule): fc.Arbitrary<string> {
@@ -145,7 +142,7 @@ const timestamp = date.map((each) => {
   return { $typeName: "google.protobuf.Timestamp", seconds: BigInt(seconds), nanos };
 });
 
-// What JSON cannot tell apart, such as -0 and 0, is made one.
+// Normalizes values that JSON does not distinguish, such as -0 and 0.
 const clean = (value: fc.Arbitrary<unknown>): fc.Arbitrary<JsonValue> =>
   value
     .map((each) => JSON.stringify(each))
@@ -156,7 +153,7 @@ const json = fc.jsonValue({ maxDepth: 3, stringUnit: "binary" });
 
 const struct = clean(fc.dictionary(text(0, 20), json, { maxKeys: 4 }));
 
-/** Any but null, which says in JSON that the field is absent. */
+/** Any value except null, which means absent in JSON. */
 const anyValue = clean(json)
   .filter((value) => value !== null)
   .map((value) => fromJson(ValueSchema, value));

@@ -27,7 +27,7 @@ export function bindingAt(httpMethod: string, path: string): Binding {
   return found;
 }
 
-/** Every message that stands in a public request or answer, also within another. */
+/** Every message that is part of a public request or response. */
 export function publicMessages(): DescMessage[] {
   const found = new Map<string, DescMessage>();
   const visit = (desc: DescMessage): void => {
