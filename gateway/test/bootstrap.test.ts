@@ -9,14 +9,14 @@ import { startTestGateway } from "./deps.ts";
 
 const logger = { error: () => {} };
 
-test("an installation without a project and without keys does not start and says what is missing", async () => {
+test("does not start without a project and keys, and names the missing variables", async () => {
   await using database = await emptyDatabase();
   await expect(createGatewayService({ databaseUrl: database.url, logger })).rejects.toThrow(
     /SCRIP_BOOTSTRAP_APP_ID.*SCRIP_BOOTSTRAP_CLIENT_TOKEN/,
   );
 });
 
-test("several processes that start at once make one project", async () => {
+test("concurrent starts create one project", async () => {
   await using database = await emptyDatabase();
   const bootstrap = generateBootstrap();
   const services = await Promise.all(
@@ -29,7 +29,7 @@ test("several processes that start at once make one project", async () => {
   for (const service of services) await service[Symbol.asyncDispose]();
 });
 
-test("of several starts with keys of their own the one that made the project has the keys", async () => {
+test("only the start that created the project has its keys", async () => {
   await using database = await emptyDatabase();
   const start = (bootstrap = generateBootstrap()) =>
     createGatewayService({ databaseUrl: database.url, logger, bootstrap });
@@ -51,7 +51,7 @@ test("of several starts with keys of their own the one that made the project has
   for (const service of atOnce) await service[Symbol.asyncDispose]();
 });
 
-test("a later start keeps the projects and needs no keys", async () => {
+test("a later start needs no keys", async () => {
   await using database = await emptyDatabase();
   const bootstrap = generateBootstrap();
   const first = await createGatewayService({ databaseUrl: database.url, logger, bootstrap });
@@ -61,7 +61,7 @@ test("a later start keeps the projects and needs no keys", async () => {
   await second[Symbol.asyncDispose]();
 });
 
-test("the keys that were given open the first project", async () => {
+test("the configured keys give access to the first project", async () => {
   await using gateway = await startTestGateway({
     keys: { appId: "my-own-id", appToken: "my-own-secret-of-some-length" },
   });
@@ -76,7 +76,7 @@ const KEYS = {
   SCRIP_BOOTSTRAP_CLIENT_TOKEN: "0123456789abcdef-client",
 };
 
-test("the first project is read from the environment", () => {
+test("reads the first project from the environment", () => {
   expect(readBootstrap({})).toBeUndefined();
   expect(readBootstrap({ ...KEYS, SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "*, shop.example" })).toEqual({
     appId: "server",
@@ -95,11 +95,11 @@ test.each([
   [{ ...KEYS, SCRIP_BOOTSTRAP_APP_TOKEN: "short" }, /SCRIP_BOOTSTRAP_APP_TOKEN must be/],
   [{ ...KEYS, SCRIP_BOOTSTRAP_TIME_ZONE: "Mars" }, /SCRIP_BOOTSTRAP_TIME_ZONE must be/],
   [{ ...KEYS, SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "a b" }, /SCRIP_BOOTSTRAP_TRUSTED_DOMAINS must/],
-])("a half-given first project stops the start: %j", (env, message) => {
+])("rejects an incomplete first project: %j", (env, message) => {
   expect(() => readBootstrap(env)).toThrow(message);
 });
 
-test("all mistakes in the settings are told at once, without secrets", () => {
+test("reports all configuration errors together, without secrets", () => {
   const env = { SCRIP_LIMIT_CALLS_PER_MINUTE: "many", SCRIP_MANAGEMENT_TOKEN: "short-secret" };
   const read = () => readGatewayConfig(env);
   expect(read).toThrow(/SCRIP_LIMIT_CALLS_PER_MINUTE must be/);

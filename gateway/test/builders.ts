@@ -1,11 +1,12 @@
-import type { TestGateway } from "./deps.ts";
-import { MANAGEMENT } from "./deps.ts";
+import type { Call } from "@scrip/rpc";
 
-export type Answer = {
+import { MANAGEMENT, type RecordingGateway, type TestGateway } from "./deps.ts";
+
+export type Response = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // Tests look into bodies of every shape.
+  // Bodies differ between endpoints.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any;
 };
@@ -17,7 +18,7 @@ export async function send(
     readonly headers?: Record<string, string>;
     readonly body?: string | Uint8Array | object;
   } = {},
-): Promise<Answer> {
+): Promise<Response> {
   const { body } = options;
   const plain = typeof body === "object" && body !== null && isPlain(body);
   const response = await fetch(url, {
@@ -47,14 +48,14 @@ export const management = (
   method: string,
   path: string,
   body?: object,
-): Promise<Answer> =>
+): Promise<Response> =>
   send(`${url}/management/v1${path}`, method, {
     headers: { "X-Management-Id": MANAGEMENT.id, "X-Management-Token": MANAGEMENT.token },
     ...(body !== undefined && { body }),
   });
 
-/** Sets what pages may do in the one project of a test. */
-export async function allowPages(
+/** Enables features for client-side callers in the only project of a test. */
+export async function enableClientFeatures(
   gateway: Pick<TestGateway, "url">,
   features: Readonly<Record<string, boolean>>,
 ): Promise<void> {
@@ -65,7 +66,7 @@ export async function allowPages(
     `/projects/${json.projects[0].id}`,
     features,
   );
-  if (status !== 200) throw new Error(`not allowed: ${status} ${text}`);
+  if (status !== 200) throw new Error(`features were not enabled: ${status} ${text}`);
 }
 
 export type KeyPair = { readonly appId: string; readonly appToken: string };
@@ -76,7 +77,7 @@ export const tokenCall = (
   endpoint: "token" | "introspect" | "token/revoke",
   key: KeyPair,
   form: Record<string, string>,
-): Promise<Answer> =>
+): Promise<Response> =>
   send(`${url}/v1/oauth/${endpoint}`, "POST", {
     headers: { "X-App-Id": key.appId, "X-App-Token": key.appToken },
     body: new URLSearchParams(form),
@@ -111,3 +112,34 @@ export const clientHeaders = (
   Authorization: `Bearer ${token}`,
   Origin: origin,
 });
+
+export type NewProject = {
+  readonly id: string;
+  readonly json: any;
+  readonly server: KeyPair;
+  readonly client: KeyPair;
+};
+
+export async function createProject(
+  gateway: Pick<TestGateway, "url">,
+  body: object,
+): Promise<NewProject> {
+  const { status, text, json } = await management(gateway, "POST", "/projects", body);
+  if (status !== 200) throw new Error(`no project: ${status} ${text}`);
+  return {
+    id: json.id,
+    json,
+    server: { appId: json.server_side_key.app_id, appToken: json.server_side_key.app_token },
+    client: { appId: json.client_side_key.app_id, appToken: json.client_side_key.app_token },
+  };
+}
+
+/** Sends a request with the key and returns the call that the service received. */
+export async function callOf(gateway: RecordingGateway, key: KeyPair): Promise<Call> {
+  const headers = serverHeaders(key, await newToken(gateway, key, "api"));
+  const before = gateway.calls.length;
+  await send(`${gateway.url}/v1/vouchers/x`, "GET", { headers });
+  const call = gateway.calls[before];
+  if (call === undefined) throw new Error("the request was not passed on");
+  return call;
+}

@@ -2,12 +2,12 @@ import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { allowPages, clientHeaders, newToken, send } from "./builders.ts";
+import { enableClientFeatures, clientHeaders, newToken, send } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { standIn } from "./service-stubs.ts";
+import { stubService } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({
-  implementations: [standIn(ValidationService), standIn(VoucherService)],
+  implementations: [stubService(ValidationService), stubService(VoucherService)],
   keys: { trustedDomains: ["https://shop.example", "http://localhost:3000", "other.example"] },
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
@@ -16,21 +16,21 @@ const token = await newToken(gateway, client, "client_api");
 const PATH = `${gateway.url}/client/v1/validations`;
 const body = { redeemables: [{ object: "voucher", id: "x" }] };
 
-describe("the origin of a client request", () => {
+describe("the origin of a client-side request", () => {
   test.each([
     "https://shop.example",
     "https://SHOP.example",
     "http://localhost:3000",
     "https://other.example",
     "http://other.example:8080",
-  ])("%s is trusted, and its page may read the answer", async (origin) => {
+  ])("%s is trusted and may read the response", async (origin) => {
     const headers = clientHeaders(client, token, origin);
-    const answer = await send(PATH, "POST", { headers, body });
-    expect(answer.status).toBe(501);
-    expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
-    expect(answer.headers.get("vary")).toBe("Origin");
-    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
-    expect(answer.headers.get("access-control-expose-headers")).toMatch(/X-Request-Id/);
+    const response = await send(PATH, "POST", { headers, body });
+    expect(response.status).toBe(501);
+    expect(response.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(response.headers.get("vary")).toBe("Origin");
+    expect(response.headers.get("access-control-allow-credentials")).toBeNull();
+    expect(response.headers.get("access-control-expose-headers")).toMatch(/X-Request-Id/);
   });
 
   test.each([
@@ -41,17 +41,17 @@ describe("the origin of a client request", () => {
     "http://localhost:3001",
     "null",
     "other.example",
-  ])("%s is refused, and its page may not read why", async (origin) => {
+  ])("%s is rejected and may not read the response", async (origin) => {
     const headers = clientHeaders(client, token, origin);
-    const answer = await send(PATH, "POST", { headers, body });
-    expect(answer).toMatchObject({
+    const response = await send(PATH, "POST", { headers, body });
+    expect(response).toMatchObject({
       status: 403,
       json: { key: "forbidden", details: `Origin ${origin} is not trusted` },
     });
-    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("has to be there", async () => {
+  test("is required", async () => {
     const { Origin: _, ...headers } = clientHeaders(client, token);
     expect(await send(PATH, "POST", { headers, body })).toMatchObject({
       status: 403,
@@ -59,17 +59,17 @@ describe("the origin of a client request", () => {
     });
   });
 
-  test("of a request without good credentials may read that they are wrong", async () => {
+  test("may read the rejection of invalid credentials", async () => {
     const headers = clientHeaders(client, "garbage");
-    const answer = await send(PATH, "POST", { headers, body });
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get("access-control-allow-origin")).toBe("https://shop.example");
+    const response = await send(PATH, "POST", { headers, body });
+    expect(response.status).toBe(401);
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://shop.example");
   });
 });
 
-test("no origin but a real one is reflected, whatever the project trusts", async () => {
+test("only a real origin is reflected, whatever the project trusts", async () => {
   await using open = await startTestGateway({
-    implementations: [standIn(ValidationService)],
+    implementations: [stubService(ValidationService)],
     keys: { trustedDomains: ["*"] },
   });
   const { clientAppId: appId, clientToken: appToken } = open.keys;
@@ -79,9 +79,9 @@ test("no origin but a real one is reflected, whatever the project trusts", async
   for (const origin of ["null", "shop.example"]) {
     for (const given of [ownToken, "garbage"]) {
       const headers = clientHeaders(own, given, origin);
-      const answer = await send(url, "POST", { headers, body });
-      expect(answer.status).toBe(given === ownToken ? 403 : 401);
-      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+      const response = await send(url, "POST", { headers, body });
+      expect(response.status).toBe(given === ownToken ? 403 : 401);
+      expect(response.headers.get("access-control-allow-origin")).toBeNull();
     }
     const headers = { Origin: origin, "Access-Control-Request-Method": "POST" };
     const preflight = await send(url, "OPTIONS", { headers });
@@ -92,7 +92,7 @@ test("no origin but a real one is reflected, whatever the project trusts", async
   expect(trusted.status).toBe(501);
 });
 
-test("pages redeem only where the project allows it", async () => {
+test("client-side callers redeem only where the project allows it", async () => {
   const url = `${gateway.url}/client/v1/redemptions`;
   const redeem = () => send(url, "POST", { headers: clientHeaders(client, token), body });
   expect(await redeem()).toMatchObject({
@@ -102,22 +102,22 @@ test("pages redeem only where the project allows it", async () => {
       details: "The project does not allow it: client_redeem_enabled is false",
     },
   });
-  await allowPages(gateway, { client_redeem_enabled: true });
+  await enableClientFeatures(gateway, { client_redeem_enabled: true });
   expect((await redeem()).status).toBe(501);
-  await allowPages(gateway, { client_redeem_enabled: false });
+  await enableClientFeatures(gateway, { client_redeem_enabled: false });
   expect((await redeem()).status).toBe(403);
 });
 
-test("a preflight is answered without credentials", async () => {
-  const answer = await send(PATH, "OPTIONS", {
+test("a preflight needs no credentials", async () => {
+  const response = await send(PATH, "OPTIONS", {
     headers: {
       Origin: "https://shop.example",
       "Access-Control-Request-Method": "POST",
       "Access-Control-Request-Headers": "authorization,x-client-token",
     },
   });
-  expect(answer).toMatchObject({ status: 204, text: "" });
-  const { headers } = answer;
+  expect(response).toMatchObject({ status: 204, text: "" });
+  const { headers } = response;
   expect(headers.get("access-control-allow-origin")).toBe("https://shop.example");
   expect(headers.get("access-control-allow-methods")).toBe("POST");
   expect(headers.get("access-control-allow-headers")).toMatch(/X-Client-Application-Id/);
@@ -125,10 +125,10 @@ test("a preflight is answered without credentials", async () => {
   expect(headers.get("vary")).toBe("Origin");
 });
 
-test("the server side is closed to pages", async () => {
+test("server-side endpoints do not support CORS", async () => {
   const headers = { Origin: "https://shop.example", "Access-Control-Request-Method": "POST" };
   for (const method of ["OPTIONS", "POST"]) {
-    const answer = await send(`${gateway.url}/v1/vouchers`, method, { headers });
-    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+    const response = await send(`${gateway.url}/v1/vouchers`, method, { headers });
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
   }
 });

@@ -39,7 +39,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 
 import { newToken, send, serverHeaders } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { standIn } from "./service-stubs.ts";
+import { stubService } from "./service-stubs.ts";
 
 const names = new Map([["cat_1", "Books"]]);
 const assigned = new Map<string, readonly string[]>();
@@ -56,7 +56,7 @@ const category = (id: string) => create(CategorySchema, { id, name: names.get(id
 
 const gateway = await startTestGateway({
   implementations: [
-    standIn(VoucherService, {
+    stubService(VoucherService, {
       async createVoucher(request: CreateVoucherRequest) {
         arrived = request;
         if (failure !== undefined) throw failure;
@@ -92,7 +92,7 @@ const gateway = await startTestGateway({
         });
       },
     }),
-    standIn(ProductService, {
+    stubService(ProductService, {
       async resolveUnits({ queries }: ResolveUnitsRequest) {
         unitQuestions.push(...queries.map((query) => query.names));
         return create(ResolveUnitsResponseSchema, {
@@ -106,18 +106,18 @@ const gateway = await startTestGateway({
         });
       },
     }),
-    standIn(RedemptionService, {
+    stubService(RedemptionService, {
       async getRedemption() {
         return create(RedemptionSchema, { id: "r_1", voucher: { id: "v_1", categoryId: "cat_1" } });
       },
     }),
-    standIn(CampaignService, {
+    stubService(CampaignService, {
       async createCampaign(request: CreateCampaignRequest) {
         arrived = request;
         return create(CampaignSchema, { id: request.reservedId ?? "" });
       },
     }),
-    standIn(ValidationRuleService, {
+    stubService(ValidationRuleService, {
       async assignRules({ items }: AssignRulesRequest) {
         return create(AssignRulesResponseSchema, {
           outcomes: items.map(({ relatedObjectId, ruleIds }) => {
@@ -144,7 +144,7 @@ const gateway = await startTestGateway({
         });
       },
     }),
-    standIn(CategoryService, {
+    stubService(CategoryService, {
       async resolveCategories(request: ResolveCategoriesRequest) {
         batches.push(request);
         return create(ResolveCategoriesResponseSchema, {
@@ -180,7 +180,7 @@ beforeEach(() => {
   unitQuestions.length = 0;
 });
 
-test("a discount of units tells what they are of, unless its service did", async () => {
+test("fills in the product of a unit discount unless the service did", async () => {
   const { json } = await call("GET", "/v1/vouchers/UNITS");
   expect(json["discount"]).toMatchObject({
     unit_type: "sku_1",
@@ -193,7 +193,7 @@ test("a discount of units tells what they are of, unless its service did", async
   expect(unitQuestions).toEqual([["sku_1", "gone"]]);
 });
 
-test("the name of a category becomes its id, and its answer shows both", async () => {
+test("replaces a category name with its id and fills in both in the response", async () => {
   const { json } = await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", category: "Books" });
   expect(arrived).toMatchObject({ categoryId: "cat_1" });
   expect((arrived as CreateVoucherRequest).category).toBeUndefined();
@@ -204,12 +204,12 @@ test("the name of a category becomes its id, and its answer shows both", async (
   });
 });
 
-test("a new name makes a category", async () => {
+test("creates a category for a new name", async () => {
   const { json } = await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", category: "New" });
   expect(json).toMatchObject({ category: "New", category_id: expect.stringMatching(/^cat_/) });
 });
 
-test("an unknown id is 404, and both at once are a mistake", async () => {
+test("rejects an unknown category id, and a name together with an id", async () => {
   const unknown = { type: "GIFT_VOUCHER", category_id: "cat_none" };
   expect(await call("POST", "/v1/vouchers", unknown)).toMatchObject({
     status: 404,
@@ -223,13 +223,13 @@ test("an unknown id is 404, and both at once are a mistake", async () => {
   expect(arrived).toBeUndefined();
 });
 
-test("without a category nothing is looked up", async () => {
+test("looks up nothing without a category", async () => {
   const { json } = await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER" });
   expect(batches).toEqual([]);
   expect(json).toMatchObject({ category: null, category_id: null, categories: [] });
 });
 
-test("an update says that the id was sent, also for a name and for null", async () => {
+test("lists category_id in the update mask for a name and for null", async () => {
   await call("PUT", "/v1/vouchers/x", { category: "Books" });
   expect(arrived).toMatchObject({ categoryId: "cat_1", updateMask: { paths: ["category_id"] } });
   await call("PUT", "/v1/vouchers/x", { category: null, active: true });
@@ -239,7 +239,7 @@ test("an update says that the id was sent, also for a name and for null", async 
   expect(arrived).toMatchObject({ updateMask: { paths: ["active"] } });
 });
 
-test("a list looks each category up once, all in one call", async () => {
+test("loads the categories of a list in one call", async () => {
   names.set("cat_a", "A").set("cat_b", "B");
   listed = ["cat_a", "cat_b", "cat_a", "cat_gone"];
   const { json } = await call("GET", "/v1/vouchers");
@@ -256,19 +256,19 @@ test("a list looks each category up once, all in one call", async () => {
   expect(batches).toHaveLength(1);
 });
 
-test("what was done is answered also when what it refers to cannot be looked up", async () => {
+test("returns the response of a write when references cannot be loaded", async () => {
   outage = new ApiError("service_unavailable");
   const edited = await call("PUT", "/v1/vouchers/x", { active: true });
   expect(edited).toMatchObject({ status: 200, json: { id: "v_1" } });
   expect((await call("GET", "/v1/vouchers/x")).status).toBe(503);
 });
 
-test("a voucher inside a redemption shows its category too", async () => {
+test("fills in the category of a voucher inside a redemption", async () => {
   const { json } = await call("GET", "/v1/redemptions/r_1");
   expect(json.voucher).toMatchObject({ category: "Books", categories: [{ id: "cat_1" }] });
 });
 
-test("a new name shows at once", async () => {
+test("shows a renamed category immediately", async () => {
   listed = ["cat_1"];
   await call("GET", "/v1/vouchers");
   await call("PUT", "/v1/categories/cat_1", { name: "Music", hierarchy: 1 });
@@ -278,7 +278,7 @@ test("a new name shows at once", async () => {
 
 const withRules = (...rules: string[]) => ({ type: "GIFT_VOUCHER", validation_rules: rules });
 
-test("rules are assigned to a voucher before it is made, under the id that it gets", async () => {
+test("assigns validation rules to the reserved id before the voucher is created", async () => {
   const { json } = await call("POST", "/v1/vouchers", withRules("val_1", "val_2"));
   expect(json.id).toMatch(/^v_[0-9a-f]{18}$/);
   expect(arrived).toMatchObject({ reservedId: json.id, validationRules: [] });
@@ -294,12 +294,12 @@ test("rules are assigned to a voucher before it is made, under the id that it ge
   });
 });
 
-test("a client cannot choose the id", async () => {
+test("ignores a reserved id sent by a client", async () => {
   await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", reserved_id: "v_mine" });
   expect((arrived as CreateVoucherRequest).reservedId).toBeUndefined();
 });
 
-test("an unknown rule is 404, and neither a voucher nor an assignment is made", async () => {
+test("creates neither voucher nor assignment for an unknown rule", async () => {
   expect(await call("POST", "/v1/vouchers", withRules("val_1", "other"))).toMatchObject({
     status: 404,
     json: { key: "not_found", resource_type: "validation_rules", resource_id: "other" },
@@ -308,7 +308,7 @@ test("an unknown rule is 404, and neither a voucher nor an assignment is made", 
   expect(assigned.size).toBe(0);
 });
 
-test("a voucher that is refused leaves no assignment, one that may have been made keeps it", async () => {
+test("removes assignments when the voucher is rejected, and retains them after an outage", async () => {
   failure = new ApiError("duplicate_found");
   expect((await call("POST", "/v1/vouchers", withRules("val_1"))).status).toBe(409);
   expect(assigned.size).toBe(0);
@@ -317,7 +317,7 @@ test("a voucher that is refused leaves no assignment, one that may have been mad
   expect(assigned.size).toBe(1);
 });
 
-test("objects inside of a new object get their rules too, all of them or none", async () => {
+test("assigns rules to objects inside a new object, all or none", async () => {
   const tier = (rule: string) => ({
     name: "Tier",
     action: { discount: { type: "PERCENT", percent_off: 10 } },
@@ -343,7 +343,7 @@ test("objects inside of a new object get their rules too, all of them or none", 
   expect(tiers[1]).toMatchObject({ validationRules: [], name: "Tier" });
 });
 
-test("a list shows the rules of its vouchers and of their campaign, with one question", async () => {
+test("fills in the assignments of vouchers and their campaign in one call", async () => {
   assigned.set("v_2", ["val_2"]).set("camp_1", ["val_1"]);
   listed = ["v_1", "v_2"];
   const { json } = await call("GET", "/v1/vouchers");

@@ -2,16 +2,16 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { clientHeaders, management, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { everything } from "./service-stubs.ts";
+import { stubAllServices } from "./service-stubs.ts";
 
-const gateway = await startTestGateway({ implementations: everything() });
+const gateway = await startTestGateway({ implementations: stubAllServices() });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 const server = gateway.keys;
 const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientToken };
 const SERVER_PATH = `${gateway.url}/v1/vouchers/x`;
 const CLIENT_PATH = `${gateway.url}/client/v1/validations`;
-/** The stand-ins answer this to everybody who was let in. */
+/** The stand-ins response this to everybody who was let in. */
 const LET_IN = 501;
 
 const token = await newToken(gateway, server, "api");
@@ -44,8 +44,8 @@ async function secondKey() {
 }
 const second = await secondKey();
 
-describe("the server side", () => {
-  test("is opened by all three headers together", async () => {
+describe("server-side credentials", () => {
+  test("are accepted when all three headers are present", async () => {
     expect((await send(SERVER_PATH, "GET", { headers: good })).status).toBe(LET_IN);
   });
 
@@ -75,7 +75,7 @@ describe("the server side", () => {
     ["the client key in server headers", serverHeaders(client, clientToken)],
     ["client headers", goodClient],
     ["management headers", { "X-Management-Id": "a", "X-Management-Token": "b" }],
-  ])("stays closed with %s", async (_name, headers: Record<string, string>) => {
+  ])("are rejected: %s", async (_name, headers: Record<string, string>) => {
     const { status, headers: answered, json } = await send(SERVER_PATH, "GET", { headers });
     expect(status).toBe(401);
     expect(json).toEqual({
@@ -88,7 +88,7 @@ describe("the server side", () => {
     expect(answered.get("www-authenticate")).toBe("Bearer");
   });
 
-  test("takes the scheme in any case, and a token of another key with that key", async () => {
+  test("accept the scheme in any case, and a token with the key that requested it", async () => {
     const lower = { ...good, Authorization: `bearer ${token}` };
     expect((await send(SERVER_PATH, "GET", { headers: lower })).status).toBe(LET_IN);
     const both = serverHeaders(second.key, second.token);
@@ -96,15 +96,15 @@ describe("the server side", () => {
   });
 });
 
-describe("the client side", () => {
+describe("client-side credentials", () => {
   const post = (headers: Record<string, string>) =>
     send(CLIENT_PATH, "POST", { headers, body: { redeemables: [{ object: "voucher", id: "x" }] } });
 
-  test("is opened by its headers and a trusted origin", async () => {
+  test("are accepted with a trusted origin", async () => {
     expect((await post(goodClient)).status).toBe(LET_IN);
   });
 
-  test("takes a client token that the merchant's backend asked for", async () => {
+  test("accept a client token that a server key requested", async () => {
     const handedOut = await newToken(gateway, server, "client_validations");
     expect((await post(clientHeaders(client, handedOut))).status).toBe(LET_IN);
   });
@@ -116,11 +116,11 @@ describe("the client side", () => {
     ["the server key in client headers", clientHeaders(server, token)],
     ["another project's token", clientHeaders(client, other.token)],
     ["server headers", good],
-  ])("stays closed with %s", async (_name, headers: Record<string, string>) => {
+  ])("are rejected: %s", async (_name, headers: Record<string, string>) => {
     expect(await post(headers)).toMatchObject({ status: 401, json: { key: "unauthorized" } });
   });
 
-  test("is not opened by a token of the server side", async () => {
+  test("are rejected with a token without client scopes", async () => {
     expect(await post(clientHeaders(client, token))).toMatchObject({
       status: 403,
       json: { key: "missing_required_permission" },
@@ -128,36 +128,36 @@ describe("the client side", () => {
   });
 });
 
-describe("the token endpoints", () => {
+describe("credentials of the token endpoints", () => {
   test.each([
     ["the wrong secret", { ...server, appToken: flipLast(server.appToken) }],
     ["another key's secret", { ...server, appToken: client.appToken }],
     ["an unknown key", { ...server, appId: "app_unknown" }],
-  ])("refuse %s", async (_name, key) => {
+  ])("are rejected: %s", async (_name, key) => {
     for (const endpoint of ["token", "introspect", "token/revoke"] as const) {
-      const answer = await tokenCall(gateway, endpoint, key, {
+      const response = await tokenCall(gateway, endpoint, key, {
         grant_type: "client_credentials",
         scope: "api",
         access_token: token,
       });
-      expect(answer).toMatchObject({ status: 401, json: { key: "unauthorized" } });
+      expect(response).toMatchObject({ status: 401, json: { key: "unauthorized" } });
     }
   });
 });
 
-describe("the management side", () => {
+describe("management credentials", () => {
   test.each([
     ["nothing", {}],
     ["the id alone", { "X-Management-Id": "management-test" }],
     ["a wrong token", { "X-Management-Id": "management-test", "X-Management-Token": "wrong" }],
     ["the server side's credentials", good],
-  ])("stays closed with %s", async (_name, headers: Record<string, string>) => {
-    const answer = await send(`${gateway.url}/management/v1/projects`, "GET", { headers });
-    expect(answer).toMatchObject({ status: 401, json: { key: "unauthorized" } });
+  ])("are rejected: %s", async (_name, headers: Record<string, string>) => {
+    const response = await send(`${gateway.url}/management/v1/projects`, "GET", { headers });
+    expect(response).toMatchObject({ status: 401, json: { key: "unauthorized" } });
   });
 });
 
-test("a key may be limited to addresses", async () => {
+test("a key can be restricted to IP addresses", async () => {
   const { json: list } = await management(gateway, "GET", "/projects?limit=100");
   const make = async (allowed: string[]) => {
     const { json } = await management(

@@ -1,6 +1,9 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
-import { createDirectTransport, type Implementation } from "@scrip/rpc";
+import { ApiError } from "@scrip/errors";
+import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { type Call, createDirectTransport, type Implementation } from "@scrip/rpc";
 import { createLogger, createMetrics, type Logger } from "@scrip/telemetry";
 import { emptyDatabase } from "@scrip/testing";
 
@@ -9,6 +12,7 @@ import type { HttpConfig } from "../src/config.ts";
 import { ownServices } from "../src/public-services.ts";
 import { type Gateway, startGateway } from "../src/server.ts";
 import { createGatewayService, type GatewayService } from "../src/service.ts";
+import { stubService } from "./service-stubs.ts";
 
 export const MANAGEMENT = { id: "management-test", token: "management-token-test" };
 
@@ -29,7 +33,7 @@ export type TestGateway = AsyncDisposable & {
 
 export type StartOptions = {
   readonly config?: Partial<HttpConfig>;
-  /** Stand-ins for the services behind the door. */
+  /** Stubs of the services that the gateway calls. */
   readonly implementations?: readonly Implementation[];
   readonly keys?: Partial<BootstrapKeys>;
   readonly tokenSeconds?: number;
@@ -38,7 +42,7 @@ export type StartOptions = {
   readonly deadlineMs?: number;
 };
 
-/** A door over a database of its own, with one project whose keys are known. */
+/** A gateway on an empty database with one project, whose keys are known. */
 export async function startTestGateway(options: StartOptions = {}): Promise<TestGateway> {
   const { implementations = [] } = options;
   await using parts = new AsyncDisposableStack();
@@ -88,6 +92,24 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
     keys,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+export type RecordingGateway = TestGateway & { readonly calls: readonly Call[] };
+
+/** A gateway whose services record each call and respond with not_implemented. */
+export async function startRecordingGateway(): Promise<RecordingGateway> {
+  const calls: Call[] = [];
+  const record = async (_request: never, call: Call): Promise<never> => {
+    calls.push(call);
+    throw new ApiError("not_implemented");
+  };
+  const gateway = await startTestGateway({
+    implementations: [
+      stubService(VoucherService, {}, record),
+      stubService(ValidationService, {}, record),
+    ],
+  });
+  return { ...gateway, calls };
 }
 
 const servicesOf = (implementations: readonly Implementation[]): readonly DescService[] => [

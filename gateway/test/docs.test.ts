@@ -8,9 +8,9 @@ import { createDocsSite } from "../src/docs/site.ts";
 import { openApiOf } from "../src/openapi/index.ts";
 import { send } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { everything } from "./service-stubs.ts";
+import { stubAllServices } from "./service-stubs.ts";
 
-const gateway = await startTestGateway({ implementations: everything() });
+const gateway = await startTestGateway({ implementations: stubAllServices() });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 const get = (target: string, headers: Record<string, string> = {}) =>

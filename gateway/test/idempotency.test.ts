@@ -16,7 +16,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { deleteExpired } from "../src/jobs/delete-expired.ts";
 import { management, newToken, send, serverHeaders } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { standIn } from "./service-stubs.ts";
+import { stubService } from "./service-stubs.ts";
 
 let made = 0;
 let behave: () => Promise<void> = async () => {};
@@ -24,7 +24,7 @@ const calls: Call[] = [];
 
 const gateway = await startTestGateway({
   implementations: [
-    standIn(VoucherService, {
+    stubService(VoucherService, {
       async createVoucher(request: CreateVoucherRequest) {
         made += 1;
         await behave();
@@ -35,7 +35,7 @@ const gateway = await startTestGateway({
         return create(VoucherSchema, { id: `v_${made}`, code: request.code });
       },
     }),
-    standIn(ValidationService, {
+    stubService(ValidationService, {
       async redeemVoucher(_request: never, call: Call) {
         calls.push(call);
         if (call.idempotency !== undefined && calls.length > 1) call.onReplay?.();
@@ -62,8 +62,8 @@ const post = (key: string, body: object, path = "/v1/vouchers") =>
   send(gateway.url + path, "POST", { headers: { ...headers, "Idempotency-Key": key }, body });
 const db = gateway.service.db;
 
-describe("a repeat with the same key", () => {
-  test("gets the same bytes and does nothing", async () => {
+describe("a repeat with the same Idempotency-Key", () => {
+  test("returns the same bytes without a second call", async () => {
     const first = await post("same", voucher("same"));
     const before = made;
     const second = await post("same", voucher("same"));
@@ -77,7 +77,7 @@ describe("a repeat with the same key", () => {
     expect(made).toBe(before);
   });
 
-  test("may order its keys and its path otherwise", async () => {
+  test("may order JSON keys differently and end in a slash", async () => {
     await post("order", { code: "order", type: "DISCOUNT_VOUCHER", metadata: { a: 1, b: [2] } });
     const again = await post(
       "order",
@@ -87,17 +87,17 @@ describe("a repeat with the same key", () => {
     expect(again.headers.get("idempotent-replayed")).toBe("true");
   });
 
-  test("but another body or query is refused", async () => {
+  test("is rejected with another body or query", async () => {
     await post("other", voucher("other"));
-    for (const answer of [
+    for (const response of [
       await post("other", voucher("another")),
       await post("other", voucher("other"), "/v1/vouchers?code=x"),
     ]) {
-      expect(answer).toMatchObject({ status: 422, json: { key: "idempotency_key_reused" } });
+      expect(response).toMatchObject({ status: 422, json: { key: "idempotency_key_reused" } });
     }
   });
 
-  test("but another path, method or application is another request", async () => {
+  test("is a different request with another path, method or application", async () => {
     const before = made;
     await post("scope", voucher("scope"));
     await post("scope", voucher("scope"), "/v1/vouchers/scope");
@@ -112,7 +112,7 @@ describe("a repeat with the same key", () => {
     ["409", new ApiError("duplicate_found"), 409],
     ["404", notFound("category", "cat_x"), 404],
     ["400", new ApiError("invalid_voucher", { details: "why" }), 400],
-  ])("gets a %s again, with its request id", async (name, refusal, status) => {
+  ])("replays a %s with its request id", async (name, refusal, status) => {
     behave = async () => {
       throw refusal;
     };
@@ -131,7 +131,7 @@ describe("a repeat with the same key", () => {
     ["503", new ConnectError("away", Code.Unavailable)],
     ["503 of a broken connection", new ConnectError("read ECONNRESET", Code.Aborted)],
     ["403", new ApiError("forbidden")],
-  ])("after a %s tries again", async (name, thrown) => {
+  ])("runs again after a %s", async (name, thrown) => {
     behave = async () => {
       throw thrown;
     };
@@ -142,13 +142,13 @@ describe("a repeat with the same key", () => {
     expect(second.headers.get("idempotent-replayed")).toBeNull();
   });
 
-  test("after a malformed body tries again, since nothing was done", async () => {
+  test("runs again after a malformed body", async () => {
     expect((await post("malformed", { code: 5 })).status).toBe(400);
     expect((await post("malformed", voucher("malformed"))).status).toBe(200);
   });
 });
 
-test("while the first request runs, its repeat is told to wait", async () => {
+test("a concurrent repeat is rejected with Retry-After", async () => {
   let release = (): void => {};
   let arrived = (): void => {};
   const running = new Promise<void>((resolve) => (arrived = resolve));
@@ -168,16 +168,16 @@ test("while the first request runs, its repeat is told to wait", async () => {
   expect(again.text).toBe(done.text);
 });
 
-test("fifty at once do it once", async () => {
+test("fifty concurrent repeats run once", async () => {
   const before = made;
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 50 }, () => post("many", voucher("many"))),
   );
   expect(made).toBe(before + 1);
-  expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
+  expect(responses.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
 });
 
-test("the key of a process that died is taken over when its lock ends", async () => {
+test("the key of a process that died is claimed again when its lock expires", async () => {
   await post("died", voucher("died"));
   await db.query(
     "update idempotency set status = null, headers = null, body = null where status = 200",
@@ -189,7 +189,7 @@ test("the key of a process that died is taken over when its lock ends", async ()
   expect(again.headers.get("idempotent-replayed")).toBeNull();
 });
 
-test("an owner that lost its key cannot store its answer any more", async () => {
+test("a request that lost its key cannot store its response", async () => {
   let release = (): void => {};
   let arrived = (): void => {};
   const running = new Promise<void>((resolve) => (arrived = resolve));
@@ -210,7 +210,7 @@ test("an owner that lost its key cannot store its answer any more", async () => 
   expect(third.text).toBe(second.text);
 });
 
-test("answers are forgotten after 48 hours", async () => {
+test("stored responses expire after 48 hours", async () => {
   await post("old", voucher("old"));
   const { rows } = await db.query<{ hours: number }>(
     `select round(extract(epoch from max(expires_at) - now()) / 3600)::int as hours
@@ -230,16 +230,16 @@ test.each([
   ["", 400],
   ["a".repeat(255), 200],
   ["a".repeat(256), 400],
-])("a key of %# may be 1 to 255 characters long", async (key, status) => {
-  const answer = await post(key, voucher(`length-${key.length}`));
-  expect(answer.status).toBe(status);
-  if (status === 400) expect(answer.json.key).toBe("invalid_idempotency_key");
+])("rejects a key that is not 1 to 255 characters long (%#)", async (key, status) => {
+  const response = await post(key, voucher(`length-${key.length}`));
+  expect(response.status).toBe(status);
+  if (status === 400) expect(response.json.key).toBe("invalid_idempotency_key");
 });
 
-describe("a call that moves value", () => {
+describe("a call whose service stores the response", () => {
   const redeem = (key: string, body: object = {}) => post(key, body, "/v1/vouchers/A/redemption");
 
-  test("gets the key in its scope and keeps the answer itself", async () => {
+  test("receives the scoped key", async () => {
     const stored = await db.query("select 1 from idempotency");
     const first = await redeem("value");
     const second = await redeem("value", { metadata: { other: true } });
@@ -253,7 +253,7 @@ describe("a call that moves value", () => {
     expect((await db.query("select 1 from idempotency")).rows).toHaveLength(stored.rows.length);
   });
 
-  test("gives a refusal again byte for byte, with the first request's id", async () => {
+  test("replays a rejection byte for byte with the first request id", async () => {
     const stored = errorToProto(
       new ApiError("quantity_exceeded", { resourceId: "rf_1" }),
       "v-first",
@@ -275,13 +275,13 @@ describe("a call that moves value", () => {
     });
   });
 
-  test("gets no key when none was sent", async () => {
+  test("receives no key when none was sent", async () => {
     await send(`${gateway.url}/v1/vouchers/A/redemption`, "POST", { headers, body: {} });
     expect(calls[0]?.idempotency).toBeUndefined();
   });
 });
 
-test("where repeats are harmless the key is ignored", async () => {
+test("the key is ignored for requests that are idempotent anyway", async () => {
   const before = made;
   for (let repeat = 0; repeat < 2; repeat += 1) {
     await post("harmless", {}, "/v1/vouchers/A/validate");
@@ -289,7 +289,7 @@ test("where repeats are harmless the key is ignored", async () => {
   expect(made).toBe(before + 2);
 });
 
-test("management answers are kept as well, but never those that show a secret", async () => {
+test("management responses are stored, except those with secrets", async () => {
   const key = { "Idempotency-Key": "management" };
   const { json } = await management(gateway, "POST", "/projects", { name: "kept" });
   const put = () =>

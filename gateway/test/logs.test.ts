@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { everything, standIn } from "./service-stubs.ts";
+import { stubAllServices, stubService } from "./service-stubs.ts";
 
 type Line = { level: string; fields: Record<string, unknown>; message: string };
 
@@ -25,13 +25,13 @@ function recording(): { logger: Logger; lines: Line[] } {
   return { logger, lines };
 }
 
-test("each request is one line, which names the route and holds no secret and no code", async () => {
+test("each request is one log line with the route and without secrets and codes", async () => {
   const { logger, lines } = recording();
-  await using gateway = await startTestGateway({ implementations: everything(), logger });
+  await using gateway = await startTestGateway({ implementations: stubAllServices(), logger });
   const { keys } = gateway;
   const token = await newToken(gateway, keys, "api");
   const headers = { ...serverHeaders(keys, token), "X-Request-Id": "theirs\u00e4" };
-  const answer = await send(`${gateway.url}/v1/vouchers/SECRET-CODE?x=SECRET-QUERY`, "GET", {
+  const response = await send(`${gateway.url}/v1/vouchers/SECRET-CODE?x=SECRET-QUERY`, "GET", {
     headers,
   });
   await tokenCall(gateway, "introspect", keys, { access_token: token });
@@ -50,7 +50,7 @@ test("each request is one line, which names the route and holds no secret and no
     ["request", "/client/v1/validations", 403],
   ]);
   expect(lines[1]?.fields).toEqual({
-    request_id: answer.headers.get("x-request-id"),
+    request_id: response.headers.get("x-request-id"),
     method: "GET",
     route: "/v1/vouchers/{code}",
     status: 501,
@@ -66,11 +66,11 @@ test("each request is one line, which names the route and holds no secret and no
   }
 });
 
-test("an outage is told once for many requests, a bug each time", async () => {
+test("an outage is logged once for many requests, a bug each time", async () => {
   const { logger, lines } = recording();
   const gateway = await startTestGateway({
     implementations: [
-      standIn(VoucherService, {
+      stubService(VoucherService, {
         async getVoucher({ code }: { code: string }) {
           if (code === "bug") throw new Error("a bug");
           throw new ConnectError("the database is away", Code.Unavailable);

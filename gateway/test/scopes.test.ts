@@ -2,9 +2,16 @@ import { bindingsOf } from "@scrip/contract";
 import { afterAll, expect, test } from "vitest";
 
 import { publicServices } from "../src/public-services.ts";
-import { allowPages, clientHeaders, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
+import {
+  enableClientFeatures,
+  clientHeaders,
+  newToken,
+  send,
+  serverHeaders,
+  tokenCall,
+} from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { everything } from "./service-stubs.ts";
+import { stubAllServices } from "./service-stubs.ts";
 
 /** As the contract lists them (spec/interface.md, Authentication 5), and the usual spelling of SKUs. */
 const SCOPES =
@@ -16,11 +23,11 @@ const SCOPES =
   "task-results templates trash-bin validation-rules-assignments validation-rules validations " +
   "vouchers skus";
 
-const gateway = await startTestGateway({ implementations: everything() });
+const gateway = await startTestGateway({ implementations: stubAllServices() });
 afterAll(() => gateway[Symbol.asyncDispose]());
 const server = gateway.keys;
 const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientToken };
-await allowPages(gateway, { client_redeem_enabled: true, client_publish_enabled: true });
+await enableClientFeatures(gateway, { client_redeem_enabled: true, client_publish_enabled: true });
 
 /** What a scope opens, by the first segment of the path (spec §1.6). */
 function opens(scope: string, path: string): boolean {
@@ -33,28 +40,33 @@ const routes = bindingsOf(publicServices).filter(
   ({ side }) => side === "server" || side === "client",
 );
 
-test.each(SCOPES.split(" "))("the scope %s opens its own routes and no others", async (scope) => {
-  const serverToken = await newToken(gateway, server, scope);
-  for (const { httpMethod, path, side } of routes) {
-    const headers =
-      side === "server" ? serverHeaders(server, serverToken) : clientHeaders(client, serverToken);
-    const url = gateway.url + path.replaceAll(/\{\w+\}/g, "x");
-    const { status, json, headers: answered } = await send(url, httpMethod, { headers });
-    const opened = opens(scope, path);
-    const seen = { scope, route: `${httpMethod} ${path}`, opened: status !== 403 };
-    expect(seen).toEqual({ scope, route: `${httpMethod} ${path}`, opened });
-    if (opened) continue;
-    expect(json).toMatchObject({
-      code: 403,
-      key: "missing_required_permission",
-      message: "Missing permission",
-    });
-    expect(answered.get("www-authenticate")).toMatch(/^Bearer error="insufficient_scope", scope="/);
-  }
-});
+test.each(SCOPES.split(" "))(
+  "the scope %s gives access to its own endpoints only",
+  async (scope) => {
+    const serverToken = await newToken(gateway, server, scope);
+    for (const { httpMethod, path, side } of routes) {
+      const headers =
+        side === "server" ? serverHeaders(server, serverToken) : clientHeaders(client, serverToken);
+      const url = gateway.url + path.replaceAll(/\{\w+\}/g, "x");
+      const { status, json, headers: answered } = await send(url, httpMethod, { headers });
+      const opened = opens(scope, path);
+      const seen = { scope, route: `${httpMethod} ${path}`, opened: status !== 403 };
+      expect(seen).toEqual({ scope, route: `${httpMethod} ${path}`, opened });
+      if (opened) continue;
+      expect(json).toMatchObject({
+        code: 403,
+        key: "missing_required_permission",
+        message: "Missing permission",
+      });
+      expect(answered.get("www-authenticate")).toMatch(
+        /^Bearer error="insufficient_scope", scope="/,
+      );
+    }
+  },
+);
 
 test.each(["everything", "vouchers,campaigns", "VOUCHERS", "api,"])(
-  "the scope %j is refused",
+  "rejects the scope %j",
   async (scope) => {
     const form = { grant_type: "client_credentials", scope };
     expect(await tokenCall(gateway, "token", server, form)).toMatchObject({
@@ -64,7 +76,7 @@ test.each(["everything", "vouchers,campaigns", "VOUCHERS", "api,"])(
   },
 );
 
-test("a client key gets no scopes of the server side", async () => {
+test("rejects server-side scopes for a client key", async () => {
   const form = { grant_type: "client_credentials", scope: "client_api vouchers" };
   expect(await tokenCall(gateway, "token", client, form)).toMatchObject({
     status: 400,

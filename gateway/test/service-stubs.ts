@@ -6,8 +6,8 @@ import { ownServices, publicServices } from "../src/public-services.ts";
 
 type Stub = (request: never, call: Call) => Promise<unknown>;
 
-/** A stand-in for a service behind the door: what is not given answers 501. */
-export function standIn(
+/** A stub of a service; RPCs without a handler respond with not_implemented (501). */
+export function stubService(
   service: DescService,
   handlers: Readonly<Record<string, Stub>> = {},
   otherwise: Stub = async () => {
@@ -18,6 +18,6 @@ export function standIn(
   return { service, handlers: Object.fromEntries(all) };
 }
 
-/** Everything behind the door, answering 501: who gets that far was let in. */
-export const everything = (): readonly Implementation[] =>
-  publicServices.filter((each) => !ownServices.includes(each)).map((each) => standIn(each));
+/** Stubs of all services: a 501 shows that the gateway passed the request on. */
+export const stubAllServices = (): readonly Implementation[] =>
+  publicServices.filter((each) => !ownServices.includes(each)).map((each) => stubService(each));

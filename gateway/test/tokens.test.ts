@@ -3,14 +3,14 @@ import { afterAll, expect, test } from "vitest";
 
 import { type KeyPair, management, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { everything } from "./service-stubs.ts";
+import { stubAllServices } from "./service-stubs.ts";
 
-const gateway = await startTestGateway({ implementations: everything() });
+const gateway = await startTestGateway({ implementations: stubAllServices() });
 afterAll(() => gateway[Symbol.asyncDispose]());
 const key = gateway.keys;
 const grant = { grant_type: "client_credentials" };
 
-test("a key gets a token that lives for a quarter of an hour", async () => {
+test("CreateToken returns a token that is valid for 15 minutes", async () => {
   const before = Math.floor(Date.now() / 1000);
   const { status, headers, json } = await tokenCall(gateway, "token", key, {
     ...grant,
@@ -30,7 +30,7 @@ test("a key gets a token that lives for a quarter of an hour", async () => {
   expect(json.expires_at - before).toBeLessThan(1_000);
 });
 
-test("a live token is introspected with what is left of it", async () => {
+test("IntrospectToken returns the remaining lifetime of a live token", async () => {
   const token = await newToken(gateway, key, "vouchers");
   const { status, json } = await tokenCall(gateway, "introspect", key, { access_token: token });
   expect(status).toBe(200);
@@ -55,13 +55,13 @@ const emptied = (token: string) => ({
   active: false,
 });
 
-test("an unknown token is introspected as inactive, with all fields empty", async () => {
+test("IntrospectToken returns an unknown token as inactive with empty fields", async () => {
   const { status, json } = await tokenCall(gateway, "introspect", key, { access_token: "nobody" });
   expect(status).toBe(200);
   expect(json).toEqual(emptied("nobody"));
 });
 
-test("a revoked token is inactive at once and opens nothing any more", async () => {
+test("RevokeToken makes a token inactive immediately, and 404 for a repeat", async () => {
   const token = await newToken(gateway, key, "api");
   const headers = serverHeaders(key, token);
   const path = `${gateway.url}/v1/vouchers/x`;
@@ -79,7 +79,7 @@ test("a revoked token is inactive at once and opens nothing any more", async () 
   expect(again.headers.get("x-request-id")).toMatch(/^v-[0-9a-f]{18}$/);
 });
 
-test("a token of another project is nobody's business", async () => {
+test("a token of another project is treated as unknown", async () => {
   const { json } = await management(gateway, "POST", "/projects", { name: "Other" });
   const other = { appId: json.server_side_key.app_id, appToken: json.server_side_key.app_token };
   const token = await newToken(gateway, key, "api");
@@ -99,7 +99,7 @@ test.each([
   ["a grant type that exists", { grant_type: "password", scope: "api" }, "invalid_grant_type"],
   ["a known scope", { ...grant, scope: "nope" }, "invalid_scope"],
 ])(
-  "a token request without %s is refused",
+  "CreateToken rejects a request without %s",
   async (_name, form: Record<string, string>, expected) => {
     expect(await tokenCall(gateway, "token", key, form)).toMatchObject({
       status: 400,
@@ -108,7 +108,7 @@ test.each([
   },
 );
 
-test.each(["introspect", "token/revoke"] as const)("%s needs a token", async (endpoint) => {
+test.each(["introspect", "token/revoke"] as const)("%s requires a token", async (endpoint) => {
   expect(await tokenCall(gateway, endpoint, key, {})).toMatchObject({
     status: 400,
     json: { key: "missing_parameters" },
@@ -119,8 +119,8 @@ test.each([
   ["a parameter that comes twice", "grant_type=client_credentials&scope=api&scope=api", 400],
   ["more than 8 KiB", `grant_type=client_credentials&scope=${"a".repeat(9_000)}`, 413],
   ["broken escapes", "grant_type=client_credentials&scope=%zz", 400],
-])("a form with %s is refused", async (_name, body, status) => {
-  const answer = await send(`${gateway.url}/v1/oauth/token`, "POST", {
+])("rejects a form with %s", async (_name, body, status) => {
+  const response = await send(`${gateway.url}/v1/oauth/token`, "POST", {
     headers: {
       "X-App-Id": key.appId,
       "X-App-Token": key.appToken,
@@ -128,33 +128,33 @@ test.each([
     },
     body,
   });
-  expect(answer.status).toBe(status);
-  expect(answer.json.request_id).toMatch(/^v-/);
+  expect(response.status).toBe(status);
+  expect(response.json.request_id).toMatch(/^v-/);
 });
 
-test("a JSON body at a token endpoint is refused", async () => {
-  const answer = await send(`${gateway.url}/v1/oauth/token`, "POST", {
+test("rejects a JSON body at a token endpoint", async () => {
+  const response = await send(`${gateway.url}/v1/oauth/token`, "POST", {
     headers: { "X-App-Id": key.appId, "X-App-Token": key.appToken },
     body: { ...grant, scope: "api" },
   });
-  expect(answer).toMatchObject({ status: 415, json: { key: "unsupported_media_type" } });
+  expect(response).toMatchObject({ status: 415, json: { key: "unsupported_media_type" } });
 });
 
-test("nothing of a form is taken from the address", async () => {
+test("ignores form parameters in the query string", async () => {
   const headers = { "X-App-Id": key.appId, "X-App-Token": key.appToken };
   const url = `${gateway.url}/v1/oauth/token?grant_type=client_credentials&scope=api`;
   for (const body of [undefined, new URLSearchParams({ scope: "api" })]) {
-    const answer = await send(url, "POST", { headers, ...(body !== undefined && { body }) });
-    expect(answer).toMatchObject({ status: 400, json: { code: 400 } });
-    expect(answer.text).not.toContain("access_token");
+    const response = await send(url, "POST", { headers, ...(body !== undefined && { body }) });
+    expect(response).toMatchObject({ status: 400, json: { code: 400 } });
+    expect(response.text).not.toContain("access_token");
   }
 });
 
-test("a token ends with its time, also one that is remembered", async () => {
+test("an expired token is rejected, also when it is cached", async () => {
   // The database has a clock of its own, for which the token lives for a minute more.
   let now = Date.now() + 60_000;
   await using brief = await startTestGateway({
-    implementations: everything(),
+    implementations: stubAllServices(),
     tokenSeconds: 2,
     clock: () => now,
   });
@@ -168,7 +168,7 @@ test("a token ends with its time, also one that is remembered", async () => {
   expect((await send(`${brief.url}/v1/vouchers/x`, "GET", { headers })).status).toBe(401);
 });
 
-test("a project has at most a thousand live tokens, and the oldest goes first", async () => {
+test("a project has at most 1,000 live tokens; the oldest is deleted first", async () => {
   const { json } = await management(gateway, "POST", "/projects", { name: "Many" });
   const many = { appId: json.server_side_key.app_id, appToken: json.server_side_key.app_token };
   const first = await newToken(gateway, many, "api");

@@ -7,7 +7,7 @@ test.each([
   [" 10.0.0.0/8 ", { address: "10.0.0.0", prefix: 8, family: "ipv4" }],
   ["2001:db8::/32", { address: "2001:db8::", prefix: 32, family: "ipv6" }],
   ["::1", { address: "::1", prefix: 128, family: "ipv6" }],
-])("%s is a range", (text, range) => {
+])("parses %s", (text, range) => {
   expect(parseRange(text)).toEqual(range);
 });
 
@@ -20,11 +20,11 @@ test.each([
   "10.0.0.0/8/8",
   "10.0.0.0/-1",
   "10.0.0",
-])("%j is no range", (text) => {
+])("rejects %j", (text) => {
   expect(parseRange(text)).toBeUndefined();
 });
 
-test("a filter lets its ranges in, and without ranges there is none", () => {
+test("allows the configured ranges only, or all addresses without ranges", () => {
   const filter = addressFilter(["10.0.0.0/8", "2001:db8::/32"]);
   expect(
     ["10.1.2.3", "2001:db8::5", "11.0.0.1", "2001:db9::1", ""].map((each) => filter?.(each)),
@@ -40,7 +40,7 @@ test.each([
   ["too few entries: the first", ["10.0.0.1", "198.51.100.7", 2], "198.51.100.7"],
   ["nonsense is not believed", ["10.0.0.1", "evil", 1], "10.0.0.1"],
   ["a proxy that says nothing", ["10.0.0.1", undefined, 1], "10.0.0.1"],
-] as const)("the client's address: %s", (_name, [remote, forwarded, proxies], address) => {
+] as const)("determines the client address: %s", (_name, [remote, forwarded, proxies], address) => {
   expect(clientAddress(remote, forwarded, proxies)).toBe(address);
 });
 
@@ -49,6 +49,6 @@ test.each([
   ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
   ["2001:db8::1", "2001:db8:0:0"],
   ["::1", "0:0:0:0"],
-])("%s is limited as %s", (address, limited) => {
+])("counts %s as %s", (address, limited) => {
   expect(limitAddress(address)).toBe(limited);
 });

@@ -63,7 +63,7 @@ describe("the metadata of a campaign", () => {
       both,
     );
 
-  test("meets the schema of campaigns, or that of vouchers where the campaign says so", () => {
+  test("must match the schema of campaigns, or of vouchers with use_voucher_metadata_schema", () => {
     expect(made({ campaign: 1 })).toBeUndefined();
     expect(made({ campaign: 1 }, false)).toBeUndefined();
     expect(made({ campaign: 1 }, true)).toBe("voucher: must be present");
@@ -71,7 +71,7 @@ describe("the metadata of a campaign", () => {
     expect(made({ voucher: 1 })).toBe("campaign: must be present");
   });
 
-  test("meets either of them on updates, since only the campaign knows which", () => {
+  test("may match either schema on updates", () => {
     const changed = (metadata: JsonObject): string | undefined =>
       refused(UpdateCampaignRequestSchema, { metadata }, both);
     expect(changed({ campaign: "x", voucher: 1 })).toBeUndefined();
@@ -83,14 +83,14 @@ describe("the metadata of a campaign", () => {
   });
 });
 
-test("a tier must have the keys of tiers, with metadata or without", () => {
+test("a promotion tier must have its required keys even without metadata", () => {
   const schemas = demanding("promotion_tier");
   expect(refused(CreatePromotionTierRequestSchema, {}, schemas)).toBe(
     "promotion_tier: must be present",
   );
 });
 
-test("an order that names a stored one need not be whole, and its lines must", () => {
+test("a reference to a stored order may omit required keys, its lines may not", () => {
   const schemas = demanding("order", "order_item", "customer");
   const line = { metadata: { order_item: 1 } };
   const order = (init: object): string | undefined =>
@@ -100,7 +100,7 @@ test("an order that names a stored one need not be whole, and its lines must", (
   expect(order({ sourceId: "1", items: [line, {}] })).toBe("order_item: must be present");
 });
 
-test("more faults than anybody reads are counted", () => {
+test("lists 20 faults and counts the rest", () => {
   const items = Array.from({ length: 30 }, () => ({}));
   const details = refused(ValidateRequestSchema, { order: { items } }, demanding("order_item"));
   expect(details).toMatch(/^(order_item: must be present, ){20}and 10 more$/);

@@ -11,7 +11,7 @@ const WITHOUT_SCHEMAS = new Set([
   "scrip.campaign.v1.UpdatePromotionStackRequest",
 ]);
 
-test("all metadata of public requests names the resource whose schema it must meet", () => {
+test("every metadata field of a public request names its resource", () => {
   const seen = new Set<DescMessage>();
   const unnamed = new Set<string>();
   const visit = (desc: DescMessage): void => {

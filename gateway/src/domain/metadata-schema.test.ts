@@ -10,20 +10,20 @@ const defined = (definition: Partial<Definition> & Pick<Definition, "type">): De
   ...definition,
 });
 
-test("definitions that are sent replace those that are stored, and others stay", () => {
+test("replaces the definitions that were sent and retains the others", () => {
   const stored = { a: defined({ type: "string", eq: ["x"] }), b: defined({ type: "number" }) };
   const sent = { a: defined({ type: "string" }), c: defined({ type: "date" }) };
   expect(mergeDefinitions(stored, sent)).toEqual({ merged: { ...stored, ...sent } });
 });
 
-test("a type never changes, not even of a deleted definition", () => {
+test("rejects a change of type, also of a deleted definition", () => {
   const stored = { a: defined({ type: "string", deleted: true }) };
   expect(mergeDefinitions(stored, { a: defined({ type: "number" }) })).toEqual({
     fault: "Property .properties.a.type must stay string: the type of a definition never changes",
   });
 });
 
-test("there are at most 100 definitions, deleted ones among them", () => {
+test("allows at most 100 definitions including deleted ones", () => {
   const many = (count: number, deleted: boolean, prefix: string) =>
     Object.fromEntries(
       Array.from({ length: count }, (_, index) => [
@@ -56,13 +56,13 @@ const IMPOSSIBLE: readonly (readonly [
   [{ type: "string", exactLength: 3, maxLength: 2 }, " has lengths that no value meets"],
 ];
 
-test.each(IMPOSSIBLE)("%o is refused", (definition, fault) => {
+test.each(IMPOSSIBLE)("rejects %o", (definition, fault) => {
   expect(mergeDefinitions({}, { key: defined(definition) })).toEqual({
     fault: `Property .properties.key${fault}`,
   });
 });
 
-test("bounds that one value meets are kept", () => {
+test("accepts bounds that only one value meets", () => {
   const definition = defined({ type: "number", gte: 1, lte: 1 });
   expect(mergeDefinitions({}, { key: definition })).toEqual({ merged: { key: definition } });
 });

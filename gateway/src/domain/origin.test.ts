@@ -36,7 +36,7 @@ test.each([
 });
 
 test.each(["", "https://", "https://shop.example/path", "a b", "user@host", "*.shop.example"])(
-  "%j cannot be trusted at all",
+  "%j is not a valid trusted domain",
   (domain) => {
     expect(canonicalDomain(domain)).toBeUndefined();
   },

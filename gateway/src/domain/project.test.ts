@@ -10,15 +10,18 @@ test.each([
   ["Europe/Warsaw", "Europe/Warsaw"],
   ["GMT", "GMT"],
   ["UTC", "UTC"],
-])("the time zone %s is passed on as %s", (given, canonical) => {
+])("normalizes the time zone %s to %s", (given, canonical) => {
   expect(canonicalTimeZone(given)).toBe(canonical);
   expect(() => new Intl.DateTimeFormat("en", { timeZone: canonical })).not.toThrow();
 });
 
-test.each(["Europe/Warsaw", "UTC", "GMT+1", "UTC-03:30"])("a project may be in %s", (timeZone) => {
-  expect(isProjectTimeZone(timeZone)).toBe(true);
-});
+test.each(["Europe/Warsaw", "UTC", "GMT+1", "UTC-03:30"])(
+  "accepts the time zone %s",
+  (timeZone) => {
+    expect(isProjectTimeZone(timeZone)).toBe(true);
+  },
+);
 
-test.each(["+01:00", "-3", "", "Mars/Olympus"])("no project is in %j", (timeZone) => {
+test.each(["+01:00", "-3", "", "Mars/Olympus"])("rejects the time zone %j", (timeZone) => {
   expect(isProjectTimeZone(timeZone)).toBe(false);
 });

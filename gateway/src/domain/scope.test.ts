@@ -11,7 +11,7 @@ test.each([
   ["each value once, as it was sent", server, "SKUs vouchers SKUs", ["SKUs", "vouchers"]],
   ["both spellings of skus", server, "skus", ["skus"]],
   ["client scopes", client, "client_validations", ["client_validations"]],
-] as const)("a key without limits grants %s", (_name, key, asked, granted) => {
+] as const)("an unrestricted key grants %s", (_name, key, asked, granted) => {
   expect(grantScopes(key, asked)).toEqual(granted);
 });
 
@@ -23,16 +23,16 @@ test.each([
   ["server scopes of a client key", client, "api"],
   ["what the key was not given", { kind: "server", scopes: ["vouchers"] }, "vouchers campaigns"],
   ["more than one resource of a narrow key", { kind: "server", scopes: ["vouchers"] }, "api"],
-] as const)("a key refuses %s", (_name, key, asked) => {
+] as const)("a key does not grant %s", (_name, key, asked) => {
   expect(grantScopes(key, asked)).toBeUndefined();
 });
 
-test("a key with a side's whole scope grants the parts of it", () => {
+test("a key with the scope of a whole side grants its individual scopes", () => {
   expect(grantScopes({ kind: "server", scopes: ["api"] }, "vouchers")).toEqual(["vouchers"]);
   expect(grantScopes({ kind: "server", scopes: ["SKUs"] }, "skus")).toEqual(["skus"]);
 });
 
-test("a token opens what it names and nothing beside it", () => {
+test("a token covers only the scopes that it has", () => {
   expect(coversScope(scopeSet("vouchers"), "vouchers")).toBe(true);
   expect(coversScope(scopeSet("SKUs"), "skus")).toBe(true);
   expect(coversScope(scopeSet("api"), "vouchers")).toBe(true);

@@ -12,7 +12,7 @@ test.each([
   ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"],
   ["text/html, application/json;q=0.1"],
   ["*/*;q=0, application/json"],
-])("whoever accepts %s is answered in JSON", (accept) => {
+])("accepts %s", (accept) => {
   expect(() => requireJsonAccepted(accept)).not.toThrow();
 });
 
@@ -23,6 +23,6 @@ test.each([
   ["*/*, application/json;q=0.0"],
   ["application/json;q=none"],
   ["json"],
-])("whoever accepts %s cannot be answered", (accept) => {
+])("rejects %s", (accept) => {
   expect(() => requireJsonAccepted(accept)).toThrow("Not acceptable");
 });

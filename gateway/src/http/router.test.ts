@@ -28,12 +28,12 @@ test.each([
   ["POST", "/v1/vouchers/import/redemption", "/v1/vouchers/{code}/redemption", ["import"]],
   ["POST", "/v1/vouchers/x/redemption/", "/v1/vouchers/{code}/redemption", ["x"]],
   ["DELETE", "/v1/projects/p/keys/k", "/v1/projects/{project_id}/keys/{key_id}", ["p", "k"]],
-] as const)("%s %s is answered by %s", (method, path, template, params) => {
+] as const)("%s %s matches %s", (method, path, template, params) => {
   const match = router.match(method, path);
   expect(match).toMatchObject({ kind: "found", route: { path: template }, params });
 });
 
-test("a path under other methods names them", () => {
+test("reports the allowed methods of a path", () => {
   expect(router.match("DELETE", "/v1/vouchers")).toMatchObject({
     kind: "other_method",
     allowed: ["GET", "HEAD", "POST"],
@@ -56,11 +56,11 @@ test.each([
   "/V1/vouchers",
   "/v1/vouchers/../vouchers",
   `/${"x/".repeat(10_000)}`,
-])("%s leads nowhere", (path) => {
+])("%s matches no route", (path) => {
   expect(router.match("POST", path).kind).toBe("none");
 });
 
-test("two routes for one path stop the start", () => {
+test("rejects two routes with the same method and path", () => {
   expect(() => createRouter([route("GET", "/a/{b}"), route("GET", "/a/{c}")])).toThrow(
     /two routes/,
   );

@@ -10,7 +10,7 @@ const telling = () => {
   return { told, digest: createLogThrottle<string>((count, latest) => told.push([count, latest])) };
 };
 
-test("the first is told at once, what follows once a second by its number and its latest", () => {
+test("logs the first item immediately, and later ones once per second with count and latest", () => {
   const { told, digest } = telling();
   for (let at = 0; at < 4_456; at += 1) digest.add(`failure ${at}`);
   expect(told).toEqual([[1, "failure 0"]]);
@@ -22,7 +22,7 @@ test("the first is told at once, what follows once a second by its number and it
   expect(told.slice(2)).toEqual([[1, "within the next second"]]);
 });
 
-test("after a quiet second the next is told at once again", () => {
+test("logs immediately again after a quiet second", () => {
   const { told, digest } = telling();
   digest.add("first");
   vi.advanceTimersByTime(1_000);
@@ -33,7 +33,7 @@ test("after a quiet second the next is told at once again", () => {
   ]);
 });
 
-test("what was not told yet is told at the end, and nothing afterwards", () => {
+test("logs pending items when disposed, and nothing afterwards", () => {
   const { told, digest } = telling();
   for (const failure of ["first", "second", "third"]) digest.add(failure);
   digest[Symbol.dispose]();

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { parseDecimal } from "./decimal.ts";
 
-test("keeps the value of every number that a percentage may be", () => {
+test("is exact for every possible percentage", () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-15, max: 1e15, noNaN: true }), (number) => {
       expect(Number(parseDecimal(String(number)))).toBe(number);
@@ -11,7 +11,7 @@ test("keeps the value of every number that a percentage may be", () => {
   );
 });
 
-test("keeps every digit of a text, where a number would lose some", () => {
+test("retains all digits of a string", () => {
   expect(parseDecimal("33.33333333333333333333")).toBe("33.33333333333333333333");
 });
 
@@ -27,7 +27,7 @@ test.each([
   ["1.5e-7", "0.00000015"],
   ["1.5E+3", "1500"],
   ["1.2345e2", "123.45"],
-])("writes %s as %s", (text, decimal) => {
+])("normalizes %s to %s", (text, decimal) => {
   expect(parseDecimal(text)).toBe(decimal);
 });
 
@@ -45,6 +45,6 @@ test.each([
   "1e",
   " 1",
   "9".repeat(41),
-])("does not know %j", (text) => {
+])("rejects %j", (text) => {
   expect(parseDecimal(text)).toBeUndefined();
 });

@@ -11,8 +11,8 @@ import { createEncoders } from "./encode.ts";
 const encoderOf = createEncoders();
 const encode = (desc: DescMessage, message: Message): string => encoderOf(desc)(message);
 
-describe("an answer", () => {
-  test("begins with its object, then has its fields in the order of the contract", () => {
+describe("an encoded response", () => {
+  test("starts with object, followed by the fields in contract order", () => {
     const category = create(CategorySchema, {
       id: "cat_1",
       name: 'say "hi"\n',
@@ -24,14 +24,14 @@ describe("an answer", () => {
     );
   });
 
-  test("has null for what is nullable and nothing for what is absent otherwise", () => {
+  test("writes absent nullable fields as null and omits other absent fields", () => {
     const voucher = JSON.parse(encode(VoucherSchema, create(VoucherSchema, {}))) as object;
     expect(voucher).toMatchObject({ campaign: null, validity_day_of_week: null, categories: [] });
     expect(voucher).not.toHaveProperty("metadata");
     expect(voucher).not.toHaveProperty("type");
   });
 
-  test("says itself what it is where a list has several kinds", () => {
+  test("takes object from the message in lists of several kinds", () => {
     const shownAs = (object?: string) =>
       encode(RedemptionSchema, create(RedemptionSchema, { id: "r_1", ...(object && { object }) }));
     expect(shownAs()).toMatch(/^\{"object":"redemption","id":"r_1",/);
@@ -39,7 +39,7 @@ describe("an answer", () => {
     expect(shownAs("redemption_rollback")).not.toMatch(/"object":.*"object":"redemption/);
   });
 
-  test("leaves out absent parts of an error", () => {
+  test("omits absent parts of an error", () => {
     const error = create(ErrorSchema, {
       code: 404,
       key: "not_found",
@@ -51,7 +51,7 @@ describe("an answer", () => {
     );
   });
 
-  test("writes maps, also empty ones", () => {
+  test("writes maps, including empty ones", () => {
     const rules = create(StackingRulesSchema, {
       applicableRedeemablesCategoryLimits: { 'a"b': 2n },
     });

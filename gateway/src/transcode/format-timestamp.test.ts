@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { formatTimestamp } from "./format-timestamp.ts";
 
-test("writes every time as Date does", () => {
+test("formats every time as Date.toISOString does", () => {
   const dates = fc.date({
     noInvalidDate: true,
     min: new Date("0001-01-01T00:00:00Z"),

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { parseTimestamp } from "./parse-timestamp.ts";
 
-test("reads back every millisecond that it can be given", () => {
+test("parses every formatted millisecond", () => {
   const dates = fc.date({
     noInvalidDate: true,
     min: new Date("0001-01-01T00:00:00Z"),
@@ -30,7 +30,7 @@ test.each([
   ["2026-12-31T23:30:00-01", "2027-01-01T00:30:00.000Z"],
   ["2024-02-29", "2024-02-29T00:00:00.000Z"],
   ["0099-03-01", "0099-03-01T00:00:00.000Z"],
-])("reads %s as %s", (text, iso) => {
+])("parses %s as %s", (text, iso) => {
   expect(new Date(parseTimestamp(text) ?? Number.NaN).toISOString()).toBe(iso);
 });
 
@@ -53,6 +53,6 @@ test.each([
   "2026-1-1",
   "1780000000",
   "2026-01-01T10:00:00ZZ",
-])("does not know %j", (text) => {
+])("rejects %j", (text) => {
   expect(parseTimestamp(text)).toBeUndefined();
 });

@@ -45,15 +45,15 @@ test.each([
   [`a${"[x]".repeat(8)}=1`, "must NOT be nested deeper than 8 levels"],
   ["a=1&".repeat(501), "must NOT have more than 500 parameters"],
   [`a=${"x".repeat(16_384)}`, "must NOT have more than 16384 characters"],
-])("refuses %s", (query, text) => {
+])("rejects %s", (query, text) => {
   expect(() => parseQuery(query)).toThrow(text);
 });
 
-test("a form names each parameter once", () => {
+test("rejects repeated parameters of a form", () => {
   expect(() => parseQuery("scope=a&scope=b", { unique: true })).toThrow("must NOT repeat 'scope'");
 });
 
-test("answers or refuses whatever it is given", () => {
+test("returns or rejects any input", () => {
   const pieces = fc.constantFrom(
     "a",
     "[",

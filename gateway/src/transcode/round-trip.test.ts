@@ -25,7 +25,7 @@ describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%
   const decode = (text: string): unknown =>
     decoders(desc).fromObject(readJson(Buffer.from(text)) as JsonObject);
 
-  test("comes back from JSON as it was, and is a message to protobuf-es", () => {
+  test("survives a round trip through JSON as a protobuf-es message", () => {
     fc.assert(
       fc.property(arbitrary, (message) => {
         const decoded = decode(encode(message)) as Message;
@@ -36,7 +36,7 @@ describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%
     );
   });
 
-  test("is the same text when it is written in steps", () => {
+  test("is encoded in steps to the same text", () => {
     const encodeInSteps = compileSteps(desc, encoderOf);
     if (encodeInSteps === undefined) return;
     fc.assert(
@@ -48,7 +48,7 @@ describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%
     );
   });
 
-  test("has the same fields set after gRPC as after JSON, and keeps its rules at both doors", () => {
+  test("has the same fields after gRPC and JSON, and passes both checks", () => {
     const check = compileCheck(desc);
     const checkFromJson = compileCheck(desc, { fromJson: true });
     fc.assert(

@@ -45,7 +45,7 @@ const percent = (value: unknown): unknown => {
 const customer = (value: unknown): unknown => redeem({ body: { customer: value } })["customer"];
 
 describe("a body", () => {
-  test("fills a message with every default, as protobuf-es has them", () => {
+  test("creates a message with the defaults of protobuf-es", () => {
     expect(createVoucher({})).toStrictEqual({
       $typeName: "scrip.voucher.v1.CreateVoucherRequest",
       type: VoucherType.DISCOUNT_VOUCHER,
@@ -54,7 +54,7 @@ describe("a body", () => {
     });
   });
 
-  test("may be absent or empty, which is {}", () => {
+  test("may be absent or empty, which is read as {}", () => {
     const empty = { $typeName: "scrip.voucher.v1.EnableVoucherRequest", code: "ABC" };
     const at = ["POST", "/v1/vouchers/{code}/enable"] as const;
     expect(decode(...at, { path: ["ABC"] })).toStrictEqual(empty);
@@ -62,12 +62,12 @@ describe("a body", () => {
     expect(decode(...at, { path: ["ABC"], body: {} })).toStrictEqual(empty);
   });
 
-  test("takes null for absent and does not mind unknown properties", () => {
+  test("treats null as absent and ignores unknown properties", () => {
     const body = { campaign: null, validity_day_of_week: null, metadata: null, toString: 1, x: {} };
     expect(createVoucher(body)).toStrictEqual(createVoucher({}));
   });
 
-  test("takes strings of digits for numbers, also negative ones, and keeps them exact", () => {
+  test("accepts strings of digits as numbers, exactly", () => {
     const item = { quantity: "3", price: "9007199254740", amount: 1e3 };
     expect(redeem({ body: { order: { items: [item] } } })["order"]).toMatchObject({
       items: [{ quantity: 3n, price: 9_007_199_254_740n, amount: 1000n }],
@@ -87,19 +87,19 @@ describe("a body", () => {
       "invalid_order: Property .order.items[0].quantity must be integer",
     ],
     [{ amount: "many" }, "invalid_payload: Property .order.amount must be number"],
-  ])("tells an order that cannot be from one that is misshapen: %j", (order, refused) => {
+  ])("distinguishes an invalid order from a malformed one: %j", (order, refused) => {
     const sent = { path: ["A"], body: { order } };
     expect(refusal("POST", "/v1/vouchers/{code}/redemption", sent)).toBe(refused);
   });
 
-  test("keeps decimals as their shortest text", () => {
+  test("decodes decimals as their shortest text", () => {
     expect(percent(12.5)).toBe("12.5");
     expect(percent("012.50")).toBe("12.5");
     expect(percent("33.333333333333333333")).toBe("33.333333333333333333");
     expect(percent(1e-7)).toBe("0.0000001");
   });
 
-  test("takes a bare string for a customer", () => {
+  test("accepts a string as a customer", () => {
     expect(customer("shop-7")).toMatchObject({ sourceId: "shop-7" });
     expect(customer("cust_1")).toStrictEqual({
       $typeName: "scrip.common.v1.Customer",
@@ -108,14 +108,14 @@ describe("a body", () => {
     expect(customer({ source_id: "cust_1" })).toMatchObject({ sourceId: "cust_1" });
   });
 
-  test("never sets what only the gateway may set", () => {
+  test("ignores internal fields", () => {
     const message = update({ body: { update_mask: { paths: ["code"] }, updateMask: ["x"] } });
     expect(message["updateMask"]).toMatchObject({ paths: [] });
   });
 });
 
 describe("an update", () => {
-  test("names the fields that were sent, null included, and nothing else", () => {
+  test("lists the fields that were sent, including null, in its mask", () => {
     const body = { active: null, additional_info: "x", metadata: { a: null }, junk: 1 };
     expect(update({ body })["updateMask"]).toStrictEqual({
       $typeName: "google.protobuf.FieldMask",
@@ -124,24 +124,24 @@ describe("an update", () => {
     expect(update({})["updateMask"]).toMatchObject({ paths: [] });
   });
 
-  test("may repeat the code and the id, which changes nothing", () => {
+  test("ignores a repeated code or id", () => {
     const message = update({ body: { code: "OTHER", id: "v_1", active: true } });
     expect(message).toMatchObject({ code: "ABC", active: true, updateMask: { paths: ["active"] } });
   });
 });
 
 describe("a path", () => {
-  test("is decoded, whatever a code holds", () => {
+  test("decodes codes with any characters", () => {
     const code = "50% off/ü #1 +?";
     expect(redeem({ path: [encodeURIComponent(code)] })["code"]).toBe(code);
     expect(redeem({ path: ["a+b"] })["code"]).toBe("a+b");
   });
 
-  test("wins over body and query", () => {
+  test("takes precedence over body and query", () => {
     expect(redeem({ query: "code=QUERY", body: { code: "BODY" } })["code"]).toBe("ABC");
   });
 
-  test.each(["%", "%zz", "%ff", "%ed%a0%80", "%00", "a%00b"])("refuses %s", (segment) => {
+  test.each(["%", "%zz", "%ff", "%ed%a0%80", "%00", "a%00b"])("rejects %s", (segment) => {
     const at = ["POST", "/v1/vouchers/{code}/redemption"] as const;
     expect(refusal(...at, { path: [segment], body: {} })).toMatch(
       /^invalid_payload: Payload has a path/,
@@ -151,7 +151,7 @@ describe("a path", () => {
 });
 
 describe("a query", () => {
-  test("fills what the body lacks", () => {
+  test("fills fields that the body lacks", () => {
     expect(redeem({ query: "tracking_id=q" })["trackingId"]).toBe("q");
     expect(redeem({ query: "tracking_id=q", body: { tracking_id: "b" } })["trackingId"]).toBe("b");
     expect(redeem({ query: "tracking_id=q", body: { tracking_id: null } })["trackingId"]).toBe("q");
@@ -168,7 +168,7 @@ describe("a query", () => {
     expect(list(query)).not.toHaveProperty("page");
   });
 
-  test.each(["true", "TRUE", "True"])("knows %s", (value) => {
+  test.each(["true", "TRUE", "True"])("accepts %s", (value) => {
     const message = decode("DELETE", "/v1/vouchers/{code}", {
       path: ["A"],
       query: `force=${value}`,
@@ -176,7 +176,7 @@ describe("a query", () => {
     expect(message["force"]).toBe(true);
   });
 
-  test("keeps filters as a tree of text", () => {
+  test("decodes filters as a tree of strings", () => {
     const filters =
       "filters[code][conditions][$in][0]=A&filters[code][conditions][$in][1]=B&filters[junction]=OR";
     expect(list(filters)["filters"]).toEqual({
@@ -204,7 +204,7 @@ describe("a query", () => {
     ["filters=x", "Property .filters must be object"],
     ["code=%ff", "Query must be percent-encoded UTF-8"],
     ["a[b=1", "Query must NOT have the malformed name 'a[b'"],
-  ])("refuses %s", (query, details) => {
+  ])("rejects %s", (query, details) => {
     const refused = refusal("GET", "/v1/vouchers", { query });
     expect(refused.slice(0, 22)).toBe("invalid_query_params: ");
     expect(refused.slice(22)).toEqual(details);
@@ -212,7 +212,7 @@ describe("a query", () => {
 });
 
 describe("a form", () => {
-  test("is read as text, each parameter once", () => {
+  test("is decoded from text and may not repeat parameters", () => {
     const at = ["POST", "/v1/oauth/token"] as const;
     const body = "grant_type=client_credentials&scope=vouchers+validations";
     expect(decode(...at, { body })).toMatchObject({
@@ -225,7 +225,7 @@ describe("a form", () => {
   });
 });
 
-describe("what does not fit is refused with its path:", () => {
+describe("invalid values are rejected with their path:", () => {
   const redeemable = { object: "voucher", id: "A" };
   test.each<[string, object, string]>([
     ["missing", {}, "Payload should have required property 'redeemables'"],

@@ -10,11 +10,11 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { newToken, send, serverHeaders } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { standIn } from "./service-stubs.ts";
+import { stubService } from "./service-stubs.ts";
 
 const gateway = await startTestGateway({
   implementations: [
-    standIn(VoucherService, {
+    stubService(VoucherService, {
       async createVoucher({ code }: CreateVoucherRequest) {
         return create(VoucherSchema, { id: "v_1", ...(code !== undefined && { code }) });
       },
@@ -29,19 +29,23 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 const headers = serverHeaders(gateway.keys, await newToken(gateway, gateway.keys, "api"));
 const JSON_HEADERS = { ...headers, "Content-Type": "application/json" };
 
-function expectError(answer: Awaited<ReturnType<typeof send>>, status: number, key: string): void {
-  expect(answer.json).toMatchObject({ code: status, key, message: expect.any(String) });
-  expect(answer.status).toBe(status);
-  expect(answer.json.request_id).toMatch(/^v-[0-9a-f]{18}$/);
-  expect(answer.headers.get("x-request-id")).toBe(answer.json.request_id);
-  expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
-  expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
-  expect(answer.headers.get("cache-control")).toBe("no-store");
+function expectError(
+  response: Awaited<ReturnType<typeof send>>,
+  status: number,
+  key: string,
+): void {
+  expect(response.json).toMatchObject({ code: status, key, message: expect.any(String) });
+  expect(response.status).toBe(status);
+  expect(response.json.request_id).toMatch(/^v-[0-9a-f]{18}$/);
+  expect(response.headers.get("x-request-id")).toBe(response.json.request_id);
+  expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(response.headers.get("cache-control")).toBe("no-store");
 }
 
 describe("a path", () => {
   test.each(["/", "/v1", "/v2/vouchers", "/v1/vouchers/a/b/c", "/v1//vouchers", "/favicon.ico"])(
-    "%s that nobody serves is 404",
+    "%s is 404",
     async (path) => {
       expectError(await send(gateway.url + path, "GET", { headers }), 404, "not_found");
     },
@@ -52,30 +56,30 @@ describe("a path", () => {
     ["PATCH", "/v1/vouchers/x", "DELETE, GET, HEAD, POST, PUT"],
     ["GET", "/v1/oauth/token", "POST"],
     ["POST", "/livez", "HEAD, GET"],
-  ])("does not take %s %s", async (method, path, allow) => {
-    const answer = await send(gateway.url + path, method, { headers });
-    expectError(answer, 405, "method_not_allowed");
-    expect(answer.headers.get("allow")).toBe(allow);
+  ])("does not accept %s %s", async (method, path, allow) => {
+    const response = await send(gateway.url + path, method, { headers });
+    expectError(response, 405, "method_not_allowed");
+    expect(response.headers.get("allow")).toBe(allow);
   });
 
-  test.each(["%zz", "%ff", "%00", "a%", "%ed%a0%80"])("with %s is malformed", async (code) => {
-    const answer = await send(`${gateway.url}/v1/vouchers/${code}`, "GET", { headers });
-    expectError(answer, 400, "invalid_payload");
+  test.each(["%zz", "%ff", "%00", "a%", "%ed%a0%80"])("with %s is rejected", async (code) => {
+    const response = await send(`${gateway.url}/v1/vouchers/${code}`, "GET", { headers });
+    expectError(response, 400, "invalid_payload");
   });
 
   test.each(["50% off", "a/b", "#1", "ä€🎁", "a b", "..", "%41"])(
-    "holds the code %j when it is encoded",
+    "can contain the encoded code %j",
     async (code) => {
       const encoded = encodeURIComponent(code).replaceAll(".", "%2E");
-      const answer = await raw(
+      const response = await raw(
         `GET /v1/vouchers/${encoded} HTTP/1.1\r\nHost: x\r\n${lines(headers)}Connection: close\r\n\r\n`,
       );
-      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-      expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4)).code).toBe(code);
+      expect(response).toMatch(/^HTTP\/1\.1 200 /);
+      expect(JSON.parse(response.slice(response.indexOf("\r\n\r\n") + 4)).code).toBe(code);
     },
   );
 
-  test("may end in a slash, and HEAD is GET without the body", async () => {
+  test("may end in a slash, and HEAD is GET without a body", async () => {
     const get = await send(`${gateway.url}/v1/vouchers/x/`, "GET", { headers });
     const head = await send(`${gateway.url}/v1/vouchers/x`, "HEAD", { headers });
     expect(get.status).toBe(200);
@@ -83,11 +87,11 @@ describe("a path", () => {
     expect(head.headers.get("content-length")).toBe(get.headers.get("content-length"));
   });
 
-  test("is not changed by a header", async () => {
-    const answer = await send(`${gateway.url}/v1/vouchers/x`, "GET", {
+  test("cannot be overridden by a header", async () => {
+    const response = await send(`${gateway.url}/v1/vouchers/x`, "GET", {
       headers: { ...headers, "X-HTTP-Method-Override": "DELETE" },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 });
 
@@ -109,12 +113,12 @@ describe("a body", () => {
     ["with 1e400", '{"type": "GIFT_VOUCHER", "gift": {"amount": 1e400}}'],
     ["with the wrong type", '{"type": "GIFT_VOUCHER", "code": 5}'],
     ["without what is required", "{}"],
-  ])("that is %s is refused", async (_name, body) => {
+  ])("that is %s is rejected", async (_name, body) => {
     expectError(await post(body), 400, "invalid_payload");
     expect(({} as { x?: unknown }).x).toBeUndefined();
   });
 
-  test("that is not UTF-8 is refused", async () => {
+  test("that is not UTF-8 is rejected", async () => {
     expectError(await post(Uint8Array.from([0x7b, 0xff, 0x7d])), 400, "invalid_payload");
   });
 
@@ -123,7 +127,7 @@ describe("a body", () => {
     ["a form", { "Content-Type": "application/x-www-form-urlencoded" }],
     ["JSON in another charset", { "Content-Type": "application/json; charset=latin1" }],
     ["compressed JSON", { "Content-Encoding": "gzip" }],
-  ])("as %s is not supported", async (_name, extra: Record<string, string>) => {
+  ])("of type %s is rejected", async (_name, extra: Record<string, string>) => {
     expectError(await post('{"type":"GIFT_VOUCHER"}', extra), 415, "unsupported_media_type");
   });
 
@@ -131,45 +135,45 @@ describe("a body", () => {
     "application/json",
     "application/json;charset=UTF-8",
     'Application/JSON; charset="utf-8"',
-  ])("as %s is read", async (type) => {
-    const answer = await post('{"type":"GIFT_VOUCHER"}', { "Content-Type": type });
-    expect(answer.status).toBe(200);
+  ])("of type %s is accepted", async (type) => {
+    const response = await post('{"type":"GIFT_VOUCHER"}', { "Content-Type": type });
+    expect(response.status).toBe(200);
   });
 
-  test("whose answer may not be JSON is refused", async () => {
-    const answer = await post('{"type":"GIFT_VOUCHER"}', { Accept: "text/html" });
-    expectError(answer, 406, "not_acceptable");
+  test("of a request that does not accept JSON is rejected", async () => {
+    const response = await post('{"type":"GIFT_VOUCHER"}', { Accept: "text/html" });
+    expectError(response, 406, "not_acceptable");
   });
 
-  test("that is empty counts as an empty object, of whatever type", async () => {
-    const answer = await send(`${gateway.url}/v1/vouchers`, "POST", { headers });
-    expectError(answer, 400, "invalid_payload");
-    expect(answer.json.details).toBe("Payload should have required property 'type'");
+  test("that is empty is read as an empty object, whatever its type", async () => {
+    const response = await send(`${gateway.url}/v1/vouchers`, "POST", { headers });
+    expectError(response, 400, "invalid_payload");
+    expect(response.json.details).toBe("Payload should have required property 'type'");
   });
 
-  test("of more than 256 KiB is refused before it is read", async () => {
-    const answer = await post(JSON.stringify({ code: "a".repeat(300_000) }));
-    expectError(answer, 413, "payload_too_large");
+  test("of more than 256 KiB is rejected before it is read", async () => {
+    const response = await post(JSON.stringify({ code: "a".repeat(300_000) }));
+    expectError(response, 413, "payload_too_large");
     const declared = await raw(
       `POST /v1/vouchers HTTP/1.1\r\nHost: x\r\n${lines(JSON_HEADERS)}Content-Length: 10000000\r\n\r\n{`,
     );
     expect(declared).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test("of endless chunks is refused once it is too large", async () => {
+  test("of endless chunks is rejected once it is too large", async () => {
     const chunk = `10000\r\n${"a".repeat(65_536)}\r\n`;
-    const answer = await raw(
+    const response = await raw(
       `POST /v1/vouchers HTTP/1.1\r\nHost: x\r\n${lines(JSON_HEADERS)}Transfer-Encoding: chunked\r\n\r\n` +
         chunk.repeat(300),
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-    expect(answer).toMatch(/"key":"payload_too_large"/);
+    expect(response).toMatch(/^HTTP\/1\.1 413 /);
+    expect(response).toMatch(/"key":"payload_too_large"/);
   });
 
-  test("of a megabyte fifty times at once leaves the door open", async () => {
+  test("of a megabyte in fifty concurrent requests does not block others", async () => {
     const big = JSON.stringify({ code: "a".repeat(1_000_000) });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => post(big)));
-    for (const { status } of answers) expect(status).toBe(413);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => post(big)));
+    for (const { status } of responses) expect(status).toBe(413);
     expect((await send(`${gateway.url}/v1/vouchers/x`, "GET", { headers })).status).toBe(200);
   });
 });
@@ -224,34 +228,34 @@ describe("bytes on the socket", () => {
       417,
     ],
     ["that ask for a tunnel", "CONNECT other.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405],
-  ])("%s are answered with the Error object", async (_name, bytes, status) => {
-    const answer = await raw(bytes);
-    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    const json = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4));
+  ])("%s get an Error object", async (_name, bytes, status) => {
+    const response = await raw(bytes);
+    expect(response).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const json = JSON.parse(response.slice(response.indexOf("\r\n\r\n") + 4));
     expect(json).toMatchObject({ code: status, request_id: expect.stringMatching(/^v-/) });
-    expect(answer.toLowerCase()).toContain(`x-request-id: ${json.request_id}`);
+    expect(response.toLowerCase()).toContain(`x-request-id: ${json.request_id}`);
   });
 
-  test("in absolute form ask for the same", async () => {
-    const answer = await raw(
+  test("in absolute form address the same path", async () => {
+    const response = await raw(
       `GET http://other.example/v1/vouchers/x HTTP/1.1\r\nHost: x\r\n${lines(headers)}Connection: close\r\n\r\n`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(response).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
-test("a bug is 500 and keeps its details to itself", async () => {
-  const answer = await send(`${gateway.url}/v1/vouchers/broken`, "GET", { headers });
-  expectError(answer, 500, "internal_error");
-  expect(answer.text).not.toContain("secret detail");
+test("a bug is a 500 without its details", async () => {
+  const response = await send(`${gateway.url}/v1/vouchers/broken`, "GET", { headers });
+  expectError(response, 500, "internal_error");
+  expect(response.text).not.toContain("secret detail");
 });
 
-test("a request id of the caller's own is not taken over", async () => {
-  const answer = await send(`${gateway.url}/v1/vouchers/x`, "GET", {
+test("the caller's request id is not used as ours", async () => {
+  const response = await send(`${gateway.url}/v1/vouchers/x`, "GET", {
     headers: { ...headers, "X-Request-Id": "v-aaaaaaaaaaaaaaaaaa" },
   });
-  expect(answer.headers.get("x-request-id")).toMatch(/^v-[0-9a-f]{18}$/);
-  expect(answer.headers.get("x-request-id")).not.toBe("v-aaaaaaaaaaaaaaaaaa");
+  expect(response.headers.get("x-request-id")).toMatch(/^v-[0-9a-f]{18}$/);
+  expect(response.headers.get("x-request-id")).not.toBe("v-aaaaaaaaaaaaaaaaaa");
 });
 
 const lines = (all: Record<string, string>): string =>
@@ -259,14 +263,14 @@ const lines = (all: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("");
 
-/** Sends bytes as they are, and answers whatever comes back until the connection ends. */
+/** Sends bytes as they are, and responses whatever comes back until the connection ends. */
 async function raw(bytes: string): Promise<string> {
   const socket = connect(gateway.gateway.port, "127.0.0.1");
-  let answer = "";
-  socket.on("data", (chunk: Buffer) => (answer += chunk.toString()));
+  let response = "";
+  socket.on("data", (chunk: Buffer) => (response += chunk.toString()));
   // A reset ends it as well; what came before counts.
   socket.on("error", () => {});
   socket.write(bytes);
   await new Promise((resolve) => socket.on("close", resolve));
-  return answer;
+  return response;
 }

@@ -9,12 +9,12 @@ import { describe, expect, test } from "vitest";
 
 import { newToken, send, serverHeaders } from "./builders.ts";
 import { NO_LIMITS, startTestGateway, type TestGateway } from "./deps.ts";
-import { standIn } from "./service-stubs.ts";
+import { stubService } from "./service-stubs.ts";
 
 const implementations = [
-  standIn(ValidationService),
-  standIn(VoucherService),
-  standIn(CampaignService),
+  stubService(ValidationService),
+  stubService(VoucherService),
+  stubService(CampaignService),
 ];
 const start = (limits: Partial<typeof NO_LIMITS>, redisUrl?: string): Promise<TestGateway> =>
   startTestGateway({ implementations, config: { limits: { ...NO_LIMITS, ...limits }, redisUrl } });

@@ -6,12 +6,12 @@ import { afterAll, expect, test } from "vitest";
 
 import { newToken, send, serverHeaders } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
-import { everything, standIn } from "./service-stubs.ts";
+import { stubAllServices, stubService } from "./service-stubs.ts";
 
-const gateway = await startTestGateway({ implementations: everything() });
+const gateway = await startTestGateway({ implementations: stubAllServices() });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-test("it says that it lives and that it is ready", async () => {
+test("reports liveness and readiness", async () => {
   expect(await send(`${gateway.url}/livez`, "GET")).toMatchObject({ status: 200 });
   expect(await send(`${gateway.url}/readyz`, "GET")).toMatchObject({
     status: 200,
@@ -19,7 +19,7 @@ test("it says that it lives and that it is ready", async () => {
   });
 });
 
-test("it measures requests by route, never by code", async () => {
+test("measures requests by route, not by path", async () => {
   await send(`${gateway.url}/v1/vouchers/SECRET-CODE`, "GET");
   const { text, headers } = await send(`${gateway.url}/metrics`, "GET");
   expect(headers.get("content-type")).toMatch(/^text\/plain/);
@@ -46,13 +46,13 @@ test("it serves the contract and a page for it that needs nothing from elsewhere
   }
 });
 
-test("a call that does not end is answered in time, and its answer is kept for a repeat", async () => {
+test("returns deadline_exceeded for a call that hangs, and stores its late response for a repeat", async () => {
   let finish = (): void => {};
   const work = new Promise<void>((resolve) => (finish = resolve));
   await using slow = await startTestGateway({
     deadlineMs: 300,
     implementations: [
-      standIn(VoucherService, {
+      stubService(VoucherService, {
         async createVoucher() {
           await work;
           return create(VoucherSchema, { id: "v_1" });
@@ -72,16 +72,16 @@ test("a call that does not end is answered in time, and its answer is kept for a
   await expect.poll(async () => (await post()).status).toBe(200);
 });
 
-test("on its way out it finishes what it has and takes nothing new", async () => {
-  const leaving = await startTestGateway({ implementations: everything() });
+test("finishes running requests during shutdown and accepts no new ones", async () => {
+  const leaving = await startTestGateway({ implementations: stubAllServices() });
   const { url } = leaving;
   expect((await send(`${url}/livez`, "GET")).status).toBe(200);
   await leaving[Symbol.asyncDispose]();
   await expect(send(`${url}/livez`, "GET")).rejects.toThrow("fetch failed");
 });
 
-test("a connection that is kept alive is told that it ends, and its request is answered", async () => {
-  const leaving = await startTestGateway({ implementations: everything() });
+test("closes a keep-alive connection after its last response during shutdown", async () => {
+  const leaving = await startTestGateway({ implementations: stubAllServices() });
   using agent = oneConnection();
   expect(await agent.get(`${leaving.url}/v1/x`)).toMatchObject({
     status: 404,
@@ -95,9 +95,9 @@ test("a connection that is kept alive is told that it ends, and its request is a
   await left;
 });
 
-test("it serves for as long as load balancers need to learn that it leaves", async () => {
+test("keeps serving for the drain time while it is not ready", async () => {
   const leaving = await startTestGateway({
-    implementations: everything(),
+    implementations: stubAllServices(),
     config: { drainSeconds: 2 },
   });
   const left = leaving[Symbol.asyncDispose]();

@@ -5,12 +5,12 @@ import { describe, expect, test } from "vitest";
 
 import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { NO_LIMITS, startTestGateway, type TestGateway } from "./deps.ts";
-import { standIn } from "./service-stubs.ts";
+import { stubService } from "./service-stubs.ts";
 
 const implementations = [
-  standIn(ValidationService),
-  standIn(VoucherService),
-  standIn(CampaignService),
+  stubService(ValidationService),
+  stubService(VoucherService),
+  stubService(CampaignService),
 ];
 const start = (limits: Partial<typeof NO_LIMITS>, redisUrl?: string): Promise<TestGateway> =>
   startTestGateway({ implementations, config: { limits: { ...NO_LIMITS, ...limits }, redisUrl } });
@@ -20,8 +20,8 @@ async function callerOf(gateway: TestGateway) {
   return () => send(`${gateway.url}/v1/vouchers/x`, "GET", { headers });
 }
 
-describe("the limit of a project", () => {
-  test("counts down in the headers and then refuses until the window ends", async () => {
+describe("the rate limit of a project", () => {
+  test("counts down in the headers and rejects calls until the window ends", async () => {
     await using gateway = await start({ callsPerMinute: 5 });
     const call = await callerOf(gateway);
     // The token was the first call.
@@ -51,7 +51,7 @@ describe("the limit of a project", () => {
     expect(Number(headers.get("x-rate-limit-retry")) - now).toBeGreaterThan(50);
   });
 
-  test("leaves other projects alone, and failures do not count", async () => {
+  test("does not affect other projects, and rejected credentials do not count", async () => {
     await using gateway = await start({ callsPerMinute: 2 });
     const call = await callerOf(gateway);
     for (let wrong = 0; wrong < 5; wrong += 1) {
@@ -62,7 +62,7 @@ describe("the limit of a project", () => {
     expect((await call()).status).toBe(429);
   });
 
-  test("is on every answer, also of those whose project is unknown", async () => {
+  test("is in the headers of every response, also before the project is known", async () => {
     await using gateway = await start({ callsPerMinute: 2_000 });
     for (const path of ["/v1/vouchers/x", "/nowhere", "/livez", "/v1/oauth/token"]) {
       const { headers } = await send(gateway.url + path, "GET");
@@ -72,7 +72,7 @@ describe("the limit of a project", () => {
     }
   });
 
-  test("says that there is none when it is switched off", async () => {
+  test("is shown as unlimited when it is disabled", async () => {
     await using gateway = await start({});
     const { headers } = await (await callerOf(gateway))();
     expect(headers.get("x-rate-limit-limit")).toBe("2147483647");
@@ -81,7 +81,7 @@ describe("the limit of a project", () => {
   });
 });
 
-test("making several vouchers at once is a bulk call, making one is not", async () => {
+test("creating several vouchers is a bulk call, creating one is not", async () => {
   await using gateway = await start({ callsPerMinute: 1_000, bulkPerHour: 1 });
   const headers = serverHeaders(gateway.keys, await newToken(gateway, gateway.keys, "api"));
   const make = (query: string) =>
@@ -99,7 +99,7 @@ test("making several vouchers at once is a bulk call, making one is not", async 
   expect((await make("")).status).toBe(501);
 });
 
-test("an address makes five client calls in five seconds", async () => {
+test("an address may send five client-side calls in five seconds", async () => {
   await using gateway = await start({ callsPerMinute: 1_000, clientPer5Seconds: 5 });
   const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientToken };
   const headers = clientHeaders(client, await newToken(gateway, client, "client_api"));
@@ -114,7 +114,7 @@ test("an address makes five client calls in five seconds", async () => {
   expect((await (await callerOf(gateway))()).status).toBe(501);
 });
 
-test("who guesses credentials is told to wait, and who has good ones is not", async () => {
+test("failed logins block further attempts, but not valid credentials", async () => {
   await using gateway = await start({ failuresPerMinute: 10 });
   const call = await callerOf(gateway);
   expect((await call()).status).toBe(501);
