@@ -1,11 +1,28 @@
-import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import {
+  create as createMessage,
+  type DescMessage,
+  type MessageInitShape,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { DeliveredEvent, DeliveryContext } from "@scrip/events";
 import { newId, requestId } from "@scrip/ids";
+import type { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
+import {
+  RedemptionFailedSchema,
+  RedemptionMadeSchema,
+  RedemptionRolledBackSchema,
+} from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import type { HoldPointsOutcome } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { CreateCustomerRequestSchema } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { CreateRewardRequestSchema } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { batchCall, type Call } from "@scrip/rpc";
 
+import { ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
+import { REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
+import { findProfile } from "../src/store/customer-profiles.ts";
+import { upsertCustomer } from "../src/store/customers.ts";
 import { loyaltyInvariants } from "../src/store/invariants.ts";
 import type { Loyalty } from "./deps.ts";
 
@@ -134,15 +151,69 @@ export const newEvent = <Schema extends DescMessage>(
   key: "v_1",
   projectId,
   type: schema.typeName,
-  payload: toBinary(schema, create(schema, payload)),
+  payload: toBinary(schema, createMessage(schema, payload)),
   headers: {},
   occurredAt: new Date(NOON),
   partition: 0,
   offset: 0n,
 });
 
+/** The context of a delivery from this topic. */
 export const deliveryFrom = (topic: string): DeliveryContext => ({
   group: "loyalty",
   topic,
   signal: new AbortController().signal,
 });
+
+/** Creates customers in a new project; `now` sets the time of the request. */
+export function newCustomers({ customers }: Loyalty) {
+  const call = newCall();
+  const create = (request: Init<typeof CreateCustomerRequestSchema>, { now = NOON } = {}) =>
+    customers.createCustomer(request, { ...call, now });
+  return { call, create };
+}
+
+type Redemption = MessageInitShape<typeof RedemptionMadeSchema>;
+
+/** A customer in a new project, the events about them, and their counted figures. */
+export async function newSubject({ db }: Loyalty) {
+  const projectId = newId("proj");
+  const id = await upsertCustomer(db, {
+    projectId,
+    newId: newId("cust"),
+    sourceId: "ada",
+    change: { fields: {}, metadata: {} },
+    at: new Date(NOON),
+  });
+  const redemption = (payload: Redemption, at = NOON) => ({
+    projectId,
+    redemptionId: newId("r"),
+    voucherId: "v_1",
+    customerId: id,
+    date: timestampFromMs(at),
+    ...payload,
+  });
+  const ofRedemptions = { projectId, topic: REDEMPTIONS_TOPIC };
+  return {
+    projectId,
+    id,
+    redemption,
+    made: (payload: Redemption, at = NOON) =>
+      newEvent(RedemptionMadeSchema, ofRedemptions, redemption(payload, at)),
+    rolledBack: (payload: MessageInitShape<typeof RedemptionRolledBackSchema>, at = NOON) =>
+      newEvent(RedemptionRolledBackSchema, ofRedemptions, {
+        projectId,
+        customerId: id,
+        date: timestampFromMs(at),
+        ...payload,
+      }),
+    failed: () => newEvent(RedemptionFailedSchema, ofRedemptions, { projectId, customerId: id }),
+    paid: (order: MessageInitShape<typeof OrderSchema>, at = NOON) =>
+      newEvent(
+        OrderPaidSchema,
+        { projectId, topic: ORDERS_TOPIC },
+        { projectId, order, date: timestampFromMs(at) },
+      ),
+    summary: async () => (await findProfile(db, projectId, id))?.summary,
+  };
+}

@@ -8,11 +8,11 @@ import { findCustomersBy } from "../src/store/customers.ts";
 import { listLedgerEntries } from "../src/store/ledger-entries.ts";
 import { findMemberships } from "../src/store/segments.ts";
 
-// Plans belong to a connection, so there is one.
+// Plans belong to a connection, so the pool has one.
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS, poolSize: 1 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-/** Of fewer it is cheaper to read them all. */
+/** With fewer rows, a sequential scan would be cheaper. */
 const ROWS = 30_000;
 const SOME = [1, 2, 3, 4, 5].map((n) => ({ projectId: "proj_1", id: `cust_${n}` }));
 
@@ -20,16 +20,16 @@ const lookups = {
   customer: () => findProfiles(db, SOME),
   segment_customer: () => findMemberships(db, SOME),
 };
-const hold = () =>
+const lock = () =>
   shareLockCustomers(
     db,
     SOME.map(({ projectId, id: customerId }) => ({ projectId, customerId })),
   );
 
-test("customers are looked up by their keys, also by plans made for empty tables", async () => {
-  // As a session does in its first minutes: a plan of a prepared statement is kept from the sixth on.
+test("customers are found by index, also with plans that were made for empty tables", async () => {
+  // As in the first minutes of a session: from the sixth run on, Postgres keeps the plan of a named statement.
   for (let run = 0; run < 10; run += 1) {
-    await hold();
+    await lock();
     for (const lookup of Object.values(lookups)) await lookup();
   }
   await db.query(
@@ -44,7 +44,7 @@ test("customers are looked up by their keys, also by plans made for empty tables
     `insert into segment_customer (project_id, segment_id, customer_id)
      select 'proj_1', 'seg_1', 'cust_' || n from generate_series(1, ${ROWS}) n`,
   );
-  for (const [table, lookup] of [...Object.entries(lookups), ["customer", hold] as const]) {
+  for (const [table, lookup] of [...Object.entries(lookups), ["customer", lock] as const]) {
     const before = await entriesRead(db, table);
     for (let run = 0; run < 10; run += 1) await lookup();
     expect((await entriesRead(db, table)) - before, table).toBeLessThanOrEqual(10 * SOME.length);
@@ -52,7 +52,7 @@ test("customers are looked up by their keys, also by plans made for empty tables
 });
 
 test.each(["never analysed", "analysed while they were empty", "analysed while they were small"])(
-  "what redemptions ask of customers is read by plans made for tables %s",
+  "the statements of redemptions use indexes with plans that were made for tables %s",
   async (state) => {
     const names = Array.from({ length: 200 }, (_, index) => index * 97 + 1);
     const keysOf = (column: "id" | "source_id", prefix: string) =>
@@ -63,10 +63,10 @@ test.each(["never analysed", "analysed while they were empty", "analysed while t
       folder: MIGRATIONS,
       poolSize: 1,
     });
-    const asked = {
+    const lookupsOfRedemptions = {
       ids: () => findCustomersBy(own, "id", keysOf("id", "cust")),
       "source ids": () => findCustomersBy(own, "source_id", keysOf("source_id", "shop")),
-      held: () =>
+      locked: () =>
         own.transaction((tx) =>
           shareLockCustomers(
             tx,
@@ -80,25 +80,25 @@ test.each(["never analysed", "analysed while they were empty", "analysed while t
           `insert into ${SCHEMA}.customer (project_id, id, source_id, created_at)
            select 'proj_1', 'cust_' || n, 'shop_' || n, now() from generate_series(1, ${rows}) n`,
         );
-      // Otherwise Postgres would analyse it at a moment of its own choice.
+      // Otherwise autovacuum would analyse the table at any time.
       await admin.query(`alter table ${SCHEMA}.customer set (autovacuum_enabled = false)`);
       if (state === "analysed while they were small") await fill(60);
       if (state !== "never analysed") await admin.query(`analyze ${SCHEMA}.customer`);
       await admin.query(`delete from ${SCHEMA}.customer`);
       for (let run = 0; run < 8; run += 1)
-        for (const lookup of Object.values(asked)) await lookup();
+        for (const lookup of Object.values(lookupsOfRedemptions)) await lookup();
       await fill(ROWS);
     });
-    for (const [name, lookup] of Object.entries(asked)) {
+    for (const [name, lookup] of Object.entries(lookupsOfRedemptions)) {
       const before = await pagesRead(own);
       await lookup();
-      // One way through an index, the row, and some room.
+      // One descent of an index, the row, and some tolerance.
       expect(((await pagesRead(own)) - before) / names.length, name).toBeLessThanOrEqual(12);
     }
   },
 );
 
-test("a page of a ledger is read from its index, however long the ledger is", async () => {
+test("a page of a ledger is read from its index, whatever the length of the ledger", async () => {
   const limit = 10;
   const page = (afterId: string | null) =>
     listLedgerEntries(db, { projectId: "proj_1", cardId: "v_1", limit, descending: true, afterId });

@@ -1,0 +1,159 @@
+import { isForeignKeyViolation } from "@scrip/postgres";
+import type { CreateSegmentRequestSchema } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { type Init, newCall, newCustomers, NOON } from "./builders.ts";
+import { startLoyalty, untilBlocked } from "./deps.ts";
+
+const loyalty = await startLoyalty();
+afterAll(() => loyalty[Symbol.asyncDispose]());
+const { customers, db, segments } = loyalty;
+
+const gold = { "metadata.tier": { conditions: { $is: "gold" } } };
+
+describe("CreateSegment", () => {
+  test.each<[string, Init<typeof CreateSegmentRequestSchema>]>([
+    ["static", { name: "s", type: "static" }],
+    ["auto-update", { name: "s", type: "auto-update", filter: gold }],
+    ["passive", { name: "s", type: "passive", filter: gold }],
+  ])("stores a segment of type %s", async (type, request) => {
+    const call = newCall();
+    const created = await segments.createSegment(request, call);
+    expect(created).toMatchObject({
+      id: expect.stringMatching(/^seg_/),
+      name: "s",
+      type,
+      initialSyncStatus: "DONE",
+    });
+    expect(created.filter).toEqual(request.filter);
+    expect(await segments.getSegment({ segmentId: created.id }, call)).toEqual(created);
+  });
+
+  test.each<[string, Init<typeof CreateSegmentRequestSchema>]>([
+    ["a static segment with a filter", { name: "s", type: "static", filter: gold }],
+    ["a passive segment without a filter", { name: "s", type: "passive" }],
+    [
+      "a passive segment with customers",
+      { name: "s", type: "passive", filter: gold, customers: ["cust_1"] },
+    ],
+    [
+      "a filter with an unknown field",
+      { name: "s", type: "passive", filter: { points: { conditions: { $is: 1 } } } },
+    ],
+  ])("rejects %s", async (_name, request) => {
+    const call = newCall();
+    await expect(segments.createSegment(request, call)).rejects.toMatchObject({
+      key: "invalid_payload",
+    });
+    expect((await segments.listSegments({}, call)).total).toBe(0n);
+  });
+
+  test("limits a project to 100 segments with a filter, also when they are created concurrently", async () => {
+    const call = newCall();
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 105 }, (_, index) =>
+        segments.createSegment({ name: `s${index}`, type: "auto-update", filter: {} }, call),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
+    await segments.createSegment({ name: "static", type: "static" }, call);
+  });
+
+  test("adds 20,000 customers in one request and rejects an unknown one", async () => {
+    const call = newCall();
+    const { rows } = await db.query<{ id: string }>(
+      `insert into customer (project_id, id, created_at)
+     select $1, 'cust_' || n, now() from generate_series(1, 20000) n returning id`,
+      [call.project.id],
+    );
+    const ids = rows.map(({ id }) => id);
+    const { id } = await segments.createSegment(
+      { name: "all", type: "static", customers: ids },
+      call,
+    );
+    const { total } = await customers.listCustomers({ segmentId: id }, call);
+    expect(total).toBe(20_000n);
+    const more = [...ids.slice(1), "cust_unknown"];
+    await expect(
+      segments.createSegment({ name: "more", type: "static", customers: more }, call),
+    ).rejects.toMatchObject({ key: "not_found", options: { resourceId: "cust_unknown" } });
+  });
+
+  test("rejects a customer who is deleted concurrently", async () => {
+    const { create: createCustomer, call } = newCustomers(loyalty);
+    const [ada, cy] = [
+      await createCustomer({ sourceId: "ada" }),
+      await createCustomer({ sourceId: "cy" }),
+    ];
+    const create = (): Promise<unknown> =>
+      segments.createSegment({ name: "some", type: "static", customers: [cy.id, ada.id] }, call);
+    let creation: Promise<unknown> | undefined;
+    await db.transaction(async (tx) => {
+      await tx.query("delete from customer where project_id = $1 and id = $2", [
+        call.project.id,
+        ada.id,
+      ]);
+      creation = create();
+      await untilBlocked(db, creation);
+    });
+    // On a slow machine the wait has timed out, and the request is repeated.
+    const again = async (error: unknown): Promise<unknown> => {
+      if (isForeignKeyViolation(error, "segment_customer_of_customer")) throw error;
+      return create();
+    };
+    await expect(creation?.catch(again)).rejects.toMatchObject({
+      key: "not_found",
+      options: { resourceId: ada.id, resourceType: "customer" },
+    });
+  });
+});
+
+describe("ListSegments", () => {
+  test("returns pages, newest first, and applies filters", async () => {
+    const call = newCall();
+    for (const [index, name] of ["a", "b", "c"].entries()) {
+      await segments.createSegment({ name, type: "static" }, { ...call, now: NOON + index * 1000 });
+    }
+    const list = async (request: object) => {
+      const { data, total } = await segments.listSegments(request, call);
+      return { names: data.map(({ name }) => name), total };
+    };
+    expect(await list({ limit: 2n })).toEqual({ names: ["c", "b"], total: 3n });
+    expect(await list({ limit: 2n, page: 2n })).toEqual({ names: ["a"], total: 3n });
+    expect(await list({ filters: { name: { conditions: { $is: "b" } } } })).toEqual({
+      names: ["b"],
+      total: 1n,
+    });
+  });
+});
+
+describe("GetSegment and DeleteSegment", () => {
+  test("reject an unknown segment, and one that is deleted already", async () => {
+    const call = newCall();
+    const { id: segmentId } = await segments.createSegment({ name: "s", type: "static" }, call);
+    await segments.deleteSegment({ segmentId }, call);
+    await Promise.all(
+      [segments.getSegment({ segmentId }, call), segments.deleteSegment({ segmentId }, call)].map(
+        (attempt) => expect(attempt).rejects.toMatchObject({ key: "not_found" }),
+      ),
+    );
+  });
+
+  test("end the membership of customers immediately", async () => {
+    const { create, call } = newCustomers(loyalty);
+    const ada = await create({ sourceId: "ada", metadata: { tier: "gold" } });
+    const listed = { name: "listed", type: "static", customers: [ada.id] };
+    const filtered = { name: "gold", type: "passive", filter: gold };
+    const ids = [
+      (await segments.createSegment(listed, call)).id,
+      (await segments.createSegment(filtered, call)).id,
+    ];
+    const memberships = async () => {
+      const { data } = await segments.listCustomerSegments({ customerId: "ada" }, call);
+      return data.map(({ id }) => id);
+    };
+    expect(await memberships()).toEqual(ids.toSorted());
+    for (const segmentId of ids) await segments.deleteSegment({ segmentId }, call);
+    expect(await memberships()).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import type { DeliveredEvent } from "@scrip/events";
+import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { onOrderPaid, ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
+import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
+import { deleteCustomer } from "../src/store/customers.ts";
+import { deliveryFrom, newSubject, NOON } from "./builders.ts";
+import { startLoyalty } from "./deps.ts";
+
+const loyalty = await startLoyalty();
+afterAll(() => loyalty[Symbol.asyncDispose]());
+const { db } = loyalty;
+const onRedemptions = onRedemption(db);
+const handle = (events: readonly DeliveredEvent[]): Promise<void> =>
+  onRedemptions(events, deliveryFrom(REDEMPTIONS_TOPIC));
+const onOrders = onOrderPaid(db);
+const handlePaid = (events: readonly DeliveredEvent[]): Promise<void> =>
+  onOrders(events, deliveryFrom(ORDERS_TOPIC));
+
+describe("onOrderPaid", () => {
+  test("counts an order that is paid without a redemption, and merges it with a later redemption", async () => {
+    const ada = await newSubject(loyalty);
+    const order = { id: `${ada.id}-1`, amount: 700n, status: OrderStatus.PAID, customerId: ada.id };
+    const paid = ada.paid(order, NOON);
+    await handlePaid([paid, paid]);
+    expect(await ada.summary()).toMatchObject({ redemptions: 0n, orders: 1n, ordersAmount: 700n });
+    await handle([ada.made({ order: { ...order, amount: 650n } }, NOON + 1)]);
+    await handlePaid([paid]);
+    expect(await ada.summary()).toMatchObject({ redemptions: 1n, orders: 1n, ordersAmount: 650n });
+  });
+
+  test("does not count an order again when its payment is delivered after its rollback", async () => {
+    const ada = await newSubject(loyalty);
+    const order = { id: `${ada.id}-1`, amount: 700n, status: OrderStatus.PAID, customerId: ada.id };
+    const canceled = { ...order, status: OrderStatus.CANCELED };
+    const late = ada.paid(order, NOON);
+    // The topics of redemptions and orders are consumed concurrently.
+    await handle([ada.made({ order }, NOON), ada.rolledBack({ order: canceled }, NOON)]);
+    await handlePaid([late]);
+    expect(await ada.summary()).toMatchObject({ orders: 0n, ordersAmount: 0n, lastOrder: null });
+    await handlePaid([ada.paid(order, NOON + 1)]);
+    expect(await ada.summary()).toMatchObject({ orders: 1n, ordersAmount: 700n });
+  });
+
+  test("skips orders without a customer or of a deleted one", async () => {
+    const ada = await newSubject(loyalty);
+    const order = { id: `${ada.id}-1`, amount: 700n, status: OrderStatus.PAID };
+    await deleteCustomer(db, ada.projectId, ada.id);
+    await handlePaid([ada.paid(order), ada.paid({ ...order, customerId: ada.id })]);
+    const { rows } = await db.query("select 1 from customer_order where project_id = $1", [
+      ada.projectId,
+    ]);
+    expect(rows).toEqual([]);
+  });
+});

@@ -1,0 +1,188 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { newCall } from "./builders.ts";
+import { startLoyalty } from "./deps.ts";
+
+const loyalty = await startLoyalty();
+afterAll(() => loyalty[Symbol.asyncDispose]());
+const { customers, db, segments } = loyalty;
+
+/** The evening of February 28 in New York. */
+const newYorkCall = () => {
+  const call = newCall({ now: Date.parse("2026-03-01T03:00:00Z") });
+  return { ...call, project: { ...call.project, timeZone: "America/New_York" } };
+};
+
+/** Ada has orders, Bob was born on a leap day, Cy has nothing but a source id. */
+async function createCustomers() {
+  const call = newYorkCall();
+  const create = async (request: object): Promise<string> =>
+    (await customers.createCustomer(request, call)).id;
+  const ada = await create({
+    sourceId: "ada",
+    name: "Ada L.",
+    email: "ada@example.com",
+    phone: "+44",
+    address: { city: "London", country: "GB" },
+    birthdate: "1990-12-10",
+    metadata: { tier: "gold", visits: 12, tags: ["a", "b"], since: "2025-06-01T00:00:00Z" },
+  });
+  const bob = await create({
+    sourceId: "bob",
+    name: "Bob",
+    description: "loud",
+    country: "PL",
+    birthdate: "2000-02-29",
+    metadata: { tier: "silver", visits: 3 },
+  });
+  const cy = await create({ sourceId: "cy" });
+  await db.query(
+    "insert into customer_redemptions (project_id, customer_id, succeeded, gift_amount) values ($1, $2, 3, 700)",
+    [call.project.id, ada],
+  );
+  await db.query(
+    `insert into customer_order (project_id, order_id, customer_id, amount, changed_at)
+     values ($1, 'ord_1', $2, 1000, '2026-02-01Z'), ($1, 'ord_2', $2, 501, '2026-02-28Z')`,
+    [call.project.id, ada],
+  );
+  return { call, ids: { ada, bob, cy } };
+}
+
+const is = (operator: string, value: JsonValue) => ({ conditions: { [operator]: value } });
+
+describe("segment evaluation in memory and in SQL agrees", () => {
+  test.each<[string, JsonObject, string[]]>([
+    ["name", { name: is("$contains", "ad") }, ["ada"]],
+    ["source id", { source_id: is("$in", ["bob", "cy"]) }, ["bob", "cy"]],
+    ["email", { email: is("$ends_with", "@EXAMPLE.com") }, ["ada"]],
+    ["phone", { phone: is("$has_value", "") }, ["ada"]],
+    ["description", { description: is("$is_not", "loud") }, ["ada", "cy"]],
+    ["country", { "address.country": is("$is", "PL") }, ["bob"]],
+    ["city", { "address.city": is("$is_unknown", "") }, ["bob", "cy"]],
+    ["a birthday on a leap day", { birthdate: is("$today_md", "") }, ["bob"]],
+    ["a birthdate before a day", { birthdate: is("$before", "1995-01-01") }, ["ada"]],
+    ["creation time", { created_at: is("$today", "") }, ["ada", "bob", "cy"]],
+    ["update time", { updated_at: is("$is_unknown", "") }, ["ada", "bob", "cy"]],
+    ["metadata", { "metadata.tier": is("$is", "gold") }, ["ada"]],
+    ["a number in metadata", { "metadata.visits": is("$more_than_equal", 3) }, ["ada", "bob"]],
+    ["a list in metadata", { "metadata.tags": is("$contains", "b") }, ["ada"]],
+    ["a date in metadata", { "metadata.since": is("$after", "2025-05-31") }, ["ada"]],
+    ["redemptions", { "summary.redemptions.total_redeemed": is("$less_than", 3) }, ["bob", "cy"]],
+    ["successful redemptions", { "summary.redemptions.total_succeeded": is("$is", 3) }, ["ada"]],
+    [
+      "redeemed gift credits",
+      { "summary.redemptions.gift.redeemed_amount": is("$count", 700) },
+      ["ada"],
+    ],
+    ["order amount", { "summary.orders.total_amount": is("$more_than", 1_500) }, ["ada"]],
+    ["order count", { "summary.orders.total_count": is("$is", 0) }, ["bob", "cy"]],
+    ["average order amount", { "summary.orders.average_amount": is("$is", 751) }, ["ada"]],
+    [
+      "average order amount without orders",
+      { "summary.orders.average_amount": is("$is", 0) },
+      ["bob", "cy"],
+    ],
+    ["last order amount", { "summary.orders.last_order_amount": is("$is", 501) }, ["ada"]],
+    ["last order date", { "summary.orders.last_order_date": is("$yesterday", "") }, ["ada"]],
+    [
+      "one of several conditions",
+      {
+        junction: "or",
+        "metadata.visits": is("$is", 3),
+        "summary.orders.total_count": is("$is", 2),
+      },
+      ["ada", "bob"],
+    ],
+    [
+      "all of several conditions",
+      { name: is("$has_value", ""), "address.country": is("$is", "GB") },
+      ["ada"],
+    ],
+    ["no condition", {}, ["ada", "bob", "cy"]],
+  ])("for a filter by %s", async (_name, filter, expected) => {
+    const { call } = await createCustomers();
+    const { id } = await segments.createSegment({ name: "some", type: "passive", filter }, call);
+    const listed = await customers.listCustomers({ segmentId: id, order: "source_id" }, call);
+    expect(listed.customers.map(({ sourceId }) => sourceId)).toEqual(expected);
+    expect(listed.total).toBe(BigInt(expected.length));
+
+    const members: string[] = [];
+    for (const name of ["ada", "bob", "cy"]) {
+      const { data } = await segments.listCustomerSegments({ customerId: name }, call);
+      if (data.some((each) => each.id === id)) members.push(name);
+    }
+    expect(members).toEqual(expected);
+  });
+});
+
+describe("ResolveCustomers with segments", () => {
+  test("returns segments only to queries that request them", async () => {
+    const { call, ids } = await createCustomers();
+    const gold = await segments.createSegment(
+      { name: "gold", type: "auto-update", filter: { "metadata.tier": is("$is", "gold") } },
+      call,
+    );
+    const listed = await segments.createSegment(
+      { name: "listed", type: "static", customers: [ids.ada, ids.cy, ids.cy] },
+      call,
+    );
+    const segmentIdsOf = async (customer: object, withSegments = true) => {
+      const query = { projectId: call.project.id, customer, withSegments, timeZone: "UTC" };
+      return (await customers.resolveCustomers({ queries: [query] }, call)).results[0]!.segmentIds;
+    };
+    expect(await segmentIdsOf({ id: ids.ada })).toEqual([gold.id, listed.id].toSorted());
+    expect(await segmentIdsOf({ id: ids.ada }, false)).toEqual([]);
+    expect(await segmentIdsOf({ sourceId: "cy" })).toEqual([listed.id]);
+    // Customer data of the request counts as if it were stored, also for an unknown customer.
+    expect(await segmentIdsOf({ sourceId: "bob", metadata: { tier: "gold" } })).toEqual([gold.id]);
+    expect(await segmentIdsOf({ sourceId: "new", metadata: { tier: "gold" } })).toEqual([gold.id]);
+    expect(await segmentIdsOf({ sourceId: "new" })).toEqual([]);
+    expect(await segmentIdsOf({ id: ids.ada, metadata: { tier: "none" } })).toEqual([listed.id]);
+  });
+
+  test("evaluates a batch of customers of several projects", async () => {
+    const projects = [await createCustomers(), await createCustomers()];
+    const created = await Promise.all(
+      projects.map(({ call }, index) =>
+        segments.createSegment(
+          {
+            name: "s",
+            type: "passive",
+            filter: { name: is("$is", index === 0 ? "Bob" : "Ada L.") },
+          },
+          call,
+        ),
+      ),
+    );
+    const queries = projects.flatMap(({ call }) =>
+      ["ada", "bob", "cy"].map((sourceId) => ({
+        projectId: call.project.id,
+        customer: { sourceId },
+        withSegments: true,
+      })),
+    );
+    const { results } = await customers.resolveCustomers({ queries }, projects[0]!.call);
+    expect(results.map(({ segmentIds }) => segmentIds)).toEqual([
+      [],
+      [created[0]!.id],
+      [],
+      [created[1]!.id],
+      [],
+      [],
+    ]);
+  });
+});
+
+describe("ListCustomerSegments", () => {
+  test("returns the segments whose filter an unknown customer matches", async () => {
+    const { call } = await createCustomers();
+    const create = (filter: JsonObject) =>
+      segments.createSegment({ name: "n", type: "passive", filter }, call);
+    const poor = await create({ "summary.orders.total_count": is("$is", 0) });
+    await create({ name: is("$has_value", "") });
+    const { data, total } = await segments.listCustomerSegments({ customerId: "unknown" }, call);
+    expect(data).toMatchObject([{ id: poor.id, name: "n" }]);
+    expect(total).toBe(1n);
+  });
+});
