@@ -581,7 +581,7 @@ export type CreateCampaignRequest = Message<"scrip.campaign.v1.CreateCampaignReq
   campaignType?: CampaignType | undefined;
 
   /**
-   * How vouchers are created. Default: `STATIC`.
+   * How vouchers are created. STANDALONE only for DISCOUNT_COUPONS and GIFT_VOUCHERS. Default: `STATIC`.
    *
    * @generated from field: optional scrip.campaign.v1.CampaignKind type = 4;
    */
@@ -690,7 +690,7 @@ export type CreateCampaignRequest = Message<"scrip.campaign.v1.CreateCampaignReq
   accessSettings?: JsonObject | undefined;
 
   /**
-   * Id of a validation rule (`val_…`) to assign to the campaign. At most one.
+   * Id of a validation rule (`val_…`) to assign to the campaign. At most one; none for LOYALTY_PROGRAM.
    *
    * @generated from field: repeated string validation_rules = 19;
    */

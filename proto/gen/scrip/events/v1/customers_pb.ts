@@ -15,29 +15,34 @@ export const file_scrip_events_v1_customers: GenFile = /*@__PURE__*/
   fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY3VzdG9tZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEidwoPQ3VzdG9tZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEwoLY3VzdG9tZXJfaWQYAiABKAkSKAoEZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGVybWFuZW50GAQgASgIYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
- * CustomerDeleted says that the profile of a customer is gone (topic scrip.customers.v1, key: customer).
- * Ids are never used twice.
+ * A customer was deleted (topic `scrip.customers.v1`, key: customer id). Ids are never reused.
  *
  * @generated from message scrip.events.v1.CustomerDeleted
  */
 export type CustomerDeleted = Message<"scrip.events.v1.CustomerDeleted"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: string customer_id = 2;
    */
   customerId: string;
 
   /**
+   * Time of the deletion.
+   *
    * @generated from field: google.protobuf.Timestamp date = 3;
    */
   date?: Timestamp | undefined;
 
   /**
-   * Nothing personal is to stay: orders go, and redemptions no longer tell whose they were.
+   * `true`: all personal data is deleted; consumers delete orders and remove the customer from redemptions.
    *
    * @generated from field: bool permanent = 4;
    */

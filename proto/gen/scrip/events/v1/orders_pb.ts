@@ -17,24 +17,28 @@ export const file_scrip_events_v1_orders: GenFile = /*@__PURE__*/
   fileDesc("ChxzY3JpcC9ldmVudHMvdjEvb3JkZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEicAoJT3JkZXJQYWlkEhIKCnByb2plY3RfaWQYASABKAkSKAoEZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFb3JkZXIYAyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJiBnByb3RvMw", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
 
 /**
- * OrderPaid says that an order became PAID, however that came about (topic scrip.orders.v1, key: the
- * customer, or the order without one). There is one in the life of an order.
+ * An order reached the status PAID (topic `scrip.orders.v1`, key: customer id, or order id without a customer).
+ * Emitted exactly once for each order, whichever path set the status.
  *
  * @generated from message scrip.events.v1.OrderPaid
  */
 export type OrderPaid = Message<"scrip.events.v1.OrderPaid"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Time at which the order was paid.
+   *
    * @generated from field: google.protobuf.Timestamp date = 2;
    */
   date?: Timestamp | undefined;
 
   /**
-   * As it was when it became paid.
+   * The order when it was paid.
    *
    * @generated from field: scrip.common.v1.Order order = 3;
    */

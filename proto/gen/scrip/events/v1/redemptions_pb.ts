@@ -17,105 +17,120 @@ export const file_scrip_events_v1_redemptions: GenFile = /*@__PURE__*/
   fileDesc("CiFzY3JpcC9ldmVudHMvdjEvcmVkZW1wdGlvbnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSL0BAoOUmVkZW1wdGlvbk1hZGUSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgHIAEoA0gCiAEBEioKBW9yZGVyGAggASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySAOIAQESIQoUcGFyZW50X3JlZGVtcHRpb25faWQYCSABKAlIBIgBARIeChFwcm9tb3Rpb25fdGllcl9pZBgKIAEoCUgFiAEBEhQKDG9yZGVyX2Ftb3VudBgLIAEoAxIZChFkaXNjb3VudGVkX2Ftb3VudBgMIAEoAxITCgZwb2ludHMYDSABKANIBogBARIbCg5wb2ludHNfaG9sZF9pZBgOIAEoCUgHiAEBEhgKC3Nlc3Npb25fa2V5GA8gASgJSAiIAQESMgoJb3ZlcnJpZGVzGBQgAygLMh8uc2NyaXAuY29tbW9uLnYxLk9yZGVySXRlbUlucHV0Qg4KDF9jYW1wYWlnbl9pZEIOCgxfY3VzdG9tZXJfaWRCCQoHX2Ftb3VudEIICgZfb3JkZXJCFwoVX3BhcmVudF9yZWRlbXB0aW9uX2lkQhQKEl9wcm9tb3Rpb25fdGllcl9pZEIJCgdfcG9pbnRzQhEKD19wb2ludHNfaG9sZF9pZEIOCgxfc2Vzc2lvbl9rZXki0wQKFFJlZGVtcHRpb25Sb2xsZWRCYWNrEhIKCnByb2plY3RfaWQYASABKAkSEwoLcm9sbGJhY2tfaWQYAiABKAkSFQoNcmVkZW1wdGlvbl9pZBgDIAEoCRISCgp2b3VjaGVyX2lkGAQgASgJEh4KEXByb21vdGlvbl90aWVyX2lkGAUgASgJSACIAQESGAoLY2FtcGFpZ25faWQYBiABKAlIAYgBARIYCgtjdXN0b21lcl9pZBgHIAEoCUgCiAEBEigKBGRhdGUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgJIAEoA0gDiAEBEioKBW9yZGVyGAogASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySASIAQESHwoScGFyZW50X3JvbGxiYWNrX2lkGAsgASgJSAWIAQESEgoKb3JkZXJfbW9kZRgMIAEoCRIQCghyZWplY3RlZBgNIAEoCBIUCgxvcmRlcl9hbW91bnQYDiABKAMSGQoRZGlzY291bnRlZF9hbW91bnQYDyABKAMSEwoGcG9pbnRzGBAgASgDSAaIAQESGwoOcG9pbnRzX2hvbGRfaWQYESABKAlIB4gBAUIUChJfcHJvbW90aW9uX3RpZXJfaWRCDgoMX2NhbXBhaWduX2lkQg4KDF9jdXN0b21lcl9pZEIJCgdfYW1vdW50QggKBl9vcmRlckIVChNfcGFyZW50X3JvbGxiYWNrX2lkQgkKB19wb2ludHNCEQoPX3BvaW50c19ob2xkX2lkIvABChBSZWRlbXB0aW9uRmFpbGVkEhIKCnByb2plY3RfaWQYASABKAkSFQoNcmVkZW1wdGlvbl9pZBgCIAEoCRISCgp2b3VjaGVyX2lkGAMgASgJEh4KEXByb21vdGlvbl90aWVyX2lkGAQgASgJSACIAQESGAoLY2FtcGFpZ25faWQYBSABKAlIAYgBARITCgtjdXN0b21lcl9pZBgGIAEoCRIoCgRkYXRlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIUChJfcHJvbW90aW9uX3RpZXJfaWRCDgoMX2NhbXBhaWduX2lkYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
 
 /**
- * RedemptionMade says that value was taken, or a promotion tier used (topic scrip.redemptions.v1, key:
- * voucher or tier). A stacked redemption has one for each of its parts. The order is stored from it
- * when the redeeming process died in between.
+ * A redemption was committed (topic `scrip.redemptions.v1`, key: id of the voucher or promotion tier). A
+ * stacked redemption emits one event for each of its parts. Consumers store the order from it when the
+ * redeeming process stopped before it did.
  *
  * @generated from message scrip.events.v1.RedemptionMade
  */
 export type RedemptionMade = Message<"scrip.events.v1.RedemptionMade"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the redemption (`r_…`).
+   *
    * @generated from field: string redemption_id = 2;
    */
   redemptionId: string;
 
   /**
-   * One of voucher_id and promotion_tier_id is set.
+   * Id of the voucher (`v_…`); either this or `promotion_tier_id` is set.
    *
    * @generated from field: string voucher_id = 3;
    */
   voucherId: string;
 
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: optional string campaign_id = 4;
    */
   campaignId?: string | undefined;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: optional string customer_id = 5;
    */
   customerId?: string | undefined;
 
   /**
+   * Time of the redemption.
+   *
    * @generated from field: google.protobuf.Timestamp date = 6;
    */
   date?: Timestamp | undefined;
 
   /**
-   * Credits taken from a gift voucher.
+   * Gift vouchers: credits redeemed, in minor units.
    *
    * @generated from field: optional int64 amount = 7;
    */
   amount?: bigint | undefined;
 
   /**
-   * Of a stacked redemption only with its last part: the order as all of them left it.
+   * The order after the redemption; of a stacked redemption only with its last part, after all of them.
    *
    * @generated from field: optional scrip.common.v1.Order order = 8;
    */
   order?: Order | undefined;
 
   /**
-   * The stacked redemption that this one is a part of.
+   * Id of the stacked redemption that this one is a part of.
    *
    * @generated from field: optional string parent_redemption_id = 9;
    */
   parentRedemptionId?: string | undefined;
 
   /**
+   * Id of the promotion tier (`promo_…`); either this or `voucher_id` is set.
+   *
    * @generated from field: optional string promotion_tier_id = 10;
    */
   promotionTierId?: string | undefined;
 
   /**
-   * What the order was worth before discounts, and what this part took off it, in minor units: 0 without an
-   * order.
+   * Amount of the order before discounts, in minor units; 0 without an order.
    *
    * @generated from field: int64 order_amount = 11;
    */
   orderAmount: bigint;
 
   /**
+   * Discount of this part, in minor units; 0 without an order.
+   *
    * @generated from field: int64 discounted_amount = 12;
    */
   discountedAmount: bigint;
 
   /**
-   * Of a loyalty card: the points that it took, and the spend that held them (CardService).
+   * Loyalty cards: points redeemed.
    *
    * @generated from field: optional int64 points = 13;
    */
   points?: bigint | undefined;
 
   /**
+   * Loyalty cards: id of the points hold that held the points (`ps_…`).
+   *
    * @generated from field: optional string points_hold_id = 14;
    */
   pointsHoldId?: string | undefined;
 
   /**
-   * The session that the redemption ended: it holds nothing any more.
+   * Session whose locks the redemption released.
    *
    * @generated from field: optional string session_key = 15;
    */
   sessionKey?: string | undefined;
 
   /**
-   * Beside `order`: the lines of the request that write their product or SKU into the catalogue.
+   * With `order`: order items of the request that write their product or SKU into the catalogue.
    *
    * @generated from field: repeated scrip.common.v1.OrderItemInput overrides = 20;
    */
@@ -130,108 +145,128 @@ export const RedemptionMadeSchema: GenMessage<RedemptionMade> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_redemptions, 0);
 
 /**
- * RedemptionRolledBack says that a redemption was taken back (topic scrip.redemptions.v1, key: voucher
- * or tier). A stacked redemption has one for each of its parts, or one for a rollback that was refused.
+ * A redemption was rolled back, or a rollback was rejected (topic `scrip.redemptions.v1`, key: id of the
+ * voucher or promotion tier). The rollback of a stacked redemption emits one event for each of its parts; a
+ * rejected one emits one event.
  *
  * @generated from message scrip.events.v1.RedemptionRolledBack
  */
 export type RedemptionRolledBack = Message<"scrip.events.v1.RedemptionRolledBack"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * `rr_…`, or `rrf_…` of one that was refused: nothing was given back.
+   * Id of the rollback (`rr_…`), or of a rejected one (`rrf_…`).
    *
    * @generated from field: string rollback_id = 2;
    */
   rollbackId: string;
 
   /**
+   * Id of the redemption (`r_…`).
+   *
    * @generated from field: string redemption_id = 3;
    */
   redemptionId: string;
 
   /**
+   * Id of the voucher (`v_…`); either this or `promotion_tier_id` is set.
+   *
    * @generated from field: string voucher_id = 4;
    */
   voucherId: string;
 
   /**
+   * Id of the promotion tier (`promo_…`); either this or `voucher_id` is set.
+   *
    * @generated from field: optional string promotion_tier_id = 5;
    */
   promotionTierId?: string | undefined;
 
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: optional string campaign_id = 6;
    */
   campaignId?: string | undefined;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: optional string customer_id = 7;
    */
   customerId?: string | undefined;
 
   /**
+   * Time of the rollback.
+   *
    * @generated from field: google.protobuf.Timestamp date = 8;
    */
   date?: Timestamp | undefined;
 
   /**
-   * Credits given back to a gift voucher.
+   * Gift vouchers: credits given back, in minor units.
    *
    * @generated from field: optional int64 amount = 9;
    */
   amount?: bigint | undefined;
 
   /**
-   * Of a stacked redemption only with its last part: the order as the rollback left it.
+   * The order after the rollback; of a stacked redemption only with its last part.
    *
    * @generated from field: optional scrip.common.v1.Order order = 10;
    */
   order?: Order | undefined;
 
   /**
-   * The rollback of the stacked redemption that this one is a part of.
+   * Id of the rollback of the stacked redemption.
    *
    * @generated from field: optional string parent_rollback_id = 11;
    */
   parentRollbackId?: string | undefined;
 
   /**
-   * WITH_ORDER or WITHOUT_ORDER.
+   * `WITH_ORDER` or `WITHOUT_ORDER`.
    *
    * @generated from field: string order_mode = 12;
    */
   orderMode: string;
 
   /**
+   * `true`: the rollback was rejected and nothing was given back.
+   *
    * @generated from field: bool rejected = 13;
    */
   rejected: boolean;
 
   /**
-   * Those of the redemption, which count no longer: 0 of a rollback that was refused.
+   * Amount of the redemption's order before discounts, in minor units; 0 for a rejected rollback.
    *
    * @generated from field: int64 order_amount = 14;
    */
   orderAmount: bigint;
 
   /**
+   * Discount of the redemption, in minor units; 0 for a rejected rollback.
+   *
    * @generated from field: int64 discounted_amount = 15;
    */
   discountedAmount: bigint;
 
   /**
-   * Of a loyalty card: the points to give back, and the spend that took them. Absent of a rollback that was
-   * refused.
+   * Loyalty cards: points to give back; absent for a rejected rollback.
    *
    * @generated from field: optional int64 points = 16;
    */
   points?: bigint | undefined;
 
   /**
+   * Loyalty cards: id of the points hold that took the points (`ps_…`); absent for a rejected rollback.
+   *
    * @generated from field: optional string points_hold_id = 17;
    */
   pointsHoldId?: string | undefined;
@@ -245,45 +280,57 @@ export const RedemptionRolledBackSchema: GenMessage<RedemptionRolledBack> = /*@_
   messageDesc(file_scrip_events_v1_redemptions, 1);
 
 /**
- * RedemptionFailed says that a redemption of a known customer was refused and recorded (topic
- * scrip.redemptions.v1, key: voucher or tier).
+ * A redemption of a known customer was rejected and recorded (topic `scrip.redemptions.v1`, key: id of the
+ * voucher or promotion tier).
  *
  * @generated from message scrip.events.v1.RedemptionFailed
  */
 export type RedemptionFailed = Message<"scrip.events.v1.RedemptionFailed"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * `rf_…`.
+   * Id of the failed redemption (`rf_…`).
    *
    * @generated from field: string redemption_id = 2;
    */
   redemptionId: string;
 
   /**
+   * Id of the voucher (`v_…`); either this or `promotion_tier_id` is set.
+   *
    * @generated from field: string voucher_id = 3;
    */
   voucherId: string;
 
   /**
+   * Id of the promotion tier (`promo_…`); either this or `voucher_id` is set.
+   *
    * @generated from field: optional string promotion_tier_id = 4;
    */
   promotionTierId?: string | undefined;
 
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: optional string campaign_id = 5;
    */
   campaignId?: string | undefined;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: string customer_id = 6;
    */
   customerId: string;
 
   /**
+   * Time of the redemption.
+   *
    * @generated from field: google.protobuf.Timestamp date = 7;
    */
   date?: Timestamp | undefined;

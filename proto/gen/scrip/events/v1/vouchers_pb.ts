@@ -15,56 +15,70 @@ export const file_scrip_events_v1_vouchers: GenFile = /*@__PURE__*/
   fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLyAQoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAhCDgoMX2NhbXBhaWduX2lkIowBCg5Wb3VjaGVyRGVsZXRlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARIoCgRkYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWRiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
- * VoucherPublished says that a voucher was given to a customer (topic scrip.vouchers.v1, key: voucher).
- * A publication of several vouchers has one for each of them.
+ * A voucher was published to a customer (topic `scrip.vouchers.v1`, key: voucher id). A publication of several
+ * vouchers emits one event for each of them.
  *
  * @generated from message scrip.events.v1.VoucherPublished
  */
 export type VoucherPublished = Message<"scrip.events.v1.VoucherPublished"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the publication (`pub_…`).
+   *
    * @generated from field: string publication_id = 2;
    */
   publicationId: string;
 
   /**
+   * Id of the voucher (`v_…`).
+   *
    * @generated from field: string voucher_id = 3;
    */
   voucherId: string;
 
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: optional string campaign_id = 4;
    */
   campaignId?: string | undefined;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: string customer_id = 5;
    */
   customerId: string;
 
   /**
-   * `rh_…`.
+   * Id of the holder entry (`rh_…`).
    *
    * @generated from field: string holder_id = 6;
    */
   holderId: string;
 
   /**
+   * Time of the publication.
+   *
    * @generated from field: google.protobuf.Timestamp date = 7;
    */
   date?: Timestamp | undefined;
 
   /**
+   * Channel of the publication.
+   *
    * @generated from field: string channel = 8;
    */
   channel: string;
 
   /**
-   * The voucher was made for this publication: its campaign counts one more.
+   * `true`: the voucher was created for this publication, so its campaign has one more.
    *
    * @generated from field: bool generated = 9;
    */
@@ -79,28 +93,36 @@ export const VoucherPublishedSchema: GenMessage<VoucherPublished> = /*@__PURE__*
   messageDesc(file_scrip_events_v1_vouchers, 0);
 
 /**
- * VoucherDeleted says that a voucher was deleted (topic scrip.vouchers.v1, key: voucher). There is one in
- * the life of a voucher: that its code becomes free later is not told.
+ * A voucher was deleted (topic `scrip.vouchers.v1`, key: voucher id). Emitted exactly once for each voucher,
+ * not when its code is released later.
  *
  * @generated from message scrip.events.v1.VoucherDeleted
  */
 export type VoucherDeleted = Message<"scrip.events.v1.VoucherDeleted"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the voucher (`v_…`).
+   *
    * @generated from field: string voucher_id = 2;
    */
   voucherId: string;
 
   /**
+   * Id of the campaign (`camp_…`).
+   *
    * @generated from field: optional string campaign_id = 3;
    */
   campaignId?: string | undefined;
 
   /**
+   * Time of the deletion.
+   *
    * @generated from field: google.protobuf.Timestamp date = 4;
    */
   date?: Timestamp | undefined;

@@ -17,96 +17,107 @@ export const file_scrip_gateway_v1_metadata_schemas: GenFile = /*@__PURE__*/
   fileDesc("CidzY3JpcC9nYXRld2F5L3YxL21ldGFkYXRhX3NjaGVtYXMucHJvdG8SEHNjcmlwLmdhdGV3YXkudjEi4QQKEk1ldGFkYXRhRGVmaW5pdGlvbhIMCgR0eXBlGAEgASgJEg0KBWFycmF5GAIgASgIEhAKCG9wdGlvbmFsGAMgASgIEisKC29iamVjdF90eXBlGAQgASgJQhGatRgNggEKb2JqZWN0VHlwZUgAiAEBEioKAmVxGAUgAygLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQgaatRgCeAESKgoCbmUYBiADKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCBpq1GAJ4ARInCgJsdBgHIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZUgBiAEBEigKA2x0ZRgIIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZUgCiAEBEicKAmd0GAkgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlSAOIAQESKAoDZ3RlGAogASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlSASIAQESKQoKbWluX2xlbmd0aBgLIAEoA0IQmrUYDIIBCW1pbkxlbmd0aEgFiAEBEikKCm1heF9sZW5ndGgYDCABKANCEJq1GAyCAQltYXhMZW5ndGhIBogBARItCgxleGFjdF9sZW5ndGgYDSABKANCEpq1GA6CAQtleGFjdExlbmd0aEgHiAEBEg8KB2RlbGV0ZWQYDiABKAhCDgoMX29iamVjdF90eXBlQgUKA19sdEIGCgRfbHRlQgUKA19ndEIGCgRfZ3RlQg0KC19taW5fbGVuZ3RoQg0KC19tYXhfbGVuZ3RoQg8KDV9leGFjdF9sZW5ndGgiggMKDk1ldGFkYXRhU2NoZW1hEgoKAmlkGAEgASgJEhYKDnJlbGF0ZWRfb2JqZWN0GAIgASgJEkQKCnByb3BlcnRpZXMYAyADKAsyMC5zY3JpcC5nYXRld2F5LnYxLk1ldGFkYXRhU2NoZW1hLlByb3BlcnRpZXNFbnRyeRIaChJhbGxvd19kZWZpbmVkX29ubHkYBCABKAgSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOwoKdXBkYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgAiAEBGlcKD1Byb3BlcnRpZXNFbnRyeRILCgNrZXkYASABKAkSMwoFdmFsdWUYAiABKAsyJC5zY3JpcC5nYXRld2F5LnYxLk1ldGFkYXRhRGVmaW5pdGlvbjoCOAE6FZK1GBEKD21ldGFkYXRhX3NjaGVtYUINCgtfdXBkYXRlZF9hdCIcChpMaXN0TWV0YWRhdGFTY2hlbWFzUmVxdWVzdCJ0ChtMaXN0TWV0YWRhdGFTY2hlbWFzUmVzcG9uc2USMQoHc2NoZW1hcxgBIAMoCzIgLnNjcmlwLmdhdGV3YXkudjEuTWV0YWRhdGFTY2hlbWESDQoFdG90YWwYAiABKAM6E5K1GA8KBGxpc3QSB3NjaGVtYXMiLAoYR2V0TWV0YWRhdGFTY2hlbWFSZXF1ZXN0EhAKCHJlc291cmNlGAEgASgJIqUFChlQcm9qZWN0TWV0YWRhdGFEZWZpbml0aW9uEmIKBHR5cGUYASABKAlCVJq1GFAIAXIGc3RyaW5ncgZudW1iZXJyBm9iamVjdHIEZGF0ZXIIZGF0ZXRpbWVyCGdlb3BvaW50cgdib29sZWFucglpbWFnZV91cmxyBm5lc3RlZBINCgVhcnJheRgCIAEoCBIQCghvcHRpb25hbBgDIAEoCBIiCgtvYmplY3RfdHlwZRgEIAEoCUIImrUYBCgBMGRIAIgBARIsCgJlcRgFIAMoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZUIImrUYBEhkeAESLAoCbmUYBiADKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCCJq1GARIZHgBEicKAmx0GAcgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlSAGIAQESKAoDbHRlGAggASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlSAKIAQESJwoCZ3QYCSABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIA4gBARIoCgNndGUYCiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVIBIgBARIjCgptaW5fbGVuZ3RoGAsgASgDQgqatRgGGAAgoI0GSAWIAQESIwoKbWF4X2xlbmd0aBgMIAEoA0IKmrUYBhgAIKCNBkgGiAEBEiUKDGV4YWN0X2xlbmd0aBgNIAEoA0IKmrUYBhgAIKCNBkgHiAEBEg8KB2RlbGV0ZWQYDiABKAhCDgoMX29iamVjdF90eXBlQgUKA19sdEIGCgRfbHRlQgUKA19ndEIGCgRfZ3RlQg0KC19taW5fbGVuZ3RoQg0KC19tYXhfbGVuZ3RoQg8KDV9leGFjdF9sZW5ndGgilwMKFVByb2plY3RNZXRhZGF0YVNjaGVtYRIKCgJpZBgBIAEoCRIWCg5yZWxhdGVkX29iamVjdBgCIAEoCRJLCgpwcm9wZXJ0aWVzGAMgAygLMjcuc2NyaXAuZ2F0ZXdheS52MS5Qcm9qZWN0TWV0YWRhdGFTY2hlbWEuUHJvcGVydGllc0VudHJ5EhoKEmFsbG93X2RlZmluZWRfb25seRgEIAEoCBIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7Cgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSACIAQEaXgoPUHJvcGVydGllc0VudHJ5EgsKA2tleRgBIAEoCRI6CgV2YWx1ZRgCIAEoCzIrLnNjcmlwLmdhdGV3YXkudjEuUHJvamVjdE1ldGFkYXRhRGVmaW5pdGlvbjoCOAE6FZK1GBEKD21ldGFkYXRhX3NjaGVtYUINCgtfdXBkYXRlZF9hdCLWAgoiQ3JlYXRlUHJvamVjdE1ldGFkYXRhU2NoZW1hUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEiIKDnJlbGF0ZWRfb2JqZWN0GAIgASgJQgqatRgGCAEoATBkEmAKCnByb3BlcnRpZXMYAyADKAsyRC5zY3JpcC5nYXRld2F5LnYxLkNyZWF0ZVByb2plY3RNZXRhZGF0YVNjaGVtYVJlcXVlc3QuUHJvcGVydGllc0VudHJ5QgaatRgCSGQSHwoSYWxsb3dfZGVmaW5lZF9vbmx5GAQgASgISACIAQEaXgoPUHJvcGVydGllc0VudHJ5EgsKA2tleRgBIAEoCRI6CgV2YWx1ZRgCIAEoCzIrLnNjcmlwLmdhdGV3YXkudjEuUHJvamVjdE1ldGFkYXRhRGVmaW5pdGlvbjoCOAFCFQoTX2FsbG93X2RlZmluZWRfb25seSI3CiFMaXN0UHJvamVjdE1ldGFkYXRhU2NoZW1hc1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSKCAQoiTGlzdFByb2plY3RNZXRhZGF0YVNjaGVtYXNSZXNwb25zZRI4CgdzY2hlbWFzGAEgAygLMicuc2NyaXAuZ2F0ZXdheS52MS5Qcm9qZWN0TWV0YWRhdGFTY2hlbWESDQoFdG90YWwYAiABKAM6E5K1GA8KBGxpc3QSB3NjaGVtYXMiSAofR2V0UHJvamVjdE1ldGFkYXRhU2NoZW1hUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXNjaGVtYV9pZBgCIAEoCSLFAgoiVXBkYXRlUHJvamVjdE1ldGFkYXRhU2NoZW1hUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXNjaGVtYV9pZBgCIAEoCRJgCgpwcm9wZXJ0aWVzGAMgAygLMkQuc2NyaXAuZ2F0ZXdheS52MS5VcGRhdGVQcm9qZWN0TWV0YWRhdGFTY2hlbWFSZXF1ZXN0LlByb3BlcnRpZXNFbnRyeUIGmrUYAkhkEh8KEmFsbG93X2RlZmluZWRfb25seRgEIAEoCEgAiAEBGl4KD1Byb3BlcnRpZXNFbnRyeRILCgNrZXkYASABKAkSOgoFdmFsdWUYAiABKAsyKy5zY3JpcC5nYXRld2F5LnYxLlByb2plY3RNZXRhZGF0YURlZmluaXRpb246AjgBQhUKE19hbGxvd19kZWZpbmVkX29ubHkiSwoiRGVsZXRlUHJvamVjdE1ldGFkYXRhU2NoZW1hUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXNjaGVtYV9pZBgCIAEoCTLJCwoVTWV0YWRhdGFTY2hlbWFTZXJ2aWNlEqYBChNMaXN0TWV0YWRhdGFTY2hlbWFzEiwuc2NyaXAuZ2F0ZXdheS52MS5MaXN0TWV0YWRhdGFTY2hlbWFzUmVxdWVzdBotLnNjcmlwLmdhdGV3YXkudjEuTGlzdE1ldGFkYXRhU2NoZW1hc1Jlc3BvbnNlIjKKtRgSChBtZXRhZGF0YS1zY2hlbWFzgtPkkwIWEhQvdjEvbWV0YWRhdGEtc2NoZW1hcxKtAQoRR2V0TWV0YWRhdGFTY2hlbWESKi5zY3JpcC5nYXRld2F5LnYxLkdldE1ldGFkYXRhU2NoZW1hUmVxdWVzdBogLnNjcmlwLmdhdGV3YXkudjEuTWV0YWRhdGFTY2hlbWEiSoq1GBIKEG1ldGFkYXRhLXNjaGVtYXOitRgJbm90X2ZvdW5kgtPkkwIhEh8vdjEvbWV0YWRhdGEtc2NoZW1hcy97cmVzb3VyY2V9EuQBChtDcmVhdGVQcm9qZWN0TWV0YWRhdGFTY2hlbWESNC5zY3JpcC5nYXRld2F5LnYxLkNyZWF0ZVByb2plY3RNZXRhZGF0YVNjaGVtYVJlcXVlc3QaJy5zY3JpcC5nYXRld2F5LnYxLlByb2plY3RNZXRhZGF0YVNjaGVtYSJmirUYAhgBorUYCW5vdF9mb3VuZKK1GA9kdXBsaWNhdGVfZm91bmSC0+STAjo6ASoiNS9tYW5hZ2VtZW50L3YxL3Byb2plY3RzL3twcm9qZWN0X2lkfS9tZXRhZGF0YS1zY2hlbWFzEtkBChpMaXN0UHJvamVjdE1ldGFkYXRhU2NoZW1hcxIzLnNjcmlwLmdhdGV3YXkudjEuTGlzdFByb2plY3RNZXRhZGF0YVNjaGVtYXNSZXF1ZXN0GjQuc2NyaXAuZ2F0ZXdheS52MS5MaXN0UHJvamVjdE1ldGFkYXRhU2NoZW1hc1Jlc3BvbnNlIlCKtRgCGAGitRgJbm90X2ZvdW5kgtPkkwI3EjUvbWFuYWdlbWVudC92MS9wcm9qZWN0cy97cHJvamVjdF9pZH0vbWV0YWRhdGEtc2NoZW1hcxLUAQoYR2V0UHJvamVjdE1ldGFkYXRhU2NoZW1hEjEuc2NyaXAuZ2F0ZXdheS52MS5HZXRQcm9qZWN0TWV0YWRhdGFTY2hlbWFSZXF1ZXN0Gicuc2NyaXAuZ2F0ZXdheS52MS5Qcm9qZWN0TWV0YWRhdGFTY2hlbWEiXIq1GAIYAaK1GAlub3RfZm91bmSC0+STAkMSQS9tYW5hZ2VtZW50L3YxL3Byb2plY3RzL3twcm9qZWN0X2lkfS9tZXRhZGF0YS1zY2hlbWFzL3tzY2hlbWFfaWR9Et0BChtVcGRhdGVQcm9qZWN0TWV0YWRhdGFTY2hlbWESNC5zY3JpcC5nYXRld2F5LnYxLlVwZGF0ZVByb2plY3RNZXRhZGF0YVNjaGVtYVJlcXVlc3QaJy5zY3JpcC5nYXRld2F5LnYxLlByb2plY3RNZXRhZGF0YVNjaGVtYSJfirUYAhgBorUYCW5vdF9mb3VuZILT5JMCRjoBKhpBL21hbmFnZW1lbnQvdjEvcHJvamVjdHMve3Byb2plY3RfaWR9L21ldGFkYXRhLXNjaGVtYXMve3NjaGVtYV9pZH0S3AEKG0RlbGV0ZVByb2plY3RNZXRhZGF0YVNjaGVtYRI0LnNjcmlwLmdhdGV3YXkudjEuRGVsZXRlUHJvamVjdE1ldGFkYXRhU2NoZW1hUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJvirUYAhgBorUYCW5vdF9mb3VuZKK1GA9yZXNvdXJjZV9pbl91c2WC0+STAkMqQS9tYW5hZ2VtZW50L3YxL3Byb2plY3RzL3twcm9qZWN0X2lkfS9tZXRhZGF0YS1zY2hlbWFzL3tzY2hlbWFfaWR9YgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_options_v1_options]);
 
 /**
- * MetadataDefinition says what the value of one key must be. Keys that are not defined may hold
- * anything,
- * unless the schema allows defined ones only.
+ * What the value of one metadata key must be. Keys without a definition can hold any value, unless the schema
+ * allows only defined keys.
  *
  * @generated from message scrip.gateway.v1.MetadataDefinition
  */
 export type MetadataDefinition = Message<"scrip.gateway.v1.MetadataDefinition"> & {
   /**
-   * date is YYYY-MM-DD, datetime is ISO 8601 with an offset, geopoint is "latitude,longitude" or [latitude, longitude] in
-   * degrees, image_url is an http address, nested is an object that meets the schema named by the
-   * object type.
+   * Type of the value: `string`, `number`, `boolean`, `object`, `date` (`YYYY-MM-DD`), `datetime` (ISO 8601
+   * with an offset), `geopoint` (`"latitude,longitude"` or `[latitude, longitude]`, in degrees), `image_url`
+   * (an http or https URL) or `nested` (an object that matches the schema named by the object type).
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * The value is a list of such values.
+   * `true`: the value is a list of such values. Default: `false`.
    *
    * @generated from field: bool array = 2;
    */
   array: boolean;
 
   /**
-   * The key may be missing or null.
+   * `true`: the key may be missing or `null`. Default: `false`.
    *
    * @generated from field: bool optional = 3;
    */
   optional: boolean;
 
   /**
+   * Name of the metadata schema that a `nested` value must satisfy; `nested` only.
+   *
    * @generated from field: optional string object_type = 4;
    */
   objectType?: string | undefined;
 
   /**
-   * The only values allowed; of strings, numbers and dates.
+   * Values that are allowed. Default: all. For `string`, `number`, `date` and `datetime`.
    *
    * @generated from field: repeated google.protobuf.Value eq = 5;
    */
   eq: Value[];
 
   /**
-   * Values that are not allowed.
+   * Values that are not allowed. For `string`, `number`, `date` and `datetime`.
    *
    * @generated from field: repeated google.protobuf.Value ne = 6;
    */
   ne: Value[];
 
   /**
-   * Bounds of numbers and dates.
+   * Exclusive upper bound. For `number`, `date` and `datetime`.
    *
    * @generated from field: optional google.protobuf.Value lt = 7;
    */
   lt?: Value | undefined;
 
   /**
+   * Inclusive upper bound. For `number`, `date` and `datetime`.
+   *
    * @generated from field: optional google.protobuf.Value lte = 8;
    */
   lte?: Value | undefined;
 
   /**
+   * Exclusive lower bound. For `number`, `date` and `datetime`.
+   *
    * @generated from field: optional google.protobuf.Value gt = 9;
    */
   gt?: Value | undefined;
 
   /**
+   * Inclusive lower bound. For `number`, `date` and `datetime`.
+   *
    * @generated from field: optional google.protobuf.Value gte = 10;
    */
   gte?: Value | undefined;
 
   /**
-   * Lengths of strings, in characters.
+   * Minimum length in characters. For `string`.
    *
    * @generated from field: optional int64 min_length = 11;
    */
   minLength?: bigint | undefined;
 
   /**
+   * Maximum length in characters. For `string`.
+   *
    * @generated from field: optional int64 max_length = 12;
    */
   maxLength?: bigint | undefined;
 
   /**
+   * Exact length in characters. For `string`.
+   *
    * @generated from field: optional int64 exact_length = 13;
    */
   exactLength?: bigint | undefined;
 
   /**
-   * The key counts as not defined. Its definition stays, and with it its type.
+   * `true`: the key counts as not defined. The definition is kept, and with it the type of the key.
    *
    * @generated from field: bool deleted = 14;
    */
@@ -121,35 +132,49 @@ export const MetadataDefinitionSchema: GenMessage<MetadataDefinition> = /*@__PUR
   messageDesc(file_scrip_gateway_v1_metadata_schemas, 0);
 
 /**
+ * Definitions of the metadata keys of one resource (docs/metadata-schemas.md#definitions).
+ *
  * @generated from message scrip.gateway.v1.MetadataSchema
  */
 export type MetadataSchema = Message<"scrip.gateway.v1.MetadataSchema"> & {
   /**
+   * Id of the schema (`ms_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Resource that the schema applies to, or the name of a custom schema that `nested` values refer to.
+   *
    * @generated from field: string related_object = 2;
    */
   relatedObject: string;
 
   /**
+   * Definitions, keyed by metadata key.
+   *
    * @generated from field: map<string, scrip.gateway.v1.MetadataDefinition> properties = 3;
    */
   properties: { [key: string]: MetadataDefinition };
 
   /**
+   * `true`: keys without a definition are rejected.
+   *
    * @generated from field: bool allow_defined_only = 4;
    */
   allowDefinedOnly: boolean;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 6;
    */
   updatedAt?: Timestamp | undefined;
@@ -180,11 +205,15 @@ export const ListMetadataSchemasRequestSchema: GenMessage<ListMetadataSchemasReq
  */
 export type ListMetadataSchemasResponse = Message<"scrip.gateway.v1.ListMetadataSchemasResponse"> & {
   /**
+   * Metadata schemas.
+   *
    * @generated from field: repeated scrip.gateway.v1.MetadataSchema schemas = 1;
    */
   schemas: MetadataSchema[];
 
   /**
+   * Number of metadata schemas.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -202,8 +231,8 @@ export const ListMetadataSchemasResponseSchema: GenMessage<ListMetadataSchemasRe
  */
 export type GetMetadataSchemaRequest = Message<"scrip.gateway.v1.GetMetadataSchemaRequest"> & {
   /**
-   * customer, order, order_item, product (SKUs too), voucher, campaign, promotion_tier, publication,
-   * redemption, earning_rule, loyalty_tier, reward, or a name of the project's own.
+   * `customer`, `order`, `order_item`, `product` (also for SKUs), `voucher`, `campaign`, `promotion_tier`,
+   * `publication`, `redemption`, `earning_rule`, `loyalty_tier`, `reward`, or the name of a custom schema.
    *
    * @generated from field: string resource = 1;
    */
@@ -218,94 +247,107 @@ export const GetMetadataSchemaRequestSchema: GenMessage<GetMetadataSchemaRequest
   messageDesc(file_scrip_gateway_v1_metadata_schemas, 4);
 
 /**
- * ProjectMetadataDefinition is the same in the spelling of the management API.
+ * What the value of one metadata key must be. Management API: field names in snake case. Keys without a
+ * definition can hold any value, unless the schema allows only defined keys.
  *
  * @generated from message scrip.gateway.v1.ProjectMetadataDefinition
  */
 export type ProjectMetadataDefinition = Message<"scrip.gateway.v1.ProjectMetadataDefinition"> & {
   /**
-   * date is YYYY-MM-DD, datetime is ISO 8601 with an offset, geopoint is "latitude,longitude" or [latitude, longitude] in
-   * degrees, image_url is an http address, nested is an object that meets the schema named by the
-   * object type.
+   * Type of the value: `string`, `number`, `boolean`, `object`, `date` (`YYYY-MM-DD`), `datetime` (ISO 8601
+   * with an offset), `geopoint` (`"latitude,longitude"` or `[latitude, longitude]`, in degrees), `image_url`
+   * (an http or https URL) or `nested` (an object that matches the schema named by the object type).
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * The value is a list of such values.
+   * `true`: the value is a list of such values. Default: `false`.
    *
    * @generated from field: bool array = 2;
    */
   array: boolean;
 
   /**
-   * The key may be missing or null.
+   * `true`: the key may be missing or `null`. Default: `false`.
    *
    * @generated from field: bool optional = 3;
    */
   optional: boolean;
 
   /**
+   * Name of the metadata schema that a `nested` value must satisfy; `nested` only.
+   *
    * @generated from field: optional string object_type = 4;
    */
   objectType?: string | undefined;
 
   /**
-   * The only values allowed; of strings, numbers and dates.
+   * Values that are allowed. Default: all. For `string`, `number`, `date` and `datetime`.
    *
    * @generated from field: repeated google.protobuf.Value eq = 5;
    */
   eq: Value[];
 
   /**
-   * Values that are not allowed.
+   * Values that are not allowed. For `string`, `number`, `date` and `datetime`.
    *
    * @generated from field: repeated google.protobuf.Value ne = 6;
    */
   ne: Value[];
 
   /**
-   * Bounds of numbers and dates.
+   * Exclusive upper bound. For `number`, `date` and `datetime`.
    *
    * @generated from field: optional google.protobuf.Value lt = 7;
    */
   lt?: Value | undefined;
 
   /**
+   * Inclusive upper bound. For `number`, `date` and `datetime`.
+   *
    * @generated from field: optional google.protobuf.Value lte = 8;
    */
   lte?: Value | undefined;
 
   /**
+   * Exclusive lower bound. For `number`, `date` and `datetime`.
+   *
    * @generated from field: optional google.protobuf.Value gt = 9;
    */
   gt?: Value | undefined;
 
   /**
+   * Inclusive lower bound. For `number`, `date` and `datetime`.
+   *
    * @generated from field: optional google.protobuf.Value gte = 10;
    */
   gte?: Value | undefined;
 
   /**
-   * Lengths of strings, in characters.
+   * Minimum length in characters. For `string`.
    *
    * @generated from field: optional int64 min_length = 11;
    */
   minLength?: bigint | undefined;
 
   /**
+   * Maximum length in characters. For `string`.
+   *
    * @generated from field: optional int64 max_length = 12;
    */
   maxLength?: bigint | undefined;
 
   /**
+   * Exact length in characters. For `string`.
+   *
    * @generated from field: optional int64 exact_length = 13;
    */
   exactLength?: bigint | undefined;
 
   /**
-   * The key counts as not defined. Its definition stays, and with it its type.
+   * `true`: the key counts as not defined. The definition is kept, and with it the type of the key.
    *
    * @generated from field: bool deleted = 14;
    */
@@ -320,35 +362,49 @@ export const ProjectMetadataDefinitionSchema: GenMessage<ProjectMetadataDefiniti
   messageDesc(file_scrip_gateway_v1_metadata_schemas, 5);
 
 /**
+ * Definitions of the metadata keys of one resource (docs/metadata-schemas.md#definitions).
+ *
  * @generated from message scrip.gateway.v1.ProjectMetadataSchema
  */
 export type ProjectMetadataSchema = Message<"scrip.gateway.v1.ProjectMetadataSchema"> & {
   /**
+   * Id of the schema (`ms_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Resource that the schema applies to, or the name of a custom schema that `nested` values refer to.
+   *
    * @generated from field: string related_object = 2;
    */
   relatedObject: string;
 
   /**
+   * Definitions, keyed by metadata key.
+   *
    * @generated from field: map<string, scrip.gateway.v1.ProjectMetadataDefinition> properties = 3;
    */
   properties: { [key: string]: ProjectMetadataDefinition };
 
   /**
+   * `true`: keys without a definition are rejected.
+   *
    * @generated from field: bool allow_defined_only = 4;
    */
   allowDefinedOnly: boolean;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 6;
    */
   updatedAt?: Timestamp | undefined;
@@ -366,22 +422,28 @@ export const ProjectMetadataSchemaSchema: GenMessage<ProjectMetadataSchema> = /*
  */
 export type CreateProjectMetadataSchemaRequest = Message<"scrip.gateway.v1.CreateProjectMetadataSchemaRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Resource that the schema applies to, such as `customer`, or the name of a custom schema.
+   *
    * @generated from field: string related_object = 2;
    */
   relatedObject: string;
 
   /**
+   * Definitions, keyed by metadata key. At most 100.
+   *
    * @generated from field: map<string, scrip.gateway.v1.ProjectMetadataDefinition> properties = 3;
    */
   properties: { [key: string]: ProjectMetadataDefinition };
 
   /**
-   * false when absent.
+   * `true`: keys without a definition are rejected. Default: `false`.
    *
    * @generated from field: optional bool allow_defined_only = 4;
    */
@@ -400,6 +462,8 @@ export const CreateProjectMetadataSchemaRequestSchema: GenMessage<CreateProjectM
  */
 export type ListProjectMetadataSchemasRequest = Message<"scrip.gateway.v1.ListProjectMetadataSchemasRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
@@ -417,11 +481,15 @@ export const ListProjectMetadataSchemasRequestSchema: GenMessage<ListProjectMeta
  */
 export type ListProjectMetadataSchemasResponse = Message<"scrip.gateway.v1.ListProjectMetadataSchemasResponse"> & {
   /**
+   * Metadata schemas.
+   *
    * @generated from field: repeated scrip.gateway.v1.ProjectMetadataSchema schemas = 1;
    */
   schemas: ProjectMetadataSchema[];
 
   /**
+   * Number of metadata schemas.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -439,11 +507,15 @@ export const ListProjectMetadataSchemasResponseSchema: GenMessage<ListProjectMet
  */
 export type GetProjectMetadataSchemaRequest = Message<"scrip.gateway.v1.GetProjectMetadataSchemaRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the schema (`ms_…`).
+   *
    * @generated from field: string schema_id = 2;
    */
   schemaId: string;
@@ -461,21 +533,29 @@ export const GetProjectMetadataSchemaRequestSchema: GenMessage<GetProjectMetadat
  */
 export type UpdateProjectMetadataSchemaRequest = Message<"scrip.gateway.v1.UpdateProjectMetadataSchemaRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the schema (`ms_…`).
+   *
    * @generated from field: string schema_id = 2;
    */
   schemaId: string;
 
   /**
+   * Definitions to replace, keyed by metadata key. At most 100.
+   *
    * @generated from field: map<string, scrip.gateway.v1.ProjectMetadataDefinition> properties = 3;
    */
   properties: { [key: string]: ProjectMetadataDefinition };
 
   /**
+   * `true`: keys without a definition are rejected. Default: unchanged.
+   *
    * @generated from field: optional bool allow_defined_only = 4;
    */
   allowDefinedOnly?: boolean | undefined;
@@ -493,11 +573,15 @@ export const UpdateProjectMetadataSchemaRequestSchema: GenMessage<UpdateProjectM
  */
 export type DeleteProjectMetadataSchemaRequest = Message<"scrip.gateway.v1.DeleteProjectMetadataSchemaRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the schema (`ms_…`).
+   *
    * @generated from field: string schema_id = 2;
    */
   schemaId: string;
@@ -511,17 +595,17 @@ export const DeleteProjectMetadataSchemaRequestSchema: GenMessage<DeleteProjectM
   messageDesc(file_scrip_gateway_v1_metadata_schemas, 12);
 
 /**
- * MetadataSchemaService keeps what the metadata of resources must look like
- * (spec/campaigns-loyalty-platform.md §17). The door refuses requests whose metadata does not, with
- * `metadata_validation_failed`: required keys when something is made, which a POST without an `id`
- * does, otherwise what is sent. Stored metadata is never looked at again. Changes count from the next request on; in other replicas within
- * a second.
+ * Manages metadata schemas: what the metadata of resources must contain (docs/metadata-schemas.md#enforcement).
+ * The gateway rejects requests that violate a schema with `metadata_validation_failed`. Required keys are
+ * checked when a resource is created, which a POST without an `id` does; otherwise only the keys that are sent
+ * are checked. Stored metadata is not checked again. Changes apply from the next request on; in other replicas
+ * within a second.
  *
  * @generated from service scrip.gateway.v1.MetadataSchemaService
  */
 export const MetadataSchemaService: GenService<{
   /**
-   * ListMetadataSchemas answers all schemas of the project, newest first.
+   * Lists all metadata schemas of the project on one page, newest first.
    *
    * @generated from rpc scrip.gateway.v1.MetadataSchemaService.ListMetadataSchemas
    */
@@ -531,7 +615,7 @@ export const MetadataSchemaService: GenService<{
     output: typeof ListMetadataSchemasResponseSchema;
   },
   /**
-   * GetMetadataSchema answers the schema of a resource, or `not_found`.
+   * Returns the metadata schema of a resource. Errors: `not_found`.
    *
    * @generated from rpc scrip.gateway.v1.MetadataSchemaService.GetMetadataSchema
    */
@@ -541,9 +625,10 @@ export const MetadataSchemaService: GenService<{
     output: typeof MetadataSchemaSchema;
   },
   /**
-   * CreateProjectMetadataSchema makes the schema of a resource, or one with a name of its own that
-   * nested values refer to. A second one is refused with `duplicate_found`, an unknown `object_type`
-   * with `not_found`, and constraints that do not fit their type with `invalid_payload`.
+   * Creates a metadata schema. It applies to a resource, or is a custom schema that `nested` values refer to. A
+   * project has at most 100 schemas. Errors: `not_found` (an unknown project or `object_type`),
+   * `duplicate_found` (the resource has a schema); `invalid_payload` also for constraints that do not match
+   * their type.
    *
    * @generated from rpc scrip.gateway.v1.MetadataSchemaService.CreateProjectMetadataSchema
    */
@@ -553,7 +638,8 @@ export const MetadataSchemaService: GenService<{
     output: typeof ProjectMetadataSchemaSchema;
   },
   /**
-   * ListProjectMetadataSchemas answers all schemas of a project, newest first.
+   * Lists all metadata schemas of a project on one page, newest first. Errors: `not_found` (an unknown
+   * project).
    *
    * @generated from rpc scrip.gateway.v1.MetadataSchemaService.ListProjectMetadataSchemas
    */
@@ -563,7 +649,7 @@ export const MetadataSchemaService: GenService<{
     output: typeof ListProjectMetadataSchemasResponseSchema;
   },
   /**
-   * GetProjectMetadataSchema answers one schema, or `not_found`.
+   * Returns a metadata schema. Errors: `not_found`.
    *
    * @generated from rpc scrip.gateway.v1.MetadataSchemaService.GetProjectMetadataSchema
    */
@@ -573,9 +659,9 @@ export const MetadataSchemaService: GenService<{
     output: typeof ProjectMetadataSchemaSchema;
   },
   /**
-   * UpdateProjectMetadataSchema replaces each definition that is sent as a whole and keeps the others.
-   * The `type` of a definition never changes, also of a deleted one, and a schema has at most 100 of
-   * them, those included (`invalid_payload`).
+   * Replaces the definitions that are sent, each as a whole, and keeps the others. Idempotent. Errors:
+   * `not_found` (an unknown project, schema or `object_type`); `invalid_payload` also when the `type` of a
+   * definition changes, even of a deleted one, or a schema would have more than 100 definitions.
    *
    * @generated from rpc scrip.gateway.v1.MetadataSchemaService.UpdateProjectMetadataSchema
    */
@@ -585,8 +671,8 @@ export const MetadataSchemaService: GenService<{
     output: typeof ProjectMetadataSchemaSchema;
   },
   /**
-   * DeleteProjectMetadataSchema removes a schema, and with it all checks. Refused with
-   * `resource_in_use` while another schema refers to it.
+   * Deletes a metadata schema: metadata of the resource is no longer checked. Errors: `not_found`, also for a
+   * repeated request; `resource_in_use` (another schema refers to it).
    *
    * @generated from rpc scrip.gateway.v1.MetadataSchemaService.DeleteProjectMetadataSchema
    */

@@ -17,30 +17,42 @@ export const file_scrip_gateway_v1_projects: GenFile = /*@__PURE__*/
   fileDesc("Ch9zY3JpcC9nYXRld2F5L3YxL3Byb2plY3RzLnByb3RvEhBzY3JpcC5nYXRld2F5LnYxIuMBCgpDb2RlQ29uZmlnEh4KBmxlbmd0aBgBIAEoA0IJmrUYBRgBIMgBSACIAQESHwoHY2hhcnNldBgCIAEoCUIJmrUYBSgBMP8BSAGIAQESHQoHcGF0dGVybhgDIAEoCUIHmrUYAzD/AUgCiAEBEhwKBnByZWZpeBgEIAEoCUIHmrUYAzD/AUgDiAEBEh0KB3Bvc3RmaXgYBSABKAlCB5q1GAMw/wFIBIgBAUIJCgdfbGVuZ3RoQgoKCF9jaGFyc2V0QgoKCF9wYXR0ZXJuQgkKB19wcmVmaXhCCgoIX3Bvc3RmaXgixAgKFENyZWF0ZVByb2plY3RSZXF1ZXN0EhkKBG5hbWUYASABKAlCC5q1GAcIASgBMKwCEiEKC2Rlc2NyaXB0aW9uGAIgASgJQgeatRgDMOgHSACIAQESHQoIdGltZXpvbmUYAyABKAlCBpq1GAIwQEgBiAEBEiUKCGN1cnJlbmN5GAQgASgJQg6atRgKOghbQS1aXXszfUgCiAEBEh4KCWRpYWxfY29kZRgFIAEoCUIGmrUYAjAQSAOIAQESIQoUY2FzZV9zZW5zaXRpdmVfY29kZXMYBiABKAhIBIgBARI+ChNkZWZhdWx0X2NvZGVfY29uZmlnGAcgASgLMhwuc2NyaXAuZ2F0ZXdheS52MS5Db2RlQ29uZmlnSAWIAQESJgoWY2xpZW50X3RydXN0ZWRfZG9tYWlucxgIIAMoCUIGmrUYAkhkEiIKFWNsaWVudF9yZWRlZW1fZW5hYmxlZBgJIAEoCEgGiAEBEiMKFmNsaWVudF9wdWJsaXNoX2VuYWJsZWQYCiABKAhIB4gBARIpChxjbGllbnRfbGlzdF92b3VjaGVyc19lbmFibGVkGAsgASgISAiIAQESKwoeY2xpZW50X2NyZWF0ZV9jdXN0b21lcl9lbmFibGVkGAwgASgISAmIAQESKgodY2xpZW50X2xveWFsdHlfZXZlbnRzX2VuYWJsZWQYDSABKAhICogBARI3CipjbGllbnRfc2V0X3ZvdWNoZXJfZXhwaXJhdGlvbl9kYXRlX2VuYWJsZWQYDiABKAhIC4gBARIUCgdzYW5kYm94GA8gASgISAyIAQESJAoPd2ViaG9va192ZXJzaW9uGBAgASgJQgaatRgCMEBIDYgBARIgCgthcGlfdmVyc2lvbhgRIAEoCUIGmrUYAjBASA6IAQESJAoNZmlyc3Rfd2Vla2RheRgSIAEoBUIImrUYBBgAIAZID4gBAUIOCgxfZGVzY3JpcHRpb25CCwoJX3RpbWV6b25lQgsKCV9jdXJyZW5jeUIMCgpfZGlhbF9jb2RlQhcKFV9jYXNlX3NlbnNpdGl2ZV9jb2Rlc0IWChRfZGVmYXVsdF9jb2RlX2NvbmZpZ0IYChZfY2xpZW50X3JlZGVlbV9lbmFibGVkQhkKF19jbGllbnRfcHVibGlzaF9lbmFibGVkQh8KHV9jbGllbnRfbGlzdF92b3VjaGVyc19lbmFibGVkQiEKH19jbGllbnRfY3JlYXRlX2N1c3RvbWVyX2VuYWJsZWRCIAoeX2NsaWVudF9sb3lhbHR5X2V2ZW50c19lbmFibGVkQi0KK19jbGllbnRfc2V0X3ZvdWNoZXJfZXhwaXJhdGlvbl9kYXRlX2VuYWJsZWRCCgoIX3NhbmRib3hCEgoQX3dlYmhvb2tfdmVyc2lvbkIOCgxfYXBpX3ZlcnNpb25CEAoOX2ZpcnN0X3dlZWtkYXkivwgKFFVwZGF0ZVByb2plY3RSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSHAoEbmFtZRgCIAEoCUIJmrUYBSgBMKwCSACIAQESIQoLZGVzY3JpcHRpb24YAyABKAlCB5q1GAMw6AdIAYgBARIdCgh0aW1lem9uZRgEIAEoCUIGmrUYAjBASAKIAQESJQoIY3VycmVuY3kYBSABKAlCDpq1GAo6CFtBLVpdezN9SAOIAQESHgoJZGlhbF9jb2RlGAYgASgJQgaatRgCMBBIBIgBARI+ChNkZWZhdWx0X2NvZGVfY29uZmlnGAcgASgLMhwuc2NyaXAuZ2F0ZXdheS52MS5Db2RlQ29uZmlnSAWIAQESJgoWY2xpZW50X3RydXN0ZWRfZG9tYWlucxgIIAMoCUIGmrUYAkhkEiIKFWNsaWVudF9yZWRlZW1fZW5hYmxlZBgJIAEoCEgGiAEBEiMKFmNsaWVudF9wdWJsaXNoX2VuYWJsZWQYCiABKAhIB4gBARIpChxjbGllbnRfbGlzdF92b3VjaGVyc19lbmFibGVkGAsgASgISAiIAQESKwoeY2xpZW50X2NyZWF0ZV9jdXN0b21lcl9lbmFibGVkGAwgASgISAmIAQESKgodY2xpZW50X2xveWFsdHlfZXZlbnRzX2VuYWJsZWQYDSABKAhICogBARI3CipjbGllbnRfc2V0X3ZvdWNoZXJfZXhwaXJhdGlvbl9kYXRlX2VuYWJsZWQYDiABKAhIC4gBARIkCg93ZWJob29rX3ZlcnNpb24YDyABKAlCBpq1GAIwQEgMiAEBEiAKC2FwaV92ZXJzaW9uGBAgASgJQgaatRgCMEBIDYgBARIkCg1maXJzdF93ZWVrZGF5GBIgASgFQgiatRgEGAAgBkgOiAEBEjcKC3VwZGF0ZV9tYXNrGBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0IGmrUYAmgBQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbkILCglfdGltZXpvbmVCCwoJX2N1cnJlbmN5QgwKCl9kaWFsX2NvZGVCFgoUX2RlZmF1bHRfY29kZV9jb25maWdCGAoWX2NsaWVudF9yZWRlZW1fZW5hYmxlZEIZChdfY2xpZW50X3B1Ymxpc2hfZW5hYmxlZEIfCh1fY2xpZW50X2xpc3Rfdm91Y2hlcnNfZW5hYmxlZEIhCh9fY2xpZW50X2NyZWF0ZV9jdXN0b21lcl9lbmFibGVkQiAKHl9jbGllbnRfbG95YWx0eV9ldmVudHNfZW5hYmxlZEItCitfY2xpZW50X3NldF92b3VjaGVyX2V4cGlyYXRpb25fZGF0ZV9lbmFibGVkQhIKEF93ZWJob29rX3ZlcnNpb25CDgoMX2FwaV92ZXJzaW9uQhAKDl9maXJzdF93ZWVrZGF5IsIICgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSIAoLZGVzY3JpcHRpb24YAyABKAlCBpq1GAIQAUgAiAEBEhAKCHRpbWV6b25lGAQgASgJEh0KCGN1cnJlbmN5GAUgASgJQgaatRgCEAFIAYgBARIeCglkaWFsX2NvZGUYBiABKAlCBpq1GAIQAUgCiAEBEhwKFGNhc2Vfc2Vuc2l0aXZlX2NvZGVzGAcgASgIEkYKE2RlZmF1bHRfY29kZV9jb25maWcYCCABKAsyHC5zY3JpcC5nYXRld2F5LnYxLkNvZGVDb25maWdCBpq1GAIQAUgDiAEBEh4KFmNsaWVudF90cnVzdGVkX2RvbWFpbnMYCSADKAkSHQoVY2xpZW50X3JlZGVlbV9lbmFibGVkGAogASgIEh4KFmNsaWVudF9wdWJsaXNoX2VuYWJsZWQYCyABKAgSJAocY2xpZW50X2xpc3Rfdm91Y2hlcnNfZW5hYmxlZBgMIAEoCBImCh5jbGllbnRfY3JlYXRlX2N1c3RvbWVyX2VuYWJsZWQYDSABKAgSJQodY2xpZW50X2xveWFsdHlfZXZlbnRzX2VuYWJsZWQYDiABKAgSMgoqY2xpZW50X3NldF92b3VjaGVyX2V4cGlyYXRpb25fZGF0ZV9lbmFibGVkGA8gASgIEg8KB3NhbmRib3gYECABKAgSNAoDbm93GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSASIAQESJAoPd2ViaG9va192ZXJzaW9uGBIgASgJQgaatRgCEAFIBYgBARIgCgthcGlfdmVyc2lvbhgTIAEoCUIGmrUYAhABSAaIAQESLgoKY3JlYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOwoKdXBkYXRlZF9hdBgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgHiAEBEjkKD3NlcnZlcl9zaWRlX2tleRgWIAEoCzIbLnNjcmlwLmdhdGV3YXkudjEuS2V5U2VjcmV0SAiIAQESOQoPY2xpZW50X3NpZGVfa2V5GBcgASgLMhsuc2NyaXAuZ2F0ZXdheS52MS5LZXlTZWNyZXRICYgBARIVCg1maXJzdF93ZWVrZGF5GBggASgFOg2StRgJCgdwcm9qZWN0Qg4KDF9kZXNjcmlwdGlvbkILCglfY3VycmVuY3lCDAoKX2RpYWxfY29kZUIWChRfZGVmYXVsdF9jb2RlX2NvbmZpZ0IGCgRfbm93QhIKEF93ZWJob29rX3ZlcnNpb25CDgoMX2FwaV92ZXJzaW9uQg0KC191cGRhdGVkX2F0QhIKEF9zZXJ2ZXJfc2lkZV9rZXlCEgoQX2NsaWVudF9zaWRlX2tleSI3CglLZXlTZWNyZXQSDgoGYXBwX2lkGAEgASgJEhoKCWFwcF90b2tlbhgCIAEoCUIHmrUYA4gBASJjChNMaXN0UHJvamVjdHNSZXF1ZXN0EhwKBWxpbWl0GAEgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAiABKANCCJq1GAQYASBkSAGIAQFCCAoGX2xpbWl0QgcKBV9wYWdlImgKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEisKCHByb2plY3RzGAEgAygLMhkuc2NyaXAuZ2F0ZXdheS52MS5Qcm9qZWN0Eg0KBXRvdGFsGAIgASgDOhSStRgQCgRsaXN0Eghwcm9qZWN0cyInChFHZXRQcm9qZWN0UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJIioKFERlbGV0ZVByb2plY3RSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkilAEKD1NldENsb2NrUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEiwKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBARI3Cgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCBpq1GAJoAUIGCgRfbm93Ip8BChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGQoEbmFtZRgCIAEoCUILmrUYBwgBKAEwrAISJAoEa2luZBgDIAEoCUIWmrUYEggBcgZzZXJ2ZXJyBmNsaWVudBIWCgZzY29wZXMYBCADKAlCBpq1GAJIZBIbCgthbGxvd2VkX2lwcxgFIAMoCUIGmrUYAkhkIsACCgZBcGlLZXkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIMCgRraW5kGAMgASgJEg4KBnNjb3BlcxgEIAMoCRITCgthbGxvd2VkX2lwcxgFIAMoCRIPCgdibG9ja2VkGAYgASgIEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjsKCnVwZGF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIAIgBARITCgZhcHBfaWQYCSABKAlIAYgBARIfCglhcHBfdG9rZW4YCiABKAlCB5q1GAOIAQFIAogBAToNkrUYCQoHYXBpX2tleUINCgtfdXBkYXRlZF9hdEIJCgdfYXBwX2lkQgwKCl9hcHBfdG9rZW4iKAoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiXgoTTGlzdEFwaUtleXNSZXNwb25zZRImCgRkYXRhGAEgAygLMhguc2NyaXAuZ2F0ZXdheS52MS5BcGlLZXkSDQoFdG90YWwYAiABKAM6EJK1GAwKBGxpc3QSBGRhdGEiOAoSQmxvY2tBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJIj0KF1JlZ2VuZXJhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJIjkKE0RlbGV0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkyyQ0KDlByb2plY3RTZXJ2aWNlEn4KDUNyZWF0ZVByb2plY3QSJi5zY3JpcC5nYXRld2F5LnYxLkNyZWF0ZVByb2plY3RSZXF1ZXN0Ghkuc2NyaXAuZ2F0ZXdheS52MS5Qcm9qZWN0IiqKtRgEGAE4AoLT5JMCHDoBKiIXL21hbmFnZW1lbnQvdjEvcHJvamVjdHMShAEKDExpc3RQcm9qZWN0cxIlLnNjcmlwLmdhdGV3YXkudjEuTGlzdFByb2plY3RzUmVxdWVzdBomLnNjcmlwLmdhdGV3YXkudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiJYq1GAIYAYLT5JMCGRIXL21hbmFnZW1lbnQvdjEvcHJvamVjdHMSjQEKCkdldFByb2plY3QSIy5zY3JpcC5nYXRld2F5LnYxLkdldFByb2plY3RSZXF1ZXN0Ghkuc2NyaXAuZ2F0ZXdheS52MS5Qcm9qZWN0Ij+KtRgCGAGitRgJbm90X2ZvdW5kgtPkkwImEiQvbWFuYWdlbWVudC92MS9wcm9qZWN0cy97cHJvamVjdF9pZH0SlgEKDVVwZGF0ZVByb2plY3QSJi5zY3JpcC5nYXRld2F5LnYxLlVwZGF0ZVByb2plY3RSZXF1ZXN0Ghkuc2NyaXAuZ2F0ZXdheS52MS5Qcm9qZWN0IkKKtRgCGAGitRgJbm90X2ZvdW5kgtPkkwIpOgEqGiQvbWFuYWdlbWVudC92MS9wcm9qZWN0cy97cHJvamVjdF9pZH0SkAEKDURlbGV0ZVByb2plY3QSJi5zY3JpcC5nYXRld2F5LnYxLkRlbGV0ZVByb2plY3RSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5Ij+KtRgCGAGitRgJbm90X2ZvdW5kgtPkkwImKiQvbWFuYWdlbWVudC92MS9wcm9qZWN0cy97cHJvamVjdF9pZH0SnwEKCFNldENsb2NrEiEuc2NyaXAuZ2F0ZXdheS52MS5TZXRDbG9ja1JlcXVlc3QaGS5zY3JpcC5nYXRld2F5LnYxLlByb2plY3QiVYq1GAIYAaK1GAlub3RfZm91bmSitRgJZm9yYmlkZGVugtPkkwIvOgEqGiovbWFuYWdlbWVudC92MS9wcm9qZWN0cy97cHJvamVjdF9pZH0vY2xvY2sSngEKDENyZWF0ZUFwaUtleRIlLnNjcmlwLmdhdGV3YXkudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBoYLnNjcmlwLmdhdGV3YXkudjEuQXBpS2V5Ik2KtRgEGAE4AqK1GAlub3RfZm91bmSC0+STAjI6ASoiLS9tYW5hZ2VtZW50L3YxL3Byb2plY3RzL3twcm9qZWN0X2lkfS9hcGkta2V5cxKkAQoLTGlzdEFwaUtleXMSJC5zY3JpcC5nYXRld2F5LnYxLkxpc3RBcGlLZXlzUmVxdWVzdBolLnNjcmlwLmdhdGV3YXkudjEuTGlzdEFwaUtleXNSZXNwb25zZSJIirUYAhgBorUYCW5vdF9mb3VuZILT5JMCLxItL21hbmFnZW1lbnQvdjEvcHJvamVjdHMve3Byb2plY3RfaWR9L2FwaS1rZXlzEqkBCgtCbG9ja0FwaUtleRIkLnNjcmlwLmdhdGV3YXkudjEuQmxvY2tBcGlLZXlSZXF1ZXN0Ghguc2NyaXAuZ2F0ZXdheS52MS5BcGlLZXkiWoq1GAIYAaK1GAlub3RfZm91bmSC0+STAkE6ASoiPC9tYW5hZ2VtZW50L3YxL3Byb2plY3RzL3twcm9qZWN0X2lkfS9hcGkta2V5cy97a2V5X2lkfS9ibG9jaxK6AQoQUmVnZW5lcmF0ZUFwaUtleRIpLnNjcmlwLmdhdGV3YXkudjEuUmVnZW5lcmF0ZUFwaUtleVJlcXVlc3QaGC5zY3JpcC5nYXRld2F5LnYxLkFwaUtleSJhirUYBBgBOAKitRgJbm90X2ZvdW5kgtPkkwJGOgEqIkEvbWFuYWdlbWVudC92MS9wcm9qZWN0cy97cHJvamVjdF9pZH0vYXBpLWtleXMve2tleV9pZH0vcmVnZW5lcmF0ZRKgAQoMRGVsZXRlQXBpS2V5EiUuc2NyaXAuZ2F0ZXdheS52MS5EZWxldGVBcGlLZXlSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IlGKtRgCGAGitRgJbm90X2ZvdW5kgtPkkwI4KjYvbWFuYWdlbWVudC92MS9wcm9qZWN0cy97cHJvamVjdF9pZH0vYXBpLWtleXMve2tleV9pZH1iBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_scrip_options_v1_options]);
 
 /**
+ * Default settings for generated codes (docs/campaigns.md#codes).
+ *
  * @generated from message scrip.gateway.v1.CodeConfig
  */
 export type CodeConfig = Message<"scrip.gateway.v1.CodeConfig"> & {
   /**
+   * Number of generated characters. Default: 8, or the number of `#` in `pattern`.
+   *
    * @generated from field: optional int64 length = 1;
    */
   length?: bigint | undefined;
 
   /**
+   * Characters to generate from. Default: digits and ASCII letters.
+   *
    * @generated from field: optional string charset = 2;
    */
   charset?: string | undefined;
 
   /**
+   * Pattern of the code; each `#` stands for one generated character.
+   *
    * @generated from field: optional string pattern = 3;
    */
   pattern?: string | undefined;
 
   /**
+   * Text before the generated characters.
+   *
    * @generated from field: optional string prefix = 4;
    */
   prefix?: string | undefined;
 
   /**
+   * Text after the generated characters.
+   *
    * @generated from field: optional string postfix = 5;
    */
   postfix?: string | undefined;
@@ -58,101 +70,127 @@ export const CodeConfigSchema: GenMessage<CodeConfig> = /*@__PURE__*/
  */
 export type CreateProjectRequest = Message<"scrip.gateway.v1.CreateProjectRequest"> & {
   /**
+   * Name of the project.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string description = 2;
    */
   description?: string | undefined;
 
   /**
-   * IANA name or GMT form; UTC when absent.
+   * Time zone, an IANA name or a GMT offset. Default: UTC.
    *
    * @generated from field: optional string timezone = 3;
    */
   timezone?: string | undefined;
 
   /**
-   * ISO 4217.
+   * Currency, ISO 4217; informational.
    *
    * @generated from field: optional string currency = 4;
    */
   currency?: string | undefined;
 
   /**
+   * International dialing code, such as `+48`; informational.
+   *
    * @generated from field: optional string dial_code = 5;
    */
   dialCode?: string | undefined;
 
   /**
-   * true when absent; false makes codes compare without regard to case, for good.
+   * `false`: codes are compared without regard to case. Cannot be changed later. Default: `true`.
    *
    * @generated from field: optional bool case_sensitive_codes = 6;
    */
   caseSensitiveCodes?: boolean | undefined;
 
   /**
+   * Default settings for generated codes.
+   *
    * @generated from field: optional scrip.gateway.v1.CodeConfig default_code_config = 7;
    */
   defaultCodeConfig?: CodeConfig | undefined;
 
   /**
+   * Origins that client-side requests are accepted from: `*`, a host, or `scheme://host[:port]`. Default: none.
+   *
    * @generated from field: repeated string client_trusted_domains = 8;
    */
   clientTrustedDomains: string[];
 
   /**
+   * Whether client-side callers can redeem. Default: `false`.
+   *
    * @generated from field: optional bool client_redeem_enabled = 9;
    */
   clientRedeemEnabled?: boolean | undefined;
 
   /**
+   * Whether client-side callers can publish vouchers. Default: `false`.
+   *
    * @generated from field: optional bool client_publish_enabled = 10;
    */
   clientPublishEnabled?: boolean | undefined;
 
   /**
+   * Whether client-side callers can list vouchers; stored for later use. Default: `false`.
+   *
    * @generated from field: optional bool client_list_vouchers_enabled = 11;
    */
   clientListVouchersEnabled?: boolean | undefined;
 
   /**
+   * Whether client-side callers can create customers; stored for later use. Default: `false`.
+   *
    * @generated from field: optional bool client_create_customer_enabled = 12;
    */
   clientCreateCustomerEnabled?: boolean | undefined;
 
   /**
+   * Whether client-side callers can send loyalty events; stored for later use. Default: `false`.
+   *
    * @generated from field: optional bool client_loyalty_events_enabled = 13;
    */
   clientLoyaltyEventsEnabled?: boolean | undefined;
 
   /**
+   * Whether client-side callers can set expiration dates; stored for later use. Default: `false`.
+   *
    * @generated from field: optional bool client_set_voucher_expiration_date_enabled = 14;
    */
   clientSetVoucherExpirationDateEnabled?: boolean | undefined;
 
   /**
-   * A sandbox project has a clock of its own.
+   * `true`: the project has a clock that can be set. Cannot be changed later. Default: `false`.
    *
    * @generated from field: optional bool sandbox = 15;
    */
   sandbox?: boolean | undefined;
 
   /**
+   * Version of webhooks; informational.
+   *
    * @generated from field: optional string webhook_version = 16;
    */
   webhookVersion?: string | undefined;
 
   /**
+   * Version of the API; informational.
+   *
    * @generated from field: optional string api_version = 17;
    */
   apiVersion?: string | undefined;
 
   /**
-   * The day that weeks begin on, 0 (Sunday) to 6 (Saturday): of counts by week in rules, and of filters such as
-   * `$this_week`. Monday when absent.
+   * First day of weeks, 0 (Sunday) to 6 (Saturday), for weekly counts in validation rules and for filters such
+   * as `$this_week`. Default: 1 (Monday).
    *
    * @generated from field: optional int32 first_weekday = 18;
    */
@@ -171,94 +209,126 @@ export const CreateProjectRequestSchema: GenMessage<CreateProjectRequest> = /*@_
  */
 export type UpdateProjectRequest = Message<"scrip.gateway.v1.UpdateProjectRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Name of the project.
+   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string description = 3;
    */
   description?: string | undefined;
 
   /**
+   * Time zone, an IANA name or a GMT offset.
+   *
    * @generated from field: optional string timezone = 4;
    */
   timezone?: string | undefined;
 
   /**
+   * Currency, ISO 4217; informational.
+   *
    * @generated from field: optional string currency = 5;
    */
   currency?: string | undefined;
 
   /**
+   * International dialing code, such as `+48`; informational.
+   *
    * @generated from field: optional string dial_code = 6;
    */
   dialCode?: string | undefined;
 
   /**
+   * Default settings for generated codes.
+   *
    * @generated from field: optional scrip.gateway.v1.CodeConfig default_code_config = 7;
    */
   defaultCodeConfig?: CodeConfig | undefined;
 
   /**
+   * Origins that client-side requests are accepted from: `*`, a host, or `scheme://host[:port]`.
+   *
    * @generated from field: repeated string client_trusted_domains = 8;
    */
   clientTrustedDomains: string[];
 
   /**
+   * Whether client-side callers can redeem.
+   *
    * @generated from field: optional bool client_redeem_enabled = 9;
    */
   clientRedeemEnabled?: boolean | undefined;
 
   /**
+   * Whether client-side callers can publish vouchers.
+   *
    * @generated from field: optional bool client_publish_enabled = 10;
    */
   clientPublishEnabled?: boolean | undefined;
 
   /**
+   * Whether client-side callers can list vouchers; stored for later use.
+   *
    * @generated from field: optional bool client_list_vouchers_enabled = 11;
    */
   clientListVouchersEnabled?: boolean | undefined;
 
   /**
+   * Whether client-side callers can create customers; stored for later use.
+   *
    * @generated from field: optional bool client_create_customer_enabled = 12;
    */
   clientCreateCustomerEnabled?: boolean | undefined;
 
   /**
+   * Whether client-side callers can send loyalty events; stored for later use.
+   *
    * @generated from field: optional bool client_loyalty_events_enabled = 13;
    */
   clientLoyaltyEventsEnabled?: boolean | undefined;
 
   /**
+   * Whether client-side callers can set expiration dates; stored for later use.
+   *
    * @generated from field: optional bool client_set_voucher_expiration_date_enabled = 14;
    */
   clientSetVoucherExpirationDateEnabled?: boolean | undefined;
 
   /**
+   * Version of webhooks; informational.
+   *
    * @generated from field: optional string webhook_version = 15;
    */
   webhookVersion?: string | undefined;
 
   /**
+   * Version of the API; informational.
+   *
    * @generated from field: optional string api_version = 16;
    */
   apiVersion?: string | undefined;
 
   /**
-   * 0 (Sunday) to 6 (Saturday).
+   * First day of weeks, 0 (Sunday) to 6 (Saturday).
    *
    * @generated from field: optional int32 first_weekday = 18;
    */
   firstWeekday?: number | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 17;
    */
@@ -273,130 +343,174 @@ export const UpdateProjectRequestSchema: GenMessage<UpdateProjectRequest> = /*@_
   messageDesc(file_scrip_gateway_v1_projects, 2);
 
 /**
+ * A project: a tenant of the installation with its own data, API keys and settings.
+ *
  * @generated from message scrip.gateway.v1.Project
  */
 export type Project = Message<"scrip.gateway.v1.Project"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the project.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string description = 3;
    */
   description?: string | undefined;
 
   /**
+   * Time zone, an IANA name or a GMT offset.
+   *
    * @generated from field: string timezone = 4;
    */
   timezone: string;
 
   /**
+   * Currency, ISO 4217; informational.
+   *
    * @generated from field: optional string currency = 5;
    */
   currency?: string | undefined;
 
   /**
+   * International dialing code, such as `+48`; informational.
+   *
    * @generated from field: optional string dial_code = 6;
    */
   dialCode?: string | undefined;
 
   /**
+   * `false`: codes are compared without regard to case.
+   *
    * @generated from field: bool case_sensitive_codes = 7;
    */
   caseSensitiveCodes: boolean;
 
   /**
+   * Default settings for generated codes.
+   *
    * @generated from field: optional scrip.gateway.v1.CodeConfig default_code_config = 8;
    */
   defaultCodeConfig?: CodeConfig | undefined;
 
   /**
+   * Origins that client-side requests are accepted from: `*`, a host, or `scheme://host[:port]`.
+   *
    * @generated from field: repeated string client_trusted_domains = 9;
    */
   clientTrustedDomains: string[];
 
   /**
+   * Whether client-side callers can redeem.
+   *
    * @generated from field: bool client_redeem_enabled = 10;
    */
   clientRedeemEnabled: boolean;
 
   /**
+   * Whether client-side callers can publish vouchers.
+   *
    * @generated from field: bool client_publish_enabled = 11;
    */
   clientPublishEnabled: boolean;
 
   /**
+   * Whether client-side callers can list vouchers; stored for later use.
+   *
    * @generated from field: bool client_list_vouchers_enabled = 12;
    */
   clientListVouchersEnabled: boolean;
 
   /**
+   * Whether client-side callers can create customers; stored for later use.
+   *
    * @generated from field: bool client_create_customer_enabled = 13;
    */
   clientCreateCustomerEnabled: boolean;
 
   /**
+   * Whether client-side callers can send loyalty events; stored for later use.
+   *
    * @generated from field: bool client_loyalty_events_enabled = 14;
    */
   clientLoyaltyEventsEnabled: boolean;
 
   /**
+   * Whether client-side callers can set expiration dates; stored for later use.
+   *
    * @generated from field: bool client_set_voucher_expiration_date_enabled = 15;
    */
   clientSetVoucherExpirationDateEnabled: boolean;
 
   /**
+   * Whether the project has a clock that can be set.
+   *
    * @generated from field: bool sandbox = 16;
    */
   sandbox: boolean;
 
   /**
-   * The sandbox clock, when it is set.
+   * Time of the sandbox clock, when it is set (ISO 8601, UTC).
    *
    * @generated from field: optional google.protobuf.Timestamp now = 17;
    */
   now?: Timestamp | undefined;
 
   /**
+   * Version of webhooks; informational.
+   *
    * @generated from field: optional string webhook_version = 18;
    */
   webhookVersion?: string | undefined;
 
   /**
+   * Version of the API; informational.
+   *
    * @generated from field: optional string api_version = 19;
    */
   apiVersion?: string | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 20;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 21;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Only in the answer that made the project.
+   * Server-side API key; only in the response that creates the project.
    *
    * @generated from field: optional scrip.gateway.v1.KeySecret server_side_key = 22;
    */
   serverSideKey?: KeySecret | undefined;
 
   /**
+   * Client-side API key; only in the response that creates the project.
+   *
    * @generated from field: optional scrip.gateway.v1.KeySecret client_side_key = 23;
    */
   clientSideKey?: KeySecret | undefined;
 
   /**
-   * The day that weeks begin on, 0 (Sunday) to 6 (Saturday).
+   * First day of weeks, 0 (Sunday) to 6 (Saturday).
    *
    * @generated from field: int32 first_weekday = 24;
    */
@@ -411,15 +525,21 @@ export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
   messageDesc(file_scrip_gateway_v1_projects, 3);
 
 /**
+ * Credentials of an API key.
+ *
  * @generated from message scrip.gateway.v1.KeySecret
  */
 export type KeySecret = Message<"scrip.gateway.v1.KeySecret"> & {
   /**
+   * Id of the key: X-App-Id or X-Client-Application-Id.
+   *
    * @generated from field: string app_id = 1;
    */
   appId: string;
 
   /**
+   * Secret of the key: X-App-Token or X-Client-Token.
+   *
    * @generated from field: string app_token = 2;
    */
   appToken: string;
@@ -437,11 +557,15 @@ export const KeySecretSchema: GenMessage<KeySecret> = /*@__PURE__*/
  */
 export type ListProjectsRequest = Message<"scrip.gateway.v1.ListProjectsRequest"> & {
   /**
+   * Number of projects on a page, 1 to 100. Default: 10.
+   *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
@@ -459,11 +583,15 @@ export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__P
  */
 export type ListProjectsResponse = Message<"scrip.gateway.v1.ListProjectsResponse"> & {
   /**
+   * Projects of this page.
+   *
    * @generated from field: repeated scrip.gateway.v1.Project projects = 1;
    */
   projects: Project[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -481,6 +609,8 @@ export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@_
  */
 export type GetProjectRequest = Message<"scrip.gateway.v1.GetProjectRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
@@ -498,6 +628,8 @@ export const GetProjectRequestSchema: GenMessage<GetProjectRequest> = /*@__PURE_
  */
 export type DeleteProjectRequest = Message<"scrip.gateway.v1.DeleteProjectRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
@@ -515,16 +647,22 @@ export const DeleteProjectRequestSchema: GenMessage<DeleteProjectRequest> = /*@_
  */
 export type SetClockRequest = Message<"scrip.gateway.v1.SetClockRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Time that the clock shows (ISO 8601); `null`: real time. Required.
+   *
    * @generated from field: optional google.protobuf.Timestamp now = 2;
    */
   now?: Timestamp | undefined;
 
   /**
+   * Fields that the request sent; set by the gateway from the JSON document.
+   *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
@@ -542,29 +680,35 @@ export const SetClockRequestSchema: GenMessage<SetClockRequest> = /*@__PURE__*/
  */
 export type CreateApiKeyRequest = Message<"scrip.gateway.v1.CreateApiKeyRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Name of the key.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * `server`: for servers; `client`: for client-side callers.
+   *
    * @generated from field: string kind = 3;
    */
   kind: string;
 
   /**
-   * What the key's tokens may ask for; everything of its kind when empty.
+   * Scopes that tokens of the key can have. Default: all scopes of its kind (docs/authentication.md#scopes).
    *
    * @generated from field: repeated string scopes = 4;
    */
   scopes: string[];
 
   /**
-   * Addresses or CIDR ranges; all when empty.
+   * IP addresses and CIDR ranges that requests are accepted from. Default: all.
    *
    * @generated from field: repeated string allowed_ips = 5;
    */
@@ -579,59 +723,77 @@ export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__P
   messageDesc(file_scrip_gateway_v1_projects, 10);
 
 /**
+ * An API key of a project.
+ *
  * @generated from message scrip.gateway.v1.ApiKey
  */
 export type ApiKey = Message<"scrip.gateway.v1.ApiKey"> & {
   /**
-   * X-App-Id or X-Client-Application-Id.
+   * Id of the key (`app_…`): X-App-Id or X-Client-Application-Id.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the key.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * `server` or `client`.
+   *
    * @generated from field: string kind = 3;
    */
   kind: string;
 
   /**
+   * Scopes that tokens of the key can have; empty: all scopes of its kind.
+   *
    * @generated from field: repeated string scopes = 4;
    */
   scopes: string[];
 
   /**
+   * IP addresses and CIDR ranges that requests are accepted from; empty: all.
+   *
    * @generated from field: repeated string allowed_ips = 5;
    */
   allowedIps: string[];
 
   /**
+   * Whether the key is blocked.
+   *
    * @generated from field: bool blocked = 6;
    */
   blocked: boolean;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 8;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Both only in the answer that made or regenerated the key.
+   * Id of the key; only in the response that creates the key or replaces its secret.
    *
    * @generated from field: optional string app_id = 9;
    */
   appId?: string | undefined;
 
   /**
+   * Secret of the key; only in the response that creates the key or replaces its secret.
+   *
    * @generated from field: optional string app_token = 10;
    */
   appToken?: string | undefined;
@@ -649,6 +811,8 @@ export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
  */
 export type ListApiKeysRequest = Message<"scrip.gateway.v1.ListApiKeysRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
@@ -666,11 +830,15 @@ export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PUR
  */
 export type ListApiKeysResponse = Message<"scrip.gateway.v1.ListApiKeysResponse"> & {
   /**
+   * API keys of the project.
+   *
    * @generated from field: repeated scrip.gateway.v1.ApiKey data = 1;
    */
   data: ApiKey[];
 
   /**
+   * Number of API keys.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -688,11 +856,15 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__P
  */
 export type BlockApiKeyRequest = Message<"scrip.gateway.v1.BlockApiKeyRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the key (`app_…`).
+   *
    * @generated from field: string key_id = 2;
    */
   keyId: string;
@@ -710,11 +882,15 @@ export const BlockApiKeyRequestSchema: GenMessage<BlockApiKeyRequest> = /*@__PUR
  */
 export type RegenerateApiKeyRequest = Message<"scrip.gateway.v1.RegenerateApiKeyRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the key (`app_…`).
+   *
    * @generated from field: string key_id = 2;
    */
   keyId: string;
@@ -732,11 +908,15 @@ export const RegenerateApiKeyRequestSchema: GenMessage<RegenerateApiKeyRequest> 
  */
 export type DeleteApiKeyRequest = Message<"scrip.gateway.v1.DeleteApiKeyRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the key (`app_…`).
+   *
    * @generated from field: string key_id = 2;
    */
   keyId: string;
@@ -750,15 +930,15 @@ export const DeleteApiKeyRequestSchema: GenMessage<DeleteApiKeyRequest> = /*@__P
   messageDesc(file_scrip_gateway_v1_projects, 16);
 
 /**
- * ProjectService manages the projects (tenants) of an installation and their keys
- * (spec/campaigns-loyalty-platform.md §19). It is opened by X-Management-Id and X-Management-Token.
+ * Manages the projects (tenants) of an installation and their API keys. Requests need X-Management-Id and
+ * X-Management-Token (docs/authentication.md#management).
  *
  * @generated from service scrip.gateway.v1.ProjectService
  */
 export const ProjectService: GenService<{
   /**
-   * CreateProject makes a project with one server-side and one client-side key. The keys' secrets
-   * are in this answer and never again.
+   * Creates a project with one server-side and one client-side API key. The secrets of the keys are returned
+   * only by this call. Not idempotent: an Idempotency-Key is ignored.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.CreateProject
    */
@@ -768,7 +948,7 @@ export const ProjectService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * ListProjects pages through all projects, newest first.
+   * Lists all projects, newest first.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.ListProjects
    */
@@ -778,7 +958,7 @@ export const ProjectService: GenService<{
     output: typeof ListProjectsResponseSchema;
   },
   /**
-   * GetProject answers one project, or `not_found`.
+   * Returns a project. Errors: `not_found`.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.GetProject
    */
@@ -788,7 +968,8 @@ export const ProjectService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * UpdateProject changes the fields that are sent. `case_sensitive_codes` and `sandbox` never change.
+   * Updates the fields that are sent; `null` restores a default. `case_sensitive_codes` and `sandbox` never
+   * change. Idempotent. Errors: `not_found`.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.UpdateProject
    */
@@ -798,7 +979,8 @@ export const ProjectService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * DeleteProject ends a project: its keys and tokens stop working at once.
+   * Deletes a project: its API keys and tokens stop working immediately. Errors: `not_found`, also for a
+   * repeated request.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.DeleteProject
    */
@@ -808,8 +990,8 @@ export const ProjectService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * SetClock moves the clock of a sandbox project (spec/rulings.md 13); `now` null returns to real
-   * time. Refused with `forbidden` for other projects.
+   * Sets the clock of a sandbox project, which then stands still; `now: null` returns to real time
+   * (docs/operations.md#sandbox-clock). Idempotent. Errors: `not_found`, `forbidden` (not a sandbox project).
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.SetClock
    */
@@ -819,7 +1001,8 @@ export const ProjectService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * CreateApiKey makes another key of a project. Its secret is in this answer and never again.
+   * Creates another API key of a project. Its secret is returned only by this call. A project has at most 1000
+   * keys. Not idempotent: an Idempotency-Key is ignored. Errors: `not_found` (an unknown project).
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.CreateApiKey
    */
@@ -829,7 +1012,8 @@ export const ProjectService: GenService<{
     output: typeof ApiKeySchema;
   },
   /**
-   * ListApiKeys answers the keys of a project, newest first, without their secrets.
+   * Lists all API keys of a project, newest first, without their secrets. Errors: `not_found` (an unknown
+   * project).
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.ListApiKeys
    */
@@ -839,7 +1023,8 @@ export const ProjectService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * BlockApiKey stops a key: no new tokens from now on, live ones end within 60 seconds. Repeatable.
+   * Blocks an API key: it gets no new tokens, and live tokens stop working within 60 seconds. Idempotent.
+   * Errors: `not_found`.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.BlockApiKey
    */
@@ -849,8 +1034,8 @@ export const ProjectService: GenService<{
     output: typeof ApiKeySchema;
   },
   /**
-   * RegenerateApiKey replaces the secret of a key; live tokens stay. The new secret is in this
-   * answer and never again.
+   * Replaces the secret of an API key; live tokens stay valid. The new secret is returned only by this call.
+   * Not idempotent: each call creates another secret. Errors: `not_found`.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.RegenerateApiKey
    */
@@ -860,7 +1045,8 @@ export const ProjectService: GenService<{
     output: typeof ApiKeySchema;
   },
   /**
-   * DeleteApiKey removes a key; its live tokens end within 60 seconds.
+   * Deletes an API key; its live tokens stop working within 60 seconds. Errors: `not_found`, also for a
+   * repeated request.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.DeleteApiKey
    */

@@ -21,12 +21,14 @@ export const file_scrip_gateway_v1_tokens: GenFile = /*@__PURE__*/
  */
 export type CreateTokenRequest = Message<"scrip.gateway.v1.CreateTokenRequest"> & {
   /**
+   * `client_credentials`. Required.
+   *
    * @generated from field: optional string grant_type = 1;
    */
   grantType?: string | undefined;
 
   /**
-   * Separated by spaces.
+   * Scopes, separated by spaces. Required.
    *
    * @generated from field: optional string scope = 2;
    */
@@ -45,6 +47,8 @@ export const CreateTokenRequestSchema: GenMessage<CreateTokenRequest> = /*@__PUR
  */
 export type IntrospectTokenRequest = Message<"scrip.gateway.v1.IntrospectTokenRequest"> & {
   /**
+   * Access token. Required.
+   *
    * @generated from field: optional string access_token = 1;
    */
   accessToken?: string | undefined;
@@ -62,6 +66,8 @@ export const IntrospectTokenRequestSchema: GenMessage<IntrospectTokenRequest> = 
  */
 export type RevokeTokenRequest = Message<"scrip.gateway.v1.RevokeTokenRequest"> & {
   /**
+   * Access token. Required.
+   *
    * @generated from field: optional string access_token = 1;
    */
   accessToken?: string | undefined;
@@ -75,47 +81,55 @@ export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PUR
   messageDesc(file_scrip_gateway_v1_tokens, 2);
 
 /**
+ * An access token.
+ *
  * @generated from message scrip.gateway.v1.Token
  */
 export type Token = Message<"scrip.gateway.v1.Token"> & {
   /**
+   * The token, for the header `Authorization: Bearer …`.
+   *
    * @generated from field: string access_token = 1;
    */
   accessToken: string;
 
   /**
-   * The id of the application (X-App-Id) that owns the token.
+   * Id of the API key that the token belongs to (X-App-Id).
    *
    * @generated from field: string client_id = 2;
    */
   clientId: string;
 
   /**
-   * Unix seconds.
+   * Time of expiry, in Unix seconds.
    *
    * @generated from field: int64 expires_at = 3;
    */
   expiresAt: bigint;
 
   /**
-   * Seconds left.
+   * Seconds until expiry.
    *
    * @generated from field: int64 expires_in = 4;
    */
   expiresIn: bigint;
 
   /**
+   * Scopes, separated by spaces.
+   *
    * @generated from field: string scope = 5;
    */
   scope: string;
 
   /**
+   * `Bearer`.
+   *
    * @generated from field: string token_type = 6;
    */
   tokenType: string;
 
   /**
-   * Introspection only.
+   * Introspection only: whether the token is live.
    *
    * @generated from field: optional bool active = 7;
    */
@@ -130,19 +144,19 @@ export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
   messageDesc(file_scrip_gateway_v1_tokens, 3);
 
 /**
- * TokenService issues the short-lived access tokens that every other call needs beside the
- * application's own credentials (spec/campaigns-loyalty-platform.md §1).
+ * Issues access tokens, which every server-side and client-side request needs beside the credentials of an API
+ * key (docs/authentication.md#tokens).
  *
  * @generated from service scrip.gateway.v1.TokenService
  */
 export const TokenService: GenService<{
   /**
-   * CreateToken exchanges X-App-Id and X-App-Token for an access token. Tokens are opaque, live 900
-   * seconds by default and are kept hashed. Not idempotent: each call makes another token; a project
-   * has at most 1,000 live ones, the oldest goes first.
+   * Creates an access token for the API key in X-App-Id and X-App-Token. The token is valid for 900 seconds by
+   * default. Not idempotent: each call creates another token. A project has at most 1000 live tokens; a further
+   * one revokes the oldest.
    *
-   * Refused with `missing_parameters`, `invalid_grant_type`, `invalid_scope` (unknown, separated by
-   * commas, or not granted to the key) and `unauthorized`.
+   * Errors: `missing_parameters`, `invalid_grant_type`, `invalid_scope` (unknown, separated by commas, or not
+   * granted to the API key).
    *
    * @generated from rpc scrip.gateway.v1.TokenService.CreateToken
    */
@@ -152,8 +166,8 @@ export const TokenService: GenService<{
     output: typeof TokenSchema;
   },
   /**
-   * IntrospectToken tells whether a token is live and what it opens. An unknown, expired or revoked
-   * token, or one of another project, answers `active` false and empty fields, not an error.
+   * Returns whether a token is live, and its scopes. For an unknown, expired or revoked token, or a token of
+   * another project, `active` is false and the other fields are empty. Errors: `missing_parameters`.
    *
    * @generated from rpc scrip.gateway.v1.TokenService.IntrospectToken
    */
@@ -163,7 +177,8 @@ export const TokenService: GenService<{
     output: typeof TokenSchema;
   },
   /**
-   * RevokeToken ends a token at once. A repeat answers 404 with an empty body, as an unknown token does.
+   * Revokes a token immediately. An unknown token, and so a repeated request, is `not_found` (404 without a
+   * body). Errors: `missing_parameters`, `not_found`.
    *
    * @generated from rpc scrip.gateway.v1.TokenService.RevokeToken
    */

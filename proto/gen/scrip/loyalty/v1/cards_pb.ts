@@ -18,21 +18,27 @@ export const file_scrip_loyalty_v1_cards: GenFile = /*@__PURE__*/
   fileDesc("ChxzY3JpcC9sb3lhbHR5L3YxL2NhcmRzLnByb3RvEhBzY3JpcC5sb3lhbHR5LnYxIkwKDUNhcmRSZWZlcmVuY2USEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhYKDmluaXRpYWxfcG9pbnRzGAMgASgDIkgKDENhcmRCYWxhbmNlcxIOCgZwb2ludHMYASABKAMSDwoHYmFsYW5jZRgCIAEoAxIXCg9yZWRlZW1lZF9wb2ludHMYAyABKAMiUQoWR2V0Q2FyZEJhbGFuY2VzUmVxdWVzdBI3CgVjYXJkcxgBIAMoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZUIHmrUYA0joByJLChdHZXRDYXJkQmFsYW5jZXNSZXNwb25zZRIwCghiYWxhbmNlcxgBIAMoCzIeLnNjcmlwLmxveWFsdHkudjEuQ2FyZEJhbGFuY2VzIkoKEExvYWRDYXJkc1JlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuQ2FyZHNRdWVyeUIHmrUYA0joByLRAQoKQ2FyZHNRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEicKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLc2Vzc2lvbl9rZXkYAyABKAlIAIgBARIYCgtyZXF1ZXN0X2tleRgEIAEoCUgBiAEBEjIKBWNhcmRzGAUgAygLMhsuc2NyaXAubG95YWx0eS52MS5DYXJkUXVlcnlCBpq1GAJIHkIOCgxfc2Vzc2lvbl9rZXlCDgoMX3JlcXVlc3Rfa2V5IoQBCglDYXJkUXVlcnkSDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKCXJld2FyZF9pZBgEIAEoCUgBiAEBQg4KDF9jYW1wYWlnbl9pZEIMCgpfcmV3YXJkX2lkIkMKEUxvYWRDYXJkc1Jlc3BvbnNlEi4KB3Jlc3VsdHMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkNhcmRzUmVzdWx0IjoKC0NhcmRzUmVzdWx0EisKBWNhcmRzGAEgAygLMhwuc2NyaXAubG95YWx0eS52MS5Mb2FkZWRDYXJkItsBCgpMb2FkZWRDYXJkEjAKCGJhbGFuY2VzGAEgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMSFQoNbG9ja2VkX3BvaW50cxgCIAEoAxItCgZyZXdhcmQYAyABKAsyGC5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEgAiAEBEjsKCmFzc2lnbm1lbnQYBCABKAsyIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnRIAYgBAUIJCgdfcmV3YXJkQg0KC19hc3NpZ25tZW50IlMKEUhvbGRQb2ludHNSZXF1ZXN0Ej4KCGNvbW1hbmRzGAEgAygLMiMuc2NyaXAubG95YWx0eS52MS5Ib2xkUG9pbnRzQ29tbWFuZEIHmrUYA0joByLdAQoRSG9sZFBvaW50c0NvbW1hbmQSEgoKcHJvamVjdF9pZBgBIAEoCRInCgNub3cYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC3JlcXVlc3Rfa2V5GAMgASgJSACIAQESGAoLc2Vzc2lvbl9rZXkYBCABKAlIAYgBARI3CgVwYXJ0cxgFIAMoCzIgLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFBhcnRCBpq1GAJIHkIOCgxfcmVxdWVzdF9rZXlCDgoMX3Nlc3Npb25fa2V5InkKDlBvaW50c0hvbGRQYXJ0Eg8KB2NhcmRfaWQYASABKAkSFgoOaW5pdGlhbF9wb2ludHMYAiABKAMSFgoGcG9pbnRzGAMgASgDQgaatRgCGAESEQoJcmV3YXJkX2lkGAQgASgJEhMKC3Rha2VzX3N0b2NrGAUgASgIIksKEkhvbGRQb2ludHNSZXNwb25zZRI1CghvdXRjb21lcxgBIAMoCzIjLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c091dGNvbWUihwEKEUhvbGRQb2ludHNPdXRjb21lEiwKBGhlbGQYASABKAsyHC5zY3JpcC5sb3lhbHR5LnYxLkhlbGRQb2ludHNIABI5CghyZWplY3RlZBgCIAEoCzIlLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFJlamVjdGlvbkgAQgkKB291dGNvbWUiOQoKSGVsZFBvaW50cxIrCgVob2xkcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZCJKCgpQb2ludHNIb2xkEgoKAmlkGAEgASgJEjAKCGJhbGFuY2VzGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMiMAoTUG9pbnRzSG9sZFJlamVjdGlvbhIMCgRwYXJ0GAEgASgFEgsKA2tleRgCIAEoCSJhChlSZXNvbHZlUG9pbnRzSG9sZHNSZXF1ZXN0EkQKC3Jlc29sdXRpb25zGAEgAygLMiYuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUmVzb2x1dGlvbkIHmrUYA0joByJpChRQb2ludHNIb2xkUmVzb2x1dGlvbhISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2hvbGRfaWQYAiABKAkSGgoNcmVkZW1wdGlvbl9pZBgDIAEoCUgAiAEBQhAKDl9yZWRlbXB0aW9uX2lkIhwKGlJlc29sdmVQb2ludHNIb2xkc1Jlc3BvbnNlIlAKHUxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXF1ZXN0EhUKDW9sZGVyX3RoYW5fbXMYASABKAMSGAoFbGltaXQYAiABKANCCZq1GAUYASDoByJUCh5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVzcG9uc2USMgoFaG9sZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBlbmRpbmdQb2ludHNIb2xkIjgKEVBlbmRpbmdQb2ludHNIb2xkEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCSJPChNSZWZ1bmRQb2ludHNSZXF1ZXN0EjgKB3JlZnVuZHMYASADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlZnVuZEIHmrUYA0joByKIAQoMUG9pbnRzUmVmdW5kEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhMKC3JvbGxiYWNrX2lkGAQgASgJEicKA25vdxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFgoUUmVmdW5kUG9pbnRzUmVzcG9uc2UiXQoUUmVzZXJ2ZVBvaW50c1JlcXVlc3QSRQoIY29tbWFuZHMYASADKAsyKi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQ29tbWFuZEIHmrUYA0joByKvAQoYUG9pbnRzUmVzZXJ2YXRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEwoLc2Vzc2lvbl9rZXkYAiABKAkSJwoDbm93GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJBCgxyZXNlcnZhdGlvbnMYBCADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQgaatRgCSDwifAoRUG9pbnRzUmVzZXJ2YXRpb24SDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIOCgZwb2ludHMYAyABKAMSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoVUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEjwKCG91dGNvbWVzGAEgAygLMiouc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbk91dGNvbWUiYwoYUG9pbnRzUmVzZXJ2YXRpb25PdXRjb21lEhAKCHJlc2VydmVkGAEgASgIEjUKCHByZXZpb3VzGAIgAygLMiMuc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbiKQAQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIXCgVsaW1pdBgDIAEoA0IImrUYBBgBIGUSEgoKZGVzY2VuZGluZxgEIAEoCBIVCghhZnRlcl9pZBgFIAEoCUgAiAEBQgsKCV9hZnRlcl9pZCJaChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEi4KB2VudHJpZXMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkxlZGdlckVudHJ5Eg0KBXRvdGFsGAIgASgDItABCgtMZWRnZXJFbnRyeRIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEg4KBnBvaW50cxgDIAEoAxIPCgdiYWxhbmNlGAQgASgDEhoKDXJlZGVtcHRpb25faWQYBSABKAlIAIgBARIYCgtyb2xsYmFja19pZBgGIAEoCUgBiAEBEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhAKDl9yZWRlbXB0aW9uX2lkQg4KDF9yb2xsYmFja19pZCJSChRSZWxlYXNlUG9pbnRzUmVxdWVzdBI6CghyZWxlYXNlcxgBIAMoCzIfLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzUmVsZWFzZUIHmrUYA0joByKFAQoNUG9pbnRzUmVsZWFzZRISCgpwcm9qZWN0X2lkGAEgASgJEhMKC3Nlc3Npb25fa2V5GAIgASgJEhQKB2NhcmRfaWQYAyABKAlIAIgBARIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCgoIX2NhcmRfaWQiFwoVUmVsZWFzZVBvaW50c1Jlc3BvbnNlMt0HCgtDYXJkU2VydmljZRJmCg9HZXRDYXJkQmFsYW5jZXMSKC5zY3JpcC5sb3lhbHR5LnYxLkdldENhcmRCYWxhbmNlc1JlcXVlc3QaKS5zY3JpcC5sb3lhbHR5LnYxLkdldENhcmRCYWxhbmNlc1Jlc3BvbnNlElQKCUxvYWRDYXJkcxIiLnNjcmlwLmxveWFsdHkudjEuTG9hZENhcmRzUmVxdWVzdBojLnNjcmlwLmxveWFsdHkudjEuTG9hZENhcmRzUmVzcG9uc2USkAEKCkhvbGRQb2ludHMSIy5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNSZXF1ZXN0GiQuc2NyaXAubG95YWx0eS52MS5Ib2xkUG9pbnRzUmVzcG9uc2UiN6q1GBxsb3lhbHR5X2NhcmRfcG9pbnRzX2V4Y2VlZGVkqrUYE3Jld2FyZF9vdXRfb2Zfc3RvY2sSbwoSUmVzb2x2ZVBvaW50c0hvbGRzEisuc2NyaXAubG95YWx0eS52MS5SZXNvbHZlUG9pbnRzSG9sZHNSZXF1ZXN0Giwuc2NyaXAubG95YWx0eS52MS5SZXNvbHZlUG9pbnRzSG9sZHNSZXNwb25zZRJ7ChZMaXN0UGVuZGluZ1BvaW50c0hvbGRzEi8uc2NyaXAubG95YWx0eS52MS5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVxdWVzdBowLnNjcmlwLmxveWFsdHkudjEuTGlzdFBlbmRpbmdQb2ludHNIb2xkc1Jlc3BvbnNlEl0KDFJlZnVuZFBvaW50cxIlLnNjcmlwLmxveWFsdHkudjEuUmVmdW5kUG9pbnRzUmVxdWVzdBomLnNjcmlwLmxveWFsdHkudjEuUmVmdW5kUG9pbnRzUmVzcG9uc2USYAoNUmVzZXJ2ZVBvaW50cxImLnNjcmlwLmxveWFsdHkudjEuUmVzZXJ2ZVBvaW50c1JlcXVlc3QaJy5zY3JpcC5sb3lhbHR5LnYxLlJlc2VydmVQb2ludHNSZXNwb25zZRJsChFMaXN0TGVkZ2VyRW50cmllcxIqLnNjcmlwLmxveWFsdHkudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0Gisuc2NyaXAubG95YWx0eS52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEmAKDVJlbGVhc2VQb2ludHMSJi5zY3JpcC5sb3lhbHR5LnYxLlJlbGVhc2VQb2ludHNSZXF1ZXN0Gicuc2NyaXAubG95YWx0eS52MS5SZWxlYXNlUG9pbnRzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_scrip_loyalty_v1_rewards, file_scrip_options_v1_options]);
 
 /**
+ * Identifies a card.
+ *
  * @generated from message scrip.loyalty.v1.CardReference
  */
 export type CardReference = Message<"scrip.loyalty.v1.CardReference"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the card's voucher (`v_…`).
+   *
    * @generated from field: string card_id = 2;
    */
   cardId: string;
 
   /**
-   * What the card was made with: what it has until it is opened.
+   * Points that the card was created with: its balance until the first change.
    *
    * @generated from field: int64 initial_points = 3;
    */
@@ -47,24 +53,28 @@ export const CardReferenceSchema: GenMessage<CardReference> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 0);
 
 /**
+ * Points of a card.
+ *
  * @generated from message scrip.loyalty.v1.CardBalances
  */
 export type CardBalances = Message<"scrip.loyalty.v1.CardBalances"> & {
   /**
-   * All that was ever put on the card.
+   * Points that the card was given in total.
    *
    * @generated from field: int64 points = 1;
    */
   points: bigint;
 
   /**
-   * What can be spent: without what redemptions hold that are being committed.
+   * Points that can be spent, without those of pending holds.
    *
    * @generated from field: int64 balance = 2;
    */
   balance: bigint;
 
   /**
+   * Points that were redeemed, with those of pending holds.
+   *
    * @generated from field: int64 redeemed_points = 3;
    */
   redeemedPoints: bigint;
@@ -82,6 +92,8 @@ export const CardBalancesSchema: GenMessage<CardBalances> = /*@__PURE__*/
  */
 export type GetCardBalancesRequest = Message<"scrip.loyalty.v1.GetCardBalancesRequest"> & {
   /**
+   * Cards. At most 1000.
+   *
    * @generated from field: repeated scrip.loyalty.v1.CardReference cards = 1;
    */
   cards: CardReference[];
@@ -99,7 +111,7 @@ export const GetCardBalancesRequestSchema: GenMessage<GetCardBalancesRequest> = 
  */
 export type GetCardBalancesResponse = Message<"scrip.loyalty.v1.GetCardBalancesResponse"> & {
   /**
-   * In the order of the cards.
+   * One entry for each card, in the same order.
    *
    * @generated from field: repeated scrip.loyalty.v1.CardBalances balances = 1;
    */
@@ -118,6 +130,8 @@ export const GetCardBalancesResponseSchema: GenMessage<GetCardBalancesResponse> 
  */
 export type LoadCardsRequest = Message<"scrip.loyalty.v1.LoadCardsRequest"> & {
   /**
+   * Independent queries; the response holds one result for each, in the same order.
+   *
    * @generated from field: repeated scrip.loyalty.v1.CardsQuery queries = 1;
    */
   queries: CardsQuery[];
@@ -131,36 +145,42 @@ export const LoadCardsRequestSchema: GenMessage<LoadCardsRequest> = /*@__PURE__*
   messageDesc(file_scrip_loyalty_v1_cards, 4);
 
 /**
+ * Cards of one request.
+ *
  * @generated from message scrip.loyalty.v1.CardsQuery
  */
 export type CardsQuery = Message<"scrip.loyalty.v1.CardsQuery"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * The project's present.
+   * The project's current time; differs from the server's clock in sandbox projects with a clock of their own.
    *
    * @generated from field: google.protobuf.Timestamp now = 2;
    */
   now?: Timestamp | undefined;
 
   /**
-   * What this session holds is free for it.
+   * Session of the caller; its own locks do not count against it.
    *
    * @generated from field: optional string session_key = 3;
    */
   sessionKey?: string | undefined;
 
   /**
-   * What an earlier try of the same request spends is free for it.
+   * Key of the request; holds of an earlier attempt with the same key do not count against it.
    *
    * @generated from field: optional string request_key = 4;
    */
   requestKey?: string | undefined;
 
   /**
+   * Cards. At most 30.
+   *
    * @generated from field: repeated scrip.loyalty.v1.CardQuery cards = 5;
    */
   cards: CardQuery[];
@@ -174,25 +194,35 @@ export const CardsQuerySchema: GenMessage<CardsQuery> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 5);
 
 /**
+ * One card, and the reward that was chosen.
+ *
  * @generated from message scrip.loyalty.v1.CardQuery
  */
 export type CardQuery = Message<"scrip.loyalty.v1.CardQuery"> & {
   /**
+   * Id of the card's voucher (`v_…`).
+   *
    * @generated from field: string card_id = 1;
    */
   cardId: string;
 
   /**
+   * Points that the card was created with.
+   *
    * @generated from field: int64 initial_points = 2;
    */
   initialPoints: bigint;
 
   /**
+   * Id of the loyalty program (`camp_…`).
+   *
    * @generated from field: optional string campaign_id = 3;
    */
   campaignId?: string | undefined;
 
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: optional string reward_id = 4;
    */
   rewardId?: string | undefined;
@@ -210,6 +240,8 @@ export const CardQuerySchema: GenMessage<CardQuery> = /*@__PURE__*/
  */
 export type LoadCardsResponse = Message<"scrip.loyalty.v1.LoadCardsResponse"> & {
   /**
+   * One result for each query, in the order of the queries.
+   *
    * @generated from field: repeated scrip.loyalty.v1.CardsResult results = 1;
    */
   results: CardsResult[];
@@ -223,11 +255,13 @@ export const LoadCardsResponseSchema: GenMessage<LoadCardsResponse> = /*@__PURE_
   messageDesc(file_scrip_loyalty_v1_cards, 7);
 
 /**
+ * Cards of one query.
+ *
  * @generated from message scrip.loyalty.v1.CardsResult
  */
 export type CardsResult = Message<"scrip.loyalty.v1.CardsResult"> & {
   /**
-   * In the order of the questions.
+   * One entry for each card, in the same order.
    *
    * @generated from field: repeated scrip.loyalty.v1.LoadedCard cards = 1;
    */
@@ -242,29 +276,35 @@ export const CardsResultSchema: GenMessage<CardsResult> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 8);
 
 /**
+ * A card and what a decision needs beside it.
+ *
  * @generated from message scrip.loyalty.v1.LoadedCard
  */
 export type LoadedCard = Message<"scrip.loyalty.v1.LoadedCard"> & {
   /**
+   * Points of the card.
+   *
    * @generated from field: scrip.loyalty.v1.CardBalances balances = 1;
    */
   balances?: CardBalances | undefined;
 
   /**
-   * Of the balance, what sessions of others hold.
+   * Points of the balance that sessions of other callers have locked.
    *
    * @generated from field: int64 locked_points = 2;
    */
   lockedPoints: bigint;
 
   /**
-   * Only when the card's campaign has the reward.
+   * The reward, when the loyalty program has it.
    *
    * @generated from field: optional scrip.loyalty.v1.Reward reward = 3;
    */
   reward?: Reward | undefined;
 
   /**
+   * Assignment of the reward to the loyalty program.
+   *
    * @generated from field: optional scrip.loyalty.v1.RewardAssignment assignment = 4;
    */
   assignment?: RewardAssignment | undefined;
@@ -282,6 +322,8 @@ export const LoadedCardSchema: GenMessage<LoadedCard> = /*@__PURE__*/
  */
 export type HoldPointsRequest = Message<"scrip.loyalty.v1.HoldPointsRequest"> & {
   /**
+   * Independent commands; each succeeds or fails by itself.
+   *
    * @generated from field: repeated scrip.loyalty.v1.HoldPointsCommand commands = 1;
    */
   commands: HoldPointsCommand[];
@@ -295,35 +337,43 @@ export const HoldPointsRequestSchema: GenMessage<HoldPointsRequest> = /*@__PURE_
   messageDesc(file_scrip_loyalty_v1_cards, 10);
 
 /**
+ * Points of one redemption.
+ *
  * @generated from message scrip.loyalty.v1.HoldPointsCommand
  */
 export type HoldPointsCommand = Message<"scrip.loyalty.v1.HoldPointsCommand"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * The project's current time; differs from the server's clock in sandbox projects with a clock of their own.
+   *
    * @generated from field: google.protobuf.Timestamp now = 2;
    */
   now?: Timestamp | undefined;
 
   /**
-   * The same for all tries of one request; absent when it is tried once.
+   * The same for all attempts of one request; absent when there is only one.
    *
    * @generated from field: optional string request_key = 3;
    */
   requestKey?: string | undefined;
 
   /**
-   * What this session holds does not count against the spends. It is given up by them, and taken up again
-   * when they come to nothing.
+   * Session of the caller: its own locks do not count against the holds. They end with the holds, and return
+   * when the holds are released.
    *
    * @generated from field: optional string session_key = 4;
    */
   sessionKey?: string | undefined;
 
   /**
+   * Cards of the redemption. At most 30.
+   *
    * @generated from field: repeated scrip.loyalty.v1.PointsHoldPart parts = 5;
    */
   parts: PointsHoldPart[];
@@ -337,31 +387,41 @@ export const HoldPointsCommandSchema: GenMessage<HoldPointsCommand> = /*@__PURE_
   messageDesc(file_scrip_loyalty_v1_cards, 11);
 
 /**
+ * Points of one card.
+ *
  * @generated from message scrip.loyalty.v1.PointsHoldPart
  */
 export type PointsHoldPart = Message<"scrip.loyalty.v1.PointsHoldPart"> & {
   /**
+   * Id of the card's voucher (`v_…`).
+   *
    * @generated from field: string card_id = 1;
    */
   cardId: string;
 
   /**
+   * Points that the card was created with.
+   *
    * @generated from field: int64 initial_points = 2;
    */
   initialPoints: bigint;
 
   /**
+   * Points to hold, at least 1.
+   *
    * @generated from field: int64 points = 3;
    */
   points: bigint;
 
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string reward_id = 4;
    */
   rewardId: string;
 
   /**
-   * A reward of which there may not be enough.
+   * Whether the reward has a limited stock, of which the hold takes one.
    *
    * @generated from field: bool takes_stock = 5;
    */
@@ -380,6 +440,8 @@ export const PointsHoldPartSchema: GenMessage<PointsHoldPart> = /*@__PURE__*/
  */
 export type HoldPointsResponse = Message<"scrip.loyalty.v1.HoldPointsResponse"> & {
   /**
+   * One outcome for each command or item, in the same order.
+   *
    * @generated from field: repeated scrip.loyalty.v1.HoldPointsOutcome outcomes = 1;
    */
   outcomes: HoldPointsOutcome[];
@@ -393,6 +455,8 @@ export const HoldPointsResponseSchema: GenMessage<HoldPointsResponse> = /*@__PUR
   messageDesc(file_scrip_loyalty_v1_cards, 13);
 
 /**
+ * Outcome of one command.
+ *
  * @generated from message scrip.loyalty.v1.HoldPointsOutcome
  */
 export type HoldPointsOutcome = Message<"scrip.loyalty.v1.HoldPointsOutcome"> & {
@@ -401,12 +465,16 @@ export type HoldPointsOutcome = Message<"scrip.loyalty.v1.HoldPointsOutcome"> & 
    */
   outcome: {
     /**
+     * The points are held.
+     *
      * @generated from field: scrip.loyalty.v1.HeldPoints held = 1;
      */
     value: HeldPoints;
     case: "held";
   } | {
     /**
+     * Nothing is held.
+     *
      * @generated from field: scrip.loyalty.v1.PointsHoldRejection rejected = 2;
      */
     value: PointsHoldRejection;
@@ -422,11 +490,13 @@ export const HoldPointsOutcomeSchema: GenMessage<HoldPointsOutcome> = /*@__PURE_
   messageDesc(file_scrip_loyalty_v1_cards, 14);
 
 /**
+ * Points holds of one command.
+ *
  * @generated from message scrip.loyalty.v1.HeldPoints
  */
 export type HeldPoints = Message<"scrip.loyalty.v1.HeldPoints"> & {
   /**
-   * In the order of the parts.
+   * One points hold for each part, in the same order.
    *
    * @generated from field: repeated scrip.loyalty.v1.PointsHold holds = 1;
    */
@@ -441,16 +511,20 @@ export const HeldPointsSchema: GenMessage<HeldPoints> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 15);
 
 /**
+ * Points that are held for a redemption.
+ *
  * @generated from message scrip.loyalty.v1.PointsHold
  */
 export type PointsHold = Message<"scrip.loyalty.v1.PointsHold"> & {
   /**
+   * Id of the points hold (`ps_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The card right after.
+   * Points of the card right after.
    *
    * @generated from field: scrip.loyalty.v1.CardBalances balances = 2;
    */
@@ -465,10 +539,14 @@ export const PointsHoldSchema: GenMessage<PointsHold> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_cards, 16);
 
 /**
+ * Why points are not held.
+ *
  * @generated from message scrip.loyalty.v1.PointsHoldRejection
  */
 export type PointsHoldRejection = Message<"scrip.loyalty.v1.PointsHoldRejection"> & {
   /**
+   * Position of the part that was rejected, from 0.
+   *
    * @generated from field: int32 part = 1;
    */
   part: number;
@@ -493,6 +571,8 @@ export const PointsHoldRejectionSchema: GenMessage<PointsHoldRejection> = /*@__P
  */
 export type ResolvePointsHoldsRequest = Message<"scrip.loyalty.v1.ResolvePointsHoldsRequest"> & {
   /**
+   * Points holds to resolve. At most 1000.
+   *
    * @generated from field: repeated scrip.loyalty.v1.PointsHoldResolution resolutions = 1;
    */
   resolutions: PointsHoldResolution[];
@@ -506,21 +586,27 @@ export const ResolvePointsHoldsRequestSchema: GenMessage<ResolvePointsHoldsReque
   messageDesc(file_scrip_loyalty_v1_cards, 18);
 
 /**
+ * How one points hold ends.
+ *
  * @generated from message scrip.loyalty.v1.PointsHoldResolution
  */
 export type PointsHoldResolution = Message<"scrip.loyalty.v1.PointsHoldResolution"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the points hold (`ps_…`).
+   *
    * @generated from field: string hold_id = 2;
    */
   holdId: string;
 
   /**
-   * The redemption that took the points; absent: there is none, and there will not be one.
+   * Id of the committed redemption; absent: the hold is released.
    *
    * @generated from field: optional string redemption_id = 3;
    */
@@ -552,11 +638,15 @@ export const ResolvePointsHoldsResponseSchema: GenMessage<ResolvePointsHoldsResp
  */
 export type ListPendingPointsHoldsRequest = Message<"scrip.loyalty.v1.ListPendingPointsHoldsRequest"> & {
   /**
+   * Minimum age in milliseconds.
+   *
    * @generated from field: int64 older_than_ms = 1;
    */
   olderThanMs: bigint;
 
   /**
+   * Maximum number of points holds, 1 to 1000.
+   *
    * @generated from field: int64 limit = 2;
    */
   limit: bigint;
@@ -574,6 +664,8 @@ export const ListPendingPointsHoldsRequestSchema: GenMessage<ListPendingPointsHo
  */
 export type ListPendingPointsHoldsResponse = Message<"scrip.loyalty.v1.ListPendingPointsHoldsResponse"> & {
   /**
+   * Points holds, oldest first.
+   *
    * @generated from field: repeated scrip.loyalty.v1.PendingPointsHold holds = 1;
    */
   holds: PendingPointsHold[];
@@ -587,15 +679,21 @@ export const ListPendingPointsHoldsResponseSchema: GenMessage<ListPendingPointsH
   messageDesc(file_scrip_loyalty_v1_cards, 22);
 
 /**
+ * A points hold that is not resolved.
+ *
  * @generated from message scrip.loyalty.v1.PendingPointsHold
  */
 export type PendingPointsHold = Message<"scrip.loyalty.v1.PendingPointsHold"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the points hold (`ps_…`).
+   *
    * @generated from field: string hold_id = 2;
    */
   holdId: string;
@@ -613,6 +711,8 @@ export const PendingPointsHoldSchema: GenMessage<PendingPointsHold> = /*@__PURE_
  */
 export type RefundPointsRequest = Message<"scrip.loyalty.v1.RefundPointsRequest"> & {
   /**
+   * Rollbacks. At most 1000.
+   *
    * @generated from field: repeated scrip.loyalty.v1.PointsRefund refunds = 1;
    */
   refunds: PointsRefund[];
@@ -626,30 +726,42 @@ export const RefundPointsRequestSchema: GenMessage<RefundPointsRequest> = /*@__P
   messageDesc(file_scrip_loyalty_v1_cards, 24);
 
 /**
+ * Points of one rollback.
+ *
  * @generated from message scrip.loyalty.v1.PointsRefund
  */
 export type PointsRefund = Message<"scrip.loyalty.v1.PointsRefund"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the points hold that took the points (`ps_…`).
+   *
    * @generated from field: string hold_id = 2;
    */
   holdId: string;
 
   /**
+   * Id of the redemption (`r_…`).
+   *
    * @generated from field: string redemption_id = 3;
    */
   redemptionId: string;
 
   /**
+   * Id of the rollback (`rr_…`).
+   *
    * @generated from field: string rollback_id = 4;
    */
   rollbackId: string;
 
   /**
+   * The project's current time; differs from the server's clock in sandbox projects with a clock of their own.
+   *
    * @generated from field: google.protobuf.Timestamp now = 5;
    */
   now?: Timestamp | undefined;
@@ -680,6 +792,8 @@ export const RefundPointsResponseSchema: GenMessage<RefundPointsResponse> = /*@_
  */
 export type ReservePointsRequest = Message<"scrip.loyalty.v1.ReservePointsRequest"> & {
   /**
+   * Independent commands; each succeeds or fails by itself.
+   *
    * @generated from field: repeated scrip.loyalty.v1.PointsReservationCommand commands = 1;
    */
   commands: PointsReservationCommand[];
@@ -693,25 +807,35 @@ export const ReservePointsRequestSchema: GenMessage<ReservePointsRequest> = /*@_
   messageDesc(file_scrip_loyalty_v1_cards, 27);
 
 /**
+ * Locks of one session.
+ *
  * @generated from message scrip.loyalty.v1.PointsReservationCommand
  */
 export type PointsReservationCommand = Message<"scrip.loyalty.v1.PointsReservationCommand"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Key of the session.
+   *
    * @generated from field: string session_key = 2;
    */
   sessionKey: string;
 
   /**
+   * The project's current time; differs from the server's clock in sandbox projects with a clock of their own.
+   *
    * @generated from field: google.protobuf.Timestamp now = 3;
    */
   now?: Timestamp | undefined;
 
   /**
+   * Everything that the session has locked from now on.
+   *
    * @generated from field: repeated scrip.loyalty.v1.PointsReservation reservations = 4;
    */
   reservations: PointsReservation[];
@@ -725,25 +849,35 @@ export const PointsReservationCommandSchema: GenMessage<PointsReservationCommand
   messageDesc(file_scrip_loyalty_v1_cards, 28);
 
 /**
+ * Points of one card that a session has locked.
+ *
  * @generated from message scrip.loyalty.v1.PointsReservation
  */
 export type PointsReservation = Message<"scrip.loyalty.v1.PointsReservation"> & {
   /**
+   * Id of the card's voucher (`v_…`).
+   *
    * @generated from field: string card_id = 1;
    */
   cardId: string;
 
   /**
+   * Points that the card was created with.
+   *
    * @generated from field: int64 initial_points = 2;
    */
   initialPoints: bigint;
 
   /**
+   * Points to lock.
+   *
    * @generated from field: int64 points = 3;
    */
   points: bigint;
 
   /**
+   * Time at which the lock ends.
+   *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
   expiresAt?: Timestamp | undefined;
@@ -761,6 +895,8 @@ export const PointsReservationSchema: GenMessage<PointsReservation> = /*@__PURE_
  */
 export type ReservePointsResponse = Message<"scrip.loyalty.v1.ReservePointsResponse"> & {
   /**
+   * One outcome for each command or item, in the same order.
+   *
    * @generated from field: repeated scrip.loyalty.v1.PointsReservationOutcome outcomes = 1;
    */
   outcomes: PointsReservationOutcome[];
@@ -774,18 +910,20 @@ export const ReservePointsResponseSchema: GenMessage<ReservePointsResponse> = /*
   messageDesc(file_scrip_loyalty_v1_cards, 30);
 
 /**
+ * Outcome of one command.
+ *
  * @generated from message scrip.loyalty.v1.PointsReservationOutcome
  */
 export type PointsReservationOutcome = Message<"scrip.loyalty.v1.PointsReservationOutcome"> & {
   /**
-   * Without it, others hold or have spent what was asked for.
+   * `false`: nothing was locked, because other callers have locked or spent the points.
    *
    * @generated from field: bool reserved = 1;
    */
   reserved: boolean;
 
   /**
-   * What the session held until now.
+   * What the session had locked before.
    *
    * @generated from field: repeated scrip.loyalty.v1.PointsReservation previous = 2;
    */
@@ -804,27 +942,35 @@ export const PointsReservationOutcomeSchema: GenMessage<PointsReservationOutcome
  */
 export type ListLedgerEntriesRequest = Message<"scrip.loyalty.v1.ListLedgerEntriesRequest"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the card's voucher (`v_…`).
+   *
    * @generated from field: string card_id = 2;
    */
   cardId: string;
 
   /**
+   * Maximum number of entries, 1 to 101.
+   *
    * @generated from field: int64 limit = 3;
    */
   limit: bigint;
 
   /**
+   * `true`: newest first.
+   *
    * @generated from field: bool descending = 4;
    */
   descending: boolean;
 
   /**
-   * Only those that come after this id, in the order of the list.
+   * Only entries that follow this id in the order of the list.
    *
    * @generated from field: optional string after_id = 5;
    */
@@ -843,12 +989,14 @@ export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest
  */
 export type ListLedgerEntriesResponse = Message<"scrip.loyalty.v1.ListLedgerEntriesResponse"> & {
   /**
+   * Entries of the ledger.
+   *
    * @generated from field: repeated scrip.loyalty.v1.LedgerEntry entries = 1;
    */
   entries: LedgerEntry[];
 
   /**
-   * What was put on the card and not taken off it but by redemptions.
+   * Points that the card was given in total.
    *
    * @generated from field: int64 total = 2;
    */
@@ -863,40 +1011,56 @@ export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesRespon
   messageDesc(file_scrip_loyalty_v1_cards, 33);
 
 /**
+ * One change of a card's points.
+ *
  * @generated from message scrip.loyalty.v1.LedgerEntry
  */
 export type LedgerEntry = Message<"scrip.loyalty.v1.LedgerEntry"> & {
   /**
+   * Id of the entry (`vtx_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * `POINTS_REDEMPTION` or `POINTS_REFUND`.
+   *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
+   * The change: negative when points were taken.
+   *
    * @generated from field: int64 points = 3;
    */
   points: bigint;
 
   /**
+   * Points right after the change.
+   *
    * @generated from field: int64 balance = 4;
    */
   balance: bigint;
 
   /**
+   * Id of the redemption (`r_…`).
+   *
    * @generated from field: optional string redemption_id = 5;
    */
   redemptionId?: string | undefined;
 
   /**
+   * Id of the rollback (`rr_…`).
+   *
    * @generated from field: optional string rollback_id = 6;
    */
   rollbackId?: string | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
@@ -914,6 +1078,8 @@ export const LedgerEntrySchema: GenMessage<LedgerEntry> = /*@__PURE__*/
  */
 export type ReleasePointsRequest = Message<"scrip.loyalty.v1.ReleasePointsRequest"> & {
   /**
+   * Locks to release. At most 1000.
+   *
    * @generated from field: repeated scrip.loyalty.v1.PointsRelease releases = 1;
    */
   releases: PointsRelease[];
@@ -927,28 +1093,34 @@ export const ReleasePointsRequestSchema: GenMessage<ReleasePointsRequest> = /*@_
   messageDesc(file_scrip_loyalty_v1_cards, 35);
 
 /**
+ * Locks of one session.
+ *
  * @generated from message scrip.loyalty.v1.PointsRelease
  */
 export type PointsRelease = Message<"scrip.loyalty.v1.PointsRelease"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Key of the session.
+   *
    * @generated from field: string session_key = 2;
    */
   sessionKey: string;
 
   /**
-   * Absent: of all cards.
+   * Id of the card's voucher (`v_…`). Default: all cards.
    *
    * @generated from field: optional string card_id = 3;
    */
   cardId?: string | undefined;
 
   /**
-   * Only what was locked until then; absent: whenever.
+   * Only locks that were created until this time. Default: all.
    *
    * @generated from field: google.protobuf.Timestamp until = 4;
    */
@@ -976,15 +1148,14 @@ export const ReleasePointsResponseSchema: GenMessage<ReleasePointsResponse> = /*
   messageDesc(file_scrip_loyalty_v1_cards, 37);
 
 /**
- * CardService keeps the points of loyalty cards (spec/campaigns-loyalty-platform.md §8.2). All of it is
- * internal. A card is known by the id of its voucher, and opened with its first points at the first call
- * that changes it.
+ * Stores the points of loyalty cards (docs/gift-and-points.md#loyalty-cards). A card is identified by the id of
+ * its voucher and created with its initial points by the first call that changes it. Internal.
  *
  * @generated from service scrip.loyalty.v1.CardService
  */
 export const CardService: GenService<{
   /**
-   * GetCardBalances answers, item by item, the figures of cards. Reads only.
+   * Returns the balances of cards, in the order of the request. Internal; read-only.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.GetCardBalances
    */
@@ -994,8 +1165,8 @@ export const CardService: GenService<{
     output: typeof GetCardBalancesResponseSchema;
   },
   /**
-   * LoadCards answers, item by item, what a decision needs to know of cards: what is free for this
-   * caller, and the reward that was chosen. Reads only.
+   * Loads what decisions need of cards: balances, points that sessions of other callers have locked, and the
+   * chosen reward. Internal; read-only.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.LoadCards
    */
@@ -1005,9 +1176,10 @@ export const CardService: GenService<{
     output: typeof LoadCardsResponseSchema;
   },
   /**
-   * HoldPoints holds, item by item and all or none of an item, the points of a redemption that is about
-   * to be committed. They are spent when the redemption was made, and given back when it can no longer be
-   * (ResolvePointsHolds). Idempotent by the request key: a repeat finds the spend that is pending.
+   * Creates points holds for redemptions that are about to be committed; each command as a whole or not at all.
+   * The points are spent when the redemption is committed, and given back when it can no longer be
+   * (ResolvePointsHolds). Idempotent by the request key: a repeated command returns the pending hold.
+   * Rejections: `loyalty_card_points_exceeded`, `reward_out_of_stock`. Internal.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.HoldPoints
    */
@@ -1017,9 +1189,9 @@ export const CardService: GenService<{
     output: typeof HoldPointsResponseSchema;
   },
   /**
-   * ResolvePointsHolds ends spends, item by item: takes the points of those whose redemption was made, gives
-   * those of the others back. Idempotent. Only who knows for sure may say so: the owner of the books of
-   * redemptions, after it made sure that no redemption can come any more.
+   * Resolves points holds: spends the points of committed redemptions and gives back those of the others. A
+   * points hold is either committed or released, never both. Idempotent. Call this only once a later commit is
+   * impossible (voucher service only). Internal.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.ResolvePointsHolds
    */
@@ -1029,7 +1201,8 @@ export const CardService: GenService<{
     output: typeof ResolvePointsHoldsResponseSchema;
   },
   /**
-   * ListPendingPointsHolds answers spends that have been pending for longer than that, oldest first.
+   * Lists points holds that have been pending for longer than `older_than_ms`, oldest first. Internal;
+   * read-only.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.ListPendingPointsHolds
    */
@@ -1039,8 +1212,7 @@ export const CardService: GenService<{
     output: typeof ListPendingPointsHoldsResponseSchema;
   },
   /**
-   * RefundPoints gives, item by item, the points of redemptions back that were rolled back. Idempotent by
-   * the rollback's id.
+   * Gives back the points of redemptions that were rolled back. Idempotent by the id of the rollback. Internal.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.RefundPoints
    */
@@ -1050,8 +1222,8 @@ export const CardService: GenService<{
     output: typeof RefundPointsResponseSchema;
   },
   /**
-   * ReservePoints locks, item by item and all or none of an item, points for sessions. What a session held
-   * of any card before is replaced, and answered (spec/validation-and-redemption.md §7).
+   * Locks points for sessions; each command as a whole or not at all. Replaces what the session had locked of
+   * any card, and returns it (docs/sessions.md#locks). Internal.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.ReservePoints
    */
@@ -1061,7 +1233,7 @@ export const CardService: GenService<{
     output: typeof ReservePointsResponseSchema;
   },
   /**
-   * ListLedgerEntries answers the entries of a card's ledger, by their ids. Reads only.
+   * Lists the entries of a card's ledger by id. Internal; read-only.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.ListLedgerEntries
    */
@@ -1071,7 +1243,7 @@ export const CardService: GenService<{
     output: typeof ListLedgerEntriesResponseSchema;
   },
   /**
-   * ReleasePoints gives back, item by item, what sessions hold of cards. Idempotent.
+   * Releases points that sessions have locked. Idempotent. Internal.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.ReleasePoints
    */

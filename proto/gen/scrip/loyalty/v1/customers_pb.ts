@@ -21,94 +21,127 @@ export const file_scrip_loyalty_v1_customers: GenFile = /*@__PURE__*/
   fileDesc("CiBzY3JpcC9sb3lhbHR5L3YxL2N1c3RvbWVycy5wcm90bxIQc2NyaXAubG95YWx0eS52MSK9BgoPQ3VzdG9tZXJQcm9maWxlEgoKAmlkGAEgASgJEh4KCXNvdXJjZV9pZBgCIAEoCUIGmrUYAhABSACIAQESGQoEbmFtZRgDIAEoCUIGmrUYAhABSAGIAQESIAoLZGVzY3JpcHRpb24YBCABKAlCBpq1GAIQAUgCiAEBEhoKBWVtYWlsGAUgASgJQgaatRgCEAFIA4gBARIaCgVwaG9uZRgGIAEoCUIGmrUYAhABSASIAQESHQoIYmlydGhkYXkYByABKAlCBpq1GAIQAUgFiAEBEh4KCWJpcnRoZGF0ZRgIIAEoCUIGmrUYAhABSAaIAQESNgoHYWRkcmVzcxgJIAEoCzIYLnNjcmlwLmNvbW1vbi52MS5BZGRyZXNzQgaatRgCEAFIB4gBARIpCghtZXRhZGF0YRgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMAoPc3lzdGVtX21ldGFkYXRhGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIyCgdzdW1tYXJ5GAwgASgLMiEuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclN1bW1hcnkSMgoHbG95YWx0eRgNIAEoCzIhLnNjcmlwLmxveWFsdHkudjEuQ3VzdG9tZXJMb3lhbHR5EjYKCXJlZmVycmFscxgOIAEoCzIjLnNjcmlwLmxveWFsdHkudjEuQ3VzdG9tZXJSZWZlcnJhbHMSJwoGYXNzZXRzGA8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7Cgp1cGRhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAiIAQE6DpK1GAoKCGN1c3RvbWVyQgwKCl9zb3VyY2VfaWRCBwoFX25hbWVCDgoMX2Rlc2NyaXB0aW9uQggKBl9lbWFpbEIICgZfcGhvbmVCCwoJX2JpcnRoZGF5QgwKCl9iaXJ0aGRhdGVCCgoIX2FkZHJlc3NCDQoLX3VwZGF0ZWRfYXQifwoPQ3VzdG9tZXJTdW1tYXJ5EjoKC3JlZGVtcHRpb25zGAEgASgLMiUuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclJlZGVtcHRpb25zEjAKBm9yZGVycxgCIAEoCzIgLnNjcmlwLmxveWFsdHkudjEuQ3VzdG9tZXJPcmRlcnMiowIKE0N1c3RvbWVyUmVkZW1wdGlvbnMSFgoOdG90YWxfcmVkZWVtZWQYASABKAMSFAoMdG90YWxfZmFpbGVkGAIgASgDEhcKD3RvdGFsX3N1Y2NlZWRlZBgDIAEoAxIZChF0b3RhbF9yb2xsZWRfYmFjaxgEIAEoAxIdChV0b3RhbF9yb2xsYmFja19mYWlsZWQYBSABKAMSIAoYdG90YWxfcm9sbGJhY2tfc3VjY2VlZGVkGAYgASgDEiwKBGdpZnQYByABKAsyHi5zY3JpcC5sb3lhbHR5LnYxLkN1c3RvbWVyR2lmdBI7Cgxsb3lhbHR5X2NhcmQYCCABKAsyJS5zY3JpcC5sb3lhbHR5LnYxLkN1c3RvbWVyTG95YWx0eUNhcmQiPQoMQ3VzdG9tZXJHaWZ0EhcKD3JlZGVlbWVkX2Ftb3VudBgBIAEoAxIUCgxhbW91bnRfdG9fZ28YAiABKAMiRAoTQ3VzdG9tZXJMb3lhbHR5Q2FyZBIXCg9yZWRlZW1lZF9wb2ludHMYASABKAMSFAoMcG9pbnRzX3RvX2dvGAIgASgDIsQBCg5DdXN0b21lck9yZGVycxIUCgx0b3RhbF9hbW91bnQYASABKAMSEwoLdG90YWxfY291bnQYAiABKAMSFgoOYXZlcmFnZV9hbW91bnQYAyABKAMSGQoRbGFzdF9vcmRlcl9hbW91bnQYBCABKAMSQAoPbGFzdF9vcmRlcl9kYXRlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSACIAQFCEgoQX2xhc3Rfb3JkZXJfZGF0ZSLfAQoPQ3VzdG9tZXJMb3lhbHR5Eg4KBnBvaW50cxgBIAEoAxIaChJyZWZlcnJlZF9jdXN0b21lcnMYAiABKAMSQwoJY2FtcGFpZ25zGAMgAygLMjAuc2NyaXAubG95YWx0eS52MS5DdXN0b21lckxveWFsdHkuQ2FtcGFpZ25zRW50cnkaWwoOQ2FtcGFpZ25zRW50cnkSCwoDa2V5GAEgASgJEjgKBXZhbHVlGAIgASgLMikuc2NyaXAubG95YWx0eS52MS5DdXN0b21lckxveWFsdHlDYW1wYWlnbjoCOAEieQoXQ3VzdG9tZXJMb3lhbHR5Q2FtcGFpZ24SDgoGcG9pbnRzGAEgASgDEiEKDGxveWFsdHlfdGllchgCIAEoCUIGmrUYAhABSACIAQESGgoScmVmZXJyZWRfY3VzdG9tZXJzGAMgASgDQg8KDV9sb3lhbHR5X3RpZXIiWQoRQ3VzdG9tZXJSZWZlcnJhbHMSDQoFdG90YWwYASABKAMSNQoJY2FtcGFpZ25zGAIgAygLMiIuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclJlZmVycmFsIp4BChBDdXN0b21lclJlZmVycmFsEhMKC2NhbXBhaWduX2lkGAEgASgJEhMKC3JlZmVycmVyX2lkGAIgASgJEhkKEXJlbGF0ZWRfb2JqZWN0X2lkGAMgASgJEhsKE3JlbGF0ZWRfb2JqZWN0X3R5cGUYBCABKAkSKAoEZGF0ZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAizQQKFUNyZWF0ZUN1c3RvbWVyUmVxdWVzdBIaCgJpZBgBIAEoCUIJmrUYBSgBMP8BSACIAQESIQoJc291cmNlX2lkGAIgASgJQgmatRgFKAEw/wFIAYgBARIaCgRuYW1lGAMgASgJQgeatRgDMKwCSAKIAQESGwoFZW1haWwYBCABKAlCB5q1GAMwwAJIA4gBARIaCgVwaG9uZRgFIAEoCUIGmrUYAjBASASIAQESHAoHY291bnRyeRgGIAEoCUIGmrUYAjBkSAWIAQESIQoLZGVzY3JpcHRpb24YByABKAlCB5q1GAMw6AdIBogBARJCCghtZXRhZGF0YRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCF5q1GBO6ARAKCGN1c3RvbWVyEAEaAmlkEi4KB2FkZHJlc3MYCSABKAsyGC5zY3JpcC5jb21tb24udjEuQWRkcmVzc0gHiAEBEh4KCWJpcnRoZGF0ZRgKIAEoCUIGmrUYAlgBSAiIAQESHQoIYmlydGhkYXkYCyABKAlCBpq1GAJYAUgJiAEBEjcKC3VwZGF0ZV9tYXNrGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0IGmrUYAmgBQgUKA19pZEIMCgpfc291cmNlX2lkQgcKBV9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCgoIX2NvdW50cnlCDgoMX2Rlc2NyaXB0aW9uQgoKCF9hZGRyZXNzQgwKCl9iaXJ0aGRhdGVCCwoJX2JpcnRoZGF5IscEChRMaXN0Q3VzdG9tZXJzUmVxdWVzdBIcCgVsaW1pdBgBIAEoA0IImrUYBBgBIGRIAIgBARIbCgRwYWdlGAIgASgDQgiatRgEGAEgY0gBiAEBEhsKBWVtYWlsGAMgASgJQgeatRgDMMACSAKIAQESGgoEY2l0eRgEIAEoCUIHmrUYAzD/AUgDiAEBEhoKBG5hbWUYBSABKAlCB5q1GAMwrAJIBIgBARIgCgpzZWdtZW50X2lkGAYgASgJQgeatRgDMP8BSAWIAQESMwoKY3JlYXRlZF9hdBgHIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIBogBARIzCgp1cGRhdGVkX2F0GAggASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgHiAEBEmEKBW9yZGVyGAkgASgJQk2atRhJcgpjcmVhdGVkX2F0cgstY3JlYXRlZF9hdHIKdXBkYXRlZF9hdHILLXVwZGF0ZWRfYXRyCXNvdXJjZV9pZHIKLXNvdXJjZV9pZEgIiAEBEjcKDnN0YXJ0aW5nX2FmdGVyGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgJiAEBQggKBl9saW1pdEIHCgVfcGFnZUIICgZfZW1haWxCBwoFX2NpdHlCBwoFX25hbWVCDQoLX3NlZ21lbnRfaWRCDQoLX2NyZWF0ZWRfYXRCDQoLX3VwZGF0ZWRfYXRCCAoGX29yZGVyQhEKD19zdGFydGluZ19hZnRlciJzChVMaXN0Q3VzdG9tZXJzUmVzcG9uc2USNAoJY3VzdG9tZXJzGAEgAygLMiEuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclByb2ZpbGUSDQoFdG90YWwYAiABKAM6FZK1GBEKBGxpc3QSCWN1c3RvbWVycyIpChJHZXRDdXN0b21lclJlcXVlc3QSEwoLY3VzdG9tZXJfaWQYASABKAkiiAQKFVVwZGF0ZUN1c3RvbWVyUmVxdWVzdBITCgtjdXN0b21lcl9pZBgBIAEoCRIaCgRuYW1lGAIgASgJQgeatRgDMKwCSACIAQESGwoFZW1haWwYAyABKAlCB5q1GAMwwAJIAYgBARIaCgVwaG9uZRgEIAEoCUIGmrUYAjBASAKIAQESHAoHY291bnRyeRgFIAEoCUIGmrUYAjBkSAOIAQESIQoLZGVzY3JpcHRpb24YBiABKAlCB5q1GAMw6AdIBIgBARI8CghtZXRhZGF0YRgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCEZq1GA26AQoKCGN1c3RvbWVyEi4KB2FkZHJlc3MYCCABKAsyGC5zY3JpcC5jb21tb24udjEuQWRkcmVzc0gFiAEBEh4KCWJpcnRoZGF0ZRgJIAEoCUIGmrUYAlgBSAaIAQESHQoIYmlydGhkYXkYCiABKAlCBpq1GAJYAUgHiAEBEjcKC3VwZGF0ZV9tYXNrGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0IGmrUYAmgBQgcKBV9uYW1lQggKBl9lbWFpbEIICgZfcGhvbmVCCgoIX2NvdW50cnlCDgoMX2Rlc2NyaXB0aW9uQgoKCF9hZGRyZXNzQgwKCl9iaXJ0aGRhdGVCCwoJX2JpcnRoZGF5IiwKFURlbGV0ZUN1c3RvbWVyUmVxdWVzdBITCgtjdXN0b21lcl9pZBgBIAEoCSI3CiBEZWxldGVDdXN0b21lclBlcm1hbmVudGx5UmVxdWVzdBITCgtjdXN0b21lcl9pZBgBIAEoCSKxAQoRUGVybWFuZW50RGVsZXRpb24SCgoCaWQYASABKAkSGQoRcmVsYXRlZF9vYmplY3RfaWQYAiABKAkSFgoOcmVsYXRlZF9vYmplY3QYAyABKAkSDgoGc3RhdHVzGAQgASgJEjMKCWRhdGFfanNvbhgFIAEoCzIgLnNjcmlwLmxveWFsdHkudjEuRGVsZXRlZFJlY29yZHM6GJK1GBQKEnBlcm5hbWVudF9kZWxldGlvbiKZAQoORGVsZXRlZFJlY29yZHMSDgoGZXZlbnRzGAEgASgDEhcKD2N1c3RvbWVyX2V2ZW50cxgCIAEoAxIUCgxkYWlseV9ldmVudHMYAyABKAMSEAoIc2VnbWVudHMYBCABKAMSDgoGb3JkZXJzGAUgASgDEhQKDG9yZGVyX2V2ZW50cxgGIAEoAxIQCghjdXN0b21lchgHIAEoAyJUChdSZXNvbHZlQ3VzdG9tZXJzUmVxdWVzdBI5CgdxdWVyaWVzGAEgAygLMh8uc2NyaXAubG95YWx0eS52MS5DdXN0b21lclF1ZXJ5QgeatRgDSOgHIuEBCg1DdXN0b21lclF1ZXJ5EhIKCnByb2plY3RfaWQYASABKAkSKwoIY3VzdG9tZXIYAiABKAsyGS5zY3JpcC5jb21tb24udjEuQ3VzdG9tZXISDgoGdXBzZXJ0GAMgASgIEicKA25vdxgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNd2l0aF9zZWdtZW50cxgFIAEoCBIRCgl0aW1lX3pvbmUYBiABKAkSGgoNZmlyc3Rfd2Vla2RheRgHIAEoBUgAiAEBQhAKDl9maXJzdF93ZWVrZGF5Ik0KGFJlc29sdmVDdXN0b21lcnNSZXNwb25zZRIxCgdyZXN1bHRzGAEgAygLMiAuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclJlc3VsdCKFAQoOQ3VzdG9tZXJSZXN1bHQSNwoIY3VzdG9tZXIYASABKAsyIC5zY3JpcC5sb3lhbHR5LnYxLlN0b3JlZEN1c3RvbWVySACIAQESEwoLc2VnbWVudF9pZHMYAiADKAkSGAoQbG95YWx0eV90aWVyX2lkcxgDIAMoCUILCglfY3VzdG9tZXIi5QEKDlN0b3JlZEN1c3RvbWVyEgoKAmlkGAEgASgJEh4KCXNvdXJjZV9pZBgCIAEoCUIGmrUYAhABSACIAQESEQoEbmFtZRgDIAEoCUgBiAEBEhIKBWVtYWlsGAQgASgJSAKIAQESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKCWJpcnRoZGF0ZRgGIAEoCUgDiAEBOg6StRgKCghjdXN0b21lckIMCgpfc291cmNlX2lkQgcKBV9uYW1lQggKBl9lbWFpbEIMCgpfYmlydGhkYXRlMvYICg9DdXN0b21lclNlcnZpY2USsAEKDkNyZWF0ZUN1c3RvbWVyEicuc2NyaXAubG95YWx0eS52MS5DcmVhdGVDdXN0b21lclJlcXVlc3QaIS5zY3JpcC5sb3lhbHR5LnYxLkN1c3RvbWVyUHJvZmlsZSJSirUYCwoJY3VzdG9tZXJzorUYCW5vdF9mb3VuZKK1GBptZXRhZGF0YV92YWxpZGF0aW9uX2ZhaWxlZILT5JMCEjoBKiINL3YxL2N1c3RvbWVycxKGAQoNTGlzdEN1c3RvbWVycxImLnNjcmlwLmxveWFsdHkudjEuTGlzdEN1c3RvbWVyc1JlcXVlc3QaJy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RDdXN0b21lcnNSZXNwb25zZSIkirUYCwoJY3VzdG9tZXJzgtPkkwIPEg0vdjEvY3VzdG9tZXJzEpcBCgtHZXRDdXN0b21lchIkLnNjcmlwLmxveWFsdHkudjEuR2V0Q3VzdG9tZXJSZXF1ZXN0GiEuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclByb2ZpbGUiP4q1GAsKCWN1c3RvbWVyc6K1GAlub3RfZm91bmSC0+STAh0SGy92MS9jdXN0b21lcnMve2N1c3RvbWVyX2lkfRK+AQoOVXBkYXRlQ3VzdG9tZXISJy5zY3JpcC5sb3lhbHR5LnYxLlVwZGF0ZUN1c3RvbWVyUmVxdWVzdBohLnNjcmlwLmxveWFsdHkudjEuQ3VzdG9tZXJQcm9maWxlImCKtRgLCgljdXN0b21lcnOitRgJbm90X2ZvdW5korUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwIgOgEqGhsvdjEvY3VzdG9tZXJzL3tjdXN0b21lcl9pZH0SkgEKDkRlbGV0ZUN1c3RvbWVyEicuc2NyaXAubG95YWx0eS52MS5EZWxldGVDdXN0b21lclJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiP4q1GAsKCWN1c3RvbWVyc6K1GAlub3RfZm91bmSC0+STAh0qGy92MS9jdXN0b21lcnMve2N1c3RvbWVyX2lkfRLLAQoZRGVsZXRlQ3VzdG9tZXJQZXJtYW5lbnRseRIyLnNjcmlwLmxveWFsdHkudjEuRGVsZXRlQ3VzdG9tZXJQZXJtYW5lbnRseVJlcXVlc3QaIy5zY3JpcC5sb3lhbHR5LnYxLlBlcm1hbmVudERlbGV0aW9uIlWKtRgLCgljdXN0b21lcnOitRgJbm90X2ZvdW5kgtPkkwIzOgEqIi4vdjEvY3VzdG9tZXJzL3tjdXN0b21lcl9pZH0vcGVybWFuZW50LWRlbGV0aW9uEmkKEFJlc29sdmVDdXN0b21lcnMSKS5zY3JpcC5sb3lhbHR5LnYxLlJlc29sdmVDdXN0b21lcnNSZXF1ZXN0Giouc2NyaXAubG95YWx0eS52MS5SZXNvbHZlQ3VzdG9tZXJzUmVzcG9uc2ViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_customer, file_scrip_common_v1_list, file_scrip_options_v1_options]);
 
 /**
+ * A customer.
+ *
  * @generated from message scrip.loyalty.v1.CustomerProfile
  */
 export type CustomerProfile = Message<"scrip.loyalty.v1.CustomerProfile"> & {
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Your own id of the customer, unique in the project.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Full name.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string description = 4;
    */
   description?: string | undefined;
 
   /**
+   * Email address.
+   *
    * @generated from field: optional string email = 5;
    */
   email?: string | undefined;
 
   /**
+   * Phone number.
+   *
    * @generated from field: optional string phone = 6;
    */
   phone?: string | undefined;
 
   /**
-   * Both are the same day.
+   * Date of birth, `YYYY-MM-DD`; always equal to `birthdate`.
    *
    * @generated from field: optional string birthday = 7;
    */
   birthday?: string | undefined;
 
   /**
+   * Date of birth, `YYYY-MM-DD`.
+   *
    * @generated from field: optional string birthdate = 8;
    */
   birthdate?: string | undefined;
 
   /**
+   * Postal address.
+   *
    * @generated from field: optional scrip.common.v1.Address address = 9;
    */
   address?: Address | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 10;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Always empty.
+   *
    * @generated from field: google.protobuf.Struct system_metadata = 11;
    */
   systemMetadata?: JsonObject | undefined;
 
   /**
+   * Redemptions and orders of the customer.
+   *
    * @generated from field: scrip.loyalty.v1.CustomerSummary summary = 12;
    */
   summary?: CustomerSummary | undefined;
 
   /**
+   * Points of the customer.
+   *
    * @generated from field: scrip.loyalty.v1.CustomerLoyalty loyalty = 13;
    */
   loyalty?: CustomerLoyalty | undefined;
 
   /**
+   * Referrals of the customer.
+   *
    * @generated from field: scrip.loyalty.v1.CustomerReferrals referrals = 14;
    */
   referrals?: CustomerReferrals | undefined;
 
   /**
-   * Empty: there is no page of a customer to link to.
+   * Always empty.
    *
    * @generated from field: google.protobuf.Struct assets = 15;
    */
   assets?: JsonObject | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 16;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 17;
    */
   updatedAt?: Timestamp | undefined;
@@ -122,17 +155,21 @@ export const CustomerProfileSchema: GenMessage<CustomerProfile> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_customers, 0);
 
 /**
- * Counted from events, and therefore up to ten seconds late.
+ * Redemptions and orders of a customer, updated from events within ten seconds (docs/customers.md#summary).
  *
  * @generated from message scrip.loyalty.v1.CustomerSummary
  */
 export type CustomerSummary = Message<"scrip.loyalty.v1.CustomerSummary"> & {
   /**
+   * Redemptions of the customer.
+   *
    * @generated from field: scrip.loyalty.v1.CustomerRedemptions redemptions = 1;
    */
   redemptions?: CustomerRedemptions | undefined;
 
   /**
+   * Orders of the customer.
+   *
    * @generated from field: scrip.loyalty.v1.CustomerOrders orders = 2;
    */
   orders?: CustomerOrders | undefined;
@@ -146,45 +183,63 @@ export const CustomerSummarySchema: GenMessage<CustomerSummary> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_customers, 1);
 
 /**
+ * Redemptions and rollbacks of a customer.
+ *
  * @generated from message scrip.loyalty.v1.CustomerRedemptions
  */
 export type CustomerRedemptions = Message<"scrip.loyalty.v1.CustomerRedemptions"> & {
   /**
+   * Number of redemptions that were not rolled back.
+   *
    * @generated from field: int64 total_redeemed = 1;
    */
   totalRedeemed: bigint;
 
   /**
+   * Number of failed redemptions.
+   *
    * @generated from field: int64 total_failed = 2;
    */
   totalFailed: bigint;
 
   /**
+   * Number of committed redemptions.
+   *
    * @generated from field: int64 total_succeeded = 3;
    */
   totalSucceeded: bigint;
 
   /**
+   * Number of redemptions that were rolled back.
+   *
    * @generated from field: int64 total_rolled_back = 4;
    */
   totalRolledBack: bigint;
 
   /**
+   * Number of failed rollbacks.
+   *
    * @generated from field: int64 total_rollback_failed = 5;
    */
   totalRollbackFailed: bigint;
 
   /**
+   * Number of committed rollbacks.
+   *
    * @generated from field: int64 total_rollback_succeeded = 6;
    */
   totalRollbackSucceeded: bigint;
 
   /**
+   * Gift credits of the customer.
+   *
    * @generated from field: scrip.loyalty.v1.CustomerGift gift = 7;
    */
   gift?: CustomerGift | undefined;
 
   /**
+   * Points of the customer.
+   *
    * @generated from field: scrip.loyalty.v1.CustomerLoyaltyCard loyalty_card = 8;
    */
   loyaltyCard?: CustomerLoyaltyCard | undefined;
@@ -198,16 +253,20 @@ export const CustomerRedemptionsSchema: GenMessage<CustomerRedemptions> = /*@__P
   messageDesc(file_scrip_loyalty_v1_customers, 2);
 
 /**
+ * Gift credits of a customer, in minor units.
+ *
  * @generated from message scrip.loyalty.v1.CustomerGift
  */
 export type CustomerGift = Message<"scrip.loyalty.v1.CustomerGift"> & {
   /**
+   * Credits redeemed.
+   *
    * @generated from field: int64 redeemed_amount = 1;
    */
   redeemedAmount: bigint;
 
   /**
-   * Left on the gift vouchers that the customer holds.
+   * Credits left on the gift vouchers that the customer holds.
    *
    * @generated from field: int64 amount_to_go = 2;
    */
@@ -222,15 +281,21 @@ export const CustomerGiftSchema: GenMessage<CustomerGift> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_customers, 3);
 
 /**
+ * Points of a customer. Always 0: not calculated yet.
+ *
  * @generated from message scrip.loyalty.v1.CustomerLoyaltyCard
  */
 export type CustomerLoyaltyCard = Message<"scrip.loyalty.v1.CustomerLoyaltyCard"> & {
   /**
+   * Points redeemed. Always 0.
+   *
    * @generated from field: int64 redeemed_points = 1;
    */
   redeemedPoints: bigint;
 
   /**
+   * Points left on the customer's loyalty cards. Always 0.
+   *
    * @generated from field: int64 points_to_go = 2;
    */
   pointsToGo: bigint;
@@ -244,32 +309,42 @@ export const CustomerLoyaltyCardSchema: GenMessage<CustomerLoyaltyCard> = /*@__P
   messageDesc(file_scrip_loyalty_v1_customers, 4);
 
 /**
- * Of the orders that are PAID or FULFILLED. Amounts are minor units.
+ * Orders of a customer with status PAID or FULFILLED. Amounts are minor units.
  *
  * @generated from message scrip.loyalty.v1.CustomerOrders
  */
 export type CustomerOrders = Message<"scrip.loyalty.v1.CustomerOrders"> & {
   /**
+   * Sum of the amounts.
+   *
    * @generated from field: int64 total_amount = 1;
    */
   totalAmount: bigint;
 
   /**
+   * Number of orders.
+   *
    * @generated from field: int64 total_count = 2;
    */
   totalCount: bigint;
 
   /**
+   * Average amount.
+   *
    * @generated from field: int64 average_amount = 3;
    */
   averageAmount: bigint;
 
   /**
+   * Amount of the last order.
+   *
    * @generated from field: int64 last_order_amount = 4;
    */
   lastOrderAmount: bigint;
 
   /**
+   * Time of the last order (ISO 8601, UTC); `null`: there is none.
+   *
    * @generated from field: optional google.protobuf.Timestamp last_order_date = 5;
    */
   lastOrderDate?: Timestamp | undefined;
@@ -283,21 +358,27 @@ export const CustomerOrdersSchema: GenMessage<CustomerOrders> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_customers, 5);
 
 /**
+ * Points and referrals of a customer. Always 0: not calculated yet.
+ *
  * @generated from message scrip.loyalty.v1.CustomerLoyalty
  */
 export type CustomerLoyalty = Message<"scrip.loyalty.v1.CustomerLoyalty"> & {
   /**
+   * Points of the customer. Always 0.
+   *
    * @generated from field: int64 points = 1;
    */
   points: bigint;
 
   /**
+   * Number of referred customers. Always 0.
+   *
    * @generated from field: int64 referred_customers = 2;
    */
   referredCustomers: bigint;
 
   /**
-   * Keyed by the campaign's name.
+   * Points by loyalty program, keyed by the name of the campaign. Always empty.
    *
    * @generated from field: map<string, scrip.loyalty.v1.CustomerLoyaltyCampaign> campaigns = 3;
    */
@@ -312,20 +393,28 @@ export const CustomerLoyaltySchema: GenMessage<CustomerLoyalty> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_customers, 6);
 
 /**
+ * Points of a customer in one loyalty program.
+ *
  * @generated from message scrip.loyalty.v1.CustomerLoyaltyCampaign
  */
 export type CustomerLoyaltyCampaign = Message<"scrip.loyalty.v1.CustomerLoyaltyCampaign"> & {
   /**
+   * Points of the customer.
+   *
    * @generated from field: int64 points = 1;
    */
   points: bigint;
 
   /**
+   * Loyalty tier of the customer; `null`: none.
+   *
    * @generated from field: optional string loyalty_tier = 2;
    */
   loyaltyTier?: string | undefined;
 
   /**
+   * Number of referred customers.
+   *
    * @generated from field: int64 referred_customers = 3;
    */
   referredCustomers: bigint;
@@ -339,15 +428,21 @@ export const CustomerLoyaltyCampaignSchema: GenMessage<CustomerLoyaltyCampaign> 
   messageDesc(file_scrip_loyalty_v1_customers, 7);
 
 /**
+ * Referrals of a customer. Always empty: not calculated yet.
+ *
  * @generated from message scrip.loyalty.v1.CustomerReferrals
  */
 export type CustomerReferrals = Message<"scrip.loyalty.v1.CustomerReferrals"> & {
   /**
+   * Number of referrals. Always 0.
+   *
    * @generated from field: int64 total = 1;
    */
   total: bigint;
 
   /**
+   * Referrals by campaign. Always empty.
+   *
    * @generated from field: repeated scrip.loyalty.v1.CustomerReferral campaigns = 2;
    */
   campaigns: CustomerReferral[];
@@ -361,30 +456,42 @@ export const CustomerReferralsSchema: GenMessage<CustomerReferrals> = /*@__PURE_
   messageDesc(file_scrip_loyalty_v1_customers, 8);
 
 /**
+ * One referral of a customer.
+ *
  * @generated from message scrip.loyalty.v1.CustomerReferral
  */
 export type CustomerReferral = Message<"scrip.loyalty.v1.CustomerReferral"> & {
   /**
+   * Id of the referral program (`camp_…`).
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Id of the customer who referred (`cust_…`).
+   *
    * @generated from field: string referrer_id = 2;
    */
   referrerId: string;
 
   /**
+   * Id of the redemption.
+   *
    * @generated from field: string related_object_id = 3;
    */
   relatedObjectId: string;
 
   /**
+   * `redemption`.
+   *
    * @generated from field: string related_object_type = 4;
    */
   relatedObjectType: string;
 
   /**
+   * Time of the referral (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp date = 5;
    */
   date?: Timestamp | undefined;
@@ -402,68 +509,85 @@ export const CustomerReferralSchema: GenMessage<CustomerReferral> = /*@__PURE__*
  */
 export type CreateCustomerRequest = Message<"scrip.loyalty.v1.CreateCustomerRequest"> & {
   /**
+   * Id of a customer to update (`cust_…`).
+   *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
+   * Your own id of the customer, unique in the project.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Full name.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
+   * Email address.
+   *
    * @generated from field: optional string email = 4;
    */
   email?: string | undefined;
 
   /**
+   * Phone number.
+   *
    * @generated from field: optional string phone = 5;
    */
   phone?: string | undefined;
 
   /**
-   * Stored as the country of the address, where `address.country` is not sent.
+   * Country; stored as the country of the address when `address.country` is not sent.
    *
    * @generated from field: optional string country = 6;
    */
   country?: string | undefined;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string description = 7;
    */
   description?: string | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 8;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * The parts that are sent overwrite the stored ones; `null` clears all of them.
+   * Postal address. Parts that are sent overwrite the stored ones; `null` clears the address.
    *
    * @generated from field: optional scrip.common.v1.Address address = 9;
    */
   address?: Address | undefined;
 
   /**
+   * Date of birth, `YYYY-MM-DD`.
+   *
    * @generated from field: optional string birthdate = 10;
    */
   birthdate?: string | undefined;
 
   /**
-   * The old name of birthdate, which wins when both are sent.
+   * Deprecated name of `birthdate`, which takes precedence when both are sent.
    *
    * @generated from field: optional string birthday = 11;
    */
   birthday?: string | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 12;
    */
@@ -482,61 +606,71 @@ export const CreateCustomerRequestSchema: GenMessage<CreateCustomerRequest> = /*
  */
 export type ListCustomersRequest = Message<"scrip.loyalty.v1.ListCustomersRequest"> & {
   /**
-   * 10 when absent.
+   * Number of customers on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 99. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * Email, city and name are compared as a whole.
+   * Only customers with exactly this email address.
    *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
+   * Only customers with exactly this city.
+   *
    * @generated from field: optional string city = 4;
    */
   city?: string | undefined;
 
   /**
+   * Only customers with exactly this name.
+   *
    * @generated from field: optional string name = 5;
    */
   name?: string | undefined;
 
   /**
-   * Only who is in this segment now.
+   * Only customers who are in this segment now.
    *
    * @generated from field: optional string segment_id = 6;
    */
   segmentId?: string | undefined;
 
   /**
+   * Only customers that were created in this range.
+   *
    * @generated from field: optional scrip.common.v1.TimeRange created_at = 7;
    */
   createdAt?: TimeRange | undefined;
 
   /**
+   * Only customers that were changed in this range.
+   *
    * @generated from field: optional scrip.common.v1.TimeRange updated_at = 8;
    */
   updatedAt?: TimeRange | undefined;
 
   /**
-   * `-` in front is descending.
+   * Field to sort by; `-` in front means descending. Default: `-created_at`.
    *
    * @generated from field: optional string order = 9;
    */
   order?: string | undefined;
 
   /**
-   * Where to go on: the created_at of the last customer of the page before, or its updated_at in an
-   * order by that. `total` still counts all.
+   * Cursor: `created_at` of the last customer of the previous page, or `updated_at` when sorted by it. `total`
+   * still counts all customers.
    *
    * @generated from field: optional google.protobuf.Timestamp starting_after = 10;
    */
@@ -555,11 +689,15 @@ export const ListCustomersRequestSchema: GenMessage<ListCustomersRequest> = /*@_
  */
 export type ListCustomersResponse = Message<"scrip.loyalty.v1.ListCustomersResponse"> & {
   /**
+   * Customers of this page.
+   *
    * @generated from field: repeated scrip.loyalty.v1.CustomerProfile customers = 1;
    */
   customers: CustomerProfile[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -577,6 +715,8 @@ export const ListCustomersResponseSchema: GenMessage<ListCustomersResponse> = /*
  */
 export type GetCustomerRequest = Message<"scrip.loyalty.v1.GetCustomerRequest"> & {
   /**
+   * Id or source id of the customer.
+   *
    * @generated from field: string customer_id = 1;
    */
   customerId: string;
@@ -594,57 +734,77 @@ export const GetCustomerRequestSchema: GenMessage<GetCustomerRequest> = /*@__PUR
  */
 export type UpdateCustomerRequest = Message<"scrip.loyalty.v1.UpdateCustomerRequest"> & {
   /**
+   * Id or source id of the customer.
+   *
    * @generated from field: string customer_id = 1;
    */
   customerId: string;
 
   /**
+   * Full name.
+   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
+   * Email address.
+   *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
+   * Phone number.
+   *
    * @generated from field: optional string phone = 4;
    */
   phone?: string | undefined;
 
   /**
+   * Country; stored as the country of the address when `address.country` is not sent.
+   *
    * @generated from field: optional string country = 5;
    */
   country?: string | undefined;
 
   /**
+   * Free text.
+   *
    * @generated from field: optional string description = 6;
    */
   description?: string | undefined;
 
   /**
+   * Key-value pairs, merged by key into the stored ones.
+   *
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Postal address. Parts that are sent overwrite the stored ones; `null` clears the address.
+   *
    * @generated from field: optional scrip.common.v1.Address address = 8;
    */
   address?: Address | undefined;
 
   /**
+   * Date of birth, `YYYY-MM-DD`.
+   *
    * @generated from field: optional string birthdate = 9;
    */
   birthdate?: string | undefined;
 
   /**
+   * Deprecated name of `birthdate`, which takes precedence when both are sent.
+   *
    * @generated from field: optional string birthday = 10;
    */
   birthday?: string | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 11;
    */
@@ -663,6 +823,8 @@ export const UpdateCustomerRequestSchema: GenMessage<UpdateCustomerRequest> = /*
  */
 export type DeleteCustomerRequest = Message<"scrip.loyalty.v1.DeleteCustomerRequest"> & {
   /**
+   * Id or source id of the customer.
+   *
    * @generated from field: string customer_id = 1;
    */
   customerId: string;
@@ -680,6 +842,8 @@ export const DeleteCustomerRequestSchema: GenMessage<DeleteCustomerRequest> = /*
  */
 export type DeleteCustomerPermanentlyRequest = Message<"scrip.loyalty.v1.DeleteCustomerPermanentlyRequest"> & {
   /**
+   * Id or source id of the customer.
+   *
    * @generated from field: string customer_id = 1;
    */
   customerId: string;
@@ -693,30 +857,42 @@ export const DeleteCustomerPermanentlyRequestSchema: GenMessage<DeleteCustomerPe
   messageDesc(file_scrip_loyalty_v1_customers, 16);
 
 /**
+ * Result of the permanent deletion of a customer.
+ *
  * @generated from message scrip.loyalty.v1.PermanentDeletion
  */
 export type PermanentDeletion = Message<"scrip.loyalty.v1.PermanentDeletion"> & {
   /**
+   * Id of the deletion (`del_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: string related_object_id = 2;
    */
   relatedObjectId: string;
 
   /**
+   * `customer`.
+   *
    * @generated from field: string related_object = 3;
    */
   relatedObject: string;
 
   /**
+   * `DONE`.
+   *
    * @generated from field: string status = 4;
    */
   status: string;
 
   /**
+   * Number of deleted records.
+   *
    * @generated from field: scrip.loyalty.v1.DeletedRecords data_json = 5;
    */
   dataJson?: DeletedRecords | undefined;
@@ -730,40 +906,56 @@ export const PermanentDeletionSchema: GenMessage<PermanentDeletion> = /*@__PURE_
   messageDesc(file_scrip_loyalty_v1_customers, 17);
 
 /**
+ * Number of deleted records, by type.
+ *
  * @generated from message scrip.loyalty.v1.DeletedRecords
  */
 export type DeletedRecords = Message<"scrip.loyalty.v1.DeletedRecords"> & {
   /**
+   * Always 0: not stored.
+   *
    * @generated from field: int64 events = 1;
    */
   events: bigint;
 
   /**
+   * Always 0: not stored.
+   *
    * @generated from field: int64 customer_events = 2;
    */
   customerEvents: bigint;
 
   /**
+   * Always 0: not stored.
+   *
    * @generated from field: int64 daily_events = 3;
    */
   dailyEvents: bigint;
 
   /**
+   * Static segments that the customer was removed from.
+   *
    * @generated from field: int64 segments = 4;
    */
   segments: bigint;
 
   /**
+   * Paid orders that are deleted.
+   *
    * @generated from field: int64 orders = 5;
    */
   orders: bigint;
 
   /**
+   * Always 0: not stored.
+   *
    * @generated from field: int64 order_events = 6;
    */
   orderEvents: bigint;
 
   /**
+   * 1.
+   *
    * @generated from field: int64 customer = 7;
    */
   customer: bigint;
@@ -781,6 +973,8 @@ export const DeletedRecordsSchema: GenMessage<DeletedRecords> = /*@__PURE__*/
  */
 export type ResolveCustomersRequest = Message<"scrip.loyalty.v1.ResolveCustomersRequest"> & {
   /**
+   * Independent queries; the response holds one result for each, in the same order.
+   *
    * @generated from field: repeated scrip.loyalty.v1.CustomerQuery queries = 1;
    */
   queries: CustomerQuery[];
@@ -794,47 +988,55 @@ export const ResolveCustomersRequestSchema: GenMessage<ResolveCustomersRequest> 
   messageDesc(file_scrip_loyalty_v1_customers, 19);
 
 /**
+ * One query for a customer.
+ *
  * @generated from message scrip.loyalty.v1.CustomerQuery
  */
 export type CustomerQuery = Message<"scrip.loyalty.v1.CustomerQuery"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * The customer, as the request identifies them.
+   *
    * @generated from field: scrip.common.v1.Customer customer = 2;
    */
   customer?: Customer | undefined;
 
   /**
+   * `true`: creates or updates the customer.
+   *
    * @generated from field: bool upsert = 3;
    */
   upsert: boolean;
 
   /**
-   * The project's present, for created_at and updated_at.
+   * The project's current time; differs from the server's clock in sandbox projects with a clock of their own.
    *
    * @generated from field: google.protobuf.Timestamp now = 4;
    */
   now?: Timestamp | undefined;
 
   /**
-   * Answers the segments too. Costs a look-up, so it is asked only where something depends on them.
+   * `true`: also returns segments. Requires a lookup, so it is set only when a decision depends on segments.
    *
    * @generated from field: bool with_segments = 5;
    */
   withSegments: boolean;
 
   /**
-   * Where the days of the project begin, for filters of segments that speak of days; UTC when empty.
+   * Time zone of the project, for segment filters on days. Default: UTC.
    *
    * @generated from field: string time_zone = 6;
    */
   timeZone: string;
 
   /**
-   * The day that its weeks begin on, 0 (Sunday) to 6; Monday when absent.
+   * First day of the project's weeks, 0 (Sunday) to 6 (Saturday). Default: 1 (Monday).
    *
    * @generated from field: optional int32 first_weekday = 7;
    */
@@ -853,6 +1055,8 @@ export const CustomerQuerySchema: GenMessage<CustomerQuery> = /*@__PURE__*/
  */
 export type ResolveCustomersResponse = Message<"scrip.loyalty.v1.ResolveCustomersResponse"> & {
   /**
+   * One result for each query, in the order of the queries.
+   *
    * @generated from field: repeated scrip.loyalty.v1.CustomerResult results = 1;
    */
   results: CustomerResult[];
@@ -866,24 +1070,28 @@ export const ResolveCustomersResponseSchema: GenMessage<ResolveCustomersResponse
   messageDesc(file_scrip_loyalty_v1_customers, 21);
 
 /**
+ * Result of one query.
+ *
  * @generated from message scrip.loyalty.v1.CustomerResult
  */
 export type CustomerResult = Message<"scrip.loyalty.v1.CustomerResult"> & {
   /**
+   * The customer; absent when the customer is not stored.
+   *
    * @generated from field: optional scrip.loyalty.v1.StoredCustomer customer = 1;
    */
   customer?: StoredCustomer | undefined;
 
   /**
-   * Of the segments that the customer is in, ascending, and only when they were asked for. Somebody
-   * who is not stored may be in some too: those whose filter the data that was sent meets.
+   * Ids of the customer's segments, ascending, when requested. A customer who is not stored is in the segments
+   * whose filter the sent data matches.
    *
    * @generated from field: repeated string segment_ids = 2;
    */
   segmentIds: string[];
 
   /**
-   * Of the tiers of loyalty programmes that the customer is in. There are none yet.
+   * Ids of the customer's loyalty tiers. Always empty: there are no loyalty tiers yet.
    *
    * @generated from field: repeated string loyalty_tier_ids = 3;
    */
@@ -898,36 +1106,48 @@ export const CustomerResultSchema: GenMessage<CustomerResult> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_customers, 22);
 
 /**
+ * A customer as decisions need it.
+ *
  * @generated from message scrip.loyalty.v1.StoredCustomer
  */
 export type StoredCustomer = Message<"scrip.loyalty.v1.StoredCustomer"> & {
   /**
+   * Id of the customer (`cust_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Your own id of the customer.
+   *
    * @generated from field: optional string source_id = 2;
    */
   sourceId?: string | undefined;
 
   /**
+   * Full name.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
+   * Email address.
+   *
    * @generated from field: optional string email = 4;
    */
   email?: string | undefined;
 
   /**
+   * Free-form key-value pairs.
+   *
    * @generated from field: google.protobuf.Struct metadata = 5;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * A day, as YYYY-MM-DD.
+   * Date of birth, `YYYY-MM-DD`.
    *
    * @generated from field: optional string birthdate = 6;
    */
@@ -942,17 +1162,17 @@ export const StoredCustomerSchema: GenMessage<StoredCustomer> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_customers, 23);
 
 /**
- * CustomerService owns the customers of a project (spec/campaigns-loyalty-platform.md §11).
- * `customer_id` in a path is an id or a source id.
+ * Manages the customers of a project. `{customer_id}` in a path is an id or a source id
+ * (docs/customers.md#upsert).
  *
  * @generated from service scrip.loyalty.v1.CustomerService
  */
 export const CustomerService: GenService<{
   /**
-   * CreateCustomer makes a customer, or updates the one that has the `id` or the `source_id`: an id
-   * decides over a source id and must be known (`not_found`), an unknown source id becomes a
-   * customer. Fields that are sent overwrite, `null` clears one, others stay; metadata is merged by
-   * key.
+   * Creates or updates a customer. Updates the customer with this `id` or `source_id`. An `id` decides over a
+   * `source_id` and must exist; an unknown `source_id` becomes a new customer. Fields that are sent overwrite
+   * the stored ones, `null` clears a field, metadata is merged by key. Errors: `not_found` (an unknown `id`),
+   * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.loyalty.v1.CustomerService.CreateCustomer
    */
@@ -962,7 +1182,7 @@ export const CustomerService: GenService<{
     output: typeof CustomerProfileSchema;
   },
   /**
-   * ListCustomers pages through customers, newest first.
+   * Lists customers, newest first by default.
    *
    * @generated from rpc scrip.loyalty.v1.CustomerService.ListCustomers
    */
@@ -972,7 +1192,7 @@ export const CustomerService: GenService<{
     output: typeof ListCustomersResponseSchema;
   },
   /**
-   * GetCustomer answers one customer, or `not_found`.
+   * Returns a customer with a summary of redemptions and orders. Errors: `not_found`.
    *
    * @generated from rpc scrip.loyalty.v1.CustomerService.GetCustomer
    */
@@ -982,7 +1202,8 @@ export const CustomerService: GenService<{
     output: typeof CustomerProfileSchema;
   },
   /**
-   * UpdateCustomer changes the fields that are sent, as CreateCustomer does. Ids never change.
+   * Updates the fields that are sent, like CreateCustomer. The id and the source id never change. Idempotent.
+   * Errors: `not_found`, `metadata_validation_failed`.
    *
    * @generated from rpc scrip.loyalty.v1.CustomerService.UpdateCustomer
    */
@@ -992,8 +1213,8 @@ export const CustomerService: GenService<{
     output: typeof CustomerProfileSchema;
   },
   /**
-   * DeleteCustomer removes the profile and its summary. Vouchers stay with all that is left of them, and lose
-   * their `holder_id` within seconds; redemptions and orders keep the id.
+   * Deletes the profile of a customer and its summary. Vouchers are kept and lose their `holder_id` within
+   * seconds; redemptions and orders keep the id. Errors: `not_found`, also for a repeated request.
    *
    * @generated from rpc scrip.loyalty.v1.CustomerService.DeleteCustomer
    */
@@ -1003,8 +1224,9 @@ export const CustomerService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * DeleteCustomerPermanently does the same, takes the customer's orders away too, and the customer from
-   * redemptions, within seconds. The answer counts what was removed at once, and the paid orders that go.
+   * Deletes a customer with all personal data: the profile, and within seconds the customer's orders and every
+   * reference to the customer in redemptions (docs/customers.md#deletion). The response counts what was deleted
+   * immediately and the paid orders that will be deleted. Errors: `not_found`, also for a repeated request.
    *
    * @generated from rpc scrip.loyalty.v1.CustomerService.DeleteCustomerPermanently
    */
@@ -1014,9 +1236,9 @@ export const CustomerService: GenService<{
     output: typeof PermanentDeletionSchema;
   },
   /**
-   * ResolveCustomers finds, item by item, the customer that a request names, and with `upsert`
-   * creates or updates it by source id: sent fields overwrite, others stay, metadata is merged by
-   * key. An unknown id is an answer without a customer. Internal; repeatable.
+   * Returns the customers that requests identify and, with `upsert`, creates or updates them by source id: sent
+   * fields overwrite the stored ones, metadata is merged by key. An unknown id has a result without a customer.
+   * Idempotent. Internal.
    *
    * @generated from rpc scrip.loyalty.v1.CustomerService.ResolveCustomers
    */

@@ -19,61 +19,78 @@ export const file_scrip_loyalty_v1_rewards: GenFile = /*@__PURE__*/
   fileDesc("Ch5zY3JpcC9sb3lhbHR5L3YxL3Jld2FyZHMucHJvdG8SEHNjcmlwLmxveWFsdHkudjEivQMKBlJld2FyZBIKCgJpZBgBIAEoCRIZCgRuYW1lGAIgASgJQgaatRgCEAFIAIgBARIMCgR0eXBlGAMgASgJEjYKCnBhcmFtZXRlcnMYBCABKAsyIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZFBhcmFtZXRlcnMSGgoFc3RvY2sYBSABKANCBpq1GAIQAUgBiAEBEh0KCHJlZGVlbWVkGAYgASgDQgaatRgCEAFIAogBARI2CgphdHRyaWJ1dGVzGAcgASgLMiIuc2NyaXAubG95YWx0eS52MS5SZXdhcmRBdHRyaWJ1dGVzEikKCG1ldGFkYXRhGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7Cgp1cGRhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAOIAQE6DJK1GAgKBnJld2FyZEIHCgVfbmFtZUIICgZfc3RvY2tCCwoJX3JlZGVlbWVkQg0KC191cGRhdGVkX2F0InQKEFJld2FyZEF0dHJpYnV0ZXMSHwoJaW1hZ2VfdXJsGAEgASgJQgeatRgDMIAQSACIAQESIQoLZGVzY3JpcHRpb24YAiABKAlCB5q1GAMwuBdIAYgBAUIMCgpfaW1hZ2VfdXJsQg4KDF9kZXNjcmlwdGlvbiLVAQoQUmV3YXJkUGFyYW1ldGVycxI3CghjYW1wYWlnbhgBIAEoCzIgLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkQ2FtcGFpZ25IAIgBARI1Cgdwcm9kdWN0GAIgASgLMh8uc2NyaXAubG95YWx0eS52MS5SZXdhcmRQcm9kdWN0SAGIAQESLwoEY29pbhgDIAEoCzIcLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkQ29pbkgCiAEBQgsKCV9jYW1wYWlnbkIKCghfcHJvZHVjdEIHCgVfY29pbiKCAQoOUmV3YXJkQ2FtcGFpZ24SGgoCaWQYASABKAlCDpq1GAoIASgBMKwCkAEJEiQKB2JhbGFuY2UYAiABKANCDpq1GAoYACCAwMrzhKMCSACIAQESGQoEdHlwZRgDIAEoCUIGmrUYAjAySAGIAQFCCgoIX2JhbGFuY2VCBwoFX3R5cGUiUwoNUmV3YXJkUHJvZHVjdBIXCgJpZBgBIAEoCUILmrUYBwgBKAEw/wESHgoGc2t1X2lkGAIgASgJQgmatRgFEAEw/wFIAIgBAUIJCgdfc2t1X2lkIn4KClJld2FyZENvaW4SNgoOZXhjaGFuZ2VfcmF0aW8YASABKAlCHpq1GBoIAVABmgEGMC4wMDAxogEKMTAwMDAwMDAwMBInCgxwb2ludHNfcmF0aW8YAiABKANCDJq1GAgYASCAlOvcA0gAiAEBQg8KDV9wb2ludHNfcmF0aW8i9QIKE0NyZWF0ZVJld2FyZFJlcXVlc3QSGgoEbmFtZRgBIAEoCUIHmrUYAzCsAkgAiAEBEi4KBHR5cGUYAiABKAlCIJq1GBwIAXIIQ0FNUEFJR05yCE1BVEVSSUFMcgRDT0lOEkMKCnBhcmFtZXRlcnMYAyABKAsyIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZFBhcmFtZXRlcnNCBpq1GAIIAUgBiAEBEiEKBXN0b2NrGAQgASgDQg2atRgJGAAggKCUpY0dSAKIAQESOwoKYXR0cmlidXRlcxgFIAEoCzIiLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkQXR0cmlidXRlc0gDiAEBEjwKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIRmrUYDboBCgoGcmV3YXJkEAFCBwoFX25hbWVCDQoLX3BhcmFtZXRlcnNCCAoGX3N0b2NrQg0KC19hdHRyaWJ1dGVzIpADChNVcGRhdGVSZXdhcmRSZXF1ZXN0EhoKCXJld2FyZF9pZBgBIAEoCUIHmrUYAzD/ARIaCgRuYW1lGAIgASgJQgeatRgDMKwCSACIAQESOwoKcGFyYW1ldGVycxgDIAEoCzIiLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkUGFyYW1ldGVyc0gBiAEBEiEKBXN0b2NrGAQgASgDQg2atRgJGAAggKCUpY0dSAKIAQESOwoKYXR0cmlidXRlcxgFIAEoCzIiLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkQXR0cmlidXRlc0gDiAEBEjoKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIPmrUYC7oBCAoGcmV3YXJkEjcKC3VwZGF0ZV9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0IGmrUYAmgBQgcKBV9uYW1lQg0KC19wYXJhbWV0ZXJzQggKBl9zdG9ja0INCgtfYXR0cmlidXRlcyKZAQoSTGlzdFJld2FyZHNSZXF1ZXN0EhwKBWxpbWl0GAEgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAiABKANCCJq1GAQYASBkSAGIAQESIwoNYXNzaWdubWVudF9pZBgDIAEoCUIHmrUYAzD/AUgCiAEBQggKBl9saW1pdEIHCgVfcGFnZUIQCg5fYXNzaWdubWVudF9pZCJeChNMaXN0UmV3YXJkc1Jlc3BvbnNlEiYKBGRhdGEYASADKAsyGC5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZBINCgV0b3RhbBgCIAEoAzoQkrUYDAoEbGlzdBIEZGF0YSIuChBHZXRSZXdhcmRSZXF1ZXN0EhoKCXJld2FyZF9pZBgBIAEoCUIHmrUYAzD/ASIxChNEZWxldGVSZXdhcmRSZXF1ZXN0EhoKCXJld2FyZF9pZBgBIAEoCUIHmrUYAzD/ASLTAwoQUmV3YXJkQXNzaWdubWVudBIKCgJpZBgBIAEoCRIRCglyZXdhcmRfaWQYAiABKAkSGQoRcmVsYXRlZF9vYmplY3RfaWQYAyABKAkSGwoTcmVsYXRlZF9vYmplY3RfdHlwZRgEIAEoCRI6CgpwYXJhbWV0ZXJzGAUgASgLMiYuc2NyaXAubG95YWx0eS52MS5Bc3NpZ25tZW50UGFyYW1ldGVycxIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7Cgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSACIAQESLQoGcmV3YXJkGAggASgLMhguc2NyaXAubG95YWx0eS52MS5SZXdhcmRIAYgBARJdChx2YWxpZGF0aW9uX3J1bGVzX2Fzc2lnbm1lbnRzGAkgASgLMi4uc2NyaXAuY29tbW9uLnYxLlZhbGlkYXRpb25SdWxlc0Fzc2lnbm1lbnRMaXN0QgeatRgDkAEFOheStRgTChFyZXdhcmRfYXNzaWdubWVudEINCgtfdXBkYXRlZF9hdEIJCgdfcmV3YXJkIl0KFEFzc2lnbm1lbnRQYXJhbWV0ZXJzEjkKB2xveWFsdHkYASABKAsyIy5zY3JpcC5sb3lhbHR5LnYxLkFzc2lnbm1lbnRMb3lhbHR5SACIAQFCCgoIX2xveWFsdHkibQoRQXNzaWdubWVudExveWFsdHkSIwoGcG9pbnRzGAEgASgDQg6atRgKGAEggMDK84SjAkgAiAEBEhgKC2F1dG9fcmVkZWVtGAIgASgISAGIAQFCCQoHX3BvaW50c0IOCgxfYXV0b19yZWRlZW0inQIKHUNyZWF0ZVJld2FyZEFzc2lnbm1lbnRSZXF1ZXN0EhoKCXJld2FyZF9pZBgBIAEoCUIHmrUYAzD/ARIgCghjYW1wYWlnbhgCIAEoCUIOmrUYCggBKAEwrAKQAQgSPwoKcGFyYW1ldGVycxgDIAEoCzImLnNjcmlwLmxveWFsdHkudjEuQXNzaWdubWVudFBhcmFtZXRlcnNIAIgBARIoChB2YWxpZGF0aW9uX3J1bGVzGAQgAygJQg6atRgKKAEw/wFIZJABBBI0CgtyZXNlcnZlZF9pZBgFIAEoCUIamrUYFmgBwgERcmV3YXJkX2Fzc2lnbm1lbnRIAYgBAUINCgtfcGFyYW1ldGVyc0IOCgxfcmVzZXJ2ZWRfaWQiiAEKHExpc3RSZXdhcmRBc3NpZ25tZW50c1JlcXVlc3QSGgoJcmV3YXJkX2lkGAEgASgJQgeatRgDMP8BEhwKBWxpbWl0GAIgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAyABKANCCJq1GAQYASBkSAGIAQFCCAoGX2xpbWl0QgcKBV9wYWdlInIKHUxpc3RSZXdhcmRBc3NpZ25tZW50c1Jlc3BvbnNlEjAKBGRhdGEYASADKAsyIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnQSDQoFdG90YWwYAiABKAM6EJK1GAwKBGxpc3QSBGRhdGEiWAoaR2V0UmV3YXJkQXNzaWdubWVudFJlcXVlc3QSGgoJcmV3YXJkX2lkGAEgASgJQgeatRgDMP8BEh4KDWFzc2lnbm1lbnRfaWQYAiABKAlCB5q1GAMw/wEiqwEKHVVwZGF0ZVJld2FyZEFzc2lnbm1lbnRSZXF1ZXN0EhoKCXJld2FyZF9pZBgBIAEoCUIHmrUYAzD/ARIeCg1hc3NpZ25tZW50X2lkGAIgASgJQgeatRgDMP8BEj8KCnBhcmFtZXRlcnMYAyABKAsyJi5zY3JpcC5sb3lhbHR5LnYxLkFzc2lnbm1lbnRQYXJhbWV0ZXJzSACIAQFCDQoLX3BhcmFtZXRlcnMibwodRGVsZXRlUmV3YXJkQXNzaWdubWVudFJlcXVlc3QSGgoJcmV3YXJkX2lkGAEgASgJQgeatRgDMP8BEjIKDWFzc2lnbm1lbnRfaWQYAiABKAlCG5q1GBcw/wHKARFyZXdhcmRfYXNzaWdubWVudCJkCh9SZXNvbHZlUmV3YXJkQXNzaWdubWVudHNSZXF1ZXN0EkEKB3F1ZXJpZXMYASADKAsyJy5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnRRdWVyeUIHmrUYA0joByJCChVSZXdhcmRBc3NpZ25tZW50UXVlcnkSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1hc3NpZ25tZW50X2lkGAIgASgJIl0KIFJlc29sdmVSZXdhcmRBc3NpZ25tZW50c1Jlc3BvbnNlEjkKB3Jlc3VsdHMYASADKAsyKC5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnRSZXN1bHQiZAoWUmV3YXJkQXNzaWdubWVudFJlc3VsdBI7Cgphc3NpZ25tZW50GAEgASgLMiIuc2NyaXAubG95YWx0eS52MS5SZXdhcmRBc3NpZ25tZW50SACIAQFCDQoLX2Fzc2lnbm1lbnQiigEKGUxpc3RMb3lhbHR5UmV3YXJkc1JlcXVlc3QSHwoLY2FtcGFpZ25faWQYASABKAlCCpq1GAYwrAKQAQgSHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESGwoEcGFnZRgDIAEoA0IImrUYBBgBIGRIAYgBAUIICgZfbGltaXRCBwoFX3BhZ2UibwoaTGlzdExveWFsdHlSZXdhcmRzUmVzcG9uc2USMAoEZGF0YRgBIAMoCzIiLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkQXNzaWdubWVudBINCgV0b3RhbBgCIAEoAzoQkrUYDAoEbGlzdBIEZGF0YSJaChdHZXRMb3lhbHR5UmV3YXJkUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIeCg1hc3NpZ25tZW50X2lkGAIgASgJQgeatRgDMP8BImQKIUdldExveWFsdHlBc3NpZ25tZW50UmV3YXJkUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIeCg1hc3NpZ25tZW50X2lkGAIgASgJQgeatRgDMP8BIq0BChpVcGRhdGVMb3lhbHR5UmV3YXJkUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIeCg1hc3NpZ25tZW50X2lkGAIgASgJQgeatRgDMP8BEj8KCnBhcmFtZXRlcnMYAyABKAsyJi5zY3JpcC5sb3lhbHR5LnYxLkFzc2lnbm1lbnRQYXJhbWV0ZXJzSACIAQFCDQoLX3BhcmFtZXRlcnMicQoaRGVsZXRlTG95YWx0eVJld2FyZFJlcXVlc3QSHwoLY2FtcGFpZ25faWQYASABKAlCCpq1GAYwrAKQAQgSMgoNYXNzaWdubWVudF9pZBgCIAEoCUIbmrUYFzD/AcoBEXJld2FyZF9hc3NpZ25tZW50MtUXCg1SZXdhcmRTZXJ2aWNlErIBCgxDcmVhdGVSZXdhcmQSJS5zY3JpcC5sb3lhbHR5LnYxLkNyZWF0ZVJld2FyZFJlcXVlc3QaGC5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZCJhirUYCQoHcmV3YXJkc6K1GAlub3RfZm91bmSitRgPaW52YWxpZF9iYWxhbmNlorUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwIQOgEqIgsvdjEvcmV3YXJkcxJ8CgtMaXN0UmV3YXJkcxIkLnNjcmlwLmxveWFsdHkudjEuTGlzdFJld2FyZHNSZXF1ZXN0GiUuc2NyaXAubG95YWx0eS52MS5MaXN0UmV3YXJkc1Jlc3BvbnNlIiCKtRgJCgdyZXdhcmRzgtPkkwINEgsvdjEvcmV3YXJkcxKEAQoJR2V0UmV3YXJkEiIuc2NyaXAubG95YWx0eS52MS5HZXRSZXdhcmRSZXF1ZXN0Ghguc2NyaXAubG95YWx0eS52MS5SZXdhcmQiOYq1GAkKB3Jld2FyZHOitRgJbm90X2ZvdW5kgtPkkwIZEhcvdjEvcmV3YXJkcy97cmV3YXJkX2lkfRK+AQoMVXBkYXRlUmV3YXJkEiUuc2NyaXAubG95YWx0eS52MS5VcGRhdGVSZXdhcmRSZXF1ZXN0Ghguc2NyaXAubG95YWx0eS52MS5SZXdhcmQibYq1GAkKB3Jld2FyZHOitRgJbm90X2ZvdW5korUYD2ludmFsaWRfYmFsYW5jZaK1GBptZXRhZGF0YV92YWxpZGF0aW9uX2ZhaWxlZILT5JMCHDoBKhoXL3YxL3Jld2FyZHMve3Jld2FyZF9pZH0SmwEKDERlbGV0ZVJld2FyZBIlLnNjcmlwLmxveWFsdHkudjEuRGVsZXRlUmV3YXJkUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJMirUYCQoHcmV3YXJkc6K1GAlub3RfZm91bmSitRgPcmVzb3VyY2VfaW5fdXNlgtPkkwIZKhcvdjEvcmV3YXJkcy97cmV3YXJkX2lkfRLbAQoWQ3JlYXRlUmV3YXJkQXNzaWdubWVudBIvLnNjcmlwLmxveWFsdHkudjEuQ3JlYXRlUmV3YXJkQXNzaWdubWVudFJlcXVlc3QaIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnQibIq1GAkKB3Jld2FyZHOitRgJbm90X2ZvdW5korUYD2R1cGxpY2F0ZV9mb3VuZKK1GA1taXNzaW5nX3BhcmFtgtPkkwIoOgEqIiMvdjEvcmV3YXJkcy97cmV3YXJkX2lkfS9hc3NpZ25tZW50cxK/AQoVTGlzdFJld2FyZEFzc2lnbm1lbnRzEi4uc2NyaXAubG95YWx0eS52MS5MaXN0UmV3YXJkQXNzaWdubWVudHNSZXF1ZXN0Gi8uc2NyaXAubG95YWx0eS52MS5MaXN0UmV3YXJkQXNzaWdubWVudHNSZXNwb25zZSJFirUYCQoHcmV3YXJkc6K1GAlub3RfZm91bmSC0+STAiUSIy92MS9yZXdhcmRzL3tyZXdhcmRfaWR9L2Fzc2lnbm1lbnRzEr4BChNHZXRSZXdhcmRBc3NpZ25tZW50Eiwuc2NyaXAubG95YWx0eS52MS5HZXRSZXdhcmRBc3NpZ25tZW50UmVxdWVzdBoiLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkQXNzaWdubWVudCJVirUYCQoHcmV3YXJkc6K1GAlub3RfZm91bmSC0+STAjUSMy92MS9yZXdhcmRzL3tyZXdhcmRfaWR9L2Fzc2lnbm1lbnRzL3thc3NpZ25tZW50X2lkfRLHAQoWVXBkYXRlUmV3YXJkQXNzaWdubWVudBIvLnNjcmlwLmxveWFsdHkudjEuVXBkYXRlUmV3YXJkQXNzaWdubWVudFJlcXVlc3QaIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnQiWIq1GAkKB3Jld2FyZHOitRgJbm90X2ZvdW5kgtPkkwI4OgEqGjMvdjEvcmV3YXJkcy97cmV3YXJkX2lkfS9hc3NpZ25tZW50cy97YXNzaWdubWVudF9pZH0SuAEKFkRlbGV0ZVJld2FyZEFzc2lnbm1lbnQSLy5zY3JpcC5sb3lhbHR5LnYxLkRlbGV0ZVJld2FyZEFzc2lnbm1lbnRSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IlWKtRgJCgdyZXdhcmRzorUYCW5vdF9mb3VuZILT5JMCNSozL3YxL3Jld2FyZHMve3Jld2FyZF9pZH0vYXNzaWdubWVudHMve2Fzc2lnbm1lbnRfaWR9EoEBChhSZXNvbHZlUmV3YXJkQXNzaWdubWVudHMSMS5zY3JpcC5sb3lhbHR5LnYxLlJlc29sdmVSZXdhcmRBc3NpZ25tZW50c1JlcXVlc3QaMi5zY3JpcC5sb3lhbHR5LnYxLlJlc29sdmVSZXdhcmRBc3NpZ25tZW50c1Jlc3BvbnNlEuoBChJMaXN0TG95YWx0eVJld2FyZHMSKy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RMb3lhbHR5UmV3YXJkc1JlcXVlc3QaLC5zY3JpcC5sb3lhbHR5LnYxLkxpc3RMb3lhbHR5UmV3YXJkc1Jlc3BvbnNlInmKtRgLCglsb3lhbHRpZXOitRgJbm90X2ZvdW5kgtPkkwJXWjASLi92MS9sb3lhbHRpZXMve2NhbXBhaWduX2lkfS9yZXdhcmQtYXNzaWdubWVudHMSIy92MS9sb3lhbHRpZXMve2NhbXBhaWduX2lkfS9yZXdhcmRzEv0BChBHZXRMb3lhbHR5UmV3YXJkEikuc2NyaXAubG95YWx0eS52MS5HZXRMb3lhbHR5UmV3YXJkUmVxdWVzdBoiLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkQXNzaWdubWVudCKZAYq1GAsKCWxveWFsdGllc6K1GAlub3RfZm91bmSC0+STAndaQBI+L3YxL2xveWFsdGllcy97Y2FtcGFpZ25faWR9L3Jld2FyZC1hc3NpZ25tZW50cy97YXNzaWdubWVudF9pZH0SMy92MS9sb3lhbHRpZXMve2NhbXBhaWduX2lkfS9yZXdhcmRzL3thc3NpZ25tZW50X2lkfRLWAQoaR2V0TG95YWx0eUFzc2lnbm1lbnRSZXdhcmQSMy5zY3JpcC5sb3lhbHR5LnYxLkdldExveWFsdHlBc3NpZ25tZW50UmV3YXJkUmVxdWVzdBoYLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkImmKtRgLCglsb3lhbHRpZXOitRgJbm90X2ZvdW5kgtPkkwJHEkUvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vcmV3YXJkLWFzc2lnbm1lbnRzL3thc3NpZ25tZW50X2lkfS9yZXdhcmQSwwEKE1VwZGF0ZUxveWFsdHlSZXdhcmQSLC5zY3JpcC5sb3lhbHR5LnYxLlVwZGF0ZUxveWFsdHlSZXdhcmRSZXF1ZXN0GiIuc2NyaXAubG95YWx0eS52MS5SZXdhcmRBc3NpZ25tZW50IlqKtRgLCglsb3lhbHRpZXOitRgJbm90X2ZvdW5kgtPkkwI4OgEqGjMvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vcmV3YXJkcy97YXNzaWdubWVudF9pZH0StAEKE0RlbGV0ZUxveWFsdHlSZXdhcmQSLC5zY3JpcC5sb3lhbHR5LnYxLkRlbGV0ZUxveWFsdHlSZXdhcmRSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IleKtRgLCglsb3lhbHRpZXOitRgJbm90X2ZvdW5kgtPkkwI1KjMvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vcmV3YXJkcy97YXNzaWdubWVudF9pZH1iBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_validation_rules_assignment, file_scrip_options_v1_options]);
 
 /**
+ * Something that points of loyalty cards can be spent on.
+ *
  * @generated from message scrip.loyalty.v1.Reward
  */
 export type Reward = Message<"scrip.loyalty.v1.Reward"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the reward.
+   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * CAMPAIGN, MATERIAL or COIN.
+   * `CAMPAIGN`: a voucher of a campaign; `MATERIAL`: a product; `COIN`: a discount on the order.
    *
    * @generated from field: string type = 3;
    */
   type: string;
 
   /**
+   * What the reward gives, by type.
+   *
    * @generated from field: scrip.loyalty.v1.RewardParameters parameters = 4;
    */
   parameters?: RewardParameters | undefined;
 
   /**
-   * How often it can be redeemed in all; null without a limit.
+   * Number of times it can be redeemed in total; `null`: no limit.
    *
    * @generated from field: optional int64 stock = 5;
    */
   stock?: bigint | undefined;
 
   /**
-   * How often it was redeemed and not given back.
+   * Number of redemptions that were not rolled back.
    *
    * @generated from field: optional int64 redeemed = 6;
    */
   redeemed?: bigint | undefined;
 
   /**
+   * Image and description.
+   *
    * @generated from field: scrip.loyalty.v1.RewardAttributes attributes = 7;
    */
   attributes?: RewardAttributes | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 8;
    */
   metadata?: JsonObject | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 9;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 10;
    */
   updatedAt?: Timestamp | undefined;
@@ -87,15 +104,21 @@ export const RewardSchema: GenMessage<Reward> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_rewards, 0);
 
 /**
+ * Image and description of a reward.
+ *
  * @generated from message scrip.loyalty.v1.RewardAttributes
  */
 export type RewardAttributes = Message<"scrip.loyalty.v1.RewardAttributes"> & {
   /**
+   * URL of an image.
+   *
    * @generated from field: optional string image_url = 1;
    */
   imageUrl?: string | undefined;
 
   /**
+   * Description to show to customers.
+   *
    * @generated from field: optional string description = 2;
    */
   description?: string | undefined;
@@ -109,22 +132,28 @@ export const RewardAttributesSchema: GenMessage<RewardAttributes> = /*@__PURE__*
   messageDesc(file_scrip_loyalty_v1_rewards, 1);
 
 /**
- * Of these a reward has the one of its type.
+ * What a reward gives; exactly the field of its type is set.
  *
  * @generated from message scrip.loyalty.v1.RewardParameters
  */
 export type RewardParameters = Message<"scrip.loyalty.v1.RewardParameters"> & {
   /**
+   * CAMPAIGN: the campaign.
+   *
    * @generated from field: optional scrip.loyalty.v1.RewardCampaign campaign = 1;
    */
   campaign?: RewardCampaign | undefined;
 
   /**
+   * MATERIAL: the product.
+   *
    * @generated from field: optional scrip.loyalty.v1.RewardProduct product = 2;
    */
   product?: RewardProduct | undefined;
 
   /**
+   * COIN: the value of points.
+   *
    * @generated from field: optional scrip.loyalty.v1.RewardCoin coin = 3;
    */
   coin?: RewardCoin | undefined;
@@ -138,23 +167,27 @@ export const RewardParametersSchema: GenMessage<RewardParameters> = /*@__PURE__*
   messageDesc(file_scrip_loyalty_v1_rewards, 2);
 
 /**
+ * Campaign whose vouchers a reward gives.
+ *
  * @generated from message scrip.loyalty.v1.RewardCampaign
  */
 export type RewardCampaign = Message<"scrip.loyalty.v1.RewardCampaign"> & {
   /**
+   * Id or exact name of the campaign; responses contain the id.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Credits or points that are given; not of DISCOUNT_COUPONS.
+   * Credits (minor units) or points that are given. Required for GIFT_VOUCHERS and LOYALTY_PROGRAM campaigns.
    *
    * @generated from field: optional int64 balance = 2;
    */
   balance?: bigint | undefined;
 
   /**
-   * The kind of the campaign. Filled in from it; what is sent is ignored.
+   * Type of the campaign, filled in from the campaign; ignored in requests.
    *
    * @generated from field: optional string type = 3;
    */
@@ -169,15 +202,21 @@ export const RewardCampaignSchema: GenMessage<RewardCampaign> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_rewards, 3);
 
 /**
+ * Product that a reward gives.
+ *
  * @generated from message scrip.loyalty.v1.RewardProduct
  */
 export type RewardProduct = Message<"scrip.loyalty.v1.RewardProduct"> & {
   /**
+   * Id of the product.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Id of the SKU.
+   *
    * @generated from field: optional string sku_id = 2;
    */
   skuId?: string | undefined;
@@ -191,18 +230,20 @@ export const RewardProductSchema: GenMessage<RewardProduct> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_rewards, 4);
 
 /**
+ * Value of points: `points_ratio` points are worth `exchange_ratio`.
+ *
  * @generated from message scrip.loyalty.v1.RewardCoin
  */
 export type RewardCoin = Message<"scrip.loyalty.v1.RewardCoin"> & {
   /**
-   * Major units of the currency that `points_ratio` points are worth.
+   * Value of `points_ratio` points, in major units of the currency.
    *
    * @generated from field: string exchange_ratio = 1;
    */
   exchangeRatio: string;
 
   /**
-   * 1 when absent.
+   * Number of points that `exchange_ratio` refers to. Default: 1.
    *
    * @generated from field: optional int64 points_ratio = 2;
    */
@@ -221,33 +262,44 @@ export const RewardCoinSchema: GenMessage<RewardCoin> = /*@__PURE__*/
  */
 export type CreateRewardRequest = Message<"scrip.loyalty.v1.CreateRewardRequest"> & {
   /**
+   * Name of the reward.
+   *
    * @generated from field: optional string name = 1;
    */
   name?: string | undefined;
 
   /**
+   * `CAMPAIGN`: a voucher of a campaign; `MATERIAL`: a product; `COIN`: a discount on the order.
+   *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
+   * What the reward gives, by type.
+   *
    * @generated from field: optional scrip.loyalty.v1.RewardParameters parameters = 3;
    */
   parameters?: RewardParameters | undefined;
 
   /**
-   * MATERIAL only.
+   * MATERIAL only: number of times it can be redeemed in total. Default: no limit.
    *
    * @generated from field: optional int64 stock = 4;
    */
   stock?: bigint | undefined;
 
   /**
+   * Image and description.
+   *
    * @generated from field: optional scrip.loyalty.v1.RewardAttributes attributes = 5;
    */
   attributes?: RewardAttributes | undefined;
 
   /**
+   * Free-form key-value pairs. The project's metadata schema of the resource applies
+   * (docs/metadata-schemas.md#enforcement).
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
@@ -265,37 +317,49 @@ export const CreateRewardRequestSchema: GenMessage<CreateRewardRequest> = /*@__P
  */
 export type UpdateRewardRequest = Message<"scrip.loyalty.v1.UpdateRewardRequest"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string reward_id = 1;
    */
   rewardId: string;
 
   /**
+   * Name of the reward.
+   *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
+   * What the reward gives; must be those of its type.
+   *
    * @generated from field: optional scrip.loyalty.v1.RewardParameters parameters = 3;
    */
   parameters?: RewardParameters | undefined;
 
   /**
+   * MATERIAL only: number of times it can be redeemed in total; `null`: no limit.
+   *
    * @generated from field: optional int64 stock = 4;
    */
   stock?: bigint | undefined;
 
   /**
+   * Image and description.
+   *
    * @generated from field: optional scrip.loyalty.v1.RewardAttributes attributes = 5;
    */
   attributes?: RewardAttributes | undefined;
 
   /**
+   * Key-value pairs, merged by key into the stored ones.
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * The fields that were sent.
+   * Fields that the request sent; set by the gateway from the JSON document.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 7;
    */
@@ -314,18 +378,22 @@ export const UpdateRewardRequestSchema: GenMessage<UpdateRewardRequest> = /*@__P
  */
 export type ListRewardsRequest = Message<"scrip.loyalty.v1.ListRewardsRequest"> & {
   /**
-   * 10 when absent.
+   * Number of rewards on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
+   * Only the reward of this assignment (`rewa_…`).
+   *
    * @generated from field: optional string assignment_id = 3;
    */
   assignmentId?: string | undefined;
@@ -343,11 +411,15 @@ export const ListRewardsRequestSchema: GenMessage<ListRewardsRequest> = /*@__PUR
  */
 export type ListRewardsResponse = Message<"scrip.loyalty.v1.ListRewardsResponse"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.loyalty.v1.Reward data = 1;
    */
   data: Reward[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -365,6 +437,8 @@ export const ListRewardsResponseSchema: GenMessage<ListRewardsResponse> = /*@__P
  */
 export type GetRewardRequest = Message<"scrip.loyalty.v1.GetRewardRequest"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string reward_id = 1;
    */
   rewardId: string;
@@ -382,6 +456,8 @@ export const GetRewardRequestSchema: GenMessage<GetRewardRequest> = /*@__PURE__*
  */
 export type DeleteRewardRequest = Message<"scrip.loyalty.v1.DeleteRewardRequest"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string reward_id = 1;
    */
   rewardId: string;
@@ -395,21 +471,27 @@ export const DeleteRewardRequestSchema: GenMessage<DeleteRewardRequest> = /*@__P
   messageDesc(file_scrip_loyalty_v1_rewards, 11);
 
 /**
+ * Makes a reward available to the cards of a loyalty program.
+ *
  * @generated from message scrip.loyalty.v1.RewardAssignment
  */
 export type RewardAssignment = Message<"scrip.loyalty.v1.RewardAssignment"> & {
   /**
+   * Id of the assignment (`rewa_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string reward_id = 2;
    */
   rewardId: string;
 
   /**
-   * The campaign.
+   * Id of the loyalty program (`camp_…`).
    *
    * @generated from field: string related_object_id = 3;
    */
@@ -423,28 +505,36 @@ export type RewardAssignment = Message<"scrip.loyalty.v1.RewardAssignment"> & {
   relatedObjectType: string;
 
   /**
+   * Price of the reward.
+   *
    * @generated from field: scrip.loyalty.v1.AssignmentParameters parameters = 5;
    */
   parameters?: AssignmentParameters | undefined;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 7;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Under `/v1/loyalties`.
+   * The reward; only in responses under `/v1/loyalties`.
    *
    * @generated from field: optional scrip.loyalty.v1.Reward reward = 8;
    */
   reward?: Reward | undefined;
 
   /**
+   * Validation rules of the assignment.
+   *
    * @generated from field: scrip.common.v1.ValidationRulesAssignmentList validation_rules_assignments = 9;
    */
   validationRulesAssignments?: ValidationRulesAssignmentList | undefined;
@@ -458,10 +548,14 @@ export const RewardAssignmentSchema: GenMessage<RewardAssignment> = /*@__PURE__*
   messageDesc(file_scrip_loyalty_v1_rewards, 12);
 
 /**
+ * Settings of an assignment.
+ *
  * @generated from message scrip.loyalty.v1.AssignmentParameters
  */
 export type AssignmentParameters = Message<"scrip.loyalty.v1.AssignmentParameters"> & {
   /**
+   * Price of the reward.
+   *
    * @generated from field: optional scrip.loyalty.v1.AssignmentLoyalty loyalty = 1;
    */
   loyalty?: AssignmentLoyalty | undefined;
@@ -475,18 +569,20 @@ export const AssignmentParametersSchema: GenMessage<AssignmentParameters> = /*@_
   messageDesc(file_scrip_loyalty_v1_rewards, 13);
 
 /**
+ * Price of a reward in a loyalty program.
+ *
  * @generated from message scrip.loyalty.v1.AssignmentLoyalty
  */
 export type AssignmentLoyalty = Message<"scrip.loyalty.v1.AssignmentLoyalty"> & {
   /**
-   * The price; absent for COIN rewards.
+   * Price in points. Required, except for COIN rewards, which have none.
    *
    * @generated from field: optional int64 points = 1;
    */
   points?: bigint | undefined;
 
   /**
-   * Kept; redeeming by itself comes with later work.
+   * Stored without effect: automatic redemption is not supported yet. Default: `false`.
    *
    * @generated from field: optional bool auto_redeem = 2;
    */
@@ -505,28 +601,36 @@ export const AssignmentLoyaltySchema: GenMessage<AssignmentLoyalty> = /*@__PURE_
  */
 export type CreateRewardAssignmentRequest = Message<"scrip.loyalty.v1.CreateRewardAssignmentRequest"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string reward_id = 1;
    */
   rewardId: string;
 
   /**
-   * The id or the exact name of a loyalty programme.
+   * Id or exact name of the loyalty program.
    *
    * @generated from field: string campaign = 2;
    */
   campaign: string;
 
   /**
+   * Price of the reward. Required, except for COIN rewards.
+   *
    * @generated from field: optional scrip.loyalty.v1.AssignmentParameters parameters = 3;
    */
   parameters?: AssignmentParameters | undefined;
 
   /**
+   * COIN rewards: ids of validation rules (`val_…`) that a redemption with points must satisfy.
+   *
    * @generated from field: repeated string validation_rules = 4;
    */
   validationRules: string[];
 
   /**
+   * Id that the gateway reserved for the new object in order to assign validation rules first; internal.
+   *
    * @generated from field: optional string reserved_id = 5;
    */
   reservedId?: string | undefined;
@@ -544,18 +648,22 @@ export const CreateRewardAssignmentRequestSchema: GenMessage<CreateRewardAssignm
  */
 export type ListRewardAssignmentsRequest = Message<"scrip.loyalty.v1.ListRewardAssignmentsRequest"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string reward_id = 1;
    */
   rewardId: string;
 
   /**
-   * 10 when absent.
+   * Number of assignments on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 3;
    */
   page?: bigint | undefined;
@@ -573,11 +681,15 @@ export const ListRewardAssignmentsRequestSchema: GenMessage<ListRewardAssignment
  */
 export type ListRewardAssignmentsResponse = Message<"scrip.loyalty.v1.ListRewardAssignmentsResponse"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.loyalty.v1.RewardAssignment data = 1;
    */
   data: RewardAssignment[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -595,11 +707,15 @@ export const ListRewardAssignmentsResponseSchema: GenMessage<ListRewardAssignmen
  */
 export type GetRewardAssignmentRequest = Message<"scrip.loyalty.v1.GetRewardAssignmentRequest"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string reward_id = 1;
    */
   rewardId: string;
 
   /**
+   * Id of the assignment (`rewa_…`).
+   *
    * @generated from field: string assignment_id = 2;
    */
   assignmentId: string;
@@ -617,16 +733,22 @@ export const GetRewardAssignmentRequestSchema: GenMessage<GetRewardAssignmentReq
  */
 export type UpdateRewardAssignmentRequest = Message<"scrip.loyalty.v1.UpdateRewardAssignmentRequest"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string reward_id = 1;
    */
   rewardId: string;
 
   /**
+   * Id of the assignment (`rewa_…`).
+   *
    * @generated from field: string assignment_id = 2;
    */
   assignmentId: string;
 
   /**
+   * Price of the reward; what is left out stays as it is.
+   *
    * @generated from field: optional scrip.loyalty.v1.AssignmentParameters parameters = 3;
    */
   parameters?: AssignmentParameters | undefined;
@@ -644,11 +766,15 @@ export const UpdateRewardAssignmentRequestSchema: GenMessage<UpdateRewardAssignm
  */
 export type DeleteRewardAssignmentRequest = Message<"scrip.loyalty.v1.DeleteRewardAssignmentRequest"> & {
   /**
+   * Id of the reward (`rew_…`).
+   *
    * @generated from field: string reward_id = 1;
    */
   rewardId: string;
 
   /**
+   * Id of the assignment (`rewa_…`).
+   *
    * @generated from field: string assignment_id = 2;
    */
   assignmentId: string;
@@ -666,6 +792,8 @@ export const DeleteRewardAssignmentRequestSchema: GenMessage<DeleteRewardAssignm
  */
 export type ResolveRewardAssignmentsRequest = Message<"scrip.loyalty.v1.ResolveRewardAssignmentsRequest"> & {
   /**
+   * Independent queries; the response holds one result for each, in the same order.
+   *
    * @generated from field: repeated scrip.loyalty.v1.RewardAssignmentQuery queries = 1;
    */
   queries: RewardAssignmentQuery[];
@@ -679,15 +807,21 @@ export const ResolveRewardAssignmentsRequestSchema: GenMessage<ResolveRewardAssi
   messageDesc(file_scrip_loyalty_v1_rewards, 21);
 
 /**
+ * Identifies an assignment.
+ *
  * @generated from message scrip.loyalty.v1.RewardAssignmentQuery
  */
 export type RewardAssignmentQuery = Message<"scrip.loyalty.v1.RewardAssignmentQuery"> & {
   /**
+   * Id of the project (`proj_…`).
+   *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
+   * Id of the assignment (`rewa_…`).
+   *
    * @generated from field: string assignment_id = 2;
    */
   assignmentId: string;
@@ -705,7 +839,7 @@ export const RewardAssignmentQuerySchema: GenMessage<RewardAssignmentQuery> = /*
  */
 export type ResolveRewardAssignmentsResponse = Message<"scrip.loyalty.v1.ResolveRewardAssignmentsResponse"> & {
   /**
-   * In the order of the assignments.
+   * One result for each query, in the order of the queries.
    *
    * @generated from field: repeated scrip.loyalty.v1.RewardAssignmentResult results = 1;
    */
@@ -720,10 +854,14 @@ export const ResolveRewardAssignmentsResponseSchema: GenMessage<ResolveRewardAss
   messageDesc(file_scrip_loyalty_v1_rewards, 23);
 
 /**
+ * Result of one query.
+ *
  * @generated from message scrip.loyalty.v1.RewardAssignmentResult
  */
 export type RewardAssignmentResult = Message<"scrip.loyalty.v1.RewardAssignmentResult"> & {
   /**
+   * The assignment; absent when it does not exist.
+   *
    * @generated from field: optional scrip.loyalty.v1.RewardAssignment assignment = 1;
    */
   assignment?: RewardAssignment | undefined;
@@ -741,18 +879,22 @@ export const RewardAssignmentResultSchema: GenMessage<RewardAssignmentResult> = 
  */
 export type ListLoyaltyRewardsRequest = Message<"scrip.loyalty.v1.ListLoyaltyRewardsRequest"> & {
   /**
+   * Id or exact name of the loyalty program.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
-   * 10 when absent.
+   * Number of assignments on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 2;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 3;
    */
   page?: bigint | undefined;
@@ -770,11 +912,15 @@ export const ListLoyaltyRewardsRequestSchema: GenMessage<ListLoyaltyRewardsReque
  */
 export type ListLoyaltyRewardsResponse = Message<"scrip.loyalty.v1.ListLoyaltyRewardsResponse"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.loyalty.v1.RewardAssignment data = 1;
    */
   data: RewardAssignment[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -792,11 +938,15 @@ export const ListLoyaltyRewardsResponseSchema: GenMessage<ListLoyaltyRewardsResp
  */
 export type GetLoyaltyRewardRequest = Message<"scrip.loyalty.v1.GetLoyaltyRewardRequest"> & {
   /**
+   * Id or exact name of the loyalty program.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Id of the assignment (`rewa_…`).
+   *
    * @generated from field: string assignment_id = 2;
    */
   assignmentId: string;
@@ -814,11 +964,15 @@ export const GetLoyaltyRewardRequestSchema: GenMessage<GetLoyaltyRewardRequest> 
  */
 export type GetLoyaltyAssignmentRewardRequest = Message<"scrip.loyalty.v1.GetLoyaltyAssignmentRewardRequest"> & {
   /**
+   * Id or exact name of the loyalty program.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Id of the assignment (`rewa_…`).
+   *
    * @generated from field: string assignment_id = 2;
    */
   assignmentId: string;
@@ -836,16 +990,22 @@ export const GetLoyaltyAssignmentRewardRequestSchema: GenMessage<GetLoyaltyAssig
  */
 export type UpdateLoyaltyRewardRequest = Message<"scrip.loyalty.v1.UpdateLoyaltyRewardRequest"> & {
   /**
+   * Id or exact name of the loyalty program.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Id of the assignment (`rewa_…`).
+   *
    * @generated from field: string assignment_id = 2;
    */
   assignmentId: string;
 
   /**
+   * Price of the reward; what is left out stays as it is.
+   *
    * @generated from field: optional scrip.loyalty.v1.AssignmentParameters parameters = 3;
    */
   parameters?: AssignmentParameters | undefined;
@@ -863,11 +1023,15 @@ export const UpdateLoyaltyRewardRequestSchema: GenMessage<UpdateLoyaltyRewardReq
  */
 export type DeleteLoyaltyRewardRequest = Message<"scrip.loyalty.v1.DeleteLoyaltyRewardRequest"> & {
   /**
+   * Id or exact name of the loyalty program.
+   *
    * @generated from field: string campaign_id = 1;
    */
   campaignId: string;
 
   /**
+   * Id of the assignment (`rewa_…`).
+   *
    * @generated from field: string assignment_id = 2;
    */
   assignmentId: string;
@@ -881,17 +1045,16 @@ export const DeleteLoyaltyRewardRequestSchema: GenMessage<DeleteLoyaltyRewardReq
   messageDesc(file_scrip_loyalty_v1_rewards, 30);
 
 /**
- * RewardService keeps what points are given for, and which loyalty programmes give it
- * (spec/campaigns-loyalty-platform.md §9). Points are whole points, amounts are minor units; the worth of
- * points is written in major units of the currency.
+ * Manages rewards and their assignments to loyalty programs (docs/gift-and-points.md#rewards). Points are whole
+ * points, amounts are minor units; the value of points is in major units of the currency.
  *
  * @generated from service scrip.loyalty.v1.RewardService
  */
 export const RewardService: GenService<{
   /**
-   * CreateReward makes a reward. Its `type` never changes and says which of the `parameters` it has.
-   * Refused with `invalid_balance` for a reward of a GIFT_VOUCHERS or LOYALTY_PROGRAM campaign without a
-   * positive balance, `not_found` for an unknown campaign.
+   * Creates a reward. Its `type` never changes and decides which of the `parameters` it has. Errors:
+   * `not_found` (an unknown campaign), `invalid_balance` (a reward of a GIFT_VOUCHERS or LOYALTY_PROGRAM
+   * campaign without a positive balance), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.CreateReward
    */
@@ -901,7 +1064,7 @@ export const RewardService: GenService<{
     output: typeof RewardSchema;
   },
   /**
-   * ListRewards pages through rewards, newest first; with `assignment_id` only the one of that assignment.
+   * Lists rewards, newest first. With `assignment_id`, only the reward of that assignment.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.ListRewards
    */
@@ -911,7 +1074,7 @@ export const RewardService: GenService<{
     output: typeof ListRewardsResponseSchema;
   },
   /**
-   * GetReward answers one reward, or `not_found`.
+   * Returns a reward. Errors: `not_found`.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.GetReward
    */
@@ -921,9 +1084,10 @@ export const RewardService: GenService<{
     output: typeof RewardSchema;
   },
   /**
-   * UpdateReward changes the fields that are sent; metadata is merged by key, `stock: null` lifts the limit.
-   * What was redeemed for it before stays as it was. `not_found` for an unknown reward; the `parameters` must
-   * stay those of the type.
+   * Updates the fields that are sent; metadata is merged by key, `stock: null` removes the limit. Existing
+   * redemptions are not affected. Idempotent. Errors: `not_found` (an unknown reward or campaign),
+   * `invalid_balance` (a reward of a GIFT_VOUCHERS or LOYALTY_PROGRAM campaign without a positive balance),
+   * `metadata_validation_failed`; `invalid_payload` also for `parameters` of another type.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.UpdateReward
    */
@@ -933,7 +1097,8 @@ export const RewardService: GenService<{
     output: typeof RewardSchema;
   },
   /**
-   * DeleteReward removes a reward; `resource_in_use` while it is assigned, `not_found` when it is not there.
+   * Deletes a reward. Errors: `not_found`, also for a repeated request; `resource_in_use` (it is assigned to a
+   * loyalty program).
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.DeleteReward
    */
@@ -943,11 +1108,11 @@ export const RewardService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * CreateRewardAssignment lets the cards of a loyalty programme be redeemed for a reward, at a price in
-   * points unless it is a COIN reward, which has its ratio. Refused with `not_found` for an unknown reward or
-   * a campaign that is no loyalty programme, `missing_param` without a price, `duplicate_found` (409) when the
-   * programme has the reward, `invalid_payload` for a second `auto_redeem` in a programme. `validation_rules`
-   * are for COIN rewards: what pays with points must satisfy them too.
+   * Assigns a reward to a loyalty program. The cards of the program can then be redeemed for it at a price in
+   * points; COIN rewards have their ratio instead of a price. Errors: `not_found` (an unknown reward, a
+   * campaign that is not a loyalty program, an unknown validation rule), `missing_param` (no price),
+   * `duplicate_found` (the program already has the reward); `invalid_payload` also for a second `auto_redeem`
+   * in a program.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.CreateRewardAssignment
    */
@@ -957,7 +1122,7 @@ export const RewardService: GenService<{
     output: typeof RewardAssignmentSchema;
   },
   /**
-   * ListRewardAssignments pages through the programmes that a reward is assigned to, newest first.
+   * Lists the assignments of a reward, newest first. Errors: `not_found` (an unknown reward).
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.ListRewardAssignments
    */
@@ -967,7 +1132,7 @@ export const RewardService: GenService<{
     output: typeof ListRewardAssignmentsResponseSchema;
   },
   /**
-   * GetRewardAssignment answers one assignment of the reward, or `not_found`.
+   * Returns an assignment of the reward. Errors: `not_found`.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.GetRewardAssignment
    */
@@ -977,8 +1142,8 @@ export const RewardService: GenService<{
     output: typeof RewardAssignmentSchema;
   },
   /**
-   * UpdateRewardAssignment changes what is sent of the price and `auto_redeem`; the rest stays. `not_found` for
-   * an unknown assignment, `invalid_payload` for a price of a COIN reward or a second `auto_redeem`.
+   * Updates the price and `auto_redeem`, as far as they are sent. Idempotent. Errors: `not_found`;
+   * `invalid_payload` also for a price of a COIN reward and a second `auto_redeem` in a program.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.UpdateRewardAssignment
    */
@@ -988,8 +1153,8 @@ export const RewardService: GenService<{
     output: typeof RewardAssignmentSchema;
   },
   /**
-   * DeleteRewardAssignment takes a reward out of a programme, and its validation rules with it. What was
-   * redeemed for it stays. `not_found` for an unknown assignment.
+   * Deletes an assignment of a reward and the assignments of its validation rules. Existing redemptions are not
+   * affected. Errors: `not_found`, also for a repeated request.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.DeleteRewardAssignment
    */
@@ -999,7 +1164,7 @@ export const RewardService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * ResolveRewardAssignments answers, item by item, those assignments that there are. Internal; reads only.
+   * Returns assignments by id. Internal; read-only.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.ResolveRewardAssignments
    */
@@ -1009,8 +1174,8 @@ export const RewardService: GenService<{
     output: typeof ResolveRewardAssignmentsResponseSchema;
   },
   /**
-   * ListLoyaltyRewards pages through what a programme's cards can be redeemed for, newest first.
-   * `campaign_id` is the id or the exact name.
+   * Lists the assignments of a loyalty program with their rewards, newest first. `{campaign_id}` is the id or
+   * the exact name. Errors: `not_found` (an unknown loyalty program).
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.ListLoyaltyRewards
    */
@@ -1020,7 +1185,7 @@ export const RewardService: GenService<{
     output: typeof ListLoyaltyRewardsResponseSchema;
   },
   /**
-   * GetLoyaltyReward answers one assignment of the programme with its reward, or `not_found`.
+   * Returns an assignment of the loyalty program with its reward. Errors: `not_found`.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.GetLoyaltyReward
    */
@@ -1030,7 +1195,7 @@ export const RewardService: GenService<{
     output: typeof RewardAssignmentSchema;
   },
   /**
-   * GetLoyaltyAssignmentReward answers the reward of an assignment of the programme, or `not_found`.
+   * Returns the reward of an assignment of the loyalty program. Errors: `not_found`.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.GetLoyaltyAssignmentReward
    */
@@ -1040,7 +1205,7 @@ export const RewardService: GenService<{
     output: typeof RewardSchema;
   },
   /**
-   * UpdateLoyaltyReward changes an assignment of the programme as UpdateRewardAssignment does.
+   * Updates an assignment of the loyalty program. Like UpdateRewardAssignment, with the same errors.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.UpdateLoyaltyReward
    */
@@ -1050,7 +1215,7 @@ export const RewardService: GenService<{
     output: typeof RewardAssignmentSchema;
   },
   /**
-   * DeleteLoyaltyReward takes a reward out of the programme as DeleteRewardAssignment does.
+   * Deletes an assignment of the loyalty program. Like DeleteRewardAssignment, with the same errors.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.DeleteLoyaltyReward
    */

@@ -17,44 +17,56 @@ export const file_scrip_loyalty_v1_segments: GenFile = /*@__PURE__*/
   fileDesc("Ch9zY3JpcC9sb3lhbHR5L3YxL3NlZ21lbnRzLnByb3RvEhBzY3JpcC5sb3lhbHR5LnYxIpoCCgdTZWdtZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDAoEdHlwZRgDIAEoCRI0CgZmaWx0ZXIYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgaatRgCEAFIAIgBARIbChNpbml0aWFsX3N5bmNfc3RhdHVzGAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjsKCnVwZGF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIAYgBAToNkrUYCQoHc2VnbWVudEIJCgdfZmlsdGVyQg0KC191cGRhdGVkX2F0IsABChRDcmVhdGVTZWdtZW50UmVxdWVzdBIZCgRuYW1lGAEgASgJQguatRgHCAEoATCsAhIyCgR0eXBlGAIgASgJQiSatRggCAFyBnN0YXRpY3ILYXV0by11cGRhdGVyB3Bhc3NpdmUSIAoJY3VzdG9tZXJzGAMgAygJQg2atRgJKAEw/wFIoJwBEiwKBmZpbHRlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIAIgBAUIJCgdfZmlsdGVyIo0BChNMaXN0U2VnbWVudHNSZXF1ZXN0EhwKBWxpbWl0GAEgASgDQgiatRgEGAEgZEgAiAEBEhsKBHBhZ2UYAiABKANCCJq1GAQYASBkSAGIAQESKAoHZmlsdGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCCAoGX2xpbWl0QgcKBV9wYWdlImAKFExpc3RTZWdtZW50c1Jlc3BvbnNlEicKBGRhdGEYASADKAsyGS5zY3JpcC5sb3lhbHR5LnYxLlNlZ21lbnQSDQoFdG90YWwYAiABKAM6EJK1GAwKBGxpc3QSBGRhdGEiJwoRR2V0U2VnbWVudFJlcXVlc3QSEgoKc2VnbWVudF9pZBgBIAEoCSI6ChREZWxldGVTZWdtZW50UmVxdWVzdBIiCgpzZWdtZW50X2lkGAEgASgJQg6atRgKygEHc2VnbWVudCIyChtMaXN0Q3VzdG9tZXJTZWdtZW50c1JlcXVlc3QSEwoLY3VzdG9tZXJfaWQYASABKAkicAocTGlzdEN1c3RvbWVyU2VnbWVudHNSZXNwb25zZRIvCgRkYXRhGAEgAygLMiEuc2NyaXAubG95YWx0eS52MS5DdXN0b21lclNlZ21lbnQSDQoFdG90YWwYAiABKAM6EJK1GAwKBGxpc3QSBGRhdGEiOgoPQ3VzdG9tZXJTZWdtZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAk6DZK1GAkKB3NlZ21lbnQyhAYKDlNlZ21lbnRTZXJ2aWNlEogBCg1DcmVhdGVTZWdtZW50EiYuc2NyaXAubG95YWx0eS52MS5DcmVhdGVTZWdtZW50UmVxdWVzdBoZLnNjcmlwLmxveWFsdHkudjEuU2VnbWVudCI0irUYDAoIc2VnbWVudHNYAaK1GAlub3RfZm91bmSC0+STAhE6ASoiDC92MS9zZWdtZW50cxKBAQoMTGlzdFNlZ21lbnRzEiUuc2NyaXAubG95YWx0eS52MS5MaXN0U2VnbWVudHNSZXF1ZXN0GiYuc2NyaXAubG95YWx0eS52MS5MaXN0U2VnbWVudHNSZXNwb25zZSIiirUYCgoIc2VnbWVudHOC0+STAg4SDC92MS9zZWdtZW50cxKKAQoKR2V0U2VnbWVudBIjLnNjcmlwLmxveWFsdHkudjEuR2V0U2VnbWVudFJlcXVlc3QaGS5zY3JpcC5sb3lhbHR5LnYxLlNlZ21lbnQiPIq1GAoKCHNlZ21lbnRzorUYCW5vdF9mb3VuZILT5JMCGxIZL3YxL3NlZ21lbnRzL3tzZWdtZW50X2lkfRKgAQoNRGVsZXRlU2VnbWVudBImLnNjcmlwLmxveWFsdHkudjEuRGVsZXRlU2VnbWVudFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiT4q1GAoKCHNlZ21lbnRzorUYCW5vdF9mb3VuZKK1GA9yZXNvdXJjZV9pbl91c2WC0+STAhsqGS92MS9zZWdtZW50cy97c2VnbWVudF9pZH0SsgEKFExpc3RDdXN0b21lclNlZ21lbnRzEi0uc2NyaXAubG95YWx0eS52MS5MaXN0Q3VzdG9tZXJTZWdtZW50c1JlcXVlc3QaLi5zY3JpcC5sb3lhbHR5LnYxLkxpc3RDdXN0b21lclNlZ21lbnRzUmVzcG9uc2UiO4q1GAsKCWN1c3RvbWVyc4LT5JMCJhIkL3YxL2N1c3RvbWVycy97Y3VzdG9tZXJfaWR9L3NlZ21lbnRzYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_options_v1_options]);
 
 /**
+ * A set of customers.
+ *
  * @generated from message scrip.loyalty.v1.Segment
  */
 export type Segment = Message<"scrip.loyalty.v1.Segment"> & {
   /**
+   * Id of the segment (`seg_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the segment.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
+   * `static`, `auto-update` or `passive`.
+   *
    * @generated from field: string type = 3;
    */
   type: string;
 
   /**
-   * Of a segment that is not static, as it was sent.
+   * The filter, as it was sent; `null` for static segments.
    *
    * @generated from field: optional google.protobuf.Struct filter = 4;
    */
   filter?: JsonObject | undefined;
 
   /**
-   * Always DONE: who is in a segment is found out when it is asked.
+   * Always `DONE`: membership is evaluated at the time of use.
    *
    * @generated from field: string initial_sync_status = 5;
    */
   initialSyncStatus: string;
 
   /**
+   * Time of creation (ISO 8601, UTC).
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
    * @generated from field: optional google.protobuf.Timestamp updated_at = 7;
    */
   updatedAt?: Timestamp | undefined;
@@ -72,28 +84,33 @@ export const SegmentSchema: GenMessage<Segment> = /*@__PURE__*/
  */
 export type CreateSegmentRequest = Message<"scrip.loyalty.v1.CreateSegmentRequest"> & {
   /**
+   * Name of the segment.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * `static`: listed customers; `auto-update`, `passive`: customers who match the filter.
+   *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
-   * `static` only: ids of customers.
+   * `static` only: ids of customers (`cust_…`). At most 20,000.
    *
    * @generated from field: repeated string customers = 3;
    */
   customers: string[];
 
   /**
-   * Not of a static one: conditions in the form of list filters (§3), and a `junction`. Fields: `id`,
-   * `source_id`, `name`, `description`, `email`, `phone`, `birthdate`, `created_at`, `updated_at`,
-   * `address.` with one of its parts, `metadata.` with a key, `summary.redemptions.total_redeemed`,
-   * `.total_succeeded` and `.gift.redeemed_amount`, `summary.orders.total_amount`, `.total_count`,
-   * `.average_amount`, `.last_order_amount` and `.last_order_date`.
+   * `auto-update` and `passive` only, required: conditions as in list filters, and their `junction`
+   * (docs/filters-and-listing.md#filters). Fields: `id`, `source_id`, `name`, `description`, `email`, `phone`,
+   * `birthdate`, `created_at`, `updated_at`, `address.<part>`, `metadata.<key>`,
+   * `summary.redemptions.total_redeemed`, `.total_succeeded` and `.gift.redeemed_amount`,
+   * `summary.orders.total_amount`, `.total_count`, `.average_amount`, `.last_order_amount` and
+   * `.last_order_date`.
    *
    * @generated from field: optional google.protobuf.Struct filter = 4;
    */
@@ -112,19 +129,21 @@ export const CreateSegmentRequestSchema: GenMessage<CreateSegmentRequest> = /*@_
  */
 export type ListSegmentsRequest = Message<"scrip.loyalty.v1.ListSegmentsRequest"> & {
   /**
-   * 10 when absent.
+   * Number of segments on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
+   * Page number, 1 to 100. Default: 1.
+   *
    * @generated from field: optional int64 page = 2;
    */
   page?: bigint | undefined;
 
   /**
-   * Fields: `id`, `name`, `type`, `created_at`.
+   * Conditions on `id`, `name`, `type` and `created_at` (docs/filters-and-listing.md#filters).
    *
    * @generated from field: google.protobuf.Struct filters = 3;
    */
@@ -143,11 +162,15 @@ export const ListSegmentsRequestSchema: GenMessage<ListSegmentsRequest> = /*@__P
  */
 export type ListSegmentsResponse = Message<"scrip.loyalty.v1.ListSegmentsResponse"> & {
   /**
+   * The items of this page.
+   *
    * @generated from field: repeated scrip.loyalty.v1.Segment data = 1;
    */
   data: Segment[];
 
   /**
+   * Number of items on all pages.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -165,6 +188,8 @@ export const ListSegmentsResponseSchema: GenMessage<ListSegmentsResponse> = /*@_
  */
 export type GetSegmentRequest = Message<"scrip.loyalty.v1.GetSegmentRequest"> & {
   /**
+   * Id of the segment (`seg_…`).
+   *
    * @generated from field: string segment_id = 1;
    */
   segmentId: string;
@@ -182,6 +207,8 @@ export const GetSegmentRequestSchema: GenMessage<GetSegmentRequest> = /*@__PURE_
  */
 export type DeleteSegmentRequest = Message<"scrip.loyalty.v1.DeleteSegmentRequest"> & {
   /**
+   * Id of the segment (`seg_…`).
+   *
    * @generated from field: string segment_id = 1;
    */
   segmentId: string;
@@ -199,6 +226,8 @@ export const DeleteSegmentRequestSchema: GenMessage<DeleteSegmentRequest> = /*@_
  */
 export type ListCustomerSegmentsRequest = Message<"scrip.loyalty.v1.ListCustomerSegmentsRequest"> & {
   /**
+   * Id or source id of the customer.
+   *
    * @generated from field: string customer_id = 1;
    */
   customerId: string;
@@ -216,11 +245,15 @@ export const ListCustomerSegmentsRequestSchema: GenMessage<ListCustomerSegmentsR
  */
 export type ListCustomerSegmentsResponse = Message<"scrip.loyalty.v1.ListCustomerSegmentsResponse"> & {
   /**
+   * Segments of the customer.
+   *
    * @generated from field: repeated scrip.loyalty.v1.CustomerSegment data = 1;
    */
   data: CustomerSegment[];
 
   /**
+   * Number of segments.
+   *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
@@ -234,15 +267,21 @@ export const ListCustomerSegmentsResponseSchema: GenMessage<ListCustomerSegments
   messageDesc(file_scrip_loyalty_v1_segments, 7);
 
 /**
+ * A segment of a customer.
+ *
  * @generated from message scrip.loyalty.v1.CustomerSegment
  */
 export type CustomerSegment = Message<"scrip.loyalty.v1.CustomerSegment"> & {
   /**
+   * Id of the segment (`seg_…`).
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Name of the segment.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -256,16 +295,17 @@ export const CustomerSegmentSchema: GenMessage<CustomerSegment> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_segments, 8);
 
 /**
- * SegmentService keeps sets of customers (spec/campaigns-loyalty-platform.md §12). They cannot be
- * changed, only made and deleted.
+ * Manages segments: sets of customers (docs/customers.md#segments). Segments cannot be changed, only created
+ * and deleted.
  *
  * @generated from service scrip.loyalty.v1.SegmentService
  */
 export const SegmentService: GenService<{
   /**
-   * CreateSegment makes a `static` segment of up to 20,000 `customers`, of which an unknown one is
-   * `not_found`, or one of whoever meets the `filter` when it is asked: `auto-update` or `passive`, of
-   * both together at most 100 in a project.
+   * Creates a segment: a `static` one of up to 20,000 `customers`, or an `auto-update` or `passive` one of the
+   * customers who match `filter` at the time of use. A project has at most 10,000 segments, 100 of them with a
+   * filter. Errors: `not_found` (an unknown customer); `invalid_payload` also for a filter that cannot be
+   * parsed and a project without room.
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.CreateSegment
    */
@@ -275,7 +315,7 @@ export const SegmentService: GenService<{
     output: typeof SegmentSchema;
   },
   /**
-   * ListSegments pages through segments, newest first.
+   * Lists segments, newest first.
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.ListSegments
    */
@@ -285,7 +325,7 @@ export const SegmentService: GenService<{
     output: typeof ListSegmentsResponseSchema;
   },
   /**
-   * GetSegment answers one segment, or `not_found`.
+   * Returns a segment. Errors: `not_found`.
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.GetSegment
    */
@@ -295,8 +335,8 @@ export const SegmentService: GenService<{
     output: typeof SegmentSchema;
   },
   /**
-   * DeleteSegment removes a segment, not its customers. Refused with `resource_in_use` while a validation
-   * rule names it: the details tell the first of these.
+   * Deletes a segment, not its customers. Errors: `not_found`, also for a repeated request; `resource_in_use`
+   * (a validation rule references it).
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.DeleteSegment
    */
@@ -306,8 +346,8 @@ export const SegmentService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * ListCustomerSegments answers the segments that a customer is in now. Somebody unknown is answered
-   * those that a customer about whom nothing is known would be in.
+   * Lists the segments that a customer is in now. For an unknown customer, lists the segments that a customer
+   * without any data would be in.
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.ListCustomerSegments
    */

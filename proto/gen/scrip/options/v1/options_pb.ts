@@ -2,8 +2,8 @@
 // @generated from file scrip/options/v1/options.proto (package scrip.options.v1, syntax proto3)
 /* eslint-disable */
 
-// What the contract says beyond its shapes. The gateway builds its routes, checks, encoders and the
-// OpenAPI document from these options, and every service checks its gRPC callers with them.
+// Options of the contract. The gateway builds its routes, checks, encoders and the OpenAPI document from them, and
+// every service authorizes its gRPC callers with them.
 
 import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -18,98 +18,97 @@ export const file_scrip_options_v1_options: GenFile = /*@__PURE__*/
   fileDesc("Ch5zY3JpcC9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNjcmlwLm9wdGlvbnMudjEimQIKBkFjY2VzcxIOCgZzZXJ2ZXIYASABKAkSDgoGY2xpZW50GAIgASgJEhIKCm1hbmFnZW1lbnQYAyABKAgSEAoIa2V5X29ubHkYBCABKAgSFwoPdW5hdXRoZW50aWNhdGVkGAUgASgIEgwKBGZvcm0YBiABKAgSMgoLaWRlbXBvdGVuY3kYByABKA4yHS5zY3JpcC5vcHRpb25zLnYxLklkZW1wb3RlbmN5EgwKBGJ1bGsYCCABKAgSFQoNY2FjaGVfc2Vjb25kcxgJIAEoBRIOCgZzdGF0dXMYCiABKAUSDQoFbGFyZ2UYCyABKAgSFgoOY2xpZW50X2ZlYXR1cmUYDCABKAkSEgoKYnVsa19jb3VudBgNIAEoCSJZCgVTaGFwZRIOCgZvYmplY3QYASABKAkSEAoIZGF0YV9yZWYYAiABKAkSFAoMc2NhbGFyX2ZpZWxkGAMgASgJEhgKEHNjYWxhcl9pZF9wcmVmaXgYBCABKAki4AQKBFJ1bGUSEAoIcmVxdWlyZWQYASABKAgSEAoIbnVsbGFibGUYAiABKAgSEAoDbWluGAMgASgDSACIAQESEAoDbWF4GAQgASgDSAGIAQESFwoKbWluX2xlbmd0aBgFIAEoBUgCiAEBEhcKCm1heF9sZW5ndGgYBiABKAVIA4gBARIPCgdwYXR0ZXJuGAcgASgJEhYKCW1pbl9pdGVtcxgIIAEoBUgEiAEBEhYKCW1heF9pdGVtcxgJIAEoBUgFiAEBEg8KB2RlY2ltYWwYCiABKAgSDAoEZGF0ZRgLIAEoCBIQCghkdXJhdGlvbhgMIAEoCBIQCghpbnRlcm5hbBgNIAEoCBIOCgZ2YWx1ZXMYDiADKAkSEgoKb21pdF9lbXB0eRgPIAEoCBIMCgRqc29uGBAgASgJEg4KBnNlY3JldBgRIAEoCBIuCglyZWZlcmVuY2UYEiABKA4yGy5zY3JpcC5vcHRpb25zLnYxLlJlZmVyZW5jZRITCgttaW5fZGVjaW1hbBgTIAEoCRITCgttYXhfZGVjaW1hbBgUIAEoCRIQCghpbl9xdWVyeRgVIAEoCBIRCgllcnJvcl9rZXkYFiABKAkSLAoIbWV0YWRhdGEYFyABKAsyGi5zY3JpcC5vcHRpb25zLnYxLk1ldGFkYXRhEhAKCHJlc2VydmVzGBggASgJEg8KB2RlbGV0ZXMYGSABKAlCBgoEX21pbkIGCgRfbWF4Qg0KC19taW5fbGVuZ3RoQg0KC19tYXhfbGVuZ3RoQgwKCl9taW5faXRlbXNCDAoKX21heF9pdGVtcyJjCghNZXRhZGF0YRIQCghyZXNvdXJjZRgBIAEoCRIQCghjb21wbGV0ZRgCIAEoCBIOCgZ1bmxlc3MYAyADKAkSDwoHaW5zdGVhZBgEIAEoCRISCgppbnN0ZWFkX2lmGAUgASgJKlwKC0lkZW1wb3RlbmN5EhsKF0lERU1QT1RFTkNZX1VOU1BFQ0lGSUVEEAASGgoWSURFTVBPVEVOQ1lfSU5fU0VSVklDRRABEhQKEElERU1QT1RFTkNZX05PTkUQAiqoAgoJUmVmZXJlbmNlEhkKFVJFRkVSRU5DRV9VTlNQRUNJRklFRBAAEhsKF1JFRkVSRU5DRV9DQVRFR09SWV9OQU1FEAESGQoVUkVGRVJFTkNFX0NBVEVHT1JZX0lEEAISGAoUUkVGRVJFTkNFX0NBVEVHT1JJRVMQAxIeChpSRUZFUkVOQ0VfVkFMSURBVElPTl9SVUxFUxAEEh8KG1JFRkVSRU5DRV9SVUxFU19BU1NJR05NRU5UUxAFEhcKE1JFRkVSRU5DRV9VTklUX1RZUEUQBhIWChJSRUZFUkVOQ0VfQ0FNUEFJR04QBxIdChlSRUZFUkVOQ0VfTE9ZQUxUWV9QUk9HUkFNEAgSHQoZUkVGRVJFTkNFX1JFV0FSRF9DQU1QQUlHThAJOlIKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyGC5zY3JpcC5vcHRpb25zLnYxLkFjY2Vzc1IGYWNjZXNzOjgKBmVycm9ycxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNSGAyADKAlSBmVycm9yczpACgpyZWplY3Rpb25zEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY1YYDIAMoCVIKcmVqZWN0aW9uczpQCgVzaGFwZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxjShgMgASgLMhcuc2NyaXAub3B0aW9ucy52MS5TaGFwZVIFc2hhcGU6SwoEcnVsZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY04YDIAEoCzIWLnNjcmlwLm9wdGlvbnMudjEuUnVsZVIEcnVsZWIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
+ * Who may call an RPC over HTTP, and how.
+ *
  * @generated from message scrip.options.v1.Access
  */
 export type Access = Message<"scrip.options.v1.Access"> & {
   /**
-   * The scope that opens the server-side paths (/v1/...). `api` opens them all.
+   * Scope that the server-side paths (`/v1/…`) need. `api` covers all of them.
    *
    * @generated from field: string server = 1;
    */
   server: string;
 
   /**
-   * The scope that opens the client-side paths (/client/v1/...). `client_api` opens them all.
+   * Scope that the client-side paths (`/client/v1/…`) need. `client_api` covers all of them.
    *
    * @generated from field: string client = 2;
    */
   client: string;
 
   /**
-   * Opened by the installation's management credentials (/management/v1/...).
+   * Called with the installation's management credentials (`/management/v1/…`).
    *
    * @generated from field: bool management = 3;
    */
   management: boolean;
 
   /**
-   * Opened by X-App-Id and X-App-Token alone: the token endpoints.
+   * Called with X-App-Id and X-App-Token only: the token endpoints.
    *
    * @generated from field: bool key_only = 4;
    */
   keyOnly: boolean;
 
   /**
-   * Needs no credential at all: links that stand in mails, such as images.
+   * Needs no credentials: links that are sent in emails, such as images.
    *
    * @generated from field: bool unauthenticated = 5;
    */
   unauthenticated: boolean;
 
   /**
-   * The body is application/x-www-form-urlencoded instead of JSON.
+   * The body is `application/x-www-form-urlencoded` instead of JSON.
    *
    * @generated from field: bool form = 6;
    */
   form: boolean;
 
   /**
-   * How the answer to a repeated Idempotency-Key is kept (spec/rulings.md 5).
+   * How the response to a repeated Idempotency-Key is stored (docs/idempotency.md#replay).
    *
    * @generated from field: scrip.options.v1.Idempotency idempotency = 7;
    */
   idempotency: Idempotency;
 
   /**
-   * Counted in the bucket of bulk calls.
+   * Counted against the limit of bulk calls (docs/rate-limits.md#limits).
    *
    * @generated from field: bool bulk = 8;
    */
   bulk: boolean;
 
   /**
-   * For how many seconds anybody may keep the answer; 0 means nobody may.
+   * Number of seconds for which the response may be cached publicly; 0: not at all.
    *
    * @generated from field: int32 cache_seconds = 9;
    */
   cacheSeconds: number;
 
   /**
-   * The HTTP status of success; 0 means 200, or 204 when the answer is google.protobuf.Empty.
+   * HTTP status of success; 0: 200, or 204 for google.protobuf.Empty.
    *
    * @generated from field: int32 status = 10;
    */
   status: number;
 
   /**
-   * Takes a long list at once, such as the lines of an order: bodies of up to 1 MiB and 50,000 values,
-   * instead of what is usual.
+   * Bodies of up to 1 MiB and 50,000 values instead of the usual limits; for long lists, such as order items.
    *
    * @generated from field: bool large = 11;
    */
   large: boolean;
 
   /**
-   * What the project must allow pages to do before the client-side paths open: `redeem` is its setting
-   * `client_redeem_enabled`. Empty: nothing beyond the scope.
+   * Project setting that the client-side paths need: `redeem` is `client_redeem_enabled`. Empty: none.
    *
    * @generated from field: string client_feature = 12;
    */
   clientFeature: string;
 
   /**
-   * The field of the query that says how many are made: above 1 the call counts in the bucket of bulk
-   * calls.
+   * Query field with the number of objects to create: above 1, the call counts against the limit of bulk calls.
    *
    * @generated from field: string bulk_count = 13;
    */
@@ -124,33 +123,34 @@ export const AccessSchema: GenMessage<Access> = /*@__PURE__*/
   messageDesc(file_scrip_options_v1_options, 0);
 
 /**
+ * How a message is written in JSON.
+ *
  * @generated from message scrip.options.v1.Shape
  */
 export type Shape = Message<"scrip.options.v1.Shape"> & {
   /**
-   * Written as `object` in JSON: the resource's type name.
+   * Value of the JSON field `object`: type name of the resource.
    *
    * @generated from field: string object = 1;
    */
   object: string;
 
   /**
-   * Written as `data_ref` in JSON: the name of the field that holds the items of a list.
+   * Value of the JSON field `data_ref`: name of the field that holds the items of a list.
    *
    * @generated from field: string data_ref = 2;
    */
   dataRef: string;
 
   /**
-   * The message stands for this one field: a JSON string is read as a message that has only it
-   * (a customer may be sent as a bare source id).
+   * A JSON string is read as a message with only this field (a customer may be sent as a plain source id).
    *
    * @generated from field: string scalar_field = 3;
    */
   scalarField: string;
 
   /**
-   * A bare string that starts with this is an id and goes into the field `id` instead.
+   * A plain string that starts with this prefix is an id and is read into the field `id` instead.
    *
    * @generated from field: string scalar_id_prefix = 4;
    */
@@ -165,91 +165,97 @@ export const ShapeSchema: GenMessage<Shape> = /*@__PURE__*/
   messageDesc(file_scrip_options_v1_options, 1);
 
 /**
- * What a field must satisfy. Paths in error details are those of the JSON document.
+ * Constraints on a field, and how it is written in JSON. Paths in error details are those of the JSON document.
  *
  * @generated from message scrip.options.v1.Rule
  */
 export type Rule = Message<"scrip.options.v1.Rule"> & {
   /**
-   * Must be present (and not null).
+   * The field must be sent, and not be `null`.
    *
    * @generated from field: bool required = 1;
    */
   required: boolean;
 
   /**
-   * Absent is written as `null`; `null` is read as absent.
+   * An absent value is written as `null`, and `null` is read as absent.
    *
    * @generated from field: bool nullable = 2;
    */
   nullable: boolean;
 
   /**
-   * Inclusive bounds of a number.
+   * Inclusive lower bound of a number.
    *
    * @generated from field: optional int64 min = 3;
    */
   min?: bigint | undefined;
 
   /**
+   * Inclusive upper bound of a number.
+   *
    * @generated from field: optional int64 max = 4;
    */
   max?: bigint | undefined;
 
   /**
-   * Inclusive bounds of a string's length, in characters.
+   * Minimum length of a string, in characters.
    *
    * @generated from field: optional int32 min_length = 5;
    */
   minLength?: number | undefined;
 
   /**
+   * Maximum length of a string, in characters.
+   *
    * @generated from field: optional int32 max_length = 6;
    */
   maxLength?: number | undefined;
 
   /**
-   * A regular expression that the whole string must match.
+   * Regular expression that the whole string must match.
    *
    * @generated from field: string pattern = 7;
    */
   pattern: string;
 
   /**
-   * Inclusive bounds of the number of items of a list or of entries of a map.
+   * Minimum number of items of a list or entries of a map.
    *
    * @generated from field: optional int32 min_items = 8;
    */
   minItems?: number | undefined;
 
   /**
+   * Maximum number of items of a list or entries of a map.
+   *
    * @generated from field: optional int32 max_items = 9;
    */
   maxItems?: number | undefined;
 
   /**
-   * A string that holds an exact decimal; a number in JSON.
+   * The string holds an exact decimal; a number in JSON.
    *
    * @generated from field: bool decimal = 10;
    */
   decimal: boolean;
 
   /**
-   * A string that holds a calendar day, YYYY-MM-DD.
+   * The string holds a calendar day, `YYYY-MM-DD`.
    *
    * @generated from field: bool date = 11;
    */
   date: boolean;
 
   /**
-   * A string that holds an ISO 8601 duration.
+   * The string holds an ISO 8601 duration.
    *
    * @generated from field: bool duration = 12;
    */
   duration: boolean;
 
   /**
-   * Never part of the JSON document: filled by the gateway or by a service.
+   * Never part of the JSON document: set by the gateway or a service.
    *
    * @generated from field: bool internal = 13;
    */
@@ -263,82 +269,81 @@ export type Rule = Message<"scrip.options.v1.Rule"> & {
   values: string[];
 
   /**
-   * Left out of the JSON document when empty, instead of being written as [].
+   * Left out of the JSON document when empty, instead of being written as `[]`.
    *
    * @generated from field: bool omit_empty = 15;
    */
   omitEmpty: boolean;
 
   /**
-   * Read and written in JSON under this name instead of the field's own.
+   * Name of the field in JSON, where it differs from the name of the field.
    *
    * @generated from field: string json = 16;
    */
   json: string;
 
   /**
-   * Never written to logs or to stored answers: tokens and secrets.
+   * Never written to logs or stored responses: tokens and secrets.
    *
    * @generated from field: bool secret = 17;
    */
   secret: boolean;
 
   /**
-   * Names a resource of another service that the gateway looks up before the call, and whose name
-   * it fills in after it (services/decisions/0004-references-at-the-door.md).
+   * Refers to a resource of another service, which the gateway resolves before the call or fills in after it.
    *
    * @generated from field: scrip.options.v1.Reference reference = 18;
    */
   reference: Reference;
 
   /**
-   * Inclusive bounds of a decimal, written as decimals.
+   * Inclusive lower bound of a decimal, as a decimal.
    *
    * @generated from field: string min_decimal = 19;
    */
   minDecimal: string;
 
   /**
+   * Inclusive upper bound of a decimal, as a decimal.
+   *
    * @generated from field: string max_decimal = 20;
    */
   maxDecimal: string;
 
   /**
-   * Sent in the query although the request has a body; only for the documentation, since the gateway
-   * takes any field from the query that the body lacks.
+   * Sent in the query although the request has a body. Only for documentation: the gateway reads any field that
+   * the body lacks from the query.
    *
    * @generated from field: bool in_query = 21;
    */
   inQuery: boolean;
 
   /**
-   * The error key for a number that is out of its bounds or not whole, where it is not that of the
-   * payload.
+   * Error key for a number that is out of bounds or not an integer. Default: `invalid_payload`.
    *
    * @generated from field: string error_key = 22;
    */
   errorKey: string;
 
   /**
-   * The object is the metadata of a resource, and must meet the project's schema of it
-   * (services/decisions/0010-metadata-schemas-at-the-door.md).
+   * The object is the metadata of a resource and must match the project's schema.
    *
    * @generated from field: scrip.options.v1.Metadata metadata = 23;
    */
   metadata?: Metadata | undefined;
 
   /**
-   * The id that a new object of this kind gets, which the gateway makes when it has to know it before:
-   * `voucher`, `campaign`, `promotion_tier`, `reward_assignment`. Always internal, beside validation_rules.
+   * Type of the object whose id the gateway reserves before it is created: `voucher`, `campaign`,
+   * `promotion_tier` or `reward_assignment`. Always internal, beside `validation_rules`.
    *
    * @generated from field: string reserves = 24;
    */
   reserves: string;
 
   /**
-   * The request deletes an object of this kind, by the id in this field. A `segment` is refused while a
-   * validation rule names it; rules that are assigned to a `promotion_tier` or `reward_assignment` are taken away from it
-   * (services/decisions/0019-what-goes-with-what-is-deleted.md), and a `category` is taken out of stacking rules.
+   * Type of the object that the request deletes by the id in this field. A `segment` that a validation rule
+   * references is not deleted; assignments of rules to a `promotion_tier` or `reward_assignment` are deleted
+   * with it, and a `category` is removed from stacking rules.
    *
    * @generated from field: string deletes = 25;
    */
@@ -353,43 +358,45 @@ export const RuleSchema: GenMessage<Rule> = /*@__PURE__*/
   messageDesc(file_scrip_options_v1_options, 2);
 
 /**
- * Which schema metadata must meet, and how far (spec/campaigns-loyalty-platform.md §17).
+ * Which metadata schema applies to an object, and how strictly (docs/metadata-schemas.md#enforcement).
  *
  * @generated from message scrip.options.v1.Metadata
  */
 export type Metadata = Message<"scrip.options.v1.Metadata"> & {
   /**
-   * The resource that the schema is of: `customer`, `order_item`, …
+   * Resource of the schema: `customer`, `order_item`, ….
    *
    * @generated from field: string resource = 1;
    */
   resource: string;
 
   /**
-   * Required keys must be there, as when something is made; otherwise only keys that are sent are
-   * looked at.
+   * Required keys must be present, because the object is created; otherwise only the keys that are sent are
+   * checked.
    *
    * @generated from field: bool complete = 2;
    */
   complete: boolean;
 
   /**
-   * Fields of the same message that name what there is already: with one of them only keys that are
-   * sent are looked at.
+   * Fields of the same message that identify an existing object: when one of them is sent, only the keys that
+   * are sent are checked.
    *
    * @generated from field: repeated string unless = 3;
    */
   unless: string[];
 
   /**
-   * The schema of this resource counts instead where the boolean `instead_if` of the same message is
-   * true. Without an `instead_if` nobody but the owner knows, and meeting one of the two is enough.
+   * Resource of the schema that applies when the boolean field `instead_if` of the same message is true.
+   * Without `instead_if`, matching one of the two schemas is enough.
    *
    * @generated from field: string instead = 4;
    */
   instead: string;
 
   /**
+   * Name of the boolean field that selects the schema of `instead`.
+   *
    * @generated from field: string instead_if = 5;
    */
   insteadIf: string;
@@ -403,25 +410,27 @@ export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
   messageDesc(file_scrip_options_v1_options, 3);
 
 /**
+ * How the response to a repeated Idempotency-Key is stored.
+ *
  * @generated from enum scrip.options.v1.Idempotency
  */
 export const Idempotency = {
   /**
-   * The gateway stores the answer after the call: POST and PUT that move no value.
+   * The gateway stores the response after the call: POST and PUT that move no value.
    *
    * @generated from enum value: IDEMPOTENCY_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * The service stores the answer in the transaction of the effect: whatever moves value.
+   * The service stores the response in the transaction of the effect: whatever moves value.
    *
    * @generated from enum value: IDEMPOTENCY_IN_SERVICE = 1;
    */
   IN_SERVICE: 1,
 
   /**
-   * Its answer must not be kept: tokens and secrets.
+   * The response is not stored, because it contains tokens or secrets.
    *
    * @generated from enum value: IDEMPOTENCY_NONE = 2;
    */
@@ -429,6 +438,8 @@ export const Idempotency = {
 } as const;
 
 /**
+ * How the response to a repeated Idempotency-Key is stored.
+ *
  * @generated from enum scrip.options.v1.Idempotency
  */
 export type Idempotency = (typeof Idempotency)[keyof typeof Idempotency] | UnknownEnum;
@@ -440,6 +451,8 @@ export const IdempotencySchema: GenEnum<Idempotency> = /*@__PURE__*/
   enumDesc(file_scrip_options_v1_options, 0);
 
 /**
+ * What a field refers to.
+ *
  * @generated from enum scrip.options.v1.Reference
  */
 export const Reference = {
@@ -449,68 +462,67 @@ export const Reference = {
   UNSPECIFIED: 0,
 
   /**
-   * The name of a category; made on the fly when unknown, and turned into its id.
+   * Name of a category: created when it does not exist, and replaced by its id.
    *
    * @generated from enum value: REFERENCE_CATEGORY_NAME = 1;
    */
   CATEGORY_NAME: 1,
 
   /**
-   * The id of a category; 404 when unknown.
+   * Id of a category: 404 when unknown.
    *
    * @generated from enum value: REFERENCE_CATEGORY_ID = 2;
    */
   CATEGORY_ID: 2,
 
   /**
-   * In an answer: the categories, filled in from category_id.
+   * Responses: categories, filled in from `category_id`.
    *
    * @generated from enum value: REFERENCE_CATEGORIES = 3;
    */
   CATEGORIES: 3,
 
   /**
-   * In a request: ids of validation rules, which are assigned to the new object before it is made; 404
-   * when one is unknown. Services refuse such a field: they get it only when the gateway was passed by.
+   * Requests: ids of validation rules that are assigned before the object is created; 404 when one is unknown.
+   * Services reject the field: they receive it only from callers that bypass the gateway.
    *
    * @generated from enum value: REFERENCE_VALIDATION_RULES = 4;
    */
   VALIDATION_RULES: 4,
 
   /**
-   * In an answer: the assignments of rules to the object, and to its campaign, filled in from their
-   * ids unless its service did.
+   * Responses: rule assignments of the object and its campaign, filled in from their ids unless the service
+   * did.
    *
    * @generated from enum value: REFERENCE_RULES_ASSIGNMENTS = 5;
    */
   RULES_ASSIGNMENTS: 5,
 
   /**
-   * In an answer: an id or source id of a product or SKU, from which `product` and `sku` of the same
-   * message are filled in unless its service did.
+   * Responses: id or source id of a product or SKU, from which `product` and `sku` of the same message are
+   * filled in unless the service did.
    *
    * @generated from enum value: REFERENCE_UNIT_TYPE = 6;
    */
   UNIT_TYPE: 6,
 
   /**
-   * In a request: the id or name of a campaign; the name is turned into its id, and what is unknown stays
-   * as it is.
+   * Requests: id or name of a campaign; a name is replaced by the id, an unknown one stays as it is.
    *
    * @generated from enum value: REFERENCE_CAMPAIGN = 7;
    */
   CAMPAIGN: 7,
 
   /**
-   * In a request: the id or exact name of a loyalty programme, which becomes its id; 404 when there is none.
+   * Requests: id or exact name of a loyalty program, replaced by its id; 404 when unknown.
    *
    * @generated from enum value: REFERENCE_LOYALTY_PROGRAM = 8;
    */
   LOYALTY_PROGRAM: 8,
 
   /**
-   * In a request: the id or exact name of the campaign that a reward is of, which becomes its id; 404 when
-   * unknown. `type` beside it becomes the kind of the campaign.
+   * Requests: id or exact name of the campaign of a reward, replaced by its id; 404 when unknown. The `type`
+   * field beside it becomes the type of the campaign.
    *
    * @generated from enum value: REFERENCE_REWARD_CAMPAIGN = 9;
    */
@@ -518,6 +530,8 @@ export const Reference = {
 } as const;
 
 /**
+ * What a field refers to.
+ *
  * @generated from enum scrip.options.v1.Reference
  */
 export type Reference = (typeof Reference)[keyof typeof Reference] | UnknownEnum;
@@ -529,7 +543,7 @@ export const ReferenceSchema: GenEnum<Reference> = /*@__PURE__*/
   enumDesc(file_scrip_options_v1_options, 1);
 
 /**
- * Who may call an RPC. Every RPC that has a google.api.http path must carry it: without it the
+ * Who may call an RPC over HTTP, and how. Required for every RPC with a google.api.http path: without it the
  * gateway does not start.
  *
  * @generated from extension: scrip.options.v1.Access access = 50001;

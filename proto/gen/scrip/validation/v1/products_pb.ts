@@ -954,10 +954,10 @@ export const ResolvedUnitSchema: GenMessage<ResolvedUnit> = /*@__PURE__*/
  */
 export const ProductService: GenService<{
   /**
-   * Creates a product, or updates the product with this `id` or `source_id`. An `id` decides over a `source_id`
-   * and must exist. Fields that are sent overwrite the stored ones, `null` clears a field, metadata is merged
-   * by key. Errors: `not_found` (an unknown `id`), `duplicate_found` (another product has the `source_id`),
-   * `metadata_validation_failed`.
+   * Creates or updates a product. Updates the product with this `id` or `source_id`. An `id` decides over a
+   * `source_id` and must exist. Fields that are sent overwrite the stored ones, `null` clears a field, metadata
+   * is merged by key. Errors: `not_found` (an unknown `id`), `duplicate_found` (another product has the
+   * `source_id`), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ProductService.CreateProduct
    */
@@ -1009,9 +1009,9 @@ export const ProductService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Creates a SKU of a product, or updates the SKU with this `id` or `source_id`, like CreateProduct. Errors:
-   * `not_found` (an unknown product or `id`, or a SKU of another product), `duplicate_found` (another SKU has
-   * the `source_id`), `invalid_sku` (an attribute that the product does not have),
+   * Creates or updates a SKU of a product. Updates the SKU with this `id` or `source_id`, like CreateProduct.
+   * Errors: `not_found` (an unknown product or `id`, or a SKU of another product), `duplicate_found` (another
+   * SKU has the `source_id`), `invalid_sku` (an attribute that the product does not have),
    * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ProductService.CreateSku

@@ -463,10 +463,10 @@ export const QualifiedRuleSchema: GenMessage<QualifiedRule> = /*@__PURE__*/
  */
 export const QualificationService: GenService<{
   /**
-   * Lists the promotion tiers, public codes and codes of the customer that can be used with an order, each
-   * calculated alone on the order as sent. Changes nothing; results are not cached. Budgets are not checked
-   * (counts and sums over redemptions, also those of the customer): validate before redeeming. Without a
-   * customer, everything that depends on one is left out.
+   * Lists what a customer can use with an order. Returns promotion tiers, public codes and codes of the
+   * customer, each calculated alone on the order as sent. Changes nothing; results are not cached. Budgets are
+   * not checked (counts and sums over redemptions, also those of the customer): validate before redeeming.
+   * Without a customer, everything that depends on one is left out.
    *
    * Candidates are active promotion tiers, vouchers without campaign and holder, the one code of each
    * STANDALONE campaign (the newest 1000), and vouchers that the customer holds; never unpublished codes of

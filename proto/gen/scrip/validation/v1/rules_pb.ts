@@ -1146,9 +1146,9 @@ export const ValidationRuleService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Assigns a validation rule to an object, which can then be used only when the rule is satisfied. Errors:
-   * `not_found` (an unknown rule or object), `duplicate_found` (the rule is already assigned to the object),
-   * `invalid_payload` (a campaign that already has a rule).
+   * Assigns a validation rule to an object. The object can then be used only when the rule is satisfied.
+   * Errors: `not_found` (an unknown rule or object), `duplicate_found` (the rule is already assigned to the
+   * object), `invalid_payload` (a campaign that already has a rule).
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.CreateAssignment
    */

@@ -658,7 +658,7 @@ export const StackingRulesService: GenService<{
     output: typeof ProjectStackingRulesSchema;
   },
   /**
-   * Returns the stacking rules of the project as a list of one, or an empty list while the defaults apply.
+   * Returns the stacking rules of the project. The list has one element, or none while the defaults apply.
    * Errors: `not_found` (an unknown project).
    *
    * @generated from rpc scrip.validation.v1.StackingRulesService.ListStackingRules

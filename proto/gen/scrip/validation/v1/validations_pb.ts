@@ -2104,10 +2104,10 @@ export const ValidationService: GenService<{
     output: typeof VoucherValidationSchema;
   },
   /**
-   * Validates 1 to 30 redeemables together under the project's stacking rules (docs/stacking.md#algorithm); a
-   * promotion stack stands for its tiers. Changes nothing, except that a valid request with a `session` locks
-   * every applicable redeemable (docs/sessions.md#locks). Redeemables that cannot be used are in the response
-   * with their error; the request itself succeeds.
+   * Validates 1 to 30 redeemables together. The project's stacking rules decide how they are combined
+   * (docs/stacking.md#algorithm); a promotion stack stands for its tiers. Changes nothing, except that a valid
+   * request with a `session` locks every applicable redeemable (docs/sessions.md#locks). Redeemables that
+   * cannot be used are in the response with their error; the request itself succeeds.
    *
    * Errors: `duplicated_redeemables`, `invalid_redeemables` (a promotion stack with other redeemables),
    * `not_found` (an unknown customer id or order id), `invalid_order`, `ambiguous_tracking_id` (`tracking_id`

@@ -869,7 +869,7 @@ export const PublicationService: GenService<{
     output: typeof ListPublicationsResponseSchema;
   },
   /**
-   * Lists the vouchers that a customer holds, newest first by default, with their current status.
+   * Lists the vouchers that a customer holds. Newest first by default, with their current status.
    * `{customer_id}` is an id or a source id. Errors: `not_found` (an unknown customer).
    *
    * @generated from rpc scrip.voucher.v1.PublicationService.ListCustomerRedeemables

@@ -445,7 +445,7 @@ export const TransactionService: GenService<{
     output: typeof CardTransactionsSchema;
   },
   /**
-   * Lists the transactions of a member of a loyalty program, otherwise like ListCardTransactions. `{member_id}`
+   * Lists the transactions of a member of a loyalty program. Otherwise like ListCardTransactions. `{member_id}`
    * is the code or id of the card, `{campaign_id}` the id or exact name of the program. Errors: `not_found` (an
    * unknown card or program, or a card of another program), `invalid_voucher` (not a loyalty card).
    *
