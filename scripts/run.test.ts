@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 
 type Workspace = {
-  readonly start: (...args: string[]) => Run;
+  readonly start: (args: readonly string[], env?: Readonly<Record<string, string>>) => Run;
   readonly write: (file: string, text: string) => Promise<void>;
   readonly installs: () => Promise<number>;
 };
@@ -35,7 +35,7 @@ async function givenWorkspace(installScript = "sleep 0.3"): Promise<Workspace> {
   await write("bin/npx", `#!/bin/sh\necho "$@" >> "${root}/installs"\n${installScript}\n`);
   return {
     write,
-    start: (...args) => startRun(root, args),
+    start: (args, env = {}) => startRun(root, args, env),
     installs: async () => {
       const text = await readFile(path.join(root, "installs"), "utf8").catch(() => "");
       return text.split("\n").length - 1;
@@ -43,10 +43,14 @@ async function givenWorkspace(installScript = "sleep 0.3"): Promise<Workspace> {
   };
 }
 
-function startRun(root: string, args: readonly string[]): Run {
+function startRun(
+  root: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Run {
   const child = spawn(process.execPath, [path.join(root, "scripts/run.mjs"), ...args], {
     cwd: root,
-    env: { ...process.env, PATH: `${root}/bin:${process.env["PATH"]}` },
+    env: { ...process.env, ...env, PATH: `${root}/bin:${process.env["PATH"]}` },
   });
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
@@ -64,23 +68,23 @@ function startRun(root: string, args: readonly string[]): Run {
 test("runs the command with Node 24 or later, also in PATH, and returns its exit code", async () => {
   const { start } = await givenWorkspace();
   const script = `echo "node $(node -p 'process.versions.node')"; exit 3`;
-  const run = start("sh", "-c", script);
+  const run = start(["sh", "-c", script]);
   expect(await run.exitCode).toBe(3);
   expect(Number(/node (\d+)/.exec(run.output())?.[1])).toBeGreaterThanOrEqual(24);
 });
 
 test("installs packages once, and again after a package.json changed", async () => {
   const { start, write, installs } = await givenWorkspace();
-  for (let times = 0; times < 2; times += 1) await start("node", "-e", "0").exitCode;
+  for (let times = 0; times < 2; times += 1) await start(["node", "-e", "0"]).exitCode;
   expect(await installs()).toBe(1);
   await write("parts/one/package.json", `{ "name": "one" }`);
-  for (let times = 0; times < 2; times += 1) await start("node", "-e", "0").exitCode;
+  for (let times = 0; times < 2; times += 1) await start(["node", "-e", "0"]).exitCode;
   expect(await installs()).toBe(2);
 });
 
 test("two concurrent starts install once, and both run", async () => {
   const { start, installs } = await givenWorkspace();
-  const runs = [start("node", "-p", "'went'"), start("node", "-p", "'went'")];
+  const runs = [start(["node", "-p", "'went'"]), start(["node", "-p", "'went'"])];
   expect(await Promise.all(runs.map((run) => run.exitCode))).toEqual([0, 0]);
   expect(runs.map((run) => run.output().includes("went"))).toEqual([true, true]);
   expect(await installs()).toBe(1);
@@ -89,13 +93,13 @@ test("two concurrent starts install once, and both run", async () => {
 test("a start that was killed while it installed does not block the next one", async () => {
   const { start, write, installs } = await givenWorkspace();
   await write(".scrip-install/pid", "999999999");
-  expect(await start("node", "-e", "0").exitCode).toBe(0);
+  expect(await start(["node", "-e", "0"]).exitCode).toBe(0);
   expect(await installs()).toBe(1);
 });
 
 test("a failed install prints the reason and runs nothing", async () => {
   const { start } = await givenWorkspace("echo some reason; exit 7");
-  const run = start("node", "-p", "'went'");
+  const run = start(["node", "-p", "'went'"]);
   expect(await run.exitCode).toBe(1);
   expect(run.output()).toContain("could not be installed (pnpm ended with 7):\n  some reason");
   expect(run.output()).not.toContain("went");
@@ -115,7 +119,7 @@ test.each([
   ["ERR_PNPM_OUTDATED_LOCKFILE", "a package.json changed. Update the lock file: npx -y pnpm@"],
 ])("an install that fails with %j prints one line that says what to do", async (output, advice) => {
   const { start } = await givenWorkspace(`echo "${output}"; exit 1`);
-  const run = start("node", "-p", "'went'");
+  const run = start(["node", "-p", "'went'"]);
   expect(await run.exitCode).toBe(1);
   const lines = run
     .output()
@@ -123,6 +127,18 @@ test.each([
     .filter((line) => line.startsWith("scrip:"));
   expect(lines.at(-1)).toContain(advice);
   expect(run.output()).not.toContain("went");
+});
+
+test("a home that cannot be written moves npm's home and cache into the checkout", async () => {
+  const { start } = await givenWorkspace('echo "home $HOME, cache $npm_config_cache"');
+  const run = start(["node", "-e", "0"], {
+    HOME: "/nonexistent",
+    npm_config_cache: "/nonexistent",
+  });
+  expect(await run.exitCode).toBe(0);
+  expect(run.output()).toMatch(
+    /home .*node_modules.\.scrip.home, cache .*node_modules.\.scrip.home/,
+  );
 });
 
 const COUNTING = `
@@ -139,7 +155,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   "%s from both the terminal and npm reaches the command once",
   async (signal) => {
     const { start } = await givenWorkspace();
-    const run = start("node", "-e", COUNTING);
+    const run = start(["node", "-e", COUNTING]);
     await run.printed("ready");
     run.process.kill(signal);
     await sleep(50);
@@ -153,7 +169,7 @@ test("the command ends with npm, which signals only the shell in between", async
   const { start, write } = await givenWorkspace();
   await write("main.mjs", COUNTING);
   await write("package.json", `{ "scripts": { "start": "node scripts/run.mjs node main.mjs" } }`);
-  const run = start("npm", "start", "--silent");
+  const run = start(["npm", "start", "--silent"]);
   await run.printed("ready");
   const npm = execFileSync("pgrep", ["-P", String(run.process.pid)], { encoding: "utf8" });
   process.kill(Number(npm), "SIGTERM");
@@ -163,7 +179,7 @@ test("the command ends with npm, which signals only the shell in between", async
 
 test("reports a command that does not exist without a stack trace", async () => {
   const { start } = await givenWorkspace();
-  const run = start("no-such-program");
+  const run = start(["no-such-program"]);
   expect(await run.exitCode).toBe(1);
   expect(run.output()).toContain("scrip: no-such-program cannot be started");
   expect(run.output()).not.toMatch(/\n\s+at /);

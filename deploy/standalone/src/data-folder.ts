@@ -72,9 +72,16 @@ export async function readKeys(folder: string): Promise<Record<string, string>> 
 /** Writes the file atomically: a crash must not leave half a file of keys. */
 async function writePrivate(file: string, text: string): Promise<void> {
   const temporary = `${file}.${process.pid}`;
-  await writeFile(temporary, text, { mode: 0o600 });
-  await chmod(temporary, 0o600);
-  await rename(temporary, file);
+  try {
+    await writeFile(temporary, text, { mode: 0o600 });
+    await chmod(temporary, 0o600);
+    await rename(temporary, file);
+  } catch (cause) {
+    throw new DataFolderError(
+      `${file} cannot be written: ${reasonOf(cause)}. Free some space or change the owner of the folder, or set SCRIP_DATA_DIR to another one.`,
+      { cause },
+    );
+  }
 }
 
 const reasonOf = (error: unknown): string =>
