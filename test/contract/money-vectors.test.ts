@@ -41,7 +41,7 @@ function toldBy(figures: Figures, { from, ...said }: Known): Known {
   return { from, ...Object.fromEntries(Object.keys(said).map((name) => [name, all[name]])) };
 }
 
-/** The equations of §1.2. */
+/** docs/order-calculation.md#equations */
 function expectSound(figures: Figures): void {
   const sum = (pick: (item: Figures["items"][number]) => number): number =>
     figures.items.reduce((all, item) => all + pick(item), 0);

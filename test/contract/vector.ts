@@ -15,8 +15,8 @@ export type VectorCatalogue = {
 
 export type Vector = {
   readonly id: string;
-  /** Sections of the specification. */
-  readonly spec: string;
+  /** The section of the documentation. */
+  readonly docs: string;
   readonly title: string;
   readonly stacking?: VectorStacking;
   /** In the order of the request; all of them apply. */

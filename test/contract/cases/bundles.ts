@@ -31,38 +31,54 @@ const mice = (rest: Partial<VectorEntry>): VectorRule[] => [
 ];
 
 export const bundles: readonly Case[] = [
-  one(["bundle-amount", "§1.10.6", "1.00 for each of five bundles"], amount(100, ORDER), [
-    [item("laptop", 5), item("bag", 5)],
-    [laptopAndBag],
-    spec({ total_discount_amount: 500 }),
-  ]),
-  one(["bundle-percent", "§1.10.6", "5 % for each of five bundles"], percent(5, ORDER), [
-    [item("beans", 5), item("filters", 5)],
-    [
-      bundle(5, [
-        ["product", "beans", 1],
-        ["product", "filters", 1],
-      ]),
-    ],
-    spec({ total_discount_amount: 6250 }),
-  ]),
   one(
-    ["bundle-percent-all", "§1.10.4", "the multiplied percentage ends at 100"],
+    ["bundle-amount", "docs/order-calculation.md#bundles", "1.00 for each of five bundles"],
+    amount(100, ORDER),
+    [[item("laptop", 5), item("bag", 5)], [laptopAndBag], spec({ total_discount_amount: 500 })],
+  ),
+  one(
+    ["bundle-percent", "docs/order-calculation.md#bundles", "5 % for each of five bundles"],
+    percent(5, ORDER),
+    [
+      [item("beans", 5), item("filters", 5)],
+      [
+        bundle(5, [
+          ["product", "beans", 1],
+          ["product", "filters", 1],
+        ]),
+      ],
+      spec({ total_discount_amount: 6250 }),
+    ],
+  ),
+  one(
+    [
+      "bundle-percent-all",
+      "docs/order-calculation.md#bundles",
+      "the multiplied percentage ends at 100",
+    ],
     percent(40, ORDER),
     [[item("beans", 5)], [bundle(5, [["product", "beans", 1]])], hand({ total_amount: 0 })],
   ),
-  one(["bundle-limit", "§1.10.1", "no more bundles than the limit"], amount(100, ORDER), [
-    [item("laptop", 5), item("bag", 5)],
-    [
-      bundle(3, [
-        ["product", "laptop", 1],
-        ["product", "bag", 1],
-      ]),
-    ],
-    hand({ total_discount_amount: 300 }),
-  ]),
   one(
-    ["bundle-unit-limit", "§1.10.6", "20.00 for one mouse of each bundle"],
+    ["bundle-limit", "docs/order-calculation.md#bundles", "no more bundles than the limit"],
+    amount(100, ORDER),
+    [
+      [item("laptop", 5), item("bag", 5)],
+      [
+        bundle(3, [
+          ["product", "laptop", 1],
+          ["product", "bag", 1],
+        ]),
+      ],
+      hand({ total_discount_amount: 300 }),
+    ],
+  ),
+  one(
+    [
+      "bundle-unit-limit",
+      "docs/order-calculation.md#bundles",
+      "20.00 for one mouse of each bundle",
+    ],
     amount(2000, BY_QUANTITY),
     [
       [...twoBundles, item("mouse", 3)],
@@ -70,18 +86,22 @@ export const bundles: readonly Case[] = [
       spec({ discounts: [0, 0, 4000] }),
     ],
   ),
-  one(["bundle-no-unit-limit", "§1.10.6", "20.00 for each mouse"], amount(2000, BY_QUANTITY), [
-    [...twoBundles, item("mouse", 3)],
-    mice({}),
-    spec({ discounts: [0, 0, 6000] }),
-  ]),
-  one(["bundle-line", "§1.10.6", "20.00 for a line, twice"], amount(2000, ITEMS), [
-    [...twoBundles, item("mouse", 3)],
-    mice({}),
-    spec({ discounts: [0, 0, 4000] }),
-  ]),
   one(
-    ["bundle-three-lines", "§1.10.6", "20.00 for each of three lines, twice"],
+    ["bundle-no-unit-limit", "docs/order-calculation.md#bundles", "20.00 for each mouse"],
+    amount(2000, BY_QUANTITY),
+    [[...twoBundles, item("mouse", 3)], mice({}), spec({ discounts: [0, 0, 6000] })],
+  ),
+  one(
+    ["bundle-line", "docs/order-calculation.md#bundles", "20.00 for a line, twice"],
+    amount(2000, ITEMS),
+    [[...twoBundles, item("mouse", 3)], mice({}), spec({ discounts: [0, 0, 4000] })],
+  ),
+  one(
+    [
+      "bundle-three-lines",
+      "docs/order-calculation.md#bundles",
+      "20.00 for each of three lines, twice",
+    ],
     amount(2000, ITEMS),
     [
       [...twoBundles, item("mouse", 1), item("mouse", 1), item("mouse", 1)],
@@ -90,7 +110,11 @@ export const bundles: readonly Case[] = [
     ],
   ),
   one(
-    ["bundle-split", "§1.10.6", "10.00 split over beans and filters, twice"],
+    [
+      "bundle-split",
+      "docs/order-calculation.md#bundles",
+      "10.00 split over beans and filters, twice",
+    ],
     amount(1000, SPLIT),
     [
       [item("beans", 2, { price: 1500 }), item("filters", 2, { price: 1000 })],
@@ -107,7 +131,11 @@ export const bundles: readonly Case[] = [
     ],
   ),
   one(
-    ["bundle-percent-units", "§1.10.4", "unit limits of a percentage are not multiplied"],
+    [
+      "bundle-percent-units",
+      "docs/order-calculation.md#bundles",
+      "unit limits of a percentage are not multiplied",
+    ],
     percent(10, ITEMS),
     [
       [...twoBundles, item("mouse", 3)],
@@ -116,7 +144,11 @@ export const bundles: readonly Case[] = [
     ],
   ),
   one(
-    ["bundle-fixed-units", "§1.10.4", "a fixed price is not multiplied, its unit limits are"],
+    [
+      "bundle-fixed-units",
+      "docs/order-calculation.md#bundles",
+      "a fixed price is not multiplied, its unit limits are",
+    ],
     fixed(1000, ITEMS),
     [
       [...twoBundles, item("mouse", 3)],
@@ -125,12 +157,16 @@ export const bundles: readonly Case[] = [
     ],
   ),
   one(
-    ["bundle-units", "§1.10.4", "free units are multiplied"],
+    ["bundle-units", "docs/order-calculation.md#bundles", "free units are multiplied"],
     units("ADD_NEW_ITEMS", 1, "mouse"),
     [twoBundles, [laptopAndBag], hand({ quantities: [2, 2, 2], total_amount: 210_000 })],
   ),
   one(
-    ["bundle-not-multiplied", "§1.10.4", "multiply: false leaves the value as it is"],
+    [
+      "bundle-not-multiplied",
+      "docs/order-calculation.md#bundles",
+      "multiply: false leaves the value as it is",
+    ],
     amount(100, ORDER),
     [
       twoBundles,
@@ -148,17 +184,29 @@ export const bundles: readonly Case[] = [
     ],
   ),
   one(
-    ["bundle-order-limit", "§1.6", "limits on the order are multiplied"],
+    [
+      "bundle-order-limit",
+      "docs/order-calculation.md#effects",
+      "limits on the order are multiplied",
+    ],
     percent(50, { ...ORDER, amount_limit: 700 }),
     [twoBundles, [laptopAndBag], hand({ total_discount_amount: 1400 })],
   ),
   one(
-    ["bundle-fixed-order", "§1.6", "a fixed amount of the order is not multiplied"],
+    [
+      "bundle-fixed-order",
+      "docs/order-calculation.md#effects",
+      "a fixed amount of the order is not multiplied",
+    ],
     fixed(1000, ORDER),
     [twoBundles, [laptopAndBag], hand({ total_amount: 1000 })],
   ),
   one(
-    ["bundle-assignment", "§1.10.1", "a SKU takes its line first, the product what is left"],
+    [
+      "bundle-assignment",
+      "docs/order-calculation.md#bundles",
+      "a SKU takes its line first, the product what is left",
+    ],
     amount(100, ORDER),
     [
       [
@@ -175,7 +223,11 @@ export const bundles: readonly Case[] = [
     ],
   ),
   one(
-    ["bundle-fewest", "§1.10", "of two rules the one with fewer bundles counts"],
+    [
+      "bundle-fewest",
+      "docs/order-calculation.md#bundles",
+      "of two rules the one with fewer bundles counts",
+    ],
     amount(100, ORDER),
     [
       [item("beans", 6), item("filters", 2)],

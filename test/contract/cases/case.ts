@@ -15,12 +15,12 @@ export type Case = Omit<Vector, "expected">;
 type Rest = Pick<Vector, "stacking"> & { readonly known?: Known };
 
 export const one = (
-  [id, spec, title]: readonly [string, string, string],
+  [id, docs, title]: readonly [string, string, string],
   discount: VectorDiscount,
   [items, rules, rest]: readonly [readonly VectorItem[] | number, (readonly VectorRule[])?, Rest?],
 ): Case => ({
   id,
-  spec,
+  docs,
   title,
   redeemables: [{ discount, ...(rules !== undefined && rules.length > 0 && { rules }) }],
   order: typeof items === "number" ? { amount: items } : { items },

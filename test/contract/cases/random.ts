@@ -20,7 +20,7 @@ export function randomCase(seed: number): Case {
   const order = declares ? { amount: dice.upTo(30_000), items } : { items };
   return {
     id: `random-${seed}`,
-    spec: "§1",
+    docs: "docs/order-calculation.md",
     title: redeemables.map(({ discount, gift }) => (gift ? "GIFT" : nameOf(discount))).join(", "),
     ...(dice.chance(4) && { stacking: { discount_calculation_mode: "INITIAL_AMOUNT" } as const }),
     ...(dice.chance(6) && {

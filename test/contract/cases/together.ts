@@ -19,7 +19,7 @@ import {
 export const together: readonly Case[] = [
   {
     id: "stack-discounted",
-    spec: "§5.6",
+    docs: "docs/stacking.md#settings",
     title: "10 % and 20 % of what is left of 10000",
     redeemables: [{ discount: percent(10) }, { discount: percent(20) }],
     order: { amount: 10_000 },
@@ -27,7 +27,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "stack-initial",
-    spec: "§5.6",
+    docs: "docs/stacking.md#settings",
     title: "10 % and 20 % of 10000 as it was sent",
     ...INITIAL,
     redeemables: [{ discount: percent(10) }, { discount: percent(20) }],
@@ -36,7 +36,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "stack-items-initial",
-    spec: "§1.6",
+    docs: "docs/order-calculation.md#effects",
     title: "80 % and 50 % of each line as it was sent, cut to the line",
     ...INITIAL,
     redeemables: [{ discount: percent(80, ITEMS) }, { discount: percent(50, ITEMS) }],
@@ -45,7 +45,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "stack-order-then-items",
-    spec: "§1.2",
+    docs: "docs/order-calculation.md#equations",
     title: "an order-level discount leaves the lines as they are",
     redeemables: [{ discount: amount(500) }, { discount: percent(10, ITEMS) }],
     order: { items: [item("mug", 2), item("poster", 2)] },
@@ -53,7 +53,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "stack-once",
-    spec: "§5.5",
+    docs: "docs/stacking.md#settings",
     title: "ONCE: a line that was discounted is left out later",
     ...ONCE,
     redeemables: [
@@ -65,7 +65,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "stack-once-added",
-    spec: "§5.5",
+    docs: "docs/stacking.md#settings",
     title: "ONCE: a line that was added is left out later",
     ...ONCE,
     redeemables: [
@@ -77,7 +77,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "stack-sees-added",
-    spec: "§1.8",
+    docs: "docs/order-calculation.md#free-units",
     title: "a line that was added can be discounted, but nothing is left to pay for it",
     redeemables: [
       { discount: units("ADD_NEW_ITEMS", 1, "bottle") },
@@ -88,7 +88,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "stack-missing-twice",
-    spec: "§1.8",
+    docs: "docs/order-calculation.md#free-units",
     title: "units that are free already are not made free again",
     redeemables: [
       { discount: units("ADD_MISSING_ITEMS", 2, "mug") },
@@ -99,7 +99,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "stack-three",
-    spec: "§1.3",
+    docs: "docs/order-calculation.md#figures-in-responses",
     title: "a percentage, an amount and free units together",
     redeemables: [
       { discount: percent(10, ITEMS), rules: adventure },
@@ -116,7 +116,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "gift",
-    spec: "§8.4",
+    docs: "docs/gift-and-points.md#gift-credits",
     title: "credits above the order are not taken",
     redeemables: [{ gift: { amount: 5000, credits: 3000 } }],
     order: { amount: 1000 },
@@ -124,7 +124,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "gift-all",
-    spec: "§8.4",
+    docs: "docs/gift-and-points.md#gift-credits",
     title: "without a number all that is free is taken",
     redeemables: [{ gift: { amount: 5000 } }],
     order: { amount: 12_000 },
@@ -132,7 +132,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "gift-items",
-    spec: "§8.4",
+    docs: "docs/gift-and-points.md#gift-credits",
     title: "credits pay for the lines in turn",
     redeemables: [{ gift: { amount: 3000, effect: "APPLY_TO_ITEMS" } }],
     order: { items: [item("mug", 1), item("bottle", 1)] },
@@ -140,7 +140,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "gift-items-scope",
-    spec: "§8.4, §1.7",
+    docs: "docs/gift-and-points.md#gift-credits, docs/order-calculation.md#selecting-lines-and-units",
     title: "credits pay for what the rules reach only",
     redeemables: [
       { gift: { amount: 3000, effect: "APPLY_TO_ITEMS" }, rules: only(product("bottle")) },
@@ -150,7 +150,7 @@ export const together: readonly Case[] = [
   },
   {
     id: "gift-after-discount",
-    spec: "§8.4",
+    docs: "docs/gift-and-points.md#gift-credits",
     title: "credits pay for what a discount left",
     redeemables: [{ discount: percent(50) }, { gift: { amount: 9000 } }],
     order: { amount: 10_000 },

@@ -4,7 +4,11 @@ import { type Case, one, item, only, product, spec, hand, units, adventure } fro
 
 export const free: readonly Case[] = [
   one(
-    ["missing-vases", "§1.8.2, C08", "one vase in a cart of 72100, five free"],
+    [
+      "missing-vases",
+      "docs/order-calculation.md#free-units",
+      "one vase in a cart of 72100, five free",
+    ],
     units("ADD_MISSING_ITEMS", 5, "vase"),
     [
       [item("sofa", 1), item("vase", 1)],
@@ -13,7 +17,11 @@ export const free: readonly Case[] = [
     ],
   ),
   one(
-    ["new-vases", "§1.8", "five new vases beside the one in the cart"],
+    [
+      "new-vases",
+      "docs/order-calculation.md#free-units",
+      "five new vases beside the one in the cart",
+    ],
     units("ADD_NEW_ITEMS", 5, "vase"),
     [
       [item("sofa", 1), item("vase", 1)],
@@ -27,12 +35,20 @@ export const free: readonly Case[] = [
     ],
   ),
   one(
-    ["new-line", "§1.8.1", "what is not in the cart comes as a line at the end"],
+    [
+      "new-line",
+      "docs/order-calculation.md#free-units",
+      "what is not in the cart comes as a line at the end",
+    ],
     units("ADD_NEW_ITEMS", 2, "mug"),
     [[item("sofa", 1)], [], hand({ amount: 72_600, total_amount: 70_600, quantities: [1, 2] })],
   ),
   one(
-    ["missing-all-there", "§1.8", "enough is in the cart: nothing is added, some of it is free"],
+    [
+      "missing-all-there",
+      "docs/order-calculation.md#free-units",
+      "enough is in the cart: nothing is added, some of it is free",
+    ],
     units("ADD_MISSING_ITEMS", 2, "mug"),
     [
       [item("mug", 3)],
@@ -41,19 +57,27 @@ export const free: readonly Case[] = [
     ],
   ),
   one(
-    ["no-price-line", "§1.8.4, C04", "a product without a price adds units and no amounts"],
+    [
+      "no-price-line",
+      "docs/order-calculation.md#free-units",
+      "a product without a price adds units and no amounts",
+    ],
     units("ADD_NEW_ITEMS", 3, "sticker"),
     [[item("mug", 1)], [], spec({ amount: 1000, total_amount: 1000, quantities: [1, 3] })],
   ),
   one(
-    ["free-shipping", "§1.8.5", "free shipping is one missing unit of it"],
+    [
+      "free-shipping",
+      "docs/order-calculation.md#free-units",
+      "free shipping is one missing unit of it",
+    ],
     units("ADD_MISSING_ITEMS", 1, "shipping"),
     [[item("mug", 1), item("shipping", 1)], [], hand({ total_amount: 1000, amount: 2500 })],
   ),
   one(
     [
       "missing-two-lines",
-      "§1.8.1",
+      "docs/order-calculation.md#free-units",
       "several lines carry it: all count, from the first on they are free",
     ],
     units("ADD_MISSING_ITEMS", 4, "mug"),
@@ -69,7 +93,7 @@ export const free: readonly Case[] = [
     ],
   ),
   one(
-    ["unit-sku", "§1.8.1", "a SKU is added to the line of that SKU"],
+    ["unit-sku", "docs/order-calculation.md#free-units", "a SKU is added to the line of that SKU"],
     units("ADD_NEW_ITEMS", 1, "tshirt_l"),
     [
       [
@@ -81,7 +105,11 @@ export const free: readonly Case[] = [
     ],
   ),
   one(
-    ["unit-product-beside-sku", "§1.8.1", "a product is not added to a line of one of its SKUs"],
+    [
+      "unit-product-beside-sku",
+      "docs/order-calculation.md#free-units",
+      "a product is not added to a line of one of its SKUs",
+    ],
     units("ADD_NEW_ITEMS", 1, "tshirt"),
     [
       [{ sku: "$tshirt_l", quantity: 1 }],
@@ -90,7 +118,7 @@ export const free: readonly Case[] = [
     ],
   ),
   one(
-    ["many-items", "§1.8", "a gift of several kinds"],
+    ["many-items", "docs/order-calculation.md#free-units", "a gift of several kinds"],
     {
       type: "UNIT",
       effect: "ADD_MANY_ITEMS",
@@ -102,7 +130,11 @@ export const free: readonly Case[] = [
     [[item("poster", 1)], [], hand({ quantities: [2, 1], total_amount: 0, amount: 4000 })],
   ),
   one(
-    ["same-items", "§1.8", "one more of each line that the rules reach"],
+    [
+      "same-items",
+      "docs/order-calculation.md#free-units",
+      "one more of each line that the rules reach",
+    ],
     units("ADD_SAME_ITEMS", 1),
     [
       [item("mug", 2), item("poster", 1), item("bottle", 1)],
@@ -111,12 +143,20 @@ export const free: readonly Case[] = [
     ],
   ),
   one(
-    ["unit-default", "§1.6", "the default of units is what is missing"],
+    [
+      "unit-default",
+      "docs/order-calculation.md#effects",
+      "the default of units is what is missing",
+    ],
     { type: "UNIT", unit_off: 1, unit_type: "$mug" },
     [[item("mug", 1)], [], hand({ quantities: [1], total_amount: 0 })],
   ),
   one(
-    ["unit-formula", "§1.8", "a number of units from a formula is rounded down"],
+    [
+      "unit-formula",
+      "docs/order-calculation.md#free-units",
+      "a number of units from a formula is rounded down",
+    ],
     {
       type: "UNIT",
       effect: "ADD_NEW_ITEMS",
@@ -127,7 +167,11 @@ export const free: readonly Case[] = [
     [[item("poster", 3)], [], hand({ quantities: [3, 1], total_amount: 4500 })],
   ),
   one(
-    ["replace-one", "§1.9", "one of three t-shirts becomes a bottle"],
+    [
+      "replace-one",
+      "docs/order-calculation.md#replaced-items",
+      "one of three t-shirts becomes a bottle",
+    ],
     units("REPLACE_ITEMS", 1, "bottle"),
     [
       [item("tshirt", 3)],
@@ -136,7 +180,11 @@ export const free: readonly Case[] = [
     ],
   ),
   one(
-    ["replace-cheaper", "§1.9", "one of three bottles becomes a mug"],
+    [
+      "replace-cheaper",
+      "docs/order-calculation.md#replaced-items",
+      "one of three bottles becomes a mug",
+    ],
     units("REPLACE_ITEMS", 1, "mug"),
     [
       [item("bottle", 3)],
@@ -145,7 +193,11 @@ export const free: readonly Case[] = [
     ],
   ),
   one(
-    ["replace-three", "§1.9", "one of three bottles becomes three mugs"],
+    [
+      "replace-three",
+      "docs/order-calculation.md#replaced-items",
+      "one of three bottles becomes three mugs",
+    ],
     units("REPLACE_ITEMS", 3, "mug"),
     [
       [item("bottle", 3)],
@@ -154,7 +206,11 @@ export const free: readonly Case[] = [
     ],
   ),
   one(
-    ["replace-into-line", "§1.9", "a line of the new product takes the units"],
+    [
+      "replace-into-line",
+      "docs/order-calculation.md#replaced-items",
+      "a line of the new product takes the units",
+    ],
     units("REPLACE_ITEMS", 1, "bottle"),
     [
       [item("bottle", 1), item("tshirt", 2)],

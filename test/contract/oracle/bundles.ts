@@ -2,7 +2,7 @@ import type { VectorBundle, VectorCatalogue, VectorRule } from "../vector.ts";
 import type { OracleOrder } from "./order.ts";
 import { matches } from "./selection.ts";
 
-/** What values are multiplied by (§1.10): the fewest bundles of all rules that multiply. */
+/** What values are multiplied by (docs/order-calculation.md#bundles): the fewest bundles of all rules that multiply. */
 export function bundlesIn(
   order: OracleOrder,
   rules: readonly VectorRule[],

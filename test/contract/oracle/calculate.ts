@@ -8,7 +8,7 @@ import { split } from "./split.ts";
 import { giveUnits } from "./units.ts";
 
 /**
- * A second, plain reading of the specification (§1), to work out what the engine must answer. It
+ * A second, plain implementation of docs/order-calculation.md, to work out what the engine must return. It
  * shares no code with the engine, counts units one by one, and reckons in fractions.
  */
 export function calculate(

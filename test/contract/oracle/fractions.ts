@@ -7,7 +7,7 @@ export function fraction(text: string): Fraction {
   return { n: BigInt(whole + decimals), d: 10n ** BigInt(decimals.length) };
 }
 
-/** Half up, as §1.4 has it. */
+/** Half up (docs/order-calculation.md#rounding). */
 export const halfUp = ({ n, d }: Fraction): bigint => (2n * n + d) / (2n * d);
 
 export const floor = ({ n, d }: Fraction): bigint => n / d;

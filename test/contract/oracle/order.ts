@@ -56,7 +56,7 @@ function openLine(item: VectorItem, catalogue: VectorCatalogue): OracleLine {
   };
 }
 
-/** The figures of §1.2 and §1.3: cumulative ones of `after`, applied ones since `before`. */
+/** docs/order-calculation.md#figures-in-responses: cumulative ones of `after`, applied ones since `before`. */
 export function figuresOf(before: OracleOrder, after: OracleOrder): Figures {
   const itemsBefore = before.lines.reduce((sum, line) => sum + line.discount, 0n);
   const itemsAfter = after.lines.reduce((sum, line) => sum + line.discount, 0n);

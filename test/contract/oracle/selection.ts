@@ -17,7 +17,7 @@ export type PickTerms = {
   readonly catalogue: VectorCatalogue;
 };
 
-/** §1.7, unit by unit. */
+/** docs/order-calculation.md#selecting-lines-and-units, unit by unit. */
 export function pick(order: OracleOrder, terms: PickTerms): Picked[] {
   const { rules, catalogue } = terms;
   const included = rules.flatMap(({ applicable_to: scope }) => scope?.included ?? []);

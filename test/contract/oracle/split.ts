@@ -7,7 +7,7 @@ export type SplitPart = {
 };
 
 /**
- * §1.4.3 and §1.6: largest remainder, ties to the earlier line; what exceeds a cap is fixed at it, and the
+ * docs/order-calculation.md#rounding: largest remainder, ties to the earlier line; what exceeds a cap is fixed at it, and the
  * rest is split over the others.
  */
 export function split(amount: bigint, parts: readonly SplitPart[]): Map<number, bigint> {

@@ -6,7 +6,7 @@ import { type PickTerms, pick } from "./selection.ts";
 
 type UnitTerms = Omit<PickTerms, "unitTimes"> & { readonly bundles: bigint };
 
-/** §1.8 and §1.9. */
+/** docs/order-calculation.md#free-units and docs/order-calculation.md#replaced-items */
 export function giveUnits(order: OracleOrder, discount: VectorDiscount, terms: UnitTerms): void {
   const picks = pick(order, { ...terms, unitTimes: terms.bundles });
   const gifts = discount.units ?? [{ ...discount, effect: discount.effect ?? "ADD_MISSING_ITEMS" }];

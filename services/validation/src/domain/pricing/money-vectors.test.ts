@@ -40,7 +40,7 @@ const file = new URL("../../../../../test/contract/money-vectors.json", import.m
 const { vectors, catalogue: kept } = JSON.parse(readFileSync(file, "utf8")) as Vectors;
 
 describe("the engine calculates the golden vectors", () => {
-  test.each(vectors.map((vector) => [`${vector.id} (${vector.spec})`, vector] as const))(
+  test.each(vectors.map((vector) => [`${vector.id} (${vector.docs})`, vector] as const))(
     "%s",
     (_name, vector) => {
       expect(calculated(vector, kept)).toEqual(vector.expected);
