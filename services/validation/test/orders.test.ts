@@ -1,0 +1,129 @@
+import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { createVoucher } from "./builders-requests.ts";
+import { newProject, rejectionKey, startServices } from "./deps.ts";
+
+const services = await startServices();
+afterAll(() => services[Symbol.asyncDispose]());
+const { orders, validations } = services;
+
+const items = [
+  { sourceId: "shirt", quantity: 2n, price: 1_000n },
+  { sourceId: "mug", quantity: 1n, price: 500n },
+];
+
+describe("CreateOrder", () => {
+  test("calculates the amounts from the items, and creates the customer", async () => {
+    const call = newProject();
+    const order = await orders.createOrder(
+      { sourceId: "cart-1", items, customer: { sourceId: "ann" }, metadata: { channel: "web" } },
+      call(),
+    );
+    expect(order).toMatchObject({
+      sourceId: "cart-1",
+      status: OrderStatus.CREATED,
+      amount: 2_500n,
+      totalAmount: 2_500n,
+      items: [{ amount: 2_000n }, { amount: 500n }],
+      metadata: { channel: "web" },
+    });
+    expect(order.id).toMatch(/^ord_/);
+    expect(order.customerId).toMatch(/^cust_/);
+    for (const orderId of [order.id ?? "", "cart-1"]) {
+      expect(await orders.getOrder({ orderId }, call())).toMatchObject({ id: order.id });
+    }
+  });
+
+  test("updates the order of a source id that exists", async () => {
+    const call = newProject();
+    const created = await orders.createOrder({ sourceId: "cart-1", items }, call());
+    const updated = await orders.createOrder({ sourceId: "cart-1", amount: 900n }, call());
+    expect(updated.id).toBe(created.id);
+    expect(await orders.listOrders({}, call())).toMatchObject({ total: 1n });
+  });
+
+  test("rejects an unknown id and an unknown customer with not_found", async () => {
+    const call = newProject();
+    const unknownOrder = { id: "ord_000000000000000000", amount: 1n };
+    expect(await rejectionKey(orders.createOrder(unknownOrder, call()))).toBe("not_found");
+    const unknownCustomer = { amount: 1n, customerId: "cust_000000000000000000" };
+    expect(await rejectionKey(orders.createOrder(unknownCustomer, call()))).toBe("not_found");
+  });
+});
+
+describe("UpdateOrder", () => {
+  test("changes the status, and keeps everything else", async () => {
+    const call = newProject();
+    const created = await orders.createOrder({ sourceId: "cart-1", items }, call());
+    const updated = await orders.updateOrder(
+      { orderId: "cart-1", status: OrderStatus.PAID, metadata: { paid: "card" } },
+      call(),
+    );
+    expect(updated).toMatchObject({
+      id: created.id,
+      status: OrderStatus.PAID,
+      amount: 2_500n,
+      metadata: { paid: "card" },
+    });
+    expect(updated.items).toHaveLength(2);
+  });
+
+  test("replaces the items as a whole", async () => {
+    const call = newProject();
+    await orders.createOrder({ sourceId: "cart-1", items }, call());
+    const updated = await orders.updateOrder(
+      { orderId: "cart-1", items: [{ sourceId: "mug", quantity: 3n, price: 500n }] },
+      call(),
+    );
+    expect(updated).toMatchObject({ amount: 1_500n, items: [{ quantity: 3n }] });
+  });
+
+  test("rejects a source id of another order with duplicate_found", async () => {
+    const call = newProject();
+    await orders.createOrder({ sourceId: "cart-1", amount: 1n }, call());
+    await orders.createOrder({ sourceId: "cart-2", amount: 1n }, call());
+    const request = { orderId: "cart-2", sourceId: "cart-1" };
+    expect(await rejectionKey(orders.updateOrder(request, call()))).toBe("duplicate_found");
+    expect(await orders.getOrder({ orderId: "cart-2" }, call())).toMatchObject({ amount: 1n });
+  });
+
+  test("rejects an unknown order with not_found", async () => {
+    expect(await rejectionKey(orders.updateOrder({ orderId: "none" }, newProject()()))).toBe(
+      "not_found",
+    );
+  });
+
+  test("keeps the discount of a redemption", async () => {
+    const call = newProject();
+    const { code } = await createVoucher(services, call());
+    const order = { sourceId: "cart-1", amount: 10_000n };
+    const redemption = await validations.redeemVoucher({ code, order }, call());
+    const updated = await orders.updateOrder(
+      { orderId: "cart-1", status: OrderStatus.FULFILLED },
+      call(),
+    );
+    expect(updated).toMatchObject({ totalDiscountAmount: 1_000n, totalAmount: 9_000n });
+    expect(Object.keys(updated.redemptions)).toEqual([redemption.id]);
+  });
+});
+
+describe("GetOrder and ListOrders", () => {
+  test("list pages in the requested order, and the total", async () => {
+    const call = newProject();
+    const start = Date.now() - 60_000;
+    for (const [index, sourceId] of ["a", "b", "c"].entries()) {
+      await orders.createOrder({ sourceId, amount: 1n }, call({ now: start + index * 1_000 }));
+    }
+    const page = await orders.listOrders({ limit: 2n, page: 1n, order: "-created_at" }, call());
+    expect(page.orders.map(({ sourceId }) => sourceId)).toEqual(["c", "b"]);
+    expect(page.total).toBe(3n);
+  });
+
+  test("reject an unknown order, and one of another project, with not_found", async () => {
+    const { id = "" } = await orders.createOrder({ amount: 1n }, newProject()());
+    const call = newProject();
+    expect(await rejectionKey(orders.getOrder({ orderId: id }, call()))).toBe("not_found");
+    expect(await orders.listOrders({}, call())).toMatchObject({ orders: [], total: 0n });
+  });
+});

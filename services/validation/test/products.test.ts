@@ -1,0 +1,191 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { newProject, rejectionKey, startServices } from "./deps.ts";
+
+const services = await startServices();
+afterAll(() => services[Symbol.asyncDispose]());
+const { products } = services;
+
+const shirt = { sourceId: "shirt", name: "Shirt", price: 2_000n, attributes: ["size"] };
+
+describe("CreateProduct", () => {
+  test("creates a product that GetProduct finds by id and by source id", async () => {
+    const call = newProject();
+    const created = await products.createProduct({ ...shirt, metadata: { color: "red" } }, call());
+    expect(created).toMatchObject({ ...shirt, metadata: { color: "red" }, skus: { total: 0n } });
+    expect(created.id).toMatch(/^prod_/);
+    for (const productId of [created.id, "shirt"]) {
+      expect(await products.getProduct({ productId }, call())).toEqual(created);
+    }
+  });
+
+  test("updates the product of a source id that exists, merging metadata by key", async () => {
+    const call = newProject();
+    const created = await products.createProduct(
+      { ...shirt, metadata: { a: "1", b: "2" } },
+      call(),
+    );
+    const updated = await products.createProduct(
+      { sourceId: "shirt", price: 1_500n, metadata: { b: "3" } },
+      call(),
+    );
+    expect(updated).toMatchObject({
+      id: created.id,
+      name: "Shirt",
+      price: 1_500n,
+      metadata: { a: "1", b: "3" },
+    });
+  });
+
+  test("creates one product for concurrent requests with the same source id", async () => {
+    const call = newProject();
+    const created = await Promise.all(
+      Array.from({ length: 10 }, () => products.createProduct(shirt, call())),
+    );
+    expect(new Set(created.map(({ id }) => id)).size).toBe(1);
+  });
+
+  test("rejects an unknown id with not_found", async () => {
+    const request = { id: "prod_000000000000000000", name: "Shirt" };
+    expect(await rejectionKey(products.createProduct(request, newProject()()))).toBe("not_found");
+  });
+});
+
+describe("UpdateProduct", () => {
+  test("changes sent fields and clears those sent as null", async () => {
+    const call = newProject();
+    const { id } = await products.createProduct(shirt, call());
+    const updated = await products.updateProduct(
+      { productId: id, price: 900n, updateMask: { paths: ["price", "name"] } },
+      call(),
+    );
+    expect(updated).toMatchObject({ id, price: 900n, attributes: ["size"] });
+    expect(updated.name).toBeUndefined();
+    expect(updated.updatedAt).toBeDefined();
+  });
+
+  test("rejects a source id of another product with duplicate_found", async () => {
+    const call = newProject();
+    await products.createProduct(shirt, call());
+    const { id } = await products.createProduct({ sourceId: "mug" }, call());
+    const request = { productId: id, sourceId: "shirt" };
+    expect(await rejectionKey(products.updateProduct(request, call()))).toBe("duplicate_found");
+  });
+
+  test("rejects the product of another project with not_found", async () => {
+    const { id } = await products.createProduct(shirt, newProject()());
+    expect(await rejectionKey(products.updateProduct({ productId: id }, newProject()()))).toBe(
+      "not_found",
+    );
+  });
+});
+
+describe("ListProducts", () => {
+  test("returns pages in the requested order, and the total", async () => {
+    const call = newProject();
+    const start = Date.now() - 60_000;
+    for (const [index, sourceId] of ["a", "b", "c"].entries()) {
+      await products.createProduct({ sourceId }, call({ now: start + index * 1_000 }));
+    }
+    const page = await products.listProducts({ limit: 2n, page: 2n, order: "-created_at" }, call());
+    expect(page).toMatchObject({ products: [{ sourceId: "a" }], total: 3n });
+    const all = await products.listProducts({}, call());
+    expect(all.products.map(({ sourceId }) => sourceId)).toEqual(["a", "b", "c"]);
+  });
+});
+
+describe("DeleteProduct", () => {
+  test("deletes the product with its SKUs; a repetition is not_found", async () => {
+    const call = newProject();
+    const { id } = await products.createProduct(shirt, call());
+    const sku = await products.createSku({ productId: id, sourceId: "shirt-l" }, call());
+    await products.deleteProduct({ productId: id }, call());
+    expect(await rejectionKey(products.getProduct({ productId: id }, call()))).toBe("not_found");
+    expect(await rejectionKey(products.getSku({ skuId: sku.id }, call()))).toBe("not_found");
+    expect(await rejectionKey(products.deleteProduct({ productId: id }, call()))).toBe("not_found");
+  });
+
+  test("rejects a product that a collection lists with resource_in_use", async () => {
+    const call = newProject();
+    const { id } = await products.createProduct(shirt, call());
+    await services.collections.createProductCollection(
+      { name: "Shirts", type: "STATIC", products: [{ object: "product", id }] },
+      call(),
+    );
+    expect(await rejectionKey(products.deleteProduct({ productId: id }, call()))).toBe(
+      "resource_in_use",
+    );
+  });
+});
+
+describe("SKUs", () => {
+  test("are created under their product, and have its price unless they have their own", async () => {
+    const call = newProject();
+    const { id: productId } = await products.createProduct(shirt, call());
+    const sku = await products.createSku(
+      { productId, sourceId: "shirt-l", sku: "L", attributes: { size: "L" } },
+      call(),
+    );
+    expect(sku).toMatchObject({ productId, sku: "L", price: 2_000n, product: { id: productId } });
+    const own = await products.updateSku({ productId, skuId: "shirt-l", price: 2_500n }, call());
+    expect(own).toMatchObject({ id: sku.id, price: 2_500n, sku: "L" });
+    expect(await products.getSku({ skuId: sku.id }, call())).toEqual(own);
+    expect(await products.listSkus({ productId }, call())).toMatchObject({
+      skus: [{ id: sku.id }],
+      total: 1n,
+    });
+    const product = await products.getProduct({ productId }, call());
+    expect(product.skus).toMatchObject({ data: [{ id: sku.id }], total: 1n });
+  });
+
+  test("reject an attribute that their product does not have with invalid_sku", async () => {
+    const call = newProject();
+    const { id: productId } = await products.createProduct(shirt, call());
+    const request = { productId, attributes: { weight: "1" } };
+    expect(await rejectionKey(products.createSku(request, call()))).toBe("invalid_sku");
+  });
+
+  test("reject an unknown product, and a SKU of another product, with not_found", async () => {
+    const call = newProject();
+    const { id: productId } = await products.createProduct(shirt, call());
+    await products.createSku({ productId, sourceId: "shirt-l" }, call());
+    const { id: mug } = await products.createProduct({ sourceId: "mug" }, call());
+    const keys = await Promise.all([
+      rejectionKey(products.createSku({ productId: "none", sourceId: "x" }, call())),
+      rejectionKey(products.updateSku({ productId: mug, skuId: "shirt-l" }, call())),
+      rejectionKey(products.deleteSku({ productId: mug, skuId: "shirt-l" }, call())),
+      rejectionKey(products.getSku({ skuId: "none" }, call())),
+    ]);
+    expect(new Set(keys)).toEqual(new Set(["not_found"]));
+  });
+
+  test("are deleted once; a repetition is not_found", async () => {
+    const call = newProject();
+    const { id: productId } = await products.createProduct(shirt, call());
+    const { id: skuId } = await products.createSku({ productId, sourceId: "shirt-l" }, call());
+    await products.deleteSku({ productId, skuId }, call());
+    expect(await rejectionKey(products.deleteSku({ productId, skuId }, call()))).toBe("not_found");
+  });
+});
+
+describe("ResolveUnits", () => {
+  test("resolves ids and source ids of several projects, and omits unknown names", async () => {
+    const [one, two] = [newProject(), newProject()];
+    const product = await products.createProduct(shirt, one());
+    const { id: productId } = await products.createProduct(shirt, two());
+    const sku = await products.createSku({ productId, sourceId: "shirt-l", sku: "L" }, two());
+    const { results } = await products.resolveUnits(
+      {
+        queries: [
+          { projectId: one().project.id, names: ["shirt", "unknown"] },
+          { projectId: two().project.id, names: [sku.id] },
+        ],
+      },
+      one(),
+    );
+    expect(results).toMatchObject([
+      { units: [{ name: "shirt", product: { id: product.id } }] },
+      { units: [{ name: sku.id, product: { id: productId }, sku: { id: sku.id, sku: "L" } }] },
+    ]);
+  });
+});
