@@ -8,22 +8,24 @@ import {
 } from "@scrip/rules";
 
 /**
- * What all rules of a redeemable together limit its effect to; null when none of them does
- * (spec/validation-and-redemption.md §1.7).
+ * The applicable items of all rules of a redeemable together; null without a restriction.
+ * docs/validation-rules.md#applicable-items
  */
 export function combinedScope(rules: readonly ValidationRule[]): ItemScope | null {
   if (rules.length === 0) return null;
-  const own = rules.filter(({ scope }) => scope !== null);
-  const [first] = own;
-  if (first === undefined || own.length === 1) return first?.scope ?? null;
-  const known = combinedScopes.get(first);
-  if (known !== undefined && isSame(known.rules, own)) return known.union;
-  const union = combine(own);
-  combinedScopes.set(first, { rules: own, union });
+  const restricting = rules.filter(({ scope }) => scope !== null);
+  const [first] = restricting;
+  if (first === undefined || restricting.length === 1) return first?.scope ?? null;
+  const cached = combinedScopes.get(first);
+  if (cached !== undefined && isSame(cached.rules, restricting)) return cached.union;
+  const union = combine(restricting);
+  combinedScopes.set(first, { rules: restricting, union });
   return union;
 }
 
-/** Redeemables of a campaign have the same rules, so the last union of a rule is likely the next. */
+/**
+ * Redeemables of a campaign share their rules, so the last union of a rule is likely needed again.
+ */
 const combinedScopes = new WeakMap<
   ValidationRule,
   { readonly rules: readonly ValidationRule[]; readonly union: ItemScope }
@@ -33,7 +35,7 @@ const isSame = (some: readonly ValidationRule[], others: readonly ValidationRule
   some.length === others.length && some.every((rule, at) => rule === others[at]);
 
 function combine(rules: readonly ValidationRule[]): ItemScope {
-  // One rule may be attached to a voucher and to its campaign as well.
+  // A rule can be assigned to a voucher and to its campaign.
   const scopes = [...new Map(rules.map(({ id, scope }) => [id, scope])).values()].flatMap(
     (scope) => scope ?? [],
   );
@@ -44,18 +46,21 @@ function combine(rules: readonly ValidationRule[]): ItemScope {
   };
 }
 
-/** Whether an effect that was not named is one on items (§1.6). */
+/**
+ * Whether a discount without an effect defaults to APPLY_TO_ITEMS.
+ * docs/order-calculation.md#effects
+ */
 export const limitsProducts = (scope: ItemScope | null): boolean =>
   scope !== null && (scope.included.length > 0 || scope.excluded.length > 0);
 
-/** Where a line belongs: to one entry, to the scope as a whole, or nowhere. */
+/** Which entry of the scope a line matches, if any. */
 export type ScopeMatch =
   | { readonly kind: "entry"; readonly entry: ScopeEntry }
   | { readonly kind: "all" }
   | { readonly kind: "excluded"; readonly entries: readonly ScopeEntry[] }
   | { readonly kind: "outside" };
 
-/** Exclusion wins; otherwise the most specific entry does, and the first of those that are equal. */
+/** Exclusion wins, then the most specific entry, then the first one. */
 export function matchScope(line: ItemIdentity, scope: ItemScope | null): ScopeMatch {
   if (scope === null) return ALL;
   if (matchesAny(scope.excluded, line)) {

@@ -10,13 +10,13 @@ import {
 import type { StackingRules } from "../stacking/stacking-rules.ts";
 import { type ScopeMatch, matchScope } from "./item-scope.ts";
 
-/** A line that an item-level effect reaches, with as many of its units as it reaches. */
+/** A line that an item-level effect discounts, and how many of its units. */
 export type SelectedLine = {
   readonly index: number;
   readonly units: bigint;
-  /** Which units, counted from 1; the first ones are taken. */
+  /** The selected units, counted from 1; the first ones are discounted. */
   readonly sequence: UnitSequence;
-  /** null without entries, or for what `included_all` adds to them. */
+  /** null if no entry selected the line. */
   readonly entry: ScopeEntry | null;
 };
 
@@ -28,9 +28,9 @@ export type UnitSequence = {
 };
 
 export type ItemSelection = {
-  /** In the order in which they are served. */
+  /** In the order in which they are discounted. */
   readonly lines: readonly SelectedLine[];
-  /** Where each line of the order belongs. */
+  /** The match of each line of the order. */
   readonly matches: readonly ScopeMatch[];
 };
 
@@ -39,25 +39,25 @@ export type SelectionOptions = {
   /** The order before any redeemable of the request. */
   readonly start: OrderState;
   readonly productsMode: StackingRules["redeemablesProductsApplicationMode"];
-  /** What limits on units are multiplied by: the number of bundles, where they count. */
+  /** The factor of limits on units: the number of bundles, or one. */
   readonly multiplier: bigint;
   readonly remainingBudget: RemainingBudget;
 };
 
-/** What the budgets of the entry leave for a line, when `taken` units of its product are taken. */
+/** The units that the budgets of the entry leave for a line after `taken` units of its product. */
 export type RemainingBudget = (entry: ScopeEntry, index: number, taken: bigint) => bigint | null;
 
 /**
- * The lines and units that an item-level effect reaches; spec/validation-and-redemption.md §1.7. Lines
- * of entries that take every line are served in the order of the request, before those of entries
- * that sort by price.
+ * Selects the lines and units of an item-level effect. Lines of entries that apply to every line
+ * keep the order of the request and come before those of entries that sort by price.
+ * docs/order-calculation.md#selecting-lines-and-units
  */
 export function selectItems(state: OrderState, terms: SelectionOptions): ItemSelection {
   const { scope } = terms;
-  const belongings = state.lines.map((line) => matchScope(line.snapshot, scope));
+  const matches = state.lines.map((line) => matchScope(line.snapshot, scope));
   const groups = new Map<ScopeEntry | null, number[]>();
-  for (const [index, belonging] of belongings.entries()) {
-    const entry = entryOf(belonging);
+  for (const [index, match] of matches.entries()) {
+    const entry = entryOf(match);
     if (entry === undefined || isAlreadyDiscounted(state, index, terms)) continue;
     const group = groups.get(entry);
     if (group === undefined) groups.set(entry, [index]);
@@ -76,19 +76,19 @@ export function selectItems(state: OrderState, terms: SelectionOptions): ItemSel
   }
   return {
     lines: [...every.toSorted((a, b) => a.index - b.index), ...sorted],
-    matches: belongings,
+    matches,
   };
 }
 
 const orderedEntries = (scope: ItemScope | null): readonly (ScopeEntry | null)[] =>
   scope === null ? [null] : [null, ...scope.included];
 
-function entryOf(belonging: ScopeMatch): ScopeEntry | null | undefined {
-  if (belonging.kind === "entry") return belonging.entry;
-  return belonging.kind === "all" ? null : undefined;
+function entryOf(match: ScopeMatch): ScopeEntry | null | undefined {
+  if (match.kind === "entry") return match.entry;
+  return match.kind === "all" ? null : undefined;
 }
 
-/** In mode ONCE a line that an earlier redeemable of the request discounted or added is left out. */
+/** In mode ONCE, lines that earlier redeemables of the request discounted or added are excluded. */
 function isAlreadyDiscounted(state: OrderState, index: number, terms: SelectionOptions): boolean {
   if (terms.productsMode === "STACK") return false;
   const before = terms.start.lines[index];
@@ -101,7 +101,7 @@ function isAlreadyDiscounted(state: OrderState, index: number, terms: SelectionO
   );
 }
 
-/** What the application rule of one entry picks of its lines. */
+/** Selects the lines of one entry by its effect. */
 function selectForEntry(
   entry: ScopeEntry | null,
   candidates: readonly number[],
@@ -120,7 +120,7 @@ function lineStateAt(state: OrderState, index: number): LineState {
   return line;
 }
 
-/** At the same price the lower subtotal goes first, then the earlier line; without a price last. */
+/** Sorts by price, then by subtotal, then by position; lines without a price come last. */
 function sortByPrice({ effect }: ScopeEntry, lines: readonly Candidate[]): readonly Candidate[] {
   if (effect === "APPLY_TO_EVERY") return lines;
   const sign = effect === "APPLY_TO_CHEAPEST" || effect === "APPLY_FROM_CHEAPEST" ? 1n : -1n;
@@ -138,7 +138,10 @@ function comparePrices(a: LineState, b: LineState, sign: 1n | -1n): number {
 
 const signOf = (difference: bigint): number => (difference === 0n ? 0 : difference < 0n ? -1 : 1);
 
-/** What stands at the positions that the rule names; the count of units runs on across lines. */
+/**
+ * Selects the positions given by `skip_initially` and `repeat`; positions of units continue across
+ * lines.
+ */
 function applyEntryEffect(entry: ScopeEntry, lines: readonly Candidate[]): readonly SelectedLine[] {
   const takesOne =
     entry.effect === "APPLY_TO_CHEAPEST" || entry.effect === "APPLY_TO_MOST_EXPENSIVE";
@@ -152,27 +155,27 @@ function applyEntryEffect(entry: ScopeEntry, lines: readonly Candidate[]): reado
     const sequence = { first: 1n, step: 1n, count: 1n };
     return lines.slice(0, 1).map(({ index }) => ({ index, units: 1n, sequence, entry }));
   }
-  const picks: SelectedLine[] = [];
+  const selected: SelectedLine[] = [];
   let counted = 0n;
   for (const { index, line } of lines) {
     const run = sequenceWithin(counted, line.quantity, entry);
-    if (run.count > 0n) picks.push({ index, units: run.count, sequence: run, entry });
+    if (run.count > 0n) selected.push({ index, units: run.count, sequence: run, entry });
     counted += line.quantity;
   }
-  return picks;
+  return selected;
 }
 
 const isSelectedPosition = (position: bigint, { skipInitially, repeat }: ScopeEntry): boolean =>
   position >= skipInitially && (position - skipInitially) % repeat === 0n;
 
-/** The chosen ones of `quantity` units after `counted` that came before them. */
+/** The selected units of a line of `quantity` units, after `counted` units of earlier lines. */
 function sequenceWithin(
   counted: bigint,
   quantity: bigint,
   { skipInitially, repeat }: ScopeEntry,
 ): UnitSequence {
   const late = atLeastZero(counted - skipInitially);
-  // From zero: the first chosen position that is not before `counted`.
+  // The first selected position, counted from zero, that is not before `counted`.
   const next = skipInitially + ((late + repeat - 1n) / repeat) * repeat;
   const first = next - counted + 1n;
   const count = first > quantity ? 0n : (quantity - first) / repeat + 1n;
@@ -193,35 +196,35 @@ const selectWholeLine = (
 type LimitContext = {
   readonly state: OrderState;
   readonly terms: SelectionOptions;
-  /** Units by product, of all entries so far. */
+  /** Selected units by product, over all entries. */
   readonly taken: Map<string, bigint>;
 };
 
-/** Of several limits the lowest counts; what it leaves is taken from the first picks on. */
+/** The lowest of several limits applies; the first lines are selected until it is reached. */
 function applyLimits(
-  picks: readonly SelectedLine[],
+  selected: readonly SelectedLine[],
   { state, terms: { multiplier, remainingBudget: budgetLeft }, taken }: LimitContext,
 ): readonly SelectedLine[] {
   const limited: SelectedLine[] = [];
   let sum = 0n;
-  for (const pick of picks) {
-    const { entry, index } = pick;
+  for (const line of selected) {
+    const { entry, index } = line;
     const product = productKey(lineStateAt(state, index).snapshot) ?? "";
     const before = taken.get(product) ?? 0n;
     const units =
       entry === null
-        ? pick.units
+        ? line.units
         : smallestOf(
-            pick.units,
+            line.units,
             multipliedLimit(entry.quantityLimit, multiplier),
             multipliedLimit(entry.aggregatedQuantityLimit, multiplier, sum),
             entry.budgets.length === 0 ? null : budgetLeft(entry, index, before),
           );
-    // A line of no units that nothing limits is still the line.
-    if (units <= 0n && pick.units > 0n) continue;
+    // A line without units is selected unless a limit excludes it.
+    if (units <= 0n && line.units > 0n) continue;
     sum += units;
     taken.set(product, before + units);
-    limited.push({ ...pick, units });
+    limited.push({ ...line, units });
   }
   return limited;
 }

@@ -3,7 +3,7 @@ import type { BundlePart } from "@scrip/rules";
 import { smallestOf, sumOf } from "../order/minor-units.ts";
 import type { LineState } from "../order/order-state.ts";
 
-/** Which units of an order each part of a bundle gets; spec/validation-and-redemption.md §1.10.1. */
+/** Assigns the units of an order to the parts of a bundle. docs/order-calculation.md#bundles */
 
 export type BundleDemand = {
   readonly parts: readonly BundlePart[];
@@ -12,7 +12,9 @@ export type BundleDemand = {
   readonly usable: readonly (readonly boolean[])[];
 };
 
-/** No part finds more than what it can use, whoever else wants it, nor all together more than is there. */
+/**
+ * An upper bound: the units that each part can use, and the units that all parts can use together.
+ */
 export function upperBound({ parts, lines, usable }: BundleDemand, limit: bigint): bigint {
   const unitsWhere = (isWanted: (line: number) => boolean): bigint =>
     sumOf([...lines.entries()], ([at, { initialQuantity }]) =>
@@ -29,17 +31,16 @@ export function upperBound({ parts, lines, usable }: BundleDemand, limit: bigint
 }
 
 export type BundleAssignment = {
-  /** Units that each part takes of each line, by the positions of both. */
+  /** Units of each line assigned to each part, by the positions of both. */
   readonly assigned: readonly (readonly bigint[])[];
-  /** Units that each part still lacks. */
+  /** Units that each part lacks. */
   readonly missing: readonly bigint[];
   readonly isComplete: boolean;
 };
 
 /**
- * Gives every part its units, `times` what it asks for. A part that finds nothing free makes others
- * give way to what else they can use: the units flow along augmenting paths, so that none is missing
- * that any assignment could find.
+ * Assigns `times` the quantity of every part. If a part finds no free units, units of other parts
+ * are reassigned along augmenting paths, so that the assignment is maximal.
  */
 export function assignUnits(
   { parts, lines, usable }: BundleDemand,
@@ -67,7 +68,7 @@ type Flow = {
   readonly free: bigint[];
 };
 
-/** Most parts find what they need without making anybody give way; tells how many units. */
+/** Assigns free units without reassigning others; returns how many. */
 function assignFreeUnits(part: number, need: bigint, flow: Flow): bigint {
   let moved = 0n;
   for (const [line, fits] of (flow.usable[part] ?? []).entries()) {
@@ -81,14 +82,14 @@ function assignFreeUnits(part: number, need: bigint, flow: Flow): bigint {
 type PathStep = { readonly part: number; readonly line: number; readonly from: PathStep | null };
 
 /**
- * Moves units along the shortest paths from a part to lines with free units; tells how many. One
- * search serves all lines that it finds: a path that others used up meanwhile moves nothing.
+ * Moves units along the shortest paths from a part to lines with free units; returns how many. One
+ * search serves all lines that it finds: a path whose units are exhausted moves nothing.
  */
 function augment(start: number, need: bigint, flow: Flow): bigint {
   const { usable, assigned: taken, free } = flow;
   let moved = 0n;
   const seen = new Set<number>();
-  // Each part once: the first time round it has seen all lines that it can use.
+  // A part is visited once: it sees all lines that it can use.
   const reached = new Set([start]);
   const queue: { readonly part: number; readonly from: PathStep | null }[] = [
     { part: start, from: null },
@@ -110,7 +111,7 @@ function augment(start: number, need: bigint, flow: Flow): bigint {
   return moved;
 }
 
-/** Each part on the way takes of its line what the next one gave up of it. */
+/** Each part of the path takes units of its line from the next one. */
 function moveUnits(last: PathStep, need: bigint, { assigned: taken, free }: Flow): bigint {
   let units = smallestOf(need, free[last.line] ?? 0n);
   for (let step = last; step.from !== null; step = step.from) {

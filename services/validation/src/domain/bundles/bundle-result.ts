@@ -1,4 +1,4 @@
-/** How often an order holds what a rule asks for together; spec/validation-and-redemption.md §1.10. */
+/** Number of bundles in the order, with their items. docs/order-calculation.md#bundles */
 export type BundleResult = {
   readonly quantity: bigint;
   readonly limit: bigint;

@@ -12,37 +12,37 @@ import type { LineState, OrderState } from "../order/order-state.ts";
 import { type BundleAssignment, assignUnits, upperBound } from "./bundle-assignment.ts";
 import type { BundleResult, IdentifiedItem, MissingItem } from "./bundle-result.ts";
 
-/** How often the order holds what the rules of a redeemable ask for together. */
+/** The bundles in the order, for all bundle rules of a redeemable. */
 export type Bundles = {
-  /** Null without bundle rules. */
+  /** null without bundle rules. */
   readonly result: BundleResult | null;
-  /** What formulas read; one without bundle rules. */
+  /** The operand of formulas; one without bundle rules. */
   readonly quantity: bigint;
-  /** What values and unit limits are multiplied by. */
+  /** The factor of values and unit limits. */
   readonly multiplier: bigint;
-  /** The rules that found no bundle at all. */
+  /** The rules without a complete bundle. */
   readonly failed: readonly ValidationRule[];
 };
 
 const NO_BUNDLES: Bundles = { result: null, quantity: 1n, multiplier: 1n, failed: [] };
 
 /**
- * Looks for bundles in the order as it was sent, without units that redeemables added for free; of
- * several rules the one that finds the fewest decides (spec/validation-and-redemption.md §1.10).
+ * Counts bundles in the order as it was sent, without units that redeemables added. With several
+ * rules the one with the fewest bundles decides. docs/order-calculation.md#bundles
  */
 export function findBundles(rules: readonly ValidationRule[], start: OrderState): Bundles {
-  const found = rules.flatMap((rule) =>
+  const byRule = rules.flatMap((rule) =>
     rule.bundle === null
       ? []
       : [{ rule, bundle: rule.bundle, result: cachedBundles(rule.bundle, start) }],
   );
-  const [first] = found;
+  const [first] = byRule;
   if (first === undefined) return NO_BUNDLES;
-  const fewest = found.reduce((a, b) => (b.result.quantity < a.result.quantity ? b : a), first);
-  const multiplied = found
+  const fewest = byRule.reduce((a, b) => (b.result.quantity < a.result.quantity ? b : a), first);
+  const multiplied = byRule
     .filter(({ bundle }) => bundle.multiply)
     .map(({ result }) => result.quantity);
-  const failed = found.filter(({ result }) => result.quantity === 0n);
+  const failed = byRule.filter(({ result }) => result.quantity === 0n);
   const [times = 1n, ...others] = multiplied;
   return {
     result: { ...fewest.result, missing: failed.flatMap(({ result }) => result.missing) },
@@ -52,7 +52,7 @@ export function findBundles(rules: readonly ValidationRule[], start: OrderState)
   };
 }
 
-/** Redeemables of one request often have the same rule, and all look at the same lines. */
+/** Redeemables of one request often share rules, and all read the same lines. */
 const bundleResults = new WeakMap<OrderState, Map<BundleRules, BundleResult>>();
 
 function cachedBundles(rules: BundleRules, start: OrderState): BundleResult {
@@ -63,7 +63,7 @@ function cachedBundles(rules: BundleRules, start: OrderState): BundleResult {
   return result;
 }
 
-/** The most bundles that fit, found by halving: fewer always fit where more do. */
+/** The maximum number of bundles, by bisection: if n bundles fit, fewer fit as well. */
 function countBundles({ limit, rules }: BundleRules, start: OrderState): BundleResult {
   const parts = [...rules.values()].toSorted((a, b) => rankOf(a) - rankOf(b));
   const { lines } = start;
@@ -96,7 +96,7 @@ function countBundles({ limit, rules }: BundleRules, start: OrderState): BundleR
   return { quantity: 0n, limit, identified: [], missing };
 }
 
-/** SKUs first, then products, then collections: the pickier a part is, the earlier it chooses. */
+/** The most specific part is assigned first: SKUs, then products, then collections. */
 const rankOf = ({ items }: BundlePart): number =>
   Math.max(0, ...items.map(({ object }) => RANKS[object]));
 
@@ -118,7 +118,10 @@ function identifiedItems(
   );
 }
 
-/** A SKU where that is what was asked for, or where a collection holds a line that carries one. */
+/**
+ * The SKU if the rule names one, or if a collection contains a line with a SKU; otherwise the
+ * product.
+ */
 function itemIdentity(
   { snapshot: facts }: LineState,
   { object, id }: ItemRef,
@@ -130,7 +133,7 @@ function itemIdentity(
   return { id: facts.productId ?? facts.productSourceId ?? id ?? "", object: "product" };
 }
 
-/** Of alternatives the first stands for all of them. */
+/** The first of several alternatives is reported. */
 function missingItems(
   { missing: lacking }: BundleAssignment,
   parts: readonly BundlePart[],

@@ -15,7 +15,7 @@ import {
 } from "./counts.ts";
 import { requiredUnitCounts } from "./unit-budgets.ts";
 
-/** Who redeems, and when: what decides which redemptions a rule counts. */
+/** The context that determines which redemptions a rule counts. */
 export type CountContext = {
   readonly customer: CustomerSnapshot | null;
   readonly time: TimeContext;
@@ -36,7 +36,7 @@ const weekly = { period: "week" } as const;
 const monthly = { period: "month" } as const;
 const byCustomer = { by: "customer" } as const;
 
-/** What the rules count that limit how often something is redeemed. */
+/** The count of each rule that limits redemptions. docs/validation-rules.md#rule-names */
 const COUNT_RULES: Readonly<Partial<Record<RuleName, CountRule>>> = {
   "campaign.redemptions.count": campaign,
   "campaign.redemptions.count.daily": { ...campaign, ...daily },
@@ -60,13 +60,16 @@ const COUNT_RULES: Readonly<Partial<Record<RuleName, CountRule>>> = {
   "redemption.gift.amount": { of: "campaign", measure: "GIFT_CREDITS" },
 };
 
-/** Days, weeks and months of counts, for hints about when a count begins again. */
+/** The period of a count, for hints about when it restarts. */
 export const countPeriod = (name: RuleName): "day" | "week" | "month" | null =>
   COUNT_RULES[name]?.period ?? null;
 
 export const isCountRule = (name: RuleName): boolean => COUNT_RULES[name] !== undefined;
 
-/** The number that a rule is about; null when there is nothing to count, or nobody to count for. */
+/**
+ * The count of a rule; null for other rules, or without a customer, application or campaign to
+ * count for.
+ */
 export function ruleCount(name: RuleName, subject: Subject, context: CountContext): Count | null {
   const rule = COUNT_RULES[name];
   const scope = rule && ruleCountScope(rule, subject);
@@ -89,7 +92,7 @@ function ruleCountChannel({ by }: CountRule, { channelId, userId }: CallerIdenti
   return by === "user" ? userId : null;
 }
 
-/** A card of no campaign counts its credits for itself. */
+/** Gift cards without a campaign count their own credits. */
 function ruleCountScope(rule: CountRule, subject: Subject): CountScope | null {
   if (rule.of === "campaign") {
     const parent = campaignOf(subject);
@@ -104,7 +107,7 @@ export type CountsContext = CountContext & {
   readonly catalogue: ReadonlyMap<string, CatalogueItem>;
 };
 
-/** All counts that deciding on the redeemables may read. */
+/** All counts that the decision can read. */
 export const requiredCounts = (
   redeemables: readonly Redeemable[],
   context: CountsContext,
@@ -121,7 +124,7 @@ export const requiredCounts = (
     ];
   });
 
-/** Of these what was redeemed before has to be looked up; who is not stored has redeemed nothing. */
+/** The counts that must be loaded; a customer who is not stored has no redemptions. */
 export const countsToLoad = (
   redeemables: readonly Redeemable[],
   context: CountsContext,

@@ -12,7 +12,10 @@ import { type OrderState, productKey } from "../order/order-state.ts";
 import type { CountGuard } from "./count-guard.ts";
 import { type DiscountedUnits, type Count, countKey, countCustomerId } from "./counts.ts";
 
-/** What budgets on units are reckoned with; spec/validation-and-redemption.md §1.7.7. */
+/**
+ * Context of budgets: limits on discounted units of a product over all redemptions.
+ * docs/order-calculation.md#selecting-lines-and-units
+ */
 export type BudgetContext = {
   readonly subject: Subject;
   readonly customer: CustomerSnapshot | null;
@@ -20,31 +23,34 @@ export type BudgetContext = {
   readonly formulas: Formulas;
 };
 
-/** What the tightest budget of the entry leaves for a product, beside what is taken of it now. */
+/**
+ * The units that the tightest budget of the entry leaves for a line, after `discounted` units of its
+ * product.
+ */
 export const remainingBudgetOf =
   (state: OrderState, context: BudgetContext): RemainingBudget =>
-  (entry, index, taken) => {
-    const facts = state.lines[index]?.snapshot;
-    if (facts === undefined) return null;
+  (entry, index, discounted) => {
+    const line = state.lines[index]?.snapshot;
+    if (line === undefined) return null;
     let left: bigint | null = null;
-    for (const { budget, count } of productBudgets(entry, facts, context)) {
+    for (const { budget, count } of productBudgets(entry, line, context)) {
       const limit = budgetLimit(budget, index, context);
       if (limit === null) continue;
       const used = count === null ? 0n : (context.counts.get(countKey(count)) ?? 0n);
-      const rest = atLeastZero(limit - used - taken);
-      if (left === null || rest < left) left = rest;
+      const remaining = atLeastZero(limit - used - discounted);
+      if (left === null || remaining < left) left = remaining;
     }
     return left;
   };
 
-/** What is in an order, and what discounts may add to it. */
+/** The lines of an order, and the items that discounts can add. */
 export type BudgetedItems = {
   readonly lines: readonly LineSnapshot[];
   readonly catalogue: ReadonlyMap<string, CatalogueItem>;
   readonly customer: CustomerSnapshot | null;
 };
 
-/** The counts that the budgets of a redeemable are compared with. */
+/** The counts of all budgets of a redeemable. */
 export function requiredUnitCounts(
   subject: Subject,
   { lines, catalogue, customer }: BudgetedItems,
@@ -52,31 +58,31 @@ export function requiredUnitCounts(
   const scope = combinedScope(rulesOf(subject));
   if (scope === null || scope.included.every(({ budgets }) => budgets.length === 0)) return [];
   return [...lines, ...catalogue.values()].flatMap((item) => {
-    const belonging = matchScope(item, scope);
-    if (belonging.kind !== "entry") return [];
-    return productBudgets(belonging.entry, item, { subject, customer }).flatMap(
+    const match = matchScope(item, scope);
+    if (match.kind !== "entry") return [];
+    return productBudgets(match.entry, item, { subject, customer }).flatMap(
       ({ count }) => count ?? [],
     );
   });
 }
 
 /**
- * What must still hold when the units are taken: with them, no budget is exceeded. When it no longer
- * does, fewer units may be left, so it is decided again.
+ * Guards that no budget is exceeded. They have no rejection: with fewer units left, the request is
+ * decided again.
  */
 export function unitBudgetGuards(
-  picked: readonly { readonly entry: ScopeEntry; readonly index: number }[],
+  selected: readonly { readonly entry: ScopeEntry; readonly index: number }[],
   units: readonly DiscountedUnits[],
   { state, ...context }: BudgetContext & { readonly state: OrderState },
 ): readonly CountGuard[] {
-  const taken = new Map(units.map(({ productId, quantity }) => [productId, quantity]));
+  const discounted = new Map(units.map(({ productId, quantity }) => [productId, quantity]));
   const guards = new Map<string, CountGuard>();
-  for (const { entry, index } of picked) {
-    const facts = state.lines[index]?.snapshot;
-    const product = facts && productKey(facts);
-    const add = (product && taken.get(product)) || 0n;
-    if (facts === undefined || add === 0n) continue;
-    for (const { budget, count } of productBudgets(entry, facts, context)) {
+  for (const { entry, index } of selected) {
+    const line = state.lines[index]?.snapshot;
+    const product = line && productKey(line);
+    const add = (product && discounted.get(product)) || 0n;
+    if (line === undefined || add === 0n) continue;
+    for (const { budget, count } of productBudgets(entry, line, context)) {
       const limit = budgetLimit(budget, index, context);
       if (limit === null || count === null) continue;
       guards.set(`${countKey(count)} ${limit}`, {
@@ -90,40 +96,40 @@ export function unitBudgetGuards(
   return [...guards.values()];
 }
 
-/** A budget as a decision found it, before what it takes itself. */
+/** A budget before this redemption. */
 export type BudgetUsage = {
   readonly productId: string;
   readonly used: bigint;
   readonly limit: bigint;
 };
 
-/** What the budgets of all lines say, each once. */
+/** The budgets of all lines, each once. */
 export function budgetUsages(
-  belongings: readonly ScopeMatch[],
+  matches: readonly ScopeMatch[],
   { state, ...context }: BudgetContext & { readonly state: OrderState },
 ): readonly BudgetUsage[] {
-  const reads = new Map<string, BudgetUsage>();
-  for (const [index, belonging] of belongings.entries()) {
-    const facts = state.lines[index]?.snapshot;
-    if (belonging.kind !== "entry" || facts === undefined) continue;
-    for (const { budget, count } of productBudgets(belonging.entry, facts, context)) {
+  const usages = new Map<string, BudgetUsage>();
+  for (const [index, match] of matches.entries()) {
+    const line = state.lines[index]?.snapshot;
+    if (match.kind !== "entry" || line === undefined) continue;
+    for (const { budget, count } of productBudgets(match.entry, line, context)) {
       const limit = budgetLimit(budget, index, context);
       if (limit === null || count === null) continue;
       const key = countKey(count);
       const used = context.counts.get(key) ?? 0n;
-      reads.set(`${key} ${limit}`, { productId: count.productId ?? "", used, limit });
+      usages.set(`${key} ${limit}`, { productId: count.productId ?? "", used, limit });
     }
   }
-  return [...reads.values()];
+  return [...usages.values()];
 }
 
 type ProductBudget = {
   readonly budget: UnitBudget;
-  /** null without a customer: nothing was redeemed, and there is nothing to guard. */
+  /** null without a customer: there is no usage and nothing to guard. */
   readonly count: Count | null;
 };
 
-/** Those that apply to the redeemable: a voucher has no budgets of tiers. */
+/** The budgets that apply to the redeemable: vouchers have no budgets of promotion tiers. */
 function productBudgets(
   { budgets }: ScopeEntry,
   item: Parameters<typeof productKey>[0],
@@ -158,12 +164,12 @@ function budgetCountScope(budget: UnitBudget, subject: Subject): Count["scope"] 
   return campaign && { kind: "campaign", id: campaign.id };
 }
 
-/** What the formula gives, or the number beside it. */
+/** The value of the formula, or the static limit. */
 function budgetLimit(
   budget: UnitBudget,
   index: number,
   { formulas }: Pick<BudgetContext, "formulas">,
 ) {
-  const given = formulas(budget.formula)(index);
-  return given === null ? budget.limit : toUnits(given);
+  const value = formulas(budget.formula)(index);
+  return value === null ? budget.limit : toUnits(value);
 }

@@ -23,31 +23,30 @@ export type FormulaContext = {
   readonly metadata: Metadata;
 };
 
-/** What formulas are evaluated for, and on which order. */
 export type FormulaSubject = {
   readonly subject: Subject;
   readonly state: OrderState;
-  /** How many bundles the order holds; one without bundle rules. */
+  /** Number of bundles in the order; one without bundle rules. */
   readonly bundles: bigint;
 };
 
 type OperandSource = FormulaContext & FormulaSubject;
 
 /**
- * What the names in a formula mean, for the line that is being discounted or for the order;
- * spec/validation-and-redemption.md §2.3. A line at the extreme price is looked for once.
+ * Returns the operands of formulas, for the discounted line or for the order. The cheapest and the
+ * most expensive line are determined once. docs/formulas.md#operands
  */
 export function formulaScopes(
   subject: FormulaSubject,
   context: FormulaContext,
 ): (line: number | null) => FormulaScope {
-  const facts: OperandSource = { ...context, ...subject };
+  const source: OperandSource = { ...context, ...subject };
   const { lines } = subject.state;
   const extremes = new Map<string, LineState | null>();
   const pickLine = (which: string, line: number | null): LineState | null => {
     if (which === "") return line === null ? null : (lines[line] ?? null);
-    const known = extremes.get(which);
-    if (known !== undefined) return known;
+    const cached = extremes.get(which);
+    if (cached !== undefined) return cached;
     const found = findExtreme(lines, which === "CHEAPEST_" ? -1n : 1n);
     extremes.set(which, found);
     return found;
@@ -56,7 +55,7 @@ export function formulaScopes(
     time: context.time,
     operand: (name) => {
       const part = LINE_NAME.exec(name);
-      if (part === null) return OPERANDS.get(name)?.(facts) ?? null;
+      if (part === null) return OPERANDS.get(name)?.(source) ?? null;
       const [, which = "", what = ""] = part;
       const read = LINE_OPERANDS.get(what);
       const picked = read && pickLine(which, line);
@@ -64,7 +63,7 @@ export function formulaScopes(
     },
     metadata: (name) => {
       const part = LINE_NAME.exec(name);
-      if (part === null) return METADATA.get(name)?.(facts) ?? null;
+      if (part === null) return METADATA.get(name)?.(source) ?? null;
       const [, which = "", what = ""] = part;
       const read = LINE_METADATA.get(what);
       const picked = read && pickLine(which, line);
@@ -75,7 +74,7 @@ export function formulaScopes(
 
 const LINE_NAME = /^(CHEAPEST_|MOST_EXPENSIVE_|)ORDER_ITEM_([A-Z_]+)$/;
 
-type Operand = (facts: OperandSource) => KnownValue | null;
+type Operand = (source: OperandSource) => KnownValue | null;
 
 function voucherOperand(read: (voucher: VoucherSnapshot) => KnownValue | null): Operand {
   return ({ subject }) => (subject.kind === "voucher" ? read(subject.snapshot) : null);
@@ -115,9 +114,9 @@ const OPERANDS: ReadonlyMap<string, Operand> = new Map<string, Operand>([
   ],
 ]);
 
-const METADATA: ReadonlyMap<string, (facts: OperandSource) => Metadata | null> = new Map<
+const METADATA: ReadonlyMap<string, (source: OperandSource) => Metadata | null> = new Map<
   string,
-  (facts: OperandSource) => Metadata | null
+  (source: OperandSource) => Metadata | null
 >([
   ["ORDER_METADATA", ({ order }) => order?.metadata ?? null],
   ["CUSTOMER_METADATA", ({ customer }) => customer?.metadata ?? null],
@@ -143,8 +142,8 @@ const LINE_METADATA: ReadonlyMap<string, (line: LineState) => Metadata> = new Ma
   string,
   (line: LineState) => Metadata
 >([
-  ["METADATA", ({ snapshot: facts }) => facts.metadata],
-  ["PRODUCT_METADATA", ({ snapshot: facts }) => facts.productMetadata],
+  ["METADATA", ({ snapshot: source }) => source.metadata],
+  ["PRODUCT_METADATA", ({ snapshot: source }) => source.productMetadata],
 ]);
 
 const numberOf = (count: number): KnownValue => countValue(BigInt(count));
@@ -152,7 +151,10 @@ const numberOf = (count: number): KnownValue => countValue(BigInt(count));
 const dateOf = (instant: number | null): KnownValue | null =>
   instant === null ? null : dateValue(instant);
 
-/** Of lines at the same price the one with the lowest subtotal, then the first; none without units. */
+/**
+ * At the same price the line with the lowest subtotal, then the first; lines without units are
+ * ignored.
+ */
 function findExtreme(lines: readonly LineState[], sign: 1n | -1n): LineState | null {
   let found: { readonly line: LineState; readonly rank: readonly [bigint, bigint] } | null = null;
   for (const line of lines) {

@@ -10,22 +10,25 @@ import { atLeastZero, smallestOf } from "../order/minor-units.ts";
 import { MAX_AMOUNT } from "../order/order-state.ts";
 import { type FormulaSubject, type FormulaContext, formulaScopes } from "./formula-operands.ts";
 
-/** What a formula gives for a line, or for the order; null: the static value counts. */
+/** Evaluates a formula for a line, or for the order; null: the static value applies. */
 export type FormulaValues = (line: number | null) => Decimal | null;
 
-/** The formulas of one redeemable. */
 export type Formulas = (formula: Formula | null) => FormulaValues;
 
-/** What one formula may cost on an order, and what all of one redeemable may together. */
+/**
+ * Limits of evaluation steps on an order, per formula and for all formulas of one redeemable.
+ * docs/formulas.md#errors
+ */
 const MAX_STEPS = 10_000;
 const MAX_TOTAL_STEPS = 100_000;
 
 /**
- * Evaluates formulas on the order as it stands, each once for all lines unless it reads the line. One
- * that would take too long on this order gives nothing for any line.
+ * Evaluates formulas on the current order, once unless they read the line. A formula that would
+ * exceed the limit of steps on this order returns null for every line.
+ * docs/formulas.md#units-and-results
  */
 export function formulaEvaluator(subject: FormulaSubject, context: FormulaContext): Formulas {
-  const known = new Map<Formula, FormulaValues>();
+  const cached = new Map<Formula, FormulaValues>();
   const lines = subject.state.lines.length;
   let scopes: ReturnType<typeof formulaScopes> | null = null;
   let left = MAX_TOTAL_STEPS;
@@ -45,38 +48,38 @@ export function formulaEvaluator(subject: FormulaSubject, context: FormulaContex
   };
   return (formula) => {
     if (formula === null) return NO_VALUES;
-    const found = known.get(formula) ?? valuesOf(formula);
-    known.set(formula, found);
-    return found;
+    const values = cached.get(formula) ?? valuesOf(formula);
+    cached.set(formula, values);
+    return values;
   };
 }
 
 const NO_VALUES: FormulaValues = () => null;
 
-/** The discount with what its formula gave in place of the static value. */
-export function withFormulaValue(discount: AmountDiscount, given: Decimal | null): AmountDiscount;
-export function withFormulaValue(discount: MoneyDiscount, given: Decimal | null): MoneyDiscount;
-export function withFormulaValue(discount: MoneyDiscount, given: Decimal | null): MoneyDiscount {
-  if (given === null) return discount;
+/** The discount with the value of its formula in place of the static value. */
+export function withFormulaValue(discount: AmountDiscount, value: Decimal | null): AmountDiscount;
+export function withFormulaValue(discount: MoneyDiscount, value: Decimal | null): MoneyDiscount;
+export function withFormulaValue(discount: MoneyDiscount, value: Decimal | null): MoneyDiscount {
+  if (value === null) return discount;
   switch (discount.type) {
     case "PERCENT":
-      return { ...discount, percentOff: percentIn(given) };
+      return { ...discount, percentOff: percentIn(value) };
     case "AMOUNT":
-      return { ...discount, amountOff: toAmount(given) };
+      return { ...discount, amountOff: toAmount(value) };
     case "FIXED":
-      return { ...discount, fixedAmount: toAmount(given) };
+      return { ...discount, fixedAmount: toAmount(value) };
     default:
       return discount satisfies never;
   }
 }
 
-/** Major units as an amount, rounded once and within what an order can be worth. */
+/** Converts major units to an amount: rounded half up, within the bounds of an order's amount. */
 export const toAmount = (value: Decimal): bigint =>
   smallestOf(atLeastZero(toMinorUnits(value)), MAX_AMOUNT);
 
-/** As many units as the contract lets anyone give by a number. */
+/** The maximum of a static number of units. */
 const MAX_UNITS = 1_000_000n;
 
-/** A number of whole units, rounded down. */
+/** Converts a number to whole units, rounded down. */
 export const toUnits = (value: Decimal): bigint =>
   smallestOf(atLeastZero(value.unscaled / 10n ** BigInt(value.scale)), MAX_UNITS);

@@ -1,4 +1,4 @@
-/** The smallest of some amounts; null is a limit that was not set. */
+/** The smallest of the amounts; null is a limit that is not set. */
 export function smallestOf(amount: bigint, ...limits: readonly (bigint | null)[]): bigint {
   let smallest = amount;
   for (const limit of limits) {

@@ -1,9 +1,7 @@
 import { smallestOf } from "./minor-units.ts";
 import { type LineState, type OrderState, subtotalAmount, totalAmount } from "./order-state.ts";
 
-/** What a redeemable does to an order. Each change answers a new state. */
-
-/** Takes `amount` off the order as a whole; the lines do not notice. */
+/** Adds an order-level discount; the lines are unchanged. */
 export const discountOrder = (state: OrderState, amount: bigint): OrderState => ({
   ...state,
   discountAmount: state.discountAmount + amount,
@@ -12,11 +10,11 @@ export const discountOrder = (state: OrderState, amount: bigint): OrderState => 
 export type LineDiscount = {
   readonly index: number;
   readonly amount: bigint;
-  /** Units, where that says more than the line as a whole; otherwise zero. */
+  /** Discounted units if they are only a part of the line, otherwise zero. */
   readonly units: bigint;
 };
 
-/** Takes amounts off lines; the order-level discount does not change. */
+/** Adds discounts of lines; the order-level discount is unchanged. */
 export function discountLines(state: OrderState, discounts: readonly LineDiscount[]): OrderState {
   const draft = toDraft(state);
   for (const discount of discounts) discountLine(draft, discount);
@@ -24,8 +22,8 @@ export function discountLines(state: OrderState, discounts: readonly LineDiscoun
 }
 
 /**
- * An order that one redeemable is changing step by step. It is a copy, so that the state it was made of
- * stays what it was; once it is given away as a state it is not changed any more.
+ * A mutable copy of an order state, changed by one redeemable. It is not changed any more once it
+ * is used as a state.
  */
 export type OrderDraft = {
   amount: bigint;
@@ -38,7 +36,9 @@ export type OrderDraft = {
 
 export const toDraft = (state: OrderState): OrderDraft => ({ ...state, lines: [...state.lines] });
 
-/** Adds units to a line, or takes them away when negative; the order is worth more or less by them. */
+/**
+ * Adds units to a line, or removes them if negative, and changes the order's amount accordingly.
+ */
 export function addQuantity(draft: OrderDraft, index: number, units: bigint): void {
   const line = lineAt(draft, index);
   const amount = units * (line.price ?? 0n);
@@ -47,7 +47,7 @@ export function addQuantity(draft: OrderDraft, index: number, units: bigint): vo
   if (line.price !== null) draft.hasAmount = true;
 }
 
-/** Puts a line of no units at the end. */
+/** Appends a line without units. */
 export function appendLine(
   draft: OrderDraft,
   line: Pick<LineState, "snapshot" | "addedItem" | "price">,
@@ -64,7 +64,7 @@ export function appendLine(
   });
 }
 
-/** Makes units of a line free, as far as anything is left to pay for them. */
+/** Discounts the price of units, up to the amount left to pay. */
 export function makeUnitsFree(draft: OrderDraft, index: number, units: bigint): void {
   const line = lineAt(draft, index);
   const price = line.price ?? 0n;

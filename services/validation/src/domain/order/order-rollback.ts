@@ -1,6 +1,6 @@
 import { atLeastZero, smallestOf, sumOf } from "./minor-units.ts";
 
-/** A line of a stored order, as far as a rollback changes it. */
+/** The fields of a stored line that a rollback changes. */
 export type StoredLine = {
   readonly id: string | null;
   readonly quantity: bigint;
@@ -18,7 +18,7 @@ export type StoredFigures<Line extends StoredLine> = {
   readonly lines: readonly Line[];
 };
 
-/** What a redemption did to an order. */
+/** The changes that a redemption made to an order. */
 export type AppliedFigures = {
   readonly discountAmount: bigint;
   readonly lines: ReadonlyMap<string, AppliedLine>;
@@ -36,10 +36,10 @@ export type RolledBackFigures<Line extends StoredLine> = StoredFigures<Line> & {
 };
 
 /**
- * Takes out of an order what one redemption had put in; what others did stays
- * (spec/validation-and-redemption.md §8.7.6). With `isLast` no redemption is left, and so the order is
- * what it was before the first of them. Lines are found by their ids: the order may have been edited
- * since, so nothing goes below zero, and no discount beyond what it is taken from.
+ * Reverts the changes of one redemption and keeps those of others. With `isLast` no redemption
+ * remains, and the order gets its initial figures back. Lines are matched by id. The order may have
+ * been edited since the redemption, so no figure falls below zero and no discount exceeds its base.
+ * docs/redemption-and-rollback.md#rollback
  */
 export function rollBackFigures<Line extends StoredLine>(
   order: StoredFigures<Line>,

@@ -3,13 +3,13 @@ import type { CategoryKind } from "./exclusive-and-joint-categories.ts";
 import type { SkipKey } from "./skip-reasons.ts";
 import type { StackingRules } from "./stacking-rules.ts";
 
-/** What the limits of stacks go by. */
+/** The properties of a redeemable that limits depend on. */
 export type StackingCandidate = {
   readonly categories: readonly CategorySnapshot[];
   readonly kind: CategoryKind;
 };
 
-/** What was applied so far, as far as a limit counts it. */
+/** The redeemables applied so far, as the limits count them. */
 export type StackingTally = {
   applied: number;
   exclusive: number;
@@ -18,10 +18,13 @@ export type StackingTally = {
   readonly exclusiveByCategory: Map<string, number>;
 };
 
-/** What keeps a candidate out, and the limit that is reached where it is one. */
+/** Why a candidate is skipped; `limit` is the limit that was reached. */
 export type SkipCause = { readonly key: SkipKey; readonly limit?: number };
 
-/** Why a candidate is not even evaluated, if it is not. The order of the reasons is public. */
+/**
+ * Why a candidate is skipped without evaluation; null if it is evaluated. The order of the reasons
+ * is public. docs/stacking.md#limits
+ */
 export function findSkipCause(
   { kind, categories }: StackingCandidate,
   tally: StackingTally,
@@ -35,20 +38,23 @@ export function findSkipCause(
   }
   if (hasApplicableExclusive && kind === "COMMON") return { key: "exclusion_rules_not_met" };
   const {
-    applicableRedeemablesLimit: most,
-    applicableExclusiveRedeemablesLimit: mostExclusive,
-    applicableExclusiveRedeemablesPerCategoryLimit: mostExclusiveOfOne,
+    applicableRedeemablesLimit: maxApplicable,
+    applicableExclusiveRedeemablesLimit: maxExclusive,
+    applicableExclusiveRedeemablesPerCategoryLimit: maxExclusivePerCategory,
   } = stacking;
-  if (tally.applied >= most) return { key: "applicable_redeemables_limit_exceeded", limit: most };
+  if (tally.applied >= maxApplicable)
+    return { key: "applicable_redeemables_limit_exceeded", limit: maxApplicable };
   if (kind === "EXCLUSIVE") {
-    if (tally.exclusive >= mostExclusive) {
-      return { key: "applicable_exclusive_redeemables_limit_exceeded", limit: mostExclusive };
+    if (tally.exclusive >= maxExclusive) {
+      return { key: "applicable_exclusive_redeemables_limit_exceeded", limit: maxExclusive };
     }
     if (
-      categories.some(({ id }) => (tally.exclusiveByCategory.get(id) ?? 0) >= mostExclusiveOfOne)
+      categories.some(
+        ({ id }) => (tally.exclusiveByCategory.get(id) ?? 0) >= maxExclusivePerCategory,
+      )
     ) {
       const key = "applicable_exclusive_redeemables_per_category_limit_exceeded";
-      return { key, limit: mostExclusiveOfOne };
+      return { key, limit: maxExclusivePerCategory };
     }
   }
   const isFull = ({ id }: CategorySnapshot): boolean =>
