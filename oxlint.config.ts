@@ -1,6 +1,9 @@
 import { defineConfig, type DummyRuleMap } from "oxlint";
 
-/** The RPC calls between services, without cycles: a service may import the client of its callees only. */
+/**
+ * The RPC calls between services, without cycles: a service may import the client of its callees
+ * only.
+ */
 const CALLEES: Record<string, readonly string[]> = {
   gateway: ["validation", "voucher", "campaign", "loyalty"],
   validation: ["voucher", "campaign", "loyalty"],
@@ -31,8 +34,8 @@ const PURE_DOMAIN = "domain/ is pure: no I/O, no clock, no randomness, nothing o
 const DOMAIN_TESTS = ["**/*.test.ts", "**/*.test-cases.ts"];
 
 /**
- * The folders of validation's domain/, lowest first: each imports only those before it. The files of domain/ itself
- * (decide.ts, evaluate.ts, …) are above all folders.
+ * The folders of validation's domain/, lowest first: each imports only those before it. The files
+ * of domain/ itself (decide.ts, evaluate.ts, …) are above all folders.
  */
 const VALIDATION_DOMAIN = [
   "input",
@@ -79,9 +82,11 @@ export default defineConfig({
     "no-await-in-loop": "off",
     // The compiler checks returns, also behind exhaustive switches.
     "typescript/consistent-return": "off",
-    // Some loops wait for a variable that a callback or another task changes, which the rule cannot see.
+    // Some loops wait for a variable that a callback or another task changes, which the rule cannot
+    // see.
     "no-unmodified-loop-condition": "off",
-    // The second argument of expect is the message of a failure; properties assert inside fc.assert.
+    // The second argument of expect is the message of a failure; properties assert inside
+    // fc.assert.
     "vitest/valid-expect": ["error", { maxArgs: 2 }],
     "vitest/no-conditional-expect": "off",
     "vitest/expect-expect": ["error", { assertFunctionNames: ["expect*", "assert*", "fc.assert"] }],

@@ -1,6 +1,6 @@
 /**
- * Measures how many decisions a second the engine makes, without anything around it: parsed rules and
- * gathered facts in, figures and guards out. Run: node services/validation/bench/decide.ts
+ * Measures how many decisions a second the engine makes, without anything around it: parsed rules
+ * and gathered facts in, figures and guards out. Run: node services/validation/bench/decide.ts
  */
 import { decide } from "../src/domain/decide.ts";
 import { type DecisionRequest } from "../src/domain/decision/decision-request.ts";

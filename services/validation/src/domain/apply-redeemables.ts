@@ -30,8 +30,8 @@ export type AppliedRedeemables = {
 type Candidate = StackingCandidate & { readonly redeemable: Redeemable; readonly position: number };
 
 /**
- * Applies several redeemables to one order, one step per redeemable. Skipped redeemables do not make a request
- * invalid, but at least one redeemable must apply. docs/stacking.md#algorithm
+ * Applies several redeemables to one order, one step per redeemable. Skipped redeemables do not
+ * make a request invalid, but at least one redeemable must apply. docs/stacking.md#algorithm
  */
 export function* applyRedeemables(
   redeemables: readonly Redeemable[],

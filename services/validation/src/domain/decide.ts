@@ -8,8 +8,9 @@ import type { Rejection } from "./rejections/rejection.ts";
 import type { StackingRules } from "./stacking/stacking-rules.ts";
 
 /**
- * Decides which redeemables of a request apply and what they do to its order. Validation, qualification and
- * redemption all decide here, so that they never disagree. docs/order-calculation.md
+ * Decides which redeemables of a request apply and what they do to its order. Validation,
+ * qualification and redemption all decide here, so that they never disagree.
+ * docs/order-calculation.md
  */
 export const decide = (request: DecisionRequest): Decision =>
   runToCompletion(decideInSteps(request));

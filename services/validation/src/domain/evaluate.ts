@@ -22,8 +22,8 @@ import { type Rejection, resourceNotFound } from "./rejections/rejection.ts";
 import { calculationMode } from "./stacking/stacking-rules.ts";
 
 /**
- * Evaluates one redeemable on the order after the redeemables before it. The order of the checks is public: the
- * first that fails determines the error. docs/errors.md#keys
+ * Evaluates one redeemable on the order after the redeemables before it. The order of the checks is
+ * public: the first that fails determines the error. docs/errors.md#keys
  */
 export function evaluate(
   redeemable: Redeemable,
@@ -57,7 +57,9 @@ export function evaluate(
   return evaluateEffect({ ...checked, bundles });
 }
 
-/** Applies the value after every check before it passed, then checks the rules that read the effect. */
+/**
+ * Applies the value after every check before it passed, then checks the rules that read the effect.
+ */
 function evaluateEffect(checked: EvaluationLog & { readonly bundles: Bundles }): Evaluation {
   const { redeemable, input, bundles } = checked;
   const { subject, state, ignored = NOTHING_IGNORED } = input;
@@ -106,7 +108,10 @@ const inapplicable = (rejection: Rejection, log: EvaluationLog): Evaluation => (
   explanation: log.input.explain ? explain(log) : null,
 });
 
-/** A concurrent request exhausted the redeemable: no change of the request would help, so there are no hints. */
+/**
+ * A concurrent request exhausted the redeemable: no change of the request would help, so there are
+ * no hints.
+ */
 const rejectedByConflict = (rejection: Rejection, log: EvaluationLog): Evaluation => ({
   kind: "inapplicable",
   rejection,

@@ -3,7 +3,9 @@ import type { ItemRef, Rule, ValidationRule } from "@scrip/rules";
 import type { Redeemable } from "../input/redeemable.ts";
 import { discountOf, subjectOf } from "../input/subject.ts";
 
-/** Ids of the product collections that rules reference: their lines are matched before the decision. */
+/**
+ * Ids of the product collections that rules reference: their lines are matched before the decision.
+ */
 export const collectionsToLoad = (rules: readonly ValidationRule[]): readonly string[] => [
   ...new Set(rules.flatMap(referencedCollections)),
 ];

@@ -6,34 +6,37 @@ import {
   type RecordFields,
 } from "@scrip/filters";
 
-/** What the catalogue holds of a product or a SKU. The price is in minor units, times are epoch ms. */
+/**
+ * A product or SKU as filters of collections read it. The price is in minor units, times are epoch
+ * milliseconds.
+ */
 export type CatalogueRecord = {
   readonly object: "product" | "sku";
   readonly id: string;
   readonly sourceId: string | null;
-  /** Of a SKU. */
+  /** SKU: its product. */
   readonly productId: string | null;
-  /** Of a SKU: its label. */
+  /** SKU: its label. */
   readonly name: string | null;
-  /** A SKU's own, or its product's. */
+  /** The SKU's price, or that of its product. */
   readonly price: bigint | null;
-  /** The names: what the SKUs of a product differ in, or what a SKU tells about itself. */
+  /** Names of the attributes. */
   readonly attributes: readonly string[];
   readonly imageUrl: string | null;
-  /** Of a product, as far as anybody asked: `usesSkus`. */
+  /** Product: its SKUs, loaded only if a filter reads them (`usesSkus`). */
   readonly skuIds: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
 };
 
-/** What a line of an order is of; null where the catalogue does not know it. */
+/** The product and SKU of an order line; null if the catalogue does not contain it. */
 export type CatalogueLine = {
   readonly product: CatalogueRecord | null;
   readonly sku: CatalogueRecord | null;
 };
 
-/** A set of products and SKUs, ready to be asked (spec/campaigns-loyalty-platform.md §16). */
+/** A product collection, prepared for matching. docs/orders-and-catalogue.md#collections */
 export type ProductCollection = { readonly id: string } & (
   | { readonly type: "STATIC"; readonly itemIds: ReadonlySet<string> }
   | {
@@ -44,7 +47,7 @@ export type ProductCollection = { readonly id: string } & (
     }
 );
 
-/** Ids of those of the collections that the line's product or SKU is in. */
+/** Ids of the collections that contain the line's product or SKU. */
 export const matchingCollections = (
   line: CatalogueLine,
   collections: readonly ProductCollection[],
@@ -52,8 +55,8 @@ export const matchingCollections = (
 ): readonly string[] => collections.filter((each) => isIn(line, each, time)).map(({ id }) => id);
 
 /**
- * A static collection that lists a product has all its SKUs. One with a filter tests what the line
- * carries: its SKU, or the product where there is none (spec/validation-and-redemption.md §1.7.4).
+ * A static collection with a product contains all its SKUs. A filter is evaluated on the line's
+ * SKU, or on its product without a SKU.
  */
 function isIn(
   { product, sku }: CatalogueLine,
@@ -93,10 +96,10 @@ export type ParsedCollectionFilter =
       readonly matches: Predicate<CatalogueRecord>;
       readonly usesSkus: boolean;
     }
-  /** What is wrong with it, in the words of the API. */
+  /** The violation, as an error text. */
   | { readonly kind: "violation"; readonly text: string };
 
-/** Reads the filter of a collection, as it is sent and stored. */
+/** Parses the filter of a collection. */
 export function parseCollectionFilter(
   filter: Readonly<Record<string, unknown>>,
 ): ParsedCollectionFilter {

@@ -4,8 +4,9 @@ import type { Rejection } from "../rejections/rejection.ts";
 import type { Count } from "./counts.ts";
 
 /**
- * A condition on a count that the decision relied on and that concurrent requests can break. The commit checks it
- * again under its locks: the count plus `add` must meet the conditions. docs/redemption-and-rollback.md#concurrency
+ * A condition on a count that the decision relied on and that concurrent requests can break. The
+ * commit checks it again under its locks: the count plus `add` must meet the conditions.
+ * docs/redemption-and-rollback.md#concurrency
  */
 export type CountGuard = {
   readonly count: Count;

@@ -1,8 +1,8 @@
 import type { CustomerSnapshot } from "../input/customer.ts";
 
 /**
- * Identifies a number that redemptions raise and rollbacks lower; mirrors `Count` of the voucher service.
- * null: not restricted.
+ * Identifies a number that redemptions raise and rollbacks lower; mirrors `Count` of the voucher
+ * service. null: not restricted.
  */
 export type Count = {
   readonly scope: CountScope;
@@ -30,8 +30,8 @@ export type CountMeasure =
   | "UNITS";
 
 /**
- * Id of a customer who is only stored with the redemption. There are no earlier redemptions, but of two concurrent
- * requests the second must see the usage of the first.
+ * Id of a customer who is only stored with the redemption. There are no earlier redemptions, but of
+ * two concurrent requests the second must see the usage of the first.
  */
 export const UNSTORED_CUSTOMER = "unstored";
 
@@ -85,7 +85,9 @@ export function countIncrement(
   }
 }
 
-/** Counts within one request: `add` includes the usage of an applied redeemable for those after it. */
+/**
+ * Counts within one request: `add` includes the usage of an applied redeemable for those after it.
+ */
 export function runningCounts(
   loaded: ReadonlyMap<string, bigint>,
   required: readonly Count[],

@@ -3,7 +3,10 @@ import type { Formula, ValidationRule } from "@scrip/rules";
 import { type Subject, discountOf, formulasOfDiscount, rulesOf } from "../input/subject.ts";
 import type { CountGuard } from "./count-guard.ts";
 
-/** A formula that read VOUCHER_REDEEMED_QUANTITY requires that the quantity is unchanged at the commit. */
+/**
+ * A formula that read VOUCHER_REDEEMED_QUANTITY requires that the quantity is unchanged at the
+ * commit.
+ */
 export function formulaCountGuards(subject: Subject): readonly CountGuard[] {
   if (subject.kind !== "voucher") return [];
   const { id, redeemedQuantity } = subject.snapshot;

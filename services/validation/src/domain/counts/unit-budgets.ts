@@ -24,8 +24,8 @@ export type BudgetContext = {
 };
 
 /**
- * The units that the tightest budget of the entry leaves for a line, after `discounted` units of its
- * product.
+ * The units that the tightest budget of the entry leaves for a line, after `discounted` units of
+ * its product.
  */
 export const remainingBudgetOf =
   (state: OrderState, context: BudgetContext): RemainingBudget =>

@@ -3,7 +3,10 @@ import type { Discount, DiscountEffect } from "@scrip/rules";
 import type { CatalogueItem } from "../input/catalogue-item.ts";
 import type { GiftEffect } from "../input/voucher.ts";
 
-/** What an applicable redeemable gives. docs/order-calculation.md#discount-object, docs/gift-and-points.md */
+/**
+ * What an applicable redeemable gives. docs/order-calculation.md#discount-object,
+ * docs/gift-and-points.md
+ */
 export type Benefit =
   | {
       readonly kind: "discount";
@@ -11,9 +14,14 @@ export type Benefit =
       readonly effect: DiscountEffect | null;
       /** True if a formula returned the value. */
       readonly isDynamic: boolean;
-      /** The discount with the value of its formula; null if there is none, or if it differs by line. */
+      /**
+       * The discount with the value of its formula; null if there is none, or if it differs by
+       * line.
+       */
       readonly value: Discount | null;
-      /** Free or exchanged units, one element for each element of a unit discount; empty for money. */
+      /**
+       * Free or exchanged units, one element for each element of a unit discount; empty for money.
+       */
       readonly gifts: readonly AppliedUnitGift[];
     }
   | {

@@ -26,7 +26,9 @@ export type DecisionRequest = {
   readonly explain: boolean;
   /** Conditions to ignore. Default: none. */
   readonly ignored?: IgnoredConditions;
-  /** By `redeemableKey`: redeemables that concurrent requests have exhausted, with their rejections. */
+  /**
+   * By `redeemableKey`: redeemables that concurrent requests have exhausted, with their rejections.
+   */
   readonly conflicts?: ReadonlyMap<string, Rejection>;
 };
 

@@ -55,7 +55,9 @@ export type Decision =
       readonly valid: boolean;
       /** Every redeemable of the request, in the order of processing. */
       readonly redeemables: readonly EvaluatedRedeemable[];
-      /** The order after all of them; null if the decision is not valid or the request has no order. */
+      /**
+       * The order after all of them; null if the decision is not valid or the request has no order.
+       */
       readonly order: OrderFigures | null;
     }
   /** The request as a whole is rejected; no redeemable was evaluated. */

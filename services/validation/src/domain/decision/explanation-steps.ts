@@ -1,26 +1,28 @@
 import type { Metadata, MetadataValue } from "@scrip/rules";
 
-/** How one redeemable was decided, step by step; mirrors `Explanation`. */
+/** How one redeemable was evaluated; mirrors `Explanation`. docs/qualification.md#explanations */
 export type Explanation = {
   readonly steps: readonly ExplanationStep[];
-  /** Every amount that was taken off, in the order in which it was taken. */
+  /** Every discount, in the order of application. */
   readonly allocations: readonly Allocation[];
 };
 
 export type ExplanationStep = {
   readonly kind: ExplanationStepKind;
   readonly passed: boolean;
-  /** In words, with the values. */
+  /** In words, with the values that were read. */
   readonly message: string;
   readonly validationRuleId?: string;
-  /** The number of the rule, such as `1` or `2.1` for the first sub-rule of the second. */
+  /** The number of the rule, such as `1`, or `2.1` for the first sub-rule of the second. */
   readonly rule?: string;
   readonly name?: string;
   readonly property?: string;
   readonly conditions?: Metadata;
-  /** The operand as it was read; absent when there was none. */
+  /** The value of the operand; absent if there was none. */
   readonly value?: MetadataValue;
-  /** What else was read, by name: dates and windows, operands of a formula; null where there was none. */
+  /**
+   * Other values that were read, by name: dates and windows, operands of a formula; null if absent.
+   */
   readonly operands?: Metadata;
   readonly used?: bigint;
   readonly limit?: bigint;
@@ -43,11 +45,11 @@ export type Allocation = {
   /** null for the order as a whole. */
   readonly orderItemIndex: number | null;
   readonly amount: bigint;
-  /** Units discounted, where they count. */
+  /** Discounted units, if the discount counts units. */
   readonly quantity: bigint | null;
 };
 
-/** A step more, after those that were taken already. */
+/** Appends a step. */
 export const withStep = (trace: Explanation | null, step: ExplanationStep): Explanation => ({
   steps: [...(trace?.steps ?? []), step],
   allocations: trace?.allocations ?? [],

@@ -19,21 +19,24 @@ import type { RuleEffect } from "./rule-operands.ts";
 
 export type RulesResult = {
   readonly outcomes: readonly RuleOutcome[];
-  /** Why the redeemable is refused, if it is. */
+  /** null if no rule is violated. */
   readonly rejection: Rejection | null;
 };
 
 const NO_RULES: RulesResult = { outcomes: [], rejection: null };
 
-/** Checks every rule, so that all that are violated can be named. */
+/**
+ * Evaluates every rule, so that the rejection lists all that are violated.
+ * docs/validation-rules.md#logic
+ */
 export function evaluateRules(
   rules: readonly ValidationRule[],
   subject: Subject,
   reader: RuleReader,
-  { phase, rules: omitted }: { readonly phase: CheckPhase } & Pick<IgnoredConditions, "rules">,
+  { phase, rules: ignoredRules }: { readonly phase: CheckPhase } & Pick<IgnoredConditions, "rules">,
 ): RulesResult {
   if (rules.length === 0) return NO_RULES;
-  const outcomes = distinctRules(rules).map((rule) => checkRule(rule, reader, phase, omitted));
+  const outcomes = distinctRules(rules).map((rule) => checkRule(rule, reader, phase, ignoredRules));
   const violated = outcomes.filter(({ status }) => status === "violated");
   const [first] = violated;
   if (first === undefined) return { outcomes, rejection: null };
@@ -48,14 +51,14 @@ export function evaluateRules(
   return { outcomes, rejection };
 }
 
-/** One rule may be attached to a voucher and to its campaign as well. */
+/** A rule can be assigned to a voucher and to its campaign. */
 const distinctRules = (rules: readonly ValidationRule[]): readonly ValidationRule[] =>
   rules.length === 1 ? rules : [...new Map(rules.map((rule) => [rule.id, rule])).values()];
 
 const failingRule = ({ checked }: RuleOutcome): CheckedRule | undefined =>
   checked.find(({ passed }) => passed === false);
 
-/** What a sub-rule says about itself is more to the point than what its rule says. */
+/** The message of a sub-rule is more specific than that of its rule. */
 function messageOf(failing: CheckedRule | undefined): string | null {
   if (failing === undefined) return null;
   const child = failing.children.find(({ passed }) => passed === false);
@@ -74,13 +77,13 @@ const missingAmount: Rejection = {
 
 export type RuleViolation = {
   readonly ruleIds: readonly string[];
-  /** Of the first rule that failed. */
+  /** Class of the first rule that failed. */
   readonly class: RuleClass;
-  /** In the merchant's own words. */
+  /** The error message configured by the merchant. */
   readonly message: string | null;
 };
 
-/** spec/validation-and-redemption.md §3.6 */
+/** docs/validation-rules.md#rejections */
 export const rulesRejection = (subject: Subject, violation: RuleViolation): Rejection => ({
   key: `${violation.class}_rules_violated`,
   details: `${subjectLabel(subject)} cannot be redeemed because of violated validation rules: ${violation.ruleIds.join(", ")}`,
@@ -102,8 +105,9 @@ function subjectLabel(subject: Subject): string {
 }
 
 /**
- * A guard for every count that a passed rule relies on. If a required rule's guard fails at the commit, the redemption
- * is rejected; if an alternative of the rule's logic could still pass, the request is decided again.
+ * A guard for every count that a passed rule relies on. If a required rule's guard fails at the
+ * commit, the redemption is rejected; if an alternative of the rule's logic could still pass, the
+ * request is decided again.
  */
 export function ruleCountGuards(
   outcomes: readonly RuleOutcome[],

@@ -33,7 +33,9 @@ const big = oneRule("order.amount", { $more_than: [20_000] });
 const once = oneRule("redemption.count.per_customer", { $less_than_or_equal: [0] });
 const friend = { isReferralCode: true, holderId: "cust_1" } as const;
 
-/** Every refusal of one redeemable that the engine answers; spec/validation-and-redemption.md §10. */
+/**
+ * Every refusal of one redeemable that the engine answers; spec/validation-and-redemption.md §10.
+ */
 export const rejections: readonly (readonly [
   what: string,
   request: Partial<DecisionRequest>,

@@ -2,23 +2,23 @@ import type { EvaluatedRedeemable } from "../decision/decision.ts";
 import type { Redeemable } from "../input/redeemable.ts";
 
 /**
- * A card as those before it in the request leave it: several that are redeemed for the same reward take from
- * one stock, which the points are held for together.
+ * Reduces the reward's stock by the cards previous it in the request: cards redeemed for the same
+ * reward share its stock. docs/gift-and-points.md#rewards
  */
 export function withRemainingStock(
   redeemable: Redeemable,
-  before: readonly EvaluatedRedeemable[],
+  previous: readonly EvaluatedRedeemable[],
 ): Redeemable {
   if (redeemable.object !== "voucher") return redeemable;
   const { reward } = redeemable;
-  const assigned = reward?.assignment ?? null;
-  if (reward === null || assigned === null || assigned.stockLeft === null) return redeemable;
-  const taken = before.filter(
+  const assignment = reward?.assignment ?? null;
+  if (reward === null || assignment === null || assignment.stockLeft === null) return redeemable;
+  const redeemed = previous.filter(
     (one) => one.status === "APPLICABLE" && requestedRewardId(one.redeemable) === reward.id,
   ).length;
-  if (taken === 0) return redeemable;
-  const stockLeft = assigned.stockLeft - BigInt(taken);
-  return { ...redeemable, reward: { ...reward, assignment: { ...assigned, stockLeft } } };
+  if (redeemed === 0) return redeemable;
+  const stockLeft = assignment.stockLeft - BigInt(redeemed);
+  return { ...redeemable, reward: { ...reward, assignment: { ...assignment, stockLeft } } };
 }
 
 const requestedRewardId = (redeemable: Redeemable): string | null =>

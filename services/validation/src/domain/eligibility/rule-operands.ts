@@ -16,37 +16,37 @@ import type { Subject } from "../input/subject.ts";
 import { sumOf } from "../order/minor-units.ts";
 import { type OrderState, totalAmount } from "../order/order-state.ts";
 
-/** What rules are checked against. */
+/** The context that rules read. */
 export type RuleContext = Omit<
   DecisionRequest,
   "redeemables" | "catalogue" | "explain" | "stacking"
 > & {
   readonly subject: Subject;
-  /** The order before any redeemable, and just before this one. */
+  /** The order before any redeemable, and the order before this one. */
   readonly start: OrderState;
   readonly state: OrderState;
 };
 
-/** What the redeemable does, once it is worked out. */
+/** The effect of the redeemable. */
 export type RuleEffect = {
   readonly state: OrderState;
   readonly usage: RedemptionUsage;
-  /** Points that it takes; null when it is no loyalty card. */
+  /** Points that it uses; null if it is not a loyalty card. */
   readonly points: bigint | null;
 };
 
-/** What the names in rules mean; spec/validation-and-redemption.md §3.3. */
-export function ruleReader(facts: RuleContext, effect: RuleEffect | null): RuleReader {
-  const { time, customer, order, start } = facts;
+/** Returns the operands of rules. docs/validation-rules.md#rule-names */
+export function ruleReader(context: RuleContext, effect: RuleEffect | null): RuleReader {
+  const { time, customer, order, start } = context;
   return {
     time,
     hasCustomer: customer !== null,
     hasOrder: order !== null,
-    // Most rules do not look at the lines.
+    // Most rules do not read the lines.
     get lines() {
       return cachedLines(start);
     },
-    read: (name, property) => readValue(name, property, { ...facts, effect }),
+    read: (name, property) => readValue(name, property, { ...context, effect }),
   };
 }
 
@@ -59,23 +59,23 @@ function cachedLines(start: OrderState): readonly RuleLine[] {
   return lines;
 }
 
-/** As it was sent, whatever earlier redeemables did to it. */
+/** The line as it was sent, without the effects of earlier redeemables. */
 const ruleLine = ({
-  snapshot: facts,
+  snapshot: context,
   price,
   quantity,
   amount,
 }: OrderState["lines"][number]): RuleLine => ({
-  productId: facts.productId,
-  skuId: facts.skuId,
-  productSourceId: facts.productSourceId,
-  skuSourceId: facts.skuSourceId,
-  collections: facts.collections,
+  productId: context.productId,
+  skuId: context.skuId,
+  productSourceId: context.productSourceId,
+  skuSourceId: context.skuSourceId,
+  collections: context.collections,
   price,
   quantity,
   amount,
-  metadata: facts.metadata,
-  productMetadata: facts.productMetadata,
+  metadata: context.metadata,
+  productMetadata: context.productMetadata,
 });
 
 type OperandSource = RuleContext & { readonly effect: RuleEffect | null };
@@ -83,9 +83,9 @@ type OperandSource = RuleContext & { readonly effect: RuleEffect | null };
 function readValue(
   name: RuleName,
   property: string | null,
-  facts: OperandSource,
+  context: OperandSource,
 ): KnownValue | null {
-  const { customer, order, effect } = facts;
+  const { customer, order, effect } = context;
   switch (name) {
     case "customer.segment":
       return customer && idsOperand(customer.segments);
@@ -96,25 +96,25 @@ function readValue(
     case "order.metadata":
       return order && metadataOperand(order.metadata, property ?? "");
     case "redemption.metadata":
-      return metadataOperand(facts.metadata, property ?? "");
+      return metadataOperand(context.metadata, property ?? "");
     case "order.amount":
-      return countValue(totalAmount(facts.state));
+      return countValue(totalAmount(context.state));
     case "order.initial_amount":
-      return countValue(facts.start.initialAmount);
+      return countValue(context.start.initialAmount);
     case "order.total_amount":
       return effect && countValue(totalAmount(effect.state));
     case "order.items.count":
-      return countValue(sumOf(facts.start.lines, ({ quantity }) => quantity));
+      return countValue(sumOf(context.start.lines, ({ quantity }) => quantity));
     case "redemption.api_key":
-      return idsOperand([facts.caller.channelId]);
+      return idsOperand([context.caller.channelId]);
     case "redemption.user.login":
-      return facts.caller.userId === null ? null : idsOperand([facts.caller.userId]);
+      return context.caller.userId === null ? null : idsOperand([context.caller.userId]);
     case "publication.redeemable_by_linked_customer":
-      return isHeldByCustomer(facts);
+      return isHeldByCustomer(context);
     case "redemption.reward.pay_with_points.points_used":
       return effect === null || effect.points === null ? null : countValue(effect.points);
     default:
-      return readCount(name, facts);
+      return readCount(name, context);
   }
 }
 
@@ -124,13 +124,14 @@ function isHeldByCustomer({ subject, customer }: OperandSource): KnownValue | nu
   return booleanValue(holderId !== null && holderId === (customer?.id ?? null));
 }
 
-/** What was redeemed before, and what this redemption adds; null for a name that counts nothing. */
-function readCount(name: RuleName, facts: OperandSource): KnownValue | null {
-  const count = ruleCount(name, facts.subject, facts);
+/** The count including this redemption; null for a rule that counts nothing. */
+function readCount(name: RuleName, context: OperandSource): KnownValue | null {
+  const count = ruleCount(name, context.subject, context);
   if (count === null) return null;
-  const added = facts.effect === null ? ONE_REDEMPTION : countIncrement(facts.effect.usage, count);
-  return countValue((facts.counts.get(countKey(count)) ?? 0n) + added);
+  const added =
+    context.effect === null ? ONE_REDEMPTION : countIncrement(context.effect.usage, count);
+  return countValue((context.counts.get(countKey(count)) ?? 0n) + added);
 }
 
-/** Sums are asked for only when the effect is known; redemptions always count as one. */
+/** Sums are read only after the effect; redemptions always add one. */
 const ONE_REDEMPTION = 1n;

@@ -3,15 +3,18 @@ import { type TimeContext, type ValidityStatus, evaluateValidity } from "@scrip/
 import type { TierSnapshot, VoucherSnapshot } from "../input/voucher.ts";
 import { type Rejection, rejectionForCode } from "../rejections/rejection.ts";
 
-/** Refuses a voucher that its own time limits or its campaign's close at this moment. */
+/**
+ * Rejects a voucher outside its own time limits or those of its campaign: start and expiration
+ * dates, validity timeframe, days of week and happy hours. docs/time-limits.md
+ */
 export function checkVoucherTime(voucher: VoucherSnapshot, time: TimeContext): Rejection | null {
   const verdict = evaluateValidity(voucher.validity, voucher.campaign?.validity ?? null, time);
   return verdict === "open" ? null : rejectionForCode(keys[verdict], voucher.code);
 }
 
 /**
- * Tiers and their campaigns have one key for all that time can be wrong about. A tier does not
- * outlive its campaign, whatever its own expiration date.
+ * Promotion tiers have one key for all time limits. A tier is never valid after its campaign
+ * expires, even if its own expiration date is later. docs/time-limits.md#start-and-expiration
  */
 export function checkTierTime(tier: TierSnapshot, time: TimeContext): Rejection | null {
   const campaign = tier.campaign?.validity ?? null;

@@ -7,30 +7,29 @@ import type { Redeemable } from "../input/redeemable.ts";
 import type { ValueOutcome } from "../pricing/apply-value.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 
-/** How far the evaluation of one redeemable came, for those who ask how it was decided. */
+/** The steps of one evaluation, from which explanations and hints are built on request. */
 export type EvaluationLog = {
   readonly redeemable: Redeemable;
   readonly input: EvaluationInput;
-  /** The gate that was closed. */
   readonly failedPrecondition: {
     readonly precondition: Precondition;
     readonly rejection: Rejection;
   } | null;
   readonly outcomes: readonly RuleOutcome[];
-  /** What the rules read last; null until they were checked. */
+  /** The operands of the last rule evaluation; null before it. */
   readonly ruleReader: RuleReader | null;
-  /** null until they were looked for. */
+  /** null until bundles are counted. */
   readonly bundles: Bundles | null;
-  /** null until it was worked out. */
+  /** null until the value is applied. */
   readonly applied: ValueOutcome | null;
 };
 
 export const startEvaluationLog = (
   redeemable: Redeemable,
-  facts: EvaluationInput,
+  input: EvaluationInput,
 ): EvaluationLog => ({
   redeemable,
-  input: facts,
+  input,
   failedPrecondition: null,
   outcomes: [],
   ruleReader: null,

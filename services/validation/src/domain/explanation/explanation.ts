@@ -8,56 +8,58 @@ import type { EvaluationLog } from "./evaluation-log.ts";
 import { formulaSteps } from "./formula-steps.ts";
 import { ruleSteps } from "./rule-steps.ts";
 
-/** Every step that was taken, in the order of evaluation (spec/validation-and-redemption.md §0.2). */
-export function explain(course: EvaluationLog): Explanation {
-  const { applied, outcomes, input: facts } = course;
+/** All steps of an evaluation, in order. docs/qualification.md#explanations */
+export function explain(log: EvaluationLog): Explanation {
+  const { applied, outcomes, input } = log;
   return {
     steps: [
-      ...preconditionSteps(course),
-      ...ruleSteps(outcomes, facts),
-      ...bundleSteps(course),
-      ...(applied === null ? [] : valueSteps(course, applied)),
+      ...preconditionSteps(log),
+      ...ruleSteps(outcomes, input),
+      ...bundleSteps(log),
+      ...(applied === null ? [] : valueSteps(log, applied)),
     ],
     allocations: applied?.kind === "applied" ? applied.allocations : [],
   };
 }
 
 /** Up to the one that is failedPrecondition. */
-function preconditionSteps(course: EvaluationLog): readonly ExplanationStep[] {
-  const { failedPrecondition } = course;
+function preconditionSteps(log: EvaluationLog): readonly ExplanationStep[] {
+  const { failedPrecondition } = log;
   const last =
     failedPrecondition === null
       ? PRECONDITIONS.length
       : PRECONDITIONS.indexOf(failedPrecondition.precondition) + 1;
-  return PRECONDITIONS.slice(0, last).flatMap((gate) => preconditionStep(gate, course));
+  return PRECONDITIONS.slice(0, last).flatMap((precondition) =>
+    preconditionStep(precondition, log),
+  );
 }
 
 function preconditionStep(
-  gate: Precondition,
-  { failedPrecondition, input: facts }: EvaluationLog,
+  precondition: Precondition,
+  { failedPrecondition, input }: EvaluationLog,
 ): readonly ExplanationStep[] {
-  const { kind } = gate;
-  const { subject } = facts;
-  const passed = failedPrecondition?.precondition !== gate;
-  const told = (
+  const { kind } = precondition;
+  const { subject } = input;
+  const passed = failedPrecondition?.precondition !== precondition;
+  const step = (
     message: string,
     more: Partial<ExplanationStep> = {},
   ): readonly ExplanationStep[] => [{ kind, passed, message, ...more }];
   switch (kind) {
     case "active":
-      return told(passed ? "is switched on" : "is switched off, or its campaign is");
+      return step(passed ? "is switched on" : "is switched off, or its campaign is");
     case "dates": {
-      const now = formatInstant(facts.time.now);
+      const now = formatInstant(input.time.now);
       const message = passed
         ? `is open at ${now}`
         : `is not open at ${now}: ${failedPrecondition?.rejection.key}`;
-      return told(message, timeOperands(facts));
+      return step(message, timeOperands(input));
     }
     case "quantity":
       return subject.kind === "voucher" ? [{ ...quantityStep(subject.snapshot), passed }] : [];
     default:
       return subject.kind === "voucher" && subject.snapshot.isReferralCode
-        ? told(
+        ? step(
             passed
               ? "is used by a friend of its holder"
               : `refused: ${failedPrecondition?.rejection.key}`,
@@ -66,7 +68,7 @@ function preconditionStep(
   }
 }
 
-/** The time limits that were set, of the redeemable and of its campaign. */
+/** The time limits of the redeemable and of its campaign. */
 function timeOperands({
   subject,
   time,
@@ -114,12 +116,12 @@ function quantityStep({
   readonly lockedQuantity: bigint;
 }): Omit<ExplanationStep, "passed"> {
   const used = redeemedQuantity + lockedQuantity;
-  const held = lockedQuantity === 0n ? "" : `, ${lockedQuantity} held by sessions`;
+  const locked = lockedQuantity === 0n ? "" : `, ${lockedQuantity} held by sessions`;
   return quantity === null
     ? { kind: "quantity", message: `redeemed ${redeemedQuantity} times, without a limit`, used }
     : {
         kind: "quantity",
-        message: `redeemed ${redeemedQuantity} of ${quantity} times${held}`,
+        message: `redeemed ${redeemedQuantity} of ${quantity} times${locked}`,
         used,
         limit: quantity,
       };
@@ -139,28 +141,28 @@ function bundleSteps({ bundles }: EvaluationLog): readonly ExplanationStep[] {
   ];
 }
 
-function valueSteps(course: EvaluationLog, applied: ValueOutcome): readonly ExplanationStep[] {
+function valueSteps(log: EvaluationLog, applied: ValueOutcome): readonly ExplanationStep[] {
   if (applied.kind === "rejected") {
     const { key, details } = applied.rejection;
     const message = `refused: ${key}, ${details ?? ""}`;
     const refused = { passed: false, message };
     return key === "gift_amount_exceeded"
-      ? [{ kind: "balance", ...refused, ...requestedCredits(course) }]
+      ? [{ kind: "balance", ...refused, ...requestedCredits(log) }]
       : [{ kind: "effect", ...refused }];
   }
   return [
     ...balanceSteps(applied),
     ...scopeSteps(applied.scope),
     ...budgetSteps(applied),
-    ...formulaSteps(course, applied),
-    effectStep(course, applied),
+    ...formulaSteps(log, applied),
+    effectStep(log, applied),
   ];
 }
 
-/** How many credits were asked for, and how many there are. */
-function requestedCredits({ redeemable, input: facts }: EvaluationLog): Partial<ExplanationStep> {
-  if (redeemable.object !== "voucher" || facts.subject.kind !== "voucher") return {};
-  const { value } = facts.subject.snapshot;
+/** The requested and the available credits. */
+function requestedCredits({ redeemable, input }: EvaluationLog): Partial<ExplanationStep> {
+  if (redeemable.object !== "voucher" || input.subject.kind !== "voucher") return {};
+  const { value } = input.subject.snapshot;
   if (value.type !== "GIFT_VOUCHER" || redeemable.credits === null) return {};
   const { balance, lockedCredits } = value;
   return { value: Number(redeemable.credits), used: lockedCredits, limit: balance };
@@ -202,7 +204,7 @@ function scopeSteps({ applicable, inapplicable }: MatchedScope): readonly Explan
   return [{ kind: "scope", passed: indices.length > 0 || applicable.length === 0, message }];
 }
 
-/** Budgets of units, as they were before this use. */
+/** Unit budgets before this redemption. */
 const budgetSteps = ({ budgets }: Applied): readonly ExplanationStep[] =>
   budgets.map(({ productId, used, limit }) => ({
     kind: "limit",
@@ -213,10 +215,10 @@ const budgetSteps = ({ budgets }: Applied): readonly ExplanationStep[] =>
   }));
 
 function effectStep(
-  { input: facts }: EvaluationLog,
+  { input }: EvaluationLog,
   { benefit, hasEffect, state }: Applied,
 ): ExplanationStep {
-  const before = facts.state.discountAmount + facts.state.itemsDiscountAmount;
+  const before = input.state.discountAmount + input.state.itemsDiscountAmount;
   const taken = state.discountAmount + state.itemsDiscountAmount - before;
   const effect = benefit.effect === null ? "" : `${benefit.effect} `;
   return {

@@ -16,10 +16,10 @@ import { discountOf, formulasOfDiscount } from "../input/subject.ts";
 import type { ValueOutcome } from "../pricing/apply-value.ts";
 import type { EvaluationLog } from "./evaluation-log.ts";
 
-/** Of a formula that reads the line, as many lines as this are told of. */
+/** Maximum number of lines per formula in an explanation. */
 const MAX_EXPLAINED_LINES = 20;
 
-/** All others ask a formula once, and have no line that it could read. */
+/** The effects that evaluate a formula line by line; others evaluate it once, without a line. */
 const LINE_EFFECTS: ReadonlySet<DiscountEffect | null> = new Set([
   "APPLY_TO_ITEMS",
   "APPLY_TO_ITEMS_BY_QUANTITY",
@@ -27,15 +27,18 @@ const LINE_EFFECTS: ReadonlySet<DiscountEffect | null> = new Set([
 
 type AppliedValue = ValueOutcome & { readonly kind: "applied" };
 
-/** What the formulas of a discount read, and what they gave; for the lines that were discounted. */
+/**
+ * The operands and values of a discount's formulas, for the discounted lines.
+ * docs/formulas.md#units-and-results
+ */
 export function formulaSteps(
-  { input: facts, bundles }: EvaluationLog,
+  { input, bundles }: EvaluationLog,
   { benefit, allocations }: AppliedValue,
 ): readonly ExplanationStep[] {
-  const { subject, state } = facts;
-  const formulas = formulasOfDiscount(discountOf(facts.subject));
+  const { subject, state } = input;
+  const formulas = formulasOfDiscount(discountOf(input.subject));
   if (benefit.kind !== "discount" || formulas.length === 0) return [];
-  const scopeAt = formulaScopes({ subject, state, bundles: bundles?.quantity ?? 1n }, facts);
+  const scopeAt = formulaScopes({ subject, state, bundles: bundles?.quantity ?? 1n }, input);
   const lines = allocations.flatMap(({ orderItemIndex }) => orderItemIndex ?? []);
   const shown = [...new Set(lines)].slice(0, MAX_EXPLAINED_LINES);
   const isByLine = LINE_EFFECTS.has(benefit.effect);
@@ -56,16 +59,16 @@ function stepOf(
     operands[operand] = value === null ? null : valueToJson(value);
   };
   const result = evaluateFormula(formula, { ...scope, onRead });
-  const told = { kind: "formula", operands } as const;
+  const step = { kind: "formula", operands } as const;
   const where = line === null ? "" : ` for line ${line}`;
   if (result.kind === "fallback") {
     const message = `the formula gave no value${where}, so the static one counts: ${result.reason}`;
-    return { ...told, passed: false, message };
+    return { ...step, passed: false, message };
   }
   if (used) {
     const message = `the formula gave ${decimalText(result.value)}${where}`;
-    return { ...told, passed: true, message, value: valueToJson(numberValue(result.value)) };
+    return { ...step, passed: true, message, value: valueToJson(numberValue(result.value)) };
   }
   const message = "the formula takes too many steps on this order, so the static value counts";
-  return { ...told, passed: false, message };
+  return { ...step, passed: false, message };
 }

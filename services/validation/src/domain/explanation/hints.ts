@@ -5,24 +5,24 @@ import { availablePoints } from "../pricing/points-payment.ts";
 import type { EvaluationLog } from "./evaluation-log.ts";
 import { ruleHints } from "./rule-hints.ts";
 
-/** What would have to change for a redeemable that was refused; spec issue "What is missing". */
-export function hintsFor(course: EvaluationLog): readonly Hint[] {
-  const { failedPrecondition, outcomes, bundles, applied } = course;
-  if (failedPrecondition !== null) return preconditionHints(course, failedPrecondition);
+/** The changes that would make a rejected redeemable apply. docs/qualification.md#hints */
+export function hintsFor(log: EvaluationLog): readonly Hint[] {
+  const { failedPrecondition, outcomes, bundles, applied } = log;
+  if (failedPrecondition !== null) return preconditionHints(log, failedPrecondition);
   const violated = outcomes.filter(({ status }) => status === "violated");
-  if (violated.length > 0) return violated.flatMap(({ rule }) => violationHints(rule, course));
+  if (violated.length > 0) return violated.flatMap(({ rule }) => violationHints(rule, log));
   if (bundles !== null && bundles.failed.length > 0) return bundleHints(bundles);
-  return applied?.kind === "rejected" ? balanceHints(course, applied.rejection.key) : [];
+  return applied?.kind === "rejected" ? balanceHints(log, applied.rejection.key) : [];
 }
 
-/** The check stops where it knows enough; a rule holds when nothing in it is left to change. */
+/** The evaluation stops at the first violation; hints need every failing condition of the rule. */
 function violationHints(
   rule: ValidationRule,
-  { ruleReader: reader, applied, input: facts }: EvaluationLog,
+  { ruleReader: reader, applied, input }: EvaluationLog,
 ): readonly Hint[] {
   if (reader === null) return [];
   const phase = applied === null ? "before_effect" : "after_effect";
-  return ruleHints(rule, failingRules(rule, reader, phase, facts.ignored?.rules), facts);
+  return ruleHints(rule, failingRules(rule, reader, phase, input.ignored?.rules), input);
 }
 
 const EMPTY_HINT = {
@@ -34,11 +34,11 @@ const EMPTY_HINT = {
 } as const;
 
 function preconditionHints(
-  { input: facts }: EvaluationLog,
+  { input }: EvaluationLog,
   { precondition, rejection }: NonNullable<EvaluationLog["failedPrecondition"]>,
 ): readonly Hint[] {
   if (precondition.kind === "dates") {
-    const from = nextValidTime(facts);
+    const from = nextValidTime(input);
     if (from === null) return [];
     return [{ ...EMPTY_HINT, name: "dates", from, message: `from ${formatInstant(from)}` }];
   }
@@ -47,7 +47,7 @@ function preconditionHints(
     : [];
 }
 
-/** A tier ends with its campaign. */
+/** A tier is not valid after its campaign expires. */
 function nextValidTime({ subject, time }: EvaluationLog["input"]): number | null {
   const { validity, campaign } = subject.snapshot;
   const from = nextOpening(validity, campaign?.validity ?? null, time);
@@ -68,18 +68,18 @@ function bundleHints({ result, failed }: NonNullable<EvaluationLog["bundles"]>):
   }));
 }
 
-function balanceHints({ redeemable, input: facts }: EvaluationLog, key: string): readonly Hint[] {
-  const { subject } = facts;
-  if (key === "loyalty_card_points_exceeded") return pointsHints({ redeemable, input: facts });
+function balanceHints({ redeemable, input }: EvaluationLog, key: string): readonly Hint[] {
+  const { subject } = input;
+  if (key === "loyalty_card_points_exceeded") return pointsHints({ redeemable, input });
   if (key !== "gift_amount_exceeded" || redeemable.object !== "voucher") return [];
   if (subject.kind !== "voucher" || subject.snapshot.value.type !== "GIFT_VOUCHER") return [];
   const { balance, lockedCredits } = subject.snapshot.value;
-  const free = balance > lockedCredits ? balance - lockedCredits : 0n;
-  const tooMany = (redeemable.credits ?? 0n) - free;
+  const available = balance > lockedCredits ? balance - lockedCredits : 0n;
+  const tooMany = (redeemable.credits ?? 0n) - available;
   return [{ ...EMPTY_HINT, name: "balance", difference: -tooMany, message: `${tooMany} less` }];
 }
 
-/** Points that were named and are not there; or the price of something, and how far it is off. */
+/** Too many requested points, or too few points for a reward's price. */
 function pointsHints({
   redeemable,
   input: { subject },
@@ -89,10 +89,10 @@ function pointsHints({
   if (value.type !== "LOYALTY_CARD") return [];
   const { reward } = redeemable;
   const price = reward?.assignment?.price ?? reward?.assignment?.coin?.pointsRatio ?? 0n;
-  const free = availablePoints(value);
-  const asked = reward?.points ?? null;
-  const canAskLess = asked !== null && reward?.assignment?.type === "COIN";
-  const difference = canAskLess ? free - asked : price - free;
-  const message = canAskLess ? `${-difference} less` : `${difference} more`;
+  const available = availablePoints(value);
+  const requested = reward?.points ?? null;
+  const canReducePoints = requested !== null && reward?.assignment?.type === "COIN";
+  const difference = canReducePoints ? available - requested : price - available;
+  const message = canReducePoints ? `${-difference} less` : `${difference} more`;
   return [{ ...EMPTY_HINT, name: "balance", difference, message }];
 }

@@ -17,14 +17,17 @@ import { ruleCount, countPeriod } from "../counts/rule-counts.ts";
 import type { Hint } from "../decision/hint.ts";
 import type { RuleContext } from "../eligibility/rule-operands.ts";
 
-/** The smallest change for each rule that failed, where a change of the request could help. */
+/**
+ * The smallest change for each failed rule that a change of the request can satisfy.
+ * docs/qualification.md#hints
+ */
 export const ruleHints = (
   rule: ValidationRule,
   failing: readonly FailingRule[],
-  facts: RuleContext,
+  context: RuleContext,
 ): readonly Hint[] =>
   failing.flatMap((one): Hint[] => {
-    const change = changeOf(one, facts);
+    const change = changeOf(one, context);
     if (change === null) return [];
     const { name, property } = one.rule;
     return [{ ...NO_CHANGE, name, property, validationRuleId: rule.id, ...change }];
@@ -34,7 +37,7 @@ type Change = Pick<Hint, "message"> & Partial<Pick<Hint, "difference" | "from" |
 
 const NO_CHANGE = { difference: null, from: null, anyOf: [] } as const;
 
-function changeOf(failing: FailingRule, facts: RuleContext): Change | null {
+function changeOf(failing: FailingRule, context: RuleContext): Change | null {
   const { rule, lacks } = failing;
   if (lacks === "customer") return { message: "with a customer" };
   if (lacks === "order") return differenceIn(amountValue(0n), failing);
@@ -53,7 +56,7 @@ function changeOf(failing: FailingRule, facts: RuleContext): Change | null {
     case "order.metadata":
     case "redemption.metadata":
       return (
-        differenceIn(failing.value, failing) ?? dateIn(failing, facts.time) ?? memberIn(failing)
+        differenceIn(failing.value, failing) ?? dateIn(failing, context.time) ?? memberIn(failing)
       );
     case "order.items.price_any":
       return leastChange(failing);
@@ -66,7 +69,7 @@ function changeOf(failing: FailingRule, facts: RuleContext): Change | null {
     case "sku.id":
       return memberIn(failing);
     default:
-      return countChange(failing, facts);
+      return countChange(failing, context);
   }
 }
 
@@ -75,7 +78,7 @@ const amountValue = (value: bigint): KnownValue => ({
   value: { unscaled: value, scale: 0 },
 });
 
-/** More of a line that matches already, or of all that do together. */
+/** The missing quantity of one line, or of all matching lines together. */
 function quantityChange(child: FailingRule): Change | null {
   const { name } = child.rule;
   if (name.endsWith(".aggregated_quantity") || name.endsWith(".aggregated_amount")) {
@@ -84,7 +87,7 @@ function quantityChange(child: FailingRule): Change | null {
   return name.endsWith(".quantity") ? leastChange(child) : null;
 }
 
-/** Of several values the one that needs the least. */
+/** The value that needs the smallest change. */
 function leastChange(failing: FailingRule): Change | null {
   if (failing.value?.kind !== "list") return null;
   const changes = failing.value.values.flatMap((value) => differenceIn(value, failing) ?? []);
@@ -106,7 +109,7 @@ function differenceIn(value: KnownValue | null, { rule }: FailingRule): Change |
   return { difference, message };
 }
 
-/** The day that is waited for, or what the date would have to be instead. */
+/** The first day that satisfies the condition, or the dates that would. */
 function dateIn({ rule, value }: FailingRule, time: TimeContext): Change | null {
   const from = firstMatchingDay(value, rule.conditions, time);
   if (from !== null) return { from, message: `from ${formatInstant(from)}` };
@@ -114,7 +117,7 @@ function dateIn({ rule, value }: FailingRule, time: TimeContext): Change | null 
   return wanted.length === 0 ? null : { message: wanted.join(" and ") };
 }
 
-/** What is lacking in a list, or instead of a text. */
+/** The members of which one is required. */
 function memberIn({ rule }: FailingRule): Change | null {
   const anyOf = expectedMembers(rule.conditions);
   if (anyOf.length === 0) return null;
@@ -123,17 +126,17 @@ function memberIn({ rule }: FailingRule): Change | null {
   return { anyOf, message };
 }
 
-/** As many as are written in words; the list has them all. */
+/** The maximum number of members in the message; the list contains all. */
 const MAX_LISTED_MEMBERS = 5;
 
-/** Nothing takes redemptions back, but a day, week or month ends. */
-function countChange({ rule }: FailingRule, facts: RuleContext): Change | null {
-  const count = ruleCount(rule.name, facts.subject, facts);
+/** Counts cannot be lowered by a request, but those of a period restart with the next one. */
+function countChange({ rule }: FailingRule, context: RuleContext): Change | null {
+  const count = ruleCount(rule.name, context.subject, context);
   if (count === null) return null;
-  const value = (facts.counts.get(countKey(count)) ?? 0n) + 1n;
+  const value = (context.counts.get(countKey(count)) ?? 0n) + 1n;
   const period = countPeriod(rule.name);
   if (period !== null && meetsConditions(1n, rule.definition)) {
-    const from = startOfNextPeriod(period, facts.time);
+    const from = startOfNextPeriod(period, context.time);
     return { from, message: `from ${formatInstant(from)}` };
   }
   const difference = smallestDifference(value, rule.conditions, (candidate) => candidate > value);

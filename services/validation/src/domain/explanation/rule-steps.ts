@@ -5,10 +5,10 @@ import { ruleCount } from "../counts/rule-counts.ts";
 import type { ExplanationStep } from "../decision/explanation-steps.ts";
 import type { RuleContext } from "../eligibility/rule-operands.ts";
 
-/** Each rule that was looked at, with what it read; what was never looked at is left out. */
+/** Each evaluated rule with the value that it read; rules that were not evaluated are omitted. */
 export const ruleSteps = (
   outcomes: readonly RuleOutcome[],
-  facts: RuleContext,
+  context: RuleContext,
 ): readonly ExplanationStep[] =>
   outcomes.flatMap(({ rule, checked }) =>
     checked.flatMap((one) => {
@@ -19,7 +19,7 @@ export const ruleSteps = (
       return [
         ...stepOf(one, rule.id, number).map((step) => ({
           ...step,
-          ...countIn(one, facts),
+          ...countIn(one, context),
         })),
         ...steps,
       ];
@@ -58,14 +58,14 @@ function messageOf(
   return `${subject} ${read}, which ${passed === true ? "meets" : "does not meet"} its conditions`;
 }
 
-/** What was redeemed before, and the limit where there is just one. */
+/** The count before this redemption, and the limit if there is exactly one. */
 function countIn(
   { rule, lacks }: CheckedRule,
-  facts: RuleContext,
+  context: RuleContext,
 ): Pick<ExplanationStep, "used" | "limit"> {
-  const count = lacks === null ? ruleCount(rule.name, facts.subject, facts) : null;
+  const count = lacks === null ? ruleCount(rule.name, context.subject, context) : null;
   if (count === null) return {};
-  const used = facts.counts.get(countKey(count)) ?? 0n;
+  const used = context.counts.get(countKey(count)) ?? 0n;
   const [operand, ...others] =
     (rule.definition["$less_than_or_equal"] as readonly unknown[] | undefined) ?? [];
   return typeof operand === "number" && Number.isSafeInteger(operand) && others.length === 0

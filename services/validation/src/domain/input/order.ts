@@ -1,8 +1,8 @@
 import type { Metadata } from "@scrip/rules";
 
 /**
- * The order of a decision, as it was sent or as it is stored. Amounts are minor units; null means that the
- * value is absent. docs/order-calculation.md#input-order
+ * The order of a decision, as it was sent or as it is stored. Amounts are minor units; null means
+ * that the value is absent. docs/order-calculation.md#input-order
  */
 export type OrderSnapshot = OrderContent & { readonly metadata: Metadata };
 

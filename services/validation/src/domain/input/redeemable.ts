@@ -36,7 +36,10 @@ export type RewardAssignment = {
   readonly stockLeft: bigint | null;
 };
 
-/** Stacks are replaced by their tiers before the decision, so a remaining `promotion_stack` does not exist. */
+/**
+ * Stacks are replaced by their tiers before the decision, so a remaining `promotion_stack` does not
+ * exist.
+ */
 export type TierRedeemable = {
   readonly object: "promotion_tier" | "promotion_stack";
   readonly id: string;

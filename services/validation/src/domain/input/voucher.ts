@@ -1,8 +1,8 @@
 import type { Discount, Metadata, Validity, ValidationRule } from "@scrip/rules";
 
 /**
- * Vouchers, campaigns and promotion tiers as loaded for a decision. Amounts, credits and points are minor units,
- * instants are epoch milliseconds, null means that the value is absent.
+ * Vouchers, campaigns and promotion tiers as loaded for a decision. Amounts, credits and points are
+ * minor units, instants are epoch milliseconds, null means that the value is absent.
  */
 
 export type CategorySnapshot = { readonly id: string; readonly hierarchy: number };

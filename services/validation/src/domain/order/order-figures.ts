@@ -8,8 +8,8 @@ import {
 } from "./order-state.ts";
 
 /**
- * The figures of a calculated order. The `applied…` ones belong to one redeemable, or to one request.
- * docs/order-calculation.md#figures-in-responses
+ * The figures of a calculated order. The `applied…` ones belong to one redeemable, or to one
+ * request. docs/order-calculation.md#figures-in-responses
  */
 export type OrderFigures = {
   readonly amount: bigint;

@@ -115,7 +115,9 @@ describe("a redemption that is taken out of its order", () => {
   });
 });
 
-/** What a redemption may do to lines of a thousand: take something off, and add units of a hundred. */
+/**
+ * What a redemption may do to lines of a thousand: take something off, and add units of a hundred.
+ */
 const effects = fc.record({
   order: fc.bigInt({ min: 0n, max: 50n }),
   lines: fc.array(

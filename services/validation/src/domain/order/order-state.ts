@@ -4,8 +4,8 @@ import type { Rejection } from "../rejections/rejection.ts";
 import { smallestOf, sumOf } from "./minor-units.ts";
 
 /**
- * The order while redeemables are applied to it one after another. States are immutable: the effect of a
- * redeemable is the difference between the state before it and the state after it.
+ * The order while redeemables are applied to it one after another. States are immutable: the effect
+ * of a redeemable is the difference between the state before it and the state after it.
  */
 export type OrderState = {
   readonly amount: bigint;
@@ -21,7 +21,9 @@ export type OrderState = {
 
 export type LineState = {
   readonly snapshot: LineSnapshot;
-  /** The item for which a redeemable of this request added the line; null for a line of the request. */
+  /**
+   * The item for which a redeemable of this request added the line; null for a line of the request.
+   */
   readonly addedItem: CatalogueItem | null;
   readonly price: bigint | null;
   readonly quantity: bigint;
@@ -35,7 +37,10 @@ export type LineState = {
   readonly exchanges: readonly UnitExchange[];
 };
 
-/** Units of one line that were exchanged for units of another. docs/order-calculation.md#replaced-items */
+/**
+ * Units of one line that were exchanged for units of another.
+ * docs/order-calculation.md#replaced-items
+ */
 export type UnitExchange = {
   readonly sourceIndex: number;
   /** Negative: removed. */
@@ -60,8 +65,8 @@ export const totalAmount = (state: OrderState): bigint =>
 export const subtotalAmount = (line: LineState): bigint => line.amount - line.discountAmount;
 
 /**
- * The state before any redeemable. The order must have passed `checkOrder`. Discounts of a stored order whose
- * amount was lowered afterwards are limited to it, so that no total is negative.
+ * The state before any redeemable. The order must have passed `checkOrder`. Discounts of a stored
+ * order whose amount was lowered afterwards are limited to it, so that no total is negative.
  */
 export function initialOrderState(order: OrderContent | null): OrderState {
   if (order === null) return EMPTY_ORDER;

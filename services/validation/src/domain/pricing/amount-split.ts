@@ -13,20 +13,23 @@ export type SplitOptions = {
   readonly mode: CalculationMode;
 };
 
-/** Splits one amount over the lines; the parts add up to it, or to all that the lines can take. */
+/**
+ * Splits one amount over lines; the parts add up to it, or to the maximum of all lines.
+ * docs/order-calculation.md#effects
+ */
 export function splitAmount(
-  served: readonly TargetLine[],
+  targets: readonly TargetLine[],
   state: OrderState,
   { amount, effect, mode }: SplitOptions,
 ): LineDiscount[] {
-  const weights = weightsOf(served, effect, mode);
+  const weights = weightsOf(targets, effect, mode);
   const entries = entryLimits();
-  const parts = served.flatMap((one, at): Part[] => {
+  const parts = targets.flatMap((one, at): Part[] => {
     const { entry } = one.selected;
     const cap = smallestOf(selectedShare(subtotalAmount(one.line), one), entries.left(entry));
     const weight = weights[at] ?? 0n;
     if (cap <= 0n || weight <= 0n) return [];
-    // A limit on the sum of an entry leaves less room to its later lines.
+    // A limit of the entry's sum leaves less to its later lines.
     entries.take(entry, cap);
     return [{ target: one, cap, weight }];
   });
@@ -34,37 +37,41 @@ export function splitAmount(
   return allocateWithin(smallestOf(amount, totalAmount(state), capacity), parts);
 }
 
-/** All over one denominator, so that a part of a line weighs exactly what it is. */
+/** Weights have one common denominator, so that a part of a line has its exact weight. */
 function weightsOf(
-  served: readonly TargetLine[],
+  targets: readonly TargetLine[],
   effect: AmountDiscount["effect"],
   mode: CalculationMode,
 ): readonly bigint[] {
   if (effect === "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY") {
-    return served.map(({ selected: pick }) => pick.units);
+    return targets.map(({ selected: pick }) => pick.units);
   }
-  const amounts = served.map(({ line }) =>
+  const amounts = targets.map(({ line }) =>
     mode === "INITIAL_AMOUNT" ? line.amount : subtotalAmount(line),
   );
-  const partial = served.filter(({ selected: pick, line }) => pick.units < line.quantity);
-  const whole = partial.reduce((common, { line }) => leastCommon(common, line.quantity), 1n);
-  return served.map(({ selected: pick, line }, at) => {
+  const partial = targets.filter(({ selected: pick, line }) => pick.units < line.quantity);
+  const whole = partial.reduce(
+    (common, { line }) => leastCommonMultiple(common, line.quantity),
+    1n,
+  );
+  return targets.map(({ selected: pick, line }, at) => {
     const amount = (amounts[at] ?? 0n) * whole;
     return pick.units < line.quantity ? (amount * pick.units) / line.quantity : amount;
   });
 }
 
-const leastCommon = (a: bigint, b: bigint): bigint => (a * b) / greatestCommon(a, b);
+const leastCommonMultiple = (a: bigint, b: bigint): bigint => (a * b) / greatestCommonDivisor(a, b);
 
-const greatestCommon = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatestCommon(b, a % b));
+const greatestCommonDivisor = (a: bigint, b: bigint): bigint =>
+  b === 0n ? a : greatestCommonDivisor(b, a % b);
 
 type Part = { readonly target: TargetLine; readonly cap: bigint; readonly weight: bigint };
 
 /**
- * Largest remainder under a cap for each part: a share above its cap is fixed there and the rest is
- * split over the others. The part with the least room for its weight overflows first, so one pass
- * in that order finds all that do; once a share fits, those of all later parts fit too. `amount`
- * must not exceed the sum of the caps.
+ * Largest remainder with a cap per part: a share above its cap is fixed at the cap, and the rest is
+ * split over the others. The part with the lowest cap for its weight overflows first, so one pass
+ * in that order finds all of them; once a share fits, all later ones fit. `amount` must not exceed
+ * the sum of the caps. docs/order-calculation.md#rounding
  */
 function allocateWithin(amount: bigint, parts: readonly Part[]): LineDiscount[] {
   const tightestFirst = parts.toSorted((a, b) => signOf(a.cap * b.weight - b.cap * a.weight));
@@ -85,15 +92,15 @@ function allocateWithin(amount: bigint, parts: readonly Part[]): LineDiscount[] 
     open.map((part) => part.weight),
   );
   return [
-    ...[...full].map(({ target: served, cap }) => lineDiscountOf(served, cap)),
-    ...open.map(({ target: served }, at) => lineDiscountOf(served, shares[at] ?? 0n)),
+    ...[...full].map(({ target: targets, cap }) => lineDiscountOf(targets, cap)),
+    ...open.map(({ target: targets }, at) => lineDiscountOf(targets, shares[at] ?? 0n)),
   ];
 }
 
 const signOf = (difference: bigint): number => (difference === 0n ? 0 : difference < 0n ? -1 : 1);
 
-const lineDiscountOf = (served: TargetLine, amount: bigint): LineDiscount => ({
-  index: served.selected.index,
+const lineDiscountOf = (targets: TargetLine, amount: bigint): LineDiscount => ({
+  index: targets.selected.index,
   amount,
-  units: discountedUnits(served, amount),
+  units: discountedUnits(targets, amount),
 });

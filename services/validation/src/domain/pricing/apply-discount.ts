@@ -46,7 +46,7 @@ export type DiscountOutcome =
       readonly kind: "applied";
       readonly state: OrderState;
       readonly benefit: Benefit & { readonly kind: "discount" };
-      /** Something was taken off, or units were given or exchanged. */
+      /** False if nothing was discounted, added or exchanged. */
       readonly hasEffect: boolean;
       readonly scope: MatchedScope;
       readonly units: readonly DiscountedUnits[];
@@ -56,7 +56,7 @@ export type DiscountOutcome =
     }
   | { readonly kind: "rejected"; readonly rejection: Rejection };
 
-/** What a discount does to the order as it stands; spec/validation-and-redemption.md §1. */
+/** Applies a discount to the current order. docs/order-calculation.md#effects */
 export function applyDiscount(
   discount: Discount,
   state: OrderState,
@@ -67,7 +67,7 @@ export function applyDiscount(
   const formulas = formulaEvaluator({ subject, state, bundles: bundles.quantity }, context);
   const effect = defaultedEffect(discount, scope);
   const isPercent = discount.type === "PERCENT";
-  // Limits on units grow with the bundles, except where a percentage already does.
+  // Bundles multiply limits on units, except for percentages, whose value is multiplied already.
   const multiplier = isPercent ? 1n : bundles.multiplier;
   const selected =
     scope === null && effect === "APPLY_TO_ORDER"
@@ -75,8 +75,13 @@ export function applyDiscount(
       : selectLines(state, { ...context, scope, formulas, multiplier });
   const applied =
     discount.type === "UNIT"
-      ? applyUnits(discount, state, { ...context, formulas, picks: selected.lines })
-      : applyToSelection(discount, state, { ...context, formulas, effect, picks: selected.lines });
+      ? applyUnits(discount, state, { ...context, formulas, selectedLines: selected.lines })
+      : applyToSelection(discount, state, {
+          ...context,
+          formulas,
+          effect,
+          selectedLines: selected.lines,
+        });
   if (applied.kind === "rejected") return applied;
   const { units } = applied;
   return {
@@ -94,7 +99,10 @@ const hasUnitBudgets = (scope: ItemScope | null): boolean =>
 
 const EMPTY_SELECTION: ItemSelection = { lines: [], matches: [] };
 
-/** What was left out is on the items where rules name products, and on the order elsewhere (§1.6). */
+/**
+ * Without an effect, the discount applies to items if rules restrict products, otherwise to the
+ * order. docs/order-calculation.md#effects
+ */
 function defaultedEffect(discount: Discount, scope: ItemScope | null): DiscountEffect {
   return discount.effect ?? (limitsProducts(scope) ? "APPLY_TO_ITEMS" : "APPLY_TO_ORDER");
 }
@@ -118,22 +126,22 @@ function selectLines(state: OrderState, context: SelectionContext): ItemSelectio
   });
 }
 
-/** The lines that a gift card which pays for items may pay for. */
+/** The lines that a gift card with effect APPLY_TO_ITEMS can pay for. */
 export function selectGiftLines(
   state: OrderState,
   context: DiscountContext,
-): { readonly picks: readonly SelectedLine[]; readonly scope: MatchedScope } {
+): { readonly selectedLines: readonly SelectedLine[]; readonly scope: MatchedScope } {
   const { subject, bundles } = context;
   const scope = combinedScope(rulesOf(subject));
   const formulas = formulaEvaluator({ subject, state, bundles: bundles.quantity }, context);
   const { multiplier } = bundles;
   const selected = selectLines(state, { ...context, scope, formulas, multiplier });
-  return { picks: selected.lines, scope: matchedScope(scope, state, selected) };
+  return { selectedLines: selected.lines, scope: matchedScope(scope, state, selected) };
 }
 
 type SelectedDiscountContext = DiscountContext & {
   readonly formulas: Formulas;
-  readonly picks: readonly SelectedLine[];
+  readonly selectedLines: readonly SelectedLine[];
 };
 
 type EffectOutcome =
@@ -145,24 +153,24 @@ function applyToSelection(
   state: OrderState,
   context: SelectedDiscountContext & { readonly effect: DiscountEffect },
 ): EffectOutcome {
-  const { picks, formulas, mode } = context;
+  const { selectedLines, formulas, mode } = context;
   const effect = context.effect as MoneyEffect;
   const { multiplier } = context.bundles;
   const applied = applyMoneyDiscount(discount, state, {
     mode,
-    selectedLines: picks,
+    selectedLines,
     formulas,
     multiplier,
     effect,
   });
   const { isDynamic, value, lines } = applied;
-  const unitsAt = new Map(picks.map(({ index, units }) => [index, units]));
+  const unitsAt = new Map(selectedLines.map(({ index, units }) => [index, units]));
   return {
     kind: "applied",
     state: applied.state,
     benefit: { kind: "discount", effect, isDynamic, value, gifts: [] },
     hasEffect: totalAmount(applied.state) < totalAmount(state),
-    units: unitsByProduct(state, discountedLineUnits(picks, lines)),
+    units: unitsByProduct(state, discountedLineUnits(selectedLines, lines)),
     allocations: [
       ...orderAllocation(state, applied.state),
       ...lines.map(({ index, amount }) => ({
@@ -179,11 +187,16 @@ function applyUnits(
   state: OrderState,
   context: SelectedDiscountContext,
 ): EffectOutcome {
-  const { picks, formulas, catalogue } = context;
+  const { selectedLines, formulas, catalogue } = context;
   const { multiplier } = context.bundles;
-  const outcome = applyUnitDiscount(discount, state, { picks, formulas, catalogue, multiplier });
+  const outcome = applyUnitDiscount(discount, state, {
+    selectedLines,
+    formulas,
+    catalogue,
+    multiplier,
+  });
   if (outcome.kind === "rejected") return outcome;
-  const { given, state: after } = outcome;
+  const { gifts, state: after } = outcome;
   const changes = after.lines.map((line, index) => {
     const before = state.lines[index];
     return {
@@ -193,7 +206,7 @@ function applyUnits(
       added: line.quantity - (before?.quantity ?? 0n),
     };
   });
-  const isDynamic = given.some((one) => one.isDynamic);
+  const isDynamic = gifts.some((one) => one.isDynamic);
   return {
     kind: "applied",
     state: after,
@@ -202,7 +215,7 @@ function applyUnits(
       effect: discount.effect,
       isDynamic,
       value: isDynamic ? outcome.value : null,
-      gifts: given,
+      gifts,
     },
     hasEffect: changes.some(
       ({ amount, units, added }) => amount > 0n || units > 0n || added !== 0n,
@@ -221,13 +234,13 @@ function orderAllocation(before: OrderState, after: OrderState): readonly Alloca
 
 type LineUnits = { readonly index: number; readonly units: bigint };
 
-/** The units of lines that something was really taken off. */
+/** The units of lines with a discount. */
 function discountedLineUnits(
-  picks: readonly SelectedLine[],
+  selectedLines: readonly SelectedLine[],
   lines: readonly LineDiscount[],
 ): readonly LineUnits[] {
   const discounted = new Set(lines.flatMap(({ index, amount }) => (amount > 0n ? [index] : [])));
-  return picks.filter(({ index }) => discounted.has(index));
+  return selectedLines.filter(({ index }) => discounted.has(index));
 }
 
 function unitsByProduct(
@@ -245,11 +258,11 @@ function unitsByProduct(
 }
 
 function budgetGuards(
-  picks: readonly SelectedLine[],
+  selectedLines: readonly SelectedLine[],
   units: readonly DiscountedUnits[],
   context: BudgetContext & { readonly state: OrderState },
 ): readonly CountGuard[] {
-  const limited = picks.flatMap(({ entry, index }) =>
+  const limited = selectedLines.flatMap(({ entry, index }) =>
     entry === null || entry.budgets.length === 0 ? [] : [{ entry, index }],
   );
   return limited.length === 0 ? [] : unitBudgetGuards(limited, units, context);

@@ -18,26 +18,28 @@ export type ValueContext = Omit<DiscountContext, "subject" | "bundles"> & {
   readonly bundles: Bundles;
 };
 
-/** What a redeemable gives, or why it gives nothing. */
+/** The result of a redeemable's value, or why it cannot be applied. */
 export type ValueOutcome =
   | {
       readonly kind: "applied";
       readonly benefit: Benefit;
-      /** Something was taken off, units were given or exchanged, or credits were spent. */
+      /** False if nothing was discounted, added or exchanged and no credits or points were used. */
       readonly hasEffect: boolean;
       readonly state: OrderState;
       readonly scope: MatchedScope;
-      /** Units that an item-level effect discounted, by product. */
+      /** Units discounted by an item-level effect, by product. */
       readonly units: readonly DiscountedUnits[];
-      /** On budgets of units. */
+      /** Guards of unit budgets. */
       readonly guards: readonly CountGuard[];
       readonly allocations: readonly Allocation[];
-      /** Budgets of units as they were found. */
+      /** Unit budgets before this redemption. */
       readonly budgets: readonly BudgetUsage[];
     }
   | { readonly kind: "rejected"; readonly rejection: Rejection };
 
-/** Applies the value of a redeemable that passed every check before it. */
+/**
+ * Applies the discount, the gift credits or the loyalty points of a redeemable whose checks passed.
+ */
 export function applyValue(
   redeemable: Redeemable,
   subject: Subject,
@@ -59,34 +61,34 @@ export function applyValue(
         : applyDiscount(value.discount, state, context);
     case "GIFT_VOUCHER": {
       const credits = redeemable.object === "voucher" ? redeemable.credits : null;
-      const { picks, scope } =
+      const { selectedLines, scope } =
         value.effect === "APPLY_TO_ITEMS"
           ? selectGiftLines(state, context)
-          : { picks: [], scope: unmatchedScope(combinedScope(rulesOf(subject))) };
-      const spent = spendGift(
-        { voucher: subject.snapshot, value, credits, selectedLines: picks },
+          : { selectedLines: [], scope: unmatchedScope(combinedScope(rulesOf(subject))) };
+      const outcome = spendGift(
+        { voucher: subject.snapshot, value, credits, selectedLines },
         state,
       );
-      if (spent.kind === "rejected") return spent;
-      const { benefit, allocations } = spent;
+      if (outcome.kind === "rejected") return outcome;
+      const { benefit, allocations } = outcome;
       const hasEffect = benefit.credits > 0n;
-      const after = { state: spent.state, benefit, allocations, hasEffect };
+      const after = { state: outcome.state, benefit, allocations, hasEffect };
       return { kind: "applied", ...after, scope, units: [], guards: [], budgets: [] };
     }
     case "LOYALTY_CARD": {
       const reward = redeemable.object === "voucher" ? redeemable.reward : null;
       const { customer, order } = valueContext;
-      const spending = {
+      const redemption = {
         voucher: subject.snapshot,
         value,
         reward,
         customer,
         hasOrder: order !== null,
       };
-      const spent = redeemLoyaltyCard(spending, state);
-      if (spent.kind === "rejected") return spent;
-      const { benefit, allocations } = spent;
-      const after = { state: spent.state, benefit, allocations, hasEffect: benefit.points > 0n };
+      const outcome = redeemLoyaltyCard(redemption, state);
+      if (outcome.kind === "rejected") return outcome;
+      const { benefit, allocations } = outcome;
+      const after = { state: outcome.state, benefit, allocations, hasEffect: benefit.points > 0n };
       const scope = unmatchedScope(combinedScope(rulesOf(subject)));
       return { kind: "applied", ...after, scope, units: [], guards: [], budgets: [] };
     }
@@ -95,7 +97,7 @@ export function applyValue(
   }
 }
 
-/** A voucher or tier without a discount may be used, and changes nothing. */
+/** A voucher or tier without a discount applies without effect. */
 export const withoutEffect = (subject: Subject, state: OrderState): ValueOutcome => ({
   kind: "applied",
   benefit: { kind: "discount", effect: null, isDynamic: false, value: null, gifts: [] },

@@ -24,39 +24,39 @@ type GiftSpend = {
   readonly voucher: VoucherSnapshot;
   readonly value: GiftValue;
   readonly credits: VoucherRedeemable["credits"];
-  /** What an effect on items may pay for. */
+  /** Lines that an effect APPLY_TO_ITEMS can pay for. */
   readonly selectedLines: readonly SelectedLine[];
 };
 
 /**
- * Pays with a gift card: the credits that were named, or all that are free, but never more than is
- * left to pay (spec/validation-and-redemption.md §8.4). Without anything to pay for, credits that
- * were named are taken in full: the shop knows what it sells.
+ * Pays with the credits of a gift card: the requested credits, or all available ones, but at most
+ * the amount left to pay. Without an order the requested credits are used in full.
+ * docs/gift-and-points.md#gift-credits
  */
-export function spendGift(spending: GiftSpend, state: OrderState): GiftOutcome {
-  const { voucher, value, credits } = spending;
-  const free = atLeastZero(value.balance - value.lockedCredits);
+export function spendGift(spend: GiftSpend, state: OrderState): GiftOutcome {
+  const { voucher, value, credits } = spend;
+  const available = atLeastZero(value.balance - value.lockedCredits);
   if (credits !== null && credits < 0n) return rejected(invalidCredits);
-  if (credits !== null && credits > free) {
+  if (credits !== null && credits > available) {
     return rejected(rejectionForCode("gift_amount_exceeded", voucher.code));
   }
-  if (value.effect === "APPLY_TO_ITEMS") return payForLines(spending, free, state);
+  if (value.effect === "APPLY_TO_ITEMS") return payForLines(spend, available, state);
   if (!state.hasAmount) {
     return credits === null ? rejected(missingAmount) : spendOutcome(value, credits, { state });
   }
-  const amount = smallestOf(credits ?? free, totalAmount(state));
+  const amount = smallestOf(credits ?? available, totalAmount(state));
   const allocations = [{ orderItemIndex: null, amount, quantity: null }];
   return spendOutcome(value, amount, { state: discountOrder(state, amount), allocations });
 }
 
-/** Pays for the lines in turn until the credits are used up. */
-function payForLines(spending: GiftSpend, free: bigint, state: OrderState): GiftOutcome {
-  const { value, credits, selectedLines: picks } = spending;
-  if (!picks.some(({ index }) => (state.lines[index]?.amount ?? 0n) > 0n)) {
+/** Pays line by line until the credits are used up. */
+function payForLines(spend: GiftSpend, available: bigint, state: OrderState): GiftOutcome {
+  const { value, credits, selectedLines } = spend;
+  if (!selectedLines.some(({ index }) => (state.lines[index]?.amount ?? 0n) > 0n)) {
     return rejected(missingOrderItemsAmount);
   }
-  const payments = allocateToLines(targetLines(state, picks), state, {
-    limit: credits ?? free,
+  const payments = allocateToLines(targetLines(state, selectedLines), state, {
+    limit: credits ?? available,
     valueOf: (one) => selectedShare(subtotalAmount(one.line), one),
   });
   const paid = sumOf(payments, ({ amount }) => amount);

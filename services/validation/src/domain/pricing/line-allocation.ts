@@ -11,40 +11,40 @@ import {
   totalAmount,
 } from "../order/order-state.ts";
 
-/** A line of the order that an effect reaches. */
+/** A line of an item-level effect. */
 export type TargetLine = { readonly selected: SelectedLine; readonly line: LineState };
 
 export const targetLines = (
   state: OrderState,
-  picks: readonly SelectedLine[],
+  selectedLines: readonly SelectedLine[],
 ): readonly TargetLine[] =>
-  picks.flatMap((pick) => {
-    const line = state.lines[pick.index];
-    return line === undefined ? [] : [{ selected: pick, line }];
+  selectedLines.flatMap((selected) => {
+    const line = state.lines[selected.index];
+    return line === undefined ? [] : [{ selected, line }];
   });
 
 /**
- * Serves the lines in turn, each with what it is worth to the effect, so that limits on sums favour the
- * earlier ones. No line gets more than is left of it, and no order more than is left to pay.
+ * Allocates a discount line by line, so that limits of sums favour earlier lines. No line and no
+ * order gets more than is left to pay. docs/order-calculation.md#effects
  */
 export function allocateToLines(
-  served: readonly TargetLine[],
+  targets: readonly TargetLine[],
   state: OrderState,
-  { limit, valueOf }: { limit: bigint | null; valueOf: (served: TargetLine) => bigint },
+  { limit, valueOf }: { limit: bigint | null; valueOf: (targets: TargetLine) => bigint },
 ): LineDiscount[] {
   let left = smallestOf(totalAmount(state), limit);
   const entries = entryLimits();
-  return served.map((one) => {
-    const { selected: pick, line } = one;
-    const most = smallestOf(subtotalAmount(line), left, entries.left(pick.entry));
-    const amount = smallestOf(valueOf(one), most);
+  return targets.map((one) => {
+    const { selected, line } = one;
+    const max = smallestOf(subtotalAmount(line), left, entries.left(selected.entry));
+    const amount = smallestOf(valueOf(one), max);
     left -= amount;
-    entries.take(pick.entry, amount);
-    return { index: pick.index, amount, units: discountedUnits(one, amount) };
+    entries.take(selected.entry, amount);
+    return { index: selected.index, amount, units: discountedUnits(one, amount) };
   });
 }
 
-/** What the limits of entries on amounts still allow; one is used up as lines are served. */
+/** The remaining amounts of the limits of entries; they shrink as lines are discounted. */
 export function entryLimits() {
   const used = new Map<ScopeEntry, bigint>();
   return {
@@ -58,24 +58,31 @@ export function entryLimits() {
   };
 }
 
-/** Units that are discounted are only told when they are not the whole line (§1.3). */
-export const discountedUnits = ({ selected: pick, line }: TargetLine, amount: bigint): bigint =>
-  amount > 0n && pick.units < line.quantity ? pick.units : 0n;
+/**
+ * Discounted units are counted only if they are a part of the line.
+ * docs/order-calculation.md#figures-in-responses
+ */
+export const discountedUnits = ({ selected, line }: TargetLine, amount: bigint): bigint =>
+  amount > 0n && selected.units < line.quantity ? selected.units : 0n;
 
-/** The part of an amount that the units of the pick make up, rounded half up once. */
-export const selectedShare = (amount: bigint, { selected: pick, line }: TargetLine): bigint =>
-  isWholeLine(pick, line) ? amount : roundHalfUp(amount * pick.units, line.quantity);
+/**
+ * The part of an amount that belongs to the selected units, rounded half up once.
+ * docs/order-calculation.md#rounding
+ */
+export const selectedShare = (amount: bigint, { selected, line }: TargetLine): bigint =>
+  isWholeLine(selected, line) ? amount : roundHalfUp(amount * selected.units, line.quantity);
 
-/** `percent` per cent of that part, rounded once as well. */
+/** `percent` per cent of that part, rounded once. */
 export function percentOfSelectedShare(
   amount: bigint,
   percent: Decimal,
-  { selected: pick, line }: TargetLine,
+  { selected, line }: TargetLine,
 ): bigint {
   const hundred = 100n * 10n ** BigInt(percent.scale);
-  return isWholeLine(pick, line)
+  return isWholeLine(selected, line)
     ? roundHalfUp(amount * percent.unscaled, hundred)
-    : roundHalfUp(amount * pick.units * percent.unscaled, line.quantity * hundred);
+    : roundHalfUp(amount * selected.units * percent.unscaled, line.quantity * hundred);
 }
 
-const isWholeLine = (pick: SelectedLine, line: LineState): boolean => pick.units >= line.quantity;
+const isWholeLine = (selected: SelectedLine, line: LineState): boolean =>
+  selected.units >= line.quantity;

@@ -23,36 +23,38 @@ import {
 
 export type MoneyDiscountContext = {
   readonly mode: CalculationMode;
-  /** What an item-level effect reaches, in the order in which it is served. */
+  /** The lines of an item-level effect, in the order in which they are discounted. */
   readonly selectedLines: readonly SelectedLine[];
   readonly formulas: Formulas;
-  /** The number of bundles, where they count; otherwise one. */
+  /** The number of bundles if the rules multiply by it, otherwise one. */
   readonly multiplier: bigint;
 };
 
 export type MoneyDiscountResult = {
   readonly state: OrderState;
-  /** True when a formula gave a value, of one line at least. */
+  /** True if a formula returned a value, for one line at least. */
   readonly isDynamic: boolean;
-  /** The discount with that value, when the formula gave one for all that was discounted. */
+  /**
+   * The discount with the value of its formula; null if there is none, or if it differs by line.
+   */
   readonly value: MoneyDiscount | null;
-  /** What was taken off which line, in the order in which they were served. */
+  /** The discounts of lines, in the order of application. */
   readonly lines: readonly LineDiscount[];
 };
 
 export type MoneyEffect = NonNullable<MoneyDiscount["effect"]>;
 
-/** Takes a discount off the order or its lines; spec/validation-and-redemption.md §1.5 and §1.6. */
+/** Applies a discount of money to the order or its lines. docs/order-calculation.md#effects */
 export function applyMoneyDiscount(
   discount: MoneyDiscount,
   state: OrderState,
-  terms: MoneyDiscountContext & { readonly effect: MoneyEffect },
+  context: MoneyDiscountContext & { readonly effect: MoneyEffect },
 ): MoneyDiscountResult {
-  const values = terms.formulas(discount.formula);
-  switch (terms.effect) {
+  const values = context.formulas(discount.formula);
+  switch (context.effect) {
     case "APPLY_TO_ORDER": {
       const given = values(null);
-      const amount = orderDiscount(withFormulaValue(discount, given), state, terms);
+      const amount = orderDiscount(withFormulaValue(discount, given), state, context);
       return {
         state: discountOrder(state, amount),
         lines: [],
@@ -61,25 +63,25 @@ export function applyMoneyDiscount(
     }
     case "APPLY_TO_ITEMS":
     case "APPLY_TO_ITEMS_BY_QUANTITY":
-      return discountItems(discount, state, { ...terms, values });
+      return discountItems(discount, state, { ...context, values });
     case "APPLY_TO_ITEMS_PROPORTIONALLY":
     case "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY": {
       const given = values(null);
       const own = withFormulaValue(discount, given);
       if (own.type !== "AMOUNT") throw new Error(`a split of type ${own.type}`);
-      const lines = splitAmount(targetLines(state, terms.selectedLines), state, {
-        amount: smallestOf(own.amountOff * terms.multiplier, totalLimit(own)),
-        effect: terms.effect,
-        mode: terms.mode,
+      const lines = splitAmount(targetLines(state, context.selectedLines), state, {
+        amount: smallestOf(own.amountOff * context.multiplier, totalLimit(own)),
+        effect: context.effect,
+        mode: context.mode,
       });
       return { state: discountLines(state, lines), lines, ...formulaOutcome(discount, [given]) };
     }
     default:
-      return terms.effect satisfies never;
+      return context.effect satisfies never;
   }
 }
 
-/** Of formula values, one by one as they were used; null where the static value was. */
+/** Summarises the formula's values for all lines; null stands for the static value. */
 function formulaOutcome(
   discount: MoneyDiscount,
   given: readonly (Decimal | null)[],
@@ -100,7 +102,7 @@ function orderDiscount(
   { mode, multiplier }: MoneyDiscountContext,
 ): bigint {
   const total = totalAmount(state);
-  // A fixed amount is what is left to pay, however many bundles there are.
+  // A fixed amount is the amount left to pay, whatever the number of bundles.
   const times = discount.type === "FIXED" ? 1n : multiplier;
   const limits = [discount.amountLimit, discount.aggregatedAmountLimit].map((limit) =>
     limit === null ? null : limit * times,
@@ -131,34 +133,34 @@ type ItemDiscountContext = MoneyDiscountContext & {
 function discountItems(
   discount: MoneyDiscount,
   state: OrderState,
-  terms: ItemDiscountContext,
+  context: ItemDiscountContext,
 ): MoneyDiscountResult {
-  const served = targetLines(state, terms.selectedLines);
-  const worth = new Map(served.map((one) => [one, lineFormulaValue(discount, one, terms)]));
-  const lines = allocateToLines(served, state, {
+  const targets = targetLines(state, context.selectedLines);
+  const lineValues = new Map(targets.map((one) => [one, lineFormulaValue(discount, one, context)]));
+  const lines = allocateToLines(targets, state, {
     limit: totalLimit(discount),
     valueOf(one) {
-      const { value: given = null, price = null } = worth.get(one) ?? {};
-      return lineDiscount(withFormulaValue(discount, given), one, { ...terms, price });
+      const { value: given = null, price = null } = lineValues.get(one) ?? {};
+      return lineDiscount(withFormulaValue(discount, given), one, { ...context, price });
     },
   });
   const known = formulaOutcome(
     discount,
-    [...worth.values()].map(({ value: given }) => given),
+    [...lineValues.values()].map(({ value: given }) => given),
   );
-  const isDynamic = known.isDynamic || [...worth.values()].some((line) => line.isDynamic);
+  const isDynamic = known.isDynamic || [...lineValues.values()].some((line) => line.isDynamic);
   return { state: discountLines(state, lines), lines, value: known.value, isDynamic };
 }
 
 type LineFormulaValue = {
-  /** What the formula of the discount gave; null where the static value counts. */
+  /** The value of the formula; null if the static value applies. */
   readonly value: Decimal | null;
-  /** Of a unit, when the entry of the line fixes it. */
+  /** The unit price fixed by the line's entry. */
   readonly price: bigint | null;
   readonly isDynamic: boolean;
 };
 
-/** A price of the entry comes before what the discount says of all lines. */
+/** A price of the entry overrides the fixed amount of the discount. */
 function lineFormulaValue(
   discount: MoneyDiscount,
   { selected: { index, entry } }: TargetLine,
@@ -178,17 +180,17 @@ type LineDiscountContext = Pick<ItemDiscountContext, "mode" | "effect" | "multip
 
 function lineDiscount(
   discount: MoneyDiscount,
-  served: TargetLine,
+  targets: TargetLine,
   { mode, effect, multiplier, price }: LineDiscountContext,
 ): bigint {
-  const { line, selected: pick } = served;
+  const { line, selected: pick } = targets;
   switch (discount.type) {
     case "PERCENT": {
       const base = mode === "INITIAL_AMOUNT" ? line.amount : line.amount - line.discountAmount;
       const { amountLimit } = discount;
       const percent = multipliedPercent(discount.percentOff, multiplier);
       return smallestOf(
-        percentOfSelectedShare(base, percent, served),
+        percentOfSelectedShare(base, percent, targets),
         amountLimit === null ? null : amountLimit * multiplier,
       );
     }
@@ -198,7 +200,7 @@ function lineDiscount(
         : discount.amountOff * multiplier;
     case "FIXED": {
       const fixed = (price ?? discount.fixedAmount) * pick.units;
-      return atLeastZero(selectedShare(line.amount - line.discountAmount, served) - fixed);
+      return atLeastZero(selectedShare(line.amount - line.discountAmount, targets) - fixed);
     }
     default:
       return discount satisfies never;
@@ -210,10 +212,10 @@ const multipliedPercent = (percent: Decimal, multiplier: bigint): Decimal =>
     ? percent
     : percentIn(multiplyDecimals(percent, { unscaled: multiplier, scale: 0 }) ?? HUNDRED_PERCENT);
 
-/** A product that is too large to be told is more than everything. */
+/** A product that cannot be represented exceeds the whole amount. */
 const HUNDRED_PERCENT: Decimal = { unscaled: 100n, scale: 0 };
 
-/** A limit on all that a discount takes off. An amount also accepts it under the other name. */
+/** The limit of the discount's sum. A discount of type AMOUNT accepts it as `amount_limit` too. */
 const totalLimit = (discount: MoneyDiscount): bigint | null => {
   const { type, amountLimit, aggregatedAmountLimit } = discount;
   if (type !== "AMOUNT" || amountLimit === null) return aggregatedAmountLimit;

@@ -30,39 +30,40 @@ export type LoyaltyCardRedemption = {
 };
 
 /**
- * Redeems a loyalty card for the reward that was chosen (spec/validation-and-redemption.md §8.5): points
- * pay for the order, or are the price of something that is handed out.
+ * Redeems a loyalty card for the requested reward: points pay for the order, or are the price of a
+ * material reward. docs/gift-and-points.md#loyalty-cards
  */
 export function redeemLoyaltyCard(
-  spending: LoyaltyCardRedemption,
+  redemption: LoyaltyCardRedemption,
   state: OrderState,
 ): PointsOutcome {
-  const { voucher, reward, customer } = spending;
+  const { voucher, reward, customer } = redemption;
   if (reward === null) return rejected(missingReward);
-  const { assignment: assigned } = reward;
-  if (assigned === null) return rejected(resourceNotFound("reward", reward.id));
+  const { assignment } = reward;
+  if (assignment === null) return rejected(resourceNotFound("reward", reward.id));
   if (voucher.holderId === null || customer?.id !== voucher.holderId) {
     return rejected(notCardHolder(voucher.code));
   }
-  switch (assigned.type) {
+  switch (assignment.type) {
     case "COIN":
-      return payWithPoints(spending, assigned, state);
+      return payWithPoints(redemption, assignment, state);
     case "MATERIAL":
-      return payRewardPrice(spending, assigned, state);
+      return payRewardPrice(redemption, assignment, state);
     case "CAMPAIGN":
       return rejected(campaignRewardNotSupported(reward.id));
     default:
-      return assigned.type satisfies never;
+      return assignment.type satisfies never;
   }
 }
 
-/** What sessions of others do not hold. */
+/** Points that no other session has locked. */
 export const availablePoints = ({ balance, lockedPoints }: LoyaltyCardValue): bigint =>
   atLeastZero(balance - lockedPoints);
 
 /**
- * Points come in blocks, each of which is worth `exchangeRatio`. Points that were named need not fill
- * their last block, but what the order does not need is never taken.
+ * Points are used in blocks of `pointsRatio`, each worth `exchangeRatio`. Requested points need not
+ * fill their last block, but points that the order does not need are never used.
+ * docs/gift-and-points.md#rewards
  */
 function payWithPoints(
   { voucher, value, reward, hasOrder }: LoyaltyCardRedemption,
@@ -74,12 +75,13 @@ function payWithPoints(
   if (!state.hasAmount) return rejected(missingAmount);
   const { exchangeRatio, pointsRatio } = coin;
   const left = totalAmount(state);
-  const free = availablePoints(value);
-  const asked = reward?.points ?? null;
-  if (asked !== null && asked > free) return rejected(pointsExceeded(voucher.code));
-  const needed = blocksToCover(left, exchangeRatio) * pointsRatio;
-  const points = smallestOf(needed, asked ?? (free / pointsRatio) * pointsRatio);
-  if (points === 0n && asked === null && left > 0n) return rejected(pointsExceeded(voucher.code));
+  const available = availablePoints(value);
+  const requested = reward?.points ?? null;
+  if (requested !== null && requested > available) return rejected(pointsExceeded(voucher.code));
+  const required = blocksToCover(left, exchangeRatio) * pointsRatio;
+  const points = smallestOf(required, requested ?? (available / pointsRatio) * pointsRatio);
+  if (points === 0n && requested === null && left > 0n)
+    return rejected(pointsExceeded(voucher.code));
   const amount = smallestOf(amountForPoints(points, { exchangeRatio, pointsRatio }), left);
   if (amount <= 0n) return rejected(noAmountForPoints);
   return {
@@ -100,13 +102,13 @@ const amountForPoints = (
     pointsRatio * 10n ** BigInt(exchangeRatio.scale),
   );
 
-/** How many blocks an amount of minor units needs; the last one may be worth more than is left. */
+/** The blocks that cover an amount of minor units; the last one may be worth more than the rest. */
 function blocksToCover(amount: bigint, { unscaled, scale }: Decimal): bigint {
   const worth = unscaled * 100n;
   return (amount * 10n ** BigInt(scale) + worth - 1n) / worth;
 }
 
-/** Something that is handed out costs its price, and takes nothing off the order. */
+/** A material reward costs its price in points and does not change the order. */
 function payRewardPrice(
   { voucher, value }: LoyaltyCardRedemption,
   { price, stockLeft }: RewardAssignment,

@@ -2,14 +2,14 @@ import { type CompiledPredicate, compilePredicate, type RecordFields } from "@sc
 
 import { type PageCursor } from "./page-cursor.ts";
 
-/** What may be used, as filters and sorting see it. */
+/** A possible redeemable, as filters and sorting read it. docs/qualification.md#filters */
 export type Candidate = {
   readonly object: "voucher" | "promotion_tier" | "promotion_stack";
-  /** As a request names it: of a voucher, its code. */
+  /** As in a request; a voucher's code. */
   readonly id: string;
   readonly resourceId: string;
   readonly createdAt: number;
-  /** Of itself and of its campaign. */
+  /** Categories of the candidate and of its campaign. */
   readonly categoryIds: readonly string[];
   readonly campaignId: string | null;
   readonly campaignType: string | null;
@@ -17,7 +17,7 @@ export type Candidate = {
   readonly isPublishedToCustomer: boolean;
 };
 
-/** Where a candidate stands in the order of creation. */
+/** The candidate's position in the order of creation. */
 export const cursorOf = ({
   createdAt,
   resourceId,
@@ -28,7 +28,7 @@ export const cursorOf = ({
 
 const text = (read: (candidate: Candidate) => string | null) => ({ type: "text", read }) as const;
 
-/** Twins of the columns that the voucher service filters by. */
+/** The same fields as the columns that the voucher service filters by. */
 const fields: RecordFields<Candidate> = {
   named: {
     category_id: { type: "array", read: ({ categoryIds }) => nullIfEmpty(categoryIds) },
@@ -51,8 +51,8 @@ export const candidateFilter = (filters: unknown): CompiledPredicate<Candidate> 
 type Filters = Readonly<Record<string, unknown>>;
 
 /**
- * As much of the filters as whoever has the vouchers can tell: nothing of categories, which campaigns
- * have too. It may let more through, never less.
+ * The part of the filters that the voucher service can evaluate: all but categories, which
+ * campaigns have as well. It may return more candidates than the filters, never fewer.
  */
 export function voucherFilters(filters: Filters): Filters {
   const { category_id: category, ...others } = filters;
@@ -63,7 +63,7 @@ export function voucherFilters(filters: Filters): Filters {
 const isAlternative = ({ junction }: Filters): boolean =>
   typeof junction === "string" && junction.toLowerCase() === "or";
 
-/** The codes or ids that filters ask for, where nothing else will do; null where more might. */
+/** The codes or ids to which filters restrict vouchers; null without a restriction. */
 export function requestedVouchers(filters: Filters): readonly string[] | null {
   if (isAlternative(filters)) return null;
   for (const name of ["code", "resource_id"]) {

@@ -1,9 +1,9 @@
 import { formatInstant, parseInstant } from "@scrip/rules";
 
 /**
- * A position in the order of creation, newest first. Resources that were created in the same millisecond are
- * ordered by the suffix of their ids; a cursor without a suffix lies after everything created at that instant
- * or later. docs/qualification.md#pages
+ * A position in the order of creation, newest first. Resources that were created in the same
+ * millisecond are ordered by the suffix of their ids; a cursor without a suffix lies after
+ * everything created at that instant or later. docs/qualification.md#pages
  */
 export type PageCursor = { readonly createdAt: number; readonly idSuffix: string | null };
 
@@ -26,8 +26,9 @@ const AMOUNT_DIGITS = 20;
 const MS_DIGITS = 3;
 
 /**
- * Encodes a cursor as a date-time, which clients send back unchanged: the digits after the milliseconds hold the
- * id suffix and the amount. Cursors that are compared as times keep the order of creation.
+ * Encodes a cursor as a date-time, which clients send back unchanged: the digits after the
+ * milliseconds hold the id suffix and the amount. Cursors that are compared as times keep the order
+ * of creation.
  */
 export function formatPageCursor(cursor: PageCursor | RankedPageCursor): string {
   const { createdAt, idSuffix } = cursor;

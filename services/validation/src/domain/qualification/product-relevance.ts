@@ -11,15 +11,15 @@ import type { LineSnapshot } from "../input/order.ts";
 import { type Subject, rulesOf } from "../input/subject.ts";
 import type { QualificationScenario } from "./qualification-scenario.ts";
 
-/** The products that a candidate may have to do with. */
+/** The order lines to which a candidate can be relevant, and the catalogue. */
 export type ProductContext = {
   readonly lines: readonly LineSnapshot[];
   readonly catalogue: ReadonlyMap<string, CatalogueItem>;
 };
 
 /**
- * Whether a redeemable has to do with products of the order, met or not: its effect reaches one of
- * them, or its rules require one (spec/validation-and-redemption.md §6).
+ * Whether a redeemable is relevant to products of the order, whether or not its conditions are met:
+ * its effect applies to one of them, or its rules require one. docs/qualification.md#scenarios
  */
 export function isRelevantToProducts(
   subject: Subject,
@@ -41,21 +41,21 @@ export function isRelevantToProducts(
 function isDiscounted(subject: Subject, { lines, catalogue }: ProductContext): boolean {
   const scope = combinedScope(rulesOf(subject));
   const effect = effectOf(subject, limitsProducts(scope));
-  const isReached = ({ kind }: ScopeMatch): boolean =>
+  const isDiscounting = ({ kind }: ScopeMatch): boolean =>
     kind === "entry" || (kind === "all" && effect.appliesTo === "lines");
   return lines.some(
     (line) =>
-      isReached(matchScope(line, scope)) ||
+      isDiscounting(matchScope(line, scope)) ||
       effect.giftItems.some((name) => isLineOfItem(line, name, catalogue.get(name))),
   );
 }
 
-/** What an effect is on by itself, and the ids of what it gives. */
+/** The target of an effect, and the ids of the items that it adds. */
 type Effect = { readonly appliesTo: "order" | "lines"; readonly giftItems: readonly string[] };
 
-function effectOf({ kind, snapshot: facts }: Subject, isLimited: boolean): Effect {
-  if (kind === "promotion_tier") return effectOfDiscount(facts.discount, isLimited);
-  const { value } = facts;
+function effectOf({ kind, snapshot }: Subject, isLimited: boolean): Effect {
+  if (kind === "promotion_tier") return effectOfDiscount(snapshot.discount, isLimited);
+  const { value } = snapshot;
   switch (value.type) {
     case "DISCOUNT_VOUCHER":
       return effectOfDiscount(value.discount, isLimited);
@@ -79,7 +79,7 @@ function effectOfDiscount(discount: Discount | null, isLimited: boolean): Effect
   return { appliesTo: effect === "APPLY_TO_ORDER" ? "order" : "lines", giftItems: [] };
 }
 
-/** Unit effects that begin with what is in the order. */
+/** Unit effects on lines of the order. */
 const ORDER_LINE_EFFECTS: ReadonlySet<string> = new Set(["ADD_SAME_ITEMS", "REPLACE_ITEMS"]);
 
 const isLineOfItem = (line: LineSnapshot, name: string, item: CatalogueItem | undefined): boolean =>
@@ -96,7 +96,7 @@ function isRequired(subject: Subject, { lines }: ProductContext): boolean {
   });
 }
 
-/** What a rule wants to be there: not what it forbids. */
+/** The items that a rule requires, without those that it forbids. */
 const requiredItems = ({ name, conditions }: Rule) =>
   name === "order.items.none"
     ? []

@@ -3,12 +3,17 @@ import { RULE_NAMES, type RuleName, type ValidationRule, traitsOf } from "@scrip
 import { isCountRule } from "../counts/rule-counts.ts";
 import type { IgnoredConditions } from "../decision/decision-request.ts";
 
-/** What a qualification asks; spec/validation-and-redemption.md §6. */
+/**
+ * Which candidates a qualification considers and how it evaluates them.
+ * docs/qualification.md#scenarios
+ */
 export type QualificationScenario = {
   readonly candidates: CandidateKind;
-  /** Which rules decide, beside those that need a customer who is not there. */
+  /**
+   * The rules that are evaluated; without a customer, those that need one fail in every scenario.
+   */
   readonly rules: "all_but_budgets" | "audience" | "none";
-  /** How a candidate must have to do with the products of the order. */
+  /** The required relation of a candidate to the products of the order. */
   readonly products: "any" | "effect" | "effect_or_requirement";
 };
 
@@ -41,7 +46,7 @@ export const SCENARIOS: Readonly<Record<ScenarioName, QualificationScenario>> = 
   PROMOTION_STACKS: { ...allRedeemables, candidates: "promotion_stacks" },
 };
 
-/** Who somebody is, whatever is in the cart. */
+/** Rules about the customer, independent of the order. */
 const AUDIENCE_RULES: ReadonlySet<RuleName> = new Set([
   "customer.segment",
   "customer.metadata",
@@ -49,7 +54,10 @@ const AUDIENCE_RULES: ReadonlySet<RuleName> = new Set([
   "publication.redeemable_by_linked_customer",
 ]);
 
-/** What the evaluator leaves out for a scenario. Without a customer nothing holds that needs one. */
+/**
+ * The conditions that the evaluation ignores in a scenario. Rules that need a customer are never
+ * ignored without one.
+ */
 export const ignoredConditions = (
   { rules }: QualificationScenario,
   hasCustomer: boolean,
@@ -78,16 +86,16 @@ function isEvaluated(name: RuleName, rules: QualificationScenario["rules"]): boo
 
 const NO_REJECTIONS: NonNullable<IgnoredConditions["rejections"]> = new Set();
 
-/** What an order may lack for an effect where it is not the order that is asked about. */
+/** Rejections of an effect for want of an order, in scenarios that do not evaluate the order. */
 const MISSING_ORDER_REJECTIONS: NonNullable<IgnoredConditions["rejections"]> = new Set([
   "missing_amount",
   "missing_order_items_amount",
 ]);
 
-/** What of a rule was left out; bundles stand beside the names of rules. */
-export function ignoredParts(rule: ValidationRule, omits: IgnoredConditions): readonly string[] {
+/** The names of a rule's ignored conditions; `bundle_rules` stands for its bundles. */
+export function ignoredParts(rule: ValidationRule, ignored: IgnoredConditions): readonly string[] {
   const names = [...rule.rules.values()].flatMap(({ name }) =>
-    omits.rules.has(name) ? [name] : [],
+    ignored.rules.has(name) ? [name] : [],
   );
-  return [...new Set(names), ...(omits.bundles && rule.bundle !== null ? ["bundle_rules"] : [])];
+  return [...new Set(names), ...(ignored.bundles && rule.bundle !== null ? ["bundle_rules"] : [])];
 }

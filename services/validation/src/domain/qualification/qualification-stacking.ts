@@ -3,9 +3,9 @@ import type { StackingRules } from "../stacking/stacking-rules.ts";
 import type { QualificationScenario } from "./qualification-scenario.ts";
 
 /**
- * The stacking rules for one candidate, evaluated alone. Candidates without effect do not qualify in scenarios that
- * evaluate the order. The tiers of a stack are applied together, under the limits of the project.
- * docs/qualification.md#scenarios
+ * The stacking rules for one candidate, evaluated alone. Candidates without effect do not qualify
+ * in scenarios that evaluate the order. The tiers of a stack are applied together, under the limits
+ * of the project. docs/qualification.md#scenarios
  */
 export function qualificationStacking(
   rules: StackingRules,

@@ -15,7 +15,10 @@ export type Ranking = {
   readonly limit: number;
 };
 
-/** One page of the ranking by discount, after the cursor; ties newest first. docs/qualification.md#ranking */
+/**
+ * One page of the ranking by discount, after the cursor; ties newest first.
+ * docs/qualification.md#ranking
+ */
 export const rankByDiscount = <Item extends RankedItem>(
   items: readonly Item[],
   { rule, after, limit }: Ranking,
@@ -33,7 +36,10 @@ const signOf = (difference: bigint): number => (difference === 0n ? 0 : differen
 
 type ItemCursor = PageCursor & { readonly idSuffix: string };
 
-/** The cursor after the last item of a page. It needs the id only if the next item has the same creation time. */
+/**
+ * The cursor after the last item of a page. It needs the id only if the next item has the same
+ * creation time.
+ */
 export const pageEnd = (last: ItemCursor, next: ItemCursor | null): PageCursor =>
   next !== null && next.createdAt !== last.createdAt && isAfterCursor(next, last)
     ? { createdAt: last.createdAt, idSuffix: null }

@@ -11,7 +11,10 @@ export type CommitConflict = {
   readonly remainingCredits: bigint | null;
 };
 
-/** The conflicts of all attempts of a request, by `redeemableKey`. docs/redemption-and-rollback.md#concurrency */
+/**
+ * The conflicts of all attempts of a request, by `redeemableKey`.
+ * docs/redemption-and-rollback.md#concurrency
+ */
 export type CommitConflicts = ReadonlyMap<string, ConflictRecord>;
 
 type ConflictRecord = {
@@ -45,7 +48,10 @@ export function addConflicts(
 export const refreshed = (conflicts: CommitConflicts): CommitConflicts =>
   new Map([...conflicts].map(([key, conflict]) => [key, { ...conflict, remainingCredits: null }]));
 
-/** The request for the next attempt. Gift balances are those that the commit reported; they are not loaded again. */
+/**
+ * The request for the next attempt. Gift balances are those that the commit reported; they are not
+ * loaded again.
+ */
 export function withConflicts(
   request: DecisionRequest,
   conflicts: CommitConflicts,

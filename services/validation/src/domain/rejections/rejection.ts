@@ -1,8 +1,8 @@
 import type { ErrorKey, ApiErrorOptions } from "@scrip/errors";
 
 /**
- * A rejection as a value, for decisions that go on after it. The text beside the key is the
- * catalogue's unless `message` replaces it.
+ * An error as a value, so that the decision can continue after it. The message is that of the error
+ * catalogue unless `message` overrides it. docs/errors.md#keys
  */
 export type Rejection = { readonly key: ErrorKey } & Readonly<Omit<ApiErrorOptions, "cause">>;
 
@@ -18,7 +18,10 @@ export const resourceNotFound = (resourceType: string, id: string): Rejection =>
   resourceType,
 });
 
-/** Endpoints for one voucher or tier have one key for all violated rules (§3.6). */
+/**
+ * Endpoints for a single voucher or tier report all violated rules under one key.
+ * docs/validation-rules.md#rejections
+ */
 export function singleRedeemableRejection(rejection: Rejection): Rejection {
   switch (rejection.key) {
     case "customer_rules_violated":

@@ -3,7 +3,10 @@ import type { StackingRules } from "./stacking-rules.ts";
 
 export type CategoryKind = "JOINT" | "EXCLUSIVE" | "COMMON";
 
-/** `categories[].stacking_rules_type`; a category listed as both is joint. docs/stacking.md#categories */
+/**
+ * `categories[].stacking_rules_type`; a category listed as both is joint.
+ * docs/stacking.md#categories
+ */
 export function categoryKind(categoryId: string, rules: StackingRules): CategoryKind {
   if (rules.jointCategories.includes(categoryId)) return "JOINT";
   return rules.exclusiveCategories.includes(categoryId) ? "EXCLUSIVE" : "COMMON";

@@ -1,8 +1,8 @@
 import type { StackingRules } from "./stacking-rules.ts";
 
 /**
- * The stacking rules of an endpoint for a single redeemable, which is not combined with others: it either applies
- * or not. The base of percentages is unchanged. docs/stacking.md#single-redeemable
+ * The stacking rules of an endpoint for a single redeemable, which is not combined with others: it
+ * either applies or not. The base of percentages is unchanged. docs/stacking.md#single-redeemable
  */
 export const singleRedeemableStacking = (rules: StackingRules): StackingRules => ({
   ...rules,

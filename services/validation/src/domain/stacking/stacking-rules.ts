@@ -53,8 +53,9 @@ export const DEFAULT_STACKING_RULES: StackingRules = {
 export type StackingOptions = Partial<StackingRules>;
 
 /**
- * Completes the settings with defaults. The default of `applicable_redeemables_limit` is lowered to a smaller
- * `redeemables_limit`; only explicit settings can contradict each other (`stackingContradiction`).
+ * Completes the settings with defaults. The default of `applicable_redeemables_limit` is lowered to
+ * a smaller `redeemables_limit`; only explicit settings can contradict each other
+ * (`stackingContradiction`).
  */
 export function resolveStackingRules(options: StackingOptions): StackingRules {
   const rules = { ...DEFAULT_STACKING_RULES, ...options };
@@ -110,7 +111,9 @@ export function calculationMode(
   return rules.discountCalculationMode;
 }
 
-/** Settings of a category override those of the project, and skipping overrides redeeming anyway. */
+/**
+ * Settings of a category override those of the project, and skipping overrides redeeming anyway.
+ */
 export function skipsWithoutEffect(
   categories: readonly CategorySnapshot[],
   rules: StackingRules,

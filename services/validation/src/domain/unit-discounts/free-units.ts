@@ -5,56 +5,56 @@ import { type OrderDraft, appendLine, addQuantity, lineAt } from "../order/order
 import { MAX_AMOUNT, MAX_LINES } from "../order/order-state.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 
-/** What a discount gives units of: the id that it names, and what the catalogue knows of it. */
+/** The item of a unit discount: the id in the discount, and the catalogue's item. */
 export type UnitGiftItem = { readonly reference: string; readonly item: CatalogueItem | null };
 
 /**
- * The lines that carry what is given: those of the SKU, or of the product when it has none. What the
- * catalogue does not know is looked for by the name that it was given.
+ * The lines of the item: those of the SKU, or those of the product without a SKU. An item that the
+ * catalogue does not contain is matched by the id. docs/order-calculation.md#free-units
  */
 export function linesOfItem(
   { lines }: OrderDraft,
   { reference: name, item }: UnitGiftItem,
 ): readonly number[] {
-  const carries = (facts: LineSnapshot): boolean =>
-    item === null ? isReferenced(facts, name) : isSameItem(facts, item);
-  return [...lines.entries()].flatMap(([index, { snapshot: facts }]) =>
-    carries(facts) ? [index] : [],
+  const carries = (line: LineSnapshot): boolean =>
+    item === null ? isReferenced(line, name) : isSameItem(line, item);
+  return [...lines.entries()].flatMap(([index, { snapshot: line }]) =>
+    carries(line) ? [index] : [],
   );
 }
 
-function isSameItem(facts: LineSnapshot, { productId, skuId }: CatalogueItem): boolean {
-  if (skuId !== null) return facts.skuId === skuId;
-  return facts.productId === productId && !hasSku(facts);
+function isSameItem(line: LineSnapshot, { productId, skuId }: CatalogueItem): boolean {
+  if (skuId !== null) return line.skuId === skuId;
+  return line.productId === productId && !hasSku(line);
 }
 
-function isReferenced(facts: LineSnapshot, name: string): boolean {
-  if (facts.skuId === name || facts.skuSourceId === name) return true;
-  return (facts.productId === name || facts.productSourceId === name) && !hasSku(facts);
+function isReferenced(line: LineSnapshot, name: string): boolean {
+  if (line.skuId === name || line.skuSourceId === name) return true;
+  return (line.productId === name || line.productSourceId === name) && !hasSku(line);
 }
 
 const hasSku = ({ skuId, skuSourceId }: LineSnapshot): boolean =>
   skuId !== null || skuSourceId !== null;
 
-/** The position of the first line that carries what is given; of a new one at the end, if none does. */
-export function lineForItem(draft: OrderDraft, given: UnitGiftItem): number {
-  const [carrier] = linesOfItem(draft, given);
-  if (carrier !== undefined) return carrier;
+/** The position of the first line of the item; without one, a new line is appended. */
+export function lineForItem(draft: OrderDraft, gift: UnitGiftItem): number {
+  const [existing] = linesOfItem(draft, gift);
+  if (existing !== undefined) return existing;
   appendLine(draft, {
-    snapshot: newLineSnapshot(given),
-    addedItem: catalogueItemOf(given),
-    price: priceOf(given),
+    snapshot: newLineSnapshot(gift),
+    addedItem: catalogueItemOf(gift),
+    price: priceOf(gift),
   });
   return draft.lines.length - 1;
 }
 
 /**
- * Adds units to a line. Orders stay within what the API can tell exactly, and within the lines that one
- * may have: what would break that does not apply.
+ * Adds units to a line. Rejects the discount if the order would exceed the maximum amount or number
+ * of lines.
  */
 export function addUnits(draft: OrderDraft, index: number, units: bigint): Rejection | null {
   if (draft.lines.length > MAX_LINES) {
-    return rejection(`An order can not have more than ${MAX_LINES} items with what is added to it`);
+    return rejection(`An order cannot have more than ${MAX_LINES} items with what is added to it`);
   }
   addQuantity(draft, index, units);
   const { amount, quantity } = lineAt(draft, index);
@@ -65,7 +65,7 @@ export function addUnits(draft: OrderDraft, index: number, units: bigint): Rejec
 
 const rejection = (details: string): Rejection => ({ key: "invalid_order", details });
 
-/** What an added line is of, where the catalogue does not know it: a product of that id. */
+/** An item that the catalogue does not contain is treated as a product of that id. */
 const catalogueItemOf = ({ reference: name, item }: UnitGiftItem): CatalogueItem =>
   item ?? {
     productId: name,
@@ -83,9 +83,9 @@ const catalogueItemOf = ({ reference: name, item }: UnitGiftItem): CatalogueItem
 const priceOf = ({ item }: UnitGiftItem): bigint | null =>
   item?.price == null ? null : smallestOf(atLeastZero(item.price), MAX_AMOUNT);
 
-function newLineSnapshot(given: UnitGiftItem): LineSnapshot {
-  const item = catalogueItemOf(given);
-  const price = priceOf(given);
+function newLineSnapshot(gift: UnitGiftItem): LineSnapshot {
+  const item = catalogueItemOf(gift);
+  const price = priceOf(gift);
   return {
     productId: item.productId,
     skuId: item.skuId,

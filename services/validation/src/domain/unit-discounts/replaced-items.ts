@@ -12,39 +12,39 @@ import { type UnitGiftItem, addUnits, lineForItem, linesOfItem } from "./free-un
 
 export type Replacement = {
   readonly replacement: UnitGiftItem;
-  /** How many units stand in for one. */
+  /** Units of the replacement for one replaced unit. */
   readonly ratio: bigint;
 };
 
 /**
- * Exchanges the units that are picked for others; spec/validation-and-redemption.md §1.9. The buyer
- * never pays more than before: what the new units cost above the old ones is taken off. Tells why it
- * can not be done, or answers null.
+ * Exchanges the selected units for others. The customer never pays more than before: a higher price
+ * of the new units is discounted. Returns why it cannot be done, or null.
+ * docs/order-calculation.md#replaced-items
  */
 export function replaceUnits(
   draft: OrderDraft,
-  picks: readonly SelectedLine[],
+  selected: readonly SelectedLine[],
   { replacement: what, ratio }: Replacement,
 ): Rejection | null {
-  const carriers = linesOfItem(draft, what);
-  const [carrier] = carriers;
-  const price = carrier === undefined ? (what.item?.price ?? null) : lineAt(draft, carrier).price;
-  // Units of no known price cannot be weighed against each other.
+  const existingLines = linesOfItem(draft, what);
+  const [existing] = existingLines;
+  const price = existing === undefined ? (what.item?.price ?? null) : lineAt(draft, existing).price;
+  // Units without a price cannot be exchanged.
   if (price === null) return null;
-  const isCarrier = new Set(carriers);
-  let target = carrier;
-  for (const pick of picks) {
-    const source = lineAt(draft, pick.index);
-    if (isCarrier.has(pick.index) || source.price === null) continue;
+  const replacementLines = new Set(existingLines);
+  let target = existing;
+  for (const line of selected) {
+    const source = lineAt(draft, line.index);
+    if (replacementLines.has(line.index) || source.price === null) continue;
     const cheaper = source.price - ratio * price;
-    const units = smallestOf(replaceableUnits(source, pick), affordableUnits(draft, cheaper));
+    const units = smallestOf(replaceableUnits(source, line), affordableUnits(draft, cheaper));
     if (units <= 0n) continue;
     target ??= lineForItem(draft, what);
-    addQuantity(draft, pick.index, -units);
+    addQuantity(draft, line.index, -units);
     const rejection = addUnits(draft, target, units * ratio);
     if (rejection !== null) return rejection;
     recordExchange(draft, {
-      sourceIndex: pick.index,
+      sourceIndex: line.index,
       sourceAppliedQuantity: -units,
       sourceAppliedQuantityAmount: -units * source.price,
       targetIndex: target,
@@ -56,19 +56,19 @@ export function replaceUnits(
   return null;
 }
 
-/** Only what is still to be paid of a line can be exchanged, or was not given yet: discounts stay. */
+/** Units that are paid for or already free are not exchanged: their discounts stay. */
 function replaceableUnits(line: LineState, { units }: SelectedLine): bigint {
   const price = line.price ?? 0n;
-  const open =
+  const unpaid =
     price > 0n ? subtotalAmount(line) / price : atLeastZero(line.quantity - line.discountQuantity);
-  return smallestOf(units, line.quantity, open);
+  return smallestOf(units, line.quantity, unpaid);
 }
 
-/** An order that gets cheaper by each unit must still be worth what was taken off it. */
+/** The order must stay worth at least its discounts. */
 const affordableUnits = (draft: OrderDraft, cheaper: bigint): bigint | null =>
   cheaper > 0n ? totalAmount(draft) / cheaper : null;
 
-/** Takes off what the new units cost more; both lines tell of the exchange. */
+/** Discounts the higher price and records the exchange on both lines. */
 function recordExchange(draft: OrderDraft, application: UnitExchange): void {
   const { sourceIndex, targetIndex, targetAppliedDiscountAmount: amount } = application;
   const units = amount > 0n ? application.targetAppliedQuantity : 0n;

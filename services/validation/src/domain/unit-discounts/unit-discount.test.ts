@@ -158,7 +158,7 @@ describe("units that are given", () => {
     [
       "more lines than an order may have",
       { order: givenOrder({ lines: Array.from({ length: 500 }, () => line("poster", 1n)) }) },
-      "An order can not have more than 500 items with what is added to it",
+      "An order cannot have more than 500 items with what is added to it",
     ],
   ])("do not make an order %s", (_what, request, details) => {
     const { rejection } = rejectedIn({ redeemables: [giving({})], catalogue, ...request });

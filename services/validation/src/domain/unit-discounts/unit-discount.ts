@@ -12,72 +12,73 @@ import { type UnitGiftItem, addUnits, lineForItem, linesOfItem } from "./free-un
 import { replaceUnits } from "./replaced-items.ts";
 
 export type UnitDiscountContext = {
-  /** The lines that the rules of the redeemable reach. */
-  readonly picks: readonly SelectedLine[];
+  /** The lines that the rules of the redeemable select. */
+  readonly selectedLines: readonly SelectedLine[];
   readonly formulas: Formulas;
-  /** The number of bundles, where they count; otherwise one. */
+  /** The number of bundles if the rules multiply by it, otherwise one. */
   readonly multiplier: bigint;
-  /** By the id or source id that a discount names. */
+  /** By the id or source id in the discount. */
   readonly catalogue: ReadonlyMap<string, CatalogueItem>;
 };
 
 export type UnitDiscountOutcome =
   | {
-      readonly kind: "given";
+      readonly kind: "applied";
       readonly state: OrderState;
-      readonly given: readonly AppliedUnitGift[];
-      /** The discount with what formulas gave in place of the static numbers. */
+      readonly gifts: readonly AppliedUnitGift[];
+      /** The discount with the values of its formulas in place of the static numbers. */
       readonly value: UnitDiscount;
     }
   | { readonly kind: "rejected"; readonly rejection: Rejection };
 
-/** Gives units away, element by element; spec/validation-and-redemption.md §1.8. */
+/** Applies a unit discount element by element. docs/order-calculation.md#free-units */
 export function applyUnitDiscount(
   discount: UnitDiscount,
   state: OrderState,
-  terms: UnitDiscountContext,
+  context: UnitDiscountContext,
 ): UnitDiscountOutcome {
   const draft = toDraft(state);
-  const given: AppliedUnitGift[] = [];
+  const applied: AppliedUnitGift[] = [];
   for (const gift of discount.gifts) {
-    const dynamic = terms.formulas(gift.formula)(null);
+    const dynamic = context.formulas(gift.formula)(null);
     const unitOff = dynamic === null ? gift.unitOff : toUnits(dynamic);
-    const item = terms.catalogue.get(gift.unitType ?? "") ?? null;
-    const rejection = applyGift({ ...gift, unitOff, item }, draft, terms);
+    const item = context.catalogue.get(gift.unitType ?? "") ?? null;
+    const rejection = applyGift({ ...gift, unitOff, item }, draft, context);
     if (rejection !== null) return { kind: "rejected", rejection };
-    given.push({ unitOff, isDynamic: dynamic !== null, item });
+    applied.push({ unitOff, isDynamic: dynamic !== null, item });
   }
   const gifts = discount.gifts.map((gift, at) => ({
     ...gift,
-    unitOff: given[at]?.unitOff ?? gift.unitOff,
+    unitOff: applied[at]?.unitOff ?? gift.unitOff,
   }));
-  return { kind: "given", state: draft, given, value: { ...discount, gifts } };
+  return { kind: "applied", state: draft, gifts: applied, value: { ...discount, gifts } };
 }
 
 type GiftToApply = UnitGift & { readonly item: CatalogueItem | null };
 
-/** Tells why it can not be given, or answers null. */
+/** Returns why it cannot be applied, or null. */
 function applyGift(
-  giving: GiftToApply,
+  gift: GiftToApply,
   draft: OrderDraft,
-  terms: UnitDiscountContext,
+  context: UnitDiscountContext,
 ): Rejection | null {
-  const { item, unitType, unitOff } = giving;
-  const units = unitOff * terms.multiplier;
-  const what = { reference: unitType ?? "", item };
+  const { item, unitType, unitOff } = gift;
+  const units = unitOff * context.multiplier;
+  const target = { reference: unitType ?? "", item };
   if (unitOff === 0n) return null;
-  switch (giving.effect) {
+  switch (gift.effect) {
     case "ADD_NEW_ITEMS":
-      return addFreeUnits(draft, lineForItem(draft, what), units);
+      return addFreeUnits(draft, lineForItem(draft, target), units);
     case "ADD_MISSING_ITEMS":
-      return addMissingUnits(draft, what, units);
+      return addMissingUnits(draft, target, units);
     case "ADD_SAME_ITEMS":
-      return addSameUnits(draft, terms.picks, units);
+      return addSameUnits(draft, context.selectedLines, units);
     case "REPLACE_ITEMS":
-      // What replaces a unit is a ratio, which bundles do not change; limits on units they do.
-      return replaceUnits(draft, terms.picks, { replacement: what, ratio: unitOff });
+      // `unit_off` is the ratio of the exchange, which bundles do not multiply; they multiply
+      // limits of units.
+      return replaceUnits(draft, context.selectedLines, { replacement: target, ratio: unitOff });
     default:
-      return giving.effect satisfies never;
+      return gift.effect satisfies never;
   }
 }
 
@@ -88,21 +89,21 @@ function addFreeUnits(draft: OrderDraft, index: number, units: bigint): Rejectio
 }
 
 /** Units that are already in the order become free as well, from the first line on. */
-function addMissingUnits(draft: OrderDraft, what: UnitGiftItem, units: bigint): Rejection | null {
-  const present = sumOf(linesOfItem(draft, what), (index) => lineAt(draft, index).quantity);
+function addMissingUnits(draft: OrderDraft, target: UnitGiftItem, units: bigint): Rejection | null {
+  const present = sumOf(linesOfItem(draft, target), (index) => lineAt(draft, index).quantity);
   const missing = atLeastZero(units - present);
-  const rejection = missing > 0n ? addUnits(draft, lineForItem(draft, what), missing) : null;
+  const rejection = missing > 0n ? addUnits(draft, lineForItem(draft, target), missing) : null;
   if (rejection !== null) return rejection;
-  let left = units;
-  for (const index of linesOfItem(draft, what)) {
-    const free = smallestOf(left, payableUnits(lineAt(draft, index)));
+  let remaining = units;
+  for (const index of linesOfItem(draft, target)) {
+    const free = smallestOf(remaining, payableUnits(lineAt(draft, index)));
     if (free > 0n) makeUnitsFree(draft, index, free);
-    left -= free;
+    remaining -= free;
   }
   return null;
 }
 
-/** The units of a line for which anything is left to pay; without a price, those not yet given. */
+/** The units of a line that are not yet free; without a price, those not yet discounted. */
 function payableUnits(line: LineState): bigint {
   if (line.price === null || line.price === 0n) {
     return atLeastZero(line.quantity - line.discountQuantity);
@@ -110,13 +111,13 @@ function payableUnits(line: LineState): bigint {
   return smallestOf(line.quantity, (subtotalAmount(line) + line.price - 1n) / line.price);
 }
 
-/** As many more of each line that the rules reach. */
+/** Adds as many units of each line that the rules select. */
 function addSameUnits(
   draft: OrderDraft,
-  picks: readonly SelectedLine[],
+  selectedLines: readonly SelectedLine[],
   units: bigint,
 ): Rejection | null {
-  for (const { index } of picks) {
+  for (const { index } of selectedLines) {
     const rejection = addFreeUnits(draft, index, units);
     if (rejection !== null) return rejection;
   }
