@@ -7,17 +7,17 @@ import type { Client } from "@scrip/rpc";
 import type { AssetCipher } from "./image/asset-cipher.ts";
 import type { DefinitionCache } from "./loading/definition-cache.ts";
 
-/** Everything a handler may touch. The clock is the call's. */
+/** The dependencies of handlers. The time comes from the call. */
 export type Deps = {
   readonly db: Database;
   readonly newId: typeof newId;
   readonly definitions: DefinitionCache;
   readonly assets: AssetCipher;
   readonly customers: Client<typeof CustomerService>;
-  /** The points of loyalty cards. */
+  /** Client of the loyalty service, for the points of cards. */
   readonly cards: Client<typeof CardService>;
-  /** Told of what went wrong without the caller being told why. */
+  /** Receives errors that the caller does not see. */
   readonly onError: (error: Error) => void;
-  /** Told after each commit that wrote events, so that they need not wait for a poll. */
+  /** Called after each commit that wrote events, so that the relay does not wait for its next poll. */
   readonly onEvents: () => void;
 };

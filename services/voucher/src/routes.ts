@@ -38,7 +38,7 @@ import { reserveVouchers } from "./handlers/reserve-vouchers.ts";
 import { updateVoucher } from "./handlers/update-voucher.ts";
 import { updateVouchers } from "./handlers/update-vouchers.ts";
 
-/** The table of contents of this service: one line for each RPC. */
+/** All RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => [
   implement(VoucherService, {
     createVoucher: createVoucher(deps),

@@ -24,21 +24,21 @@ export type VoucherOptions = {
   readonly databaseUrl: string;
   readonly poolSize: number;
   readonly transports: { readonly loyalty: Transport };
-  /** Encrypts the ids of QR and barcode images. Links that were sent die with it. */
+  /** Encrypts the ids of QR and barcode images. Changing it invalidates all image links. */
   readonly assetSecret: string;
-  /** Where events go and come from; closed by its owner, after this service. */
+  /** The event bus; its owner closes it after this service. */
   readonly bus: EventBus;
-  /** How many definitions are kept in memory; about 2 KiB each. */
+  /** Maximum number of cached definitions, about 2 KiB each. Default: 20,000. */
   readonly cacheSize?: number;
   readonly onError: (error: Error) => void;
 };
 
 const DEFAULT_CACHE_SIZE = 20_000;
 
-/** What a consumer gets to finish its events in; the rest comes again at the next start. */
+/** Time for a consumer to finish its events; the others are delivered again after the next start. */
 const CONSUMERS_CLOSE_MS = 3_000;
 
-/** The service without a way to reach it: both compositions mount it. */
+/** The service without a transport: both compositions mount it. */
 export async function createVoucherService(options: VoucherOptions): Promise<Service> {
   const { databaseUrl: url, poolSize, onError } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });

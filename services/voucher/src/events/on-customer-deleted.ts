@@ -20,8 +20,8 @@ export const CUSTOMERS_TOPIC = "scrip.customers.v1";
 const CHUNK = 500;
 
 /**
- * Lets go of what deleted customers held: their vouchers stay, with all that is left of them, and
- * belong to nobody. A repeat finds nothing to do, and no inbox is needed.
+ * Removes the holder of vouchers whose customer was deleted; balances and counters stay
+ * (docs/customers.md#deletion). Idempotent, so it needs no inbox.
  */
 export const onCustomerDeleted =
   (db: Database): EventHandler =>
@@ -47,7 +47,7 @@ async function releaseHeldVouchers(db: Database, deleted: CustomerDeleted): Prom
       await releaseVouchers(tx, { ...customer, ids, now });
     });
   }
-  // Last, for a voucher that is deleted meanwhile is not among those that are released.
+  // Last: a voucher that is deleted concurrently is not among the released ones.
   await deleteHoldings(db, customer);
   if (permanent) await anonymizeRedemptions(db, customer);
 }

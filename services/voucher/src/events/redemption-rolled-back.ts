@@ -8,7 +8,7 @@ import type { NewEvent } from "../store/commit-statement.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
 import { REDEMPTIONS_TOPIC } from "./redemption-made.ts";
 
-/** What others are told of a rollback, also of one that was refused. */
+/** The event of a rollback, also of a failed one (docs/events.md#messages). */
 export function redemptionRolledBack(
   row: NewRollback,
   {
@@ -20,7 +20,7 @@ export function redemptionRolledBack(
     readonly id: string;
     readonly now: Timestamp | undefined;
     readonly order: Order | undefined;
-    /** What is taken back; undefined: nothing. */
+    /** The redemption that is rolled back; undefined for a failed rollback. */
     readonly taken: Pick<RollbackTarget, "orderAmount" | "discountedAmount"> | undefined;
   },
 ): NewEvent {

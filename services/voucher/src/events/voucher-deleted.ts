@@ -6,7 +6,7 @@ import { VoucherDeletedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 import type { VoucherDefinition } from "../domain/voucher.ts";
 import { VOUCHERS_TOPIC } from "./voucher-published.ts";
 
-/** Says that a voucher is gone. */
+/** The event of a deleted voucher. */
 export const voucherDeleted = (
   id: string,
   voucher: Pick<VoucherDefinition, "projectId" | "id" | "campaignId">,

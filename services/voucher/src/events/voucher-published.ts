@@ -7,7 +7,7 @@ import type { Holder } from "../store/holders.ts";
 
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 
-/** Says that a voucher is a customer's now. */
+/** The event of a voucher that was published to a customer. */
 export const voucherPublished = (
   id: string,
   holder: Holder,

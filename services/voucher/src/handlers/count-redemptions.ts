@@ -6,18 +6,18 @@ import type { Deps } from "../deps.ts";
 import { countKey } from "../domain/counts.ts";
 import { readCounts } from "../store/counts.ts";
 
-/** How much was redeemed, for the counts of a whole batch at once. */
+/** Reads the counts of a whole batch together. */
 export const countRedemptions =
   (deps: Deps): Handler<typeof RedemptionService.method.countRedemptions> =>
   async ({ queries }) => {
-    const wanted = queries.map(({ projectId, counts }) =>
+    const requested = queries.map(({ projectId, counts }) =>
       counts.map((count) => countFromProto(count, projectId)),
     );
-    const known = await readCounts(deps.db, wanted.flat());
-    const values = new Map(known.map(({ count, value }) => [countKey(count), value]));
+    const counted = await readCounts(deps.db, requested.flat());
+    const values = new Map(counted.map(({ count, value }) => [countKey(count), value]));
     return {
       $typeName: "scrip.voucher.v1.CountRedemptionsResponse",
-      results: wanted.map((counts): CountResult => ({
+      results: requested.map((counts): CountResult => ({
         $typeName: "scrip.voucher.v1.CountResult",
         values: counts.map((count) => values.get(countKey(count)) ?? 0n),
       })),

@@ -9,7 +9,8 @@ import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
 import { newUsage } from "../store/voucher-writes.ts";
-import { draftVoucher, insertWithCode, codeMaskFromProto } from "../voucher/new-voucher.ts";
+import { codeMaskFromProto, insertWithCode } from "../voucher/code-generation.ts";
+import { draftVoucher } from "../voucher/new-voucher.ts";
 
 export const createVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.createVoucher> =>
@@ -19,22 +20,22 @@ export const createVoucher =
     const draft = draftVoucher(request, call, { id, campaign: null, activityDuration: null });
     const mask = () =>
       codeMaskFromProto(request.codeConfig, {
-        standing: codeConfigOf(call),
+        defaults: codeConfigOf(call),
         caseSensitive: call.project.caseSensitiveCodes,
       });
-    const made = await insertWithCode(deps.db, deps, { request, call, draft, mask });
-    return voucherToProto({ definition: made.definition, usage: newUsage(made) });
+    const voucher = await insertWithCode(deps.db, deps, { request, call, draft, mask });
+    return voucherToProto({ definition: voucher.definition, usage: newUsage(voucher) });
   };
 
 /**
- * The gateway has turned names into ids, and gives vouchers of campaigns to the campaign service: a
- * gRPC caller sends ids, and has a call for campaigns.
+ * The gateway resolves names to ids and sends vouchers of campaigns to the campaign service. A gRPC caller must send
+ * ids, and create vouchers of campaigns there.
  */
 function rejectNames(request: CreateVoucherRequest): void {
   const { campaign, campaignId, category, categoryId } = request;
   if (campaignId !== undefined || campaign !== undefined) {
     throw invalidPayload(
-      "Property .campaign_id is known to the HTTP API only: add vouchers with CampaignService.CreateCampaignVouchers",
+      "Property .campaign_id is supported by the HTTP API only: add vouchers with CampaignService.CreateCampaignVouchers",
     );
   }
   if (category !== undefined && categoryId === undefined) {

@@ -16,18 +16,14 @@ import { voucherToProto } from "../mapping/voucher.ts";
 import { countCodes } from "../store/campaign-vouchers.ts";
 import { upsertCampaign } from "../store/campaigns.ts";
 import { newUsage } from "../store/voucher-writes.ts";
-import {
-  draftVoucher,
-  insertWithCode,
-  codeMaskFromProto,
-  type VoucherOrigin,
-} from "../voucher/new-voucher.ts";
+import { codeMaskFromProto, insertWithCode } from "../voucher/code-generation.ts";
+import { draftVoucher, type VoucherOrigin } from "../voucher/new-voucher.ts";
 
 type CreateVouchers = Handler<typeof CampaignVoucherService.method.createVouchers>;
 
 /**
- * One transaction for all: an item is refused before anything fails in the database, so that it takes
- * nobody with it unless that is what the caller wants.
+ * Creates all vouchers in one transaction. An item is rejected before any of its statements can fail, so that it
+ * does not abort the others, unless the caller asked for all or none.
  */
 export const createVouchers =
   (deps: Deps): CreateVouchers =>
@@ -41,7 +37,7 @@ export const createVouchers =
         return made;
       })
       .catch((error: unknown) => {
-        if (error instanceof NoneCreated) return error.refused;
+        if (error instanceof NoneCreated) return error.rejected;
         throw error;
       });
     return { $typeName: "scrip.voucher.v1.CreateVouchersResponse", outcomes };
@@ -49,12 +45,12 @@ export const createVouchers =
 
 const isRejected = ({ outcome }: CreateVoucherOutcome): boolean => outcome.case === "rejected";
 
-/** Rolls the transaction back, and carries what is to be answered past it. */
+/** Rolls the transaction back and carries the rejected outcomes. */
 class NoneCreated extends Error {
-  readonly refused: CreateVoucherOutcome[];
+  readonly rejected: CreateVoucherOutcome[];
   constructor(outcomes: readonly CreateVoucherOutcome[]) {
-    super("an item was refused");
-    this.refused = outcomes.filter((outcome) => isRejected(outcome));
+    super("an item was rejected");
+    this.rejected = outcomes.filter((outcome) => isRejected(outcome));
   }
 }
 
@@ -91,8 +87,8 @@ async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVou
     });
     const mask = (): CodeMask => {
       const own = ownMaskOf(item, call);
-      const refusal = room.get(JSON.stringify(own));
-      if (refusal !== undefined) throw refusal;
+      const error = room.get(JSON.stringify(own));
+      if (error !== undefined) throw error;
       return own;
     };
     const made = await insertWithCode(tx, deps, { request, call, draft, mask });
@@ -112,17 +108,17 @@ const outcomeOf = (outcome: CreateVoucherOutcome["outcome"]): CreateVoucherOutco
 const campaignOf = ({ id, name, campaignType }: CampaignMessage): VoucherOrigin["campaign"] => ({
   id,
   name,
-  // The contract names its values.
+  // The contract restricts it to these values.
   type: campaignType as CampaignType,
 });
 
 const ownMaskOf = ({ voucher }: CampaignVoucherItem, call: Call): CodeMask =>
   codeMaskFromProto(voucher?.codeConfig, {
-    standing: {},
+    defaults: {},
     caseSensitive: call.project.caseSensitiveCodes,
   });
 
-/** The refusals of those masks that have not enough codes for what is asked for, by mask. */
+/** Errors of code masks that have too few codes for the request, by mask. */
 async function findExhaustedMasks(
   tx: Queryable,
   { campaign, items, call }: Batch,
@@ -134,7 +130,7 @@ async function findExhaustedMasks(
     const name = JSON.stringify(mask);
     wanted.set(name, { mask, count: (wanted.get(name)?.count ?? 0n) + 1n });
   }
-  const refusals = new Map<string, ApiError>();
+  const errors = new Map<string, ApiError>();
   for (const [name, { mask, count }] of wanted) {
     const capacity = capacityOf(mask);
     if (count + campaign.vouchersCount <= capacity) continue;
@@ -146,7 +142,7 @@ async function findExhaustedMasks(
     });
     if (count + made <= capacity) continue;
     const details = `Code config allows to generate up to ${capacity} unique codes, requested ${count}`;
-    refusals.set(name, new ApiError("invalid_code_config", { details }));
+    errors.set(name, new ApiError("invalid_code_config", { details }));
   }
-  return refusals;
+  return errors;
 }

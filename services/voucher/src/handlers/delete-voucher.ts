@@ -4,10 +4,10 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { voucherDeleted } from "../events/voucher-deleted.ts";
-import { deleteVoucher as hide, freeCode } from "../store/voucher-writes.ts";
+import { deleteVoucher as markDeleted, freeCode } from "../store/voucher-writes.ts";
 import { lockVoucher } from "../voucher/edit-voucher.ts";
 
-/** With `force` also the code of a voucher that was deleted without it becomes free. */
+/** `force` also frees the code of a voucher that was deleted without it. */
 export const deleteVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.deleteVoucher> =>
   async ({ code, force = false }, call) => {
@@ -15,7 +15,7 @@ export const deleteVoucher =
     await deps.db.transaction(async (tx) => {
       if (force && (await freeCode(tx, name))) return;
       const { definition } = await lockVoucher(tx, call.project.id, code);
-      await hide(tx, definition, { at: call.now, freesCode: force });
+      await markDeleted(tx, definition, { at: call.now, freesCode: force });
       await enqueue(tx, [voucherDeleted(deps.newId("event"), definition, call.now)]);
     });
     return { $typeName: "google.protobuf.Empty" };

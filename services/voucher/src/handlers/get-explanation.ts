@@ -12,7 +12,7 @@ import type { Deps } from "../deps.ts";
 import { findExplanations } from "../store/explanations.ts";
 import { findRedemption } from "../store/redemptions.ts";
 
-/** A parent answers for all of its parts. */
+/** A parent redemption returns the explanations of all its parts. */
 export const getExplanation =
   (deps: Deps): Handler<typeof RedemptionService.method.getExplanation> =>
   async ({ redemptionId }, call) => {

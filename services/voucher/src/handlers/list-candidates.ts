@@ -98,7 +98,7 @@ function candidateOf(
       definitionVersion: usage.definitionVersion,
       lockedQuantity: others.quantity,
       lockedCredits: others.credits,
-      // JSON that came through the contract's Struct and was stored as JSON.
+      // Was a Struct when it was received, so it is JSON.
       publicationMetadata: (definition.publicationMetadata ?? undefined) as JsonObject | undefined,
     },
     ...(definition.campaignType !== null && { campaignType: definition.campaignType }),

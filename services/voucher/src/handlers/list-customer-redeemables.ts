@@ -39,7 +39,7 @@ export const listCustomerRedeemables =
       values,
       descending: request.order !== "id",
       after: request.startingAfterId ?? null,
-      // One more tells whether there are more.
+      // One more than the page shows whether there are more.
       limit: limit + 1,
     });
     const page = holders.slice(0, limit);
@@ -48,12 +48,12 @@ export const listCustomerRedeemables =
       page.map(({ voucherId }) => ({ projectId, id: voucherId })),
     );
     const byId = new Map(vouchers.map((voucher) => [voucher.definition.id, voucher]));
-    const answered = await withCurrentBalances(
+    const current = await withCurrentBalances(
       deps,
       vouchers.map((voucher) => voucherToProto(voucher)),
       call,
     );
-    const messages = new Map(answered.map((voucher) => [voucher.id, voucher]));
+    const messages = new Map(current.map((voucher) => [voucher.id, voucher]));
     const hasMore = holders.length > limit;
     return {
       $typeName: "scrip.voucher.v1.CustomerRedeemables",
@@ -85,7 +85,7 @@ function holderToProto(
     voucherType: holder.voucherType,
     customerId: holder.customerId,
     holderRole: HolderRole[holder.role],
-    // JSON that came through the contract's Struct and was stored as JSON.
+    // Was a Struct when it was received, so it is JSON.
     metadata: hasMetadata ? (holder.metadata as JsonObject) : undefined,
     redeemable: voucher && {
       $typeName: "scrip.voucher.v1.HeldRedeemable",

@@ -16,7 +16,7 @@ import {
 } from "../store/publication-lists.ts";
 import { findVoucher } from "../store/vouchers.ts";
 
-/** Publications are many: of them more pages are shown than of other lists. */
+/** Publications are many, so more pages are listed than elsewhere. */
 const MAX_PAGE = 1000;
 
 export const listPublications =
@@ -40,7 +40,7 @@ export const listPublications =
     };
   };
 
-/** SQL over `publication p`; whatever was sent is in `values`. */
+/** SQL over `publication p`; the values of the request are in `values`. */
 function conditionsOf(request: ListPublicationsRequest, call: Call, values: unknown[]): string[] {
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
@@ -61,7 +61,7 @@ function conditionsOf(request: ListPublicationsRequest, call: Call, values: unkn
   return conditions;
 }
 
-/** In any case: other lists write it in another one. */
+/** Case-insensitive, because other lists use another spelling. */
 function resultOf(result: string): string {
   const known = result.toUpperCase();
   if (known === "SUCCESS" || known === "FAILURE") return known;

@@ -18,10 +18,10 @@ import {
   redemptionFilters,
 } from "../store/redemption-lists.ts";
 
-/** Redemptions are many: of them more pages are shown than of other lists. */
+/** Redemptions are many, so more pages are listed than elsewhere. */
 const MAX_PAGE = 1000;
 
-/** Redemptions, stacked ones beside their parts, failed ones and rollbacks. */
+/** Lists redemptions, parent redemptions beside their parts, failed redemptions and rollbacks. */
 export const listRedemptions =
   (deps: Deps): Handler<typeof RedemptionService.method.listRedemptions> =>
   async (request, call) => {
@@ -42,7 +42,7 @@ export const listRedemptions =
     };
   };
 
-/** SQL over `e`; whatever was sent is in `values`. */
+/** SQL over `e`; the values of the request are in `values`. */
 async function conditionsOf(
   deps: Deps,
   {
@@ -61,14 +61,14 @@ async function conditionsOf(
   if (result !== undefined) conditions.push(resultCondition(result, bind));
   if (campaign !== undefined) {
     const name = bind(campaign);
-    // The campaign of a name is what any of its vouchers says it is.
+    // Any voucher of a campaign knows the id that belongs to the campaign's name.
     const id = `coalesce((select v.campaign_id from voucher v
                            where v.project_id = $1 and v.campaign_name = ${name}
                            limit 1), ${name})`;
     conditions.push(isOfCampaign(id));
   }
   if (customer !== undefined) {
-    // By its id also a customer is found who was deleted.
+    // An id also matches a deleted customer.
     const isId = customer.startsWith("cust_");
     const found = isId ? undefined : await findCustomer(deps, customer, call);
     conditions.push(isOfCustomer(bind(found?.id ?? customer)));

@@ -10,7 +10,7 @@ import { voucherToProto } from "../mapping/voucher.ts";
 import { listRedemptions } from "../store/redemptions.ts";
 import { findVoucher } from "../store/vouchers.ts";
 
-/** Redemptions are many: of them more pages are shown than of other lists. */
+/** Redemptions are many, so more pages are listed than elsewhere. */
 const MAX_PAGE = 1000;
 
 export const listVoucherRedemptions =

@@ -42,7 +42,7 @@ export const listVouchers =
     };
   };
 
-/** SQL over `voucher v` and `voucher_usage u`; whatever was sent is in `values`. */
+/** SQL over `voucher v` and `voucher_usage u`; the values of the request are in `values`. */
 function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[]): string[] {
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
@@ -84,7 +84,7 @@ function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[
 const invalidQuery = (details: string): ApiError =>
   new ApiError("invalid_query_params", { details });
 
-/** A column of the contract's list, `-` in front for descending; newest first without one. */
+/** A column of the contract's list, with a leading `-` for descending order. Default: newest first. */
 function orderOf(order = "-created_at"): VoucherOrder {
   const descending = order.startsWith("-");
   return { by: descending ? order.slice(1) : order, descending };

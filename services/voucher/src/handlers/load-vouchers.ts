@@ -26,8 +26,8 @@ import { findUsages } from "../store/usages.ts";
 import { findVouchers, type VoucherLookup } from "../store/vouchers.ts";
 
 /**
- * Reads what decisions need, for a whole batch at once. Of a voucher that was seen before only the
- * narrow usage row is read; its definition is the cached one while the row says that it still counts.
+ * Loads what decisions need, for a whole batch together. For a cached voucher only the narrow usage row is read; the
+ * cached definition is used while the row has its version.
  */
 export const loadVouchers =
   (deps: Deps): Handler<typeof RedemptionService.method.loadVouchers> =>
@@ -49,10 +49,10 @@ type Loaded = {
   readonly template: CachedDefinition;
 };
 
-/** By project and what was sent. */
+/** By `rowKey` of project and requested code. */
 type LoadedVouchers = ReadonlyMap<string, Loaded>;
 
-/** What sessions hold is read for those who say when they ask, of vouchers that are marked. */
+/** Session locks are read for queries that carry their time, and for vouchers that are marked as reserved. */
 async function loadLocks(
   { db }: Deps,
   queries: readonly VoucherQuery[],
@@ -69,8 +69,8 @@ async function loadLocks(
       if (usage.reserved) usages.set(rowKey(usage.projectId, usage.voucherId), usage);
     }
   }
-  const asking = usages.size === 0 ? [] : callers;
-  return createSessionLocks(await loadSessionLocks(db, usages, asking));
+  const callersWithLocks = usages.size === 0 ? [] : callers;
+  return createSessionLocks(await loadSessionLocks(db, usages, callersWithLocks));
 }
 
 const keysOf = (queries: readonly VoucherQuery[]) =>
@@ -104,7 +104,7 @@ function toResult(
       definitionVersion: usage.definitionVersion,
       lockedQuantity: others.quantity,
       lockedCredits: others.credits,
-      // JSON that came through the contract's Struct and was stored as JSON.
+      // Was a Struct when it was received, so it is JSON.
       publicationMetadata: (template.definition.publicationMetadata ?? undefined) as
         | JsonObject
         | undefined,
@@ -119,7 +119,7 @@ function toResult(
   };
 }
 
-/** Another hash under the key is for the commit to refuse, in whose transaction keys belong. */
+/** The commit rejects another hash under the key: keys belong to its transaction. */
 function findStoredOutcome(
   { requestHash }: IdempotencyKey,
   stored: StoredResponse | undefined,
@@ -140,7 +140,7 @@ const NOT_FOUND: LoadedVoucher = {
 const NOT_LOCKED = { quantity: 0n, credits: 0n };
 
 async function load(deps: Deps, queries: readonly VoucherQuery[]): Promise<LoadedVouchers> {
-  const gathered = new Map<string, Loaded>();
+  const loaded = new Map<string, Loaded>();
   const names = namesOf(queries);
   const usages = await findKnownUsages(deps, names);
   const unknown: VoucherLookup[] = [];
@@ -148,9 +148,9 @@ async function load(deps: Deps, queries: readonly VoucherQuery[]): Promise<Loade
     const template = deps.definitions.byCode(name.projectId, name.code);
     const usage = template && usages.get(rowKey(name.projectId, template.definition.id));
     if (template !== undefined && usage !== undefined && isCurrent(usage, template)) {
-      // Kept by id too, for the commit that follows.
+      // Cached by id too, for the commit that follows.
       deps.definitions.add(template);
-      gathered.set(rowKey(name.projectId, name.code), {
+      loaded.set(rowKey(name.projectId, name.code), {
         usage,
         message: cachedVoucherToProto(template, usage),
         template,
@@ -166,19 +166,19 @@ async function load(deps: Deps, queries: readonly VoucherQuery[]): Promise<Loade
     const template = toCachedDefinition(voucher.definition);
     deps.definitions.add(template, code);
     const { usage } = voucher;
-    gathered.set(rowKey(projectId, code), {
+    loaded.set(rowKey(projectId, code), {
       usage,
       message: cachedVoucherToProto(template, usage),
       template,
     });
   }
-  return gathered;
+  return loaded;
 }
 
 const isCurrent = (usage: VoucherUsage, { definition }: CachedDefinition): boolean =>
   !usage.deleted && usage.definitionVersion === definition.version;
 
-/** Each name once, however many queries ask for it. */
+/** Each code once, however many queries request it. */
 function namesOf(queries: readonly VoucherQuery[]): VoucherLookup[] {
   const names = new Map<string, VoucherLookup>();
   for (const { projectId, codes } of queries) {

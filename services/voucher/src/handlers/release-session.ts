@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 import { releaseReservation } from "../store/reservations.ts";
 import { findVoucher } from "../store/vouchers.ts";
 
-/** Needs no lock of the voucher: what is freed can only help a redemption that is under way. */
+/** Needs no lock of the voucher: releasing can only help a concurrent redemption. */
 export const releaseSession =
   (deps: Deps): Handler<typeof RedemptionService.method.releaseSession> =>
   async ({ code, sessionKey }, call) => {
@@ -14,14 +14,14 @@ export const releaseSession =
     const voucher = await findVoucher(deps.db, projectId, code);
     if (voucher === undefined) throw notFound("voucher", code);
     const lock = { projectId, sessionKey, voucherId: voucher.definition.id };
-    // First the points: when the answer to this gets lost a repeat still finds the session.
+    // Points first: when the response gets lost, a retry still finds the session.
     if (voucher.definition.loyaltyPoints !== null) await releasePoints(deps, lock, call);
     const wasHeld = await releaseReservation(deps.db, lock, call.now);
     if (!wasHeld) throw notFound("session", sessionKey);
     return { $typeName: "google.protobuf.Empty" };
   };
 
-/** What the session holds of a card is kept where its points are: whenever it was locked, all of it goes. */
+/** The loyalty service stores the points that the session locks; it releases all of them. */
 const releasePoints = (
   { cards }: Deps,
   lock: { readonly projectId: string; readonly sessionKey: string; readonly voucherId: string },

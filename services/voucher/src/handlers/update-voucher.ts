@@ -39,7 +39,7 @@ function applyRequest(
   const quantity = sent.has("redemption") ? (request.redemption?.quantity ?? null) : usage.quantity;
   if (quantity !== null && quantity < usage.redeemedQuantity) {
     throw invalidVoucher(
-      `Property .redemption.quantity must not be below ${usage.redeemedQuantity}, which is redeemed`,
+      `Property .redemption.quantity must not be below ${usage.redeemedQuantity}, the redemptions so far`,
     );
   }
   return {
@@ -73,7 +73,7 @@ function categoryOf(
   request: UpdateVoucherRequest,
   sent: ReadonlySet<string>,
 ): string | null {
-  // The gateway has turned names into ids; a gRPC caller sends the id.
+  // The gateway resolves names to ids; a gRPC caller sends the id.
   if (request.category !== undefined && request.categoryId === undefined) {
     throw invalidPayload("Property .category must be .category_id here");
   }
@@ -96,18 +96,17 @@ function discountOf(
   if (request.discount === undefined) {
     throw invalidVoucher("Property .discount is required for a voucher of type DISCOUNT_VOUCHER");
   }
-  return requireDiscount(withStandingValue(request.discount, definition.discount));
+  return requireDiscount(withCurrentValue(request.discount, definition.discount));
 }
 
-/** A value that is not sent stays, so that a formula can be given to a discount of the same type. */
-function withStandingValue(sent: Discount, standing: DiscountDefinition | null): Discount {
-  if (standing === null || enumName(DiscountType, sent.type) !== standing.type) return sent;
+/** Keeps the value when the request has none, so that a formula can be added to a discount of the same type. */
+function withCurrentValue(sent: Discount, current: DiscountDefinition | null): Discount {
+  if (current === null || enumName(DiscountType, sent.type) !== current.type) return sent;
   return {
     ...sent,
-    percentOff: sent.percentOff ?? standing.percentOff ?? undefined,
-    amountOff: sent.amountOff ?? standing.amountOff ?? undefined,
-    fixedAmount: sent.fixedAmount ?? standing.fixedAmount ?? undefined,
-    unitOff:
-      sent.unitOff ?? (sent.units.length === 0 ? (standing.unitOff ?? undefined) : undefined),
+    percentOff: sent.percentOff ?? current.percentOff ?? undefined,
+    amountOff: sent.amountOff ?? current.amountOff ?? undefined,
+    fixedAmount: sent.fixedAmount ?? current.fixedAmount ?? undefined,
+    unitOff: sent.unitOff ?? (sent.units.length === 0 ? (current.unitOff ?? undefined) : undefined),
   };
 }

@@ -27,7 +27,7 @@ import { requireDiscount } from "../voucher/check-request.ts";
 
 type UpdateVouchers = Handler<typeof CampaignVoucherService.method.updateVouchers>;
 
-/** Each chunk is a transaction of its own, so that no redemption waits long for one of them. */
+/** Each chunk is one transaction, so that no redemption waits long for its locks. */
 const CHUNK = 2_000;
 
 export const updateVouchers =
@@ -43,7 +43,7 @@ export const updateVouchers =
     let after = "";
     let updated = 0;
     for (;;) {
-      // Nobody waits any more, and whoever changes the campaign next must not be overtaken.
+      // The caller has given up, and must not overtake the next change of the campaign.
       if (Date.now() > call.deadline) throw new ApiError("deadline_exceeded");
       const query = { projectId, campaignId, after, limit: CHUNK };
       const ids = await listCampaignVoucherIds(deps.db, query);
@@ -61,7 +61,7 @@ const updatedCount = (count: number): UpdateVouchersResponse => ({
   updatedCount: BigInt(count),
 });
 
-/** What is told is about the campaign only, and its vouchers need not be gone through. */
+/** Whether the request updates the campaign only, so that its vouchers need no update. */
 const changesNothing = ({ updateMask, metadata, unsetMetadataFields }: UpdateVouchersRequest) =>
   (updateMask?.paths ?? []).length === 0 &&
   Object.keys(metadata ?? {}).length === 0 &&
@@ -71,7 +71,7 @@ async function updateChunk(tx: Queryable, update: CampaignUpdate): Promise<numbe
   const { projectId, change, now } = update;
   const hasMetadata =
     Object.keys(change.metadata).length > 0 || change.unsetMetadataFields.length > 0;
-  // Before the terms, which take the locks of fewer: everybody locks in one order.
+  // Before the terms, which lock fewer vouchers: everybody locks in one order.
   const live = hasMetadata ? await lockLive(tx, update) : [];
   const changed = await updateTerms(tx, update);
   if (change.giftAmount !== undefined) {
@@ -83,7 +83,7 @@ async function updateChunk(tx: Queryable, update: CampaignUpdate): Promise<numbe
   return live.length;
 }
 
-/** Ids sort as text, which is the order that everybody locks in. */
+/** Ids are sorted as text, the order that everybody locks in. */
 async function lockLive(tx: Queryable, { projectId, ids }: CampaignUpdate): Promise<string[]> {
   const locked = await lockUsages(
     tx,

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 
-/** Turns a code into the unguessable id of its images, and back. */
+/** Encrypts a code into the unguessable id of its QR and barcode images, and decrypts it. */
 export type AssetCipher = {
   readonly seal: (projectId: string, code: string) => string;
-  /** The code, or undefined for an id that was not made with this secret. */
+  /** The code, or undefined for an id that this secret did not create. */
   readonly open: (id: string) => string | undefined;
 };
 
@@ -11,8 +11,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM whose nonce is a keyed hash of what is sealed: the same voucher always has the same
- * id, and two different plaintexts never share a nonce but by a collision of the hash.
+ * AES-256-GCM with a keyed hash of the plaintext as nonce: a voucher always has the same id, and two plaintexts share
+ * a nonce only if their hashes collide.
  */
 export function createAssetCipher(secret: string): AssetCipher {
   const key = deriveKey(secret, "asset encryption");
@@ -30,7 +30,7 @@ export function createAssetCipher(secret: string): AssetCipher {
     },
     open(id) {
       const bytes = Buffer.from(id, "base64url");
-      // Buffer.from skips what is not base64url, and one id must not have several spellings.
+      // Buffer.from skips characters outside base64url, and one id must not have several spellings.
       if (bytes.toString("base64url") !== id || bytes.length <= NONCE_BYTES + TAG_BYTES) {
         return undefined;
       }

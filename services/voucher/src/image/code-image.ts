@@ -6,14 +6,14 @@ import bwip from "bwip-js/node";
 import type { Deps } from "../deps.ts";
 
 const DEFAULT_SIZE = 10n;
-/** Pixels of the narrowest bar or square, for each unit of `size`. */
+/** Pixels of the narrowest bar or square per unit of `size`. */
 const PIXELS_PER_SIZE = 0.3;
-/** Drawing takes time and memory by the pixel, and a long code in a large size would be an attack. */
+/** Bounds CPU time and memory: a long code in a large size could be used for an attack. */
 const MAX_WIDTH = 2400;
-/** Quiet zone around the symbol, in bars; the standards ask for 4 (QR) and 10 (Code 128). */
+/** Quiet zone around the symbol in bars, as the standards require: 4 (QR) and 10 (Code 128). */
 const QUIET_ZONE = { qrcode: 4, code128: 10 };
 
-/** Draws the code that the id was made from. The id is the only credential. */
+/** Draws the QR code or barcode of a voucher. The id is the only credential. */
 export async function drawCodeImage(
   { assets }: Pick<Deps, "assets">,
   kind: "qrcode" | "code128",
@@ -46,7 +46,7 @@ function scaleFor(size: bigint, width: number): number {
   return Math.max(1, Math.min(wanted, Math.floor(MAX_WIDTH / width)));
 }
 
-/** In bars, which one pixel each would draw. */
+/** Width of the symbol in bars. */
 function widthOf(symbol: Parameters<typeof bwip.toSVG>[0]): number {
   const [, width = "1"] = /viewBox="0 0 (\d+)/.exec(bwip.toSVG({ ...symbol, scale: 1 })) ?? [];
   return Number(width);

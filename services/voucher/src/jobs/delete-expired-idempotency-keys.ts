@@ -3,13 +3,13 @@ import { startPeriodicJob } from "@scrip/rpc";
 
 import { deleteExpiredResponses } from "../store/idempotency.ts";
 
-/** How long an answer is given again to a repeat (spec/rulings.md 5). */
-const KEPT_HOURS = 48;
-/** Small enough to hold no lock for long. */
+/** How long a stored response is replayed (docs/idempotency.md#keys). */
+const RETENTION_HOURS = 48;
+/** Small, so that locks are short. */
 const CHUNK = 1000;
 const EVERY_MS = 10 * 60_000;
 
-/** Forgets old answers, a chunk at a time, until disposed. */
+/** Deletes expired idempotency keys in chunks, until disposed. */
 export const startIdempotencyKeyExpiry = (
   db: Database,
   onError: (error: Error) => void,
@@ -17,8 +17,11 @@ export const startIdempotencyKeyExpiry = (
   startPeriodicJob({
     everyMs: EVERY_MS,
     work: async (signal) => {
-      // Another full chunk is likely after a full one, so there is no pause between them.
-      while (!signal.aborted && (await deleteExpiredResponses(db, KEPT_HOURS, CHUNK)) === CHUNK);
+      // After a full chunk another one is likely, so the loop does not pause.
+      while (
+        !signal.aborted &&
+        (await deleteExpiredResponses(db, RETENTION_HOURS, CHUNK)) === CHUNK
+      );
     },
     onError,
   });

@@ -3,13 +3,13 @@ import { startPeriodicJob } from "@scrip/rpc";
 
 import { deleteExpiredReservations } from "../store/reservations.ts";
 
-/** Small enough to hold no lock for long. */
+/** Small, so that locks are short. */
 const CHUNK = 1000;
 const EVERY_MS = 10 * 60_000;
 
 /**
- * Forgets sessions that expired long ago, a chunk at a time, until disposed. Nobody waits for it:
- * whoever counts ignores what has expired.
+ * Deletes sessions that expired long ago in chunks, until disposed. Not urgent: every query ignores expired
+ * sessions.
  */
 export const startSessionExpiry = (
   db: Database,

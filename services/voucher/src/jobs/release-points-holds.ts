@@ -4,16 +4,16 @@ import type { Deps } from "../deps.ts";
 import { releasePointsHolds } from "../points/release-holds.ts";
 import { deleteExpiredClaims } from "../store/points-claims.ts";
 
-/** Longer than any request that might still commit; one that does all the same decides again. */
+/** Longer than any request that might still commit. A later commit is stale and decides again. */
 const PENDING_MS = 20_000;
 const CHUNK = 500;
 const EVERY_MS = 5_000;
-/** Longer than any request lives, so that nobody comes with a spend that was given up. */
-const CLAIMS_KEPT_HOURS = 48;
+/** Longer than any request, so that no commit refers to a release that was deleted. */
+const CLAIM_RETENTION_HOURS = 48;
 
 /**
- * Ends what a process that died left behind: spends of points that neither a redemption nor its process
- * ended. Several processes may do so at once, and it may be done again.
+ * Releases points holds that a crashed process left without redemption or release. Idempotent, and safe to run in
+ * several processes concurrently.
  */
 export const startPointsHoldRelease = (
   deps: Pick<Deps, "db" | "cards" | "onError">,
@@ -35,7 +35,7 @@ export const startPointsHoldRelease = (
         }
         full = holds.length === CHUNK;
       }
-      await deleteExpiredClaims(deps.db, CLAIMS_KEPT_HOURS, CHUNK);
+      await deleteExpiredClaims(deps.db, CLAIM_RETENTION_HOURS, CHUNK);
     },
     onError: deps.onError,
   });

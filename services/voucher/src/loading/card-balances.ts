@@ -13,19 +13,19 @@ type CardQuery = {
   readonly initialPoints: bigint;
 };
 
-/** As many as one question may name. */
+/** The limit of `GetCardBalances`. */
 const MAX_CARDS = 1000;
 
-/** What cards have, by `rowKey` of project and voucher. Nothing is asked where there are none. */
+/** The balances of cards, by `rowKey` of project and voucher. Calls nothing when there are no cards. */
 export async function loadCardBalances(
   { cards }: Cards,
-  questions: readonly CardQuery[],
+  queries: readonly CardQuery[],
   call: Call,
 ): Promise<ReadonlyMap<string, CardBalances>> {
-  const chunks = Array.from({ length: Math.ceil(questions.length / MAX_CARDS) }, (_, at) =>
-    questions.slice(at * MAX_CARDS, (at + 1) * MAX_CARDS),
+  const chunks = Array.from({ length: Math.ceil(queries.length / MAX_CARDS) }, (_, at) =>
+    queries.slice(at * MAX_CARDS, (at + 1) * MAX_CARDS),
   );
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     chunks.map(async (chunk) => {
       const names = chunk.map((one) => ({
         $typeName: "scrip.loyalty.v1.CardReference" as const,
@@ -38,32 +38,32 @@ export async function loadCardBalances(
       return (await cards.getCardBalances(request, call)).balances;
     }),
   );
-  const figures = answers.flat();
+  const balances = responses.flat();
   return new Map(
-    questions.flatMap(({ projectId, cardId }, index) => {
-      const found = figures[index];
+    queries.flatMap(({ projectId, cardId }, index) => {
+      const found = balances[index];
       return found === undefined ? [] : [[rowKey(projectId, cardId), found]];
     }),
   );
 }
 
-/** Vouchers as they are answered: a card with what it has now. */
+/** Vouchers with the current balances of loyalty cards. */
 export async function withCurrentBalances(
   deps: Cards,
   vouchers: readonly Voucher[],
   call: Call,
 ): Promise<readonly Voucher[]> {
   const projectId = call.project.id;
-  const questions = vouchers.flatMap(({ id, type, loyaltyCard }) =>
+  const queries = vouchers.flatMap(({ id, type, loyaltyCard }) =>
     type === VoucherType.LOYALTY_CARD && loyaltyCard?.points !== undefined
       ? [{ projectId, cardId: id, initialPoints: loyaltyCard.points }]
       : [],
   );
-  if (questions.length === 0) return vouchers;
-  const found = await loadCardBalances(deps, questions, call);
+  if (queries.length === 0) return vouchers;
+  const found = await loadCardBalances(deps, queries, call);
   return vouchers.map((voucher) => {
-    const figures = found.get(rowKey(projectId, voucher.id));
-    return figures === undefined ? voucher : withCardBalances(voucher, figures);
+    const balances = found.get(rowKey(projectId, voucher.id));
+    return balances === undefined ? voucher : withCardBalances(voucher, balances);
   });
 }
 
@@ -72,6 +72,6 @@ export async function withCurrentBalance(
   voucher: Voucher,
   call: Call,
 ): Promise<Voucher> {
-  const [answered] = await withCurrentBalances(deps, [voucher], call);
-  return answered ?? voucher;
+  const [loaded] = await withCurrentBalances(deps, [voucher], call);
+  return loaded ?? voucher;
 }

@@ -16,24 +16,24 @@ import { findVoucher } from "../store/vouchers.ts";
 
 const DEFAULT_LIMIT = 10n;
 
-/** A card by its code or id; of one campaign only, where it is given. */
+/** Finds a card by its code or id, and checks its campaign when it is given. */
 export async function requireCard(
   deps: Deps,
   code: string,
   { call, campaignId }: { readonly call: Call; readonly campaignId?: string | undefined },
 ): Promise<StoredVoucher> {
   const voucher = await findVoucher(deps.db, call.project.id, code);
-  const isThere =
+  const exists =
     voucher !== undefined &&
     (campaignId === undefined || voucher.definition.campaignId === campaignId);
-  if (!isThere) throw notFound("voucher", code);
+  if (!exists) throw notFound("voucher", code);
   if (voucher.definition.type !== "LOYALTY_CARD") {
-    throw new ApiError("invalid_voucher", { details: `Voucher ${code} is no loyalty card` });
+    throw new ApiError("invalid_voucher", { details: `Voucher ${code} is not a loyalty card` });
   }
   return voucher;
 }
 
-/** One page, and where the next one begins. */
+/** One page of transactions, and the cursor of the next one (docs/gift-and-points.md#transactions). */
 export async function cardTransactions(
   deps: Deps,
   card: StoredVoucher,
@@ -55,7 +55,7 @@ export async function cardTransactions(
     {
       projectId,
       cardId: card.definition.id,
-      // One more tells whether there are more.
+      // One more than the page shows whether there are more.
       limit: limit + 1n,
       descending: request.order !== "id",
       ...(request.startingAfterId !== undefined && { afterId: request.startingAfterId }),

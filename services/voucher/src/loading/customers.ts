@@ -6,46 +6,46 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 
-/** The customer that a request names, made or updated; an id must be known. */
+/** Creates or updates the customer of a request; an id must exist. */
 export async function upsertCustomer(
   deps: Deps,
-  said: Customer,
+  references: Customer,
   call: Call,
 ): Promise<StoredCustomer> {
-  const [found] = await resolve(deps, [said], { call, upsert: true });
-  if (found === undefined) throw notFound("customer", said.id ?? said.sourceId ?? "");
+  const [found] = await resolve(deps, [references], { call, upsert: true });
+  if (found === undefined) throw notFound("customer", references.id ?? references.sourceId ?? "");
   return found;
 }
 
-/** The customer of an id or a source id. */
+/** Finds a customer by id or source id. */
 export async function findCustomer(
   deps: Deps,
   name: string,
   call: Call,
 ): Promise<StoredCustomer | undefined> {
-  const said = [named({ id: name }), named({ sourceId: name })];
-  const [byId, bySourceId] = await resolve(deps, said, { call, upsert: false });
+  const references = [referenceTo({ id: name }), referenceTo({ sourceId: name })];
+  const [byId, bySourceId] = await resolve(deps, references, { call, upsert: false });
   return byId ?? bySourceId;
 }
 
-/** Those that are still there, by id. */
+/** The customers that exist, by id. */
 export async function findCustomers(
   deps: Deps,
   ids: Iterable<string>,
   call: Call,
 ): Promise<ReadonlyMap<string, StoredCustomer>> {
-  const said = [...new Set(ids)].map((id) => named({ id }));
-  if (said.length === 0) return new Map();
-  const found = await resolve(deps, said, { call, upsert: false });
+  const references = [...new Set(ids)].map((id) => referenceTo({ id }));
+  if (references.length === 0) return new Map();
+  const found = await resolve(deps, references, { call, upsert: false });
   return new Map(found.flatMap((customer) => (customer ? [[customer.id, customer]] : [])));
 }
 
 async function resolve(
   { customers }: Deps,
-  said: readonly Customer[],
+  references: readonly Customer[],
   { call, upsert }: { readonly call: Call; readonly upsert: boolean },
 ): Promise<readonly (StoredCustomer | undefined)[]> {
-  const queries = said.map((customer): CustomerQuery => ({
+  const queries = references.map((customer): CustomerQuery => ({
     $typeName: "scrip.loyalty.v1.CustomerQuery",
     projectId: call.project.id,
     customer,
@@ -55,11 +55,11 @@ async function resolve(
     timeZone: call.project.timeZone,
   }));
   const request = { $typeName: "scrip.loyalty.v1.ResolveCustomersRequest" as const, queries };
-  const { results: answers } = await customers.resolveCustomers(request, call);
-  return answers.map(({ customer }) => customer);
+  const { results } = await customers.resolveCustomers(request, call);
+  return results.map(({ customer }) => customer);
 }
 
-const named = (name: Pick<Customer, "id" | "sourceId">): Customer => ({
+const referenceTo = (key: Pick<Customer, "id" | "sourceId">): Customer => ({
   $typeName: "scrip.common.v1.Customer",
-  ...name,
+  ...key,
 });

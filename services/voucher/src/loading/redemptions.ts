@@ -10,7 +10,7 @@ import { findRollbacks, findRollbacksOf, type StoredRollback } from "../store/ro
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVouchersById } from "../store/vouchers.ts";
 
-/** Entries of one project as they are answered, in their order; each kind is read at once. */
+/** Loads redemptions and rollbacks of one project in the given order, each kind with one query. */
 export async function loadEntries(
   db: Queryable,
   projectId: string,
@@ -19,14 +19,14 @@ export async function loadEntries(
   const named = (isRollback: boolean) =>
     entries.filter((one) => one.isRollback === isRollback).map(({ id }) => ({ projectId, id }));
   const rollbacks = await findRollbacks(db, named(true));
-  // A rollback shows what it gave back.
+  // The message of a rollback needs its redemption.
   const wanted = [...named(false), ...rollbacks.map(({ redemptionId: id }) => ({ projectId, id }))];
   const redemptions = await findRedemptions(db, unique(wanted));
   const messages = await buildMessages(db, projectId, { redemptions, rollbacks });
   return entries.flatMap(({ id }) => messages.get(id) ?? []);
 }
 
-/** Redemptions as they are answered, in their order. */
+/** Messages of redemptions, in the given order. */
 export async function loadRedemptions(
   db: Queryable,
   projectId: string,

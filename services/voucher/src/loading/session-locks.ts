@@ -11,8 +11,8 @@ type Caller = {
 };
 
 /**
- * Reads what sessions hold of the vouchers of a batch. Of vouchers that are not marked as reserved
- * there is nothing to read, and without a session in the batch neither.
+ * Loads the session locks that a batch needs (docs/sessions.md#locks). Reads nothing when no voucher is marked as
+ * reserved and no caller has a session.
  */
 export async function loadSessionLocks(
   db: Queryable,
@@ -47,8 +47,8 @@ function sessionsOf(callers: readonly Caller[]): readonly SessionAt[] {
 }
 
 /**
- * The callers of a batch are milliseconds apart. All of a project are decided by the earliest of them,
- * so that what all hold and what one of them holds are seen at the same instant.
+ * The callers of a batch are milliseconds apart. All callers of a project use the earliest time, so that totals and
+ * own locks are read for the same instant.
  */
 function earliestByProject(callers: readonly Caller[]): ReadonlyMap<string, number> {
   const earliest = new Map<string, number>();

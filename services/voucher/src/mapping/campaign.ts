@@ -7,11 +7,11 @@ import {
 import type { CampaignType } from "../domain/voucher.ts";
 import type { StoredCampaign } from "../store/campaigns.ts";
 
-/** What a campaign tells about itself, for publications to go by. */
+/** The campaign as publications need it. */
 export const campaignFromProto = (campaign: VoucherCampaign): StoredCampaign => ({
   id: campaign.id,
   name: campaign.name,
-  // The contract names its values.
+  // The contract restricts it to these values.
   type: campaign.campaignType as CampaignType,
   joinOnce: campaign.joinOnce,
   template:

@@ -26,13 +26,13 @@ const rewardFields = ({ id, type, assignmentId }: RedemptionReward | PointsRewar
   assignmentId,
 });
 
-/** What a redemption or, with `sign` -1, a rollback tells of points; nothing where there are none. */
+/** The points of a redemption or, with `sign` -1, of a rollback; empty for other vouchers than cards. */
 export function pointsToProto(
-  taken: RedeemedPoints | null,
+  redeemed: RedeemedPoints | null,
   sign: 1n | -1n = 1n,
 ): Pick<Redemption, "loyaltyCard" | "reward"> & { readonly amount?: bigint } {
-  if (taken === null) return {};
-  const { points, reward } = taken;
+  if (redeemed === null) return {};
+  const { points, reward } = redeemed;
   return {
     amount: sign * points,
     loyaltyCard: { $typeName: "scrip.voucher.v1.RedemptionPoints", points: sign * points },
@@ -50,9 +50,9 @@ export type CardBalances = Pick<RedeemedPoints, "balance" | "redeemedPoints"> & 
   readonly points: bigint;
 };
 
-/** The voucher of a card with what the card has. */
-export function withCardBalances(voucher: Voucher, figures: CardBalances): Voucher {
-  const { points, balance, redeemedPoints } = figures;
+/** The voucher of a card with these balances. */
+export function withCardBalances(voucher: Voucher, balances: CardBalances): Voucher {
+  const { points, balance, redeemedPoints } = balances;
   return {
     ...voucher,
     ...(voucher.loyaltyCard !== undefined && {
@@ -64,6 +64,8 @@ export function withCardBalances(voucher: Voucher, figures: CardBalances): Vouch
   };
 }
 
-/** As the card was right after. */
-export const withRedeemedPoints = (voucher: Voucher, taken: RedeemedPoints | null): Voucher =>
-  taken === null ? voucher : withCardBalances(voucher, { ...taken, points: taken.cardPoints });
+/** The card as it was right after the redemption. */
+export const withRedeemedPoints = (voucher: Voucher, redeemed: RedeemedPoints | null): Voucher =>
+  redeemed === null
+    ? voucher
+    : withCardBalances(voucher, { ...redeemed, points: redeemed.cardPoints });

@@ -18,8 +18,8 @@ import { pointsToProto, withRedeemedPoints } from "./points.ts";
 import { voucherToProto } from "./voucher.ts";
 
 /**
- * A redemption from the books. Its voucher has the counters of that moment and the definition of
- * today; after a failure, which took nothing, all of it is as of today.
+ * A stored redemption. Its voucher shows the counters right after the redemption and the current definition; for a
+ * failed redemption, which changed nothing, both are current.
  */
 export function redemptionToProto(
   stored: StoredRedemption,
@@ -66,7 +66,7 @@ export function redemptionToProto(
   };
 }
 
-/** What belongs to a redemption: the parts of a parent, and what took it back. */
+/** The parts of a parent redemption, and the rollbacks. */
 export function relatedRedemptions({
   rollbacks,
   parts,
@@ -91,7 +91,7 @@ export function relatedRedemptions({
   };
 }
 
-/** What was redeemed: a voucher, a promotion tier, or the parts of a parent. */
+/** The redeemed object: a voucher, a promotion tier, or the redemption itself for a parent. */
 export function relatedObject(
   redemptionId: string,
   of: {
@@ -121,7 +121,7 @@ type RelatedObject = Pick<
   | "redeemableId"
 >;
 
-/** The counters of that moment, or those of today where nothing changed. */
+/** The counters right after, or the current ones when nothing changed. */
 export function usageAfter(
   usage: VoucherUsage,
   { after }: { readonly after: UsageAfter | null },

@@ -19,16 +19,16 @@ import { pointsToProto, withRedeemedPoints } from "./points.ts";
 import { relatedObject, usageAfter } from "./redemption.ts";
 import { voucherToProto } from "./voucher.ts";
 
-/** A rollback as it is answered, from its row and from what it gave back. */
+/** A rollback, from its row and its redemption. */
 export function rollbackToProto(
   row: Omit<NewRollback, "metadata" | "order" | "after" | "requestId">,
   about: {
     readonly date: Timestamp | undefined;
     readonly metadata: JsonObject | null;
     readonly order: Order | undefined;
-    /** What was taken back. */
+    /** The redemption that was rolled back. */
     readonly redemption: StoredRedemption;
-    /** Right after. */
+    /** The voucher right after the rollback. */
     readonly voucher: Voucher | undefined;
   },
 ): Rollback {
@@ -68,7 +68,7 @@ export function rollbackToProto(
   };
 }
 
-/** A rollback from the books, as it stands among redemptions. */
+/** A stored rollback as an entry in lists of redemptions. */
 export function rollbackEntryToProto(
   stored: StoredRollback,
   about: {

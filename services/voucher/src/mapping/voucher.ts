@@ -19,12 +19,12 @@ import type { VoucherDefinition } from "../domain/voucher.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 
 /**
- * What all answers about one version of a definition share. Plain object literals with `$typeName`
- * are whole messages, and cost a tenth of `create`.
+ * A version of a definition with the part of its message that all responses share. Plain object literals with
+ * `$typeName` are complete messages, and cost a tenth of `create`.
  */
 export type CachedDefinition = {
   readonly definition: VoucherDefinition;
-  /** Without what redemptions change. */
+  /** Without the counters. */
   readonly message: Voucher;
   readonly redemptionsUrl: string;
 };
@@ -46,7 +46,7 @@ export function toCachedDefinition(definition: VoucherDefinition): CachedDefinit
     ...validityToProto(definition.validity),
     active: definition.active ?? undefined,
     additionalInfo: definition.additionalInfo ?? undefined,
-    // JSON that came through the contract's Struct and was stored as JSON.
+    // Was a Struct when it was received, so it is JSON.
     metadata: definition.metadata as JsonObject,
     assets: assetsToProto(definition.assetId),
     isReferralCode: definition.isReferralCode,
@@ -63,12 +63,12 @@ export function toCachedDefinition(definition: VoucherDefinition): CachedDefinit
   return { definition, message, redemptionsUrl: `${path}/redemptions?page=1&limit=10` };
 }
 
-/** The voucher as it stands with this usage. */
-export function cachedVoucherToProto(template: CachedDefinition, usage: VoucherUsage): Voucher {
+/** The message of a cached definition with these counters. */
+export function cachedVoucherToProto(cached: CachedDefinition, usage: VoucherUsage): Voucher {
   return {
-    ...template.message,
-    gift: giftToProto(template.definition, usage),
-    redemption: summaryToProto(template, usage),
+    ...cached.message,
+    gift: giftToProto(cached.definition, usage),
+    redemption: summaryToProto(cached, usage),
   };
 }
 
@@ -90,14 +90,14 @@ function loyaltyCardToProto(points: bigint | null): LoyaltyCard | undefined {
   return { $typeName: "scrip.voucher.v1.LoyaltyCard", points, balance: points };
 }
 
-function summaryToProto(template: CachedDefinition, usage: VoucherUsage): RedemptionSummary {
+function summaryToProto(cached: CachedDefinition, usage: VoucherUsage): RedemptionSummary {
   return {
     $typeName: "scrip.voucher.v1.RedemptionSummary",
     quantity: usage.quantity ?? undefined,
     redeemedQuantity: usage.redeemedQuantity,
-    redeemedPoints: template.definition.loyaltyPoints === null ? undefined : 0n,
+    redeemedPoints: cached.definition.loyaltyPoints === null ? undefined : 0n,
     redeemedAmount: usage.amount === null ? undefined : usage.redeemedAmount,
-    url: template.redemptionsUrl,
+    url: cached.redemptionsUrl,
   };
 }
 

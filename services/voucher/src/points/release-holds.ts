@@ -4,15 +4,15 @@ import type { Deps } from "../deps.ts";
 import { releaseHolds, type PointsHoldKey } from "../store/points-claims.ts";
 
 /**
- * Ends spends whose redemption came to nothing. The claim decides between this and a commit that comes late:
- * only when no commit can use a spend any more are its points given back, and when one was faster they are
- * taken (services/decisions/0020-points-before-the-commit.md).
+ * Resolves points holds without a redemption (docs/gift-and-points.md#points-holds). The claim in the database decides
+ * between this and a late commit: loyalty returns the points only when no commit can use the hold any more, and
+ * takes them when a commit was faster.
  */
 export async function releasePointsHolds(
   { db, cards }: Pick<Deps, "db" | "cards">,
-  spends: readonly PointsHoldKey[],
+  holds: readonly PointsHoldKey[],
 ): Promise<void> {
-  const claims = await releaseHolds(db, spends);
+  const claims = await releaseHolds(db, holds);
   if (claims.length === 0) return;
   await cards.resolvePointsHolds(
     {

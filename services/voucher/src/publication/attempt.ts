@@ -32,13 +32,13 @@ export type PublishOutcome =
       readonly vouchers: readonly StoredVoucher[];
     }
   | { readonly kind: "already_joined"; readonly publicationId: string }
-  /** Others hold what is left of the campaign. */
+  /** Other publications lock the remaining vouchers of the campaign. */
   | { readonly kind: "locked" }
   | RejectedPublication;
 
 /**
- * One attempt, in one transaction, of which nothing stays unless it publishes. Locks are taken in one
- * order: the customer's place in the campaign, then vouchers.
+ * Publishes in one transaction, which is rolled back unless it publishes. Lock order: the customer's membership
+ * in the campaign, then vouchers.
  */
 export function attemptPublication(
   deps: Deps,
@@ -47,9 +47,9 @@ export function attemptPublication(
 ): Promise<PublishOutcome> {
   return deps.db
     .transaction(async (tx) => {
-      const taken = await take(tx, deps, { ...attempt, waits });
-      if (taken.kind !== "claimed") throw new NotPublished(taken);
-      return await write(tx, deps, { ...attempt, taken });
+      const claimed = await claim(tx, deps, { ...attempt, waits });
+      if (claimed.kind !== "claimed") throw new NotPublished(claimed);
+      return await write(tx, deps, { ...attempt, claimed });
     })
     .catch((error: unknown) => {
       if (error instanceof NotPublished) return error.outcome;
@@ -57,7 +57,7 @@ export function attemptPublication(
     });
 }
 
-/** Rolls the transaction back, and carries what came of it past that. */
+/** Rolls the transaction back and carries its outcome. */
 class NotPublished extends Error {
   readonly outcome: PublishOutcome;
   constructor(outcome: PublishOutcome) {
@@ -68,7 +68,7 @@ class NotPublished extends Error {
 
 type Attempt = PublicationAttempt & { readonly waits: boolean };
 
-async function take(
+async function claim(
   tx: Queryable,
   deps: Deps,
   attempt: Attempt,
@@ -91,7 +91,7 @@ async function take(
   const decision = decidePublication({
     customerId: customer.id,
     joinOnce,
-    earlier: joinOnce ? await findHeld(tx, attempt, voucher) : null,
+    earlier: joinOnce ? await findEarlier(tx, attempt, voucher) : null,
     takenSourceId:
       sourceId !== null && (await isSourceTaken(tx, projectId, sourceId)) ? sourceId : null,
     voucher: voucher && voucher.definition,
@@ -101,8 +101,8 @@ async function take(
   return { kind: "claimed", vouchers: voucher === null ? [] : [voucher], generated: new Set() };
 }
 
-/** What somebody who joins only once has already. */
-async function findHeld(
+/** The publication that a customer who may join only once already has (docs/publications.md#join-once). */
+async function findEarlier(
   tx: Queryable,
   { input, customer, call }: Attempt,
   voucher: StoredVoucher | null,
@@ -123,28 +123,29 @@ async function findHeld(
 async function write(
   tx: Queryable,
   deps: Deps,
-  made: PublicationAttempt & { readonly taken: Extract<ClaimResult, { kind: "claimed" }> },
+  attempt: PublicationAttempt & { readonly claimed: Extract<ClaimResult, { kind: "claimed" }> },
 ): Promise<PublishOutcome> {
-  const { input, customer, call, taken } = made;
-  const moment = { now: call.now, timeZone: call.project.timeZone };
+  const { input, customer, call, claimed } = attempt;
+  const time = { now: call.now, timeZone: call.project.timeZone };
   const owner = { id: customer.id, metadata: input.metadata };
-  const vouchers = taken.vouchers.map(({ definition, usage }) => {
-    const published = publishTo(definition, owner, moment);
+  const vouchers = claimed.vouchers.map(({ definition, usage }) => {
+    const published = publishTo(definition, owner, time);
     return { definition: published, usage: { ...usage, definitionVersion: published.version } };
   });
-  const publication = succeededPublication(deps.newId("pub"), made, vouchers);
+  const publication = succeededPublication(deps.newId("pub"), attempt, vouchers);
   const voucherCode = vouchers[0]?.definition.code ?? null;
-  const told = { voucherCode, requestId: call.requestId };
-  if ((await insertPublication(tx, publication, told)) === "source_taken") {
-    const again = decidePublication({
+  const details = { voucherCode, requestId: call.requestId };
+  if ((await insertPublication(tx, publication, details)) === "source_taken") {
+    const repeated = decidePublication({
       customerId: customer.id,
       joinOnce: false,
       earlier: null,
       takenSourceId: input.sourceId,
       voucher: null,
     });
-    if (again.kind !== "rejected") throw new Error("a publication without a source id was refused");
-    throw new NotPublished(again);
+    if (repeated.kind !== "rejected")
+      throw new Error("a publication without a source id conflicts");
+    throw new NotPublished(repeated);
   }
   await updatePublished(
     tx,
@@ -157,7 +158,7 @@ async function write(
     holders.map((holder) =>
       voucherPublished(deps.newId("event"), holder, {
         channel: publication.channel,
-        generated: taken.generated.has(holder.voucherId),
+        generated: claimed.generated.has(holder.voucherId),
       }),
     ),
   );

@@ -3,7 +3,7 @@ import type { PublicationFailure, StoredPublication } from "../store/publication
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import type { PublicationAttempt } from "./parse-request.ts";
 
-/** What goes into the books about an attempt that published these vouchers. */
+/** The row of a publication of these vouchers. */
 export function succeededPublication(
   id: string,
   attempt: PublicationAttempt,
@@ -19,21 +19,21 @@ export function succeededPublication(
   };
 }
 
-/** What goes into the books about an attempt that was refused. */
+/** The row of a failed publication. */
 export function failedPublication(
   id: string,
   attempt: PublicationAttempt,
   failure: PublicationFailure,
 ): StoredPublication {
   const { source } = attempt.input;
-  const facts = attemptFields(id, attempt);
+  const fields = attemptFields(id, attempt);
   if (source.kind === "voucher") {
     const voucherIds = [source.voucher.definition.id];
-    return { ...facts, ...voucherFields(source.voucher), failure, voucherIds };
+    return { ...fields, ...voucherFields(source.voucher), failure, voucherIds };
   }
   const { campaign } = source;
   return {
-    ...facts,
+    ...fields,
     campaignId: campaign.id,
     campaignName: campaign.name,
     voucherType: voucherTypeOf(campaign),

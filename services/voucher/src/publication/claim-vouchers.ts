@@ -16,13 +16,14 @@ import { lockUsages, sortUsageKeys } from "../store/usages.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { newUsage } from "../store/voucher-writes.ts";
 import { findVouchersById } from "../store/vouchers.ts";
-import { draftVoucher, insertWithCode, codeMaskFromProto } from "../voucher/new-voucher.ts";
+import { codeMaskFromProto, insertWithCode } from "../voucher/code-generation.ts";
+import { draftVoucher } from "../voucher/new-voucher.ts";
 
 export type ClaimRequest = {
   readonly campaign: StoredCampaign;
   readonly count: number;
   readonly call: Call;
-  /** Wait for vouchers that others hold, who may not take them after all. */
+  /** Whether to wait for vouchers that others lock: they may roll back. */
   readonly waits: boolean;
 };
 
@@ -30,20 +31,20 @@ export type ClaimResult =
   | {
       readonly kind: "claimed";
       readonly vouchers: readonly StoredVoucher[];
-      /** Of those, the ones that were made now. */
+      /** The ids of those that were generated now. */
       readonly generated: ReadonlySet<string>;
     }
-  /** Others hold what is left: nothing may be kept of this attempt, and the next one waits. */
+  /** Others lock the remaining vouchers: roll back, and wait in the next attempt. */
   | { readonly kind: "locked" }
   | RejectedPublication;
 
-/** Locks as many vouchers of a campaign as are asked for, the oldest ones first, or makes them. */
+/** Locks the oldest unpublished vouchers of a campaign, and generates missing ones where the campaign allows it. */
 export async function claimVouchers(
   tx: Queryable,
   deps: Deps,
-  taking: ClaimRequest,
+  request: ClaimRequest,
 ): Promise<ClaimResult> {
-  const { campaign, count, call, waits } = taking;
+  const { campaign, count, call, waits } = request;
   const query = {
     projectId: call.project.id,
     campaignId: campaign.id,
@@ -56,13 +57,21 @@ export async function claimVouchers(
   const missing = count - free.length;
   if (missing === 0) return { kind: "claimed", vouchers: free, generated: new Set() };
   if (campaign.template !== null) {
-    const made = await generate(tx, deps, { campaign, template: campaign.template, call, missing });
-    if (made === "exhausted")
+    const generated = await generate(tx, deps, {
+      campaign,
+      template: campaign.template,
+      call,
+      missing,
+    });
+    if (generated === "exhausted")
       return noSuitableVoucher("Couldn't create new vouchers for publication");
-    const generated = new Set(made.map(({ definition }) => definition.id));
-    return { kind: "claimed", vouchers: [...free, ...made], generated };
+    return {
+      kind: "claimed",
+      vouchers: [...free, ...generated],
+      generated: new Set(generated.map(({ definition }) => definition.id)),
+    };
   }
-  // Those that are taken already are no longer found, unless whoever takes them has not committed.
+  // Published vouchers are no longer found, unless their transactions have not committed yet.
   if ((await findUnpublishedVouchers(tx, query)).length === count) return { kind: "locked" };
   return noSuitableVoucher(
     `Campaign '${campaign.name}' has not enough vouchers that are active and were never published`,
@@ -84,7 +93,7 @@ async function load(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Of the vouchers that were free a moment ago those that still are once nobody else holds them. */
+/** Waits for the locks of unpublished vouchers, and returns those that are still unpublished. */
 async function waitForUnpublished(tx: Queryable, query: Query): Promise<readonly StoredVoucher[]> {
   const { projectId, now } = query;
   const ids = await findUnpublishedVouchers(tx, query);
@@ -108,9 +117,9 @@ async function generate(
 ): Promise<readonly StoredVoucher[] | "exhausted"> {
   const item = fromBinary(CampaignVoucherItemSchema, template);
   const request = item.voucher;
-  if (request === undefined) throw new Error("a template without a voucher was kept");
+  if (request === undefined) throw new Error("the template of the campaign has no voucher");
   const { id, name, type } = campaign;
-  const made: StoredVoucher[] = [];
+  const vouchers: StoredVoucher[] = [];
   for (let index = 0; index < missing; index += 1) {
     const draft = draftVoucher(request, call, {
       id: deps.newId("v"),
@@ -119,16 +128,16 @@ async function generate(
     });
     const mask = () =>
       codeMaskFromProto(request.codeConfig, {
-        standing: {},
+        defaults: {},
         caseSensitive: call.project.caseSensitiveCodes,
       });
     try {
       const voucher = await insertWithCode(tx, deps, { request, call, draft, mask });
-      made.push({ definition: voucher.definition, usage: newUsage(voucher) });
+      vouchers.push({ definition: voucher.definition, usage: newUsage(voucher) });
     } catch (error) {
       if (error instanceof ApiError) return "exhausted";
       throw error;
     }
   }
-  return made;
+  return vouchers;
 }

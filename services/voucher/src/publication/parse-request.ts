@@ -12,7 +12,7 @@ import { findVoucher } from "../store/vouchers.ts";
 
 const DEFAULT_CHANNEL = "API";
 
-/** What is asked for, whoever it is for. */
+/** A publication request after its lookups. */
 export type PublicationInput = {
   readonly customer: Customer;
   readonly source: PublicationSource;
@@ -30,7 +30,7 @@ export type PublicationSource =
     }
   | { readonly kind: "campaign"; readonly campaign: StoredCampaign; readonly count: number };
 
-/** What is asked for, and for whom. */
+/** A publication request with its customer. */
 export type PublicationAttempt = {
   readonly input: PublicationInput;
   readonly customer: StoredCustomer;
@@ -60,14 +60,14 @@ export async function parsePublication(
   };
 }
 
-/** Anybody with a browser can name a customer, and must neither change nor see what is stored of him. */
+/** A client-side caller may name any customer, and must neither change nor see what is stored about them. */
 export const customerIdentity = ({ $typeName, id, sourceId }: Customer): Customer => ({
   $typeName,
   ...(id !== undefined && { id }),
   ...(sourceId !== undefined && { sourceId }),
 });
 
-/** Looked up before the customer, who is not made for what is not there. */
+/** Looked up before the customer, who must not be created for a request that fails. */
 async function findSource(
   { db }: Deps,
   { voucher: code, campaign }: CreatePublicationRequest,

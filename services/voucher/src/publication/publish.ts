@@ -4,16 +4,17 @@ import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { upsertCustomer } from "../loading/customers.ts";
-import { loadPublications, publicationToProto } from "../loading/publications.ts";
+import { loadPublications } from "../loading/publications.ts";
+import { publicationToProto } from "../mapping/publication.ts";
 import { findPublication, insertPublication } from "../store/publications.ts";
 import { attemptPublication, type PublishOutcome } from "./attempt.ts";
 import { failedPublication } from "./build-publication.ts";
 import type { PublicationAttempt, PublicationInput } from "./parse-request.ts";
 
-/** How often vouchers that others hold are waited for: each time somebody else got some of them. */
+/** Attempts that wait for vouchers locked by others; each one lost vouchers to another publication. */
 const MAX_ATTEMPTS = 50;
 
-/** Publishes what is input, or answers what was published before to who joins once. */
+/** Publishes, or returns the existing publication of a customer who may join only once. */
 export async function publish(
   deps: Deps,
   input: PublicationInput,
@@ -46,35 +47,36 @@ async function publishWithRetries(deps: Deps, attempt: PublicationAttempt): Prom
   });
 }
 
-/** Nothing new: what the customer was given when they joined. */
+/** The publication that the customer joined with. */
 async function loadEarlierPublication(
   deps: Deps,
   publicationId: string,
   call: Call,
 ): Promise<Publication> {
   const stored = await findPublication(deps.db, call.project.id, publicationId);
-  if (stored === undefined) throw new Error(`the publication ${publicationId} of a holder is gone`);
+  if (stored === undefined)
+    throw new Error(`publication ${publicationId} of a holder does not exist`);
   const [publication] = await loadPublications(deps, [stored], call);
   if (publication === undefined) throw new Error("a publication was not loaded");
   return publication;
 }
 
-/** Keeps what was refused, and refuses it. A repeated source id is no news. */
+/** Records a failed publication and rejects the request. A repeated source id is not recorded. */
 async function recordRejection(
   deps: Deps,
   attempt: PublicationAttempt,
   { key, details }: Extract<Outcome, { kind: "rejected" }>,
 ): Promise<never> {
-  const refusal = new ApiError(key, { details });
-  if (key === "duplicate_source_id") throw refusal;
+  const rejection = new ApiError(key, { details });
+  if (key === "duplicate_source_id") throw rejection;
   const { source } = attempt.input;
   const failed = failedPublication(deps.newId("pub"), attempt, {
     code: key,
-    message: refusal.message,
+    message: rejection.message,
   });
   await insertPublication(deps.db, failed, {
     voucherCode: source.kind === "voucher" ? source.voucher.definition.code : null,
     requestId: attempt.call.requestId,
   });
-  throw refusal;
+  throw rejection;
 }

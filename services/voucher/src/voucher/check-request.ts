@@ -3,18 +3,16 @@ import { parseDiscountProto } from "@scrip/mapping";
 import type { Discount } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { checkValidity, type DiscountDefinition, type Validity } from "@scrip/rules";
 
-/** Parts of requests that creating and updating a voucher share. */
-
-/** Refuses time limits that contradict themselves. */
+/** Rejects time limits that contradict each other (docs/time-limits.md#start-and-expiration). */
 export function requireValidity(validity: Validity): void {
   const violation = checkValidity(validity);
   if (violation === null) return;
-  // Dates are the voucher's own business; the recurring limits are malformed as such (§4.3, §4.5).
+  // Contradicting dates make the voucher invalid; malformed recurring limits make the payload invalid.
   if (violation.includes(".expiration_date")) throw invalidVoucher(violation);
   throw invalidPayload(violation);
 }
 
-/** Refuses a discount that no decision could apply. */
+/** Rejects a discount that no order calculation can apply (docs/order-calculation.md#discount-object). */
 export function requireDiscount(discount: Discount): DiscountDefinition {
   const read = parseDiscountProto(discount);
   if (read.kind === "violation") throw invalidVoucher(read.text);

@@ -14,8 +14,8 @@ export type VoucherEdit = {
 };
 
 /**
- * Edits a voucher under the lock that redemptions take, so that an edit and a redemption never see
- * half of each other. An edit of undefined leaves everything as it is.
+ * Edits a voucher under the lock that redemptions take, so that neither sees the other half done. Changes
+ * nothing when `edit` returns undefined.
  */
 export async function editVoucher(
   deps: Deps,
@@ -43,7 +43,7 @@ export async function editVoucher(
   });
 }
 
-/** Finds, locks, and reads again what may have changed while it waited for the lock. */
+/** Finds and locks a voucher, and reads it again because it may have changed while waiting for the lock. */
 export async function lockVoucher(
   tx: Queryable,
   projectId: string,

@@ -1,45 +1,22 @@
-import { randomInt } from "node:crypto";
-
-import {
-  capacityOf,
-  type CodeConfig,
-  type CodeMask,
-  drawCode,
-  isPrintable,
-  mergeCodeConfig,
-  parseCodeConfig,
-} from "@scrip/codes";
-import { duplicate, invalidPayload, ApiError } from "@scrip/errors";
+import { invalidPayload } from "@scrip/errors";
 import { enumName, validityFromProto } from "@scrip/mapping";
-import type { Queryable } from "@scrip/postgres";
 import {
-  type CodeConfig as CodeConfigMessage,
   type CreateVoucherRequest,
   GiftEffect,
   VoucherType as VoucherTypes,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { Deps } from "../deps.ts";
-import {
-  type CampaignType,
-  codeKeyOf,
-  type VoucherDefinition,
-  type VoucherType,
-} from "../domain/voucher.ts";
-import { insertVoucher, type NewVoucher } from "../store/voucher-writes.ts";
+import { type CampaignType, type VoucherDefinition, type VoucherType } from "../domain/voucher.ts";
 import { invalidVoucher, requireValidity, requireDiscount } from "./check-request.ts";
 
-/** How often a generated code may turn out to be taken before the config counts as exhausted. */
-const MAX_DRAWS = 100;
-
-/** A voucher that has no code yet. */
+/** A voucher without its code. */
 export type VoucherDraft = Omit<VoucherDefinition, "code" | "assetId"> & {
   readonly quantity: bigint | null;
   readonly amount: bigint | null;
 };
 
-/** What a voucher has of where it comes from, beside its request. */
+/** The id of a new voucher and the campaign that it belongs to. */
 export type VoucherOrigin = {
   readonly id: string;
   readonly campaign: {
@@ -92,7 +69,7 @@ export function draftVoucher(
   };
 }
 
-/** Each type has one value object, and must have it. */
+/** Checks that the request has the value object of its type, and no other. */
 function requireTypeValues(request: CreateVoucherRequest, type: VoucherType): void {
   const own = { DISCOUNT_VOUCHER: "discount", GIFT_VOUCHER: "gift", LOYALTY_CARD: "loyalty_card" };
   const sent = {
@@ -116,72 +93,4 @@ function requireTypeValues(request: CreateVoucherRequest, type: VoucherType): vo
       "Property .loyalty_card.points is required for a voucher of type LOYALTY_CARD",
     );
   }
-}
-
-export type Creation = {
-  readonly request: CreateVoucherRequest;
-  readonly call: Call;
-  readonly draft: VoucherDraft;
-  /** What the code is drawn by when none is sent. */
-  readonly mask: () => CodeMask;
-};
-
-/** Stores the voucher under the code that was sent, or under one drawn for it. */
-export async function insertWithCode(
-  db: Queryable,
-  deps: Pick<Deps, "assets">,
-  creation: Creation,
-): Promise<NewVoucher> {
-  const { code } = creation.request;
-  if (code !== undefined) {
-    if (!isPrintable(code)) {
-      throw invalidPayload("Property .code must not contain control characters");
-    }
-    const voucher = withCode(deps, creation, code);
-    if ((await insertVoucher(db, voucher)) === "inserted") return voucher;
-    throw duplicate("voucher", "id", code);
-  }
-  const mask = creation.mask();
-  const capacity = capacityOf(mask);
-  for (let draw = 0; draw < MAX_DRAWS; draw += 1) {
-    const voucher = withCode(deps, creation, drawCode(mask, randomInt));
-    if ((await insertVoucher(db, voucher)) === "inserted") return voucher;
-    if (capacity === 1n) break;
-  }
-  throw new ApiError("invalid_code_config", {
-    details: `Code config allows to generate up to ${capacity} unique codes, and no free one was found`,
-  });
-}
-
-function withCode(
-  { assets }: Pick<Deps, "assets">,
-  { call, draft }: Creation,
-  code: string,
-): NewVoucher {
-  const { quantity, amount, ...rest } = draft;
-  return {
-    codeKey: codeKeyOf(code, call.project.caseSensitiveCodes),
-    quantity,
-    amount,
-    definition: { ...rest, code, assetId: assets.seal(call.project.id, code) },
-  };
-}
-
-/** The request's config over the one that stands. */
-export function codeMaskFromProto(
-  sent: CodeConfigMessage | undefined,
-  { standing, caseSensitive }: { readonly standing: CodeConfig; readonly caseSensitive: boolean },
-): CodeMask {
-  const own: CodeConfig = {
-    ...(sent?.length !== undefined && { length: Number(sent.length) }),
-    ...(sent?.charset !== undefined && { charset: sent.charset }),
-    ...(sent?.pattern !== undefined && { pattern: sent.pattern }),
-    ...(sent?.prefix !== undefined && { prefix: sent.prefix }),
-    ...(sent?.postfix !== undefined && { postfix: sent.postfix }),
-  };
-  const parsed = parseCodeConfig(mergeCodeConfig(standing, own), caseSensitive);
-  if (parsed.kind === "violation") {
-    throw new ApiError("invalid_code_config", { details: parsed.text });
-  }
-  return parsed.mask;
 }

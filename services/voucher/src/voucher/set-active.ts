@@ -6,7 +6,7 @@ import { withCurrentBalance } from "../loading/card-balances.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
 import { editVoucher } from "./edit-voucher.ts";
 
-/** Switches a voucher on or off; one that is already so stays untouched. */
+/** Enables or disables a voucher; one that already has the state is not written. */
 export async function setActive(
   deps: Deps,
   { code, active, call }: { readonly code: string; readonly active: boolean; readonly call: Call },
