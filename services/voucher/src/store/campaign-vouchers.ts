@@ -7,7 +7,7 @@ import { hoursToJson } from "./voucher-rows.ts";
 
 type Campaign = { readonly projectId: string; readonly campaignId: string };
 
-/** How many codes of a campaign are of this mask, also of deleted vouchers: they stay taken. */
+/** Number of codes of a campaign that match this mask, including deleted vouchers, whose codes stay reserved. */
 export async function countCodes(
   db: Queryable,
   query: Campaign & { readonly mask: CodeMask; readonly caseSensitive: boolean },
@@ -22,7 +22,7 @@ export async function countCodes(
   return rows[0]?.count ?? 0n;
 }
 
-/** The ids of a campaign's vouchers behind one of them, in their order. */
+/** The next ids of a campaign's vouchers after one of them, in order. */
 export async function listCampaignVoucherIds(
   db: Queryable,
   query: Campaign & { readonly after: string; readonly limit: number },
@@ -46,11 +46,10 @@ export type CampaignUpdate = {
 };
 
 /**
- * Gives vouchers that are neither published nor redeemed the new terms of their campaign, and answers
- * which. One whose own dates would then contradict each other keeps all that it has. One statement
- * takes the locks of redemptions, in their order, writes, and repeats the versions: there are very many
- * of these vouchers. What a transaction did that it had to wait for counts, since a row that changed
- * is looked at again.
+ * Copies the new terms of a campaign to its vouchers that are neither published nor redeemed, and returns their ids. A
+ * voucher whose dates would contradict each other stays unchanged. There may be very many vouchers, so one statement
+ * takes the locks of redemptions in their order, writes, and copies the versions. Postgres evaluates the conditions
+ * again on rows that changed while it waited for their locks.
  */
 export async function updateTerms(tx: Queryable, update: CampaignUpdate): Promise<string[]> {
   const { projectId, change, now, ids } = update;
@@ -90,7 +89,7 @@ export async function updateTerms(tx: Queryable, update: CampaignUpdate): Promis
   return rows.map(({ id }) => id);
 }
 
-/** What a change sets, by column; discounts, gifts and points only fit vouchers of one campaign. */
+/** The values to set, by column. */
 function columnsOf(change: CampaignChange): ReadonlyMap<string, unknown> {
   const columns = new Map<string, unknown>();
   const { validity } = change;
@@ -125,7 +124,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const typeOf = (column: string): string => TYPES[column] ?? "text";
 
-/** Merges metadata into vouchers whose usages are locked, and takes keys out of it. */
+/** Merges metadata into vouchers and removes keys. Their usages must be locked. */
 export async function mergeMetadata(
   tx: Queryable,
   { projectId, change, now, ids }: CampaignUpdate,
@@ -139,7 +138,7 @@ export async function mergeMetadata(
   );
 }
 
-/** Gives gift vouchers that nothing was spent of another amount; their books get the difference. */
+/** Changes the amount of gift vouchers without redemptions, and adds the difference to their ledgers. */
 export async function changeGiftAmounts(
   tx: Queryable,
   {
@@ -170,7 +169,7 @@ export async function changeGiftAmounts(
   );
 }
 
-/** Repeats the versions of definitions where redemptions look for them. */
+/** Copies the versions of definitions to the usages, where redemptions check them. */
 export async function copyDefinitionVersions(
   tx: Queryable,
   projectId: string,

@@ -2,7 +2,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { CampaignTerms } from "../domain/publication.ts";
 
-/** A campaign as it told about itself, and the voucher that it would make now, as a binary message. */
+/** A campaign with its voucher template as a binary message. */
 export type StoredCampaign = CampaignTerms & { readonly template: Uint8Array | null };
 
 type Row = {
@@ -13,7 +13,7 @@ type Row = {
   template: Uint8Array | null;
 };
 
-/** Keeps what a campaign told, instead of what it told before. */
+/** Creates or replaces what is stored about a campaign. */
 export async function upsertCampaign(
   tx: Queryable,
   projectId: string,
@@ -37,7 +37,7 @@ export async function upsertCampaign(
   );
 }
 
-/** By id, or by exact name: the last campaign that has it. */
+/** By id, or by exact name: the newest campaign with that name. */
 export async function findCampaign(
   db: Queryable,
   projectId: string,
@@ -63,12 +63,16 @@ export async function findCampaign(
   );
 }
 
-/** Holds a customer's place in a campaign, which is free or taken by this transaction alone. */
+/** Locks the membership of a customer in a campaign, so that they cannot join twice concurrently. */
 export async function lockMembership(
   tx: Queryable,
-  place: { readonly projectId: string; readonly campaignId: string; readonly customerId: string },
+  membership: {
+    readonly projectId: string;
+    readonly campaignId: string;
+    readonly customerId: string;
+  },
 ): Promise<void> {
-  const values = [place.projectId, place.campaignId, place.customerId];
+  const values = [membership.projectId, membership.campaignId, membership.customerId];
   await tx.query(
     `insert into campaign_customer (project_id, campaign_id, customer_id)
      values ($1, $2, $3)

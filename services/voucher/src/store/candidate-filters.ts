@@ -1,6 +1,6 @@
 import type { FilterFields } from "@scrip/filters";
 
-/** What qualifications may be filtered by of a voucher, over `voucher v`. */
+/** The fields of a voucher that qualifications may filter by, over `voucher v`. */
 export const candidateFilters: FilterFields = {
   named: {
     code: { type: "text", sql: "v.code" },

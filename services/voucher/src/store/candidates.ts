@@ -13,11 +13,11 @@ export type CandidateSearch = {
   readonly holderId: string | null;
   readonly standaloneTypes: readonly VoucherType[];
   readonly publicCampaignIds: readonly string[];
-  /** Only what comes after this place; without an id, only what was made before that instant. */
+  /** Only vouchers after this cursor; without an id, only those created before that instant. */
   readonly after: CandidateCursor | null;
   /** Codes or ids; any when empty. */
   readonly codes: readonly string[];
-  /** Over `voucher v`, with its values behind those of `startValues`. */
+  /** SQL over `voucher v`; its values follow those of `searchValues`. */
   readonly filter: string;
   readonly values: readonly unknown[];
   readonly limit: number;
@@ -28,14 +28,14 @@ export type CandidateCursor = { readonly createdAt: number; readonly id: string 
 export type FoundCandidates = {
   /** Newest first. */
   readonly vouchers: readonly StoredVoucher[];
-  /** Null when there is nothing more. */
+  /** Null on the last page. */
   readonly next: CandidateCursor | null;
 };
 
-/** As many as one search looks at. */
+/** Maximum number of vouchers that one search reads. */
 const WINDOW = 1_000;
 
-/** The first values of the statement; those of a filter come behind them. */
+/** The first values of the statement; those of the filter follow. */
 export const searchValues = (
   search: Omit<CandidateSearch, "filter" | "values">,
   now: number,
@@ -59,14 +59,14 @@ type Row = Omit<VoucherRow, "id"> & {
 };
 
 /**
- * Reads through the newest candidates, a thousand at most, and answers those of them that can be used
- * and meet the filter. Each source is one range of an index that has the order in which it is read.
+ * Reads the newest candidates, at most a thousand, and returns those that can be redeemed and match the filter. Each
+ * source is one range of an index that is sorted in the order in which it is read.
  */
 export async function findCandidates(
   db: Queryable,
   search: CandidateSearch,
 ): Promise<FoundCandidates> {
-  // Not prepared by name: which index serves best depends on what is asked for.
+  // Not prepared by name: the best index depends on the values.
   const { rows } = await db.query<Row>(textOf(search), [...search.values]);
   const [first] = rows;
   if (first === undefined) return { vouchers: [], next: null };
@@ -83,9 +83,9 @@ export async function findCandidates(
 }
 
 /**
- * What is null or empty is known when the statement is planned, and costs no index. Where a row is
- * stays true for the statement, and leaves no index to choose: of a project that Postgres has not
- * counted yet it would take any, and read the project through for each of its vouchers.
+ * Null and empty values are known to the planner, so their conditions cost nothing. Rows are joined by ctid, which is
+ * stable within a statement and leaves no index to choose: without statistics for the project, Postgres might choose
+ * any index and scan the whole project for each voucher.
  */
 const source = (condition: string): string => `
       (select v.created_at, v.id, v.ctid as place

@@ -17,9 +17,9 @@ export type LedgerEntry = {
 export type NewRedemption = {
   readonly projectId: string;
   readonly id: string;
-  /** The stacked redemption that this one is a part of. */
+  /** The parent redemption of a stack. */
   readonly parentId: string | null;
-  /** One of these two, or none of a parent. */
+  /** Either this or `tierId`; both are null for a parent. */
   readonly voucherId: string | null;
   readonly tierId: string | null;
   readonly campaignId: string | null;
@@ -33,17 +33,17 @@ export type NewRedemption = {
   readonly channelType: string;
   readonly order: Uint8Array | null;
   readonly customer: Uint8Array | null;
-  /** The voucher right after; null when nothing was taken. */
+  /** Usage of the voucher right after; null when nothing was redeemed. */
   readonly after: VoucherUsage | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly requestId: string;
   readonly sessionKey: string | null;
-  /** What it added to the sums of its campaign and tier. */
+  /** Added to the totals of its campaign and tier; null for zero. */
   readonly orderAmount: bigint | null;
   readonly discountedAmount: bigint | null;
-  /** JSON: what a loyalty card gave. */
+  /** JSON: the points that a loyalty card paid. */
   readonly points: string | null;
-  /** JSON: a number for each product. */
+  /** JSON: discounted units by product. */
   readonly units: string | null;
   /** Binary messages. */
   readonly tier: Uint8Array | null;

@@ -11,17 +11,16 @@ import { type Count, countKey, type CountScope, type CountValue } from "../domai
 import { type KeyColumn, keyFrom, keyOf } from "./redemption-keys.ts";
 
 /**
- * Reads numbers, each once, in a few statements whatever their number is. All that was ever redeemed
- * by a code, in a campaign or by a tier lies in one row; everything of one customer, of one
- * application or since an instant is counted over the redemptions themselves, through an index that
- * holds those that succeeded. The statements travel together.
+ * Reads each distinct count once, in one statement per source; the statements share a round trip. Totals of a code,
+ * campaign or tier are one row each. Counts of a customer, of an application or since an instant are aggregated over
+ * the redemptions, through an index of the successful ones.
  */
 export async function readCounts(
   db: Queryable,
-  wanted: readonly Count[],
+  requested: readonly Count[],
 ): Promise<readonly CountValue[]> {
-  if (wanted.length === 0) return [];
-  const counts = [...new Map(wanted.map((count) => [countKey(count), count])).values()];
+  if (requested.length === 0) return [];
+  const counts = [...new Map(requested.map((count) => [countKey(count), count])).values()];
   const bySource = Map.groupBy(counts, sourceOf);
   const found = await Promise.all(
     [...bySource].map(([source, some]) => readFrom(db, source, some)),
@@ -71,7 +70,7 @@ function statementOf(source: string): CountStatement {
   return built;
 }
 
-/** Names the statement that answers a count. */
+/** The source of a count: also the name of its statement. */
 function sourceOf({ scope, measure, customerId, channelId, since }: Count): string {
   const isWhole = customerId === null && channelId === null && since === null;
   if (isWhole && scope === "voucher" && measure === "redemptions") return "usage";
@@ -107,7 +106,7 @@ const COLUMNS: Readonly<Record<CountScope, KeyColumn>> = {
   campaign: "campaign_id",
 };
 
-/** Sums read the rows; a number is mostly answered by the index alone. */
+/** Sums read the rows; a number is mostly an index-only scan. */
 const SUMS = `case name.measure
                 when 'orders_amount' then sum(r.order_amount)
                 when 'discounted_amount' then sum(r.discounted_amount)
@@ -120,22 +119,22 @@ function textOf(source: string, names: string): string {
   if (whole !== undefined) return whole(names);
   const [scope, what, whose, channel] = source.split("-");
   const scopeColumn = COLUMNS[scope as CountScope];
-  const [key, wanted] =
+  const [key, range] =
     whose === "customer"
       ? [
           keyOf("r", scopeColumn, "customer_id"),
           keyFrom("name.project_id", "name.scope_id", "name.customer_id"),
         ]
       : [keyOf("r", scopeColumn), keyFrom("name.project_id", "name.scope_id")];
-  // As a range and in its order, which only the index of the key gives: a session keeps the plan of a
-  // small table, where others look as good.
+  // A range in index order, which only the index of the key provides: a connection keeps its plan, and for a small
+  // table other indexes look equally good.
   return `select name.position, r.value
             from ${names}
            cross join lateral (
                    select coalesce(${what === "number" ? "count(*)" : SUMS}, 0)::int8 as value
                      from (select r.*
                              from redemption r
-                            where ${key} between ${wanted} and ${wanted}
+                            where ${key} between ${range} and ${range}
                               and r.status = 'SUCCEEDED'
                               and r.created_at >= coalesce(name.since, '-infinity')
                               ${channel === undefined ? "" : "and r.channel_id = name.channel_id"}

@@ -5,7 +5,7 @@ import { keyFrom, keyOf } from "./redemption-keys.ts";
 
 export type DeletedCustomer = { readonly projectId: string; readonly customerId: string };
 
-/** The ids of some vouchers that the customer holds, in the order that everybody locks in. */
+/** The ids of a chunk of vouchers that the customer holds, in the order that everybody locks in. */
 export async function listHeldVouchers(
   db: Queryable,
   { projectId, customerId, limit }: DeletedCustomer & { readonly limit: number },
@@ -21,7 +21,7 @@ export async function listHeldVouchers(
   return rows.map(({ id }) => id);
 }
 
-/** The vouchers stay as they are, and are nobody's. Their usages must be locked. */
+/** Removes the holder; everything else stays. The usages must be locked. */
 export async function releaseVouchers(
   tx: Queryable,
   {
@@ -49,8 +49,8 @@ export async function releaseVouchers(
 }
 
 /**
- * What the customer held in any other way, and of vouchers that were deleted. A voucher that was
- * published to him meanwhile keeps its holder.
+ * Deletes the remaining holders, also those of deleted vouchers. A voucher that was published to the customer
+ * concurrently keeps its holder.
  */
 export async function deleteHoldings(
   db: Queryable,
@@ -76,8 +76,8 @@ export async function deleteHoldings(
 }
 
 /**
- * Redemptions and rollbacks stay in the books, and no longer tell whose they were or what was ordered.
- * Rollbacks first: they are found by their redemptions.
+ * Keeps redemptions and rollbacks, and removes the customer and the order from them. Rollbacks first, because they are
+ * found through their redemptions.
  */
 export async function anonymizeRedemptions(
   db: Queryable,

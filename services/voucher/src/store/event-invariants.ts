@@ -6,7 +6,7 @@ import { REDEMPTIONS_TOPIC } from "../events/redemption-made.ts";
 
 export type EventCheckRequest = {
   readonly projectId: string;
-  /** The payloads on the bus, read after the outbox; null when the bus cannot be read back. */
+  /** The payloads on the bus, read after the outbox; null when the bus cannot be read. */
   readonly published: AsyncIterable<Uint8Array> | null;
   /** Real time, in milliseconds. */
   readonly now: number;
@@ -16,15 +16,14 @@ export type EventCheckRequest = {
 const SETTLED_MS = 30_000;
 /** One hour less than the bus keeps its events. */
 const PROVABLE_MS = 71 * 3_600_000;
-/** What is held in memory: about 200 MB. */
+/** Bounds memory to about 200 MB. */
 const MOST_EVENTS = 2_000_000;
 const CHUNK = 5_000;
 
 /**
- * I5: each redemption is announced by one event, and each event names a redemption. The relay moves
- * rows from the outbox to the bus and deletes them after that, so what is in neither, when the bus is
- * read last, was lost. Only what the bus still keeps can be proven; without it, only the outbox is
- * checked.
+ * Invariant I5: each redemption has one event, and each event has a redemption. The relay publishes rows of the outbox
+ * and deletes them afterwards, so an event that is in neither was lost when the bus is read last. Only events within
+ * the retention of the bus can be checked; without a bus, only the outbox.
  */
 export async function checkRedemptionEvents(
   db: Queryable,
@@ -40,7 +39,7 @@ export async function checkRedemptionEvents(
     announced.add(redemptionId);
   }
   if (published === null) return { checked: announced.size, violations };
-  // The bus delivers at least once, so a repeat on it is no fault.
+  // The bus delivers at least once, so a duplicate on it is not a violation.
   for await (const payload of published) {
     const { redemptionId } = fromBinary(RedemptionMadeSchema, payload);
     if (announced.size >= MOST_EVENTS) {
@@ -66,7 +65,7 @@ export async function checkRedemptionEvents(
   return { checked, violations };
 }
 
-/** Ids begin with the milliseconds of their making, whatever the project's clock says. */
+/** Ids begin with the real time of their creation, independent of the project's clock. */
 const idAt = (milliseconds: number): string => `r_${milliseconds.toString(16).padStart(12, "0")}`;
 
 async function* readOutbox(
@@ -96,7 +95,7 @@ async function* readMade(db: Queryable, projectId: string, from: string): AsyncG
     const { rows } = await db.query<{ id: string }>(
       `select id from redemption
         where project_id = $1 and id > $2 and status <> 'FAILED'
-          -- A parent takes nothing, and so nothing is announced of it.
+          -- A parent redemption has no event.
           and (voucher_id is not null or promotion_tier_id is not null)
         order by id
         limit ${CHUNK}`,

@@ -1,16 +1,16 @@
 import type { Queryable } from "@scrip/postgres";
 
 export type StoredExplanation = {
-  /** Of the redemption. */
+  /** Id of the redemption. */
   readonly id: string;
-  /** One of these two. */
+  /** Either this or `tierId`. */
   readonly code: string | null;
   readonly tierId: string | null;
   /** scrip.common.v1.Explanation in its binary form. */
   readonly explanation: Uint8Array;
 };
 
-/** Those that a redemption, or the parts of a parent, have kept; in the order of the parts. */
+/** The explanations of a redemption, or of the parts of a parent in their order. */
 export async function findExplanations(
   db: Queryable,
   projectId: string,

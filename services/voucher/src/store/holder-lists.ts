@@ -10,7 +10,7 @@ export type HolderListing = {
   /** Their values; the first is the project. */
   readonly values: readonly unknown[];
   readonly descending: boolean;
-  /** The id that the page before ended with. */
+  /** The last id of the previous page. */
   readonly after: string | null;
   readonly limit: number;
 };
@@ -29,7 +29,7 @@ type HolderRow = {
   created_at: Date;
 };
 
-/** Holders of vouchers that are still there, by id from a position on, and how many there are in all. */
+/** Holders of existing vouchers, by id after a cursor, and their total number. */
 export async function listHolders(
   db: Queryable,
   { conditions, values, descending, after, limit }: HolderListing,

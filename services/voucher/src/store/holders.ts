@@ -5,7 +5,7 @@ import type { CampaignType, Metadata, VoucherType } from "../domain/voucher.ts";
 
 export type HolderRole = "OWNER" | "REFERRER" | "REFEREE";
 
-/** Who holds a voucher, and as what; instants are epoch milliseconds. */
+/** A holder of a voucher and their role; instants are epoch milliseconds. */
 export type Holder = {
   readonly projectId: string;
   readonly id: string;
@@ -50,7 +50,7 @@ type HeldRow = { voucher_id: string; publication_id: string };
 const earlierFromRow = (row: HeldRow | undefined): EarlierPublication | null =>
   row === undefined ? null : { voucherId: row.voucher_id, publicationId: row.publication_id };
 
-/** The first voucher of a campaign that a customer was given and still holds. */
+/** The oldest voucher of a campaign that a customer holds. */
 export async function findHoldingInCampaign(
   db: Queryable,
   of: { readonly projectId: string; readonly campaignId: string; readonly customerId: string },
@@ -68,7 +68,7 @@ export async function findHoldingInCampaign(
   return earlierFromRow(rows[0]);
 }
 
-/** How the voucher came to whom it belongs. */
+/** The publication that assigned the voucher to its holder. */
 export async function findHolding(
   db: Queryable,
   projectId: string,

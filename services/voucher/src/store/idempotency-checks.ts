@@ -2,7 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { Chunk, ChunkRequest, Queryable, Violation } from "@scrip/postgres";
 import { CommitOutcomeSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-/** Each kept answer names redemptions that are there, no two the same. */
+/** Each stored response names redemptions that exist, and no two name the same. */
 export async function checkStoredResponses(db: Queryable, request: ChunkRequest): Promise<Chunk> {
   const { rows } = await db.query<{ key: string; outcome: Uint8Array }>(
     `select key, outcome from idempotency
@@ -26,18 +26,21 @@ export async function checkStoredResponses(db: Queryable, request: ChunkRequest)
     const first = firstKeys.get(id);
     if (status === undefined) violations.push({ subject: key, details: `${id} does not exist` });
     else if ((status !== "FAILED") !== made) {
-      violations.push({ subject: key, details: `${id} was answered otherwise than ${status}` });
+      violations.push({
+        subject: key,
+        details: `${id} is ${status}, the stored response says otherwise`,
+      });
     }
     if (first !== undefined)
-      violations.push({ subject: key, details: `${id} answers ${first} too` });
+      violations.push({ subject: key, details: `${id} is also the response to ${first}` });
     firstKeys.set(id, key);
   }
   const last = rows.at(-1)?.key ?? null;
   return { checked: rows.length, last: rows.length < request.limit ? null : last, violations };
 }
 
-function redemptionsOf(answer: Uint8Array): { id: string; made: boolean }[] {
-  const { outcome } = fromBinary(CommitOutcomeSchema, answer);
+function redemptionsOf(outcomeBytes: Uint8Array): { id: string; made: boolean }[] {
+  const { outcome } = fromBinary(CommitOutcomeSchema, outcomeBytes);
   if (outcome.case === "committed") {
     const { redemptions, parentRedemption } = outcome.value;
     const all = parentRedemption === undefined ? redemptions : [...redemptions, parentRedemption];

@@ -10,7 +10,7 @@ export type StoredResponse = {
   readonly outcome: Uint8Array;
 };
 
-/** The answers that were given under these keys, by `rowKey` of project and key. */
+/** The stored responses of these keys, by `rowKey` of project and key. */
 export async function findStoredResponses(
   db: Queryable,
   names: readonly StoredResponseKey[],
@@ -22,14 +22,14 @@ export async function findStoredResponses(
     request_hash: Uint8Array;
     outcome: Uint8Array;
   }>({
-    name: "find-answers",
-    text: `select answer.project_id, answer.key, answer.request_hash, answer.outcome
+    name: "find-responses",
+    text: `select stored.project_id, stored.key, stored.request_hash, stored.outcome
              from unnest($1::text[], $2::text[]) as name (project_id, key)
             cross join lateral (
                     select * from idempotency
                      where project_id = name.project_id and key = name.key
                      limit 1
-                  ) answer`,
+                  ) stored`,
     values: [
       textArray(names.map(({ projectId }) => projectId)),
       textArray(names.map(({ key }) => key)),
@@ -43,7 +43,7 @@ export async function findStoredResponses(
   );
 }
 
-/** Forgets a chunk of what is older than `hours`; answers how many. */
+/** Deletes a chunk of responses older than `hours`, and returns their number. */
 export async function deleteExpiredResponses(
   db: Queryable,
   hours: number,

@@ -8,7 +8,7 @@ import { BALANCES, LEDGERS, OWNERS, QUANTITIES, SPENDS } from "./voucher-checks.
 export { type PointsRedemption, readPointsRedemptions } from "./points-checks.ts";
 export { checkRedemptionEvents, type EventCheckRequest } from "./event-invariants.ts";
 
-/** Every project that has vouchers or redemptions, also one that the gateway no longer knows. */
+/** Every project with vouchers or redemptions, also projects that the gateway no longer has. */
 export const listVoucherProjects = (db: Queryable): Promise<readonly string[]> =>
   listProjectsIn(db, "voucher_usage");
 
@@ -20,8 +20,7 @@ export const voucherInvariants: readonly InvariantCheck[] = [
   },
   {
     name: "I2 balance",
-    states:
-      "a gift voucher's balance is what was put on it less what was spent, and never negative",
+    states: "a gift voucher's balance is its amount less its redemptions, and never negative",
     checkChunk: sqlCheck(BALANCES),
   },
   {
@@ -38,18 +37,18 @@ export const voucherInvariants: readonly InvariantCheck[] = [
   {
     name: "I2 totals",
     states:
-      "the totals of campaigns and tiers are the sums over what was redeemed and not taken back",
+      "the totals of campaigns and tiers are the sums of their redemptions that were not rolled back",
     checkChunk: sqlCheck(TOTALS),
   },
   {
     name: "I2 units",
     states:
-      "the discounted units of a product are the sum over what was redeemed and not taken back",
+      "the discounted units of a product are the sum of the redemptions that were not rolled back",
     checkChunk: sqlCheck(UNITS),
   },
   {
     name: "I2 rollbacks",
-    states: "each redemption that was rolled back has one rollback, which gave back what it took",
+    states: "each redemption that was rolled back has one rollback, which returned its amount",
     checkChunk: sqlCheck(ROLLBACKS),
   },
   {
@@ -59,7 +58,8 @@ export const voucherInvariants: readonly InvariantCheck[] = [
   },
   {
     name: "I1 sessions",
-    states: "what live sessions hold is known to redemptions, and no more than what is left",
+    states:
+      "redemptions see the locks of live sessions, which never exceed the remaining quantity or balance",
     checkChunk: sqlCheck(SESSIONS),
   },
   {
@@ -69,13 +69,13 @@ export const voucherInvariants: readonly InvariantCheck[] = [
   },
   {
     name: "I3 holders",
-    states: "a voucher belongs to the one customer whom its one publication gave it to",
+    states: "a voucher belongs to the customer of its one successful publication",
     checkChunk: sqlCheck(HOLDERS),
   },
   {
     name: "I4 answers",
     states:
-      "each kept answer to an Idempotency-Key names redemptions that are there, no two the same",
+      "each stored response to an Idempotency-Key names redemptions that exist, and no two name the same",
     checkChunk: checkStoredResponses,
   },
 ];

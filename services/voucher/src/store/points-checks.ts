@@ -1,6 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 
-/** A redemption that took points, as the books of points must know it. */
+/** A redemption that took points, to compare with the ledger of the loyalty service. */
 export type PointsRedemption = {
   readonly id: string;
   readonly cardId: string;
@@ -9,7 +9,7 @@ export type PointsRedemption = {
   readonly points: bigint;
 };
 
-/** The next of them by their ids, or those of these ids. */
+/** The next ones in the order of their ids, or those with these ids. */
 export async function readPointsRedemptions(
   db: Queryable,
   projectId: string,

@@ -1,6 +1,6 @@
 import type { PointsReward, RedeemedPoints } from "../domain/points.ts";
 
-/** As it lies in the books: bigints as text. */
+/** The JSON of the column `points`: bigints as text. */
 export type PointsJson = {
   readonly spend_id: string;
   readonly points: string;
@@ -10,15 +10,15 @@ export type PointsJson = {
   readonly reward: PointsReward | null;
 };
 
-export function pointsToJson(taken: RedeemedPoints | null): string | null {
-  if (taken === null) return null;
+export function pointsToJson(redeemed: RedeemedPoints | null): string | null {
+  if (redeemed === null) return null;
   const json: PointsJson = {
-    spend_id: taken.holdId,
-    points: `${taken.points}`,
-    card_points: `${taken.cardPoints}`,
-    balance: `${taken.balance}`,
-    redeemed_points: `${taken.redeemedPoints}`,
-    reward: taken.reward,
+    spend_id: redeemed.holdId,
+    points: `${redeemed.points}`,
+    card_points: `${redeemed.cardPoints}`,
+    balance: `${redeemed.balance}`,
+    redeemed_points: `${redeemed.redeemedPoints}`,
+    reward: redeemed.reward,
   };
   return JSON.stringify(json);
 }

@@ -1,4 +1,4 @@
-/** What must hold of publications; the statements are like those of `voucher-checks.ts`. */
+/** Invariants of publications; the statements have the form of those in `voucher-checks.ts`. */
 
 export const HOLDERS = `
   select v.id,

@@ -26,7 +26,7 @@ const SORTABLE: Readonly<Record<string, string>> = {
   channel: "p.channel",
 };
 
-/** One page, and how many publications there are in all. Ties are broken by id. */
+/** One page and the total number of publications. Ties are broken by id. */
 export async function listPublications(
   db: Queryable,
   { conditions, values, order, page }: PublicationListing,
@@ -45,12 +45,12 @@ export async function listPublications(
   return { publications: rows.map((row) => publicationFromRow(row)), total };
 }
 
-/** Whether a publication is of the voucher whose id `bound` stands for. */
+/** SQL: whether a publication has the voucher whose id is `bound`. */
 export const ofVoucher = (bound: string): string =>
   `p.id in (select pv.publication_id from publication_voucher pv
              where pv.project_id = $1 and pv.voucher_id = ${bound})`;
 
-/** The one voucher of a publication, or the first of several. */
+/** The first voucher of a publication. */
 const VOUCHER_ID = `(select pv.voucher_id from publication_voucher pv
                       where pv.project_id = p.project_id and pv.publication_id = p.id
                       order by pv.position

@@ -4,7 +4,7 @@ import type { Metadata, VoucherType } from "../domain/voucher.ts";
 
 export type PublicationFailure = { readonly code: string; readonly message: string };
 
-/** A publication as it lies in the books; instants are epoch milliseconds. */
+/** A row of `publication`; instants are epoch milliseconds. */
 export type StoredPublication = {
   readonly projectId: string;
   readonly id: string;
@@ -20,7 +20,7 @@ export type StoredPublication = {
   readonly voucherType: VoucherType;
   readonly isReferralCode: boolean;
   readonly failure: PublicationFailure | null;
-  /** What was published, or asked for in vain. */
+  /** The vouchers that were published, or requested when it failed. */
   readonly voucherIds: readonly string[];
 };
 
@@ -50,7 +50,7 @@ export const PUBLICATION_COLUMNS = `p.project_id, p.id, p.created_at, p.customer
          where pv.project_id = p.project_id and pv.publication_id = p.id
          order by pv.position) as voucher_ids`;
 
-/** Answers `source_taken` when a publication has the source id, also one that has just become so. */
+/** Returns `source_taken` when a successful publication has the source id, also one committed concurrently. */
 export async function insertPublication(
   tx: Queryable,
   publication: StoredPublication,
@@ -115,7 +115,7 @@ export async function findPublication(
   return rows[0] && publicationFromRow(rows[0]);
 }
 
-/** Whether something was published under the source id. */
+/** Whether a successful publication has the source id. */
 export async function isSourceTaken(
   db: Queryable,
   projectId: string,

@@ -1,8 +1,8 @@
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 
 /**
- * What must hold of redemptions, rollbacks, totals and sessions; the statements are like those of
- * voucher-checks.ts.
+ * Invariants of redemptions, rollbacks, totals and sessions; the statements have the form of those in
+ * `voucher-checks.ts`.
  */
 
 const IN_CAMPAIGN = `${keyOf("r", "campaign_id")} = ${keyFrom("t.project_id", "t.scope_id")}`;
@@ -71,7 +71,7 @@ export const ROLLBACKS = `
    order by r.id
    limit $3`;
 
-/** Of whatever has no voucher and no tier: those are the parents. */
+/** Redemptions without voucher and tier are parents. */
 export const PARTS = `
   select r.id,
          case when r.parent_id is not null and (p.id is null or p.voucher_id is not null
@@ -93,10 +93,10 @@ export const PARTS = `
    limit $3`;
 
 /**
- * A reservation ends in the project's time and is kept for its length and seven days of real time, so
- * the difference tells how far the project's clock is ahead: of a clock that was moved, the farthest;
- * and it is no earlier than what was redeemed since.
- * A voucher that was edited may be left with less than what sessions held before.
+ * A reservation expires in the project's time and is retained for its length plus seven days of real time, so the
+ * difference shows how far the project's clock is ahead: the farthest, if the clock was moved. The clock is not behind
+ * the newest redemption either. An edited voucher may have less left than sessions locked before, so only vouchers
+ * with their first version are checked.
  */
 export const SESSIONS = `
   select u.voucher_id as id,

@@ -1,7 +1,6 @@
 /**
- * What redemptions are looked up by, as the indexes have it (migrations/0006): SQL that answers the key
- * of a row, and SQL that puts the same key together from what is looked for. A condition that is
- * written otherwise is answered by another index, or by none.
+ * The keys of the indexes over redemptions (migrations/0006): SQL for the key of a row, and SQL for the same key from
+ * lookup values. A condition written differently uses another index, or none.
  */
 
 export type KeyColumn = "voucher_id" | "campaign_id" | "promotion_tier_id" | "customer_id";

@@ -15,11 +15,11 @@ export type EntryListing = {
   readonly page: { readonly limit: number; readonly offset: number };
 };
 
-/** Conditions that the indexes of redemptions answer; `value` is SQL. */
+/** Conditions that use the indexes of redemptions; `value` is SQL. */
 export const isOfCampaign = (value: string): string => `e.campaign_key = ${keyFrom("$1", value)}`;
 export const isOfCustomer = (value: string): string => `e.customer_key = ${keyFrom("$1", value)}`;
 
-/** What both kinds can be searched by. */
+/** The columns that redemptions and rollbacks share in lists. */
 const ENTRIES = `(
     select ${keyOf("redemption", "campaign_id")} as campaign_key,
            ${keyOf("redemption", "customer_id")} as customer_key, project_id, id, false as is_rollback, created_at, status, customer_id, tracking_id,
@@ -38,7 +38,7 @@ const ENTRIES = `(
      where project_id = $1
   ) e`;
 
-/** One page of redemptions and rollbacks, and how many there are in all. Ties are broken by id. */
+/** One page of redemptions and rollbacks, and their total number. Ties are broken by id. */
 export async function listRedemptionEntries(
   db: Queryable,
   { conditions, values, descending, page }: EntryListing,
@@ -61,11 +61,11 @@ export async function listRedemptionEntries(
   };
 }
 
-/** Of the voucher of an entry: nobody lists by it often enough for a column of its own. */
+/** A column of the voucher of an entry: filtered too rarely for a column of its own. */
 const voucherColumn = (column: string): string =>
   `(select v.${column} from voucher v where v.project_id = e.project_id and v.id = e.voucher_id)`;
 
-/** As answers name what was redeemed: a parent of several names itself. */
+/** The related object as in responses: a parent redemption refers to itself. */
 const RELATED_OBJECT = {
   id: "coalesce(e.voucher_id, e.promotion_tier_id, e.redeemed_id)",
   type: `case when e.voucher_id is not null then 'voucher'

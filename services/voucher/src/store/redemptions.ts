@@ -6,13 +6,13 @@ import type { RedeemedPoints } from "../domain/points.ts";
 import { type PointsJson, pointsFromJson } from "./points-json.ts";
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 
-/** A redemption as it lies in the books. */
+/** A row of `redemption`; instants are epoch milliseconds. */
 export type StoredRedemption = {
   readonly projectId: string;
   readonly id: string;
-  /** The stacked redemption that this one is a part of. */
+  /** The parent redemption of a stack. */
   readonly parentId: string | null;
-  /** One of these two, or none of a parent. */
+  /** Either this or `tierId`; both are null for a parent. */
   readonly voucherId: string | null;
   readonly tierId: string | null;
   readonly campaignId: string | null;
@@ -27,17 +27,17 @@ export type StoredRedemption = {
   /** Binary messages. */
   readonly order: Uint8Array | null;
   readonly customer: Uint8Array | null;
-  /** The voucher right after; null when nothing was taken. */
+  /** Counters of the voucher right after; null when nothing was redeemed. */
   readonly after: UsageAfter | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly sessionKey: string | null;
-  /** Binary message: the tier as it was. */
+  /** Binary message: the tier at that time. */
   readonly tier: Uint8Array | null;
-  /** What it added to the sums of its campaign and tier. */
+  /** Added to the totals of its campaign and tier. */
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
   readonly units: readonly ProductUnits[];
-  /** What a loyalty card gave. */
+  /** The points that a loyalty card paid. */
   readonly points: RedeemedPoints | null;
 };
 
@@ -100,7 +100,7 @@ export async function findRedemption(
   return rows[0] && redemptionFromRow(rows[0]);
 }
 
-/** The parts of stacked redemptions, in the order in which they were made. */
+/** The parts of parent redemptions, in the order of their creation. */
 export async function findParts(
   db: Queryable,
   parents: readonly RedemptionKey[],
@@ -119,7 +119,7 @@ export async function findParts(
   return rows.map((row) => redemptionFromRow(row));
 }
 
-/** The contract lets no command have more. */
+/** The limit of the contract. */
 const MOST_PARTS = 30;
 
 export const findRedemptions = (
@@ -128,8 +128,8 @@ export const findRedemptions = (
 ): Promise<readonly StoredRedemption[]> => selectRedemptions(db, names, "");
 
 /**
- * Holds redemptions until the transaction ends, so that nobody else takes them back. Rollbacks lock
- * them after vouchers and totals, and nothing else locks them at all.
+ * Locks redemptions until the transaction ends, so that nobody else rolls them back. Rollbacks lock them after vouchers
+ * and totals; nothing else locks redemptions.
  */
 export const lockRedemptions = (
   tx: Queryable,
@@ -172,8 +172,8 @@ export type RedemptionPage = {
 };
 
 /**
- * The redemptions of a voucher, newest first. Those of each status lie in the index in the order of
- * time, so as many of each as the page needs are read, whatever the voucher has.
+ * The redemptions of a voucher, newest first. The index is sorted by status and time, so at most one page of each status
+ * is read, however many redemptions the voucher has.
  */
 export async function listRedemptions(
   db: Queryable,
@@ -237,7 +237,7 @@ function redemptionFromRow(row: RedemptionRow): StoredRedemption {
   };
 }
 
-/** What redemptions and rollbacks both keep of how they ended. */
+/** The outcome columns that redemptions and rollbacks share. */
 type OutcomeColumns = Pick<
   RedemptionRow,
   | "redeemed_quantity_after"

@@ -13,16 +13,16 @@ import { rowKey } from "../domain/usage.ts";
 export type ReservedVoucher = {
   readonly projectId: string;
   readonly voucherId: string;
-  /** What has expired before is held by nobody. In epoch milliseconds. */
+  /** Locks that expired before this time are ignored. Epoch milliseconds. */
   readonly at: number;
 };
 
 /*
- * The lookups are not prepared by name: a plan from the time when the table was small may use the
- * other of its indexes that begin with the project.
+ * The lookups are not prepared by name: a plan that was made while the table was small might keep using the wrong one of
+ * the indexes that begin with the project.
  */
 
-/** What live sessions hold of each voucher in all, by `rowKey` of project and voucher. */
+/** The total locks of live sessions on each voucher, by `rowKey` of project and voucher. */
 export async function findLockedAmounts(
   db: Queryable,
   vouchers: readonly ReservedVoucher[],
@@ -63,7 +63,7 @@ export type SessionAt = {
   readonly at: number;
 };
 
-/** All that is held by these sessions, whatever it is of. Each session is to be named once. */
+/** All locks of these sessions. Each session must be passed once. */
 export async function findSessionLocks(
   db: Queryable,
   sessions: readonly SessionAt[],
@@ -99,9 +99,8 @@ export async function findSessionLocks(
 }
 
 /**
- * Forgets all that these sessions hold, also what has expired. Sorted, so that two batches that forget
- * the same sessions wait for each other in one order; a reservation is never changed, so its place
- * names it. Answers what it was.
+ * Deletes all locks of these sessions, also expired ones, and returns them. Sorted, so that two batches that delete the
+ * same sessions wait for each other in one order. Reservations are never updated, so their ctid is stable.
  */
 export async function deleteSessions(
   tx: Queryable,
@@ -140,16 +139,16 @@ export async function deleteSessions(
   }));
 }
 
-/** A voucher that a session held. */
+/** A voucher that a session had locked. */
 export type ReleasedVoucher = Omit<SessionAt, "at"> & { readonly voucherId: string };
 
 export type NewReservation = SessionLock & {
   readonly expiresAt: number;
-  /** In real time, from now on. */
+  /** Retention in real time from now on, in milliseconds. */
   readonly keptMs: number;
 };
 
-/** The sessions must hold nothing. */
+/** The sessions must have no locks. */
 export async function insertReservations(
   tx: Queryable,
   rows: readonly NewReservation[],
@@ -178,8 +177,8 @@ const insertStatement = buildStatement({
 });
 
 /**
- * Marks vouchers, which must be locked, so that redemptions look for what sessions hold of them. Their
- * rows exist, so the insert always meets a conflict and finds its row through the key.
+ * Marks vouchers as reserved, so that redemptions read their session locks. The usages must be locked. Their rows exist,
+ * so the insert always meets a conflict and finds its row through the key.
  */
 export async function markReserved(
   tx: Queryable,
@@ -200,7 +199,7 @@ export async function markReserved(
   });
 }
 
-/** Answers whether the session held something of the voucher that had not expired. */
+/** Returns whether the session had a lock on the voucher that had not expired. */
 export async function releaseReservation(
   db: Queryable,
   lock: Omit<SessionLock, "credits">,
@@ -215,7 +214,7 @@ export async function releaseReservation(
   return rows[0]?.live === true;
 }
 
-/** Forgets a chunk of what has expired long ago; answers how many. */
+/** Deletes a chunk of locks that expired long ago, and returns their number. */
 export async function deleteExpiredReservations(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from reservation

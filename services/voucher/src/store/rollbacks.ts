@@ -29,7 +29,7 @@ export type NewRollback = {
   readonly campaignId: string | null;
   readonly createdAt: number;
   readonly status: "SUCCEEDED" | "FAILED";
-  /** What was given back. */
+  /** The amount that was returned. */
   readonly amount: bigint | null;
   readonly reason: string | null;
   readonly orderMode: string;
@@ -42,11 +42,11 @@ export type NewRollback = {
   readonly after: VoucherUsage | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly requestId: string;
-  /** What a loyalty card gets back, and how it stands right after. */
+  /** The points that a loyalty card gets back, and its balances right after. */
   readonly points: RedeemedPoints | null;
 };
 
-/** A redemption that is rolled back from now on. */
+/** A redemption to mark as rolled back. */
 export type RolledBack = {
   readonly projectId: string;
   readonly id: string;
@@ -135,10 +135,10 @@ export async function hasRollback(tx: Queryable, projectId: string, id: string):
   return rows.length > 0;
 }
 
-/** A rollback as it lies in the books. */
+/** A row of `redemption_rollback` as it is read. */
 export type StoredRollback = Omit<NewRollback, "metadata" | "after" | "requestId"> & {
   readonly metadata: JsonObject | null;
-  /** The voucher right after; null when nothing was given back. */
+  /** Counters of the voucher right after; null when nothing was returned. */
   readonly after: UsageAfter | null;
 };
 
@@ -174,7 +174,7 @@ export const findRollbacks = (
   names: readonly RedemptionKey[],
 ): Promise<readonly StoredRollback[]> => selectRollbacks(db, names, "id = name.id limit 1");
 
-/** What took these redemptions back. */
+/** The successful rollbacks of these redemptions. */
 export const findRollbacksOf = (
   db: Queryable,
   redemptions: readonly RedemptionKey[],

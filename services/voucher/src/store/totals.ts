@@ -14,7 +14,7 @@ import { rowKey } from "../domain/usage.ts";
 /** A campaign or a promotion tier, whose row of `redemption_total` is also its lock. */
 export type ScopeKey = { readonly projectId: string; readonly scopeId: string };
 
-/** Makes the rows that are not there yet: a row that is missing cannot be locked. */
+/** Creates missing rows: a row that does not exist cannot be locked. */
 export async function ensureTotals(db: Queryable, names: readonly ScopeKey[]): Promise<void> {
   if (names.length === 0) return;
   await db.query({
@@ -27,8 +27,8 @@ export async function ensureTotals(db: Queryable, names: readonly ScopeKey[]): P
 }
 
 /**
- * Holds the rows until the transaction ends. `names` must be sorted by `sortScopeNames`, and everybody
- * locks totals after vouchers: whoever holds a total waits for no voucher.
+ * Locks the rows until the transaction ends. `names` must be sorted by `sortScopeKeys`. Everybody locks totals after
+ * vouchers, so a transaction that holds a total never waits for a voucher.
  */
 export const lockTotals = (
   tx: Queryable,
@@ -36,14 +36,14 @@ export const lockTotals = (
 ): Promise<readonly ScopeKey[]> =>
   selectNames(tx, names, { name: "lock-totals", lock: "for no key update" });
 
-/** Holds those of the rows that nobody else holds, and leaves the others out. */
+/** Locks the rows that are free and skips the others. */
 export const lockFreeTotals = (
   tx: Queryable,
   names: readonly ScopeKey[],
 ): Promise<readonly ScopeKey[]> =>
   selectNames(tx, names, { name: "lock-free-totals", lock: "for no key update skip locked" });
 
-/** Sorts by project and scope and drops repeats: the order in which rows are locked everywhere. */
+/** Sorts by project and scope without duplicates: the order in which everybody locks. */
 export function sortScopeKeys(names: Iterable<ScopeKey>): readonly ScopeKey[] {
   const byKey = new Map<string, ScopeKey>();
   for (const name of names) byKey.set(rowKey(name.projectId, name.scopeId), name);
@@ -86,21 +86,20 @@ type Total = ScopeKey & {
 
 type UnitsTotal = ScopeKey & { readonly productId: string; readonly quantity: bigint };
 
-/** One for each scope and each of its products. */
+/** One sum for each scope, and for each of its products. */
 type Sums = { readonly totals: readonly Total[]; readonly units: readonly UnitsTotal[] };
 
 /**
- * Adds to the totals of campaigns and tiers, or takes off again. Their rows must be locked. The rows
- * exist, so the insert always meets a conflict and finds its row through the key, whatever the planner
- * thinks of the size of the batch; of units the first of a product makes its row, and the lock of
- * their total keeps two from making the same.
+ * Adds to the totals of campaigns and tiers, or subtracts from them. Their rows must be locked. The rows exist, so the
+ * insert always meets a conflict and finds its row through the key, whatever the planner assumes about the batch. The
+ * first units of a product create their row; the lock of the total prevents concurrent creation.
  */
 export async function moveTotals(
   tx: Queryable,
-  additions: readonly CountIncrement[],
+  increments: readonly CountIncrement[],
   direction: "up" | "down",
 ): Promise<void> {
-  const { totals, units } = sumUp(additions);
+  const { totals, units } = sumUp(increments);
   const { moveTotalsBy, moveUnitsBy } = direction === "up" ? ADD : SUBTRACT;
   const statements: Statement[] = [];
   if (totals.length > 0) statements.push(moveTotalsBy({ totals }));
@@ -151,11 +150,11 @@ const statementsOf = (direction: "up" | "down", sign: "+" | "-") => ({
 const ADD = statementsOf("up", "+");
 const SUBTRACT = statementsOf("down", "-");
 
-function sumUp(additions: readonly CountIncrement[]): Sums {
+function sumUp(increments: readonly CountIncrement[]): Sums {
   const totals = new Map<string, Total>();
   const units = new Map<string, UnitsTotal>();
-  for (const addition of additions) {
-    const { projectId, tierId, campaignId } = addition;
+  for (const increment of increments) {
+    const { projectId, tierId, campaignId } = increment;
     for (const scopeId of [tierId, campaignId]) {
       if (scopeId === null) continue;
       const key = rowKey(projectId, scopeId);
@@ -164,11 +163,11 @@ function sumUp(additions: readonly CountIncrement[]): Sums {
         projectId,
         scopeId,
         redemptions: (before?.redemptions ?? 0n) + 1n,
-        ordersAmount: (before?.ordersAmount ?? 0n) + addition.orderAmount,
-        discountedAmount: (before?.discountedAmount ?? 0n) + addition.discountedAmount,
-        giftCredits: (before?.giftCredits ?? 0n) + addition.credits,
+        ordersAmount: (before?.ordersAmount ?? 0n) + increment.orderAmount,
+        discountedAmount: (before?.discountedAmount ?? 0n) + increment.discountedAmount,
+        giftCredits: (before?.giftCredits ?? 0n) + increment.credits,
       });
-      for (const { productId, quantity } of addition.units) {
+      for (const { productId, quantity } of increment.units) {
         const unitKey = rowKey(key, productId);
         const earlier = units.get(unitKey)?.quantity ?? 0n;
         units.set(unitKey, { projectId, scopeId, productId, quantity: earlier + quantity });

@@ -10,9 +10,9 @@ export type UnpublishedQuery = {
 };
 
 /**
- * Holds the oldest vouchers of a campaign that were never published and that nobody else holds. Both
- * rows are locked: the conditions are then those of the newest version of each, and an edit, which
- * begins with the usage, is not met halfway.
+ * Locks the oldest vouchers of a campaign that were never published and that nobody else locks. Locks the usage and the
+ * voucher, so that the conditions apply to the newest version of both, and never to a half-done edit, which locks the
+ * usage first.
  */
 export const lockUnpublishedVouchers = (
   tx: Queryable,
@@ -23,7 +23,7 @@ export const lockUnpublishedVouchers = (
     ofVoucher: "for no key update of v skip locked",
   });
 
-/** The same, also of those that somebody holds, and without a lock. */
+/** The same without locking, including vouchers that others lock. */
 export const findUnpublishedVouchers = (
   db: Queryable,
   query: UnpublishedQuery,
@@ -34,9 +34,9 @@ async function selectUnpublished(
   { projectId, campaignId, now, limit }: UnpublishedQuery,
   lock: { readonly ofUsage: string; readonly ofVoucher: string },
 ): Promise<readonly string[]> {
-  // Not prepared by name: a plan that was made for a small campaign would stay (see `findVouchers`).
-  // That the campaign is a range and comes first in the order leaves only the index of free vouchers:
-  // for a project that was not counted yet, any index in the order of time would look as good.
+  // Not prepared by name: the plan of a small campaign would be kept (see `findVouchers`). The campaign is a range and
+  // comes first in the order, so only the index of unpublished vouchers fits: without statistics for the project, any
+  // index sorted by time would look equally good.
   const { rows } = await db.query<{ id: string }>(
     `select v.id
        from voucher v
@@ -55,7 +55,7 @@ async function selectUnpublished(
   return rows.map(({ id }) => id);
 }
 
-/** Writes whose the vouchers are, and what follows from it. Their usages must be locked. */
+/** Writes the holders, dates and versions of published vouchers. Their usages must be locked. */
 export async function updatePublished(
   tx: Queryable,
   definitions: readonly VoucherDefinition[],

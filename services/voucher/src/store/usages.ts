@@ -25,9 +25,9 @@ export const USAGE_COLUMNS = `u.project_id, u.voucher_id, u.definition_version, 
 export type UsageKey = { readonly projectId: string; readonly voucherId: string };
 
 /**
- * Holds the rows until the transaction ends. Everybody locks in the order of project and voucher, so
- * that batches that share vouchers wait for each other but never deadlock: `names` must be sorted by
- * `sortUsageNames`, and a nested loop locks in the order of its outer side.
+ * Locks the rows until the transaction ends. Everybody locks in the order of project and voucher, so that batches that
+ * share vouchers wait for each other and never deadlock: `names` must be sorted by `sortUsageKeys`, and a nested loop
+ * locks in the order of its outer side.
  */
 export const lockUsages = (
   tx: Queryable,
@@ -35,14 +35,14 @@ export const lockUsages = (
 ): Promise<readonly VoucherUsage[]> =>
   selectUsages(tx, names, { name: "lock-usages", lock: "for no key update" });
 
-/** Holds those of the rows that nobody else holds, and leaves the others out. */
+/** Locks the rows that are free and skips the others. */
 export const lockFreeUsages = (
   tx: Queryable,
   names: readonly UsageKey[],
 ): Promise<readonly VoucherUsage[]> =>
   selectUsages(tx, names, { name: "lock-free-usages", lock: "for no key update skip locked" });
 
-/** Sorts by project and voucher and drops repeats: the order in which rows are locked everywhere. */
+/** Sorts by project and voucher without duplicates: the order in which everybody locks. */
 export function sortUsageKeys(names: Iterable<UsageKey>): UsageKey[] {
   const byKey = new Map<string, UsageKey>();
   for (const name of names) byKey.set(`${name.projectId}\n${name.voucherId}`, name);
@@ -50,7 +50,7 @@ export function sortUsageKeys(names: Iterable<UsageKey>): UsageKey[] {
   return keys.flatMap((key) => byKey.get(key) ?? []);
 }
 
-/** Reads without a lock. */
+/** Reads without locking. */
 export const findUsages = (
   db: Queryable,
   names: readonly UsageKey[],

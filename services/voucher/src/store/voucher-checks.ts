@@ -1,8 +1,8 @@
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 
 /**
- * What must hold of vouchers: each statement answers one row for each that was checked, its id and
- * what is wrong with it or null. The parameters are the project, the id to begin after, and a limit.
+ * Invariants of vouchers: each statement returns one row per checked voucher with its id and the violation, or null. The
+ * parameters are the project, the id to start after, and a limit.
  */
 
 const OF_USAGE = `${keyOf("r", "voucher_id")} = ${keyFrom("u.project_id", "u.voucher_id")}`;

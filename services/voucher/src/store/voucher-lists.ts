@@ -18,7 +18,7 @@ export type VoucherListing = {
   readonly page: { readonly limit: number; readonly offset: number };
 };
 
-/** A category's name belongs to another service, so its id stands for it. */
+/** Another service owns the names of categories, so lists sort by the id. */
 const SORTABLE: Readonly<Record<string, string>> = {
   created_at: "v.created_at",
   updated_at: "v.updated_at",
@@ -29,7 +29,7 @@ const SORTABLE: Readonly<Record<string, string>> = {
   active: "v.active",
 };
 
-/** One page, and how many vouchers there are in all. Ties are broken by id. */
+/** One page and the total number of vouchers. Ties are broken by id. */
 export async function listVouchers(
   db: Queryable,
   { conditions, values, order, page }: VoucherListing,

@@ -9,7 +9,7 @@ import type {
 import { type DiscountJson, discountFromJson } from "./discount-json.ts";
 import { usageFromRow, USAGE_COLUMNS, type UsageRow } from "./usages.ts";
 
-/** A voucher as it stands. */
+/** A voucher with its counters. */
 export type StoredVoucher = {
   readonly definition: VoucherDefinition;
   readonly usage: VoucherUsage;

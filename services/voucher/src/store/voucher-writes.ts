@@ -10,7 +10,7 @@ export type NewVoucher = {
   readonly definition: VoucherDefinition;
   readonly codeKey: string;
   readonly quantity: bigint | null;
-  /** Gift vouchers only: what the card is made with. */
+  /** Gift vouchers only: the initial amount. */
   readonly amount: bigint | null;
 };
 
@@ -45,7 +45,7 @@ const editableColumns: ColumnTable<VoucherDefinition> = {
   metadata: column.json(({ metadata }) => JSON.stringify(metadata)),
 };
 
-/** What a voucher keeps for life, or changes in other ways. */
+/** Columns that edits never change. */
 const permanentColumns: ColumnTable<NewVoucher> = {
   project_id: column.text(({ definition }) => definition.projectId),
   id: column.text(({ definition }) => definition.id),
@@ -112,7 +112,7 @@ const updateStatement = buildStatement({
      where project_id = ${id.value("project_id")} and id = ${id.value("id")}`,
 });
 
-/** The usage of a voucher that was just made. */
+/** The usage of a new voucher. */
 export const newUsage = ({ definition, quantity, amount }: NewVoucher): VoucherUsage => ({
   projectId: definition.projectId,
   voucherId: definition.id,
@@ -129,8 +129,8 @@ export const newUsage = ({ definition, quantity, amount }: NewVoucher): VoucherU
 });
 
 /**
- * Writes what an edit may change, and the version that makes decisions on the old definition stale.
- * The usage must be locked.
+ * Writes the editable columns, and the version that makes decisions on the old definition stale. The usage must be
+ * locked.
  */
 export async function updateVoucher(
   tx: Queryable,
@@ -142,14 +142,14 @@ export async function updateVoucher(
     name: "update-usage-definition",
     text: `update voucher_usage
               set definition_version = $3, quantity = $4, version = version + 1,
-                  -- What sessions hold may begin to matter with a limit.
+                  -- A new limit can make existing session locks relevant.
                   reserved = reserved or quantity is distinct from $4
             where project_id = $1 and voucher_id = $2`,
     values: [definition.projectId, definition.id, definition.version, quantity],
   });
 }
 
-/** Hides a voucher from everything. Its code stays reserved unless it is freed. */
+/** Marks a voucher as deleted. Its code stays reserved unless it is freed. */
 export async function deleteVoucher(
   tx: Queryable,
   definition: VoucherDefinition,
@@ -171,7 +171,7 @@ export async function deleteVoucher(
   );
 }
 
-/** Gives the code of a deleted voucher free; answers whether there was one. */
+/** Frees the code of a deleted voucher; returns whether there was one. */
 export async function freeCode(tx: Queryable, name: VoucherLookup): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update voucher

@@ -11,8 +11,8 @@ import {
 export type VoucherLookup = { readonly projectId: string; readonly code: string };
 
 /**
- * Finds vouchers by code, or by id where no code fits, in the order of the names. What stands in
- * `lateral … limit 1` is looked up row by row through an index, however long the list is.
+ * Finds vouchers by code, or by id when no code matches, in the order of the lookups. A `lateral … limit 1` looks up row
+ * by row through an index, however long the list is.
  */
 export async function findVouchers(
   db: Queryable,
@@ -45,7 +45,7 @@ export async function findVoucher(
 
 export type VoucherKey = { readonly projectId: string; readonly id: string };
 
-/** In no order, and also deleted ones: their redemptions stay in the books. */
+/** Unordered, and including deleted vouchers, whose redemptions still exist. */
 export async function findVouchersById(
   db: Queryable,
   ids: readonly VoucherKey[],
@@ -59,9 +59,9 @@ export async function findVouchersById(
 }
 
 /*
- * A session keeps the plan of a named statement, also one that was made while the table was small. All
- * indexes begin with the project, and look alike then: so codes and ids are looked for as ranges and in
- * their order, which only the index that holds them gives.
+ * A connection keeps the plan of a named statement, also one that was made while the table was small. All indexes begin
+ * with the project and look equally good then, so codes and ids are ranges in index order, which only their own index
+ * provides.
  */
 
 const FIND_VOUCHERS = `
