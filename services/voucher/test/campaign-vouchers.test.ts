@@ -88,7 +88,7 @@ const read = (code: string): Promise<Voucher> =>
   fixture.vouchers.getVoucher({ code }, fixture.call());
 
 describe("CreateVouchers", () => {
-  test("makes vouchers that know their campaign, and refuses item by item", async () => {
+  test("creates vouchers with their campaign, and rejects items one by one", async () => {
     const campaign = newCampaign();
     const taken = `TAKEN-${campaign.id}`;
     const [first, second, third] = await create(campaign, [
@@ -106,7 +106,7 @@ describe("CreateVouchers", () => {
     expect(await read(taken)).toEqual(made);
   });
 
-  test("makes none when one is refused and that is what is asked for", async () => {
+  test("creates none with all_or_none when one item is rejected", async () => {
     const campaign = newCampaign();
     const code = `GONE-${campaign.id}`;
     const items = [{ voucher: coupon({ code }) }, { voucher: coupon({ code }) }];
@@ -118,14 +118,14 @@ describe("CreateVouchers", () => {
     await expect(read(code)).rejects.toMatchObject({ key: "not_found" });
   });
 
-  test("codes of a referral programme are referral codes", async () => {
+  test("creates referral codes for a referral programme", async () => {
     const [made] = madeVouchers(
       await create(newCampaign({ campaignType: "REFERRAL_PROGRAM" }), [coupon()]),
     );
     expect(made?.isReferralCode).toBe(true);
   });
 
-  test("asks for no more codes than a mask has, counting those the campaign has", async () => {
+  test("rejects more codes than a mask allows, including existing codes of the campaign", async () => {
     const campaign = newCampaign();
     const unique = randomBytes(4).toString("hex");
     const codeConfig = { pattern: `${unique}-#-[.]`, charset: "a]^-\\" };
@@ -144,7 +144,7 @@ describe("CreateVouchers", () => {
     expect(new Set(madeVouchers(rest).map(({ code }) => code)).size).toBe(2);
   });
 
-  test("stands by the code config of the campaign, whatever the project's is", async () => {
+  test("uses the code config of the campaign instead of the project's", async () => {
     const call = fixture.call({ codeConfig: JSON.stringify({ prefix: "PROJECT-" }) });
     const { outcomes } = await client.createVouchers(
       { campaign: newCampaign(), items: [{ voucher: coupon({ codeConfig: { length: 9n } }) }] },
@@ -165,7 +165,7 @@ describe("UpdateVouchers", () => {
       fixture.call({ now: NOON + 1 }),
     );
 
-  test("reaches what is neither published nor redeemed, and bumps its version", async () => {
+  test("updates vouchers that are neither published nor redeemed, and increments their versions", async () => {
     const campaign = newCampaign();
     const [fresh, redeemed, held] = madeVouchers(
       await create(campaign, [coupon(), coupon(), coupon()]),
@@ -205,7 +205,7 @@ describe("UpdateVouchers", () => {
     expect(stale?.outcome.case).toBe("stale");
   });
 
-  test("leaves alone what was redeemed or published while it waited", async () => {
+  test("skips vouchers that were redeemed or published while it waited for locks", async () => {
     const campaign = newCampaign();
     const made = madeVouchers(await create(campaign, [coupon(), coupon(), coupon()]));
     const [redeemed, published, free] = made.map(({ id }) => id);
@@ -265,7 +265,7 @@ describe("UpdateVouchers", () => {
     await fixture.db.query("update voucher set publish_count = 0 where id = $1", [published]);
   });
 
-  test("leaves a voucher alone whose own dates would contradict each other", async () => {
+  test("skips a voucher whose dates would contradict each other", async () => {
     const campaign = newCampaign();
     const [own, other] = madeVouchers(
       await create(campaign, [coupon({ startDate: instantToProto(NOON + 9_000) }), coupon()]),
@@ -275,7 +275,7 @@ describe("UpdateVouchers", () => {
     expect((await read(other!.code)).expirationDate).toEqual(instantToProto(NOON));
   });
 
-  test("another amount goes through the books", async () => {
+  test("records a changed gift amount in the ledger", async () => {
     const campaign = newCampaign({ campaignType: "GIFT_VOUCHERS" });
     const gift = (amount: bigint) => ({ type: VoucherType.GIFT_VOUCHER, gift: { amount } });
     const [made, empty] = madeVouchers(await create(campaign, [gift(100n), gift(0n)]));
@@ -289,7 +289,7 @@ describe("UpdateVouchers", () => {
     }
   });
 
-  test("metadata reaches every voucher, merged by key", async () => {
+  test("merges metadata into every voucher by key", async () => {
     const campaign = newCampaign();
     const [fresh, redeemed] = madeVouchers(
       await create(campaign, [
@@ -303,7 +303,7 @@ describe("UpdateVouchers", () => {
     expect((await read(redeemed!.code)).metadata).toEqual({ shop: "x" });
   });
 
-  test("touches nothing of another campaign or project", async () => {
+  test("changes no vouchers of another campaign or project", async () => {
     const [made] = madeVouchers(await create(newCampaign(), [coupon()]));
     const { updatedCount } = await update(newCampaign().id, { categoryId: "cat_1" }, [
       "category_id",
@@ -313,7 +313,7 @@ describe("UpdateVouchers", () => {
   });
 });
 
-test("vouchers are listed by the name and by the id of their campaign", async () => {
+test("ListVouchers finds vouchers by the name and by the id of their campaign", async () => {
   const campaign = newCampaign();
   const made = madeVouchers(await create(campaign, [coupon(), coupon()]));
   await create(newCampaign(), [coupon()]);

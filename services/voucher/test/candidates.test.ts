@@ -84,7 +84,7 @@ describe("candidates", () => {
     await fixture.db.query("delete from voucher_usage");
   });
 
-  test("come newest first, from all sources, each once", async () => {
+  test("returns candidates of all sources newest first, each once", async () => {
     await given(1, 3);
     await given(4, 6, held);
     await given(7, 7, {
@@ -104,7 +104,7 @@ describe("candidates", () => {
     ]);
   });
 
-  test("go on between vouchers of one instant", async () => {
+  test("continues between vouchers that were created at the same instant", async () => {
     await given(1, 5);
     await fixture.db.query("update voucher set created_at = '2026-02-01'");
     expect((await askOn({ limit: 2n })).flat()).toEqual([5, 4, 3, 2, 1].map(id));
@@ -112,7 +112,7 @@ describe("candidates", () => {
     expect(idsOf(await ask({ after }))).toEqual([]);
   });
 
-  test("are looked for a thousand at a time, however many cannot be used", async () => {
+  test("reads a thousand vouchers at a time, however many cannot be redeemed", async () => {
     await given(1, 2);
     await given(3, 2_502, { usage: "1, 1" });
     const pages = await askOn();
@@ -121,7 +121,7 @@ describe("candidates", () => {
     expect([idsOf(named), named.next]).toEqual([[id(2), id(1)], undefined]);
   });
 
-  test("meet the filters", async () => {
+  test("returns only candidates that match the filters", async () => {
     await given(1, 1_500);
     const is = (...values: string[]) => ({ conditions: { $is: values } });
     const code = is("C1500", "C7");
@@ -131,7 +131,7 @@ describe("candidates", () => {
     await expect(ask({ filters: { colour: is("red") } })).rejects.toThrow("Invalid payload");
   });
 
-  test("of many questions at once are answered in their order", async () => {
+  test("returns the results of many queries in their order", async () => {
     await given(1, 2);
     await given(3, 3, held);
     const queries = [queryOf(), queryOf({ holderId: "ann" }), queryOf({ projectId: "other" })];

@@ -46,8 +46,8 @@ const redeemedOf = async (voucherId: string): Promise<bigint | undefined> => {
   return rows[0]?.redeemed_quantity;
 };
 
-describe("a connection that is lost", () => {
-  test("before the commit: the batch is run again", async () => {
+describe("a lost connection", () => {
+  test("before the commit makes the batch run again", async () => {
     const voucher = await givenDiscount(fixture);
     const outcomes = await withFaults("before commit", "before commit")(
       commandOf(fixture, [{ voucher }]),
@@ -57,7 +57,7 @@ describe("a connection that is lost", () => {
     expect(await redeemedOf(voucher.id)).toBe(2n);
   });
 
-  test("after the commit: nothing is taken twice, and the answer is what was stored", async () => {
+  test("after the commit redeems nothing twice, and returns the stored outcome", async () => {
     const voucher = await givenDiscount(fixture);
     const outcomes = await withFaults(
       "after commit",
@@ -79,7 +79,7 @@ describe("a connection that is lost", () => {
     }
   });
 
-  test("again and again: the caller hears of it", async () => {
+  test("that fails repeatedly is reported to the caller", async () => {
     const voucher = await givenDiscount(fixture);
     const commit = withFaults(...Array.from({ length: 4 }, () => "before commit" as const));
     await expect(commit(commandOf(fixture, [{ voucher }]))).rejects.toThrow(
@@ -89,7 +89,7 @@ describe("a connection that is lost", () => {
   });
 });
 
-test("an answer is forgotten after 48 hours, and no earlier", async () => {
+test("a stored response is deleted after 48 hours, and no earlier", async () => {
   const voucher = await givenDiscount(fixture);
   await committer(fixture)(
     commandOf(fixture, [{ voucher }], { idempotency: keyOf("kept") }),

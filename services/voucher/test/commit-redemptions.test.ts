@@ -26,7 +26,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 const commit = committer(fixture);
 
 describe("CommitRedemptions", () => {
-  test("answers the redemption with its voucher as it is right after, and stores all of it", async () => {
+  test("returns the redemption with its voucher right after, and stores both", async () => {
     const voucher = await givenGift(fixture, 1000n, { redemption: { quantity: 2n } });
     const order = { id: "ord_1", amount: 900n, items: [{ quantity: 1n, amount: 900n }] };
 
@@ -65,7 +65,7 @@ describe("CommitRedemptions", () => {
     expect(stored).toEqual(made);
   });
 
-  test("writes one event for each success, with the order as it was stored", async () => {
+  test("writes one event for each success, with the stored order", async () => {
     const voucher = await givenDiscount(fixture);
     const order = create(OrderSchema, { id: "ord_2", amount: 900n });
     const overrides = [
@@ -100,7 +100,7 @@ describe("CommitRedemptions", () => {
     ]);
   });
 
-  test("records a guard that fails as a failed redemption, and takes nothing", async () => {
+  test("records a failed guard as a failed redemption, and redeems nothing", async () => {
     const voucher = await givenGift(fixture, 100n);
     const [outcome] = await commit(commandOf(fixture, [{ voucher, credits: 101n }]));
 
@@ -128,7 +128,7 @@ describe("CommitRedemptions", () => {
     expect((await invariantsOf(fixture, voucher.id)).balance).toBe(100n);
   });
 
-  test("records a command that comes as a refusal, and nothing where no voucher is known", async () => {
+  test("records a rejection, and nothing when the voucher does not exist", async () => {
     const voucher = await givenDiscount(fixture);
     const refused = { code: 400, key: "voucher_expired", message: "voucher expired" };
     const [known, unknown] = await commit(
@@ -140,7 +140,7 @@ describe("CommitRedemptions", () => {
     expect(refusalOf(unknown).resourceId).toBeUndefined();
   });
 
-  test("a key repeats its first answer to the byte, whatever is left of the voucher by then", async () => {
+  test("replays the first response of a key byte by byte, whatever the voucher has left", async () => {
     const voucher = await givenGift(fixture, 500n, { redemption: { quantity: 1n } });
     const command = commandOf(fixture, [{ voucher, credits: 200n }], {
       idempotency: keyOf("order-1"),
@@ -190,7 +190,7 @@ describe("CommitRedemptions", () => {
     ]);
   });
 
-  test("a key of another request is refused with 422, and takes nothing", async () => {
+  test("rejects the key of another request with 422, and redeems nothing", async () => {
     const voucher = await givenDiscount(fixture);
     await commit(commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-2") }));
     const [reused] = await commit(
@@ -200,7 +200,7 @@ describe("CommitRedemptions", () => {
     expect((await invariantsOf(fixture, voucher.id)).redeemed).toBe(1n);
   });
 
-  test("refusals are repeated too", async () => {
+  test("replays rejections too", async () => {
     const voucher = await givenDiscount(fixture, { redemption: { quantity: 0n } });
     const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-3") });
     const [first] = await commit(command);
@@ -209,7 +209,7 @@ describe("CommitRedemptions", () => {
     expect(second?.replayed).toBe(true);
   });
 
-  test("a definition that changed makes the command stale, and writes nothing", async () => {
+  test("returns stale for a changed definition, and writes nothing", async () => {
     const voucher = await givenDiscount(fixture);
     const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-4") });
     await fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call());
@@ -232,14 +232,14 @@ describe("CommitRedemptions", () => {
     expect(madeOf(made)[0]?.voucher?.active).toBe(true);
   });
 
-  test("a voucher that was deleted is not found", async () => {
+  test("returns not_found for a deleted voucher", async () => {
     const voucher = await givenDiscount(fixture);
     await fixture.vouchers.deleteVoucher({ code: voucher.code }, fixture.call());
     const [gone] = await commit(commandOf(fixture, [{ voucher }]));
     expect(refusalOf(gone)).toMatchObject({ code: 404, key: "not_found", resourceType: "voucher" });
   });
 
-  test("all vouchers of a command are taken, or none", async () => {
+  test("redeems all vouchers of a command or none", async () => {
     const first = await givenGift(fixture, 100n);
     const second = await givenDiscount(fixture, { redemption: { quantity: 0n } });
     const [refused] = await commit(
@@ -249,7 +249,7 @@ describe("CommitRedemptions", () => {
     expect((await invariantsOf(fixture, first.id)).balance).toBe(100n);
   });
 
-  test("an item that cannot be stored harms no other of its batch", async () => {
+  test("fails only the item of a batch that cannot be stored", async () => {
     const voucher = await givenDiscount(fixture);
     const outcomes = await commit(
       commandOf(fixture, [{ voucher }]),
@@ -265,7 +265,7 @@ describe("CommitRedemptions", () => {
     expect((await invariantsOf(fixture, voucher.id)).redeemed).toBe(2n);
   });
 
-  test("another project reaches neither a voucher nor a redemption", async () => {
+  test("hides vouchers and redemptions from other projects", async () => {
     const voucher = await givenDiscount(fixture);
     const stranger = { projectId: "proj_stranger" };
     const [outcome] = await commit(commandOf(stranger, [{ voucher }]));
@@ -279,7 +279,7 @@ describe("CommitRedemptions", () => {
 });
 
 describe("concurrent batches", () => {
-  test("a thousand redemptions over several processes never exceed a quantity of one hundred", async () => {
+  test("never exceed a quantity of one hundred with a thousand redemptions in several processes", async () => {
     const voucher = await givenDiscount(fixture, { redemption: { quantity: 100n } });
     const processes = [fixture.redemptions, fixture.replica(), fixture.replica()];
 
@@ -301,7 +301,7 @@ describe("concurrent batches", () => {
     expect(await invariantsOf(fixture, voucher.id)).toMatchObject({ redeemed: 100n, events: 100n });
   });
 
-  test("spends of a gift card never overdraw it, and its ledger is one unbroken chain", async () => {
+  test("never overdraw a gift card, and keep its ledger an unbroken chain", async () => {
     const voucher = await givenGift(fixture, 10_000n);
     const processes = [fixture.redemptions, fixture.replica()];
     const outcomes = await Promise.all(
@@ -325,7 +325,7 @@ describe("concurrent batches", () => {
     expect(taken > 9_900n).toBe(true);
   });
 
-  test("one key in many batches at once has one effect", async () => {
+  test("apply one key once, in however many batches it is", async () => {
     const vouchers = await Promise.all(Array.from({ length: 4 }, () => givenDiscount(fixture)));
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, batch) => {
@@ -343,7 +343,7 @@ describe("concurrent batches", () => {
     expect(used.reduce((sum, { redeemed }) => sum + redeemed, 0n)).toBe(1n);
   });
 
-  test("batches that name the same vouchers in opposite orders never deadlock", async () => {
+  test("never deadlock on the same vouchers in opposite orders", async () => {
     const vouchers = await Promise.all(Array.from({ length: 10 }, () => givenDiscount(fixture)));
     const { rows: before } = await fixture.db.query<{ deadlocks: bigint }>(DEADLOCKS);
     await Promise.all(
@@ -363,7 +363,7 @@ describe("concurrent batches", () => {
     for (const { id } of vouchers) expect((await invariantsOf(fixture, id)).redeemed).toBe(40n);
   });
 
-  test("redemptions and edits of a voucher never see half of each other", async () => {
+  test("never see half of an edit of the voucher", async () => {
     const voucher = await givenDiscount(fixture);
     const [edits, outcomes] = await Promise.all([
       Promise.all(

@@ -100,8 +100,8 @@ describe("CountRedemptions", () => {
   });
 });
 
-describe("a guard", () => {
-  test("sees what earlier commands of its batch took, and refuses with its own words", async () => {
+describe("a count guard", () => {
+  test("counts earlier commands of its batch, and rejects with its own error", async () => {
     const voucher = await givenDiscount(fixture);
     const guards = [limitOf(campaign("camp_batch"), 2, { refusal: "redemption_rules_violated" })];
     const command = () =>
@@ -121,14 +121,14 @@ describe("a guard", () => {
     expect(failed).toMatchObject({ failureCode: "redemption_rules_violated" });
   });
 
-  test("without words asks for another decision", async () => {
+  test("without an error makes the decision stale", async () => {
     const voucher = await givenDiscount(fixture);
     const guards = [limitOf({ case: "voucherId", value: voucher.id }, 0)];
     const [outcome] = await commit(stackOf(fixture, [voucherPart(voucher, { guards })]));
     expect(outcome?.outcome.case).toBe("stale");
   });
 
-  test("counts the parts of its own command that come before it", async () => {
+  test("counts earlier parts of its own command", async () => {
     const voucher = await givenDiscount(fixture);
     const other = await givenDiscount(fixture);
     const guards = [limitOf(campaign("camp_parts"), 1, { refusal: "too_many" })];
@@ -145,7 +145,7 @@ describe("a guard", () => {
     expect(madeOf(next)).toHaveLength(1);
   });
 
-  test("may count in a scope that the redemption adds nothing to", async () => {
+  test("may count in a scope that the redemption does not change", async () => {
     const voucher = await givenDiscount(fixture);
     const guards = [
       limitOf({ case: "promotionTierId", value: "promo_other" }, 1),
@@ -169,8 +169,8 @@ async function raceFor(commands: readonly ReturnType<typeof stackOf>[], size: nu
   };
 }
 
-describe("racing redemptions", () => {
-  test("of one customer through many codes of a campaign: once", async () => {
+describe("concurrent redemptions with count guards", () => {
+  test("let one customer redeem once through many codes of a campaign", async () => {
     const codes = await Promise.all(Array.from({ length: 40 }, () => givenDiscount(fixture)));
     const scope = campaign("camp_once");
     const guards = [limitOf(scope, 1, { customerId: "cust_once", refusal: "once" })];
@@ -186,7 +186,7 @@ describe("racing redemptions", () => {
     expect(others).toEqual(new Set(["rejected"]));
   });
 
-  test("of one customer through one code: once", async () => {
+  test("let one customer redeem once through one code", async () => {
     const voucher = await givenDiscount(fixture);
     const scope = { case: "voucherId" as const, value: voucher.id };
     const guards = [limitOf(scope, 1, { customerId: "cust_code", refusal: "once" })];
@@ -196,7 +196,7 @@ describe("racing redemptions", () => {
     expect((await raceFor(commands, 1)).made).toBe(1);
   });
 
-  test("of ten thousand through fifty codes of a campaign limited to a hundred: a hundred", async () => {
+  test("redeem a hundred times of ten thousand attempts through fifty codes of a campaign limited to a hundred", async () => {
     const codes = await Promise.all(Array.from({ length: 50 }, () => givenDiscount(fixture)));
     const guards = [limitOf(campaign("camp_hundred"), 100, { refusal: "enough" })];
     const commands = Array.from({ length: 10_000 }, (_, index) =>

@@ -33,8 +33,8 @@ async function givenDecision() {
   return { voucher, command: commandOf(fixture, [{ voucher }]) };
 }
 
-describe("a command that was decided before an edit", () => {
-  test("stands when nothing changed that decisions read, and is answered with what is new", async () => {
+describe("a command that was decided before an edit of its voucher", () => {
+  test("is committed when the edit does not affect decisions, and returns the new definition", async () => {
     const { voucher, command } = await givenDecision();
     await edit(voucher, { additionalInfo: "new" }, "additional_info");
     const [first] = madeOf((await commit(command))[0]);
@@ -49,7 +49,7 @@ describe("a command that was decided before an edit", () => {
     });
   });
 
-  test("is held to a quantity that came since", async () => {
+  test("obeys a quantity that was set since", async () => {
     const { voucher, command } = await givenDecision();
     await edit(voucher, { redemption: { quantity: 0n } }, "redemption");
     const [outcome] = await commit(command);
@@ -70,14 +70,14 @@ describe("a command that was decided before an edit", () => {
     expect((await commit(command))[0]?.outcome.case).toBe("stale");
   });
 
-  test("is stale when the process does not know any more what it was decided on", async () => {
+  test("is stale when the old definition is no longer cached", async () => {
     const { voucher, command } = await givenDecision();
     await edit(voucher, { additionalInfo: "new" }, "additional_info");
     const [outcome] = await committer(fixture, fixture.replica())(command);
     expect(outcome?.outcome.case).toBe("stale");
   });
 
-  test("stands again when the edit was undone", async () => {
+  test("is committed when the edit was undone", async () => {
     const { voucher, command } = await givenDecision();
     await fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call());
     await fixture.vouchers.enableVoucher({ code: voucher.code }, fixture.call());

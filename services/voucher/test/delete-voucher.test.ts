@@ -8,7 +8,7 @@ import { givenDiscount, NOON, startFixture } from "./fixture.ts";
 const fixture = await startFixture();
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-test("a deletion is told once, also when the code becomes free later", async () => {
+test("DeleteVoucher emits one event, also when the code is freed later", async () => {
   const { id, code } = await givenDiscount(fixture);
   await fixture.vouchers.deleteVoucher({ code }, fixture.call());
   await fixture.vouchers.deleteVoucher({ code, force: true }, fixture.call());

@@ -30,8 +30,8 @@ const redeemedOf = async (voucherId: string): Promise<bigint | undefined> => {
   return rows[0]?.redeemed_quantity;
 };
 
-describe("a voucher that somebody else holds", () => {
-  test("is refused as unavailable, and the others of its batch are taken", async () => {
+describe("a voucher that another transaction locks", () => {
+  test("is rejected with service_unavailable, and the others of its batch are redeemed", async () => {
     const [held, free] = [await givenDiscount(fixture), await givenDiscount(fixture)];
     await whileHeld(held.id, async () => {
       for (const _ of ["waits for it", "knows of it"]) {
@@ -53,7 +53,7 @@ describe("a voucher that somebody else holds", () => {
     expect(await redeemedOf(held.id)).toBe(0n);
   });
 
-  test("is taken as soon as it is free, under the key of the attempts before", async () => {
+  test("is redeemed as soon as it is free, under the key of the earlier attempts", async () => {
     const voucher = await givenDiscount(fixture);
     const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("patient") });
     await whileHeld(voucher.id, async () => {
@@ -66,7 +66,7 @@ describe("a voucher that somebody else holds", () => {
     expect(await redeemedOf(voucher.id)).toBe(1n);
   });
 
-  test("does not keep an answer from being given again", async () => {
+  test("does not prevent the replay of a stored response", async () => {
     const voucher = await givenDiscount(fixture);
     const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("answered") });
     const [made] = await commit(command);
@@ -77,7 +77,7 @@ describe("a voucher that somebody else holds", () => {
   });
 });
 
-test("a voucher that is not there is not taken for one that is held", async () => {
+test("a voucher that does not exist is not reported as locked", async () => {
   const [held, gone] = [await givenDiscount(fixture), await givenDiscount(fixture)];
   await whileHeld(held.id, async () => {
     const stranger = { projectId: "proj_stranger" };

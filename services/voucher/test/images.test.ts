@@ -6,7 +6,7 @@ const fixture = await startFixture();
 afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("GetQr and GetBarcode", () => {
-  test("draw a voucher's code in both formats, larger on request", async () => {
+  test("draw a voucher's code as PNG and SVG, in the requested size", async () => {
     const { assets } = await givenDiscount(fixture);
     const id = assets?.qr?.id ?? "";
     expect(assets?.qr?.url).toBe(`/v1/assets/qr/${id}`);
@@ -23,7 +23,7 @@ describe("GetQr and GetBarcode", () => {
     expect(Buffer.from(svg.data).toString()).toMatch(/^<svg/);
   });
 
-  test("a code that Code 128 cannot hold has a QR image but no barcode", async () => {
+  test("draw a QR code but no barcode for a code that Code 128 cannot hold", async () => {
     const { assets } = await givenDiscount(fixture, { code: "Zürich-✓" });
     const id = assets?.qr?.id ?? "";
     expect((await fixture.vouchers.getQr({ id }, fixture.call())).data.length).toBeGreaterThan(100);
@@ -32,7 +32,7 @@ describe("GetQr and GetBarcode", () => {
     });
   });
 
-  test("the longest codes in the largest size stay small enough to draw", async () => {
+  test("limit the width of long codes in the largest size", async () => {
     const { assets } = await givenDiscount(fixture, { code: "W".repeat(255) });
     const id = assets?.qr?.id ?? "";
     for (const image of [fixture.vouchers.getQr, fixture.vouchers.getBarcode]) {
@@ -41,7 +41,7 @@ describe("GetQr and GetBarcode", () => {
     }
   });
 
-  test("an id that was not made here is not found", async () => {
+  test("return not_found for an id that was not created with the secret", async () => {
     const { assets } = await givenDiscount(fixture);
     const id = assets?.qr?.id ?? "";
     for (const forged of [

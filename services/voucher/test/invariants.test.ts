@@ -32,12 +32,12 @@ async function violations(): Promise<string[]> {
   return found;
 }
 
-test("a gift card without anything on it breaks no invariant", async () => {
+test("a gift card with amount zero violates no invariant", async () => {
   await givenGift(fixture, 0n);
   expect(await violations()).toEqual([]);
 });
 
-test("a fault of each kind is found in what stacks, rollbacks and sessions left", async () => {
+test("each check finds a violation in the rows of stacks, rollbacks and sessions", async () => {
   const gift = await givenGift(fixture, 1000n, { redemption: { quantity: 5n } });
   const held = await givenDiscount(fixture, { redemption: { quantity: 1n } });
   const stack = () =>
@@ -97,8 +97,8 @@ test("a fault of each kind is found in what stacks, rollbacks and sessions left"
     "I2 rollbacks: is rolled back, by 0 rollbacks",
     "I3 stacks: is SUCCEEDED, its parent is ROLLED_BACK",
     "I3 stacks: is SUCCEEDED, its parent is ROLLED_BACK",
-    "I1 sessions: is held by 1 sessions, and not marked",
-    "I1 sessions: has 900 left, of which 901 are held",
+    "I1 sessions: is locked by 1 sessions, and not marked",
+    "I1 sessions: has 900 left, of which 901 are locked",
   ];
   expect((await violations()).toSorted()).toEqual(expected.toSorted());
 });

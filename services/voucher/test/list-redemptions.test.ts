@@ -114,7 +114,7 @@ function throwMissing(name: string): never {
 }
 
 describe("ListRedemptions", () => {
-  test("shows redemptions, parents beside their parts, failures and rollbacks, newest first", async () => {
+  test("lists redemptions, parents beside their parts, failures and rollbacks, newest first", async () => {
     const { names: shown, total, redemptions } = await list();
     expect(shown).toEqual(["rollback", "failed", "parent", "part 2", "part 1", "single"]);
     expect(total).toBe(6n);
@@ -170,7 +170,7 @@ describe("ListRedemptions", () => {
     expect((await list(request)).names).toEqual(expected);
   });
 
-  test("finds by the code of a voucher", async () => {
+  test("filters by the code of a voucher", async () => {
     const filters = { voucher_code: { conditions: { $is: [code] } } };
     expect((await list({ filters })).names).toEqual(["rollback", "failed", "part 1", "single"]);
   });
@@ -187,7 +187,7 @@ describe("ListRedemptions", () => {
     await expect(list(request)).rejects.toMatchObject({ key });
   });
 
-  test("shows nothing of another project", async () => {
+  test("lists nothing of another project", async () => {
     const { total } = await fixture.redemptions.listRedemptions(
       {},
       fixture.call({ id: "proj_stranger" }),
@@ -196,7 +196,7 @@ describe("ListRedemptions", () => {
   });
 });
 
-test("a voucher shows the parts of stacks among its redemptions", async () => {
+test("ListVoucherRedemptions lists the parts of stacks", async () => {
   const { redemptionEntries, total } = await fixture.redemptions.listVoucherRedemptions(
     { code },
     fixture.call(),
@@ -214,7 +214,7 @@ describe("GetExplanation", () => {
   const explain = (redemptionId: string) =>
     fixture.redemptions.getExplanation({ redemptionId }, fixture.call());
 
-  test("answers how a redemption was decided, and of a parent how its parts were", async () => {
+  test("returns the explanation of a redemption, and of all parts for a parent", async () => {
     for (const name of ["part 1", "parent"]) {
       expect(await explain(idOf(name))).toMatchObject({
         redemptionId: idOf(name),
@@ -226,7 +226,7 @@ describe("GetExplanation", () => {
     }
   });
 
-  test("is empty where none was kept, and not found where nothing is", async () => {
+  test("returns none when none was stored, and not_found for an unknown redemption", async () => {
     expect((await explain(idOf("single"))).redeemables).toEqual([]);
     await expect(explain("r_unknown")).rejects.toMatchObject({ key: "not_found" });
   });

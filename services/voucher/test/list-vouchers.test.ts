@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 
 describe("ListVouchers", () => {
-  test("lists newest first without what was deleted, page by page, with the total", async () => {
+  test("lists vouchers newest first without deleted ones, by page, with the total", async () => {
     expect(await list()).toEqual(["E-spent%", "D-off", "C-starts", "B-ends", "A-old"]);
     const page = await fixture.vouchers.listVouchers({ limit: 2n, page: 2n }, fixture.call());
     expect(page.vouchers.map(({ code }) => code)).toEqual(["C-starts", "B-ends"]);
@@ -89,7 +89,7 @@ describe("ListVouchers", () => {
     await expect(list(query)).rejects.toMatchObject({ key: "invalid_query_params" });
   });
 
-  test("narrows by code, category and time", async () => {
+  test("filters by code, category and time", async () => {
     expect(await list({ code: "D-off" })).toEqual(["D-off"]);
     expect(await list({ categoryId: "cat_1" })).toEqual(["A-old"]);
     expect(await list({ campaignId: "camp_1" })).toEqual([]);
@@ -165,7 +165,7 @@ describe("ListVouchers", () => {
     expect(await filtered(filters)).toEqual(codes);
   });
 
-  test("joins fields by and, or by or in any case", async () => {
+  test("joins filters by AND, or by OR in any case", async () => {
     const fields = {
       type: { conditions: { $is: "GIFT_VOUCHER" } },
       active: { conditions: { $disabled: "" } },
@@ -174,7 +174,7 @@ describe("ListVouchers", () => {
     expect(await filtered({ ...fields, junction: "OR" })).toEqual(["A-old", "B-ends", "D-off"]);
   });
 
-  test("days are those of the project", async () => {
+  test("uses the days of the project's time zone", async () => {
     const late = { created_at: { conditions: { $today: "" } } };
     // Noon in UTC is already tomorrow on Kiritimati (+14), and so is what was made at noon.
     expect(await filtered(late, "Pacific/Kiritimati")).toEqual(["D-off", "E-spent%"]);
@@ -212,7 +212,7 @@ describe("ListVouchers", () => {
     });
   });
 
-  test("nothing that is sent becomes SQL", async () => {
+  test("never executes request values as SQL", async () => {
     const hostile = `x' or 1=1 --`;
     expect(await filtered(one(`metadata.${hostile}`, { $is: hostile }))).toEqual([]);
     expect(await filtered(one("code", { $contains: hostile }))).toEqual([]);

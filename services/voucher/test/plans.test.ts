@@ -127,7 +127,7 @@ const STATES: Readonly<Record<string, (run: Run) => Promise<void>>> = {
 };
 
 test.each(Object.entries(STATES))(
-  "plans that were made for few rows still use the keys when there are many (%s)",
+  "plans that were made for few rows still use the indexes when there are many (%s)",
   async (_, prepare) => {
     await using fixture = await startFixture();
     await using parts = new AsyncDisposableStack();

@@ -64,8 +64,8 @@ async function redeeming(spendId: string, key?: string) {
   });
 }
 
-describe("a spend of points", () => {
-  test("that was given up is used by no commit, which is decided again", async () => {
+describe("a points hold", () => {
+  test("that was released is used by no commit, which becomes stale", async () => {
     const spendId = newId("ps");
     await abandon(spendId);
     const [outcome] = await commit(await redeeming(spendId));
@@ -74,7 +74,7 @@ describe("a spend of points", () => {
     expect(told.get(spendId)).toBeNull();
   });
 
-  test("that a redemption used is not given up any more", async () => {
+  test("that a redemption used is not released any more", async () => {
     const spendId = newId("ps");
     const [made] = madeOf((await commit(await redeeming(spendId)))[0]);
     expect(made).toMatchObject({ amount: 5n, loyaltyCard: { points: 5n }, gift: undefined });
@@ -83,7 +83,7 @@ describe("a spend of points", () => {
     expect((await commit(await redeeming(spendId)))[0]?.outcome.case).toBe("stale");
   });
 
-  test("is used again by a repeat of its request alone", async () => {
+  test("is used again only by a replay of its request", async () => {
     const spendId = newId("ps");
     const command = await redeeming(spendId, newId("ps"));
     const [first, second] = await commit(command, command);
@@ -91,7 +91,7 @@ describe("a spend of points", () => {
     expect(madeOf((await commit(command))[0])).toEqual(madeOf(first));
   });
 
-  test("waits for a commit that is using it, and then tells what became of it", async () => {
+  test("waits for a commit that is using it, and then reports its redemption", async () => {
     const [used, left] = [newId("ps"), newId("ps")];
     const ended = Promise.withResolvers<void>();
     const open = (spendId: string, redemptionId: string | null) => {
@@ -114,7 +114,7 @@ describe("a spend of points", () => {
     expect([told.get(used), told.get(left)]).toEqual(["r_used", null]);
   });
 
-  test("ends one way only, when commits and who gives up meet", async () => {
+  test("is either committed or released, never both", async () => {
     const spendIds = Array.from({ length: 60 }, () => newId("ps"));
     const commands = await Promise.all(spendIds.map((spendId) => redeeming(spendId)));
     const results = await Promise.all(

@@ -54,8 +54,8 @@ const idOf = async (campaign: { readonly id: string }): Promise<string> => {
   return rows[0]?.id ?? "";
 };
 
-describe("what a campaign tells", () => {
-  test("counts without vouchers too, and as it was told last", async () => {
+describe("the stored campaign", () => {
+  test("is stored without vouchers too, and replaced by later versions", async () => {
     const campaign = await givenCampaign(0);
     await expect(publish("cust_1", campaign)).rejects.toMatchObject({
       key: "no_voucher_suitable_for_publication",
@@ -76,7 +76,7 @@ describe("what a campaign tells", () => {
     });
   });
 
-  test("stays when a change of its vouchers does not speak of it", async () => {
+  test("stays when an update of its vouchers does not include it", async () => {
     const campaign = await givenCampaign(0, { template: item });
     await campaigns.updateVouchers(
       { campaignId: campaign.id, categoryId: "cat_1", updateMask: { paths: ["category_id"] } },
@@ -86,7 +86,7 @@ describe("what a campaign tells", () => {
   });
 });
 
-test("a voucher that is published while its customer is forgotten keeps its holder", async () => {
+test("a voucher that is published while its customer is deleted keeps its holder", async () => {
   const campaign = await givenCampaign(1);
   await publish("cust_gone", campaign);
   await deleteHoldings(fixture.db, { projectId, customerId: "cust_gone" });
@@ -100,7 +100,7 @@ test("a voucher that is published while its customer is forgotten keeps its hold
   expect(rows).toEqual([{ holder_id: "cust_gone", customer_id: "cust_gone" }]);
 });
 
-test("a voucher that is deleted while its customer is forgotten is nobody's", async () => {
+test("a voucher that is deleted while its customer is deleted has no holder", async () => {
   const campaign = await givenCampaign(1);
   await publish("cust_left", campaign);
   const customer = { projectId, customerId: "cust_left" };
@@ -145,7 +145,7 @@ const deletionOf = (customer: { readonly projectId: string; readonly customerId:
   offset: 0n,
 });
 
-test("each published voucher is told, with whether it was made for that", async () => {
+test("each published voucher has an event that says whether it was generated", async () => {
   const campaign = await givenCampaign(1, { template: item });
   const { id, vouchersId } = await publications.createPublication(
     { customer: { id: "cust_9" }, campaign: { name: campaign.id, count: 2n }, channel: "shop" },
@@ -170,8 +170,8 @@ test("each published voucher is told, with whether it was made for that", async 
   });
 });
 
-describe("the last voucher of a campaign, which somebody else holds", () => {
-  test("is waited for, and taken when it is left", async () => {
+describe("the last voucher of a campaign, locked by another publication", () => {
+  test("is published after the other publication rolls back", async () => {
     const campaign = await givenCampaign(1);
     const id = await idOf(campaign);
     let taken: ReturnType<typeof publish> | undefined;
@@ -183,7 +183,7 @@ describe("the last voucher of a campaign, which somebody else holds", () => {
     expect((await taken)?.vouchersId).toEqual([id]);
   });
 
-  test("is waited for, and refused when it is gone", async () => {
+  test("is rejected after the other publication commits", async () => {
     const campaign = await givenCampaign(1);
     const id = await idOf(campaign);
     let refused: Promise<unknown> | undefined;

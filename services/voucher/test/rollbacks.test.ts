@@ -73,8 +73,8 @@ const eventsOf = async (key: string) => {
   return rows.map(({ payload }) => fromBinary(RedemptionRolledBackSchema, payload));
 };
 
-describe("a rollback", () => {
-  test("gives the use and the credits back, and keeps why", async () => {
+describe("CommitRollbacks", () => {
+  test("returns the redemption and the credits, and stores the reason", async () => {
     const voucher = await givenGift(fixture, 1000n, { redemption: { quantity: 1n } });
     const order = create(OrderSchema, { id: "ord_1", sourceId: "shop-1", amount: 900n });
     const [redeemed] = madeOf(
@@ -164,7 +164,7 @@ describe("a rollback", () => {
     expect(madeOf(again)).toHaveLength(1);
   });
 
-  test("takes a stack back whole, and lowers what it counted for", async () => {
+  test("rolls back a whole stack, and decreases its counts", async () => {
     const gift = await givenGift(fixture, 500n);
     const campaignId = "camp_back";
     const guards = [limitOf({ case: "campaignId", value: campaignId }, 3, { refusal: "too_many" })];
@@ -241,7 +241,7 @@ describe("a rollback", () => {
     expect(madeOf(again)).toHaveLength(2);
   });
 
-  test("gives value back to a voucher that is expired, disabled or deleted by now", async () => {
+  test("returns value to a voucher that has expired, was disabled or deleted", async () => {
     const voucher = await givenGift(fixture, 100n);
     const [redeemed] = madeOf((await commit(commandOf(fixture, [{ voucher, credits: 100n }])))[0]);
     await fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call());
@@ -253,7 +253,7 @@ describe("a rollback", () => {
     });
   });
 
-  test("is answered again under its key, to the byte, and refused without it", async () => {
+  test("replays its response under its key byte by byte, and is rejected without the key", async () => {
     const voucher = await givenDiscount(fixture);
     const parts = [voucherPart(voucher, { orderAmount: 700n, discountedAmount: 70n })];
     const [redeemed] = madeOf((await commit(stackOf(fixture, parts, { customerId: "cust_3" })))[0]);
@@ -292,7 +292,7 @@ describe("a rollback", () => {
     ]);
   });
 
-  test("of parallel ones exactly one gives back", async () => {
+  test("commits exactly one of concurrent rollbacks", async () => {
     const voucher = await givenGift(fixture, 100n);
     const [redeemed] = madeOf((await commit(commandOf(fixture, [{ voucher, credits: 60n }])))[0]);
     const outcomes = await Promise.all(
@@ -311,7 +311,7 @@ describe("a rollback", () => {
   });
 });
 
-describe("a rollback is refused", () => {
+describe("CommitRollbacks rejects the rollback", () => {
   const givenStack = async () => {
     const voucher = await givenDiscount(fixture);
     const [outcome] = await commit(stackOf(fixture, [voucherPart(voucher), tierOf("promo_r")]));
@@ -327,7 +327,7 @@ describe("a rollback is refused", () => {
     return redeemed?.id;
   };
 
-  test("of a part: by its parent", async () => {
+  test("of a part of a stack", async () => {
     const { redemptions } = await givenStack();
     for (const stacked of [false, true]) {
       const [outcome] = await rollBack(rollbackOf(redemptions[0]?.id, { stacked }));
@@ -338,7 +338,7 @@ describe("a rollback is refused", () => {
     }
   });
 
-  test("of a parent at the place for single ones", async () => {
+  test("of a parent when a single redemption is expected", async () => {
     const { parentRedemption } = await givenStack();
     const [outcome] = await rollBack(rollbackOf(parentRedemption?.id));
     expect(refusedOf(outcome)).toMatchObject({
@@ -348,7 +348,7 @@ describe("a rollback is refused", () => {
     });
   });
 
-  test("of a redemption that failed", async () => {
+  test("of a failed redemption", async () => {
     const voucher = await givenDiscount(fixture, { redemption: { quantity: 0n } });
     const [failed] = await commit(commandOf(fixture, [{ voucher }]));
     const [outcome] = await rollBack(rollbackOf(refusalOf(failed).resourceId));
@@ -370,7 +370,7 @@ describe("a rollback is refused", () => {
     expect((await get(id)).status).toBe(RedemptionStatus.SUCCEEDED);
   });
 
-  test("of one that nobody knows, or that another project has", async () => {
+  test("of an unknown redemption, or of another project", async () => {
     const id = await givenSingle();
     const outcomes = await rollBack(
       rollbackOf("r_unknown"),

@@ -88,8 +88,8 @@ const release = (voucher: Voucher, sessionKey: string) =>
 
 const given = (quantity: bigint) => givenDiscount(fixture, { redemption: { quantity } });
 
-describe("a session", () => {
-  test("four fit on a limit of four, the fifth is refused", async () => {
+describe("ReserveVouchers", () => {
+  test("accepts four sessions for a limit of four, and rejects the fifth", async () => {
     const voucher = await given(4n);
     const outcomes = await reserve(
       ...["a", "b", "c", "d", "e"].map((key) => sessionOf(key, [{ voucher }])),
@@ -106,7 +106,7 @@ describe("a session", () => {
     expect(await lockedFor(voucher)).toEqual([3n, 0n]);
   });
 
-  test("never conflicts with itself, and holds what it asked for last", async () => {
+  test("never conflicts with itself, and holds what it requested last", async () => {
     const [first, second] = [await given(1n), await given(1n)];
     const outcomes = await reserve(
       sessionOf("own", [{ voucher: first }]),
@@ -119,7 +119,7 @@ describe("a session", () => {
     expect(madeOf(await redeem([{ voucher: first }]))).toHaveLength(1);
   });
 
-  test("holds all of what it asks for or stays as it was", async () => {
+  test("locks everything it requests or stays unchanged", async () => {
     const [free, taken] = [await given(1n), await given(1n)];
     await reserve(sessionOf("other", [{ voucher: taken }]));
     await reserve(sessionOf("whole", [{ voucher: free }]));
@@ -129,7 +129,7 @@ describe("a session", () => {
     expect(await lockedFor(free)).toEqual([1n, 0n]);
   });
 
-  test("holds credits of a gift card against others", async () => {
+  test("locks credits of a gift card against other sessions", async () => {
     const voucher = await givenGift(fixture, 1000n);
     const outcomes = await reserve(
       sessionOf("gift-1", [{ voucher, credits: 700n }]),
@@ -148,7 +148,7 @@ describe("a session", () => {
     expect(await lockedFor(voucher)).toEqual([1n, 300n]);
   });
 
-  test("is over when it expires", async () => {
+  test("ignores expired sessions", async () => {
     const voucher = await given(1n);
     await reserve(sessionOf("short", [{ voucher }], { ttl: 60_000 }));
     expect(await lockedFor(voucher, undefined, NOW + 59_000)).toEqual([1n, 0n]);
@@ -159,7 +159,7 @@ describe("a session", () => {
     expect(madeOf(made)).toHaveLength(1);
   });
 
-  test("can be given up for one voucher, once", async () => {
+  test("ReleaseSession releases one voucher, once", async () => {
     const voucher = await given(1n);
     await reserve(sessionOf("given-up", [{ voucher }]));
     await release(voucher, "given-up");
@@ -171,7 +171,7 @@ describe("a session", () => {
     expect(madeOf(await redeem([{ voucher }]))).toHaveLength(1);
   });
 
-  test("any number holds a voucher without a limit, until it gets one", async () => {
+  test("accepts any number of sessions for a voucher without a limit, until it gets one", async () => {
     const voucher = await givenDiscount(fixture);
     const keys = Array.from({ length: 5 }, (_, index) => `free-${index}`);
     const outcomes = await reserve(...keys.map((key) => sessionOf(key, [{ voucher }])));
@@ -190,14 +190,14 @@ describe("a session", () => {
     expect(await lockedFor(voucher)).toEqual([4n, 0n]);
   });
 
-  test("is stale when the voucher changed since it was validated", async () => {
+  test("returns stale when the voucher changed since it was validated", async () => {
     const voucher = await given(1n);
     await fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call());
     const [outcome] = await reserve(sessionOf("stale", [{ voucher }]));
     expect(endOf(outcome)).toBe("stale");
   });
 
-  test("is forgotten some days after it has expired", async () => {
+  test("deletes sessions some days after they expired", async () => {
     const voucher = await given(1n);
     await reserve(sessionOf("old", [{ voucher }]));
     expect(await deleteExpiredReservations(fixture.db, 100)).toBe(0);
@@ -208,7 +208,7 @@ describe("a session", () => {
   });
 });
 
-test("a hundred sessions that want five uses at once: five get one, and redeem it (F47)", async () => {
+test("of a hundred concurrent sessions for five redemptions, five get one and redeem it (F47)", async () => {
   const voucher = await given(5n);
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, batch) =>

@@ -31,8 +31,8 @@ const commit = committer(fixture);
 const get = (redemptionId: string) =>
   fixture.redemptions.getRedemption({ redemptionId }, fixture.call());
 
-describe("a stack", () => {
-  test("is one parent, which its order names, and a part for each redeemable", async () => {
+describe("CommitRedemptions of a stack", () => {
+  test("creates a parent, which the order lists, and a part for each redeemable", async () => {
     const gift = await givenGift(fixture, 1000n);
     const order = create(OrderSchema, { id: "ord_1", amount: 900n, totalAmount: 500n });
     const [outcome] = await commit(
@@ -87,7 +87,7 @@ describe("a stack", () => {
     }
   });
 
-  test("announces each part, and its order once", async () => {
+  test("writes an event for each part, and the order once", async () => {
     const voucher = await givenDiscount(fixture);
     const order = create(OrderSchema, { id: "ord_2" });
     const [outcome] = await commit(
@@ -112,7 +112,7 @@ describe("a stack", () => {
     ]);
   });
 
-  test("is taken whole or not at all, and one failure is recorded", async () => {
+  test("redeems all parts or none, and records one failure", async () => {
     const first = await givenGift(fixture, 100n);
     const second = await givenDiscount(fixture, { redemption: { quantity: 0n } });
     const [outcome] = await commit(
@@ -136,7 +136,7 @@ describe("a stack", () => {
     expect(rows).toEqual([]);
   });
 
-  test("of one part has no parent", async () => {
+  test("creates no parent for one part", async () => {
     const [outcome] = await commit(
       stackOf(fixture, [tierOf("promo_4")], { order: create(OrderSchema, { id: "ord_4" }) }),
     );
@@ -150,7 +150,7 @@ describe("a stack", () => {
     expect(await get(made?.id ?? "")).toEqual(made);
   });
 
-  test("is answered again to the byte", async () => {
+  test("replays its response byte by byte", async () => {
     const voucher = await givenDiscount(fixture);
     const command = stackOf(fixture, [voucherPart(voucher), tierOf("promo_5")], {
       idempotency: keyOf("stack"),
@@ -165,7 +165,7 @@ describe("a stack", () => {
     expect(bytes(third)).toEqual(bytes(first));
   });
 
-  test("records what came as a refusal on its first part, also of a tier", async () => {
+  test("records a rejection on its first part, also for a promotion tier", async () => {
     const [outcome] = await commit(
       stackOf(fixture, [tierOf("promo_6")], {
         rejection: { code: 400, key: "promotion_inactive", message: "Inactive Promotion" },
@@ -181,7 +181,7 @@ describe("a stack", () => {
   });
 });
 
-test("random stacks over shared codes and tiers never deadlock, and never take too much (F11)", async () => {
+test("random stacks over shared codes and tiers never deadlock, and never redeem too much (F11)", async () => {
   const codes = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
       index % 3 === 0

@@ -24,7 +24,7 @@ const at = (text: string) => ({ seconds: BigInt(Date.parse(text) / 1000), nanos:
 const percent = { type: DiscountType.PERCENT, percentOff: "12.5" };
 
 describe("CreateVoucher", () => {
-  test("answers all of a discount voucher, and GetVoucher the same by code and by id", async () => {
+  test("returns the whole discount voucher, and GetVoucher returns the same by code and by id", async () => {
     const voucher = await givenDiscount(fixture, {
       code: "Été 100%/#1",
       discount: { ...percent, effect: DiscountEffect.APPLY_TO_ORDER, amountLimit: 500n },
@@ -65,7 +65,7 @@ describe("CreateVoucher", () => {
     }
   });
 
-  test("a gift card begins with its amount, whatever balance is sent", async () => {
+  test("starts a gift card with its amount, whatever balance is sent", async () => {
     const card = await givenGift(fixture, 5000n, { gift: { amount: 5000n, balance: 9n } });
     expect(card.gift).toMatchObject({
       amount: 5000n,
@@ -76,7 +76,7 @@ describe("CreateVoucher", () => {
     expect(card.redemption?.quantity).toBeUndefined();
   });
 
-  test("a loyalty card begins with its points, also with none", async () => {
+  test("starts a loyalty card with its points, also with zero", async () => {
     const card = await fixture.vouchers.createVoucher(
       { type: VoucherType.LOYALTY_CARD, loyaltyCard: { points: 0n } },
       fixture.call(),
@@ -154,7 +154,7 @@ describe("CreateVoucher", () => {
     },
   );
 
-  test("takes the id that the gateway reserved, and no rules that came past it", async () => {
+  test("uses the id that the gateway reserved, and ignores rules of gRPC callers", async () => {
     const reservedId = newId("v");
     expect((await givenDiscount(fixture, { reservedId })).id).toBe(reservedId);
     await expect(givenDiscount(fixture, { validationRules: ["val_1"] })).rejects.toMatchObject({
@@ -168,7 +168,7 @@ describe("CreateVoucher", () => {
     ).rejects.toMatchObject({ key: "invalid_payload" });
   });
 
-  test("refuses recurring limits that contradict each other, and codes nobody can see", async () => {
+  test("rejects contradicting recurring limits, and codes with control characters", async () => {
     for (const body of [
       { validityTimeframe: { interval: "P2D", duration: "P1D" } },
       { code: "a\u0007b" },
@@ -177,7 +177,7 @@ describe("CreateVoucher", () => {
     }
   });
 
-  test("a code exists once in a project, also after its voucher was deleted without force", async () => {
+  test("rejects a code that exists in the project, also after its voucher was deleted without force", async () => {
     const { code } = await givenDiscount(fixture);
     const again = () => givenDiscount(fixture, { code });
     const duplicate = {
@@ -189,7 +189,7 @@ describe("CreateVoucher", () => {
     await expect(again()).rejects.toMatchObject(duplicate);
   });
 
-  test("where case does not count, codes that differ in case are one", async () => {
+  test("treats codes that differ in case as equal in case-insensitive projects", async () => {
     const folded = fixture.call({ id: "proj_folded", caseSensitiveCodes: false });
     const made = await fixture.vouchers.createVoucher(
       { code: "Summer", type: VoucherType.DISCOUNT_VOUCHER, discount: percent },
@@ -209,7 +209,7 @@ describe("CreateVoucher", () => {
     expect(strict.code).toBe("Winter");
   });
 
-  test("a code is drawn from the request's config over the project's", async () => {
+  test("generates a code from the request's config merged over the project's", async () => {
     expect(await draw()).toMatch(/^[0-9a-zA-Z]{8}$/);
     expect(await draw(undefined, '{"pattern":"P-###","charset":"AB"}')).toMatch(/^P-[AB]{3}$/);
     expect(await draw({ length: 4n }, '{"pattern":"P-###","charset":"AB"}')).toMatch(/^[AB]{4}$/);
@@ -223,7 +223,7 @@ describe("CreateVoucher", () => {
 });
 
 describe("UpdateVoucher", () => {
-  test("changes what is sent, merges metadata, and null clears", async () => {
+  test("changes only what is sent, merges metadata, and clears with null", async () => {
     const { code } = await givenDiscount(fixture, {
       additionalInfo: "old",
       metadata: { a: 1, b: 2 },
@@ -259,7 +259,7 @@ describe("UpdateVoucher", () => {
     expect(await fixture.vouchers.getVoucher({ code }, fixture.call())).toEqual(updated);
   });
 
-  test("keeps type, counters and consistency", async () => {
+  test("rejects changes of type, counters and contradicting values", async () => {
     const voucher = await givenDiscount(fixture, { redemption: { quantity: 5n } });
     const { code } = voucher;
     await committer(fixture)(commandOf(fixture, [{ voucher }]), commandOf(fixture, [{ voucher }]));
@@ -285,7 +285,7 @@ describe("UpdateVoucher", () => {
     expect(updated.redemption).toMatchObject({ quantity: 2n, redeemedQuantity: 2n });
   });
 
-  test("does not find an unknown code", async () => {
+  test("returns not_found for an unknown code", async () => {
     await expect(
       fixture.vouchers.updateVoucher({ code: "nope" }, fixture.call()),
     ).rejects.toMatchObject({ key: "not_found", options: { resourceId: "nope" } });
@@ -293,7 +293,7 @@ describe("UpdateVoucher", () => {
 });
 
 describe("EnableVoucher and DisableVoucher", () => {
-  test("switch a voucher on and off, and a repeat changes nothing", async () => {
+  test("enable and disable a voucher, and a repeat changes nothing", async () => {
     const { code } = await givenDiscount(fixture);
     const off = await fixture.vouchers.disableVoucher({ code }, fixture.call({ now: NOON + 1000 }));
     expect(off.active).toBe(false);
@@ -306,7 +306,7 @@ describe("EnableVoucher and DisableVoucher", () => {
 });
 
 describe("DeleteVoucher", () => {
-  test("hides a voucher from everything; force frees its code", async () => {
+  test("hides a deleted voucher everywhere, and frees its code with force", async () => {
     const voucher = await givenDiscount(fixture);
     const { code } = voucher;
     const gather = async () =>
@@ -335,7 +335,7 @@ describe("DeleteVoucher", () => {
 });
 
 describe("ListVoucherRedemptions", () => {
-  test("answers how far a voucher is used, and its redemptions, newest first", async () => {
+  test("returns the usage of a voucher and its redemptions, newest first", async () => {
     const voucher = await givenGift(fixture, 100n, { redemption: { quantity: 9n } });
     const commit = committer(fixture);
     const ids: string[] = [];

@@ -149,34 +149,44 @@ export function createDatabase(options: DatabaseOptions): Database {
 const withoutScans = new WeakSet<PoolClient>();
 
 /**
- * Prepared statements are planned without sequential scans: a connection keeps their plans, and one
- * made while a table had a page or two would scan all of it for each row of each batch, until the
- * next analyze. Other statements are planned each time, and may scan. The setting is sent with the
- * statement, only where the connection has another one.
+ * Prepared statements and transactions are planned without sequential scans. A connection keeps the plan of a
+ * prepared statement: one that was made while a table filled a page or two would read all of it for each row
+ * of each batch, until the next analyze. Transactions lock rows in the order in which a nested loop over an index
+ * returns them. Other statements are planned each time, and may scan. The setting is sent with the statement, only
+ * where the connection has another one.
  */
-async function runAlone<Row extends QueryResultRow>(
+function planScans(client: PoolClient, allowed: boolean): void {
+  if (allowed !== withoutScans.has(client)) return;
+  // When this fails the connection is broken, and the statement behind it fails too.
+  client.query(allowed ? "reset enable_seqscan" : "set enable_seqscan = off").catch(() => {});
+  if (allowed) withoutScans.delete(client);
+  else withoutScans.add(client);
+}
+
+/** As `query` of the pool; with callbacks like it, because this is the hot path of reads. */
+function runAlone<Row extends QueryResultRow>(
   pool: Pool,
   statement: string | Statement,
-  values?: readonly unknown[],
+  values: readonly unknown[] = [],
 ): Promise<QueryResult<Row>> {
-  const client = await pool.connect();
-  try {
-    const isPrepared = typeof statement !== "string" && statement.name !== undefined;
-    if (isPrepared !== withoutScans.has(client)) {
-      client
-        .query(isPrepared ? "set enable_seqscan = off" : "reset enable_seqscan")
-        .catch(() => {});
-      if (isPrepared) withoutScans.add(client);
-      else withoutScans.delete(client);
-    }
-    const result = await run<Row>(client, statement, values);
-    client.release();
-    return result;
-  } catch (error) {
-    // As the `query` of the pool does: a failed connection is not reused.
-    client.release(asError(error));
-    throw error;
-  }
+  const isPrepared = typeof statement !== "string" && statement.name !== undefined;
+  return new Promise((resolve, reject) => {
+    pool.connect((connectError, client, release) => {
+      if (client === undefined) {
+        reject(asError(connectError));
+        return;
+      }
+      planScans(client, !isPrepared);
+      const done = (error: Error | undefined, result: QueryResult<Row>): void => {
+        // As the `query` of the pool does: a failed connection is not reused.
+        release(error ?? undefined);
+        if (error) reject(error);
+        else resolve(result);
+      };
+      if (typeof statement === "string") client.query<Row>(statement, [...values], done);
+      else client.query<Row>({ ...statement, values: [...statement.values] }, done);
+    });
+  });
 }
 
 function run<Row extends QueryResultRow>(
@@ -207,6 +217,7 @@ async function transaction<T>(
   let broken: Error | undefined;
   const failures: unknown[] = [];
   try {
+    planScans(client, false);
     // Not awaited: it is sent with the first statement and saves a round trip.
     const begun = client.query(beginning(lockTimeoutMs));
     begun.catch(() => {});
@@ -237,14 +248,8 @@ async function transaction<T>(
 /** The only error that Postgres reports for statements after a failed one. */
 const TRANSACTION_OVER = "25P02";
 
-/**
- * Disables sequential scans for the whole transaction: its lookups are prepared, and rows are
- * locked in the order in which a nested loop over an index returns them.
- */
 const beginning = (lockTimeoutMs: number | undefined): string =>
-  lockTimeoutMs === undefined
-    ? "begin; set local enable_seqscan = off"
-    : `begin; set local enable_seqscan = off; set local lock_timeout = ${lockTimeoutMs}`;
+  lockTimeoutMs === undefined ? "begin" : `begin; set local lock_timeout = ${lockTimeoutMs}`;
 
 async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query("commit");

@@ -10,7 +10,7 @@ function start() {
 const held = (...keys: string[]) => ({ locked: [], lockedByOthers: keys, waited: true });
 
 describe("contention", () => {
-  test("a voucher is avoided from when it was held until it is met free", () => {
+  test("skips a row from when it was locked by others until a batch locks it", () => {
     const { contention } = start();
     expect(contention.contended(["a", "b"])).toEqual(new Set());
     contention.record(held("a"));
@@ -19,7 +19,7 @@ describe("contention", () => {
     expect(contention.contended(["a", "b"])).toEqual(new Set());
   });
 
-  test("when the mark runs out one batch may wait, and the others keep away", () => {
+  test("lets one batch wait when the mark expires, and others keep skipping", () => {
     const { clock, contention } = start();
     contention.record(held("a"));
     clock.now = 2_000;
@@ -27,7 +27,7 @@ describe("contention", () => {
     expect(contention.contended(["a"])).toEqual(new Set(["a"]));
   });
 
-  test("the longer it is held the more seldom it is waited for", () => {
+  test("waits less often the longer a row stays locked", () => {
     const { clock, contention } = start();
     const waits: number[] = [];
     for (; clock.now < 32_000; clock.now += 100) {
@@ -41,7 +41,7 @@ describe("contention", () => {
     expect(waits).toEqual([0, 2_000, 6_000, 14_000, 22_000, 30_000]);
   });
 
-  test("vouchers that are never met again are forgotten one after the other", () => {
+  test("drops the oldest marks of rows that are never seen again", () => {
     const { contention } = start();
     const keys = Array.from({ length: 1_001 }, (_, index) => `v_${index}`);
     contention.record(held(...keys));

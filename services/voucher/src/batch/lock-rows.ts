@@ -84,12 +84,12 @@ export async function lockRows(
   const lockedScopes = new Set([...waitedScopes, ...freeScopes].map(scopeKey));
   const missing = careful.filter((name) => !usages.has(voucherKey(name)));
   // A row that does not exist is not locked by others: its redemption is rejected because it is missing.
-  const held = missing.length === 0 ? [] : await findUsages(tx, missing);
+  const lockedVouchers = missing.length === 0 ? [] : await findUsages(tx, missing);
   return {
     usages,
     scopes: lockedScopes,
     lockedByOthers: new Set([
-      ...held.map(voucherKey),
+      ...lockedVouchers.map(voucherKey),
       ...carefulScopes.map(scopeKey).filter((key) => !lockedScopes.has(key)),
     ]),
   };

@@ -77,7 +77,7 @@ const gift = (balance: bigint, voucherId = "v_1"): VoucherUsage =>
   usageOf({ voucherId, amount: balance, balance, ledgerVersion: 1n });
 
 describe("decideCommits", () => {
-  test("uses no spend of points that was used or given up, whatever else there is", () => {
+  test("returns stale for a points hold that was used or released", () => {
     const usages = [usageOf(), usageOf({ voucherId: "v_2" })];
     const using = (holdId: string) => {
       const parts = [partOf(), partOf({ voucherId: "v_2", holdId })];
@@ -87,7 +87,7 @@ describe("decideCommits", () => {
     expect(using("ps_other")).toMatchObject([{ kind: "committed" }]);
   });
 
-  test("takes a use, and says what is left", () => {
+  test("redeems once, and returns the usage right after", () => {
     const [decision] = decide([commandOf()], [usageOf({ quantity: 2n })]);
     expect(decision).toEqual({
       kind: "committed",
@@ -95,7 +95,7 @@ describe("decideCommits", () => {
     });
   });
 
-  test("leaves alone what somebody else holds, unless the key has its answer already", () => {
+  test("returns locked for rows that others lock, unless the key has a stored response", () => {
     const idempotency = keyOf("again");
     const both = [partOf(), partOf({ voucherId: "v_2" })];
     const commands = [
@@ -115,13 +115,13 @@ describe("decideCommits", () => {
     ]);
   });
 
-  test("each command sees what the ones before it took", () => {
+  test("decides each command on the state that the previous ones left", () => {
     const commands = [commandOf(), commandOf(), commandOf()];
     const kinds = decide(commands, [usageOf({ quantity: 2n })]).map(({ kind }) => kind);
     expect(kinds).toEqual(["committed", "committed", "rejected"]);
   });
 
-  test("refuses credits beyond the balance, and takes none of them", () => {
+  test("rejects credits beyond the balance, and takes none", () => {
     const part = partOf({ credits: 60n });
     const decisions = decide(
       [commandOf({ parts: [part] }), commandOf({ parts: [part] })],
@@ -144,7 +144,7 @@ describe("decideCommits", () => {
     expect(decision).toMatchObject({ usages: [{ balance: 100n, ledgerVersion: 1n }] });
   });
 
-  test("takes from all vouchers of a command or from none", () => {
+  test("redeems all vouchers of a command or none", () => {
     const both = commandOf({
       parts: [partOf({ credits: 10n }), partOf({ voucherId: "v_2" })],
     });
@@ -156,7 +156,7 @@ describe("decideCommits", () => {
     ]);
   });
 
-  test("one command that names a voucher twice takes twice", () => {
+  test("redeems twice for a command with the same voucher twice", () => {
     const twice = commandOf({ parts: [partOf(), partOf()] });
     expect(decide([twice], [usageOf({ quantity: 1n })])[0]).toMatchObject({
       kind: "rejected",
@@ -167,7 +167,7 @@ describe("decideCommits", () => {
     ).toEqual(["committed", "rejected"]);
   });
 
-  test("of a partial command a part that can not be taken makes the others be decided again", () => {
+  test("returns stale with all conflicts for a partial command", () => {
     const used = usageOf({ voucherId: "v_2", quantity: 1n, redeemedQuantity: 1n });
     const both = [partOf(), partOf({ voucherId: "v_2" })];
     const commands = [
@@ -189,17 +189,17 @@ describe("decideCommits", () => {
     expect(decide([commandOf()], usages)).toEqual([{ kind: "deleted", part: 0 }]);
   });
 
-  test("a decision on another definition is stale, also when a guard fails too", () => {
+  test("returns stale for another definition, also when a guard fails too", () => {
     const changed = usageOf({ definitionVersion: 2n, quantity: 0n });
     expect(decide([commandOf()], [changed])).toEqual([{ kind: "stale", conflicts: [] }]);
   });
 
-  test("records a refusal without looking at the voucher", () => {
+  test("records a rejection without reading the voucher", () => {
     expect(decide([commandOf({ isRejection: true })], [])).toEqual([{ kind: "record_rejection" }]);
   });
 
   describe("with an idempotency key", () => {
-    test("repeats the answer of an earlier batch, also for what came as a refusal", () => {
+    test("replays the response of an earlier batch, also for a rejection", () => {
       const commands = [
         commandOf({ idempotency: keyOf("a") }),
         commandOf({ idempotency: keyOf("a"), isRejection: true }),
@@ -210,12 +210,12 @@ describe("decideCommits", () => {
       ]);
     });
 
-    test("refuses the key of an earlier batch for another request", () => {
+    test("rejects the key of an earlier batch for another request", () => {
       const [decision] = decide([commandOf({ idempotency: keyOf("a", 2) })], [usageOf()], { a: 1 });
       expect(decision).toEqual({ kind: "key_reused" });
     });
 
-    test("repeats and refuses within one batch alike", () => {
+    test("replays and rejects within one batch alike", () => {
       const commands = [1, 1, 2].map((byte) => commandOf({ idempotency: keyOf("a", byte) }));
       expect(decide(commands, [usageOf()]).map(({ kind }) => kind)).toEqual([
         "committed",
@@ -241,7 +241,7 @@ describe("decideCommits", () => {
     });
   });
 
-  test("whatever comes, counters move by what was made, and no guard is ever broken", () => {
+  test("changes counters by the committed redemptions only, and never violates a guard", () => {
     const part = fc
       .record({
         voucherId: fc.constantFrom("v_1", "v_2", "v_3"),

@@ -134,9 +134,9 @@ export function rowsNeededBy({ voucherId, tierId, campaignId, guards }: Part): P
 /** Scopes are campaigns and promotion tiers. */
 export type PartRows = { readonly vouchers: readonly string[]; readonly scopes: readonly string[] };
 
-function isLockedByOthers(part: Part, projectId: string, held: ReadonlySet<string>): boolean {
+function isLockedByOthers(part: Part, projectId: string, locked: ReadonlySet<string>): boolean {
   const { vouchers, scopes } = rowsNeededBy(part);
-  return [...vouchers, ...scopes].some((id) => held.has(rowKey(projectId, id)));
+  return [...vouchers, ...scopes].some((id) => locked.has(rowKey(projectId, id)));
 }
 
 function decideCommand(command: CommitCommand, state: State): NewCommitDecision {

@@ -67,8 +67,8 @@ const guardOf = (one: Count, expected: bigint): Guard => ({
   rejects: true,
 });
 
-describe("a tally", () => {
-  test("is what was there and all that was added, and nothing of what was taken off again", () => {
+describe("createTally", () => {
+  test("adds increments to the stored values, and undoes subtracted ones", () => {
     fc.assert(
       fc.property(
         fc.array(count, { maxLength: 12 }),
@@ -89,7 +89,7 @@ describe("a tally", () => {
     );
   });
 
-  test("knows nothing of a count that nobody read", () => {
+  test("throws for a count that was not loaded", () => {
     const [one] = fc.sample(count, 1);
     if (one === undefined) throw new Error("no sample");
     expect(() => createTally([]).holds(guardOf(one, 0n))).toThrow(

@@ -120,7 +120,7 @@ const definition: VoucherDefinition = {
 
 const customer = { id: "cust_1", metadata: { way: "mail" } };
 
-test("a published voucher is the customer's, in a new version", () => {
+test("assigns a published voucher to the customer in a new version", () => {
   const published = publishTo(definition, customer, { now: NOON, timeZone: "UTC" });
   expect(published).toEqual({
     ...definition,
@@ -132,7 +132,7 @@ test("a published voucher is the customer's, in a new version", () => {
   });
 });
 
-test("a published referral code is referred by who holds it", () => {
+test("makes the holder of a published referral code its referrer", () => {
   const code = { ...definition, isReferralCode: true };
   expect(publishTo(code, customer, { now: NOON, timeZone: "UTC" })).toMatchObject({
     holderId: "cust_1",
@@ -140,7 +140,7 @@ test("a published referral code is referred by who holds it", () => {
   });
 });
 
-test("a period after publication replaces the dates, and follows the days of the project", () => {
+test("replaces the dates by the activity duration in the project's time zone", () => {
   const timed = { ...definition, activityDuration: "P1D" };
   // In this night the clocks in Warsaw go forward: the day has 23 hours.
   const published = publishTo(timed, customer, { now: NOON, timeZone: "Europe/Warsaw" });
@@ -164,7 +164,7 @@ test.each<readonly [string, Partial<VoucherDefinition>, boolean]>([
   expect(isPublishable({ ...definition, ...given }, NOON)).toBe(suitable);
 });
 
-test("what campaigns hold follows from their kind", () => {
+test("derives the voucher type from the campaign type", () => {
   const kinds = [
     "DISCOUNT_COUPONS",
     "REFERRAL_PROGRAM",

@@ -105,8 +105,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-describe("sessions and redemptions", () => {
-  test("together never promise or take more than there is, and keep what they promised", () => {
+describe("decideReservations and decideCommits", () => {
+  test("never lock or redeem more than the voucher has, and honour locks", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
         let usages = new Map(START.map((usage) => [rowKey(PROJECT, usage.voucherId), usage]));

@@ -15,13 +15,13 @@ export function redemptionRolledBack(
     id,
     now,
     order,
-    taken,
+    rolledBack,
   }: {
     readonly id: string;
     readonly now: Timestamp | undefined;
     readonly order: Order | undefined;
     /** The redemption that is rolled back; undefined for a failed rollback. */
-    readonly taken: Pick<RollbackTarget, "orderAmount" | "discountedAmount"> | undefined;
+    readonly rolledBack: Pick<RollbackTarget, "orderAmount" | "discountedAmount"> | undefined;
   },
 ): NewEvent {
   const { projectId, tierId, campaignId, customerId, amount, parentId, points } = row;
@@ -32,8 +32,8 @@ export function redemptionRolledBack(
     voucherId: row.voucherId ?? "",
     orderMode: row.orderMode,
     rejected: row.status === "FAILED",
-    orderAmount: taken?.orderAmount ?? 0n,
-    discountedAmount: taken?.discountedAmount ?? 0n,
+    orderAmount: rolledBack?.orderAmount ?? 0n,
+    discountedAmount: rolledBack?.discountedAmount ?? 0n,
     ...(tierId !== null && { promotionTierId: tierId }),
     ...(campaignId !== null && { campaignId }),
     ...(customerId !== null && { customerId }),

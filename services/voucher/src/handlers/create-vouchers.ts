@@ -32,9 +32,9 @@ export const createVouchers =
     const batch = { campaign, items, call };
     const outcomes = await deps.db
       .transaction(async (tx) => {
-        const made = await createAll(tx, deps, batch);
-        if (allOrNone && made.some(isRejected)) throw new NoneCreated(made);
-        return made;
+        const created = await createAll(tx, deps, batch);
+        if (allOrNone && created.some(isRejected)) throw new NoneCreated(created);
+        return created;
       })
       .catch((error: unknown) => {
         if (error instanceof NoneCreated) return error.rejected;
@@ -58,10 +58,10 @@ async function createAll(tx: Queryable, deps: Deps, batch: Batch): Promise<Creat
   const { campaign, items, call } = batch;
   await upsertCampaign(tx, call.project.id, campaignFromProto(campaign));
   const exhaustedMasks = await findExhaustedMasks(tx, batch);
-  const made: CreateVoucherOutcome[] = [];
+  const outcomes: CreateVoucherOutcome[] = [];
   for (const item of items)
-    made.push(await createOne(tx, deps, { campaign, item, call, room: exhaustedMasks }));
-  return made;
+    outcomes.push(await createOne(tx, deps, { campaign, item, call, exhaustedMasks }));
+  return outcomes;
 }
 
 type Batch = {
@@ -72,11 +72,11 @@ type Batch = {
 
 type One = Pick<Batch, "campaign" | "call"> & {
   readonly item: CampaignVoucherItem;
-  readonly room: ReadonlyMap<string, ApiError>;
+  readonly exhaustedMasks: ReadonlyMap<string, ApiError>;
 };
 
 async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVoucherOutcome> {
-  const { campaign, item, call, room } = one;
+  const { campaign, item, call, exhaustedMasks } = one;
   try {
     const request = item.voucher;
     if (request === undefined) throw new Error("the contract requires a voucher");
@@ -87,12 +87,12 @@ async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVou
     });
     const mask = (): CodeMask => {
       const own = ownMaskOf(item, call);
-      const error = room.get(JSON.stringify(own));
+      const error = exhaustedMasks.get(JSON.stringify(own));
       if (error !== undefined) throw error;
       return own;
     };
-    const made = await insertWithCode(tx, deps, { request, call, draft, mask });
-    const voucher = voucherToProto({ definition: made.definition, usage: newUsage(made) });
+    const created = await insertWithCode(tx, deps, { request, call, draft, mask });
+    const voucher = voucherToProto({ definition: created.definition, usage: newUsage(created) });
     return outcomeOf({ case: "voucher", value: voucher });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -134,13 +134,13 @@ async function findExhaustedMasks(
   for (const [name, { mask, count }] of wanted) {
     const capacity = capacityOf(mask);
     if (count + campaign.vouchersCount <= capacity) continue;
-    const made = await countCodes(tx, {
+    const existing = await countCodes(tx, {
       projectId: call.project.id,
       campaignId: campaign.id,
       mask,
       caseSensitive: call.project.caseSensitiveCodes,
     });
-    if (count + made <= capacity) continue;
+    if (count + existing <= capacity) continue;
     const details = `Code config allows to generate up to ${capacity} unique codes, requested ${count}`;
     errors.set(name, new ApiError("invalid_code_config", { details }));
   }

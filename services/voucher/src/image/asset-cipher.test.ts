@@ -5,7 +5,7 @@ import { createAssetCipher } from "./asset-cipher.ts";
 
 const cipher = createAssetCipher("a secret of tests");
 
-test("an id opens to its code, is the same each time, and fits a path as it is", () => {
+test("decrypts an id to its code; ids are stable and URL-safe", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, maxLength: 255, unit: "grapheme" }), (code) => {
       const id = cipher.seal("proj_1", code);
@@ -16,11 +16,11 @@ test("an id opens to its code, is the same each time, and fits a path as it is",
   );
 });
 
-test("equal codes of two projects have different ids", () => {
+test("creates different ids for equal codes of two projects", () => {
   expect(cipher.seal("proj_1", "A")).not.toBe(cipher.seal("proj_2", "A"));
 });
 
-test("an id that was changed anywhere, or made with another secret, does not open", () => {
+test("rejects an id that was changed or created with another secret", () => {
   const id = cipher.seal("proj_1", "SUMMER");
   for (let index = 0; index < id.length; index += 1) {
     const other = id[index] === "A" ? "B" : "A";

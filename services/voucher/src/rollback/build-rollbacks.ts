@@ -26,17 +26,17 @@ type Made = Extract<NewRollbackDecision, { kind: "committed" }>;
 /** Builds one rollback for each part, and a parent rollback for a stack. */
 export function buildRollbacks(
   command: Command,
-  { redemption, parts: taken, usages }: Made,
+  { redemption, parts: targets, usages }: Made,
   build: RollbackBuild,
 ): CommittedRollbacks {
   const { draft, context } = build;
   const { projectId } = command;
-  const isStack = taken[0]?.id !== redemption.id;
-  const ids = taken.map(() => context.newId("rr"));
+  const isStack = targets[0]?.id !== redemption.id;
+  const ids = targets.map(() => context.newId("rr"));
   const parentId = isStack ? context.newId("rr") : null;
   const order = orderOf(command, redemption, { ids, parentId });
   const orderBytes = order === undefined ? null : encodeOrder(order);
-  const rollbacks = taken.map((part, position): Rollback => {
+  const rollbacks = targets.map((part, position): Rollback => {
     const usage = usages[position] ?? null;
     const row = {
       ...rollbackToRow(command, part, { id: ids[position] ?? "", parentId, usage, build }),
@@ -44,13 +44,13 @@ export function buildRollbacks(
     };
     draft.rollbacks.push({ ...row, order: orderBytes });
     addReturnedValue(command, part, { usage, build });
-    const isLast = position === taken.length - 1;
+    const isLast = position === targets.length - 1;
     draft.events.push(
       redemptionRolledBack(row, {
         id: context.newId("event"),
         now: command.message.now,
         order: isLast ? order : undefined,
-        taken: part,
+        rolledBack: part,
       }),
     );
     return messageOf(command, row, { order, usage, part, build });
@@ -60,7 +60,7 @@ export function buildRollbacks(
       ? undefined
       : rollbackToRow(command, redemption, { id: parentId, parentId: null, usage: null, build });
   if (parentRow !== undefined) draft.rollbacks.push({ ...parentRow, order: orderBytes });
-  const all = isStack ? [...taken, redemption] : taken;
+  const all = isStack ? [...targets, redemption] : targets;
   const redemptions = all.map((one) => {
     const after = asRolledBack(command, storedRedemptionOf(projectId, one, build));
     draft.rolledBack.push({ projectId, id: one.id, metadata: metadataToJson(after.metadata) });

@@ -58,19 +58,19 @@ export function returnedPoints(
   part: RollbackTarget,
   build: RollbackBuild,
 ): RedeemedPoints | null {
-  const { points: taken } = storedRedemptionOf(projectId, part, build);
-  if (taken === null || part.voucherId === null) return null;
+  const { points: redeemed } = storedRedemptionOf(projectId, part, build);
+  if (redeemed === null || part.voucherId === null) return null;
   const key = rowKey(projectId, part.voucherId);
   const before = build.context.cards.get(key);
-  if (before === undefined) return taken;
+  if (before === undefined) return redeemed;
   const after = {
     points: before.points,
-    balance: before.balance + taken.points,
-    redeemedPoints: before.redeemedPoints - taken.points,
+    balance: before.balance + redeemed.points,
+    redeemedPoints: before.redeemedPoints - redeemed.points,
   };
   // The next rollback of the same batch continues from here.
   build.context.cards.set(key, after);
-  return { ...taken, ...after, points: taken.points, cardPoints: after.points };
+  return { ...redeemed, ...after, points: redeemed.points, cardPoints: after.points };
 }
 
 export const storedRedemptionOf = (

@@ -28,7 +28,7 @@ export function recordRejection(
         id: context.newId("event"),
         now: command.message.now,
         order: undefined,
-        taken: undefined,
+        rolledBack: undefined,
       }),
     );
   }

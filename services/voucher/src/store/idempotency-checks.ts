@@ -21,11 +21,11 @@ export async function checkStoredResponses(db: Queryable, request: ChunkRequest)
   const statuses = new Map(found.map(({ id, status }) => [id, status]));
   const firstKeys = new Map<string, string>();
   const violations: Violation[] = [];
-  for (const { key, id, made } of named) {
+  for (const { key, id, succeeded } of named) {
     const status = statuses.get(id);
     const first = firstKeys.get(id);
     if (status === undefined) violations.push({ subject: key, details: `${id} does not exist` });
-    else if ((status !== "FAILED") !== made) {
+    else if ((status !== "FAILED") !== succeeded) {
       violations.push({
         subject: key,
         details: `${id} is ${status}, the stored response says otherwise`,
@@ -39,13 +39,13 @@ export async function checkStoredResponses(db: Queryable, request: ChunkRequest)
   return { checked: rows.length, last: rows.length < request.limit ? null : last, violations };
 }
 
-function redemptionsOf(outcomeBytes: Uint8Array): { id: string; made: boolean }[] {
+function redemptionsOf(outcomeBytes: Uint8Array): { id: string; succeeded: boolean }[] {
   const { outcome } = fromBinary(CommitOutcomeSchema, outcomeBytes);
   if (outcome.case === "committed") {
     const { redemptions, parentRedemption } = outcome.value;
     const all = parentRedemption === undefined ? redemptions : [...redemptions, parentRedemption];
-    return all.map(({ id }) => ({ id, made: true }));
+    return all.map(({ id }) => ({ id, succeeded: true }));
   }
   const { resourceType, resourceId } = (outcome.case === "rejected" && outcome.value) || {};
-  return resourceType === "redemption" && resourceId ? [{ id: resourceId, made: false }] : [];
+  return resourceType === "redemption" && resourceId ? [{ id: resourceId, succeeded: false }] : [];
 }

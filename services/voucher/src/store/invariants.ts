@@ -31,7 +31,7 @@ export const voucherInvariants: readonly InvariantCheck[] = [
   },
   {
     name: "I2 spends",
-    states: "each spend in the ledger is a successful redemption of that voucher and amount",
+    states: "each debit in the ledger is a successful redemption of that voucher and amount",
     checkChunk: sqlCheck(SPENDS),
   },
   {

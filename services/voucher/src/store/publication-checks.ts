@@ -3,11 +3,11 @@
 export const HOLDERS = `
   select v.id,
          case when v.holder_id is distinct from held.customer_id
-              then format('belongs to %s, was given to %s', v.holder_id, held.customer_id)
+              then format('belongs to %s, was published to %s', v.holder_id, held.customer_id)
               when v.publish_count <> given.count
               then format('counts %s publications, has %s', v.publish_count, given.count)
               when v.publish_count > 1
-              then format('was given away %s times', v.publish_count)
+              then format('was published %s times', v.publish_count)
           end as fault
     from voucher v
     left join redeemable_holder held

@@ -102,13 +102,13 @@ export const SESSIONS = `
   select u.voucher_id as id,
          case when held.quantity > 0 and not u.reserved
                and (u.quantity is not null or u.balance is not null)
-              then format('is held by %s sessions, and not marked', held.quantity)
+              then format('is locked by %s sessions, and not marked', held.quantity)
               when u.definition_version = 1 and held.quantity > 0
                and u.redeemed_quantity + held.quantity > u.quantity
-              then format('was redeemed %s times and is held %s times, allows %s',
+              then format('was redeemed %s times and is locked %s times, allows %s',
                           u.redeemed_quantity, held.quantity, u.quantity)
               when u.definition_version = 1 and held.credits > u.balance
-              then format('has %s left, of which %s are held', u.balance, held.credits)
+              then format('has %s left, of which %s are locked', u.balance, held.credits)
           end as fault
     from voucher_usage u
    cross join lateral (

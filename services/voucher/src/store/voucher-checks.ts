@@ -29,10 +29,10 @@ export const BALANCES = `
          case when u.amount is null and (u.balance is not null or u.redeemed_amount <> 0)
               then 'has a balance without being a gift'
               when u.balance is distinct from u.amount - made.amount
-              then format('holds %s; %s less spends of %s is %s', u.balance, u.amount, made.amount,
+              then format('holds %s; %s less redemptions of %s is %s', u.balance, u.amount, made.amount,
                           u.amount - made.amount)
               when u.amount is not null and u.redeemed_amount <> made.amount
-              then format('counts spends of %s, has %s', u.redeemed_amount, made.amount)
+              then format('counts redemptions of %s, has %s', u.redeemed_amount, made.amount)
               when u.balance < 0
               then format('is overdrawn: %s', u.balance)
           end as fault
