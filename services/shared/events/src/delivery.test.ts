@@ -18,7 +18,7 @@ test("brings each event to its handler or to the dead letters, once and in order
       fc.uniqueArray(fc.nat(39), { maxLength: 5 }),
       fc.array(fc.nat(30), { maxLength: 5 }),
       async (count, poisonous, troubledCalls) => {
-        const events = givenEvents(count);
+        const events = buildEvents(count);
         const handled: bigint[] = [];
         const buried: bigint[] = [];
         let calls = 0;
@@ -50,7 +50,7 @@ test("brings each event to its handler or to the dead letters, once and in order
 
 test("retries to store a dead letter until it succeeds", async () => {
   let attempts = 0;
-  await deliver(givenEvents(1), {
+  await deliver(buildEvents(1), {
     handle: () => Promise.reject(new Error("poison")),
     bury: async () => {
       attempts += 1;
@@ -65,7 +65,7 @@ test("retries to store a dead letter until it succeeds", async () => {
 
 test("halves a batch that exceeds a time limit repeatedly, without dead letters", async () => {
   const handled: number[] = [];
-  await deliver(givenEvents(100), {
+  await deliver(buildEvents(100), {
     handle: async (batch) => {
       if (batch.length > 30) throw new Error("passing");
       handled.push(batch.length);
@@ -80,7 +80,7 @@ test("halves a batch that exceeds a time limit repeatedly, without dead letters"
 
 test("stops immediately when aborted, even in a pause", async () => {
   const stop = new AbortController();
-  const delivery = deliver(givenEvents(1), {
+  const delivery = deliver(buildEvents(1), {
     handle: () => Promise.reject(new Error("passing")),
     bury: () => Promise.reject(new Error("nobody is to be buried")),
     onError: () => setImmediate(() => stop.abort()),
@@ -90,7 +90,7 @@ test("stops immediately when aborted, even in a pause", async () => {
   await expect(delivery).rejects.toThrow("aborted");
 });
 
-const givenEvents = (count: number): DeliveredEvent[] =>
+const buildEvents = (count: number): DeliveredEvent[] =>
   Array.from({ length: count }, (_, index) => ({
     id: `event-${index}`,
     topic: "scrip.test.v1",

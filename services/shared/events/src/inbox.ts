@@ -2,13 +2,13 @@ import { type Database, type Queryable, textArray } from "@scrip/postgres";
 
 import type { DeliveredEvent, EventHandler } from "./bus.ts";
 
-export type InboxWork<Told> = {
+export type InboxWork<Item> = {
   /** The consumer whose inbox records the handled events. */
   readonly consumer: string;
   /** What the consumer needs of an event; undefined skips the event, without a record. */
-  readonly read: (event: DeliveredEvent) => Told | undefined;
+  readonly read: (event: DeliveredEvent) => Item | undefined;
   /** Applies new events, in the transaction that records them. */
-  readonly work: (tx: Queryable, told: readonly Told[]) => Promise<void>;
+  readonly work: (tx: Queryable, items: readonly Item[]) => Promise<void>;
 };
 
 /**
@@ -17,20 +17,20 @@ export type InboxWork<Told> = {
  * both.
  */
 export const inboxHandler =
-  <Told>(db: Database, { consumer, read, work }: InboxWork<Told>): EventHandler =>
+  <Item>(db: Database, { consumer, read, work }: InboxWork<Item>): EventHandler =>
   async (batch) => {
-    const told = new Map<DeliveredEvent, Told>();
+    const items = new Map<DeliveredEvent, Item>();
     for (const event of batch) {
       const one = read(event);
-      if (one !== undefined) told.set(event, one);
+      if (one !== undefined) items.set(event, one);
     }
-    if (told.size === 0) return;
+    if (items.size === 0) return;
     await db.transaction(async (tx) => {
-      const fresh = await takeFresh(tx, consumer, [...told.keys()]);
+      const fresh = await takeFresh(tx, consumer, [...items.keys()]);
       if (fresh.length === 0) return;
       await work(
         tx,
-        fresh.map((event) => told.get(event) as Told),
+        fresh.map((event) => items.get(event) as Item),
       );
     });
   };

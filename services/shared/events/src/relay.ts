@@ -98,12 +98,12 @@ type Lease = { readonly hold: () => Promise<boolean>; readonly release: () => Pr
 function createLease(db: Database, leaseMs: number): Lease {
   const owner = randomUUID();
   let held = false;
-  let askAgainAt = 0;
+  let renewAt = 0;
   return {
     async hold() {
       // Taken before the statement: the lease ends later than assumed, never earlier.
-      const asked = performance.now();
-      if (asked < askAgainAt) return held;
+      const startedAt = performance.now();
+      if (startedAt < renewAt) return held;
       const { rowCount } = await db.query(
         `insert into outbox_lease as lease (name, owner, expires_at)
          values ('relay', $1, clock_timestamp() + $2 * interval '1 millisecond')
@@ -113,7 +113,7 @@ function createLease(db: Database, leaseMs: number): Lease {
         [owner, leaseMs],
       );
       held = rowCount === 1;
-      askAgainAt = asked + leaseMs / (held ? 2 : 4);
+      renewAt = startedAt + leaseMs / (held ? 2 : 4);
       return held;
     },
     async release() {

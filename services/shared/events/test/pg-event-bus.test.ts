@@ -2,7 +2,7 @@ import { createPgEventBus, type DeliveredEvent, type PgEventBusOptions } from "@
 import { emptyDatabase } from "@scrip/testing";
 import { expect, test } from "vitest";
 
-import { type Broker, CLOSE_MS, givenEvent, soon } from "./conformance/broker.ts";
+import { type Broker, CLOSE_MS, buildEvent, soon } from "./conformance/broker.ts";
 import { eventBusConformance } from "./conformance/index.ts";
 
 const QUICK = {
@@ -24,7 +24,7 @@ eventBusConformance("Postgres", startBroker);
 test("passes few events of many partitions to the handler together", async () => {
   await using broker = await startBroker();
   const bus = await broker.connect();
-  const events = Array.from({ length: 30 }, (_, index) => givenEvent("joint", `v_${index}`, 1));
+  const events = Array.from({ length: 30 }, (_, index) => buildEvent("joint", `v_${index}`, 1));
   await bus.publish(events);
   const batches: (readonly DeliveredEvent[])[] = [];
   await bus.subscribe({

@@ -9,7 +9,7 @@ import { createLogReader } from "../src/pg/log-reader.ts";
 import { trimLog } from "../src/pg/log-trim.ts";
 import { appendToLog, readLog } from "../src/pg/log.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../src/pg/pg-event-bus.ts";
-import { givenEvent, givenEvents, givenTopic, idsOf } from "./conformance/broker.ts";
+import { buildEvent, buildEvents, newTopic, idsOf } from "./conformance/broker.ts";
 
 const HOUR_MS = 3_600_000;
 const TRIM = { keepMs: 72 * HOUR_MS, keepUnreadMs: 14 * 24 * HOUR_MS, chunk: 7 };
@@ -33,7 +33,7 @@ afterAll(() => parts.disposeAsync());
 
 describe("the log", () => {
   test("gives each partition offsets without gaps, despite failures and concurrent writers", async () => {
-    const topic = givenTopic();
+    const topic = newTopic();
     const keys = Array.from({ length: 20 }, (_, index) => `v_${index}`);
     const write = (writer: number, round: number): Promise<void> =>
       db.transaction(async (tx) => {
@@ -41,7 +41,7 @@ describe("the log", () => {
           tx,
           // Each writer in an order of its own, so that unsorted locks would deadlock.
           (writer % 2 === 0 ? keys : keys.toReversed()).map((key) =>
-            givenEvent(topic, key, writer * 100 + round),
+            buildEvent(topic, key, writer * 100 + round),
           ),
         );
         if (round % 3 === 0) throw new Error("rolled back");
@@ -65,15 +65,15 @@ describe("the log", () => {
   });
 
   test("returns all entries to groups at different positions", async () => {
-    const topic = givenTopic();
+    const topic = newTopic();
     const { read } = createLogReader(db);
     const seen: DeliveredEvent[][] = [[], [], []];
     const offsets = [0n, 0n, 0n];
     let partition = 0;
     for (let round = 0; round < 30; round += 1) {
       await appendToLog(db, [
-        givenEvent(topic, "v_1", 2 * round),
-        givenEvent(topic, "v_1", 2 * round + 1),
+        buildEvent(topic, "v_1", 2 * round),
+        buildEvent(topic, "v_1", 2 * round + 1),
       ]);
       const [[first]] = (await readLog(db, everyPartition(topic), 1)) as [[DeliveredEvent]];
       partition = first.partition;
@@ -94,8 +94,8 @@ describe("the log", () => {
   });
 
   test("shares one statement between groups that read at the same time", async () => {
-    const topic = givenTopic();
-    await appendToLog(db, givenEvents(topic, "v_1", 5));
+    const topic = newTopic();
+    await appendToLog(db, buildEvents(topic, "v_1", 5));
     const [all] = await readLog(db, everyPartition(topic), 10);
     const { read } = createLogReader(db);
     const query = vi.spyOn(db, "query");
@@ -112,7 +112,7 @@ describe("the log", () => {
   });
 
   test("reads again after a publication", async () => {
-    const topic = givenTopic();
+    const topic = newTopic();
     const { read, outdate } = createLogReader(db);
     const query = vi.spyOn(db, "query");
     const before = read(everyPartition(topic), 10);
@@ -125,7 +125,7 @@ describe("the log", () => {
   });
 
   test("shows nothing beyond an append in progress", async () => {
-    const topic = givenTopic();
+    const topic = newTopic();
     const positions = Array.from({ length: 12 }, (_, partition) => ({
       topic,
       partition,
@@ -133,8 +133,8 @@ describe("the log", () => {
     }));
     let second: Promise<void> | undefined;
     await db.transaction(async (tx) => {
-      await appendToLog(tx, [givenEvent(topic, "v_1", 1)]);
-      second = appendToLog(db, [givenEvent(topic, "v_1", 2)]);
+      await appendToLog(tx, [buildEvent(topic, "v_1", 1)]);
+      second = appendToLog(db, [buildEvent(topic, "v_1", 2)]);
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(await readLog(db, positions, 10)).toEqual([]);
     });
@@ -144,8 +144,8 @@ describe("the log", () => {
   });
 
   test("reads at most some megabytes into memory, and always at least one event", async () => {
-    const topic = givenTopic();
-    const large = givenEvents(topic, "v_1", 8).map((event) => ({
+    const topic = newTopic();
+    const large = buildEvents(topic, "v_1", 8).map((event) => ({
       ...event,
       payload: new Uint8Array(900_000),
     }));
@@ -163,7 +163,7 @@ describe("the log", () => {
 });
 
 describe("trimming", () => {
-  const topic = givenTopic();
+  const topic = newTopic();
   const partitionOfKey = async (): Promise<number> => {
     const { rows } = await db.query<{ partition: number }>(
       "select partition from bus_partition where topic = $1",
@@ -189,7 +189,7 @@ describe("trimming", () => {
     await db.query("delete from bus_log");
     await db.query("delete from bus_partition");
     await db.query("delete from bus_offset");
-    await appendToLog(db, givenEvents(topic, "v_1", 30));
+    await appendToLog(db, buildEvents(topic, "v_1", 30));
   });
 
   test("deletes entries older than three days that all groups have read, in chunks", async () => {
@@ -197,7 +197,7 @@ describe("trimming", () => {
     await db.query("update bus_offset set log_offset = 30");
     await age(20, 73);
     expect(await trimLog(db, TRIM)).toBe(20);
-    expect(await remaining()).toEqual(idsOf(givenEvents(topic, "v_1", 30)).slice(20));
+    expect(await remaining()).toEqual(idsOf(buildEvents(topic, "v_1", 30)).slice(20));
     const { rows } = await db.query("select first_offset, next_offset from bus_partition");
     expect(rows).toEqual([{ first_offset: 20n, next_offset: 30n }]);
   });
@@ -211,7 +211,7 @@ describe("trimming", () => {
     expect(await trimLog(db, TRIM)).toBe(4);
     await age(10, 15 * 24);
     expect(await trimLog(db, TRIM)).toBe(6);
-    expect(await remaining()).toEqual(idsOf(givenEvents(topic, "v_1", 30)).slice(10));
+    expect(await remaining()).toEqual(idsOf(buildEvents(topic, "v_1", 30)).slice(10));
   });
 
   test("lets a reader that fell behind continue with the oldest remaining entry", async () => {
@@ -219,24 +219,28 @@ describe("trimming", () => {
     await trimLog(db, TRIM);
     const partition = await partitionOfKey();
     const [batch] = await readLog(db, [{ topic, partition, offset: 0n }], 5);
-    expect(idsOf(batch ?? [])).toEqual(idsOf(givenEvents(topic, "v_1", 25)).slice(20));
+    expect(idsOf(batch ?? [])).toEqual(idsOf(buildEvents(topic, "v_1", 25)).slice(20));
   });
 });
 
 test("does not let a member whose lease expired move the offset of its successor", async () => {
-  const topic = givenTopic();
+  const topic = newTopic();
   await createOffsets(db, "group", [topic]);
-  const wanted = [{ topic, partition: 3 }];
-  const [stale] = await claimPartitions(db, "group", { member: "one", wanted, leaseMs: 1 });
+  const requested = [{ topic, partition: 3 }];
+  const [stale] = await claimPartitions(db, "group", { member: "one", requested, leaseMs: 1 });
   await new Promise((resolve) => setTimeout(resolve, 20));
-  const [current] = await claimPartitions(db, "group", { member: "two", wanted, leaseMs: 60_000 });
+  const [current] = await claimPartitions(db, "group", {
+    member: "two",
+    requested,
+    leaseMs: 60_000,
+  });
   expect(current?.epoch).toBe((stale?.epoch ?? 0n) + 1n);
 
   expect(await commitOffsets(db, "group", "one", [{ ...stale!, offset: 9n }])).toEqual([]);
-  expect(await claimPartitions(db, "group", { member: "one", wanted, leaseMs: 60_000 })).toEqual(
+  expect(await claimPartitions(db, "group", { member: "one", requested, leaseMs: 60_000 })).toEqual(
     [],
   );
-  expect(await commitOffsets(db, "group", "two", [{ ...current!, offset: 7n }])).toEqual(wanted);
-  const [again] = await claimPartitions(db, "group", { member: "two", wanted, leaseMs: 60_000 });
+  expect(await commitOffsets(db, "group", "two", [{ ...current!, offset: 7n }])).toEqual(requested);
+  const [again] = await claimPartitions(db, "group", { member: "two", requested, leaseMs: 60_000 });
   expect(again).toEqual({ topic, partition: 3, offset: 7n, epoch: current!.epoch });
 });

@@ -75,11 +75,11 @@ const isKnown = (value: RecordValue): boolean => value !== null;
 function valueTest(condition: ScalarCondition): ValueTest | undefined {
   if (condition.type === "date") {
     const test = dateTest(condition);
-    return test && ((value, moment) => test(value as number | null, moment));
+    return test && ((value, time) => test(value as number | null, time));
   }
   if (condition.type !== "day") return scalarTest(condition);
   const test = dateTest(condition);
-  return test && ((value, moment) => test(midnightOf(value as string | null), inUtc(moment)));
+  return test && ((value, time) => test(midnightOf(value as string | null), inUtc(time)));
 }
 
 function midnightOf(day: string | null): number | null {

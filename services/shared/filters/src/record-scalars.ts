@@ -62,7 +62,7 @@ export function scalarTest(condition: ScalarCondition): ValueTest | undefined {
 }
 
 const negated = (test: ValueTest | undefined): ValueTest | undefined =>
-  test && ((value, moment) => !test(value, moment));
+  test && ((value, time) => !test(value, time));
 
 function equality({ name, type, operands }: ScalarCondition): ValueTest {
   if (type === "number") {

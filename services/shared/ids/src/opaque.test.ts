@@ -19,9 +19,9 @@ test("creates ids of a prefix and eighteen lower-case hex digits", () => {
 
 test("reads the creation time from an id, and undefined from other text", () => {
   const before = Date.now();
-  const made = createdAtMs(newId("v")) ?? 0;
-  expect(made).toBeGreaterThanOrEqual(before);
-  expect(made).toBeLessThanOrEqual(before + 60_000);
+  const created = createdAtMs(newId("v")) ?? 0;
+  expect(created).toBeGreaterThanOrEqual(before);
+  expect(created).toBeLessThanOrEqual(before + 60_000);
   expect(createdAtMs("v_019aa8f3c2d1000000")).toBe(0x019aa8f3c2d1);
   expect(createdAtMs("v_1")).toBeUndefined();
   expect(createdAtMs("SUMMER")).toBeUndefined();
@@ -34,9 +34,9 @@ test("creates growing ids, whatever the clock does and wherever the counter star
       fc.array(fc.integer({ min: 0, max: HALF - 1 }), { minLength: 1, maxLength: 5 }),
       (times, starts) => {
         const next = createOpaqueSource({ now: clockOf(times), start: clockOf(starts) });
-        const made = times.map(() => next());
-        expect(made).toEqual([...new Set(made)].toSorted());
-        for (const id of made) expect(id).toMatch(/^[0-9a-f]{18}$/);
+        const created = times.map(() => next());
+        expect(created).toEqual([...new Set(created)].toSorted());
+        for (const id of created) expect(id).toMatch(/^[0-9a-f]{18}$/);
       },
     ),
   );
@@ -60,9 +60,9 @@ test("advances to the next millisecond when a counter is exhausted, instead of w
 });
 
 test("creates a hundred thousand different ids in order", () => {
-  const made = Array.from({ length: 100_000 }, () => newId("v"));
-  expect(new Set(made).size).toBe(made.length);
-  expect(made).toEqual(made.toSorted());
+  const created = Array.from({ length: 100_000 }, () => newId("v"));
+  expect(new Set(created).size).toBe(created.length);
+  expect(created).toEqual(created.toSorted());
 });
 
 test("rarely creates equal ids in two processes within one millisecond", () => {

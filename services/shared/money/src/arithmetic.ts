@@ -18,7 +18,7 @@ const ONE: Decimal = { unscaled: 1n, scale: 0 };
 
 export function addDecimals(a: Decimal, b: Decimal): Decimal | undefined {
   const scale = Math.max(a.scale, b.scale);
-  return settle(atScale(a, scale) + atScale(b, scale), scale);
+  return normalize(atScale(a, scale) + atScale(b, scale), scale);
 }
 
 export const negateDecimal = (value: Decimal): Decimal => ({
@@ -27,7 +27,7 @@ export const negateDecimal = (value: Decimal): Decimal => ({
 });
 
 export const multiplyDecimals = (a: Decimal, b: Decimal): Decimal | undefined =>
-  settle(a.unscaled * b.unscaled, a.scale + b.scale);
+  normalize(a.unscaled * b.unscaled, a.scale + b.scale);
 
 /** Returns undefined for a division by zero. */
 export function divideDecimals(a: Decimal, b: Decimal): Decimal | undefined {
@@ -39,14 +39,14 @@ export function divideDecimals(a: Decimal, b: Decimal): Decimal | undefined {
   const cutOff = dividend % b.unscaled === 0n ? 0n : isNegative ? -1n : 1n;
   const quotient = (dividend / b.unscaled) * 10n + cutOff;
   const scale = a.scale - b.scale + extra + 1;
-  return scale < 0 ? settle(quotient * 10n ** BigInt(-scale), 0) : settle(quotient, scale);
+  return scale < 0 ? normalize(quotient * 10n ** BigInt(-scale), 0) : normalize(quotient, scale);
 }
 
 /** The remainder of `a` divided by `b`, with the sign of `a`. */
 export function remainderOf(a: Decimal, b: Decimal): Decimal | undefined {
   if (b.unscaled === 0n) return undefined;
   const scale = Math.max(a.scale, b.scale);
-  return settle(atScale(a, scale) % atScale(b, scale), scale);
+  return normalize(atScale(a, scale) % atScale(b, scale), scale);
 }
 
 /** Whole exponents only: other powers have no exact value. Each step is rounded like a product. */
@@ -88,7 +88,7 @@ export function roundDecimal(
   const step = 10n ** BigInt(value.scale - places);
   const steps =
     mode === "HALF_UP" ? roundHalfUp(value.unscaled, step) : floorOrCeil(value, step, mode);
-  return places < 0 ? settle(steps * 10n ** BigInt(-places), 0) : settle(steps, places);
+  return places < 0 ? normalize(steps * 10n ** BigInt(-places), 0) : normalize(steps, places);
 }
 
 function floorOrCeil({ unscaled }: Decimal, step: bigint, mode: "DOWN" | "UP"): bigint {
@@ -118,8 +118,8 @@ export function decimalOfNumber(value: number): Decimal | undefined {
   const [, whole = "", fraction = "", exponent = "0"] = match;
   const scale = fraction.length - Number(exponent);
   const unscaled = BigInt(whole + fraction);
-  if (scale >= 0) return settle(unscaled, scale);
-  return -scale > SIGNIFICANT_DIGITS ? undefined : settle(unscaled * 10n ** BigInt(-scale), 0);
+  if (scale >= 0) return normalize(unscaled, scale);
+  return -scale > SIGNIFICANT_DIGITS ? undefined : normalize(unscaled * 10n ** BigInt(-scale), 0);
 }
 
 /** Plain decimal text without trailing zeros in its fraction. */
@@ -130,17 +130,17 @@ export function decimalText({ unscaled, scale }: Decimal): string {
   return `${unscaled < 0n ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-function settle(unscaled: bigint, scale: number): Decimal | undefined {
+function normalize(unscaled: bigint, scale: number): Decimal | undefined {
   const spare = Math.min(
     scale,
     Math.max(digitsOf(unscaled) - SIGNIFICANT_DIGITS, scale - MAX_SCALE),
   );
-  const settled =
+  const normalized =
     spare > 0
       ? { unscaled: roundHalfUp(unscaled, 10n ** BigInt(spare)), scale: scale - spare }
       : { unscaled, scale };
-  const limit = LARGEST * 10n ** BigInt(settled.scale);
-  return settled.unscaled < limit && settled.unscaled > -limit ? settled : undefined;
+  const limit = LARGEST * 10n ** BigInt(normalized.scale);
+  return normalized.unscaled < limit && normalized.unscaled > -limit ? normalized : undefined;
 }
 
 const atScale = ({ unscaled, scale }: Decimal, target: number): bigint =>

@@ -226,9 +226,9 @@ async function transaction<T>(
         statement: string | Statement,
         values?: readonly unknown[],
       ) {
-        const answer = run<Row>(client, statement, values);
-        answer.catch((error: unknown) => failures.push(error));
-        return answer;
+        const result = run<Row>(client, statement, values);
+        result.catch((error: unknown) => failures.push(error));
+        return result;
       },
     });
     await begun;
@@ -280,9 +280,9 @@ const asError = (thrown: unknown): Error =>
  */
 function withSession(url: string, settings: Readonly<Record<string, string | number>>): string {
   const parsed = new URL(url);
-  const given = parsed.searchParams.get("options");
+  const fromUrl = parsed.searchParams.get("options");
   const ours = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
-  parsed.searchParams.set("options", [...(given === null ? [] : [given]), ...ours].join(" "));
+  parsed.searchParams.set("options", [...(fromUrl === null ? [] : [fromUrl]), ...ours].join(" "));
   return parsed.href;
 }
 

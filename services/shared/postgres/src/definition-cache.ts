@@ -55,9 +55,9 @@ export function createDefinitionCache<Value>(
   const { versions, load, maxEntries } = options;
   const entries = createGenerationCache<OfEpoch<Value | undefined>>(maxEntries);
   const flights = new Map<string, OfEpoch<Promise<Value | undefined>>>();
-  const ask = createBatcher({ lanes: LANES, maxBatch: MAX_BATCH, send: load });
+  const loadOne = createBatcher({ lanes: LANES, maxBatch: MAX_BATCH, send: load });
 
-  const remember = (at: DefinitionKey, found: OfEpoch<Value | undefined>): void => {
+  const store = (at: DefinitionKey, found: OfEpoch<Value | undefined>): void => {
     if ((entries.get(at.projectId, at.key)?.epoch ?? 0) > found.epoch) return;
     entries.set(at.projectId, at.key, found);
   };
@@ -66,11 +66,11 @@ export function createDefinitionCache<Value>(
     const name = `${at.projectId}\n${at.key}`;
     const flight = flights.get(name);
     if (flight?.epoch === epoch) return flight.value;
-    const started = { epoch, value: ask(at) };
+    const started = { epoch, value: loadOne(at) };
     flights.set(name, started);
     return started.value
       .then((value) => {
-        remember(at, { epoch, value });
+        store(at, { epoch, value });
         return value;
       })
       .finally(() => {

@@ -23,7 +23,7 @@ export type DefinitionVersions = {
    * Call after a transaction that called `bumpDefinitions` itself, also after a failure: a commit
    * whose response was lost is a commit.
    */
-  forget(projectId: string): void;
+  invalidate(projectId: string): void;
   /**
    * A number that changes with every write. Definitions loaded after reading it belong to it; it is
    * at most a second old. Synchronous when cached, which is nearly always.
@@ -63,22 +63,22 @@ export function createDefinitionVersions({
   const projects = new Map<string, Project>();
   // Never reused, also when a dropped project returns.
   let lastEpoch = 0;
-  const ask = createBatcher({
+  const loadVersion = createBatcher({
     lanes: 2,
     maxBatch: MAX_BATCH,
     send: async (projectIds: readonly string[]) => {
-      const askedAt = now();
+      const sentAt = now();
       const versions = await findVersions(db, projectIds);
-      return projectIds.map((id) => ({ askedAt, version: versions.get(id) ?? 0n }));
+      return projectIds.map((id) => ({ sentAt, version: versions.get(id) ?? 0n }));
     },
   });
 
   const check = (projectId: string, project: Project): Promise<void> =>
-    (project.check ??= ask(projectId)
-      .then(({ askedAt, version }) => {
+    (project.check ??= loadVersion(projectId)
+      .then(({ sentAt, version }) => {
         if (project.version !== version) project.epoch = lastEpoch += 1;
         project.version = version;
-        project.checkedAt = askedAt;
+        project.checkedAt = sentAt;
         return undefined;
       })
       .finally(() => (project.check = undefined)));
@@ -92,7 +92,7 @@ export function createDefinitionVersions({
     return project;
   };
 
-  const forget = (projectId: string): void => {
+  const invalidate = (projectId: string): void => {
     const project = projects.get(projectId);
     if (project !== undefined) project.epoch = lastEpoch += 1;
   };
@@ -102,10 +102,10 @@ export function createDefinitionVersions({
       try {
         return await writeDefinitions(db, projectId, work);
       } finally {
-        forget(projectId);
+        invalidate(projectId);
       }
     },
-    forget,
+    invalidate,
     epochOf(projectId) {
       const known = projects.get(projectId);
       if (known !== undefined && now() - known.checkedAt < CHECK_AFTER_MS) return known.epoch;

@@ -82,7 +82,7 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /** Failures that the operator of the database must resolve: role, password, database name. */
-const REFUSED = [
+const CONFIGURATION_ERRORS = [
   /^28/, // the role or its password
   /^3D000$/, // the database does not exist
   /^42501$/, // the role may not do it
@@ -92,10 +92,11 @@ const REFUSED = [
 export function explainConnectionFailure(error: unknown): string | undefined {
   const state = sqlState(error);
   const isKnown =
-    isUnavailable(error) || (state !== undefined && REFUSED.some((each) => each.test(state)));
+    isUnavailable(error) ||
+    (state !== undefined && CONFIGURATION_ERRORS.some((each) => each.test(state)));
   if (!isKnown || !(error instanceof Error)) return undefined;
   // A host with several addresses fails with one error per address, and no text of its own.
   const [first] = error instanceof AggregateError ? (error.errors as readonly Error[]) : [];
-  const reason = error.message || first?.message || "it does not answer";
+  const reason = error.message || first?.message || "no response";
   return `The database cannot be used: ${reason}. Check DATABASE_URL.`;
 }

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]());
 
 test("loads concurrent misses together, and caches them, also absent definitions", async () => {
-  const { write, cache, batches, project } = givenProcess();
+  const { write, cache, batches, project } = createProcess();
   await write({ apple: 10n, pear: 20n });
   const [some, one] = await Promise.all([
     cache.getMany(project, ["apple", "plum"]),
@@ -45,7 +45,7 @@ test("loads concurrent misses together, and caches them, also absent definitions
 });
 
 test("separates projects, and a write to one does not invalidate another", async () => {
-  const shop = givenProcess();
+  const shop = createProcess();
   const other = randomUUID();
   await shop.write({ apple: 10n });
   expect(await shop.cache.get(other, "apple")).toBeUndefined();
@@ -56,15 +56,15 @@ test("separates projects, and a write to one does not invalidate another", async
 });
 
 test("shows a write of this process immediately, also of a definition that was absent", async () => {
-  const { write, cache, project } = givenProcess();
+  const { write, cache, project } = createProcess();
   expect(await cache.get(project, "apple")).toBeUndefined();
   await write({ apple: 10n });
   expect(await cache.get(project, "apple")).toBe(10n);
 });
 
 test("shows a write of another process within a second, with few checks", async () => {
-  const here = givenProcess();
-  const there = givenProcess({ project: here.project });
+  const here = createProcess();
+  const there = createProcess({ project: here.project });
   await here.write({ apple: 10n });
   expect(await there.cache.get(here.project, "apple")).toBe(10n);
   await here.write({ apple: 11n });
@@ -76,8 +76,8 @@ test("shows a write of another process within a second, with few checks", async 
 });
 
 test("serves the cached definition after half a second while it checks the version", async () => {
-  const here = givenProcess();
-  const there = givenProcess({ project: here.project });
+  const here = createProcess();
+  const there = createProcess({ project: here.project });
   await here.write({ apple: 10n });
   await there.cache.get(here.project, "apple");
   await here.write({ apple: 11n });
@@ -87,7 +87,7 @@ test("serves the cached definition after half a second while it checks the versi
 });
 
 test("retains cached definitions of an unchanged version", async () => {
-  const { write, cache, batches, project, advance } = givenProcess();
+  const { write, cache, batches, project, advance } = createProcess();
   await write({ apple: 10n });
   await cache.get(project, "apple");
   for (let i = 0; i < 5; i += 1) {
@@ -98,7 +98,7 @@ test("retains cached definitions of an unchanged version", async () => {
 });
 
 test("never serves definitions loaded before a write of this process to later reads", async () => {
-  const process = givenProcess();
+  const process = createProcess();
   const { write, cache, project } = process;
   await write({ apple: 10n });
   const gate = process.holdAnswers();
@@ -113,8 +113,8 @@ test("never serves definitions loaded before a write of this process to later re
 });
 
 test("drops definitions loaded before a write of another process with their version", async () => {
-  const here = givenProcess();
-  const there = givenProcess({ project: here.project });
+  const here = createProcess();
+  const there = createProcess({ project: here.project });
   await here.write({ apple: 10n });
   const gate = there.holdAnswers();
   const early = there.cache.get(here.project, "apple");
@@ -129,7 +129,7 @@ test("drops definitions loaded before a write of another process with their vers
 });
 
 test("is unchanged by a failed write", async () => {
-  const { write, versions, cache, project } = givenProcess();
+  const { write, versions, cache, project } = createProcess();
   await write({ apple: 10n });
   const failing = versions.write(project, async (tx) => {
     await setPrices(tx, project, { apple: 11n });
@@ -140,7 +140,7 @@ test("is unchanged by a failed write", async () => {
 });
 
 test("drops the entry that was used least recently", async () => {
-  const { write, cache, batches, project } = givenProcess({ maxEntries: 2 });
+  const { write, cache, batches, project } = createProcess({ maxEntries: 2 });
   await write({ apple: 1n, pear: 2n, plum: 3n });
   await cache.get(project, "apple");
   await cache.get(project, "pear");
@@ -153,7 +153,7 @@ test("drops the entry that was used least recently", async () => {
 });
 
 test("reports a failed load to its callers, and loads again for the next one", async () => {
-  const process = givenProcess();
+  const process = createProcess();
   await process.write({ apple: 1n });
   process.failOnce(new Error("away"));
   await expect(process.cache.get(process.project, "apple")).rejects.toThrow("away");
@@ -161,8 +161,8 @@ test("reports a failed load to its callers, and loads again for the next one", a
 });
 
 test("never serves a reader older definitions than the reader wrote, with many writers in two processes", async () => {
-  const here = givenProcess();
-  const there = givenProcess({ project: here.project });
+  const here = createProcess();
+  const there = createProcess({ project: here.project });
   let written = 0n;
   const readers = [here, there].map(async ({ cache, project, advance }) => {
     let last = 0n;
@@ -183,7 +183,7 @@ test("never serves a reader older definitions than the reader wrote, with many w
 });
 
 /** The parts of one process of a service, with a clock of their own. */
-function givenProcess({ project = randomUUID(), maxEntries = 100 } = {}) {
+function createProcess({ project = randomUUID(), maxEntries = 100 } = {}) {
   let time = 0;
   let gate: { reached: () => void; opened: Promise<void> } | undefined;
   let failure: Error | undefined;
@@ -255,12 +255,12 @@ async function findPrices(
 }
 
 test("invalidates the project after a service bumps the version in its own transaction", async () => {
-  const { versions, cache, project } = givenProcess();
+  const { versions, cache, project } = createProcess();
   expect(await cache.get(project, "apple")).toBeUndefined();
   await db.transaction(async (tx) => {
     await setPrices(tx, project, { apple: 5n });
     await bumpDefinitions(tx, project);
   });
-  versions.forget(project);
+  versions.invalidate(project);
   expect(await cache.get(project, "apple")).toBe(5n);
 });

@@ -6,33 +6,33 @@ export {
   serviceCall,
   type ProjectContext,
   REQUEST_DEADLINE_MS,
-} from "./call.ts";
-export { type Client, clientOf, invoke } from "./client.ts";
-export { type CoalescerOptions, createCoalescer } from "./coalescer.ts";
-export { createDirectTransport } from "./direct-transport.ts";
-export { createServiceTransport } from "./grpc-transport.ts";
+} from "./call/call.ts";
+export { type Client, clientOf, invoke } from "./call/client.ts";
+export { type CoalescerOptions, createCoalescer } from "./concurrency/coalescer.ts";
+export { createDirectTransport } from "./transport/direct-transport.ts";
+export { createServiceTransport } from "./transport/grpc-transport.ts";
 export {
   type ProcessTools,
   readDatabaseConfig,
   readServiceKeys,
   runProcess,
   transportTo,
-} from "./process.ts";
-export { type Reservation, reservedOrNewId } from "./reserved-object.ts";
-export { runUntilStopped } from "./run-until-stopped.ts";
-export { startPeriodicJob } from "./periodic-job.ts";
-export { serve, type RpcServer } from "./serve.ts";
+} from "./process/process.ts";
+export { type Reservation, reservedOrNewId } from "./call/reserved-object.ts";
+export { runUntilStopped } from "./process/run-until-stopped.ts";
+export { startPeriodicJob } from "./process/periodic-job.ts";
+export { serve, type RpcServer } from "./server/serve.ts";
 export {
   type Handler,
   type Handlers,
   implement,
   type Implementation,
   type Service,
-} from "./service.ts";
+} from "./server/service.ts";
 export {
   createTokenSource,
   createTokenVerifier,
   generateServiceKey,
   type ServiceKeys,
-} from "./service-token.ts";
-export { runInterleaved, mapInterleaved } from "./interleave.ts";
+} from "./auth/service-token.ts";
+export { runInterleaved, mapInterleaved } from "./concurrency/interleave.ts";

@@ -41,21 +41,21 @@ export function createMetrics(options: { readonly withProcess?: boolean } = {}):
   if (options.withProcess ?? true) collectDefaultMetrics({ register: registry });
   const readers = new Map<string, (() => number)[]>();
   return {
-    counter: (wanted) =>
-      existing(registry, wanted, Counter) ?? new Counter(settings(registry, wanted)),
-    histogram: (wanted) =>
-      existing(registry, wanted, Histogram) ??
-      new Histogram({ ...settings(registry, wanted), buckets: [...(wanted.buckets ?? SECONDS)] }),
-    gauge(wanted) {
-      const known = readers.get(wanted.name);
-      if (known !== undefined) {
-        known.push(wanted.read);
+    counter: (options) =>
+      existing(registry, options, Counter) ?? new Counter(settings(registry, options)),
+    histogram: (options) =>
+      existing(registry, options, Histogram) ??
+      new Histogram({ ...settings(registry, options), buckets: [...(options.buckets ?? SECONDS)] }),
+    gauge(options) {
+      const existingReaders = readers.get(options.name);
+      if (existingReaders !== undefined) {
+        existingReaders.push(options.read);
         return;
       }
-      const all = [wanted.read];
-      readers.set(wanted.name, all);
+      const all = [options.read];
+      readers.set(options.name, all);
       const gauge: Gauge = new Gauge({
-        ...settings(registry, wanted),
+        ...settings(registry, options),
         collect: () => gauge.set(all.reduce((sum, read) => sum + read(), 0)),
       });
     },
@@ -64,8 +64,8 @@ export function createMetrics(options: { readonly withProcess?: boolean } = {}):
   };
 }
 
-function settings<Label extends string>(registry: Registry, wanted: MetricOptions<Label>) {
-  const { name, help, labels = [] } = wanted;
+function settings<Label extends string>(registry: Registry, options: MetricOptions<Label>) {
+  const { name, help, labels = [] } = options;
   const unbounded = labels.find((label) => UNBOUNDED_LABEL.test(label));
   if (unbounded !== undefined) {
     throw new RangeError(

@@ -76,7 +76,7 @@ export async function claimPartitions(
   group: string,
   claim: {
     readonly member: string;
-    readonly wanted: readonly PartitionId[];
+    readonly requested: readonly PartitionId[];
     readonly leaseMs: number;
   },
 ): Promise<readonly Claim[]> {
@@ -101,8 +101,8 @@ export async function claimPartitions(
     values: [
       group,
       claim.member,
-      claim.wanted.map((wanted) => wanted.topic),
-      claim.wanted.map((wanted) => wanted.partition),
+      claim.requested.map((requested) => requested.topic),
+      claim.requested.map((requested) => requested.partition),
       claim.leaseMs,
     ],
   });

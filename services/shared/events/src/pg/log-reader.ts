@@ -17,7 +17,7 @@ export type LogReader = {
 };
 
 /** Maximum number of cached events of one partition; more were read by a member that is behind. */
-const MAX_KEPT_BYTES = 65_536;
+const MAX_CACHED_BYTES = 65_536;
 
 type Batch = readonly DeliveredEvent[];
 
@@ -30,18 +30,18 @@ type Reading = { readonly offset: bigint; readonly batches: Promise<ReadonlyMap<
  * reuse the result. Entries never change, and their offsets have no gaps.
  */
 export function createLogReader(db: Queryable): LogReader {
-  const kept = new Map<string, Batch>();
+  const cached = new Map<string, Batch>();
   const readings = new Map<string, Reading>();
 
   const readAll = async (
-    asked: readonly Position[],
+    requested: readonly Position[],
     limit: number,
   ): Promise<Map<string, Batch>> => {
-    const batches = await readLog(db, asked, limit);
+    const batches = await readLog(db, requested, limit);
     const found = new Map(batches.map((batch) => [keyOf(batch[0] as DeliveredEvent), batch]));
     for (const [key, batch] of found) {
       const bytes = batch.reduce((sum, { payload }) => sum + payload.byteLength, 0);
-      if (bytes <= MAX_KEPT_BYTES) kept.set(key, batch);
+      if (bytes <= MAX_CACHED_BYTES) cached.set(key, batch);
     }
     return found;
   };
@@ -49,25 +49,25 @@ export function createLogReader(db: Queryable): LogReader {
   const read: LogReader["read"] = async (positions, limit) => {
     const found: Batch[] = [];
     const underWay: { readonly key: string; readonly reading: Reading }[] = [];
-    const asked: Position[] = [];
+    const requested: Position[] = [];
     for (const position of positions) {
       const key = keyOf(position);
-      const batch = kept.get(key) ?? [];
+      const batch = cached.get(key) ?? [];
       const index = Number(position.offset - (batch[0]?.offset ?? 0n));
       const reading = readings.get(key);
       if (index >= 0 && index < batch.length) found.push(batch.slice(index, index + limit));
       else if (reading?.offset === position.offset) underWay.push({ key, reading });
-      else asked.push(position);
+      else requested.push(position);
     }
-    if (asked.length > 0) {
-      const batches = readAll(asked, limit);
-      for (const position of asked) {
+    if (requested.length > 0) {
+      const batches = readAll(requested, limit);
+      for (const position of requested) {
         readings.set(keyOf(position), { offset: position.offset, batches });
       }
       try {
         found.push(...(await batches).values());
       } finally {
-        for (const key of asked.map(keyOf)) {
+        for (const key of requested.map(keyOf)) {
           if (readings.get(key)?.batches === batches) readings.delete(key);
         }
       }

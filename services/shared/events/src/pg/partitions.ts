@@ -26,7 +26,7 @@ export type OwnedPartitions = Map<string, OwnedPartition>;
 export function followClaims(owned: OwnedPartitions, claims: readonly Claim[]): void {
   const current = new Map(claims.map((claim) => [keyOf(claim), claim]));
   for (const [key, partition] of owned) {
-    if (current.get(key)?.epoch !== partition.epoch) forget(owned, key);
+    if (current.get(key)?.epoch !== partition.epoch) dropPartition(owned, key);
   }
   for (const [key, { topic, partition, epoch, offset }] of current) {
     if (owned.has(key)) continue;
@@ -42,7 +42,7 @@ export function followClaims(owned: OwnedPartitions, claims: readonly Claim[]): 
   }
 }
 
-export function forget(owned: OwnedPartitions, key: string): void {
+export function dropPartition(owned: OwnedPartitions, key: string): void {
   owned.get(key)?.lost.abort(new Error("the partition went to another member"));
   owned.delete(key);
 }

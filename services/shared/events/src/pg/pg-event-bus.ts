@@ -31,7 +31,7 @@ export type PgEventBus = EventBus & {
   /**
    * Drops everything as a killed process does, without storing or releasing anything. For tests.
    */
-  readonly abandon: () => Promise<void>;
+  readonly crash: () => Promise<void>;
 };
 
 const HOUR_MS = 3_600_000;
@@ -109,9 +109,9 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
       subscriptions.clear();
       await within(db.close(), Math.max(endsAt - performance.now(), 0));
     },
-    async abandon() {
+    async crash() {
       trimming.stop();
-      for (const subscription of subscriptions) subscription.abandon();
+      for (const subscription of subscriptions) subscription.crash();
       await db.close();
     },
   };

@@ -23,7 +23,7 @@ import {
 } from "./hand-over.ts";
 import type { LogReader } from "./log-reader.ts";
 import { keyOf } from "./log.ts";
-import { followClaims, forget, type OwnedPartitions } from "./partitions.ts";
+import { followClaims, dropPartition, type OwnedPartitions } from "./partitions.ts";
 
 export type ConsumerTimings = {
   /** A member without a heartbeat for this long loses its partitions. */
@@ -49,7 +49,7 @@ export type PgSubscription = Subscription & {
   /** Signals new events in these topics, which may belong to other subscriptions. */
   readonly wake: (topics: ReadonlySet<string>) => void;
   /** Stops without storing or releasing anything, as a killed process does. */
-  readonly abandon: () => void;
+  readonly crash: () => void;
 };
 
 /** Joins the group; the partitions follow with the first heartbeat. */
@@ -59,7 +59,7 @@ export async function startSubscription(options: ConsumerOptions): Promise<PgSub
   const running = consumer.run();
   return {
     wake: (topics) => consumer.wake(topics),
-    abandon: () => consumer.abandon(),
+    crash: () => consumer.crash(),
     close: (deadlineMs) => consumer.close(running, deadlineMs),
   };
 }
@@ -78,7 +78,7 @@ class Consumer {
   #share: ReadonlySet<string> = new Set();
   /** Aborts on close: running handlers may finish, but nothing is retried. */
   readonly #closing = new AbortController();
-  #state: "running" | "closing" | "abandoned" = "running";
+  #state: "running" | "closing" | "crashed" = "running";
   #beatAt = 0;
   #leaseEndsAt = 0;
   #busyUntil = 0;
@@ -95,9 +95,9 @@ class Consumer {
     this.#alarm.ring();
   }
 
-  abandon(): void {
-    this.#state = "abandoned";
-    for (const key of this.#owned.keys()) forget(this.#owned, key);
+  crash(): void {
+    this.#state = "crashed";
+    for (const key of this.#owned.keys()) dropPartition(this.#owned, key);
     this.#alarm.ring();
   }
 
@@ -128,14 +128,14 @@ class Consumer {
     this.#state = "closing";
     this.#closing.abort(new Error("the subscription closes"));
     this.#alarm.ring();
-    await within(this.#settle(running), deadlineMs * 0.8);
+    await within(this.#finish(running), deadlineMs * 0.8);
     for (const { delivery, lost } of this.#owned.values()) {
       if (delivery !== undefined) lost.abort(new Error("the time to close is up"));
     }
     await within(this.#leave(), Math.max(endsAt - performance.now(), 0));
   }
 
-  async #settle(running: Promise<void>): Promise<void> {
+  async #finish(running: Promise<void>): Promise<void> {
     await running;
     await Promise.all([...this.#owned.values()].map(async ({ delivery }) => delivery));
   }
@@ -144,8 +144,8 @@ class Consumer {
     const { db, group, onError } = this.#options;
     try {
       await this.#commit();
-      const settled = [...this.#owned.values()].filter(({ delivery }) => delivery === undefined);
-      await releasePartitions(db, group, this.#self.member, settled);
+      const finished = [...this.#owned.values()].filter(({ delivery }) => delivery === undefined);
+      await releasePartitions(db, group, this.#self.member, finished);
       await leaveGroup(db, group, this.#self.member);
     } catch (error) {
       onError(asError(error));
@@ -164,8 +164,8 @@ class Consumer {
   async #beat(): Promise<void> {
     const { db, group, timings } = this.#options;
     // Taken before the statements: the leases end later than assumed, never earlier.
-    const asked = performance.now();
-    if (asked < this.#beatAt) return;
+    const startedAt = performance.now();
+    if (startedAt < this.#beatAt) return;
     const members = await heartbeat(db, group, this.#self, timings.leaseMs);
     const share = planShare(members, this.#self);
     this.#share = new Set(share.map(keyOf));
@@ -173,18 +173,18 @@ class Consumer {
     const finishing = [...this.#owned.values()].filter(
       (partition) => !this.#share.has(keyOf(partition)),
     );
-    const wanted = [...share, ...finishing];
+    const requested = [...share, ...finishing];
     const claims = await claimPartitions(db, group, {
       member: this.#self.member,
-      wanted,
+      requested,
       leaseMs: timings.leaseMs,
     });
-    if (this.#state === "abandoned") return;
+    if (this.#state === "crashed") return;
     followClaims(this.#owned, claims);
-    this.#leaseEndsAt = asked + timings.leaseMs;
+    this.#leaseEndsAt = startedAt + timings.leaseMs;
     // A partition of another owner becomes free soon, by its next heartbeat or the end of its
     // lease.
-    this.#beatAt = asked + timings.heartbeatMs / (claims.length < wanted.length ? 3 : 1);
+    this.#beatAt = startedAt + timings.heartbeatMs / (claims.length < requested.length ? 3 : 1);
   }
 
   async #giveBack(): Promise<void> {
@@ -195,7 +195,7 @@ class Consumer {
     if (leaving.length === 0) return;
     await this.#commit();
     await releasePartitions(db, group, this.#self.member, leaving);
-    for (const partition of leaving) forget(this.#owned, keyOf(partition));
+    for (const partition of leaving) dropPartition(this.#owned, keyOf(partition));
   }
 
   async #commit(): Promise<void> {
@@ -209,13 +209,13 @@ class Consumer {
       offset,
     }));
     const ours = await commitOffsets(db, group, this.#self.member, commits);
-    const kept = new Set(ours.map(keyOf));
+    const stillOwned = new Set(ours.map(keyOf));
     for (const commit of commits) {
       const key = keyOf(commit);
       const partition = this.#owned.get(key);
       if (partition?.epoch !== commit.epoch) continue;
-      if (kept.has(key)) partition.committed = commit.offset;
-      else forget(this.#owned, key);
+      if (stillOwned.has(key)) partition.committed = commit.offset;
+      else dropPartition(this.#owned, key);
     }
   }
 

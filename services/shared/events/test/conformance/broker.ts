@@ -11,7 +11,7 @@ export type Broker = AsyncDisposable & {
 
 export type TestedBus = EventBus & {
   /** Drops everything as a killed process does. */
-  readonly abandon: () => Promise<void>;
+  readonly crash: () => Promise<void>;
 };
 
 export const CLOSE_MS = 20_000;
@@ -35,10 +35,10 @@ export const soon = (check: () => void | Promise<void>): Promise<void> =>
     .toBe("as expected");
 
 /** Unique names, so that the tests of one broker do not interfere. */
-export const givenTopic = (): string => `scrip.test.${randomUUID()}.v1`;
-export const givenGroup = (): string => `group-${randomUUID()}`;
+export const newTopic = (): string => `scrip.test.${randomUUID()}.v1`;
+export const newGroup = (): string => `group-${randomUUID()}`;
 
-export function givenEvent(topic: string, key: string, nth: number): EventEnvelope {
+export function buildEvent(topic: string, key: string, nth: number): EventEnvelope {
   return {
     id: `${key}-${nth}`,
     topic,
@@ -51,8 +51,8 @@ export function givenEvent(topic: string, key: string, nth: number): EventEnvelo
   };
 }
 
-export const givenEvents = (topic: string, key: string, count: number): EventEnvelope[] =>
-  Array.from({ length: count }, (_, index) => givenEvent(topic, key, index + 1));
+export const buildEvents = (topic: string, key: string, count: number): EventEnvelope[] =>
+  Array.from({ length: count }, (_, index) => buildEvent(topic, key, index + 1));
 
 /** A handler that records its events. */
 export function recorder(): { readonly seen: DeliveredEvent[]; readonly handler: EventHandler } {
@@ -79,7 +79,7 @@ export function firstSeenByKey(events: readonly EventEnvelope[]): Record<string,
 }
 
 export const inOrderByKey = (keys: readonly string[], count: number): Record<string, string[]> =>
-  Object.fromEntries(keys.map((key) => [key, idsOf(givenEvents("", key, count))]));
+  Object.fromEntries(keys.map((key) => [key, idsOf(buildEvents("", key, count))]));
 
 /** The error of a broken connection to the database. */
 export const passingTrouble = (): Error =>

@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 import {
   type Broker,
   CLOSE_MS,
-  givenEvent,
-  givenEvents,
-  givenGroup,
-  givenTopic,
+  buildEvent,
+  buildEvents,
+  newGroup,
+  newTopic,
   idsOf,
   passingTrouble,
   recorder,
@@ -19,16 +19,16 @@ export function deliveryConformance(broker: () => Broker): void {
     test("delivers an event with all its fields", async () => {
       const bus = await broker().connect();
       const event: EventEnvelope = {
-        ...givenEvent(givenTopic(), "v_1", 1),
+        ...buildEvent(newTopic(), "v_1", 1),
         payload: Uint8Array.from([0, 255, 128, 10]),
         headers: { traceparent: "00-ab-cd-01", 'naïve "quote"': "ünïcode, {braces}, \\ and NULL" },
       };
-      const untyped = { ...givenEvent(event.topic, "v_1", 2), payload: new Uint8Array() };
+      const untyped = { ...buildEvent(event.topic, "v_1", 2), payload: new Uint8Array() };
       const { type: _type, ...withoutType } = untyped;
       await bus.publish([event, withoutType]);
 
       const { seen, handler } = recorder();
-      await bus.subscribe({ group: givenGroup(), topics: [event.topic], handler });
+      await bus.subscribe({ group: newGroup(), topics: [event.topic], handler });
       await soon(() => expect(seen).toHaveLength(2));
 
       const { partition, offset } = seen[0]!;
@@ -41,12 +41,12 @@ export function deliveryConformance(broker: () => Broker): void {
 
     test("rejects a batch with an event of 1 MiB, and accepts the next one", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
+      const topic = newTopic();
       const { seen, handler } = recorder();
-      await bus.subscribe({ group: givenGroup(), topics: [topic], handler });
+      await bus.subscribe({ group: newGroup(), topics: [topic], handler });
 
-      const large = { ...givenEvent(topic, "large", 1), payload: new Uint8Array(1_048_576) };
-      await expect(bus.publish([givenEvent(topic, "before", 1), large])).rejects.toThrow(
+      const large = { ...buildEvent(topic, "large", 1), payload: new Uint8Array(1_048_576) };
+      await expect(bus.publish([buildEvent(topic, "before", 1), large])).rejects.toThrow(
         "event large-1 cannot be published",
       );
       await bus.publish([{ ...large, payload: new Uint8Array(990_000) }]);
@@ -58,14 +58,14 @@ export function deliveryConformance(broker: () => Broker): void {
 
     test("accepts an empty batch and a large one", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
+      const topic = newTopic();
       await bus.publish([]);
-      await bus.publish(givenEvents(topic, "v_1", 1_000));
+      await bus.publish(buildEvents(topic, "v_1", 1_000));
 
       const { seen, handler } = recorder();
-      await bus.subscribe({ group: givenGroup(), topics: [topic], handler });
+      await bus.subscribe({ group: newGroup(), topics: [topic], handler });
       await soon(() => expect(seen).toHaveLength(1_000));
-      expect(idsOf(seen)).toEqual(idsOf(givenEvents(topic, "v_1", 1_000)));
+      expect(idsOf(seen)).toEqual(idsOf(buildEvents(topic, "v_1", 1_000)));
       await bus.close(CLOSE_MS);
     });
   });
@@ -73,11 +73,11 @@ export function deliveryConformance(broker: () => Broker): void {
   describe("a handler that fails", () => {
     test("gets the same events again, before any later one of their key", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
+      const topic = newTopic();
       const { seen, handler } = recorder();
       let failures = 0;
       await bus.subscribe({
-        group: givenGroup(),
+        group: newGroup(),
         topics: [topic],
         handler: async (batch, context) => {
           failures += 1;
@@ -85,17 +85,17 @@ export function deliveryConformance(broker: () => Broker): void {
           await handler(batch, context);
         },
       });
-      await bus.publish(givenEvents(topic, "v_1", 10));
-      await bus.publish([givenEvent(topic, "v_1", 11)]);
+      await bus.publish(buildEvents(topic, "v_1", 10));
+      await bus.publish([buildEvent(topic, "v_1", 11)]);
 
-      await soon(() => expect(idsOf(seen)).toEqual(idsOf(givenEvents(topic, "v_1", 11))));
+      await soon(() => expect(idsOf(seen)).toEqual(idsOf(buildEvents(topic, "v_1", 11))));
       await bus.close(CLOSE_MS);
     });
 
     test("waits out a transient failure, however long, without dead letters", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
-      const group = givenGroup();
+      const topic = newTopic();
+      const group = newGroup();
       const { seen, handler } = recorder();
       let failures = 0;
       await bus.subscribe({
@@ -107,7 +107,7 @@ export function deliveryConformance(broker: () => Broker): void {
           await handler(batch, context);
         },
       });
-      await bus.publish([givenEvent(topic, "v_1", 1)]);
+      await bus.publish([buildEvent(topic, "v_1", 1)]);
 
       await soon(() => expect(idsOf(seen)).toEqual(["v_1-1"]));
       expect(await bus.deadLetters(group, 10)).toEqual([]);
@@ -116,12 +116,12 @@ export function deliveryConformance(broker: () => Broker): void {
 
     test("moves a failing event to the dead letters and continues with the others", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
-      const group = givenGroup();
+      const topic = newTopic();
+      const group = newGroup();
       const { seen, handler } = recorder();
-      const poison = { ...givenEvent(topic, "v_1", 7), headers: { traceparent: "00-ab" } };
+      const poison = { ...buildEvent(topic, "v_1", 7), headers: { traceparent: "00-ab" } };
       await bus.subscribe({ group, topics: [topic], handler: refusing(poison.id, handler) });
-      const events = givenEvents(topic, "v_1", 20);
+      const events = buildEvents(topic, "v_1", 20);
       await bus.publish(events.with(6, poison));
 
       const others = idsOf(events).filter((id) => id !== poison.id);
@@ -142,8 +142,8 @@ export function deliveryConformance(broker: () => Broker): void {
 
     test("receives a replayed dead letter once its cause is fixed", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
-      const group = givenGroup();
+      const topic = newTopic();
+      const group = newGroup();
       const { seen, handler } = recorder();
       let mended = false;
       await bus.subscribe({
@@ -152,7 +152,7 @@ export function deliveryConformance(broker: () => Broker): void {
         handler: (batch, context) =>
           (mended ? handler : refusing("v_1-1", handler))(batch, context),
       });
-      await bus.publish([givenEvent(topic, "v_1", 1)]);
+      await bus.publish([buildEvent(topic, "v_1", 1)]);
       await soon(async () => expect(await bus.deadLetters(group, 10)).toHaveLength(1));
 
       mended = true;

@@ -19,10 +19,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
   type Broker,
   CLOSE_MS,
-  givenEvent,
-  givenEvents,
-  givenGroup,
-  givenTopic,
+  buildEvent,
+  buildEvents,
+  newGroup,
+  newTopic,
   idsOf,
   soon,
 } from "./broker.ts";
@@ -54,8 +54,8 @@ export function effectConformance(broker: () => Broker): void {
 
     test("applies an event that is published several times once, in its place", async () => {
       const bus = await broker().connect();
-      const [topic, group] = [givenTopic(), givenGroup()];
-      const [one, two, three] = givenEvents(topic, "v_1", 3);
+      const [topic, group] = [newTopic(), newGroup()];
+      const [one, two, three] = buildEvents(topic, "v_1", 3);
       await bus.publish([one!, two!, one!]);
       await bus.publish([one!, two!, three!]);
       await consume(bus, topic, group);
@@ -68,7 +68,7 @@ export function effectConformance(broker: () => Broker): void {
 
     test("applies an event once when a member dies after the effect, before the offset", async () => {
       const [dying, living] = await Promise.all([broker().connect(), broker().connect()]);
-      const [topic, group] = [givenTopic(), givenGroup()];
+      const [topic, group] = [newTopic(), newGroup()];
       const handle = inboxHandler(db, inboxWork(group));
       let done = false;
       await dying.subscribe({
@@ -80,9 +80,9 @@ export function effectConformance(broker: () => Broker): void {
           await new Promise(() => {});
         },
       });
-      await dying.publish(givenEvents(topic, "v_1", 3));
+      await dying.publish(buildEvents(topic, "v_1", 3));
       await soon(() => expect(done).toBe(true));
-      await dying.abandon();
+      await dying.crash();
 
       await consume(living, topic, group);
       await soon(async () => expect(await living.lag(group)).toEqual([]));
@@ -92,8 +92,8 @@ export function effectConformance(broker: () => Broker): void {
 
     test("applies an event once when a relay dies between publishing and deleting", async () => {
       const bus = await broker().connect();
-      const [topic, group] = [givenTopic(), givenGroup()];
-      await db.transaction((tx) => enqueue(tx, givenEvents(topic, "v_1", 3)));
+      const [topic, group] = [newTopic(), newGroup()];
+      await db.transaction((tx) => enqueue(tx, buildEvents(topic, "v_1", 3)));
       const dying: EventBus = {
         ...bus,
         publish: async (batch) => {
@@ -115,7 +115,7 @@ export function effectConformance(broker: () => Broker): void {
 
     test("keeps the order with two relays that both believe to hold the lease", async () => {
       const bus = await broker().connect();
-      const [topic, group] = [givenTopic(), givenGroup()];
+      const [topic, group] = [newTopic(), newGroup()];
       await consume(bus, topic, group);
       const writing = writeConcurrently(db, topic, { keys: 5, writers: 8, eventsEach: 40 });
       let wrote = false;
@@ -137,7 +137,7 @@ export function effectConformance(broker: () => Broker): void {
 
     test("runs one of two relays, and the other when it is gone", async () => {
       const bus = await broker().connect();
-      const [topic, group] = [givenTopic(), givenGroup()];
+      const [topic, group] = [newTopic(), newGroup()];
       await consume(bus, topic, group);
       const publishers: number[] = [];
       const relays = [0, 1].map((index) =>
@@ -171,7 +171,7 @@ export function effectConformance(broker: () => Broker): void {
 
     test("retains rows while the bus is unavailable, and publishes them later", async () => {
       const bus = await broker().connect();
-      const [topic, group] = [givenTopic(), givenGroup()];
+      const [topic, group] = [newTopic(), newGroup()];
       let away = true;
       const relay = startRelay({
         db,
@@ -182,7 +182,7 @@ export function effectConformance(broker: () => Broker): void {
         onError,
         timings: TIMINGS,
       });
-      await db.transaction((tx) => enqueue(tx, givenEvents(topic, "v_1", 2)));
+      await db.transaction((tx) => enqueue(tx, buildEvents(topic, "v_1", 2)));
       relay.wake();
       await soon(() => expect(seenErrors.map((error) => error.message)).toContain("away"));
       expect(await countPending(db)).toBe(2);
@@ -198,9 +198,9 @@ export function effectConformance(broker: () => Broker): void {
 
     test("publishes nothing of a failed transaction", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
+      const topic = newTopic();
       const doomed = db.transaction(async (tx) => {
-        await enqueue(tx, [givenEvent(topic, "v_1", 1)]);
+        await enqueue(tx, [buildEvent(topic, "v_1", 1)]);
         throw new Error("refused");
       });
       await expect(doomed).rejects.toThrow("refused");
@@ -261,7 +261,7 @@ async function writeConcurrently(
         );
         const id = randomUUID();
         committed.get(key)![Number(rows[0]!.value) - 1] = id;
-        await enqueue(tx, [{ ...givenEvent(topic, key, 1), id }]);
+        await enqueue(tx, [{ ...buildEvent(topic, key, 1), id }]);
       });
     }
   };

@@ -7,10 +7,10 @@ import {
   type Broker,
   CLOSE_MS,
   firstSeenByKey,
-  givenEvent,
-  givenEvents,
-  givenGroup,
-  givenTopic,
+  buildEvent,
+  buildEvents,
+  newGroup,
+  newTopic,
   idsOf,
   inOrderByKey,
   passingTrouble,
@@ -23,8 +23,8 @@ const KEYS = Array.from({ length: 40 }, (_, index) => `v_${index}`);
 export function groupConformance(broker: () => Broker): void {
   describe("a group", () => {
     test("receives the events of each key in their order, from any of three members", async () => {
-      const topic = givenTopic();
-      const group = givenGroup();
+      const topic = newTopic();
+      const group = newGroup();
       const buses = await Promise.all([1, 2, 3].map(() => broker().connect()));
       const all: DeliveredEvent[] = [];
       const members = buses.map(() => recorder());
@@ -51,8 +51,8 @@ export function groupConformance(broker: () => Broker): void {
     });
 
     test("assigns partitions to a member that joins, and takes over those of one that leaves", async () => {
-      const topic = givenTopic();
-      const group = givenGroup();
+      const topic = newTopic();
+      const group = newGroup();
       const all: DeliveredEvent[] = [];
       const [first, second] = [recorder(), recorder()];
       const both = (own: typeof first) => async (batch: readonly DeliveredEvent[]) => {
@@ -85,8 +85,8 @@ export function groupConformance(broker: () => Broker): void {
     });
 
     test("receives again the unfinished events of a member that died", async () => {
-      const topic = givenTopic();
-      const group = givenGroup();
+      const topic = newTopic();
+      const group = newGroup();
       const [dying, living] = await Promise.all([broker().connect(), broker().connect()]);
       let held = 0;
       await dying.subscribe({
@@ -97,48 +97,48 @@ export function groupConformance(broker: () => Broker): void {
           return new Promise(() => {});
         },
       });
-      await living.publish(givenEvents(topic, "v_1", 5));
+      await living.publish(buildEvents(topic, "v_1", 5));
       await soon(() => expect(held).toBe(5));
-      await dying.abandon();
+      await dying.crash();
 
       const { seen, handler } = recorder();
       await living.subscribe({ group, topics: [topic], handler });
-      await soon(() => expect(idsOf(seen)).toEqual(idsOf(givenEvents(topic, "v_1", 5))));
+      await soon(() => expect(idsOf(seen)).toEqual(idsOf(buildEvents(topic, "v_1", 5))));
       await living.close(CLOSE_MS);
     });
 
     test("is independent of other groups, which receive the same events", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
+      const topic = newTopic();
       const { seen, handler } = recorder();
-      const stuck = givenGroup();
+      const stuck = newGroup();
       await bus.subscribe({
         group: stuck,
         topics: [topic],
         handler: () => Promise.reject(passingTrouble()),
       });
-      await bus.subscribe({ group: givenGroup(), topics: [topic], handler });
-      await bus.publish(givenEvents(topic, "v_1", 50));
+      await bus.subscribe({ group: newGroup(), topics: [topic], handler });
+      await bus.publish(buildEvents(topic, "v_1", 50));
 
-      await soon(() => expect(idsOf(seen)).toEqual(idsOf(givenEvents(topic, "v_1", 50))));
+      await soon(() => expect(idsOf(seen)).toEqual(idsOf(buildEvents(topic, "v_1", 50))));
       expect(await bus.lag(stuck)).toEqual([{ topic, partition: seen[0]?.partition, behind: 50n }]);
       await bus.close(CLOSE_MS);
     });
 
     test("is not blocked by a stuck key in another partition", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
+      const topic = newTopic();
       const { seen, handler } = recorder();
       await bus.subscribe({
-        group: givenGroup(),
+        group: newGroup(),
         topics: [topic],
         handler: async (batch, context) => {
           if (batch.some((event) => event.key === "v_0")) throw passingTrouble();
           await handler(batch, context);
         },
       });
-      await bus.publish([givenEvent(topic, "v_0", 1)]);
-      await bus.publish(KEYS.slice(1).map((key) => givenEvent(topic, key, 1)));
+      await bus.publish([buildEvent(topic, "v_0", 1)]);
+      await bus.publish(KEYS.slice(1).map((key) => buildEvent(topic, key, 1)));
 
       // Most of the forty keys are in another partition than the first.
       await soon(() => expect(seen.length).toBeGreaterThan(KEYS.length / 2));
@@ -147,10 +147,10 @@ export function groupConformance(broker: () => Broker): void {
 
     test("delivers the events of a partition again when those of another one fail beside them", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
-      const group = givenGroup();
+      const topic = newTopic();
+      const group = newGroup();
       const { seen, handler } = recorder();
-      await bus.publish(KEYS.map((key) => givenEvent(topic, key, 1)));
+      await bus.publish(KEYS.map((key) => buildEvent(topic, key, 1)));
       await bus.subscribe({
         group,
         topics: [topic],
@@ -169,11 +169,11 @@ export function groupConformance(broker: () => Broker): void {
 
     test("reads several topics, from the oldest event when it is new", async () => {
       const bus = await broker().connect();
-      const [orders, vouchers] = [givenTopic(), givenTopic()];
-      await bus.publish([givenEvent(orders, "o_1", 1), givenEvent(vouchers, "v_1", 1)]);
+      const [orders, vouchers] = [newTopic(), newTopic()];
+      await bus.publish([buildEvent(orders, "o_1", 1), buildEvent(vouchers, "v_1", 1)]);
       const { seen, handler } = recorder();
-      await bus.subscribe({ group: givenGroup(), topics: [orders, vouchers], handler });
-      await bus.publish([givenEvent(orders, "o_1", 2)]);
+      await bus.subscribe({ group: newGroup(), topics: [orders, vouchers], handler });
+      await bus.publish([buildEvent(orders, "o_1", 2)]);
 
       await soon(() =>
         expect(firstSeenByKey(seen)).toEqual({ o_1: ["o_1-1", "o_1-2"], v_1: ["v_1-1"] }),
@@ -183,16 +183,16 @@ export function groupConformance(broker: () => Broker): void {
 
     test("reports its lag", async () => {
       const bus = await broker().connect();
-      const topic = givenTopic();
-      const group = givenGroup();
+      const topic = newTopic();
+      const group = newGroup();
       expect(await bus.lag(group)).toEqual([]);
       const { handler } = recorder();
       const subscription = await bus.subscribe({ group, topics: [topic], handler });
-      await bus.publish(givenEvents(topic, "v_1", 3));
+      await bus.publish(buildEvents(topic, "v_1", 3));
       await soon(async () => expect(await bus.lag(group)).toEqual([]));
       await subscription.close(CLOSE_MS);
 
-      await bus.publish(givenEvents(topic, "v_1", 4));
+      await bus.publish(buildEvents(topic, "v_1", 4));
       expect((await bus.lag(group)).map(({ behind }) => behind)).toEqual([4n]);
       await bus.close(CLOSE_MS);
     });
@@ -200,8 +200,8 @@ export function groupConformance(broker: () => Broker): void {
 
   describe("closing", () => {
     test("lets handlers finish, so that their events do not come again", async () => {
-      const topic = givenTopic();
-      const group = givenGroup();
+      const topic = newTopic();
+      const group = newGroup();
       const bus = await broker().connect();
       let begun = 0;
       const { seen, handler } = recorder();
@@ -214,7 +214,7 @@ export function groupConformance(broker: () => Broker): void {
           await handler(batch, context);
         },
       });
-      await bus.publish(givenEvents(topic, "v_1", 3));
+      await bus.publish(buildEvents(topic, "v_1", 3));
       await soon(() => expect(begun).toBe(3));
       await bus.close(CLOSE_MS);
       expect(seen).toHaveLength(3);
@@ -222,14 +222,14 @@ export function groupConformance(broker: () => Broker): void {
       const next = await broker().connect();
       const after = recorder();
       await next.subscribe({ group, topics: [topic], handler: after.handler });
-      await next.publish([givenEvent(topic, "v_1", 4)]);
+      await next.publish([buildEvent(topic, "v_1", 4)]);
       await soon(() => expect(idsOf(after.seen)).toEqual(["v_1-4"]));
       await next.close(CLOSE_MS);
     });
 
     test("meets its deadline when a handler does not end, and the events come again", async () => {
-      const topic = givenTopic();
-      const group = givenGroup();
+      const topic = newTopic();
+      const group = newGroup();
       const bus = await broker().connect();
       let aborted = false;
       let begun = false;
@@ -244,7 +244,7 @@ export function groupConformance(broker: () => Broker): void {
           return new Promise(() => {});
         },
       });
-      await bus.publish([givenEvent(topic, "v_1", 1)]);
+      await bus.publish([buildEvent(topic, "v_1", 1)]);
       await soon(() => expect(begun).toBe(true));
 
       await bus.close(500);
@@ -260,8 +260,8 @@ export function groupConformance(broker: () => Broker): void {
 }
 
 const roundOf = (topic: string, nth: number): EventEnvelope[] =>
-  KEYS.map((key) => givenEvent(topic, key, nth));
+  KEYS.map((key) => buildEvent(topic, key, nth));
 
 /** Batches with interleaved keys. */
 const interleave = (topic: string, keys: readonly string[], count: number): EventEnvelope[][] =>
-  Array.from({ length: count }, (_, index) => keys.map((key) => givenEvent(topic, key, index + 1)));
+  Array.from({ length: count }, (_, index) => keys.map((key) => buildEvent(topic, key, index + 1)));

@@ -13,32 +13,32 @@ import { parseDay, epochDayAt, monthsBetween, readDate, parseInstant } from "./d
 import { type FormulaValue, countValue, dateValue, failure, numberValue } from "./value.ts";
 
 export type BuiltIn = {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
   /** null for a function that evaluates its arguments itself. */
   readonly apply: ((values: readonly FormulaValue[], time: TimeContext) => FormulaValue) | null;
 };
 
 /** The functions that formulas may call; the table is fixed. */
 export const BUILT_INS: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
-  ["IF", { least: 3, most: 3, apply: null }],
-  ["DEFAULT_TO", { least: 2, most: Infinity, apply: null }],
-  ["MIN", { least: 1, most: Infinity, apply: extreme(-1) }],
-  ["MAX", { least: 1, most: Infinity, apply: extreme(1) }],
-  ["POW", { least: 2, most: 2, apply: ofNumbers(powerOf) }],
-  ["ROUND", { least: 2, most: 2, apply: ofNumbers(roundTo("HALF_UP")) }],
-  ["FLOOR", { least: 2, most: 2, apply: ofNumbers(roundTo("DOWN")) }],
-  ["CEIL", { least: 2, most: 2, apply: ofNumbers(roundTo("UP")) }],
-  ["DATE", { least: 1, most: 1, apply: ofText(parseDay) }],
-  ["DATE_TIME", { least: 1, most: 1, apply: ofText(parseInstant) }],
-  ["DAY_OF_MONTH", { least: 1, most: 1, apply: ofDay((day) => civilFromDays(day).day) }],
-  ["MONTH", { least: 1, most: 1, apply: ofDay((day) => civilFromDays(day).month) }],
-  ["YEAR", { least: 1, most: 1, apply: ofDay((day) => civilFromDays(day).year) }],
-  ["DAYS_SINCE", { least: 1, most: 1, apply: ofDay((day, today) => today - day) }],
-  ["MONTHS_SINCE", { least: 1, most: 1, apply: ofDay(monthsBetween) }],
-  ["YEARS_SINCE", { least: 1, most: 1, apply: ofDay(yearsBetween) }],
-  ["DAYS_UNTIL", { least: 1, most: 1, apply: ofDay((day, today) => day - today) }],
-  ["MONTHS_UNTIL", { least: 1, most: 1, apply: ofDay((day, today) => monthsBetween(today, day)) }],
+  ["IF", { min: 3, max: 3, apply: null }],
+  ["DEFAULT_TO", { min: 2, max: Infinity, apply: null }],
+  ["MIN", { min: 1, max: Infinity, apply: extreme(-1) }],
+  ["MAX", { min: 1, max: Infinity, apply: extreme(1) }],
+  ["POW", { min: 2, max: 2, apply: ofNumbers(powerOf) }],
+  ["ROUND", { min: 2, max: 2, apply: ofNumbers(roundTo("HALF_UP")) }],
+  ["FLOOR", { min: 2, max: 2, apply: ofNumbers(roundTo("DOWN")) }],
+  ["CEIL", { min: 2, max: 2, apply: ofNumbers(roundTo("UP")) }],
+  ["DATE", { min: 1, max: 1, apply: ofText(parseDay) }],
+  ["DATE_TIME", { min: 1, max: 1, apply: ofText(parseInstant) }],
+  ["DAY_OF_MONTH", { min: 1, max: 1, apply: ofDay((day) => civilFromDays(day).day) }],
+  ["MONTH", { min: 1, max: 1, apply: ofDay((day) => civilFromDays(day).month) }],
+  ["YEAR", { min: 1, max: 1, apply: ofDay((day) => civilFromDays(day).year) }],
+  ["DAYS_SINCE", { min: 1, max: 1, apply: ofDay((day, today) => today - day) }],
+  ["MONTHS_SINCE", { min: 1, max: 1, apply: ofDay(monthsBetween) }],
+  ["YEARS_SINCE", { min: 1, max: 1, apply: ofDay(yearsBetween) }],
+  ["DAYS_UNTIL", { min: 1, max: 1, apply: ofDay((day, today) => day - today) }],
+  ["MONTHS_UNTIL", { min: 1, max: 1, apply: ofDay((day, today) => monthsBetween(today, day)) }],
 ]);
 
 function yearsBetween(from: number, to: number): number {

@@ -168,8 +168,8 @@ function listed(left: KnownValue, right: KnownValue, expected: boolean): Formula
 }
 
 /** An element of such text is a number when compared with one. */
-function elementValue(element: string, wanted: KnownValue): KnownValue {
-  const number = wanted.kind === "number" ? parseDecimal(element) : undefined;
+function elementValue(element: string, operand: KnownValue): KnownValue {
+  const number = operand.kind === "number" ? parseDecimal(element) : undefined;
   return number === undefined ? textValue(element) : numberValue(number);
 }
 

@@ -131,7 +131,7 @@ function readExpression(parser: Parser, power: number): Node {
     if (binding.power >= strongest) throw unexpected(peek(parser));
     parser.next += 1;
     const right = readExpression(parser, binding.power);
-    left = made(parser, { kind: "binary", operator: binding.operator, left, right });
+    left = counted(parser, { kind: "binary", operator: binding.operator, left, right });
     strongest = binding.power === COMPARISON ? COMPARISON : Infinity;
   }
 }
@@ -143,7 +143,7 @@ function bindingOf(token: Token): Binding | undefined {
 
 function readUnary(parser: Parser): Node {
   if (!takes(parser, "-")) return readPrimary(parser);
-  return made(parser, { kind: "minus", operand: readPrimary(parser) });
+  return counted(parser, { kind: "minus", operand: readPrimary(parser) });
 }
 
 function readPrimary(parser: Parser): Node {
@@ -151,9 +151,9 @@ function readPrimary(parser: Parser): Node {
   parser.next += 1;
   switch (token.kind) {
     case "number":
-      return made(parser, { kind: "number", value: token.value });
+      return counted(parser, { kind: "number", value: token.value });
     case "text":
-      return made(parser, { kind: "text", value: token.value });
+      return counted(parser, { kind: "text", value: token.value });
     case "word":
       return readName(parser, token);
     case "symbol":
@@ -174,15 +174,15 @@ function readName(parser: Parser, token: Token & { readonly kind: "word" }): Nod
   if (!takes(parser, "(")) {
     if (word === "SWITCH" || BUILT_INS.has(word)) throw wrongCount(token);
     parser.names.add(word);
-    return made(parser, { kind: "name", name: word });
+    return counted(parser, { kind: "name", name: word });
   }
   if (word === "SWITCH") return nested(parser, () => readSwitch(parser));
   const parts = nested(parser, () => readArguments(parser));
   const expected = BUILT_INS.get(word);
-  if (expected && (parts.length < expected.least || parts.length > expected.most)) {
+  if (expected && (parts.length < expected.min || parts.length > expected.max)) {
     throw wrongCount(token);
   }
-  return made(parser, { kind: "call", name: word, arguments: parts });
+  return counted(parser, { kind: "call", name: word, arguments: parts });
 }
 
 function readArguments(parser: Parser): readonly Node[] {
@@ -202,7 +202,7 @@ function readSwitch(parser: Parser): Node {
     expect(parser, ";");
   }
   const otherwise = readExpression(parser, 0);
-  return made(parser, { kind: "switch", subject, cases, otherwise });
+  return counted(parser, { kind: "switch", subject, cases, otherwise });
 }
 
 const isSwitchCase = (token: Token): boolean =>
@@ -226,7 +226,7 @@ function nested<Inner>(parser: Parser, read: () => Inner): Inner {
   return inner;
 }
 
-function made(parser: Parser, node: Node): Node {
+function counted(parser: Parser, node: Node): Node {
   parser.nodes += 1;
   if (parser.nodes > MAX_NODES) throw new FormulaSyntaxError(`it has more than ${MAX_NODES} parts`);
   return node;

@@ -11,7 +11,7 @@ import {
 import { type Validity, minutesOf } from "./validity.ts";
 
 /** After so many closed windows, the limits count as never open. */
-const MOST_STEPS = 2000;
+const MAX_STEPS = 2000;
 
 const MS_PER_HOUR = 3_600_000;
 
@@ -28,7 +28,7 @@ export function nextOpening(
   const { timeZone } = time;
   const end = own.expirationDate ?? parent?.expirationDate ?? null;
   let now = Math.max(time.now, own.startDate ?? -Infinity, parent?.startDate ?? -Infinity);
-  for (let step = 0; step < MOST_STEPS; step += 1) {
+  for (let step = 0; step < MAX_STEPS; step += 1) {
     if (end !== null && now > end) return null;
     const next = nextStep(own, parent, { now, timeZone });
     if (next === null || next === now) return next;

@@ -9,18 +9,18 @@ import { olderForms, subRules } from "./sub-rules.test-cases.ts";
 const others = Array.from({ length: 20 }, (_, n) => buildLine({ productId: `other_${n}` }));
 
 test("returns cached results of many lines, separately per rule", () => {
-  const asked = [...items, ...subRules, ...olderForms].map(([, name, sent, { lines }]) => ({
+  const cases = [...items, ...subRules, ...olderForms].map(([, name, sent, { lines }]) => ({
     rule: buildRule({ 1: { name, ...sent } }),
     lines: [...lines, ...others],
   }));
-  for (const { lines } of asked) {
+  for (const { lines } of cases) {
     const reader = buildReader({ lines });
-    const check = ({ rule }: (typeof asked)[number]) => checkRule(rule, reader, "before_effect");
-    const anew = asked.map(({ rule }) =>
+    const check = ({ rule }: (typeof cases)[number]) => checkRule(rule, reader, "before_effect");
+    const uncached = cases.map(({ rule }) =>
       checkRule(rule, buildReader({ lines: [...lines] }), "before_effect"),
     );
-    expect(asked.map(check)).toEqual(anew);
-    expect(asked.map(check)).toEqual(anew);
+    expect(cases.map(check)).toEqual(uncached);
+    expect(cases.map(check)).toEqual(uncached);
   }
 });
 

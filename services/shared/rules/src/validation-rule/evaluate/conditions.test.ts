@@ -10,8 +10,8 @@ import { metadataOperand } from "./operands.ts";
 describe("a condition", () => {
   test.each(operators)("%s %j", (operator, operands, met, unmet) => {
     const conditions = { [operator]: operands };
-    const told = (value: MetadataValue | undefined) => [value, isMet(conditions, value)];
-    expect([...met, ...unmet].map(told)).toEqual([
+    const resultOf = (value: MetadataValue | undefined) => [value, isMet(conditions, value)];
+    expect([...met, ...unmet].map(resultOf)).toEqual([
       ...met.map((value) => [value, true]),
       ...unmet.map((value) => [value, false]),
     ]);

@@ -6,10 +6,10 @@ import { parseItems } from "./parse-items.ts";
 import { readDigits } from "./read-digits.ts";
 import { Violation } from "./violation.ts";
 
-const MOST_BUNDLES = 100;
-const MOST_PARTS = 50;
-const MOST_UNITS = 100_000;
-const MOST_ITEMS = 500;
+const MAX_BUNDLES = 100;
+const MAX_PARTS = 50;
+const MAX_UNITS = 100_000;
+const MAX_ITEMS = 500;
 
 /** Parses `bundle_rules` (docs/order-calculation.md#bundles). */
 export function parseBundleRules(definition: Metadata): BundleRules {
@@ -22,12 +22,12 @@ export function parseBundleRules(definition: Metadata): BundleRules {
     rules.set(Number(key), parsePart(value, `.bundle_rules.${key}`));
   }
   if (rules.size === 0) throw new Violation("Property .bundle_rules must have a rule");
-  if (rules.size > MOST_PARTS) {
-    throw new Violation(`Property .bundle_rules must NOT have more than ${MOST_PARTS} rules`);
+  if (rules.size > MAX_PARTS) {
+    throw new Violation(`Property .bundle_rules must NOT have more than ${MAX_PARTS} rules`);
   }
   const named = namedParts(definition["logic"] ?? null, rules);
   return {
-    limit: parseCount(definition["limit"] ?? 1, ".bundle_rules.limit", MOST_BUNDLES),
+    limit: parseCount(definition["limit"] ?? 1, ".bundle_rules.limit", MAX_BUNDLES),
     multiply: parseFlag(definition["multiply"] ?? true),
     rules: new Map([...rules].filter(([number]) => named.has(number))),
   };
@@ -58,8 +58,8 @@ function parsePart(definition: MetadataValue, path: string): BundlePart {
   if (!isObject(definition) || definition["name"] !== "order.items.any" || items === null) {
     throw new Violation(`Property ${path} must be a rule 'order.items.any' with operator '$is'`);
   }
-  if (items.length > MOST_ITEMS) {
-    throw new Violation(`Property ${path} must NOT have more than ${MOST_ITEMS} items`);
+  if (items.length > MAX_ITEMS) {
+    throw new Violation(`Property ${path} must NOT have more than ${MAX_ITEMS} items`);
   }
   return {
     items: parseItems(items, null, (text) => new Violation(`Property ${path} ${text}`)),
@@ -94,7 +94,7 @@ function parseQuantity(definition: MetadataValue, path: string): bigint {
     );
   }
   const operands = conditionOf(rule, "$is") ?? conditionOf(rule, "$more_than_or_equal");
-  return parseCount(operands?.[0] ?? null, `${path}.rules`, MOST_UNITS);
+  return parseCount(operands?.[0] ?? null, `${path}.rules`, MAX_UNITS);
 }
 
 function parseCount(sent: MetadataValue, path: string, most: number): bigint {

@@ -40,7 +40,7 @@ export function parseConditions(name: RuleName, conditions: Metadata): readonly 
   });
 }
 
-type Sent = {
+type OperatorInput = {
   readonly name: RuleName;
   /** The operator as sent, and its canonical name. */
   readonly sent: string;
@@ -48,11 +48,11 @@ type Sent = {
   readonly operands: readonly MetadataValue[];
 };
 
-function parseCondition(given: Sent): Condition {
-  const { name, operator } = given;
+function parseCondition(input: OperatorInput): Condition {
+  const { name, operator } = input;
   const { operand } = traitsOf(name);
   if (!OPERATORS[operand].has(operator)) {
-    throw new Violation(`Rule '${name}' does not know operator '${given.sent.slice(0, MAX_TEXT)}'`);
+    throw new Violation(`Rule '${name}' does not know operator '${input.sent.slice(0, MAX_TEXT)}'`);
   }
   switch (operator) {
     case "$is":
@@ -60,42 +60,42 @@ function parseCondition(given: Sent): Condition {
     case "$in":
     case "$not_in":
       return operand === "items"
-        ? { kind: "items", operator, items: itemsOf(given) }
-        : { kind: "equality", operator, operands: scalarsOf(given, operand) };
+        ? { kind: "items", operator, items: itemsOf(input) }
+        : { kind: "equality", operator, operands: scalarsOf(input, operand) };
     case "$from":
-      return { kind: "items", operator, items: itemsOf(given) };
+      return { kind: "items", operator, items: itemsOf(input) };
     case "$less_than":
     case "$less_than_or_equal":
     case "$more_than":
     case "$more_than_or_equal":
     case "$after":
     case "$before":
-      return { kind: "order", operator, operand: comparableOf(given, operand) };
+      return { kind: "order", operator, operand: comparableOf(input, operand) };
     case "$starts_with":
     case "$ends_with":
     case "$contains":
-      return { kind: "text", operator, operands: scalarsOf(given, operand) };
+      return { kind: "text", operator, operands: scalarsOf(input, operand) };
     case "$not_differ":
     case "$not_intersect":
-      return { kind: "list", operator, operands: scalarsOf(given, operand) };
+      return { kind: "list", operator, operands: scalarsOf(input, operand) };
     case "$count":
     case "$count_more":
     case "$count_less":
-      return { kind: "size", operator, size: wholeNumberOf(given) };
+      return { kind: "size", operator, size: wholeNumberOf(input) };
     case "$more_than_ago":
     case "$less_than_ago":
     case "$is_days_ago":
     case "$more_than_future":
     case "$less_than_future":
     case "$is_days_in_future":
-      return { kind: "days", operator, days: wholeNumberOf(given) };
+      return { kind: "days", operator, days: wholeNumberOf(input) };
     case "$dow":
     case "$timeframe":
     case "$timeframe_absolute":
     case "$timeframe_daily_hours":
-      return { kind: "window", operator, window: windowOf(given, operator) };
+      return { kind: "window", operator, window: windowOf(input, operator) };
     default:
-      throw new Violation(`Rule '${name}' does not know operator '${given.sent}'`);
+      throw new Violation(`Rule '${name}' does not know operator '${input.sent}'`);
   }
 }
 
@@ -134,7 +134,7 @@ const OPERATORS: Readonly<Record<RuleOperand, ReadonlySet<string>>> = {
   ]),
 };
 
-const itemsOf = ({ name, operator, sent, operands }: Sent) =>
+const itemsOf = ({ name, operator, sent, operands }: OperatorInput) =>
   parseItems(
     operands,
     operator === "$from" ? "products_collection" : defaultObject(name),
@@ -147,17 +147,17 @@ function defaultObject(name: RuleName): ItemObject | null {
   return name === "sku.id" ? "sku" : null;
 }
 
-function scalarsOf(given: Sent, operand: RuleOperand): readonly KnownValue[] {
-  return given.operands.map((sent) => {
+function scalarsOf(input: OperatorInput, operand: RuleOperand): readonly KnownValue[] {
+  return input.operands.map((sent) => {
     const value = scalarOf(sent, operand);
     if (value === null || !fits(value, operand)) {
-      throw wrongOperand(given, `needs operands of type ${WANTED[operand]}`);
+      throw wrongOperand(input, `needs operands of type ${OPERAND_TYPES[operand]}`);
     }
     return value;
   });
 }
 
-const WANTED: Readonly<Record<RuleOperand, string>> = {
+const OPERAND_TYPES: Readonly<Record<RuleOperand, string>> = {
   number: "number",
   any: "text, number or boolean",
   ids: "text",
@@ -187,34 +187,34 @@ function scalarOf(sent: MetadataValue, operand: RuleOperand): KnownValue | null 
   return fromScalar(operand === "number" ? readDigits(sent) : sent);
 }
 
-function comparableOf(given: Sent, operand: RuleOperand): KnownValue {
-  const [value = null] = given.operands.map((sent) => scalarOf(sent, operand));
-  const isDateOperator = given.operator === "$after" || given.operator === "$before";
+function comparableOf(input: OperatorInput, operand: RuleOperand): KnownValue {
+  const [value = null] = input.operands.map((sent) => scalarOf(sent, operand));
+  const isDateOperator = input.operator === "$after" || input.operator === "$before";
   const isNumber = value?.kind === "number" && !isDateOperator;
   const isDate = value?.kind === "text" && operand === "any" && isDateText(value.value);
-  if (given.operands.length === 1 && value !== null && (isNumber || isDate)) return value;
-  if (isDateOperator) throw wrongOperand(given, "needs one operand, a date or date-time");
-  const wanted = operand === "any" ? "a number, date or date-time" : "a number";
-  throw wrongOperand(given, `needs one operand, ${wanted}`);
+  if (input.operands.length === 1 && value !== null && (isNumber || isDate)) return value;
+  if (isDateOperator) throw wrongOperand(input, "needs one operand, a date or date-time");
+  const expected = operand === "any" ? "a number, date or date-time" : "a number";
+  throw wrongOperand(input, `needs one operand, ${expected}`);
 }
 
-function wholeNumberOf(given: Sent): number {
-  const [value] = given.operands.map(readDigits);
-  if (given.operands.length === 1 && isWholeNumber(value, MAX_DAYS)) return value;
-  throw wrongOperand(given, `needs one operand, a whole number from 0 to ${MAX_DAYS}`);
+function wholeNumberOf(input: OperatorInput): number {
+  const [value] = input.operands.map(readDigits);
+  if (input.operands.length === 1 && isWholeNumber(value, MAX_DAYS)) return value;
+  throw wrongOperand(input, `needs one operand, a whole number from 0 to ${MAX_DAYS}`);
 }
 
 const isWholeNumber = (value: MetadataValue | undefined, max: number): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= max;
 
 function windowOf(
-  given: Sent,
+  input: OperatorInput,
   operator: "$dow" | "$timeframe" | "$timeframe_absolute" | "$timeframe_daily_hours",
 ) {
-  const window = parseWindow(operator, given.operands);
+  const window = parseWindow(operator, input.operands);
   if (window.kind === "window") return window.window;
-  throw wrongOperand(given, window.text);
+  throw wrongOperand(input, window.text);
 }
 
-const wrongOperand = ({ name, sent }: Sent, text: string): Violation =>
+const wrongOperand = ({ name, sent }: OperatorInput, text: string): Violation =>
   new Violation(`Rule '${name}': operator '${sent}' ${text}`);

@@ -8,7 +8,7 @@ import type { ApplicationEffect, ItemScope, ScopeEntry, UnitBudget } from "../mo
 import { itemObjectOf } from "./parse-items.ts";
 import { Violation } from "./violation.ts";
 
-const MOST_ENTRIES = 500;
+const MAX_ENTRIES = 500;
 
 /** Parses `applicable_to` (docs/validation-rules.md#applicable-items). */
 export function parseScope({ included, excluded, includedAll }: ItemScopeDefinition): ItemScope {
@@ -23,9 +23,9 @@ function parseEntries(
   entries: readonly ScopeEntryDefinition[],
   list: "included" | "excluded",
 ): readonly ScopeEntry[] {
-  if (entries.length > MOST_ENTRIES) {
+  if (entries.length > MAX_ENTRIES) {
     throw new Violation(
-      `Property .applicable_to.${list} must NOT have more than ${MOST_ENTRIES} items`,
+      `Property .applicable_to.${list} must NOT have more than ${MAX_ENTRIES} items`,
     );
   }
   return entries.map((entry, index) => parseEntry(entry, `.applicable_to.${list}[${index}]`));

@@ -5,10 +5,10 @@ import { meetsAll } from "../evaluate/meets-conditions.ts";
 import type { Condition } from "../model/condition.ts";
 
 /** How far around each operand changes are searched. */
-const MOST_AWAY = 50n;
+const MAX_DISTANCE = 50n;
 
 /** Maximum number of members in a hint. */
-const MOST_MEMBERS = 100;
+const MAX_MEMBERS = 100;
 
 /**
  * The smallest change after which an integer meets all conditions, negative for a decrease; null
@@ -19,14 +19,14 @@ export function smallestDifference(
   conditions: readonly Condition[],
   isAllowed: (candidate: bigint) => boolean = (candidate) => candidate >= 0n,
 ): bigint | null {
-  const away = least(BigInt(conditions.flatMap(operandsOf).length) + 1n, MOST_AWAY);
+  const away = least(BigInt(conditions.flatMap(operandsOf).length) + 1n, MAX_DISTANCE);
   const centres = [value, ...conditions.flatMap(operandsOf).flatMap(floorOf)];
   let smallest: bigint | null = null;
   for (const centre of new Set(centres)) {
     for (let candidate = centre - away; candidate <= centre + away; candidate += 1n) {
       const difference = candidate - value;
       if (smallest !== null && size(difference) >= size(smallest)) continue;
-      if (isAllowed(candidate) && meetsAll(countValue(candidate), conditions, ANY_MOMENT)) {
+      if (isAllowed(candidate) && meetsAll(countValue(candidate), conditions, ANY_TIME)) {
         smallest = difference;
       }
     }
@@ -36,7 +36,7 @@ export function smallestDifference(
 
 /** The ids or texts of which a list must contain one; empty for other conditions. */
 export function expectedMembers(conditions: readonly Condition[]): readonly string[] {
-  const wanted = conditions.flatMap((condition): string[] => {
+  const members = conditions.flatMap((condition): string[] => {
     switch (condition.kind) {
       case "equality":
         return isPositive(condition.operator) ? condition.operands.flatMap(textOf) : [];
@@ -48,7 +48,7 @@ export function expectedMembers(conditions: readonly Condition[]): readonly stri
         return [];
     }
   });
-  return [...new Set(wanted)].slice(0, MOST_MEMBERS);
+  return [...new Set(members)].slice(0, MAX_MEMBERS);
 }
 
 const isPositive = (operator: string): boolean => operator === "$is" || operator === "$in";
@@ -70,7 +70,7 @@ function floorOf(value: KnownValue): readonly bigint[] {
 }
 
 /** Numbers do not depend on the time. */
-const ANY_MOMENT = { now: 0, timeZone: "UTC" };
+const ANY_TIME = { now: 0, timeZone: "UTC" };
 
 const size = (difference: bigint): bigint => (difference < 0n ? -difference : difference);
 

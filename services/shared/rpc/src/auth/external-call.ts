@@ -5,8 +5,8 @@ import { accessOf } from "@scrip/contract";
 import { invalidPayload, ApiError } from "@scrip/errors";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
-import type { Call } from "./call.ts";
-import { outsideKey } from "./headers.ts";
+import type { Call } from "../call/call.ts";
+import { externalKey } from "../call/headers.ts";
 import type { ServiceClaims } from "./service-token.ts";
 
 const PROJECT_ID = /^proj_[0-9a-f]{18}$/;
@@ -15,7 +15,7 @@ const PROJECT_ID = /^proj_[0-9a-f]{18}$/;
  * Authorizes an external service: it may call the public RPCs of its scopes, in the projects that
  * its token lists.
  */
-export function authorizeOutside(method: DescMethod, claims: ServiceClaims, call: Call): void {
+export function authorizeExternal(method: DescMethod, claims: ServiceClaims, call: Call): void {
   if (call.project.id === "") throw invalidPayload("Header x-scrip-project is required");
   if (!PROJECT_ID.test(call.project.id) || !claims.projects.includes(call.project.id)) {
     throw new ApiError("forbidden", { details: "The token does not open this project" });
@@ -31,7 +31,7 @@ export function authorizeOutside(method: DescMethod, claims: ServiceClaims, call
  * The idempotency of an external call: the key is scoped to the caller and the RPC, and the hash
  * covers the received message, as at the HTTP edge.
  */
-export function outsideIdempotency(
+export function externalIdempotency(
   {
     method,
     request,
@@ -43,11 +43,11 @@ export function outsideIdempotency(
   },
   headers: Headers,
 ): Call["idempotency"] {
-  const key = outsideKey(headers);
+  const key = externalKey(headers);
   if (key === undefined) return undefined;
   if (accessOf(method)?.idempotency !== Idempotency.IN_SERVICE) {
     throw new ApiError("invalid_idempotency_key", {
-      details: `${method.name} keeps no answers over gRPC; send it without a key`,
+      details: `${method.name} stores no responses over gRPC; send it without a key`,
     });
   }
   const scope = `${method.parent.typeName}/${method.name}\n${key}`;

@@ -2,11 +2,11 @@ import { type Env, readEnv, variable } from "@scrip/config";
 import { createLogger, createMetrics, type Logger, type Metrics } from "@scrip/telemetry";
 import type { JSONWebKeySet, JWK } from "jose";
 
-import { createServiceTransport } from "./grpc-transport.ts";
+import { createTokenSource, type ServiceKeys } from "../auth/service-token.ts";
+import { type CallReport, serve } from "../server/serve.ts";
+import type { Service } from "../server/service.ts";
+import { createServiceTransport } from "../transport/grpc-transport.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { type CallReport, serve } from "./serve.ts";
-import { createTokenSource, type ServiceKeys } from "./service-token.ts";
-import type { Service } from "./service.ts";
 
 export type ProcessTools = {
   readonly logger: Logger;

@@ -1,7 +1,7 @@
 import { ApiError } from "@scrip/errors";
 
 /** After this time the rest of the process takes precedence. */
-const TURN_MS = 10;
+const SLICE_MS = 10;
 
 export type InterleaverOptions = {
   /** A clock in milliseconds. */
@@ -24,34 +24,34 @@ export type RunInterleaved = <Result>(
  */
 export function createInterleaver({ now, later }: InterleaverOptions): RunInterleaved {
   const waiting: (() => void)[] = [];
-  const giveTurn = (): void => {
+  const continueNext = (): void => {
     waiting.shift()?.();
-    if (waiting.length > 0) later(giveTurn);
+    if (waiting.length > 0) later(continueNext);
   };
-  const nextTurn = (): Promise<void> => {
+  const nextSlice = (): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     waiting.push(resolve);
-    if (waiting.length === 1) later(giveTurn);
+    if (waiting.length === 1) later(continueNext);
     return promise;
   };
-  const takeTurn = <Result>(steps: Generator<void, Result>): IteratorResult<void, Result> => {
-    const end = now() + TURN_MS;
+  const runSlice = <Result>(steps: Generator<void, Result>): IteratorResult<void, Result> => {
+    const end = now() + SLICE_MS;
     for (;;) {
       const step = steps.next();
       if (step.done === true || now() >= end) return step;
     }
   };
-  const goOn = async <Result>(steps: Generator<void, Result>, deadline: number) => {
+  const runRemaining = async <Result>(steps: Generator<void, Result>, deadline: number) => {
     for (;;) {
-      await nextTurn();
+      await nextSlice();
       if (Date.now() > deadline) throw new ApiError("deadline_exceeded");
-      const { done, value } = takeTurn(steps);
+      const { done, value } = runSlice(steps);
       if (done === true) return value;
     }
   };
   return (steps, deadline) => {
-    const { done, value } = takeTurn(steps);
-    return done === true ? value : goOn(steps, deadline);
+    const { done, value } = runSlice(steps);
+    return done === true ? value : runRemaining(steps, deadline);
   };
 }
 

@@ -1,8 +1,8 @@
 import { ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
-import { callKey } from "./call.ts";
-import { REPLAYED_HEADER, toHeaders } from "./headers.ts";
+import { callKey } from "../call/call.ts";
+import { REPLAYED_HEADER, toHeaders } from "../call/headers.ts";
 
 /** Fits lists of vouchers with their orders; Connect's default is 4 GiB. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;

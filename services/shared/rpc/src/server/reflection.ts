@@ -13,7 +13,7 @@ export function reflectionRoutes(router: ConnectRouter, services: readonly DescS
   const index = indexOf([...services, ServerReflection]);
   router.service(ServerReflection, {
     async *serverReflectionInfo(requests) {
-      for await (const request of requests) yield answer(index, request);
+      for await (const request of requests) yield respond(index, request);
     },
   });
 }
@@ -42,7 +42,7 @@ function indexOf(services: readonly DescService[]): Index {
   return { names: services.map(({ typeName }) => typeName), files, symbols };
 }
 
-function answer(index: Index, request: ServerReflectionRequest): ServerReflectionResponse {
+function respond(index: Index, request: ServerReflectionRequest): ServerReflectionResponse {
   return create(ServerReflectionResponseSchema, {
     validHost: request.host,
     originalRequest: request,
@@ -50,11 +50,11 @@ function answer(index: Index, request: ServerReflectionRequest): ServerReflectio
   });
 }
 
-type Question = ServerReflectionRequest["messageRequest"];
+type ReflectionRequest = ServerReflectionRequest["messageRequest"];
 type Response = ServerReflectionResponse["messageResponse"];
 
-function responseOf(index: Index, question: Question): Response {
-  switch (question.case) {
+function responseOf(index: Index, request: ReflectionRequest): Response {
+  switch (request.case) {
     case "listServices":
       return {
         case: "listServicesResponse",
@@ -67,9 +67,9 @@ function responseOf(index: Index, question: Question): Response {
         },
       };
     case "fileByFilename":
-      return fileResponse(index.files.get(question.value), question.value);
+      return fileResponse(index.files.get(request.value), request.value);
     case "fileContainingSymbol":
-      return fileResponse(index.symbols.get(question.value), question.value);
+      return fileResponse(index.symbols.get(request.value), request.value);
     case "fileContainingExtension":
     case "allExtensionNumbersOfType":
     case undefined:

@@ -1,6 +1,6 @@
 import type { DescMethod, DescMethodUnary, DescService, MessageShape } from "@bufbuild/protobuf";
 
-import type { Call } from "./call.ts";
+import type { Call } from "../call/call.ts";
 
 /**
  * The implementation of an RPC. It returns a whole message (with `$typeName`): in one process the

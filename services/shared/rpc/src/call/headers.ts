@@ -87,7 +87,7 @@ const MAX_KEY_LENGTH = 255;
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** The idempotency key of an external caller; undefined without one. */
-export function outsideKey(headers: Headers): string | undefined {
+export function externalKey(headers: Headers): string | undefined {
   const text = headers.get(NAMES.idempotencyKey);
   if (text === null) return undefined;
   const key = decodeHeader(text);

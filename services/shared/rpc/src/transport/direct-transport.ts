@@ -6,8 +6,8 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Transport, type UnaryResponse } from "@connectrpc/connect";
 
-import { type Call, callKey } from "./call.ts";
-import type { Implementation, UntypedHandler } from "./service.ts";
+import { type Call, callKey } from "../call/call.ts";
+import type { Implementation, UntypedHandler } from "../server/service.ts";
 
 /** Shared by all responses: in memory no headers are sent. */
 const NO_HEADERS = new Headers();

@@ -8,12 +8,16 @@ import { compileCheck } from "@scrip/contract";
 import { toErrorResponse, invalidPayload, ApiError, toConnectError } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 
-import type { Call } from "./call.ts";
-import { fromHeaders, REPLAYED_HEADER } from "./headers.ts";
+import { authorizeExternal, externalIdempotency } from "../auth/external-call.ts";
+import {
+  createTokenVerifier,
+  type ServiceClaims,
+  type ServiceKeys,
+} from "../auth/service-token.ts";
+import type { Call } from "../call/call.ts";
+import { fromHeaders, REPLAYED_HEADER } from "../call/headers.ts";
 import { healthRoutes } from "./health.ts";
-import { authorizeOutside, outsideIdempotency } from "./outside-call.ts";
 import { reflectionRoutes } from "./reflection.ts";
-import { createTokenVerifier, type ServiceClaims, type ServiceKeys } from "./service-token.ts";
 import type { Implementation, Service } from "./service.ts";
 
 export type RpcServer = AsyncDisposable & { readonly url: string; readonly port: number };
@@ -156,24 +160,24 @@ function adapt(
       caller = claims.name;
       let call = callOf(context, claims);
       requestId = call.requestId;
-      if (claims.internal) authorizeInside(claims, call);
-      else authorizeOutside(method, claims, call);
+      if (claims.internal) authorizeInternal(claims, call);
+      else authorizeExternal(method, claims, call);
       const violation = check(request);
       if (violation !== undefined) throw invalidPayload(violation);
       if (!claims.internal) {
         const sent = { method, request, claims };
-        call = { ...call, idempotency: outsideIdempotency(sent, context.requestHeader) };
+        call = { ...call, idempotency: externalIdempotency(sent, context.requestHeader) };
       }
       if (handler === undefined) throw new ApiError("not_implemented");
-      const answer = await handler(request, call);
+      const response = await handler(request, call);
       report({});
-      return answer;
+      return response;
     } catch (error) {
       const isOutage = isUnavailable(error);
-      const answer = isOutage ? new ApiError("service_unavailable") : error;
-      const { error: answered, unexpected } = toErrorResponse(answer, requestId);
-      report({ key: answered.key, ...((isOutage || unexpected) && { cause: error }) });
-      throw toConnectError(answer, requestId);
+      const reported = isOutage ? new ApiError("service_unavailable") : error;
+      const { error: returned, unexpected } = toErrorResponse(reported, requestId);
+      report({ key: returned.key, ...((isOutage || unexpected) && { cause: error }) });
+      throw toConnectError(reported, requestId);
     }
   };
 }
@@ -190,7 +194,7 @@ function callOf(context: HandlerContext, claims: ServiceClaims): Call {
 }
 
 /** Authorizes Scrip's own services, which may call every RPC. */
-function authorizeInside(claims: ServiceClaims, call: Call): void {
+function authorizeInternal(claims: ServiceClaims, call: Call): void {
   if (claims.projects.includes("*") || claims.projects.includes(call.project.id)) return;
   throw new ApiError("forbidden", { details: "The token does not open this project" });
 }

@@ -7,7 +7,7 @@ const STEP_MS = 4;
 const NEVER = Number.MAX_SAFE_INTEGER;
 
 /** An event loop whose iterations the test counts, and a clock that only work advances. */
-function givenLoop() {
+function createLoop() {
   let time = 0;
   let callbacks: (() => void)[] = [];
   const runInterleaved = createInterleaver({
@@ -39,12 +39,12 @@ function givenLoop() {
 }
 
 test("returns the result of short work synchronously", () => {
-  const { runInterleaved, work } = givenLoop();
+  const { runInterleaved, work } = createLoop();
   expect(runInterleaved(work("a", 3, []), NEVER)).toBe("a");
 });
 
 test("pauses longer work, and continues one piece of work per iteration of the event loop", async () => {
-  const { runInterleaved, work, round } = givenLoop();
+  const { runInterleaved, work, round } = createLoop();
   const log: string[] = [];
   const all = ["a", "b", "c"].map(async (name) => runInterleaved(work(name, 7, log), NEVER));
   const rounds = [log.splice(0)];
@@ -64,7 +64,7 @@ test("pauses longer work, and continues one piece of work per iteration of the e
 test("executes all steps of all concurrent work", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 5 }), async (counts) => {
-      const { runInterleaved, work, round } = givenLoop();
+      const { runInterleaved, work, round } = createLoop();
       const log: string[] = [];
       const all = counts.map(async (count, at) => runInterleaved(work(`${at}`, count, log), NEVER));
       while ((await round()) > 0);
@@ -76,7 +76,7 @@ test("executes all steps of all concurrent work", async () => {
 });
 
 test("stops work whose deadline has passed", async () => {
-  const { runInterleaved, work, round } = givenLoop();
+  const { runInterleaved, work, round } = createLoop();
   const log: string[] = [];
   const late = Promise.resolve(runInterleaved(work("a", 7, log), 0)).catch(
     ({ key }: { key: string }) => key,
@@ -87,7 +87,7 @@ test("stops work whose deadline has passed", async () => {
 });
 
 test("confines an error to the work that threw it", async () => {
-  const { runInterleaved, work, round } = givenLoop();
+  const { runInterleaved, work, round } = createLoop();
   function* failing(): Generator<void, string> {
     yield* work("a", 5, []);
     throw new Error("no more");
