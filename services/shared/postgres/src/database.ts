@@ -226,9 +226,9 @@ async function transaction<T>(
         statement: string | Statement,
         values?: readonly unknown[],
       ) {
-        const result = run<Row>(client, statement, values);
-        result.catch((error: unknown) => failures.push(error));
-        return result;
+        const rows = run<Row>(client, statement, values);
+        rows.catch((error: unknown) => failures.push(error));
+        return rows;
       },
     });
     await begun;
@@ -255,7 +255,7 @@ async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query("commit");
   // Postgres responds to a commit after a failed statement with a rollback and no error.
   if (command !== "COMMIT") {
-    throw new Error("The transaction was rolled back: the failure of a statement was swallowed");
+    throw new Error("The transaction was rolled back: the failure of a statement was ignored");
   }
 }
 

@@ -121,7 +121,7 @@ async function apply(client: Client, schema: string, migration: Migration): Prom
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new MigrationError(
-      `Migration ${migration.name} of the schema ${schema} failed and was undone: ${reason}`,
+      `Migration ${migration.name} of the schema ${schema} failed and was rolled back: ${reason}`,
       { cause: error },
     );
   }

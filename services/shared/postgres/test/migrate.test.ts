@@ -80,7 +80,7 @@ test("rolls back a file that fails, and names it", async () => {
     "0002_broken.sql": `${second} select 1 / 0;`,
   });
   await expect(at.migrate()).rejects.toThrow(
-    /Migration 0002_broken.sql of the schema till failed and was undone: division by zero/,
+    /Migration 0002_broken.sql of the schema till failed and was rolled back: division by zero/,
   );
   expect(await at.columns()).toEqual(["sale.id"]);
   await at.write("0002_broken.sql", second);

@@ -41,21 +41,21 @@ export function createMetrics(options: { readonly withProcess?: boolean } = {}):
   if (options.withProcess ?? true) collectDefaultMetrics({ register: registry });
   const readers = new Map<string, (() => number)[]>();
   return {
-    counter: (options) =>
-      existing(registry, options, Counter) ?? new Counter(settings(registry, options)),
-    histogram: (options) =>
-      existing(registry, options, Histogram) ??
-      new Histogram({ ...settings(registry, options), buckets: [...(options.buckets ?? SECONDS)] }),
-    gauge(options) {
-      const existingReaders = readers.get(options.name);
+    counter: (metric) =>
+      existing(registry, metric, Counter) ?? new Counter(settings(registry, metric)),
+    histogram: (metric) =>
+      existing(registry, metric, Histogram) ??
+      new Histogram({ ...settings(registry, metric), buckets: [...(metric.buckets ?? SECONDS)] }),
+    gauge(metric) {
+      const existingReaders = readers.get(metric.name);
       if (existingReaders !== undefined) {
-        existingReaders.push(options.read);
+        existingReaders.push(metric.read);
         return;
       }
-      const all = [options.read];
-      readers.set(options.name, all);
+      const all = [metric.read];
+      readers.set(metric.name, all);
       const gauge: Gauge = new Gauge({
-        ...settings(registry, options),
+        ...settings(registry, metric),
         collect: () => gauge.set(all.reduce((sum, read) => sum + read(), 0)),
       });
     },
@@ -64,8 +64,8 @@ export function createMetrics(options: { readonly withProcess?: boolean } = {}):
   };
 }
 
-function settings<Label extends string>(registry: Registry, options: MetricOptions<Label>) {
-  const { name, help, labels = [] } = options;
+function settings<Label extends string>(registry: Registry, metric: MetricOptions<Label>) {
+  const { name, help, labels = [] } = metric;
   const unbounded = labels.find((label) => UNBOUNDED_LABEL.test(label));
   if (unbounded !== undefined) {
     throw new RangeError(

@@ -43,6 +43,6 @@ export function followClaims(owned: OwnedPartitions, claims: readonly Claim[]): 
 }
 
 export function dropPartition(owned: OwnedPartitions, key: string): void {
-  owned.get(key)?.lost.abort(new Error("the partition went to another member"));
+  owned.get(key)?.lost.abort(new Error("the partition was assigned to another member"));
   owned.delete(key);
 }

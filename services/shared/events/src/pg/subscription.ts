@@ -130,7 +130,7 @@ class Consumer {
     this.#alarm.ring();
     await within(this.#finish(running), deadlineMs * 0.8);
     for (const { delivery, lost } of this.#owned.values()) {
-      if (delivery !== undefined) lost.abort(new Error("the time to close is up"));
+      if (delivery !== undefined) lost.abort(new Error("the close deadline has passed"));
     }
     await within(this.#leave(), Math.max(endsAt - performance.now(), 0));
   }

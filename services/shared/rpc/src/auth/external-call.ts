@@ -18,7 +18,7 @@ const PROJECT_ID = /^proj_[0-9a-f]{18}$/;
 export function authorizeExternal(method: DescMethod, claims: ServiceClaims, call: Call): void {
   if (call.project.id === "") throw invalidPayload("Header x-scrip-project is required");
   if (!PROJECT_ID.test(call.project.id) || !claims.projects.includes(call.project.id)) {
-    throw new ApiError("forbidden", { details: "The token does not open this project" });
+    throw new ApiError("forbidden", { details: "The token does not grant access to this project" });
   }
   const scope = accessOf(method)?.server ?? "";
   if (scope !== "" && (claims.scopes.includes("api") || claims.scopes.includes(scope))) return;

@@ -46,7 +46,7 @@ export type Caller = {
 
 /** How transports pass the call; handlers receive it as their second argument. */
 export const callKey = createContextKey<Call | undefined>(undefined, {
-  description: "the call that an RPC is a part of",
+  description: "the call of an RPC",
 });
 
 /** The total time limit of a request. */

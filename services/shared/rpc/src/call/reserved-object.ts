@@ -22,12 +22,12 @@ export function reservedOrNewId(
 ): string {
   if (validationRules.length > 0) {
     throw invalidPayload(
-      "Property .validation_rules is known to the HTTP API only: assign rules with ValidationRuleService.CreateAssignment",
+      "Property .validation_rules is available in the HTTP API only; assign rules with ValidationRuleService.CreateAssignment",
     );
   }
   if (reservedId === undefined) return make();
   if (call.caller.side === "service") {
-    throw invalidPayload("Property .reserved_id belongs to the gateway");
+    throw invalidPayload("Property .reserved_id can be set by the gateway only");
   }
   return reservedId;
 }

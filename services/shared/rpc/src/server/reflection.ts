@@ -73,7 +73,7 @@ function responseOf(index: Index, request: ReflectionRequest): Response {
     case "fileContainingExtension":
     case "allExtensionNumbersOfType":
     case undefined:
-      return errorResponse(Code.Unimplemented, "extensions are not served");
+      return errorResponse(Code.Unimplemented, "extensions are not supported");
   }
 }
 

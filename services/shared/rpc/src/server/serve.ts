@@ -196,5 +196,5 @@ function callOf(context: HandlerContext, claims: ServiceClaims): Call {
 /** Authorizes Scrip's own services, which may call every RPC. */
 function authorizeInternal(claims: ServiceClaims, call: Call): void {
   if (claims.projects.includes("*") || claims.projects.includes(call.project.id)) return;
-  throw new ApiError("forbidden", { details: "The token does not open this project" });
+  throw new ApiError("forbidden", { details: "The token does not grant access to this project" });
 }

@@ -6,9 +6,9 @@ import { type FormulaValue, dateValue, failure } from "./value.ts";
 /** A day means its start in the project's time zone; a time must have an offset. */
 export function readDate(value: FormulaValue, { timeZone }: TimeContext): FormulaValue {
   if (value.kind === "date" || value.kind === "failure") return value;
-  if (value.kind !== "text") return failure(`a ${value.kind} is no date`);
+  if (value.kind !== "text") return failure(`a ${value.kind} is not a date`);
   const instant = parseDay(value.value, timeZone) ?? parseInstant(value.value);
-  return instant === undefined ? failure("a text is no date") : dateValue(instant);
+  return instant === undefined ? failure("a text is not a date") : dateValue(instant);
 }
 
 export function parseDay(text: string, timeZone: string): number | undefined {

@@ -41,7 +41,7 @@ export type FormulaResult =
 export function evaluateFormula(formula: Formula, scope: FormulaScope): FormulaResult {
   const value = evaluate(formula.root, scope);
   if (value.kind === "number") return { kind: "number", value: value.value };
-  const { reason } = value.kind === "failure" ? value : failure(`a ${value.kind} is no number`);
+  const { reason } = value.kind === "failure" ? value : failure(`a ${value.kind} is not a number`);
   return { kind: "fallback", reason };
 }
 
@@ -183,5 +183,5 @@ function joined(
 function truthOf(node: Node | undefined, scope: FormulaScope): FormulaValue {
   const value = node === undefined ? failure("a condition is missing") : evaluate(node, scope);
   if (value.kind === "boolean" || value.kind === "failure") return value;
-  return failure(`a ${value.kind} is no condition`);
+  return failure(`a ${value.kind} is not a condition`);
 }

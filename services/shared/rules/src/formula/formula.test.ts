@@ -32,7 +32,7 @@ describe("a formula", () => {
     const reasonOf = (formula: string) => evaluateFormula(parsedOf(formula), scope);
     expect(reasonOf("1 + NOBODY")).toEqual({ kind: "fallback", reason: "NOBODY has no value" });
     expect(reasonOf("1 / (2 - 2)")).toEqual({ kind: "fallback", reason: "a division by zero" });
-    expect(reasonOf('"a" * 2')).toEqual({ kind: "fallback", reason: "a text is no number" });
+    expect(reasonOf('"a" * 2')).toEqual({ kind: "fallback", reason: "a text is not a number" });
   });
 
   test("detects whether it reads the discounted line", () => {

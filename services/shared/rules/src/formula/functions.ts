@@ -79,7 +79,7 @@ function ofText(read: (text: string, timeZone: string) => number | undefined) {
   return ([value]: readonly FormulaValue[], { timeZone }: TimeContext): FormulaValue => {
     if (value?.kind === "failure") return value;
     const instant = value?.kind === "text" ? read(value.value, timeZone) : undefined;
-    return instant === undefined ? failure("a text is no date") : dateValue(instant);
+    return instant === undefined ? failure("a text is not a date") : dateValue(instant);
   };
 }
 
@@ -96,5 +96,5 @@ function ofDay(count: (day: number, today: number) => number) {
 
 export function notANumber(value: FormulaValue | undefined): FormulaValue {
   if (value?.kind === "failure") return value;
-  return failure(`a ${value?.kind ?? "missing value"} is no number`);
+  return failure(`a ${value?.kind ?? "missing value"} is not a number`);
 }

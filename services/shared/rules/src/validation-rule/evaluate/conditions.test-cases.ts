@@ -112,9 +112,9 @@ export const rejectedConditions: readonly (readonly [object, string])[] = [
   [{}, "Rule 'customer.metadata' must have 'conditions'"],
   [{ $is: "x" }, "Rule 'customer.metadata': operator '$is' must have an array of operands"],
   [{ $is: [] }, "Rule 'customer.metadata': operator '$is' must have an operand"],
-  [{ $like: ["x"] }, "Rule 'customer.metadata' does not know operator '$like'"],
-  [{ is: ["x"] }, "Rule 'customer.metadata' does not know operator 'is'"],
-  [{ $from: ["pc_1"] }, "Rule 'customer.metadata' does not know operator '$from'"],
+  [{ $like: ["x"] }, "Rule 'customer.metadata' does not support operator '$like'"],
+  [{ is: ["x"] }, "Rule 'customer.metadata' does not support operator 'is'"],
+  [{ $from: ["pc_1"] }, "Rule 'customer.metadata' does not support operator '$from'"],
   [
     { $is: [null] },
     "Rule 'customer.metadata': operator '$is' needs operands of type text, number or boolean",

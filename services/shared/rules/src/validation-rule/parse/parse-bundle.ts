@@ -17,7 +17,7 @@ export function parseBundleRules(definition: Metadata): BundleRules {
   for (const [key, value] of Object.entries(definition)) {
     if (SETTINGS.has(key)) continue;
     if (!/^[1-9]\d{0,5}$/.test(key)) {
-      throw new Violation(`Property .bundle_rules.${key} is not a number of a rule`);
+      throw new Violation(`Property .bundle_rules.${key} is not a rule number`);
     }
     rules.set(Number(key), parsePart(value, `.bundle_rules.${key}`));
   }
@@ -45,7 +45,9 @@ function namedParts(logic: MetadataValue, rules: ReadonlyMap<number, BundlePart>
   const named = new Set(numbersIn(parsed.logic));
   for (const number of named) {
     if (rules.has(number)) continue;
-    throw new Violation(`Property .bundle_rules.logic names rule ${number}, which is not there`);
+    throw new Violation(
+      `Property .bundle_rules.logic refers to rule ${number}, which does not exist`,
+    );
   }
   return named;
 }

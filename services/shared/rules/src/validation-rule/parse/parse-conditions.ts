@@ -52,7 +52,9 @@ function parseCondition(input: OperatorInput): Condition {
   const { name, operator } = input;
   const { operand } = traitsOf(name);
   if (!OPERATORS[operand].has(operator)) {
-    throw new Violation(`Rule '${name}' does not know operator '${input.sent.slice(0, MAX_TEXT)}'`);
+    throw new Violation(
+      `Rule '${name}' does not support operator '${input.sent.slice(0, MAX_TEXT)}'`,
+    );
   }
   switch (operator) {
     case "$is":
@@ -95,7 +97,7 @@ function parseCondition(input: OperatorInput): Condition {
     case "$timeframe_daily_hours":
       return { kind: "window", operator, window: windowOf(input, operator) };
     default:
-      throw new Violation(`Rule '${name}' does not know operator '${input.sent}'`);
+      throw new Violation(`Rule '${name}' does not support operator '${input.sent}'`);
   }
 }
 

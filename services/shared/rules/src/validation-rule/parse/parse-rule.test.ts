@@ -41,8 +41,8 @@ describe("a validation rule", () => {
   });
 
   test.each<readonly [object, string]>([
-    [{ one: amount }, "Property .rules.one is not a number of a rule"],
-    [{ 0: amount }, "Property .rules.0 is not a number of a rule"],
+    [{ one: amount }, "Property .rules.one is not a rule number"],
+    [{ 0: amount }, "Property .rules.0 is not a rule number"],
     [{ 1: "amount" }, "Property .rules.1 must be object"],
     [{ 1: { conditions: {} } }, "Property .rules.1 should have required property 'name'"],
     [{ 1: { name: "order.total" } }, "Rule 'order.total' is not known"],
@@ -58,7 +58,7 @@ describe("a validation rule", () => {
     ],
     [
       { 1: { name: "order.amount", conditions: { $contains: [1] } } },
-      "Rule 'order.amount' does not know operator '$contains'",
+      "Rule 'order.amount' does not support operator '$contains'",
     ],
     [
       { 1: { name: "order.items.any", conditions: { $is: [{ object: "product" }] } } },
@@ -66,18 +66,21 @@ describe("a validation rule", () => {
     ],
     [
       { 1: { name: "order.items.quantity", conditions: { $is: [1] } } },
-      "Rule 'order.items.quantity' must stand in the 'rules' of 'order.items.any' or 'order.items.every' or 'order.items.none' or 'order.items.cheapest' or 'order.items.most_expensive' or 'product.id' or 'sku.id' or 'product.metadata'",
+      "Rule 'order.items.quantity' must be a sub-rule of 'order.items.any' or 'order.items.every' or 'order.items.none' or 'order.items.cheapest' or 'order.items.most_expensive' or 'product.id' or 'sku.id' or 'product.metadata'",
     ],
     [{ 1: { ...amount, rules: { 1: amount } } }, "Rule 'order.amount' must not have sub-rules"],
     [
       { 1: { name: "order.items.any", conditions: { $is: ["prod_1"] }, rules: { 1: amount } } },
-      "Rule 'order.amount' must not stand in the 'rules' of 'order.items.any'",
+      "Rule 'order.amount' must not be a sub-rule of 'order.items.any'",
     ],
     [
       { 1: { ...amount, error: { message: 5 } } },
       "Rule 'order.amount': its 'error.message' must be a text of up to 1000 characters",
     ],
-    [{ 1: amount, logic: "1 AND 2" }, "Property .rules.logic names rule 2, which is not there"],
+    [
+      { 1: amount, logic: "1 AND 2" },
+      "Property .rules.logic refers to rule 2, which does not exist",
+    ],
     [
       { 1: amount, logic: "1 AND" },
       "Property .rules.logic is not an expression: it ends too early",
@@ -128,14 +131,14 @@ describe("bundle rules", () => {
       "Property .bundle_rules.limit must be a whole number from 1 to 100",
     ],
     [{ 1: part(0) }, "Property .bundle_rules.1.rules must be a whole number from 1 to 100000"],
-    [{ x: part(1) }, "Property .bundle_rules.x is not a number of a rule"],
+    [{ x: part(1) }, "Property .bundle_rules.x is not a rule number"],
     [
       { 1: part(1), 2: part(1), logic: "1 OR 2" },
       "Property .bundle_rules.logic must be numbers of rules joined by AND",
     ],
     [
       { 1: part(1), logic: "1 AND 2" },
-      "Property .bundle_rules.logic names rule 2, which is not there",
+      "Property .bundle_rules.logic refers to rule 2, which does not exist",
     ],
     [
       { 1: amount },

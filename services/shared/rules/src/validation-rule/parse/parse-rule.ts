@@ -54,7 +54,7 @@ function parseGroup(definition: Metadata, path: string, place: Place): RuleGroup
   for (const [key, value] of Object.entries(definition)) {
     if (key === "logic") continue;
     if (!/^[1-9]\d{0,5}$/.test(key))
-      throw new Violation(`Property .${path}.${key} is not a number of a rule`);
+      throw new Violation(`Property .${path}.${key} is not a rule number`);
     place.left.count -= 1;
     if (place.left.count < 0)
       throw new Violation(`Property .rules must NOT have more than ${MAX_RULES} rules`);
@@ -79,7 +79,7 @@ function parseGroupLogic(
   }
   const unknown = numbersIn(parsed.logic).find((number) => !rules.has(number));
   if (unknown === undefined) return parsed.logic;
-  throw new Violation(`Property .${path}.logic names rule ${unknown}, which is not there`);
+  throw new Violation(`Property .${path}.logic refers to rule ${unknown}, which does not exist`);
 }
 
 function parseRule(number: number, definition: MetadataValue, path: string, place: Place): Rule {
@@ -106,10 +106,10 @@ function parseName(name: MetadataValue, path: string, parent: RuleName | null): 
   if (!isRuleName(name)) throw new Violation(`Rule '${name.slice(0, MAX_TEXT)}' is not known`);
   const { under } = traitsOf(name);
   if (parent === null && under !== undefined) {
-    throw new Violation(`Rule '${name}' must stand in the 'rules' of ${listed(under)}`);
+    throw new Violation(`Rule '${name}' must be a sub-rule of ${listed(under)}`);
   }
   if (parent !== null && !under?.includes(parent)) {
-    throw new Violation(`Rule '${name}' must not stand in the 'rules' of '${parent}'`);
+    throw new Violation(`Rule '${name}' must not be a sub-rule of '${parent}'`);
   }
   return name;
 }
