@@ -1275,7 +1275,7 @@ export const PromotionService: GenService<{
     output: typeof PromotionTierSchema;
   },
   /**
-   * Deletes a promotion tier. Its redemptions are kept. Errors: `not_found`, also for a repeated request;
+   * Deletes a promotion tier. Its redemptions are retained. Errors: `not_found`, also for a repeated request;
    * `resource_in_use` (a promotion stack contains the tier).
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.DeletePromotionTier
@@ -1361,7 +1361,7 @@ export const PromotionService: GenService<{
     output: typeof PromotionStackSchema;
   },
   /**
-   * Deletes a promotion stack; its tiers are kept. Errors: `not_found`, also for a repeated request.
+   * Deletes a promotion stack, not its tiers. Errors: `not_found`, also for a repeated request.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.DeletePromotionStack
    */

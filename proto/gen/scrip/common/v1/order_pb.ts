@@ -520,14 +520,14 @@ export type OrderRedemption = Message<"scrip.common.v1.OrderRedemption"> & {
   date?: Timestamp | undefined;
 
   /**
-   * `voucher` or `promotion_tier`.
+   * `voucher`, `promotion_tier` or, of a stacked redemption, `redemption`.
    *
    * @generated from field: string related_object_type = 2;
    */
   relatedObjectType: string;
 
   /**
-   * Id of the voucher (`v_…`) or promotion tier (`promo_…`).
+   * Id of the voucher (`v_…`) or promotion tier (`promo_…`); of a stacked redemption, its own id.
    *
    * @generated from field: string related_object_id = 3;
    */

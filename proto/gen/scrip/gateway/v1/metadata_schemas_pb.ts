@@ -117,7 +117,7 @@ export type MetadataDefinition = Message<"scrip.gateway.v1.MetadataDefinition"> 
   exactLength?: bigint | undefined;
 
   /**
-   * `true`: the key counts as not defined. The definition is kept, and with it the type of the key.
+   * `true`: the key counts as not defined. The definition is retained, and with it the type of the key.
    *
    * @generated from field: bool deleted = 14;
    */
@@ -347,7 +347,7 @@ export type ProjectMetadataDefinition = Message<"scrip.gateway.v1.ProjectMetadat
   exactLength?: bigint | undefined;
 
   /**
-   * `true`: the key counts as not defined. The definition is kept, and with it the type of the key.
+   * `true`: the key counts as not defined. The definition is retained, and with it the type of the key.
    *
    * @generated from field: bool deleted = 14;
    */

@@ -476,14 +476,14 @@ export type CustomerReferral = Message<"scrip.loyalty.v1.CustomerReferral"> & {
   referrerId: string;
 
   /**
-   * Id of the redemption.
+   * Id of the object that caused the referral.
    *
    * @generated from field: string related_object_id = 3;
    */
   relatedObjectId: string;
 
   /**
-   * `redemption`.
+   * Type of the object that caused the referral.
    *
    * @generated from field: string related_object_type = 4;
    */
@@ -1213,7 +1213,7 @@ export const CustomerService: GenService<{
     output: typeof CustomerProfileSchema;
   },
   /**
-   * Deletes the profile of a customer and its summary. Vouchers are kept and lose their `holder_id` within
+   * Deletes the profile of a customer and its summary. Vouchers are retained and lose their `holder_id` within
    * seconds; redemptions and orders keep the id. Errors: `not_found`, also for a repeated request.
    *
    * @generated from rpc scrip.loyalty.v1.CustomerService.DeleteCustomer

@@ -170,7 +170,7 @@ export type Redemption = Message<"scrip.voucher.v1.Redemption"> & {
   relatedObjectType: string;
 
   /**
-   * Id of the voucher (`v_…`) or promotion tier (`promo_…`).
+   * Id of the voucher (`v_…`) or promotion tier (`promo_…`); of a stacked redemption, its own id.
    *
    * @generated from field: string related_object_id = 13;
    */
@@ -248,14 +248,14 @@ export type Redemption = Message<"scrip.voucher.v1.Redemption"> & {
   relatedObjectParentId?: string | undefined;
 
   /**
-   * Type of the redeemable: `voucher` or `promotion_tier`.
+   * Type of the redeemable: `voucher` or `promotion_tier`; absent for a stacked redemption.
    *
    * @generated from field: optional string redeemable_type = 24;
    */
   redeemableType?: string | undefined;
 
   /**
-   * Code of the voucher, or id of the promotion tier.
+   * Id of the voucher (`v_…`) or promotion tier (`promo_…`); absent for a stacked redemption.
    *
    * @generated from field: optional string redeemable_id = 25;
    */
@@ -592,7 +592,7 @@ export type Rollback = Message<"scrip.voucher.v1.Rollback"> & {
   relatedObjectType: string;
 
   /**
-   * Id of the voucher (`v_…`) or promotion tier (`promo_…`).
+   * Id of the voucher (`v_…`) or promotion tier (`promo_…`); of a stacked redemption, its own id.
    *
    * @generated from field: string related_object_id = 17;
    */
@@ -641,14 +641,14 @@ export type Rollback = Message<"scrip.voucher.v1.Rollback"> & {
   relatedObjectParentId?: string | undefined;
 
   /**
-   * Type of the redeemable: `voucher` or `promotion_tier`.
+   * Type of the redeemable: `voucher` or `promotion_tier`; absent for a stacked redemption.
    *
    * @generated from field: optional string redeemable_type = 24;
    */
   redeemableType?: string | undefined;
 
   /**
-   * Code of the voucher, or id of the promotion tier.
+   * Id of the voucher (`v_…`) or promotion tier (`promo_…`); absent for a stacked redemption.
    *
    * @generated from field: optional string redeemable_id = 25;
    */

@@ -201,7 +201,7 @@ export type CardTransaction = Message<"scrip.voucher.v1.CardTransaction"> & {
   details?: CardTransactionDetails | undefined;
 
   /**
-   * Id of the other transaction, when points move between cards.
+   * Transfers only: id of the transaction of the other card.
    *
    * @generated from field: optional string related_transaction_id = 9;
    */

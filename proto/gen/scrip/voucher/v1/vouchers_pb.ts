@@ -1222,8 +1222,9 @@ export const VoucherService: GenService<{
     output: typeof VoucherSchema;
   },
   /**
-   * Deletes a voucher. Its code stays reserved unless `force` is `true`. Redemptions and publications are kept.
-   * Errors: `not_found`, also for a repeated request.
+   * Deletes a voucher. Its redemptions and publications are retained. Its code stays reserved unless `force` is
+   * `true`, which also releases the code of a voucher that was deleted without it. Errors: `not_found`, also
+   * for a repeated request.
    *
    * @generated from rpc scrip.voucher.v1.VoucherService.DeleteVoucher
    */
